@@ -1,0 +1,18 @@
+"""Tic-tac-toe and its family, played over a network.
+
+The layers, from the ones that know nothing to the ones that meet the world; an
+importer stands to the right of what it imports::
+
+    errors <- games <- strategies
+    errors <- messages
+    text
+    games, messages, clock <- match, lobby
+    match, lobby, messages, clock, games, text <- server    sockets, SQLite
+    messages, clock, games, text <- client                  rich, keys
+    strategies <- client.bot alone
+
+Only `server` and `client` know asyncio, sockets, files and clocks; in all other
+modules a message and a time go in, and facts come out.
+"""
+
+__version__ = "0.1.0"

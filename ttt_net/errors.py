@@ -1,0 +1,117 @@
+"""What can go wrong, as a tree that says whose fault it is.
+
+::
+
+    TttNetError
+    ├── Refusal             the peer asked for what it may not; nothing has changed
+    ├── ProtocolError       the peer broke the language; carries the close code it earned
+    └── ConfigurationError  we were started wrongly: one line to stderr, exit 2
+"""
+
+from enum import IntEnum, StrEnum
+
+
+class TttNetError(Exception):
+    """The root of all that this package raises on purpose."""
+
+
+class Code(StrEnum):
+    """Why a request was refused: a word for programs, with its `meaning` for people."""
+
+    meaning: str
+
+    def __new__(cls, word: str, meaning: str) -> "Code":
+        """Make a member that is its word and carries its meaning."""
+        member = str.__new__(cls, word)
+        member._value_ = word
+        member.meaning = meaning
+        return member
+
+    BAD_MESSAGE = "bad_message", "the frame is not a message of this protocol; the sentence names the place"
+    TOO_FAST = "too_fast", "more messages than the limit; send it again after `retry_after_ms`"
+    HELLO_FIRST = "hello_first", "the first message must be `hello`, and there is one `hello` per connection"
+    BAD_PROTOCOL = "bad_protocol", "none of the protocol versions that the client speaks is spoken here"
+    BAD_NAME = "bad_name", "the name is empty, too long, or holds characters that a name may not"
+    NAME_TAKEN = "name_taken", "the name belongs to another player; choose another"
+    UNKNOWN_TOKEN = "unknown_token", "this server never gave that token; say `hello` again with a name"
+    SERVER_FULL = "server_full", "as many players as the server takes; try again after `retry_after_ms`"
+    RESTARTING = "restarting", "the server is about to restart and starts nothing new; come back in a moment"
+    UNKNOWN_GAME = "unknown_game", "no game of that name or size; the sentence says what there is"
+    BAD_TIME = "bad_time", "the time control is out of range"
+    NOT_SEEKING = "not_seeking", "there is no seek of yours to take back"
+    TOO_MANY_MATCHES = "too_many_matches", "as many live matches as one player may have; finish one first"
+    UNKNOWN_MATCH = "unknown_match", "no match of that id, or it ended long ago"
+    NOT_SEATED = "not_seated", "only the two players of the match may do that"
+    MATCH_OVER = "match_over", "the match has ended"
+    MATCH_NOT_OVER = "match_not_over", "the match has not ended yet"
+    STALE_PLY = "stale_ply", "the move was meant for another position; look at the newest one"
+    NOT_YOUR_TURN = "not_your_turn", "the other player is to move"
+    CELL_TAKEN = "cell_taken", "there is a mark in that cell already"
+    ILLEGAL_MOVE = "illegal_move", "the move is not among the legal ones"
+    BAD_NOTATION = "bad_notation", "a move, position or record could not be read; the sentence names the place"
+    TOO_LATE = "too_late", "both players have moved, so the match can no longer be aborted"
+    NO_OFFER = "no_offer", "there is no such offer to decline"
+    ALREADY_OFFERED = "already_offered", "you have made that offer, and it stands"
+    OPPONENT_GONE = "opponent_gone", "the other player has left or is busy elsewhere"
+    STORAGE = "storage", "the server cannot write to its disk; nothing was changed; try again"
+
+
+class Refusal(TttNetError):  # noqa: N818 - a refusal is an answer, not a fault
+    """A request that is answered with no; nothing has changed.
+
+    `code` is for programs, the message for people, `retry_after_ms` for both where waiting helps.
+    """
+
+    def __init__(self, code: Code, message: str, retry_after_ms: int | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.retry_after_ms = retry_after_ms
+
+
+class Advice(StrEnum):
+    """What a client does after the server closed the connection."""
+
+    RETRY = "retry: connect again and resume"
+    LOG_IN = "log in again: connect and say `hello` as the first thing"
+    REPLACED = "replaced: the same player connected from elsewhere; do not come back by yourself"
+    GIVE_UP = "give up: the same again would end the same way"
+
+
+class Closing(IntEnum):
+    """Close codes that the server sends, each with its `meaning` and the `advice` for the client."""
+
+    meaning: str
+    advice: Advice
+
+    def __new__(cls, number: int, meaning: str, advice: Advice) -> "Closing":
+        """Make a member that is its number and carries its meaning and advice."""
+        member = int.__new__(cls, number)
+        member._value_ = number
+        member.meaning = meaning
+        member.advice = advice
+        return member
+
+    DONE = 1000, "the client said that it was done", Advice.GIVE_UP
+    BROKEN_FRAME = 1002, "the bytes were not WebSocket frames", Advice.GIVE_UP
+    NOT_TEXT = 1003, "a binary frame; the protocol is text only", Advice.GIVE_UP
+    BAD_TEXT = 1007, "a text frame that is not UTF-8", Advice.GIVE_UP
+    TOO_FAST = 1008, "went on sending after `too_fast`", Advice.GIVE_UP
+    TOO_BIG = 1009, "a message of more than 4,096 bytes", Advice.GIVE_UP
+    FAULT = 1011, "a fault in the server; no acknowledged move is lost", Advice.RETRY
+    RESTART = 1012, "the server restarts; matches wait as they are", Advice.RETRY
+    FULL = 1013, "as many connections as the server takes", Advice.RETRY
+    REPLACED = 4001, "the same token said `hello` from another connection", Advice.REPLACED
+    NO_HELLO = 4002, "no accepted `hello` within 10 seconds", Advice.LOG_IN
+    TOO_SLOW = 4003, "the client did not read what was sent to it", Advice.RETRY
+
+
+class ProtocolError(TttNetError):
+    """The peer broke the language; `closing` is the close code that it earned."""
+
+    def __init__(self, closing: Closing, message: str) -> None:
+        super().__init__(message)
+        self.closing = closing
+
+
+class ConfigurationError(TttNetError):
+    """We were started wrongly; the message is the one line that the user sees."""

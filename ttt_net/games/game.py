@@ -1,0 +1,100 @@
+"""What a game is: four questions over an immutable position, and what a stranger needs to draw it.
+
+A cell is a number: cell = (z * height + y) * width + x, layer 0 first, row 0 at the top. A move is a number
+too: an index into `Game.move_cells` and `Game.move_names`; in most games move n marks cell n.
+Side 0 moves first.
+"""
+
+from abc import ABC, abstractmethod
+from enum import StrEnum
+from typing import Generic, NamedTuple, TypeVar
+
+Move = int
+Side = int
+
+EMPTY = "."
+"""How an empty cell is written in `Game.board`."""
+
+
+class Reason(StrEnum):
+    """Why a play ended. Rules give the first two; the others happen in a match."""
+
+    LINE = "line"
+    DRAW = "draw"
+    RESIGN = "resign"
+    TIME = "time"
+    ABANDON = "abandon"
+    ABORT = "abort"
+    AGREEMENT = "agreement"
+
+
+class Outcome(NamedTuple):
+    """The side that won, or None for nobody, and why."""
+
+    winner: Side | None
+    reason: Reason
+
+
+S = TypeVar("S")
+
+
+class Game(ABC, Generic[S]):
+    """The rules of one game over positions of type `S`; immutable, and shared by all its plays.
+
+    Positions are small hashable values. `actions`, `result`, `is_terminal` and `utility` are the four questions
+    of the standard textbook (Russell and Norvig, "Artificial Intelligence", chapter 6); searches need no others.
+    """
+
+    name: str
+    """The name by which `find_game` gives this very game, options included."""
+    title: str
+    """The name for people."""
+    rule: str
+    """The rule in one sentence."""
+    shape: tuple[int, ...]
+    """(height, width), or (layers, height, width)."""
+    gravity: bool
+    """Whether a mark falls to the lowest empty cell of its column."""
+    move_cells: tuple[int, ...]
+    """The cell that each move marks, by move; -1 for a move that is not in a cell."""
+    move_names: tuple[str, ...]
+    """How each move is written, by move; no two legal moves of one position share a name."""
+
+    initial: S
+    """The position before the first move."""
+
+    @abstractmethod
+    def to_move(self, state: S) -> Side:
+        """Return the side whose turn it is; of a terminal position, the side that would move."""
+
+    @abstractmethod
+    def actions(self, state: S) -> tuple[Move, ...]:
+        """Return the legal moves, ascending; none in a terminal position."""
+
+    @abstractmethod
+    def result(self, state: S, move: Move) -> S:
+        """Return the position after a legal move; an illegal one raises `Refusal` and names what is legal."""
+
+    @abstractmethod
+    def is_terminal(self, state: S) -> bool:
+        """Tell whether the play is over by the rules."""
+
+    @abstractmethod
+    def utility(self, state: S, side: Side) -> int:
+        """Return what a terminal position is worth to `side`: 1 won, 0 drawn, -1 lost."""
+
+    @abstractmethod
+    def outcome(self, state: S) -> Outcome | None:
+        """Return how the play ended by the rules, or None while it goes on."""
+
+    @abstractmethod
+    def board(self, state: S) -> str:
+        """Return one character per cell in the order of cells: `X`, `O`, or `.` for empty."""
+
+    @abstractmethod
+    def line(self, state: S) -> tuple[int, ...]:
+        """Return the cells of the line that ended the play, ascending; none if no line did."""
+
+    def marks(self, state: S) -> tuple[str, str]:
+        """Return the mark that each side places, by side."""
+        return ("X", "O")
