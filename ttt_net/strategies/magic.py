@@ -12,7 +12,8 @@ from itertools import combinations
 from typing import Any
 
 from ttt_net.games import Game, Move
-from ttt_net.games.line import LineGame, LineState, cells_of
+from ttt_net.games.geometry import cells_of
+from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies.heuristic import promise
 from ttt_net.strategies.rules import coded, rule
 from ttt_net.strategies.strategy import ONE_SECOND, Choice, Counts, Limit, S, require_playable

@@ -8,6 +8,7 @@ import random
 from typing import Any, Generic
 
 from ttt_net.games import Game, Move
+from ttt_net.games.line import LineGame
 from ttt_net.strategies.strategy import ONE_SECOND, WIN, Choice, Effort, Limit, S, Stopped, require_playable
 
 MAX_CELLS = 12
@@ -25,7 +26,7 @@ class Minimax:
 
     def objection(self, game: Game[Any]) -> str | None:
         """Return why it plays small games only."""
-        if len(game.move_names) <= 2 * MAX_CELLS and max(game.move_cells) < MAX_CELLS:
+        if isinstance(game, LineGame) and game.size <= MAX_CELLS:
             return None
         return f"minimax looks at the whole tree, and that of {game.title} is too big; alphabeta plays it"
 

@@ -8,7 +8,7 @@ from ttt_net.games.line import LineGame, LineState
 
 def is_line_game(game: Game[Any]) -> TypeGuard[LineGame]:
     """Tell whether the game is won by a line of one's own marks, and by nothing else."""
-    return isinstance(game, LineGame)
+    return type(game) is LineGame and not game.misere
 
 
 def is_tictactoe(game: Game[Any]) -> TypeGuard[LineGame]:
