@@ -7,7 +7,7 @@ from importlib import import_module
 
 from ttt_net.errors import ConfigurationError, Refusal
 
-VERBS = {"arena": "ttt_net.commands.arena"}
+VERBS = {"analyse": "ttt_net.commands.analyse", "arena": "ttt_net.commands.arena"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
