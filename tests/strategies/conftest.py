@@ -17,5 +17,11 @@ def connect4() -> Game[Any]:
 
 
 @pytest.fixture(scope="session")
+def too_large() -> Game[Any]:
+    """A game that no search here can finish."""
+    return find_game("connect:8x7,4")
+
+
+@pytest.fixture(scope="session")
 def oracle(tictactoe: Game[Any]) -> Oracle:
     return Oracle(tictactoe)

@@ -10,10 +10,13 @@ there is a move to play whenever the limit is reached.
 """
 
 import random
+from dataclasses import replace
 from enum import Enum
-from typing import Any, Generic, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 
 from ttt_net.games import Game, Move
+from ttt_net.games.line import LineGame, LineState
+from ttt_net.strategies.engine import connect4_solver, is_connect4
 from ttt_net.strategies.heuristic import estimator, promise
 from ttt_net.strategies.strategy import (
     DECIDED,
@@ -29,12 +32,19 @@ from ttt_net.strategies.strategy import (
     require_playable,
 )
 
+if TYPE_CHECKING:
+    from ttt_net.strategies.compiled.connect4_solver import Connect4Solver
+
 INFINITY = WIN + 1
 COMPLETE = 1 << 30
 """The depth of a value that no deeper search can change."""
 
 MAX_ENTRIES = 1 << 20
 """Positions that a table remembers; some 300 MB. When it is full it learns no new ones."""
+
+
+SOLVER_SHARE = 0.7
+"""How much of its time it lets the exact solver try, before it looks ahead as far as it can in the rest."""
 
 
 class Bound(Enum):
@@ -62,6 +72,7 @@ class AlphaBeta:
 
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng
+        self._solver: Connect4Solver | None = None
 
     def objection(self, game: Game[Any]) -> str | None:
         """Return None: it plays every game."""
@@ -70,7 +81,30 @@ class AlphaBeta:
     def __call__(self, game: Game[S], state: S, limit: Limit = ONE_SECOND) -> Choice:
         """Return the best move that it finds within the limit."""
         require_playable(self, game, state)
+        watch = Effort(limit)
+        if is_connect4(game) and limit.depth is None and limit.nodes is None:
+            assert isinstance(state, LineState)
+            choice = self._solved(game, state, limit)
+            if choice is not None:
+                return choice
+            if limit.ms is not None:
+                limit = replace(limit, ms=max(0, limit.ms - round(watch.counts().ms)))
         return Search(game, limit, self._rng).choose(state)
+
+    def _solved(self, game: LineGame, state: LineState, limit: Limit) -> Choice | None:
+        """Return a best move of Connect Four from the compiled solver, or None if it is not there or needs longer."""
+        if limit.ms is not None:
+            limit = replace(limit, ms=round(limit.ms * SOLVER_SHARE))
+        effort = Effort(limit)
+        self._solver = self._solver or connect4_solver(game, limit.ms)
+        if self._solver is None:
+            return None
+        try:
+            score = self._solver.score(game, state, effort)
+            move = self._solver.best_move(game, state, score, effort)
+        except Stopped:
+            return None
+        return Choice(move, self._solver.value_of(score, state), (move,), effort.counts(), exact=True)
 
 
 class Search(Generic[S]):

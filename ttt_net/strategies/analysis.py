@@ -1,13 +1,17 @@
 """What can be said about a position: every legal move with its value, and the best play; knows no terminal."""
 
 import random
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ttt_net.games import Game, Move, Side
-from ttt_net.games.line import LineState
+from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies.alphabeta import COMPLETE, Search
+from ttt_net.strategies.engine import connect4_solver
 from ttt_net.strategies.strategy import WIN, Counts, Effort, Limit, S, Stopped, is_decided, plies_to_end
 from ttt_net.strategies.threats import is_line_game
+
+if TYPE_CHECKING:
+    from ttt_net.strategies.compiled.connect4_solver import Connect4Solver
 
 
 class Verdict(NamedTuple):
@@ -50,6 +54,8 @@ def analyse(game: Game[S], state: S, limit: Limit) -> Analysis:
     if game.is_terminal(state):
         over = Verdict(game.utility(state, side) * WIN, exact=True, line=())
         return Analysis(side, over, {}, Effort(limit).counts())
+    if limit.depth is None and (solver := connect4_solver(game)) is not None:
+        return _solved(solver, game, state, Effort(limit))
     search = Search(game, limit, random.Random(0))
     moves = {move: Verdict(0, exact=False, line=(move,)) for move in game.actions(state)}
     max_depth = COMPLETE if limit.depth is None else limit.depth
@@ -62,9 +68,31 @@ def analyse(game: Game[S], state: S, limit: Limit) -> Analysis:
             search.effort.depth += 1
     except Stopped:
         pass  # moves not reached in this round keep their verdict of the round before
+    return Analysis(side, _best(moves), moves, search.effort.counts())
+
+
+def _best(moves: dict[Move, Verdict]) -> Verdict:
+    """Return the verdict on the position: the best one on a move, exact if nothing unknown can be better."""
     best = max(moves.values(), key=lambda verdict: verdict.value)
-    known = best.exact and (best.result == 1 or all(verdict.exact for verdict in moves.values()))
-    return Analysis(side, best._replace(exact=known), moves, search.effort.counts())
+    return best._replace(exact=best.exact and (best.result == 1 or all(verdict.exact for verdict in moves.values())))
+
+
+def _solved(solver: "Connect4Solver", game: Game[S], state: S, effort: Effort) -> Analysis:
+    """Return the analysis of a position of Connect Four: exact scores, as far as the limit lets them be found."""
+    assert isinstance(game, LineGame)
+    assert isinstance(state, LineState)
+    moves = {move: Verdict(0, exact=False, line=(move,)) for move in game.actions(state)}
+    try:
+        scores = {}
+        for move in moves:
+            scores[move] = solver.score_of_move(game, state, move, effort)
+            moves[move] = Verdict(solver.value_of(scores[move], state), exact=True, line=(move,))
+        best = max(scores, key=scores.__getitem__)
+        after = solver.line(game, game.result(state, best), -scores[best], effort)
+        moves[best] = moves[best]._replace(line=(best, *after))
+    except Stopped:
+        pass  # the moves not reached stay unknown
+    return Analysis(game.to_move(state), _best(moves), moves, effort.counts())
 
 
 def solver_score(game: Game[S], state: S, verdict: Verdict) -> int | None:

@@ -107,6 +107,10 @@ class Stopped(Exception):  # noqa: N818 - reaching a limit is not an error
     """The search has reached its limit and unwinds; never leaves a strategy."""
 
 
+UNLIMITED = 1 << 62
+"""More nodes than there is time for."""
+
+
 class Effort:
     """What one search has spent so far, and whether it may go on; the one reader of the clock in this package."""
 
@@ -114,16 +118,20 @@ class Effort:
         self.nodes = self.results = self.tests = self.cuts = self.hits = self.depth = 0
         self._started = time.monotonic()
         self._deadline = float("inf") if limit.ms is None else self._started + limit.ms / 1000
-        self._max_nodes = float("inf") if limit.nodes is None else limit.nodes
+        self.max_nodes = UNLIMITED if limit.nodes is None else limit.nodes
         self._cancelled = limit.cancelled
 
     def spend(self) -> None:
         """Count one node more; raises `Stopped` if the limit has been reached."""
-        if self.nodes >= self._max_nodes or time.monotonic() >= self._deadline:
-            raise Stopped
-        if self._cancelled is not None and self._cancelled():
+        if self.is_over():
             raise Stopped
         self.nodes += 1
+
+    def is_over(self) -> bool:
+        """Tell whether the limit has been reached."""
+        if self.nodes >= self.max_nodes or time.monotonic() >= self._deadline:
+            return True
+        return self._cancelled is not None and self._cancelled()
 
     def counts(self) -> Counts:
         """Return what has been spent up to now."""

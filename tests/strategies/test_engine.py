@@ -1,0 +1,177 @@
+import logging
+import random
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from tests.strategies.positions import after_columns
+from tests.strategies.slow_connect4 import has_four, play, score
+from ttt_net.games.line import LineGame
+from ttt_net.strategies import Limit, engine, find_strategy
+from ttt_net.strategies.analysis import analyse, solver_score
+from ttt_net.strategies.strategy import WIN, Effort, Stopped, is_decided
+
+pytest.importorskip("numba")
+
+from ttt_net.strategies.compiled.connect4_solver import AFTER_TWO_STONES, Connect4Solver
+
+
+@pytest.fixture(scope="module")
+def solver(connect4: LineGame) -> Connect4Solver:
+    made = engine.connect4_solver(connect4)
+    assert made is not None
+    return made
+
+
+def random_columns(stones: int, rng: random.Random) -> list[int]:
+    """Columns that were filled at random without a four, counted from 1; over and over until there is one."""
+    while True:
+        columns, moves = ("",) * 7, list[int]()
+        while len(moves) < stones:
+            column = rng.choice([n for n in range(7) if len(columns[n]) < 6])
+            columns = play(columns, column, "XO"[len(moves) % 2])
+            if has_four(columns, column):
+                break
+            moves.append(column + 1)
+        if len(moves) == stones:
+            return moves
+
+
+@pytest.mark.parametrize("stones", [28, 30, 31, 33, 36, 39, 41])
+def test_late_positions_agree_with_the_slow_solver(stones: int, connect4: LineGame, solver: Connect4Solver) -> None:
+    rng = random.Random(stones)
+    for _ in range(15):
+        moves, columns = random_columns(stones, rng), ("",) * 7
+        for number, move in enumerate(moves):
+            columns = play(columns, move - 1, "XO"[number % 2])
+        state = after_columns(connect4, *moves)
+        assert solver.score(connect4, state, Effort(Limit())) == score(columns)
+
+
+@pytest.mark.parametrize("stones", [14, 17, 20])
+def test_the_score_of_a_position_is_that_of_its_best_move(
+    stones: int, connect4: LineGame, solver: Connect4Solver
+) -> None:
+    rng, effort = random.Random(stones), Effort(Limit())
+    for _ in range(10):
+        state = after_columns(connect4, *random_columns(stones, rng))
+        scores = {move: solver.score_of_move(connect4, state, move, effort) for move in connect4.actions(state)}
+        fresh = Connect4Solver()
+        assert fresh.score(connect4, state, effort) == max(scores.values())
+        assert scores[solver.best_move(connect4, state, max(scores.values()), effort)] == max(scores.values())
+
+
+@pytest.mark.parametrize(("columns", "sign"), [("45461667", 1), ("35333571", -1)])
+def test_published_positions_have_their_published_result(
+    columns: str, sign: int, connect4: LineGame, solver: Connect4Solver
+) -> None:
+    state = after_columns(connect4, *map(int, columns))
+    found = solver.score(connect4, state, Effort(Limit()))
+    assert (found > 0) - (found < 0) == sign
+
+
+def test_the_first_moves_are_known_without_a_search(connect4: LineGame, solver: Connect4Solver) -> None:
+    effort = Effort(Limit(nodes=0))
+    first = [solver.score_of_move(connect4, connect4.initial, m, effort) for m in connect4.actions(connect4.initial)]
+    assert first == [-2, -1, 0, 1, 0, -1, -2]
+    assert solver.score(connect4, after_columns(connect4, 7, 6), effort) == AFTER_TWO_STONES[0][1]
+
+
+def test_what_is_known_of_the_opening_is_what_a_search_finds(connect4: LineGame) -> None:
+    solver = Connect4Solver()
+    state = after_columns(connect4, 3, 7)
+    best = max(
+        solver.score_of_move(connect4, state, move, Effort(Limit()), AFTER_TWO_STONES[2][6] - 1, AFTER_TWO_STONES[2][6])
+        for move in connect4.actions(state)[3:5]
+    )
+    assert best == AFTER_TWO_STONES[2][6]
+
+
+def test_a_solved_choice_tells_the_plies_to_the_end(connect4: LineGame) -> None:
+    choice = find_strategy("alphabeta")(connect4, after_columns(connect4, 3, 3, 4, 4), Limit())
+    assert (choice.value, choice.exact) == (WIN - 3, True)
+    assert find_strategy("alphabeta")(connect4, connect4.initial, Limit()).value == WIN - 41
+
+
+def test_every_move_is_scored_and_best_play_followed_to_its_end(connect4: LineGame) -> None:
+    state = after_columns(connect4, 4, 4, 4, 4, 4, 2, 2, 5, 5, 6, 3, 1)
+    analysis = analyse(connect4, state, Limit())
+    assert analysis.verdict.exact
+    assert all(verdict.exact for verdict in analysis.moves.values())
+    assert solver_score(connect4, state, analysis.verdict) == max(
+        solver_score(connect4, state, verdict) or 0 for verdict in analysis.moves.values()
+    )
+    end = state
+    for move in analysis.verdict.line:
+        end = connect4.result(end, move)
+    assert connect4.is_terminal(end)
+    assert connect4.utility(end, connect4.to_move(state)) == analysis.verdict.result
+
+
+@pytest.mark.parametrize("ms", [20, 200])
+def test_a_solver_keeps_its_time_limit(ms: int, connect4: LineGame, solver: Connect4Solver) -> None:
+    effort = Effort(Limit(ms=ms))
+    with pytest.raises(Stopped):
+        solver.score(connect4, after_columns(connect4, 1, 2, 3), effort)
+    assert ms <= effort.counts().ms < ms + 60
+
+
+def test_a_solver_can_be_cancelled_from_another_thread(connect4: LineGame, solver: Connect4Solver) -> None:
+    cancel = threading.Event()
+    timer = threading.Timer(0.05, cancel.set)
+    timer.start()
+    effort = Effort(Limit(cancelled=cancel.is_set))
+    with pytest.raises(Stopped):
+        solver.score(connect4, after_columns(connect4, 1, 2, 3), effort)
+    timer.join()
+    assert effort.counts().ms < 500
+
+
+def test_a_search_that_was_stopped_has_remembered_nothing_wrong(connect4: LineGame) -> None:
+    state = after_columns(connect4, 4, 4, 4, 4, 4, 2, 2, 5, 5, 6)
+    truth = Connect4Solver().score(connect4, state, Effort(Limit()))
+    interrupted = Connect4Solver()
+    for nodes in range(1, 20_000, 1_000):
+        with pytest.raises(Stopped):
+            interrupted.score(connect4, state, Effort(Limit(nodes=nodes)))
+    assert interrupted.score(connect4, state, Effort(Limit())) == truth
+
+
+def test_a_bot_out_of_time_for_the_truth_still_has_a_sensible_move(connect4: LineGame) -> None:
+    choice = find_strategy("alphabeta")(connect4, after_columns(connect4, 1, 2, 3), Limit(ms=100))
+    assert not choice.exact
+    assert choice.counts.depth >= 2
+
+
+def test_without_numba_it_plays_on_in_plain_python_and_says_so_once(
+    connect4: LineGame, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(engine, "find_spec", lambda name: None)
+    engine.is_installed.cache_clear()
+    try:
+        with caplog.at_level(logging.WARNING):
+            for _ in range(2):
+                choice = find_strategy("alphabeta")(connect4, after_columns(connect4, 3, 3, 4, 4), Limit(ms=500))
+                assert choice.value is not None
+                assert is_decided(choice.value)
+        assert [record.message for record in caplog.records] == [
+            "numba is not installed, so searches are slower; pip install 'ttt_net[engine]' makes them fast"
+        ]
+    finally:
+        engine.is_installed.cache_clear()
+
+
+def test_numba_is_imported_only_when_it_is_needed() -> None:
+    program = """
+import sys
+from ttt_net.games import find_game
+from ttt_net.strategies import NAMES, find_strategy
+import ttt_net.commands.analyse, ttt_net.commands.arena
+game = find_game("tictactoe")
+for name in NAMES:
+    find_strategy(name)(game, game.initial)
+sys.exit("numba" in sys.modules or "numpy" in sys.modules)
+"""
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

@@ -1,0 +1,228 @@
+"""The exact solver of Connect Four, compiled: a null-window alpha-beta over bitboards with a small table.
+
+A board is two words: the stones of the side to move (`own`) and all stones (`taken`). Each of the 7 columns takes 7
+bits, the lowest cell first, and its topmost bit stays empty: cell = column * 7 + row, row 0 at the bottom. So a shift
+by 1 goes up, by 7 right, by 6 right and down, by 8 right and up, and no line runs round the edge.
+
+A score is from the view of the side to move: a win counts one more than the stones that its winner has left then, a
+loss the same below zero, a draw 0. The searches expect positions in which the side to move cannot win at once.
+"""
+
+import numpy as np
+from numba import njit, types
+
+from ttt_net.strategies.compiled.memory import count_ones, leading_zeros, peek, poke
+
+U = np.uint64
+ZERO, ONE, TWO, THREE = U(0), U(1), U(2), U(3)
+WIDTH, HEIGHT, CELLS = 7, 6, 42
+UP, RIGHT, RIGHT_DOWN, RIGHT_UP = U(1), U(7), U(6), U(8)
+BOTTOM = U(sum(1 << column * 7 for column in range(WIDTH)))
+BOARD = U(sum(0b111111 << column * 7 for column in range(WIDTH)))
+COLUMN = U(0b111111)
+KEY_BITS = 49
+
+# The block of memory: three words, then 16 words of moves for each number of stones, then the table.
+NODES, BUDGET, LOG, MOVES = 0, 1, 2, 8
+TABLE = MOVES + 16 * (CELLS + 1) + 8
+"""Where the table begins, a multiple of eight words."""
+
+STOPPED = 99
+"""No score: the budget of nodes was spent, or set to nothing from outside."""
+
+
+SPREAD = U(0x1D8AF066F4FA5)
+"""An odd number: multiplying by it maps the 49-bit keys one to one onto themselves, well mixed in the high bits."""
+KEY_MASK = U((1 << KEY_BITS) - 1)
+SIX_BITS = U(63)
+OFFSET = 32
+"""What is added to a score so that it is stored as six bits without a sign."""
+
+
+@njit(inline="always")
+def threes(stones, step):
+    """Return the cells in one direction that have three of `stones` in line with them."""
+    before = (stones << step) & (stones << (step * TWO))
+    after = (stones >> step) & (stones >> (step * TWO))
+    return (
+        (before & (stones << (step * THREE)))
+        | (before & (stones >> step))
+        | (after & (stones << step))
+        | (after & (stones >> (step * THREE)))
+    )
+
+
+@njit(types.uint64(types.uint64, types.uint64), inline="always")
+def winning_cells(stones, taken):
+    """Return the empty cells that complete four of `stones`, reachable or not."""
+    cells = (stones << UP) & (stones << TWO) & (stones << THREE)
+    cells |= threes(stones, RIGHT) | threes(stones, RIGHT_DOWN) | threes(stones, RIGHT_UP)
+    return cells & BOARD & ~taken
+
+
+@njit(inline="always")
+def weigh_moves(own, taken, threats, moves, block, at):
+    """Write each move's winning cells and its rank into the block; return whether one of them wins by force.
+
+    Lane c holds column c. A rank is 0 for a column that is not among the moves. A move wins by force if the other
+    side then has to answer in two cells, or in one below which the next winning cell lies.
+    """
+    wins = ZERO
+    for column in range(8):
+        move = moves & (COLUMN << U(column * 7))
+        stones, after = own | move, taken | move
+        cells = winning_cells(stones, after)
+        replies = (after + BOTTOM) & BOARD
+        forced = replies & cells
+        safe = (forced if forced != ZERO else replies) & ~(cells >> ONE)
+        wins |= move if (forced & (forced - ONE)) != ZERO or safe == ZERO else ZERO
+        useful = cells & ~(threats << ONE)
+        rank = (
+            TWO * count_ones(useful)
+            + TWO * count_ones(useful & (replies << ONE))
+            + count_ones(useful & (replies << TWO))
+        )
+        centre = U(3) - U(abs(3 - column)) if column < 7 else ZERO
+        rank = (rank << U(4)) | (centre << ONE) | ONE
+        poke(block, at + column, cells)
+        poke(block, at + 8 + column, rank if move != ZERO else ZERO)
+    return wins != ZERO
+
+
+@njit(inline="always")
+def mirrored(key):
+    """Return a key with its columns in reverse."""
+    lane = U(127)
+    turned = ZERO
+    for column in range(7):
+        turned |= ((key >> U(column * 7)) & lane) << U((6 - column) * 7)
+    return turned
+
+
+@njit(inline="always")
+def remember(block, key, tag, lower, upper, nodes_before):
+    """Keep both bounds of a position; of two in a bucket the one that cost less is overwritten."""
+    work = U(63) - leading_zeros(peek(block, NODES) - nodes_before + ONE)
+    word = (tag << U(18)) | (work << U(12)) | (U(lower + OFFSET) << U(6)) | U(OFFSET - 1 - upper)
+    slot = TABLE + 2 * types.int64(key >> (U(KEY_BITS) - peek(block, LOG)))
+    first = peek(block, slot)
+    if (first >> U(18)) == tag or work >= ((first >> U(12)) & SIX_BITS):
+        poke(block, slot, word)
+    else:
+        poke(block, slot + 1, word)
+
+
+@njit(
+    types.int64(types.uint64, types.uint64, types.uint64, types.int64, types.int64, types.int64, types.uint64),
+    cache=True,
+)
+def search(own, taken, threats, stones, alpha, beta, block):
+    """Return the score, exact inside (alpha, beta), otherwise a bound of it; or `STOPPED`.
+
+    `threats` are the winning cells of the other side, `stones` the number of all stones.
+    """
+    nodes = peek(block, NODES) + ONE
+    if nodes > peek(block, BUDGET):
+        return STOPPED
+    poke(block, NODES, nodes)
+    moves = (taken + BOTTOM) & BOARD
+    forced = moves & threats
+    if forced != ZERO:
+        if (forced & (forced - ONE)) != ZERO:
+            return -((42 - stones) // 2)
+        moves = forced
+    moves &= ~(threats >> ONE)
+    if moves == ZERO:
+        return -((42 - stones) // 2)
+    if stones >= CELLS - 2:
+        return 0
+    alpha = max(alpha, -((40 - stones) // 2))
+    beta = min(beta, (41 - stones) // 2)
+    if alpha >= beta:
+        return alpha
+    other = own ^ taken
+    if (moves & (moves - ONE)) == ZERO:
+        after = taken | moves
+        value = search(other, after, winning_cells(own | moves, after), stones + 1, -beta, -alpha, block)
+        return value if value == STOPPED else -value
+
+    at = MOVES + 16 * stones
+    if weigh_moves(own, taken, threats, moves, block, at):
+        return (41 - stones) // 2
+
+    key = own | (taken + BOTTOM)
+    if stones < 14:
+        key = min(key, mirrored(key))
+    key = (key * SPREAD) & KEY_MASK
+    log = peek(block, LOG)
+    slot = TABLE + 2 * types.int64(key >> (U(KEY_BITS) - log))
+    tag = key & ((ONE << (U(KEY_BITS) - log)) - ONE)
+    lower, upper = -OFFSET, OFFSET - 1
+    entry = peek(block, slot)
+    if (entry >> U(18)) != tag:
+        slot += 1
+        entry = peek(block, slot)
+    if (entry >> U(18)) == tag:
+        lower = types.int64((entry >> U(6)) & SIX_BITS) - OFFSET
+        upper = OFFSET - 1 - types.int64(entry & SIX_BITS)
+        alpha, beta = max(alpha, lower), min(beta, upper)
+        if alpha >= beta:
+            return lower if lower >= beta else upper
+
+    best = -OFFSET
+    floor = alpha
+    while True:
+        column, rank = 0, ZERO
+        for lane in range(7):
+            found = peek(block, at + 8 + lane)
+            if found > rank:
+                column, rank = lane, found
+        if rank == ZERO:
+            break
+        poke(block, at + 8 + column, ZERO)
+        move = moves & (COLUMN << U(column * 7))
+        value = -search(other, taken | move, peek(block, at + column), stones + 1, -beta, -alpha, block)
+        if value == -STOPPED:
+            return STOPPED
+        if value > best:
+            best = value
+            if value > alpha:
+                alpha = value
+                if alpha >= beta:
+                    break
+    if best > floor:
+        lower = max(lower, best)
+    if best < beta:
+        upper = min(upper, best)
+    remember(block, key, tag, lower, upper, nodes)
+    return best
+
+
+@njit(types.int64(types.uint64, types.uint64, types.int64, types.int64, types.uint64), nogil=True, cache=True)
+def solve(own, taken, low, high, block):
+    """Return the score of a position if it lies in low..high, else the nearer bound of it; or `STOPPED`.
+
+    The range is halved again and again by the question whether the score is above its middle.
+    """
+    stones = types.int64(count_ones(taken))
+    possible = (taken + BOTTOM) & BOARD
+    if (winning_cells(own, taken) & possible) != ZERO:
+        return (43 - stones) // 2
+    if stones == CELLS:
+        return 0
+    threats = winning_cells(own ^ taken, taken)
+    low, high = max(low, -((42 - stones) // 2)), min(high, (41 - stones) // 2)
+    while low < high:
+        middle = low + (high - low) // 2
+        if middle <= 0 and low // 2 < middle:
+            middle = -((-low) // 2)
+        elif middle >= 0 and high // 2 > middle:
+            middle = high // 2
+        value = search(own, taken, threats, stones, middle, middle + 1, block)
+        if value == STOPPED:
+            return STOPPED
+        if value <= middle:
+            high = value
+        else:
+            low = value
+    return low

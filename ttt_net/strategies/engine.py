@@ -1,0 +1,67 @@
+"""The way to what is compiled: loads it when it is first needed, and does without it where numba is not installed.
+
+Nothing else in the package imports numba or numpy. The compiled code is kept on disk by numba, beside the module or
+in `NUMBA_CACHE_DIR`: the first use ever takes some three seconds, later ones about half a second. `warm` pays that
+in the background, so that nobody has to wait for a compiler.
+"""
+
+import logging
+import threading
+from concurrent.futures import Future
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+from ttt_net.games import Game
+from ttt_net.games.line import LineGame
+from ttt_net.strategies.threats import is_line_game
+
+if TYPE_CHECKING:
+    from ttt_net.strategies.compiled.connect4_solver import Connect4Solver
+
+_logger = logging.getLogger(__name__)
+
+
+def is_connect4(game: Game[Any]) -> TypeGuard[LineGame]:
+    """Tell whether it is four in a row on 7×6 with gravity, whatever its name."""
+    return is_line_game(game) and game.shape == (6, 7) and game.k == 4 and game.gravity
+
+
+@cache
+def is_installed() -> bool:
+    """Tell whether numba is there; if it is not, says so in the log, once."""
+    found = find_spec("numba") is not None
+    if not found:
+        _logger.warning("numba is not installed, so searches are slower; pip install 'ttt_net[engine]' makes them fast")
+    return found
+
+
+def warm(game: Game[Any]) -> None:
+    """Begin to load in the background what searches of that game will need, if there is anything."""
+    if is_connect4(game) and is_installed():
+        _connect4_module()
+
+
+def connect4_solver(game: Game[Any], patience_ms: float | None = None) -> "Connect4Solver | None":
+    """Return a new exact solver if the game is Connect Four, numba is there and it loads in time."""
+    if not is_connect4(game) or not is_installed():
+        return None
+    try:
+        module = _connect4_module().result(None if patience_ms is None else patience_ms / 1000)
+    except TimeoutError:
+        return None
+    solver: Connect4Solver = module.Connect4Solver()
+    return solver
+
+
+@cache
+def _connect4_module() -> "Future[ModuleType]":
+    future: Future[ModuleType] = Future()
+
+    def load() -> None:
+        future.set_result(import_module("ttt_net.strategies.compiled.connect4_solver"))
+
+    threading.Thread(target=load, name="load the engine", daemon=True).start()
+    return future
