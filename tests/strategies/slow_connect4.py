@@ -4,6 +4,8 @@ from functools import cache
 
 Columns = tuple[str, ...]
 
+EMPTY: Columns = ("",) * 7
+
 
 def play(columns: Columns, column: int, mark: str) -> Columns:
     """The columns, each from the bottom up, after one more mark."""

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from tests.strategies.positions import after_columns
-from tests.strategies.slow_connect4 import has_four, play, score
+from tests.strategies.slow_connect4 import EMPTY, has_four, play, score
 from ttt_net.games.line import LineGame
 from ttt_net.strategies import Limit, engine, find_strategy
 from ttt_net.strategies.analysis import analyse, solver_score
@@ -28,7 +28,7 @@ def solver(connect4: LineGame) -> Connect4Solver:
 def random_columns(stones: int, rng: random.Random) -> list[int]:
     """Columns that were filled at random without a four, counted from 1; over and over until there is one."""
     while True:
-        columns, moves = ("",) * 7, list[int]()
+        columns, moves = EMPTY, list[int]()
         while len(moves) < stones:
             column = rng.choice([n for n in range(7) if len(columns[n]) < 6])
             columns = play(columns, column, "XO"[len(moves) % 2])
@@ -43,7 +43,7 @@ def random_columns(stones: int, rng: random.Random) -> list[int]:
 def test_late_positions_agree_with_the_slow_solver(stones: int, connect4: LineGame, solver: Connect4Solver) -> None:
     rng = random.Random(stones)
     for _ in range(15):
-        moves, columns = random_columns(stones, rng), ("",) * 7
+        moves, columns = random_columns(stones, rng), EMPTY
         for number, move in enumerate(moves):
             columns = play(columns, move - 1, "XO"[number % 2])
         state = after_columns(connect4, *moves)
