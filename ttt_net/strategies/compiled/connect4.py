@@ -20,6 +20,7 @@ UP, RIGHT, RIGHT_DOWN, RIGHT_UP = U(1), U(7), U(6), U(8)
 BOTTOM = U(sum(1 << column * 7 for column in range(WIDTH)))
 BOARD = U(sum(0b111111 << column * 7 for column in range(WIDTH)))
 COLUMN = U(0b111111)
+ODD_ROWS = U(sum(0b010101 << column * 7 for column in range(WIDTH)))
 KEY_BITS = 49
 
 # The block of memory: three words, then 16 words of moves for each number of stones, then the table.
@@ -35,6 +36,8 @@ SPREAD = U(0x1D8AF066F4FA5)
 """An odd number: multiplying by it maps the 49-bit keys one to one onto themselves, well mixed in the high bits."""
 KEY_MASK = U((1 << KEY_BITS) - 1)
 SIX_BITS = U(63)
+MIRROR_BELOW = 14
+"""With so many stones a position no longer comes up together with its mirror image often enough to look for it."""
 OFFSET = 32
 """What is added to a score so that it is stored as six bits without a sign."""
 
@@ -87,6 +90,35 @@ def weigh_moves(own, taken, threats, moves, block, at):
         poke(block, at + column, cells)
         poke(block, at + 8 + column, rank if move != ZERO else ZERO)
     return wins != ZERO
+
+
+@njit(inline="always")
+def has_four(stones):
+    """Tell whether there are four in a row."""
+    up, right = stones & (stones >> UP), stones & (stones >> RIGHT)
+    down, diagonal = stones & (stones >> RIGHT_DOWN), stones & (stones >> RIGHT_UP)
+    return (
+        (up & (up >> (UP * TWO)))
+        | (right & (right >> (RIGHT * TWO)))
+        | (down & (down >> (RIGHT_DOWN * TWO)))
+        | (diagonal & (diagonal >> (RIGHT_UP * TWO)))
+    ) != ZERO
+
+
+@njit(inline="always")
+def follow_up_bound(own, taken, playable):
+    """Return an upper bound of the first player's score, who is to move: what the second can hold by following up.
+
+    The second player answers in the column that the first has played in, and so gets the even row above each odd one.
+    Only even cells that can be played at once may go to either: grant them to the first, with all empty cells of odd
+    rows. (They are even in number, so the second answers one of them with another.) If even so the first has no four,
+    he cannot win; and if then the second's cells hold one, he loses. (Allis, "A knowledge-based approach of
+    connect-four", 1988, calls it follow-up.)
+    """
+    empty = BOARD & ~taken
+    if has_four(own | (empty & (ODD_ROWS | playable))):
+        return OFFSET
+    return -1 if has_four((own ^ taken) | (empty & ~ODD_ROWS & ~playable)) else 0
 
 
 @njit(inline="always")
@@ -146,22 +178,25 @@ def search(own, taken, threats, stones, alpha, beta, block):
         value = search(other, after, winning_cells(own | moves, after), stones + 1, -beta, -alpha, block)
         return value if value == STOPPED else -value
 
-    at = MOVES + 16 * stones
-    if weigh_moves(own, taken, threats, moves, block, at):
-        return (41 - stones) // 2
-
     key = own | (taken + BOTTOM)
-    if stones < 14:
+    if stones < MIRROR_BELOW:
         key = min(key, mirrored(key))
     key = (key * SPREAD) & KEY_MASK
     log = peek(block, LOG)
     slot = TABLE + 2 * types.int64(key >> (U(KEY_BITS) - log))
     tag = key & ((ONE << (U(KEY_BITS) - log)) - ONE)
+    entry, second = peek(block, slot), peek(block, slot + 1)
+    at = MOVES + 16 * stones
+    if weigh_moves(own, taken, threats, moves, block, at):
+        return (41 - stones) // 2
+
+    if stones & 1 == 0 and alpha >= -1:
+        beta = min(beta, follow_up_bound(own, taken, (taken + BOTTOM) & BOARD))
+        if alpha >= beta:
+            return beta
     lower, upper = -OFFSET, OFFSET - 1
-    entry = peek(block, slot)
     if (entry >> U(18)) != tag:
-        slot += 1
-        entry = peek(block, slot)
+        entry = second
     if (entry >> U(18)) == tag:
         lower = types.int64((entry >> U(6)) & SIX_BITS) - OFFSET
         upper = OFFSET - 1 - types.int64(entry & SIX_BITS)
