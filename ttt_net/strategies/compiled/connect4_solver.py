@@ -17,6 +17,9 @@ LOG_BUCKETS = 17
 POLL_SECONDS = 0.002
 """How often a running search is compared with its limit."""
 
+UNWATCHED_NODES = 20_000
+"""About a millisecond: so short a search is not worth a second thread to watch over its limit."""
+
 CENTRE_FIRST = (3, 2, 4, 1, 5, 0, 6)
 
 AFTER_TWO_STONES = (
@@ -44,15 +47,21 @@ class Connect4Solver:
             return -((44 - state.ply) // 2) if state.has_line else 0
         if state.ply <= 2:
             return _opening_score(game, state)
-        own, taken = columns_of(game, state)
-        spent = effort.nodes
-        self._block[kernel.NODES] = spent
-        with self._stopping(effort):
-            score = int(kernel.solve(own, taken, low, high, np.uint64(self._block.ctypes.data)))
+        return self.searched_score(game, state, effort, low, high)
+
+    def searched_score(self, game: LineGame, state: LineState, effort: Effort, low: int = -21, high: int = 21) -> int:
+        """Return the same of a position that is not over, without what is known of the opening; raises `Stopped`."""
+        question = (*columns_of(game, state), low, high, np.uint64(self._block.ctypes.data))
+        self._block[kernel.NODES] = effort.nodes
+        self._block[kernel.BUDGET] = min(effort.nodes + UNWATCHED_NODES, effort.max_nodes)
+        score = kernel.STOPPED if effort.is_over() else kernel.solve(*question)
+        if score == kernel.STOPPED and not effort.is_over():
+            with self._watching(effort):
+                score = kernel.solve(*question)
         effort.nodes = int(self._block[kernel.NODES])
         if score == kernel.STOPPED:
             raise Stopped
-        return score
+        return int(score)
 
     def score_of_move(
         self, game: LineGame, state: LineState, move: Move, effort: Effort, low: int = -21, high: int = 21
@@ -90,7 +99,7 @@ class Connect4Solver:
         return WIN - (end - state.ply) if score > 0 else end - state.ply - WIN
 
     @contextmanager
-    def _stopping(self, effort: Effort) -> Iterator[None]:
+    def _watching(self, effort: Effort) -> Iterator[None]:
         """Let a search run in this thread, which holds no lock, and stop it from another one when its time is over."""
         self._block[kernel.BUDGET] = effort.max_nodes
         finished = threading.Event()

@@ -1,0 +1,182 @@
+"""How fast the searches are: `python -m benchmarks.search`; prints a table, asserts nothing.
+
+Positions of Connect Four are drawn at random from a fixed seed, without a win at once for the side to move, and each
+is solved exactly with an empty table. The baseline is a plain alpha-beta over a dictionary board, as textbooks write
+it; it solves the late positions only, and of those as many as it can in the time that it is given.
+"""
+
+import argparse
+import random
+import time
+from statistics import mean, median
+from typing import NamedTuple
+
+from rich.console import Console
+from rich.table import Table
+
+from ttt_net.games import find_game
+from ttt_net.games.line import LineGame, LineState
+from ttt_net.strategies import Limit, find_strategy
+from ttt_net.strategies.engine import connect4_solver
+from ttt_net.strategies.strategy import Effort
+from ttt_net.strategies.threats import own_and_other, wins
+
+GROUPS = ((28, 36, 200), (14, 27, 200), (6, 13, 40))
+"""Fewest and most stones of a group, and how many positions are drawn."""
+
+
+class Timed(NamedTuple):
+    """One solved position."""
+
+    score: int
+    nodes: int
+    ms: float
+
+
+def position(game: LineGame, stones: int, rng: random.Random) -> LineState:
+    """Return a position after that many random moves, not over, without a win at once."""
+    while True:
+        state = game.initial
+        while state.ply < stones and not game.is_terminal(state):
+            state = game.result(state, rng.choice(game.actions(state)))
+        if not game.is_terminal(state) and not wins(game, state, *own_and_other(state)):
+            return state
+
+
+def solved(game: LineGame, state: LineState) -> Timed:
+    """Solve a position by the compiled search with an empty table."""
+    solver = connect4_solver(game)
+    assert solver is not None
+    effort = Effort(Limit())
+    score = solver.searched_score(game, state, effort)
+    return Timed(score, effort.nodes, effort.counts().ms)
+
+
+Board = dict[tuple[int, int], str]
+
+
+def has_line(board: Board, x: int, y: int) -> bool:
+    """Tell whether the mark at a place is part of four in a row."""
+    for dx, dy in ((1, 0), (0, 1), (1, 1), (1, -1)):
+        count = 1
+        for sign in (1, -1):
+            at = (x + sign * dx, y + sign * dy)
+            while board.get(at) == board[x, y]:
+                count += 1
+                at = (at[0] + sign * dx, at[1] + sign * dy)
+        if count >= 4:
+            return True
+    return False
+
+
+def textbook(board: Board, mark: str, alpha: int, beta: int, counts: list[int]) -> int:
+    """Return the score for `mark` by plain alpha-beta, counting nodes in `counts[0]`."""
+    counts[0] += 1
+    stones = len(board)
+    if stones == 42:
+        return 0
+    best = -99
+    for x in (3, 2, 4, 1, 5, 0, 6):
+        y = next((y for y in range(6) if (x, y) not in board), None)
+        if y is None:
+            continue
+        board[x, y] = mark
+        if has_line(board, x, y):
+            score = 22 - (stones + 2) // 2
+        else:
+            score = -textbook(board, "O" if mark == "X" else "X", -beta, -alpha, counts)
+        del board[x, y]
+        best = max(best, score)
+        alpha = max(alpha, best)
+        if alpha >= beta:
+            break
+    return best
+
+
+def baseline(game: LineGame, states: list[LineState], seconds: float) -> list[Timed]:
+    """Solve by the textbook as many of the positions as fit the time."""
+    found: list[Timed] = []
+    end = time.perf_counter() + seconds
+    for state in sorted(states, key=lambda state: -state.ply):
+        if time.perf_counter() > end:
+            break
+        board = {(n % 7, 5 - n // 7): mark for n, mark in enumerate(game.board(state)) if mark != "."}
+        counts, started = [0], time.perf_counter()
+        score = textbook(board, "XO"[game.to_move(state)], -99, 99, counts)
+        found.append(Timed(score, counts[0], (time.perf_counter() - started) * 1000))
+    return found
+
+
+def row(name: str, times: list[Timed]) -> tuple[str, ...]:
+    """Return a row of the table."""
+    ms, nodes = [t.ms for t in times], sum(t.nodes for t in times)
+    numbers = (f"{mean(ms):.4f}", f"{median(ms):.4f}", f"{max(ms):.2f}", f"{nodes / len(times):,.0f}")
+    return (name, str(len(times)), *numbers, f"{nodes / sum(ms) / 1000:.2f}")
+
+
+def connect4(console: Console, seconds: float, *, empty_board: bool) -> None:
+    """Measure exact solutions of Connect Four."""
+    game, rng = find_game("connect4"), random.Random(1)
+    assert isinstance(game, LineGame)
+    solved(game, position(game, 36, rng))  # loads the engine
+    table = Table(
+        "positions", "n", "mean ms", "median ms", "max ms", "nodes", "M nodes/s", title="Connect Four, exactly"
+    )
+    for fewest, most, number in GROUPS:
+        states = [position(game, rng.randint(fewest, most), rng) for _ in range(number)]
+        table.add_row(*row(f"{fewest} to {most} stones", [solved(game, state) for state in states]))
+        if fewest == GROUPS[0][0]:
+            plain = baseline(game, states, seconds)
+            same = [solved(game, state) for state in sorted(states, key=lambda state: -state.ply)[: len(plain)]]
+            if [timed.score for timed in plain] != [timed.score for timed in same]:
+                raise SystemExit("the textbook and the engine disagree")
+            table.add_row(*row("the textbook on the latest of them", plain))
+            table.add_row(*row("the engine on the same", same))
+            table.add_row("ratio", "", f"{sum(timed.ms for timed in plain) / sum(timed.ms for timed in same):,.0f}")
+    if empty_board:
+        table.add_row(*row("the empty board", [solved(game, game.initial)]))
+    console.print(table)
+
+
+def first_moves(console: Console) -> None:
+    """Measure the first move of each strategy that can be perfect on tic-tac-toe."""
+    game = find_game("tictactoe")
+    table = Table("strategy", "value", "nodes", "median ms", title="Tic-tac-toe, the first move, plain Python")
+    for name in ("table", "minimax", "alphabeta"):
+        choices, times = [], []
+        for _ in range(5):
+            strategy, started = find_strategy(name), time.perf_counter()
+            choices.append(strategy(game, game.initial, Limit()))
+            times.append((time.perf_counter() - started) * 1000)
+        table.add_row(name, str(choices[0].value), f"{choices[0].counts.nodes:,}", f"{median(times):.2f}")
+    console.print(table)
+
+
+def playouts(console: Console) -> None:
+    """Measure playouts a second of Monte Carlo tree search."""
+    table = Table("game", "playouts/s", title="mcts, one second")
+    for name in ("tictactoe", "connect4", "gomoku"):
+        game = find_game(name)
+        counts = find_strategy("mcts", seed=1)(game, game.initial, Limit(ms=1000)).counts
+        table.add_row(name, f"{counts.nodes / counts.ms * 1000:,.0f}")
+    console.print(table)
+
+
+def main() -> None:
+    """Run all measurements."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.search", description=__doc__)
+    parser.add_argument("--baseline-seconds", type=float, default=10, help="for the textbook (default %(default)s)")
+    parser.add_argument(
+        "--empty-board", action="store_true", help="solve the empty board too, which takes half a minute"
+    )
+    args = parser.parse_args()
+    console = Console()
+    if not console.is_terminal:
+        console.width = 120
+    first_moves(console)
+    playouts(console)
+    connect4(console, args.baseline_seconds, empty_board=args.empty_board)
+
+
+if __name__ == "__main__":
+    main()
