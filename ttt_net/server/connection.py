@@ -8,6 +8,7 @@ waited for: what cannot be sent is buffered up to a bound, and then the connecti
 import asyncio
 import logging
 import socket
+from collections.abc import Callable
 from typing import Protocol as Interface
 from typing import cast
 
@@ -36,6 +37,7 @@ class Hub(Interface):
     """What a connection tells the one who owns it."""
 
     limits: Limits
+    now_ms: Callable[[], int]
 
     def opened(self, connection: "Connection") -> None:
         """Take note of a new connection."""
@@ -79,7 +81,7 @@ class Connection(asyncio.Protocol):
         self._closing_since_s: float | None = None
         self._is_pinged = False
         self._opened_s = self._heard_s = loop.time()
-        self.bucket = Bucket(hub.limits, self._opened_s)
+        self.bucket = Bucket(hub.limits, hub.now_ms())
         self.session: object = None
         """Whatever the hub knows this client by, from its accepted `hello` on."""
 

@@ -8,7 +8,6 @@ import asyncio
 import logging
 import random
 import secrets
-import time
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
@@ -42,11 +41,14 @@ _FIRST_REQUESTS = 100
 class Hub:
     """The owner of connections, sessions, the lobby and the tables."""
 
-    def __init__(self, journal: Journal, name: str, limits: Limits, rng: random.Random | None = None) -> None:
+    def __init__(
+        self, journal: Journal, name: str, limits: Limits, now_ms: Callable[[], int], rng: random.Random
+    ) -> None:
         self.journal = journal
+        self.now_ms = now_ms
         self.name = clean(name, 40)
         self.limits = limits
-        self._rng = rng or random.SystemRandom()
+        self._rng = rng
         self._lobby = Lobby(self._rng)
         self._connections: set[Connection] = set()
         self._entering: set[Connection] = set()
@@ -55,17 +57,12 @@ class Hub:
         self._is_draining = False
         self.emptied = asyncio.Event()
         """Set while draining, once the last connection is gone."""
-        self._epoch_ms = time.time() * 1000 - time.monotonic() * 1000
         self._handlers: dict[type, Callable[[Session, wire.AnySaid], None]] = {
             wire.Seek: self._seek,
             wire.Unseek: self._unseek,
             wire.Who: self._who,
             wire.Ping: lambda session, said: session.ok(said.id),
         }
-
-    def now_ms(self) -> int:
-        """Return milliseconds since 1970 at the start of the process, and monotonic from there on."""
-        return int(self._epoch_ms + time.monotonic() * 1000)
 
     # Connections.
 
@@ -113,7 +110,7 @@ class Hub:
         """Carry out one request; it gets exactly one answer."""
         session = connection.session
         try:
-            connection.bucket.take(self.limits, time.monotonic())
+            connection.bucket.take(self.limits, self.now_ms())
             said = wire.decode_said(text)
             if isinstance(session, Session):
                 self._act(session, said)

@@ -34,17 +34,17 @@ class Limits:
 class Bucket:
     """A token bucket: each message takes a token, tokens come back at a rate, and a full bucket allows a burst."""
 
-    __slots__ = ("_at_s", "_tokens")
+    __slots__ = ("_at_ms", "_tokens")
 
-    def __init__(self, limits: Limits, now_s: float) -> None:
+    def __init__(self, limits: Limits, now_ms: int) -> None:
         self._tokens = float(limits.message_burst)
-        self._at_s = now_s
+        self._at_ms = now_ms
 
-    def take(self, limits: Limits, now_s: float) -> None:
+    def take(self, limits: Limits, now_ms: int) -> None:
         """Take a token; without one raise `Refusal`, and far beyond that `ProtocolError`."""
-        regained = (now_s - self._at_s) * limits.messages_per_s
+        regained = (now_ms - self._at_ms) / 1000 * limits.messages_per_s
         self._tokens = min(float(limits.message_burst), self._tokens + regained) - 1.0
-        self._at_s = now_s
+        self._at_ms = now_ms
         if self._tokens >= 0:
             return
         if self._tokens < -limits.message_burst:

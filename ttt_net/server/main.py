@@ -5,9 +5,11 @@ import asyncio
 import contextlib
 import gc
 import logging
+import random
 import signal
 import socket
 import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -39,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             try:
                 limits = Limits(messages_per_s=arguments.rate, message_burst=int(2 * arguments.rate))
                 with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-                    hub = Hub(Journal(database), arguments.name, limits)
+                    hub = Hub(Journal(database), arguments.name, limits, steady_clock(), random.SystemRandom())
                     runner.run(_serve(hub, database, listening, arguments))
             finally:
                 database.close()
@@ -111,6 +113,12 @@ def _announce(listening: socket.socket, arguments: argparse.Namespace) -> None:
     else:
         print(f"join with: python client.py {display(arguments.host, port)}")
     print("Ctrl-C stops the server; unfinished matches go on when it is back", flush=True)
+
+
+def steady_clock() -> Callable[[], int]:
+    """Return a clock that gives milliseconds since 1970 now, and from here on never jumps."""
+    offset_ns = time.time_ns() - time.monotonic_ns()
+    return lambda: (time.monotonic_ns() + offset_ns) // 1_000_000
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:

@@ -7,6 +7,7 @@ what is in the journal, nothing is told that could be lost, and a failed write h
 import asyncio
 import logging
 from collections import deque
+from collections.abc import Callable
 from typing import Protocol as Interface
 
 from ttt_net.clock import SIDES
@@ -30,9 +31,7 @@ class Owner(Interface):
     """What a table asks of the hub."""
 
     journal: Journal
-
-    def now_ms(self) -> int:
-        """Return the time."""
+    now_ms: Callable[[], int]
 
     def may_rematch(self, table: "Table") -> None:
         """Raise `Refusal` unless both players are here and free."""
