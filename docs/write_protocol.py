@@ -33,6 +33,7 @@ SHARED: tuple[type[Struct], ...] = (
     wire.Position,
     wire.ClockInfo,
     wire.OfferInfo,
+    wire.AwayInfo,
     wire.OutcomeInfo,
     TimeControl,
     wire.Listed,
@@ -133,6 +134,7 @@ class _Wire:
         self.session: object = None
         self.bucket = Bucket(Limits(), 0)
         self.is_open = True
+        self.left_on_purpose = False
         self._name = name
         self._log = log
 
