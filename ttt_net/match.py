@@ -377,4 +377,5 @@ def describe(name: str) -> wire.GameInfo:
         gravity=game.gravity,
         move_cells=list(game.move_cells),
         move_names=list(game.move_names),
+        block=None if game.block is None else list(game.block),
     )

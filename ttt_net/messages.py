@@ -146,7 +146,8 @@ class GameInfo(Struct, frozen=True, omit_defaults=True):
     """All that a client needs to draw a game that it has never heard of, and to enter moves in it.
 
     `shape` is [height, width] or [layers, height, width]; cell = (z * height + y) * width + x, row 0 at the top.
-    Move n marks cell `move_cells[n]` (-1: no cell) and is written `move_names[n]`.
+    Move n marks cell `move_cells[n]` (-1: no cell) and is written `move_names[n]`. `block` is the [height, width] of
+    the small boards that a flat board consists of, if it does.
     """
 
     name: str
@@ -156,6 +157,7 @@ class GameInfo(Struct, frozen=True, omit_defaults=True):
     gravity: bool
     move_cells: list[int]
     move_names: list[str]
+    block: list[int] | None = None
 
 
 class Position(Struct, frozen=True):
