@@ -82,5 +82,5 @@ def known_value(name: str) -> Value:
     width, height, k = map(int, sizes.groups()[1:])
     if sizes[1] == "mnk":
         return _MNK.get((max(width, height), min(width, height), k), unknown)
-    row = _CONNECT_FOUR.get(height, "") if k == 4 and width >= 4 else ""
-    return Value(_SIGNS[row[width - 4]], _TROMP) if width - 4 < len(row) else unknown
+    signs = _CONNECT_FOUR.get(height, "") if k == 4 else ""
+    return Value(_SIGNS[signs[width - 4]], _TROMP) if 0 <= width - 4 < len(signs) else unknown
