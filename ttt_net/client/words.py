@@ -1,0 +1,129 @@
+"""The sentences that a view is told in; every renderer says the same words.
+
+Text from peers is cleaned here once more: the server does so on the way in, and not every server is honest.
+"""
+
+from ttt_net.client.view import Link, View
+from ttt_net.messages import MAX_NAME_CELLS, PlayerInfo, Snapshot
+from ttt_net.text import clean
+
+_REASONS_WON = {
+    "line": "with a line",
+    "resign": "because {loser} resigned",
+    "time": "because {loser_s} time ran out",
+    "abandon": "because {loser} left",
+}
+MAX_SENTENCE_CELLS = 160
+
+
+def name_of(player: PlayerInfo) -> str:
+    """Return the name as it may be shown."""
+    return clean(player.name, MAX_NAME_CELLS) or "?"
+
+
+def label_of(player: PlayerInfo) -> str:
+    """Return the name with its bot mark."""
+    return f"{name_of(player)} [bot]" if player.bot is not None else name_of(player)
+
+
+def opponent_of(match: Snapshot) -> PlayerInfo:
+    """Return who sits on the other side."""
+    return match.players[1 - (match.you or 0)]
+
+
+def mark_of(match: Snapshot, side: int) -> str:
+    """Return the mark of a side, one visible character."""
+    return clean(match.position.marks[side], 1) or "?"
+
+
+def move_name(match: Snapshot, move: int) -> str:
+    """Return how a move is written."""
+    return clean(match.game.move_names[move], 12) or "?"
+
+
+def result(match: Snapshot) -> str:
+    """Return how the match ended, from our side."""
+    outcome = match.outcome
+    if outcome is None:
+        return ""
+    if outcome.reason == "abort":
+        return "The match was called off; it does not count."
+    if outcome.winner is None:
+        return "A draw, by agreement." if outcome.reason == "agreement" else "A draw."
+    has_won = outcome.winner == match.you
+    opponent = name_of(opponent_of(match))
+    how = _REASONS_WON.get(outcome.reason, "")
+    how = how.format(loser=opponent if has_won else "you", loser_s=f"{opponent}'s" if has_won else "your")
+    return f"{'You won' if has_won else 'You lost'} {how}".strip() + "."
+
+
+def status(view: View) -> str:
+    """Return in one sentence what is the matter now."""
+    match = view.match
+    if match is None:
+        if view.link is Link.CONNECTING:
+            return f"Connecting to {view.address} ..."
+        if view.seeking is not None:
+            games = ", ".join(view.seeking.games) or "any game"
+            return f"Waiting for an opponent ({games}) ..."
+        return "Connected." if view.link is Link.ONLINE else ""
+    if match.outcome is not None:
+        return result(match) if view.seeking is None else f"{result(match)} Waiting for a new opponent ..."
+    if view.pending is not None:
+        return f"Your move {move_name(match, view.pending.move)} is on its way ..."
+    if view.is_my_turn:
+        return f"Your turn: place {mark_of(match, match.you or 0)}."
+    opponent = opponent_of(match)
+    return f"{label_of(opponent)} is {'thinking' if opponent.bot is not None else 'to move'} ..."
+
+
+def banner(view: View) -> str:
+    """Return what is wrong with the link, and what that means for the match; nothing when all is well."""
+    if view.link is Link.LOST:
+        safe = " Your match is safe." if view.is_live else ""
+        return f"Reconnecting (try {view.attempt}): {view.trouble}.{safe}"
+    if view.link is Link.CONNECTING and view.attempt > 0:
+        return f"No answer yet (try {view.attempt}). Is the server running, and is this its address?"
+    return ""
+
+
+def offers(match: Snapshot, rematch: str = "r", draw: str = "d", decline: str = "x") -> str:
+    """Return what stands on offer, and what to press or type."""
+    said = []
+    opponent = name_of(opponent_of(match))
+    for offer in match.offers:
+        key = rematch if offer.kind == "rematch" else draw
+        if offer.side == match.you:
+            said.append(f"You offered a {offer.kind}.")
+        else:
+            said.append(f"{opponent} offers a {offer.kind}: {key} accepts, {decline} declines.")
+    return " ".join(dict.fromkeys(said))
+
+
+def absence(match: Snapshot) -> str:
+    """Return that the opponent is away, or nothing."""
+    if match.you is None or match.present[1 - match.you]:
+        return ""
+    return f"{name_of(opponent_of(match))} is not connected."
+
+
+def notice(view: View) -> str:
+    """Return the last thing worth saying, cleaned."""
+    return clean(view.notice, MAX_SENTENCE_CELLS)
+
+
+def parting(view: View, command: str) -> str:
+    """Return the last sentence of a client that leaves: what happens to the match, and how to come back."""
+    if any(match.outcome is None for match in view.matches.values()):
+        return f"Your match stays as it is. To go on with it: {command}"
+    return ""
+
+
+def clock_face(left_ms: int) -> str:
+    """Return what is left as m:ss, with tenths in the last twenty seconds."""
+    if left_ms < 20_000:
+        return f"0:{left_ms // 1000:02}.{left_ms % 1000 // 100}"
+    seconds = left_ms // 1000
+    return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}" if seconds >= 3600 else (
+        f"{seconds // 60}:{seconds % 60:02}"
+    )
