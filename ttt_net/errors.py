@@ -43,7 +43,7 @@ class Code(StrEnum):
     UNKNOWN_MATCH = "unknown_match", "no match of that id, or it ended long ago"
     NOT_SEATED = "not_seated", "only the two players of the match may do that"
     MATCH_OVER = "match_over", "the match has ended"
-    MATCH_NOT_OVER = "match_not_over", "the match has not ended yet"
+    MATCH_NOT_OVER = "match_not_over", "a rematch can be offered once the match has ended"
     STALE_PLY = "stale_ply", "the move was meant for another position; look at the newest one"
     NOT_YOUR_TURN = "not_your_turn", "the other player is to move"
     CELL_TAKEN = "cell_taken", "there is a mark in that cell already"
@@ -51,7 +51,7 @@ class Code(StrEnum):
     BAD_NOTATION = "bad_notation", "a move, position or record could not be read; the sentence names the place"
     TOO_LATE = "too_late", "both players have moved, so the match can no longer be aborted"
     NO_OFFER = "no_offer", "there is no such offer to decline"
-    ALREADY_OFFERED = "already_offered", "you have made that offer, and it stands"
+    TURNED_DOWN = "turned_down", "that offer was turned down; a draw can be offered again after the next move"
     OPPONENT_GONE = "opponent_gone", "the other player has left or is busy elsewhere"
     STORAGE = "storage", "the server cannot write to its disk; nothing was changed; try again"
 
