@@ -75,9 +75,7 @@ class Labels:
     layers: tuple[str, ...]
 
 
-def draw_board(
-    view: View, width: int, height: int, glyphs: Glyphs, forms: Sequence[Form] = FORMS
-) -> list[Text] | None:
+def draw_board(view: View, width: int, height: int, glyphs: Glyphs, forms: Sequence[Form] = FORMS) -> list[Text] | None:
     """Return the lines of the board on the screen, all equally wide, or None when no form of it fits."""
     match = view.match
     if match is None:
@@ -206,7 +204,7 @@ def _draw_layer(form: Form, rows: list[Sequence[Look]], labels: Labels, name: st
 
 
 def _rule(form: Form, width: int, y: int, glyphs: Glyphs, *, is_bottom: bool = False) -> Text:
-    top_left, top_right, bottom_left, bottom_right = glyphs.corners
+    top_left, top_right, bottom_left, bottom_right = tuple(glyphs.corners)
     left, middle, right = glyphs.left_tee, glyphs.cross, glyphs.right_tee
     if y == 0:
         left, middle, right = top_left, glyphs.top_tee, top_right
@@ -235,7 +233,7 @@ def _row(form: Form, row: Sequence[Look], part: int, glyphs: Glyphs) -> Text:
 
 def _cell(form: Form, look: Look, part: int, glyphs: Glyphs) -> tuple[str, str, str]:
     """Return the left side, the middle and the right side of one row of a cell."""
-    left, right = look.frame.value
+    left, right = look.frame.value[0], look.frame.value[1]
     if form.rows == 3:
         frames = {Frame.CURSOR: glyphs.cursor, Frame.LAST: glyphs.last, Frame.WON: glyphs.won}
         sides = frames.get(look.frame)

@@ -1,7 +1,8 @@
 """The link to a server, kept up: it notices a dead one, comes back by itself, and tells what happens in order.
 
 All that is heard goes to one bounded queue, the last event is a `Farewell`; keyboards and signals may put their own
-mail there too. When the reader of the queue is slow, nothing more is read from the socket: the server bounds what waits there, and closes with "come back and resume".
+mail there too. When the reader of the queue is slow, nothing more is read from the socket: the server bounds what
+waits there, and closes with "come back and resume".
 """
 
 import asyncio
@@ -42,7 +43,7 @@ _SILENT.propagate = False  # what goes wrong is told as events; a line on stderr
 
 
 def delay_ms(attempt: int, *, is_live: bool, jitter: float) -> int:
-    """Return how long to wait before the `attempt`-th try, counted from 1; `jitter` in 0..1 shortens it by up to half."""
+    """Return how long to wait before try number `attempt` (from 1); `jitter` in 0..1 shortens it by up to half."""
     whole = DELAYS_MS[min(attempt, len(DELAYS_MS)) - 1]
     if is_live:
         whole = min(whole, LIVE_DELAY_MS)
@@ -237,9 +238,8 @@ class Connection:
 def _why_closed(closed: ConnectionClosed) -> _Loss:
     if closed.rcvd is None or closed.rcvd_then_sent is False:
         return _Loss("the connection broke")
-    try:
-        closing = Closing(closed.rcvd.code)
-    except ValueError:
+    closing = next((known for known in Closing if known == closed.rcvd.code), None)
+    if closing is None:
         return _Loss(f"the server closed the connection with code {closed.rcvd.code}")
     return _Loss(closing.meaning, closing.advice)
 

@@ -167,14 +167,22 @@ class Dialogue:
         if isinstance(answer, Refused) and answer.code == Code.TOO_FAST and answer.retry_after_ms is not None:
             return Reaction(later=[(answer.retry_after_ms, request)])
         del self._pending[request.id]
+        if isinstance(answer, Refused) and answer.code == Code.RESTARTING:
+            return self._put_off(request)
         if isinstance(request, Resume) and (known := self._matches.get(request.match)):
             known.is_resuming = False
         if isinstance(answer, Refused):
-            if request is self._seek:
+            if self._seek is not None and self._seek.id == request.id:
                 self._seek = None
             if answer.code == Code.UNKNOWN_MATCH:
                 self._matches.pop(getattr(request, "match", ""), None)
         return Reaction(tell=[Answered(request, answer)])
+
+    def _put_off(self, request: Said) -> Reaction:
+        """Keep for the next link what a server that is about to restart does not take."""
+        if isinstance(request, _OF_A_MATCH):
+            self._unsent[request.id] = request
+        return Reaction()
 
     def _hello_answered(self, answer: Ok | Refused) -> Reaction:
         if isinstance(answer, Ok):

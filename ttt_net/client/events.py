@@ -1,4 +1,4 @@
-"""What reaches a client's loop besides the server's messages: what became of link and requests, keys, lines, signals."""
+"""What reaches a client's loop besides the server's messages: the fate of link and requests, keys, lines, signals."""
 
 from dataclasses import dataclass
 from enum import Enum

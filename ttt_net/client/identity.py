@@ -32,7 +32,7 @@ def home() -> Path:
         return Path(folder)
     from platformdirs import user_data_path  # only here: whoever sets the variable does not wait for it
 
-    return user_data_path("ttt_net", appauthor=False)
+    return user_data_path("ttt_net", appauthor=False) / "client"
 
 
 def numbered(name: str) -> Iterator[str]:
@@ -88,7 +88,7 @@ def take(server: str, name: str) -> Identity | None:
 
 
 def take_numbered(server: str, name: str, taken: frozenset[str] = frozenset()) -> Identity:
-    """Return the identity of the first of `name`, `name-2`, ... that no other process has and that is not in `taken`."""
+    """Return the first of `name`, `name-2`, ... that is not in `taken` and that no other process has, as ours."""
     for candidate in numbered(name):
         identity = take(server, candidate) if candidate not in taken else None
         if identity is not None:

@@ -135,8 +135,7 @@ def _parts(view: View, glyphs: Glyphs) -> dict[str, str]:
     match = view.match
     parts = {"banner": words.banner(view), "notice": words.notice(view)}
     if match is not None:
-        sides = (f"{words.label_of(p)} ({words.mark_of(match, n)})" for n, p in enumerate(match.players))
-        parts["players"] = f"{clean(match.game.title, 30)}: {' against '.join(sides)}."
+        parts["players"] = words.pairing(match)
         parts["board"] = board_text(view, glyphs)
         parts["offers"] = words.offers(match, rematch="rematch", draw="draw", decline="decline")
         parts["absence"] = words.absence(match) if match.outcome is None else ""

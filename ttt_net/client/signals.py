@@ -14,7 +14,7 @@ _ENDINGS = ("SIGINT", "SIGTERM", "SIGHUP")
 def delivered(mailbox: asyncio.Queue[Mail]) -> Iterator[None]:
     """Put `Stop` and `Resized` into the mailbox when the system says so, until the context ends."""
     loop = asyncio.get_running_loop()
-    letters: dict[str, Mail] = {name: Stop() for name in _ENDINGS} | {"SIGWINCH": Resized()}
+    letters: dict[str, Mail] = {**dict.fromkeys(_ENDINGS, Stop()), "SIGWINCH": Resized()}
     present = {getattr(signal, name): letter for name, letter in letters.items() if hasattr(signal, name)}
     for number, letter in present.items():
         with suppress(NotImplementedError):  # Windows: Ctrl-C interrupts the loop instead, which also cleans up

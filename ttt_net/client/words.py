@@ -7,11 +7,11 @@ from ttt_net.client.view import Link, View
 from ttt_net.messages import MAX_NAME_CELLS, PlayerInfo, Snapshot
 from ttt_net.text import clean
 
-_REASONS_WON = {
-    "line": "with a line",
-    "resign": "because {loser} resigned",
-    "time": "because {loser_s} time ran out",
-    "abandon": "because {loser} left",
+_HOW = {
+    "line": "{winner} completed a line",
+    "resign": "{loser} resigned",
+    "time": "{losers} time ran out",
+    "abandon": "{loser} left the match",
 }
 MAX_SENTENCE_CELLS = 160
 
@@ -41,6 +41,12 @@ def move_name(match: Snapshot, move: int) -> str:
     return clean(match.game.move_names[move], 12) or "?"
 
 
+def pairing(match: Snapshot) -> str:
+    """Return who plays what against whom."""
+    sides = (f"{label_of(player)} ({mark_of(match, side)})" for side, player in enumerate(match.players))
+    return f"{clean(match.game.title, 30)}: {' against '.join(sides)}."
+
+
 def result(match: Snapshot) -> str:
     """Return how the match ended, from our side."""
     outcome = match.outcome
@@ -52,9 +58,9 @@ def result(match: Snapshot) -> str:
         return "A draw, by agreement." if outcome.reason == "agreement" else "A draw."
     has_won = outcome.winner == match.you
     opponent = name_of(opponent_of(match))
-    how = _REASONS_WON.get(outcome.reason, "")
-    how = how.format(loser=opponent if has_won else "you", loser_s=f"{opponent}'s" if has_won else "your")
-    return f"{'You won' if has_won else 'You lost'} {how}".strip() + "."
+    winner, loser, losers = ("you", opponent, f"{opponent}'s") if has_won else (opponent, "you", "your")
+    how = _HOW.get(outcome.reason, "").format(winner=winner, loser=loser, losers=losers)
+    return f"{'You won' if has_won else 'You lost'}{': ' if how else ''}{how}."
 
 
 def status(view: View) -> str:
@@ -124,6 +130,8 @@ def clock_face(left_ms: int) -> str:
     if left_ms < 20_000:
         return f"0:{left_ms // 1000:02}.{left_ms % 1000 // 100}"
     seconds = left_ms // 1000
-    return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}" if seconds >= 3600 else (
-        f"{seconds // 60}:{seconds % 60:02}"
+    return (
+        f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+        if seconds >= 3600
+        else (f"{seconds // 60}:{seconds % 60:02}")
     )

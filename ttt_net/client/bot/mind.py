@@ -1,40 +1,19 @@
-"""A mind in a process of its own: a search in pure Python holds the interpreter's lock, so a thread is not enough.
-
-`python -m ttt_net.client.thinker STRATEGY SEED` reads one question a line and writes one answer a line, as JSON,
-until its input ends; so it never outlives the bot that started it, whatever killed that.
-"""
+"""The bot's end of a thinking process: a search holds the interpreter's lock, so a thread would not do."""
 
 import asyncio
 import json
 import os
 import sys
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import ttt_net
-from ttt_net.errors import TttNetError
+from ttt_net.client.bot.thinker import Question, Thought
 
 START_TIMEOUT_S = 20.0
 GRACE_S = 10.0
 """How much longer than it may think a mind may take to answer, on a busy machine."""
 _MAX_ANSWER_BYTES = 65_536
-
-
-class Question(NamedTuple):
-    """A position as the moves that lead to it, and how long to think."""
-
-    game: str
-    moves: list[int]
-    ms: int
-
-
-class Thought(NamedTuple):
-    """The move to make and what it is worth to the mover, or why there is none."""
-
-    move: int | None
-    is_winning: bool = False
-    is_judged: bool = False
-    objection: str = ""
 
 
 class Mind:
@@ -51,7 +30,7 @@ class Mind:
         self._process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
-            "ttt_net.client.thinker",
+            "ttt_net.client.bot.thinker",
             *self._arguments,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
@@ -75,14 +54,16 @@ class Mind:
         raise AssertionError("unreachable")
 
     async def _ask(self, question: Question) -> Thought:
-        assert self._process is not None and self._process.stdin is not None
+        assert self._process is not None
+        assert self._process.stdin is not None
         self._process.stdin.write(json.dumps(question).encode() + b"\n")
         async with asyncio.timeout(GRACE_S):
             await self._process.stdin.drain()
         return Thought(*await self._answer(question.ms / 1000 + GRACE_S))
 
     async def _answer(self, timeout_s: float) -> list[Any]:
-        assert self._process is not None and self._process.stdout is not None
+        assert self._process is not None
+        assert self._process.stdout is not None
         async with asyncio.timeout(timeout_s):
             line = await self._process.stdout.readline()
         if not line:
@@ -96,36 +77,3 @@ class Mind:
         if self._process is not None and self._process.returncode is None:
             self._process.kill()
         self._process = None
-
-
-def main(arguments: list[str]) -> int:
-    """Answer questions until the input ends."""
-    from ttt_net.strategies import find_strategy
-
-    name, seed = arguments
-    strategy = find_strategy(name, seed=int(seed) if seed else None)
-    print("[]", flush=True)
-    for line in sys.stdin:
-        print(json.dumps(_think(strategy, Question(*json.loads(line)))), flush=True)
-    return 0
-
-
-def _think(strategy: Any, question: Question) -> Thought:
-    from ttt_net.games import find_game
-    from ttt_net.strategies import Limit
-    from ttt_net.strategies.strategy import DECIDED
-
-    try:
-        game = find_game(question.game)
-        state = game.initial
-        for move in question.moves:
-            state = game.result(state, move)
-        choice = strategy(game, state, Limit(ms=question.ms))
-    except TttNetError as error:
-        return Thought(None, objection=str(error))
-    value = choice.value
-    return Thought(choice.move, value is not None and value >= DECIDED, value is not None)
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
