@@ -32,7 +32,9 @@ _LETTERS = {
     "n": Do.NEW,
     "q": Do.LEAVE,
 }
-HANG_UP = ("c-c", "c-d", "<sigint>")
+_LEAST_ENTRIES = 2
+"""The last entries of a line, which stay whatever the width: how to leave, and where all keys are."""
+HANG_UP = ("c-c", "<sigint>")
 """The keys that leave at once."""
 
 
@@ -80,14 +82,11 @@ def keys_line(view: View, width: int) -> str:
         entries = ["arrows Enter"]
         if quick := quick_moves(match):
             entries.append(f"1-{max(quick)}")
-        entries += ["type b2" if not match.game.gravity else "", "D draw" if "d" in taken else "d draw"]
-        entries += ["Q leave" if "q" in taken else "q leave", "? keys"]
-    line = ""
-    for entry in filter(None, entries):
-        longer = f"{line}  {entry}" if line else entry
-        if len(longer) <= width:
-            line = longer
-    return line
+        entries += ["type b2"] if not match.game.gravity else []
+        entries += ["D draw" if "d" in taken else "d draw", "Q leave" if "q" in taken else "q leave", "? keys"]
+    while len("  ".join(entries)) > width and len(entries) > _LEAST_ENTRIES:
+        del entries[-_LEAST_ENTRIES - 1]
+    return "  ".join(entries)
 
 
 def help_lines(view: View, height: int) -> list[str]:

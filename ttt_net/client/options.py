@@ -46,7 +46,7 @@ class Options:
     @property
     def command(self) -> str:
         """What to type to come back."""
-        return "python client.py" if self.url == DEFAULT_URL else f"python client.py {self.url}"
+        return "python client.py" if self.url == DEFAULT_URL else f"python client.py {self.url.removeprefix('ws://')}"
 
 
 class _Parser(argparse.ArgumentParser):

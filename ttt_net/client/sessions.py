@@ -7,7 +7,7 @@ import asyncio
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ttt_net.client import words
@@ -95,14 +95,14 @@ async def _play_as_bot(options: Options, mine: Identity) -> Ending:
     opponents: Opponents = options.opponents or ("people" if is_endless else "any")
     games = [options.game] if options.game else playable_games(options.bot)
     write = _writer(options)
-    if is_endless and options.opponents is None:
-        write("It plays people only, for two endless bots would fill the server's disk; --opponents any lifts that.")
+    hint = "People only: two endless bots would fill the server's disk; --opponents any lifts that."
     mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
     with delivered(mailbox):
         patience_ms = None if is_endless else _LATER_MS
         first_ms = None if is_endless else _FIRST_MS
         connection = _connection(options, mine, mailbox, first_ms=first_ms, later_ms=patience_ms)
         plan = Plan(Seek(0, games, options.time, opponents), options.games, options.move_ms)
+        plan = replace(plan, hint=hint if is_endless and options.opponents is None else "")
         bot = Bot(connection, Mind(options.bot, options.seed), plan, write)
         await bot.play(mailbox)
     _summarise(bot.view, options)

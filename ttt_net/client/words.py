@@ -121,7 +121,7 @@ def notice(view: View) -> str:
 def parting(view: View, command: str) -> str:
     """Return the last sentence of a client that leaves: what happens to the match, and how to come back."""
     if any(match.outcome is None for match in view.matches.values()):
-        return f"Your match stays as it is. To go on with it: {command}"
+        return f"Your match stays as it is. To go on with it:\n  {command}"
     return ""
 
 

@@ -35,6 +35,9 @@ from ttt_net.messages import (
 
 AGAIN_MS = 2000
 """When to ask again, if a refusal says that later is better, but not when."""
+AWAY_MS = 10_000
+"""When an opponent has been away for so long, another one is welcome; the match stays."""
+_MARGIN_S = 0.01
 _LEAST_MS = 20
 _SHARE = 25
 """The part of the time left that one move may take."""
@@ -44,11 +47,15 @@ _FATAL = (Code.UNKNOWN_GAME, Code.BAD_TIME, Code.BAD_MESSAGE)
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a bot is here for: whom it seeks, how many games it plays (None: for ever), how long it thinks."""
+    """What a bot is here for: whom it seeks, how many games it plays (None: for ever), how long it thinks.
+
+    `hint` is said once, when it is let in.
+    """
 
     seek: Seek
     games: int | None
     move_ms: int
+    hint: str = ""
 
 
 class Bot:
@@ -63,6 +70,7 @@ class Bot:
         self._jobs: asyncio.Queue[str] = asyncio.Queue(2 * MAX_MATCHES)
         self._asked: dict[str, int] = {}
         self._wins: set[str] = set()
+        self._away_since_ms: dict[str, int] = {}
 
     @property
     def _is_done(self) -> bool:
@@ -90,6 +98,8 @@ class Bot:
         before = self.view
         self.view = update(self.view, event, _now_ms())
         match event:
+            case Welcome() if before.you is None:
+                self._write(f"Playing as {words.label_of(event.you)}. {self._plan.hint}".strip())
             case Snapshot() if event.match not in before.matches and event.outcome is None:
                 self._write(words.pairing(event))
             case Ended() if event.match in self.view.matches:
@@ -102,18 +112,25 @@ class Bot:
                 return
             case _:
                 pass
-        self._seek_if_idle(event)
+        self._watch_absences()
+        if isinstance(event, Ended) or (isinstance(event, Welcome) and not event.matches):
+            self._seek()
         self._find_jobs()
 
-    def _seek_if_idle(self, event: Event) -> None:
-        """Look for an opponent when nothing else is going on, or will be after a `welcome`'s matches are here."""
-        is_busy = any(match.outcome is None for match in self.view.matches.values())
-        occasion = isinstance(event, Ended) or (isinstance(event, Welcome) and not event.matches)
-        if occasion and not is_busy and not self._is_done:
-            self._seek()
+    def _watch_absences(self) -> None:
+        """Note who is away from a match, and look for another opponent when somebody stays away for long."""
+        live = {name: match for name, match in self.view.matches.items() if match.outcome is None}
+        away = {name for name, match in live.items() if not match.present[1 - (match.you or 0)]}
+        self._away_since_ms = {name: since for name, since in self._away_since_ms.items() if name in away}
+        for name in away - self._away_since_ms.keys():
+            self._away_since_ms[name] = _now_ms()
+            asyncio.get_running_loop().call_later(AWAY_MS / 1000 + _MARGIN_S, self._seek)
 
     def _seek(self) -> None:
-        if self.view.seeking is None:
+        """Look for an opponent, unless one is here or may be back any moment."""
+        live = (name for name, match in self.view.matches.items() if match.outcome is None)
+        is_busy = any(_now_ms() - self._away_since_ms.get(name, _now_ms()) < AWAY_MS for name in live)
+        if self.view.seeking is None and not is_busy and not self._is_done:
             self.view = replace(self.view, seeking=self._plan.seek)
             self._say(self._plan.seek)
 
