@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
-from ttt_net import __version__
+import ttt_net
 from ttt_net.client.coherence import check_clock, check_played, check_snapshot
 from ttt_net.client.events import Answered, Event, Garbled
 from ttt_net.errors import Code, Refusal
@@ -101,7 +101,7 @@ class Dialogue:
             name=None if self._token else self.name,
             token=self._token,
             bot=self.bot,
-            client=f"ttt_net {__version__}",
+            client=f"ttt_net {ttt_net.__version__}",
         )
         self._hello_id = hello.id
         return [hello]

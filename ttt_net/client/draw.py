@@ -117,7 +117,7 @@ def _body(view: View, width: int, height: int, glyphs: Glyphs) -> list[Text] | N
 
 def _too_small(view: View) -> Text:
     size = "x".join(map(str, reversed(view.match.game.shape))) if view.match is not None else ""
-    return Text(f"This board ({size}) needs a larger window.")
+    return Text(f"Too small for a board of {size}.")
 
 
 def _centred(lines: list[Text], width: int) -> list[Text]:
@@ -134,8 +134,8 @@ def _prompt(view: View, glyphs: Glyphs) -> Text:
     """Return the line above the keys: a question, what is being typed, an offer, or the newest notice."""
     match = view.match
     if view.overlay is Overlay.LEAVE and match is not None:
-        how = "call it off" if match.position.ply < 2 else "resign"
-        return Text(f"Leave and {how}? q again: yes; any other key: no.", style=f"bold {WARNING}")
+        how = "Call it off" if match.position.ply < 2 else "Resign"
+        return Text(f"{how} and leave? q: yes, else: no", style=f"bold {WARNING}")
     if view.overlay is Overlay.CHOICE and match is not None:
         names = (f"{n}: {words.move_name(match, move)}" for n, move in enumerate(view.choices[:9], 1))
         return Text("Choose " + "  ".join(names), style="bold")

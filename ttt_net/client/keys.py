@@ -76,7 +76,7 @@ def keys_line(view: View, width: int) -> str:
     elif match is None:
         entries = ["q leave", "? keys"]
     elif match.outcome is not None:
-        entries = ["r rematch", "n new opponent", "q leave", "? keys"]
+        entries = ["r rematch", "n new game", "q leave", "? keys"]
     else:
         taken = _beginnings(view)
         entries = ["arrows Enter"]
@@ -93,15 +93,15 @@ def help_lines(view: View, height: int) -> list[str]:
     """Return every key and what it does, in at most `height` lines."""
     taken = "".join(sorted(set(_LETTERS) & _beginnings(view)))
     lines = [
-        "arrows, hjkl    move the cursor",
-        "Enter, space    place a mark",
-        "1-9             place by cell or column",
-        "b2 Enter        place by name; Esc clears",
-        "Tab             choose from a list",
-        "r  d            offer rematch, draw; accept",
-        "x               decline or take back",
-        "n               new opponent, after the end",
-        "q  Ctrl-C       leave; leave at once",
+        "arrows hjkl  move the cursor",
+        "Enter space  place a mark",
+        "1-9          place by cell or column",
+        "b2 Enter     place by name; Esc clears",
+        "Tab          choose from a list",
+        "r d          offer rematch, draw; accept",
+        "x            decline, or take back",
+        "n            new game, after the end",
+        "q  Ctrl-C    leave; leave at once",
     ]
     if taken:
         lines.append(f"Here {taken} are columns: use {taken.upper()}.")

@@ -180,6 +180,8 @@ def _with_snapshot(view: View, snapshot: Snapshot, now_ms: int) -> View:
             overlay=Overlay.NONE,
             notice="Your unfinished match goes on." if resumed else "",
         )
+    elif snapshot.outcome is not None and is_shown:
+        view = replace(view, notice="")
     return _settled(view)
 
 

@@ -86,10 +86,10 @@ def status(view: View) -> str:
 def banner(view: View) -> str:
     """Return what is wrong with the link, and what that means for the match; nothing when all is well."""
     if view.link is Link.LOST:
-        safe = " Your match is safe." if view.is_live else ""
-        return f"Reconnecting (try {view.attempt}): {view.trouble}.{safe}"
+        safe = "your match is safe" if view.is_live else "please wait"
+        return f"Reconnecting, try {view.attempt}: {safe}. {_sentence(view.trouble)}"
     if view.link is Link.CONNECTING and view.attempt > 0:
-        return f"No answer yet (try {view.attempt}). Is the server running, and is this its address?"
+        return f"No answer from {view.address}, try {view.attempt} ..."
     return ""
 
 
@@ -102,7 +102,7 @@ def offers(match: Snapshot, rematch: str = "r", draw: str = "d", decline: str = 
         if offer.side == match.you:
             said.append(f"You offered a {offer.kind}.")
         else:
-            said.append(f"{opponent} offers a {offer.kind}: {key} accepts, {decline} declines.")
+            said.append(f"{opponent} offers a {offer.kind}: {key} yes, {decline} no.")
     return " ".join(dict.fromkeys(said))
 
 
@@ -116,6 +116,10 @@ def absence(match: Snapshot) -> str:
 def notice(view: View) -> str:
     """Return the last thing worth saying, cleaned."""
     return clean(view.notice, MAX_SENTENCE_CELLS)
+
+
+def _sentence(text: str) -> str:
+    return clean(text[:1].upper() + text[1:], MAX_SENTENCE_CELLS) + "."
 
 
 def parting(view: View, command: str) -> str:
