@@ -8,6 +8,7 @@ waits there, and closes with "come back and resume".
 import asyncio
 import logging
 import random
+import re
 import socket
 import ssl
 import time
@@ -36,7 +37,7 @@ PING_INTERVAL_S = 2.0
 PING_TIMEOUT_S = 3.0
 SEND_TIMEOUT_S = 5.0
 CLOSE_TIMEOUT_S = 1.0
-_UNKNOWN_TYPE = "at `$.type`"
+_UNKNOWN_TYPE = re.compile(r"Invalid value .* - at `\$\.type`", re.DOTALL)
 _SILENT = logging.getLogger("ttt_net.client.link")
 _SILENT.addHandler(logging.NullHandler())
 _SILENT.propagate = False  # what goes wrong is told as events; a line on stderr would tear the screen
@@ -152,7 +153,10 @@ class Connection:
                 ping_timeout=PING_TIMEOUT_S,
                 close_timeout=CLOSE_TIMEOUT_S,
             ) as link:
-                return await self._converse(link)
+                try:
+                    return await self._converse(link)
+                finally:
+                    await link.close()  # as done, even where the library would report our leaving as an error
         except (OSError, WebSocketException) as error:
             return _why_unreachable(error)
         finally:
@@ -191,7 +195,7 @@ class Connection:
         try:
             message = decode_heard(frame)
         except Refusal as refusal:
-            if not str(refusal).endswith(_UNKNOWN_TYPE):  # what only a newer client knows is no mistake
+            if not _UNKNOWN_TYPE.fullmatch(str(refusal)):  # what only a newer client knows is no mistake
                 await self._tell(Garbled(str(refusal)))
             return
         await self._react(self._dialogue.heard(message), is_welcome=isinstance(message, Welcome))

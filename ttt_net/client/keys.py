@@ -6,6 +6,8 @@ where such a letter is also a key, the upper-case letter is always the key.
 
 from ttt_net.client.actions import Action, Choose, Do, Quick, Type, quick_moves
 from ttt_net.client.view import Overlay, View
+from ttt_net.messages import Snapshot
+from ttt_net.text import clean
 
 _NAMED = {
     "up": Do.UP,
@@ -82,11 +84,16 @@ def keys_line(view: View, width: int) -> str:
         entries = ["arrows Enter"]
         if quick := quick_moves(match):
             entries.append(f"1-{max(quick)}")
-        entries += ["type b2"] if not match.game.gravity else []
+        entries += [f"type {_example(match)}"] if not match.game.gravity else []
         entries += ["D draw" if "d" in taken else "d draw", "Q leave" if "q" in taken else "q leave", "? keys"]
     while len("  ".join(entries)) > width and len(entries) > _LEAST_ENTRIES:
         del entries[-_LEAST_ENTRIES - 1]
     return "  ".join(entries)
+
+
+def _example(match: Snapshot) -> str:
+    names = match.game.move_names
+    return clean(names[len(names) // 2], 8) if names else ""
 
 
 def help_lines(view: View, height: int) -> list[str]:
