@@ -16,8 +16,8 @@ names = st.text(min_size=1, max_size=32)
 ids = st.integers(0, 2**53 - 1)
 small = st.integers(0, 100_000)
 sides = st.sampled_from([0, 1])
-kinds = st.sampled_from(["draw", "rematch"])
-times = st.builds(TimeControl, st.integers(1_000, 10_800_000), st.integers(0, 60_000))
+kinds = st.sampled_from(["draw", "takeback", "rematch"])
+times = st.builds(TimeControl, st.integers(1_000, 10_800_000), st.integers(0, 60_000), st.booleans())
 
 SAID: dict[type, st.SearchStrategy[wire.AnySaid]] = {
     wire.Hello: st.builds(
@@ -42,6 +42,7 @@ SAID: dict[type, st.SearchStrategy[wire.AnySaid]] = {
     wire.Abort: st.builds(wire.Abort, id=ids, match=names),
     wire.Offer: st.builds(wire.Offer, id=ids, match=names, kind=kinds),
     wire.Decline: st.builds(wire.Decline, id=ids, match=names, kind=kinds),
+    wire.Claim: st.builds(wire.Claim, id=ids, match=names, kind=st.sampled_from(["win", "draw", "adjourn"])),
     wire.Resume: st.builds(wire.Resume, id=ids, match=names, seq=small),
     wire.Who: st.builds(wire.Who, id=ids),
     wire.Ping: st.builds(wire.Ping, id=ids),
@@ -78,9 +79,21 @@ FACTS: dict[type, st.SearchStrategy[wire.Fact]] = {
         side=sides,
         ply=small,
         move=small,
+        refunded_ms=small,
         clock=st.none() | clocks,
         position=st.none() | positions,
     ),
+    wire.Tookback: st.builds(
+        wire.Tookback,
+        match=text,
+        seq=small,
+        at_ms=numbers,
+        side=sides,
+        ply=small,
+        clock=st.none() | clocks,
+        position=st.none() | positions,
+    ),
+    wire.Adjourned: st.builds(wire.Adjourned, match=text, seq=small, at_ms=numbers, side=sides),
     wire.Offered: st.builds(wire.Offered, match=text, seq=small, at_ms=numbers, side=sides, kind=kinds),
     wire.Declined: st.builds(wire.Declined, match=text, seq=small, at_ms=numbers, side=sides, kind=kinds),
     wire.Ended: st.builds(

@@ -34,10 +34,8 @@ class Code(StrEnum):
     BAD_NAME = "bad_name", "the name is empty, too long, or holds characters that a name may not"
     NAME_TAKEN = "name_taken", "the name belongs to another player; choose another"
     UNKNOWN_TOKEN = "unknown_token", "this server never gave that token; say `hello` again with a name"
-    SERVER_FULL = "server_full", "as many players as the server takes; try again after `retry_after_ms`"
     RESTARTING = "restarting", "the server is about to restart and starts nothing new; come back in a moment"
     UNKNOWN_GAME = "unknown_game", "no game of that name or size; the sentence says what there is"
-    BAD_TIME = "bad_time", "the time control is out of range"
     NOT_SEEKING = "not_seeking", "there is no seek of yours to take back"
     TOO_MANY_MATCHES = "too_many_matches", "as many live matches as one player may have; finish one first"
     UNKNOWN_MATCH = "unknown_match", "no match of that id, or it ended long ago"
@@ -48,8 +46,10 @@ class Code(StrEnum):
     NOT_YOUR_TURN = "not_your_turn", "the other player is to move"
     CELL_TAKEN = "cell_taken", "there is a mark in that cell already"
     ILLEGAL_MOVE = "illegal_move", "the move is not among the legal ones"
-    BAD_NOTATION = "bad_notation", "a move, position or record could not be read; the sentence names the place"
     TOO_LATE = "too_late", "both players have moved, so the match can no longer be aborted"
+    OPPONENT_HERE = "opponent_here", "the other player is here, or still has time to come back; wait `retry_after_ms`"
+    ADJOURNED = "adjourned", "the match is adjourned; it goes on when both players are back"
+    NO_MOVE = "no_move", "you have no move that could be taken back"
     NO_OFFER = "no_offer", "there is no such offer to decline"
     TURNED_DOWN = "turned_down", "that offer was turned down; a draw can be offered again after the next move"
     OPPONENT_GONE = "opponent_gone", "the other player has left or is busy elsewhere"
@@ -99,7 +99,6 @@ class Closing(IntEnum):
     TOO_BIG = 1009, "a message of more than 4,096 bytes", Advice.GIVE_UP
     FAULT = 1011, "a fault in the server; no acknowledged move is lost", Advice.RETRY
     RESTART = 1012, "the server restarts; matches wait as they are", Advice.RETRY
-    FULL = 1013, "as many connections as the server takes", Advice.RETRY
     REPLACED = 4001, "the same token said `hello` from another connection", Advice.REPLACED
     NO_HELLO = 4002, "no accepted `hello` within 10 seconds", Advice.LOG_IN
     TOO_SLOW = 4003, "the client did not read what was sent to it", Advice.RETRY

@@ -30,7 +30,8 @@ MoveNumber = Annotated[int, Meta(ge=0, le=100_000)]
 ShortText = Annotated[str, Meta(max_length=80)]
 GameName = Annotated[str, Meta(max_length=40)]
 Side = Literal[0, 1]
-OfferKind = Literal["draw", "rematch"]
+OfferKind = Literal["draw", "takeback", "rematch"]
+ClaimKind = Literal["win", "draw", "adjourn"]
 Opponents = Literal["any", "people", "bots"]
 
 
@@ -90,7 +91,10 @@ class Abort(Said, frozen=True):
 
 
 class Offer(Said, frozen=True):
-    """Offer a draw in a live match or a rematch after it; if the other has offered the same, accept it."""
+    """Offer a draw or to take your last move back, or after the end a rematch; if the other has offered it, accept.
+
+    A rematch has the sides swapped. A take-back goes to the position in which the one who asked was last to move.
+    """
 
     match: MatchId
     kind: OfferKind
@@ -101,6 +105,16 @@ class Decline(Said, frozen=True):
 
     match: MatchId
     kind: OfferKind
+
+
+class Claim(Said, frozen=True):
+    """When the other player has been away for longer than his grace: win, call it a draw, or adjourn the match.
+
+    An adjourned match waits, with its clock standing still, until both are back and the next move is made.
+    """
+
+    match: MatchId
+    kind: ClaimKind
 
 
 class Resume(Said, frozen=True):
@@ -118,7 +132,7 @@ class Ping(Said, frozen=True):
     """Ask for an answer, to measure the way."""
 
 
-AnySaid = Hello | Seek | Unseek | Play | Resign | Abort | Offer | Decline | Resume | Who | Ping
+AnySaid = Hello | Seek | Unseek | Play | Resign | Abort | Offer | Decline | Claim | Resume | Who | Ping
 
 
 class PlayerInfo(Struct, frozen=True, omit_defaults=True):
@@ -132,7 +146,8 @@ class GameInfo(Struct, frozen=True, omit_defaults=True):
     """All that a client needs to draw a game that it has never heard of, and to enter moves in it.
 
     `shape` is [height, width] or [layers, height, width]; cell = (z * height + y) * width + x, row 0 at the top.
-    Move n marks cell `move_cells[n]` (-1: no cell) and is written `move_names[n]`.
+    Move n marks cell `move_cells[n]` (-1: no cell) and is written `move_names[n]`. `block` is the [height, width] of
+    the small boards that a flat board consists of, if it does.
     """
 
     name: str
@@ -142,6 +157,7 @@ class GameInfo(Struct, frozen=True, omit_defaults=True):
     gravity: bool
     move_cells: list[int]
     move_names: list[str]
+    block: list[int] | None = None
 
 
 class Position(Struct, frozen=True):
@@ -177,6 +193,14 @@ class OfferInfo(Struct, frozen=True):
 
     side: int
     kind: OfferKind
+
+
+class AwayInfo(Struct, frozen=True):
+    """A player who is away: on purpose or by a lost link, and how long it is until the other may `claim`."""
+
+    side: int
+    on_purpose: bool
+    claim_in_ms: int
 
 
 class Heard(Struct, frozen=True, tag_field="type", tag=str.lower):
@@ -224,6 +248,8 @@ class Snapshot(Heard, frozen=True, omit_defaults=True):
     time: TimeControl | None = None
     clock: ClockInfo | None = None
     outcome: OutcomeInfo | None = None
+    adjourned: bool = False
+    away: AwayInfo | None = None
     previous: str | None = None
     next: str | None = None
 
@@ -249,12 +275,26 @@ class Played(Heard, frozen=True, omit_defaults=True):
     side: int
     ply: int
     move: int
+    refunded_ms: int = 0
+    """How much of the mover's time was given back for lag."""
+    clock: ClockInfo | None = None
+    position: Position | None = None
+
+
+class Tookback(Heard, frozen=True, omit_defaults=True):
+    """Fact: moves were taken back, so that `ply` moves are made, as `side` had asked."""
+
+    match: str
+    seq: int
+    at_ms: int
+    side: int
+    ply: int
     clock: ClockInfo | None = None
     position: Position | None = None
 
 
 class Offered(Heard, frozen=True):
-    """Fact: `side` offers a draw or a rematch. A draw offer lapses with the next move."""
+    """Fact: `side` makes an offer. Those of a draw or a take-back lapse with the next move."""
 
     match: str
     seq: int
@@ -271,6 +311,15 @@ class Declined(Heard, frozen=True):
     at_ms: int
     side: int
     kind: OfferKind
+
+
+class Adjourned(Heard, frozen=True):
+    """Fact: `side` adjourned the match, because the other player is away. The next move takes it up again."""
+
+    match: str
+    seq: int
+    at_ms: int
+    side: int
 
 
 class Ended(Heard, frozen=True, omit_defaults=True):
@@ -293,12 +342,13 @@ class Rematched(Heard, frozen=True):
     next: str
 
 
-class Presence(Heard, frozen=True):
-    """The player of `side` is connected, or is not; of the moment, so it has no number."""
+class Presence(Heard, frozen=True, omit_defaults=True):
+    """The player of `side` came or went; of the moment, so it has no number. `away` tells how he went."""
 
     match: str
     side: int
     online: bool
+    away: AwayInfo | None = None
 
 
 class Listed(Struct, frozen=True, omit_defaults=True):
@@ -323,7 +373,7 @@ class Restarting(Heard, frozen=True):
     retry_after_ms: int
 
 
-Fact = Started | Played | Offered | Declined | Ended | Rematched
+Fact = Started | Played | Tookback | Offered | Declined | Adjourned | Ended | Rematched
 """What is journaled: the numbered facts of a match. A match is its list of facts."""
 AnyHeard = Ok | Refused | Welcome | Snapshot | Fact | Presence | Players | Restarting
 

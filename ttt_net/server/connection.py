@@ -24,6 +24,7 @@ from ttt_net.server.limits import Bucket, Limits
 log = logging.getLogger(__name__)
 
 _PAUSE_ABOVE_BYTES = 8_192
+_GOODBYES = (1000, 1001)
 _MAX_REASON = 100
 """A close frame has room for 123 bytes."""
 
@@ -140,6 +141,12 @@ class Connection(asyncio.Protocol):
     def is_open(self) -> bool:
         """Whether what is sent now may still be heard."""
         return self._closing_since_s is None and self._protocol.state is State.OPEN
+
+    @property
+    def left_on_purpose(self) -> bool:
+        """Whether the client said that it was going, rather than vanished."""
+        close = self._protocol.close_rcvd
+        return close is not None and close.code in _GOODBYES
 
     def send(self, frames: bytes) -> None:
         """Send whole frames, or drop a peer that has left too much unread."""

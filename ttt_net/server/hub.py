@@ -18,7 +18,7 @@ from ttt_net import messages as wire
 from ttt_net.errors import Closing, Code, Refusal
 from ttt_net.games import find_game
 from ttt_net.lobby import Lobby, Pairing, Seek
-from ttt_net.match import Match
+from ttt_net.match import Command, Match
 from ttt_net.server.connection import Connection, frame
 from ttt_net.server.journal import Journal, Player, StorageError
 from ttt_net.server.journal.sqlite import PlayerId
@@ -123,7 +123,7 @@ class Hub:
     def _act(self, session: Session, said: wire.AnySaid) -> None:
         if isinstance(said, wire.Hello):
             raise Refusal(Code.HELLO_FIRST, "you have said hello on this connection already")
-        if isinstance(said, wire.Play | wire.Resign | wire.Abort | wire.Offer | wire.Decline | wire.Resume):
+        if isinstance(said, Command | wire.Resume):
             if self._is_draining:
                 raise Refusal(Code.RESTARTING, "the server is about to restart; your match is safe", COME_BACK_MS)
             table = self._tables.get(said.match)
@@ -246,13 +246,13 @@ class Hub:
     def _open(self, started: wire.Started, seats: tuple[PlayerId, PlayerId]) -> None:
         match = Match(started)
         table = self._tables[match.id] = Table(match.id, self)
-        table.open(match, seats)
         sessions = [self._sessions[player] for player in seats if player in self._sessions]
         for session in sessions:
             self._lobby.withdraw(session.player)
             self._leave_finished(session)
             session.live.add(match.id)
             table.seat(session)
+        table.open(match, seats)
         table.tell_start()
 
     def _leave_finished(self, session: Session) -> None:

@@ -62,8 +62,9 @@ class Table:
     # Requests.
 
     def open(self, match: Match, seats: tuple[PlayerId, PlayerId]) -> None:
-        """Start with a match that has just been written down."""
+        """Start with a match that has just been written down, once its players are seated."""
         self.match, self.seats = match, seats
+        self._note_absences(match)
 
     def request(self, session: Session, request: Request) -> None:
         """Carry out a request now, or when its turn comes; it gets exactly one answer."""
@@ -80,6 +81,10 @@ class Table:
         """Take a session whose connection is gone from the audience, and tell the others."""
         if self.audience.get(session.player) is session:
             del self.audience[session.player]
+            side = self._side(session)
+            if self.match and side is not None:
+                on_purpose = session.connection.left_on_purpose
+                self.match.absences.went(side, self._owner.now_ms(), on_purpose=on_purpose)
             if self.match is None or self.match.next is None:  # else both go on to the rematch
                 self._tell_presence(session.player, online=False)
             self._settle()
@@ -120,6 +125,7 @@ class Table:
         is_new = self.audience.get(session.player) is not session
         if is_new:
             self.seat(session)
+            match.absences.returned(side)
             match.run_clock(now_ms)
             self._set_flag(match)
         session.ok(request.id)
@@ -192,6 +198,7 @@ class Table:
             if isinstance(record, Record):
                 self.seats = record.seats
                 self.match = Match.from_facts(record.facts)
+                self._note_absences(self.match)
                 if self.audience:
                     self.match.run_clock(self._owner.now_ms())
                     self._set_flag(self.match)
@@ -230,9 +237,17 @@ class Table:
         assert self.seats is not None
         return self.is_present(self.seats[0]), self.is_present(self.seats[1])
 
+    def _note_absences(self, match: Match) -> None:
+        """Let the grace begin for players who are not here when the match is."""
+        for side, is_here in enumerate(self._present()):
+            if not is_here:
+                match.absences.went(side, self._owner.now_ms(), on_purpose=False)
+
     def _tell_presence(self, player: PlayerId, *, online: bool) -> None:
         if self.seats and player in self.seats:
-            told = frame(encode(Presence(self.id, self.seats.index(player), online)))
+            side = self.seats.index(player)
+            away = self.match.away(side, self._owner.now_ms()) if self.match else None
+            told = frame(encode(Presence(self.id, side, online, away)))
             for session in self.audience.values():
                 if session.player != player:
                     session.connection.send(told)
