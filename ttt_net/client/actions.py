@@ -10,7 +10,20 @@ from ttt_net.client.events import Answered
 from ttt_net.client.view import Link, Overlay, View
 from ttt_net.client.words import move_name
 from ttt_net.errors import Code
-from ttt_net.messages import Abort, Decline, Offer, Play, Refused, Resign, Said, Seek, Snapshot
+from ttt_net.messages import (
+    Abort,
+    Claim,
+    ClaimKind,
+    Decline,
+    Offer,
+    OfferKind,
+    Play,
+    Refused,
+    Resign,
+    Said,
+    Seek,
+    Snapshot,
+)
 
 _MAX_TYPED = 12
 
@@ -26,6 +39,8 @@ class Do(Enum):
     MOVES = "moves"
     REMATCH = "rematch"
     DRAW = "draw"
+    TAKE_BACK = "take back"
+    CLAIM = "claim"
     DECLINE = "decline"
     RESIGN = "resign"
     NEW = "new"
@@ -63,6 +78,9 @@ class Quick:
     digit: int
 
 
+CLAIMS: tuple[ClaimKind, ...] = ("win", "draw", "adjourn")
+"""What may be claimed, in the order of the list."""
+_OFFERS: dict[Do, OfferKind] = {Do.REMATCH: "rematch", Do.DRAW: "draw", Do.TAKE_BACK: "takeback"}
 Action = Do | Type | Choose | Move | Quick
 Step = tuple[View, tuple[Said, ...]]
 
@@ -79,8 +97,10 @@ def act(view: View, action: Action, seek: Seek) -> Step:
             return _leave(view) if view.overlay is Overlay.LEAVE else _place(view)
         case Do.MOVES:
             return _list_moves(view), ()
-        case Do.REMATCH | Do.DRAW:
-            return _offer(view, action)
+        case Do.REMATCH | Do.DRAW | Do.TAKE_BACK:
+            return _offer(view, _OFFERS[action])
+        case Do.CLAIM:
+            return _ask_claim(view), ()
         case Do.DECLINE:
             return _decline(view)
         case Do.RESIGN:
@@ -98,7 +118,7 @@ def act(view: View, action: Action, seek: Seek) -> Step:
         case Type(character):
             return replace(view, typed=(view.typed + character)[:_MAX_TYPED]), ()
         case Choose(index):
-            return _play(view, view.choices[index]) if index < len(view.choices) else (view, ())
+            return _choose(view, index)
         case Move(name):
             return _play_named(view, name)
         case Quick(digit):
@@ -119,12 +139,12 @@ def layers_of(match: Snapshot) -> int:
 
 
 def _moved_cursor(view: View, dx: int, dy: int) -> View:
-    """Move over the board as it is drawn: layers side by side, so that right of a layer comes the next."""
+    """Move over the board as it is drawn: right of a layer comes the next, unless marks fall from layer to layer."""
     match = view.match
     if match is None:
         return view
     height, width = match.game.shape[-2:]
-    layers = layers_of(match)
+    layers = 1 if match.game.gravity else layers_of(match)
     z, rest = divmod(view.cursor, height * width)
     y, x = divmod(rest, width)
     column = (z * width + x + dx) % (layers * width)
@@ -133,13 +153,13 @@ def _moved_cursor(view: View, dx: int, dy: int) -> View:
 
 
 def legal_at(match: Snapshot, cell: int) -> tuple[int, ...]:
-    """Return the legal moves that mark a cell, or that fall through it in a flat game with gravity."""
-    at = tuple(move for move in match.position.legal if match.game.move_cells[move] == cell)
-    if at or not match.game.gravity or len(match.game.shape) != 2 or match.position.board[cell] != ".":
-        return at
-    width = match.game.shape[1]
-    column = (move for move in match.position.legal if match.game.move_cells[move] >= 0)
-    return tuple(move for move in column if match.game.move_cells[move] % width == cell % width)
+    """Return the legal moves that mark a cell, or where marks fall, those of its column or peg."""
+    cells = match.game.move_cells
+    if not match.game.gravity:
+        return tuple(move for move in match.position.legal if cells[move] == cell)
+    height, width = match.game.shape[-2:]
+    column = width if layers_of(match) == 1 else width * height
+    return tuple(m for m in match.position.legal if cells[m] >= 0 and cells[m] % column == cell % column)
 
 
 def _place(view: View) -> Step:
@@ -223,17 +243,30 @@ def _not_now(view: View) -> View:
     return replace(view, notice="Your last move is on its way." if view.pending else "It is not your turn.")
 
 
-def _offer(view: View, action: Action) -> Step:
+def _offer(view: View, kind: OfferKind) -> Step:
     match = view.match
     if match is None:
         return view, ()
-    if action is Do.DRAW:
-        if match.outcome is not None:
-            return replace(view, notice="The match is over."), ()
-        return view, (Offer(0, match=match.match, kind="draw"),)
-    if match.outcome is None:
+    if kind == "rematch" and match.outcome is None:
         return replace(view, notice="A rematch can be offered when the match is over."), ()
-    return view, (Offer(0, match=match.match, kind="rematch"),)
+    if kind != "rematch" and match.outcome is not None:
+        return replace(view, notice="The match is over."), ()
+    return view, (Offer(0, match=match.match, kind=kind),)
+
+
+def _ask_claim(view: View) -> View:
+    match = view.match
+    if match is None or match.outcome is not None or match.away is None or match.away.side == match.you:
+        return replace(view, notice="Your opponent is here; there is nothing to claim.")
+    return replace(view, overlay=Overlay.CLAIM)
+
+
+def _choose(view: View, index: int) -> Step:
+    if view.match is not None and view.overlay is Overlay.CLAIM and index < len(CLAIMS):
+        return replace(view, overlay=Overlay.NONE), (Claim(0, match=view.match.match, kind=CLAIMS[index]),)
+    if view.overlay is Overlay.CHOICE and index < len(view.choices):
+        return _play(view, view.choices[index])
+    return view, ()
 
 
 def _decline(view: View) -> Step:

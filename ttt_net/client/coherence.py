@@ -3,7 +3,7 @@
 from math import prod
 
 from ttt_net.errors import Code, Refusal
-from ttt_net.messages import ClockInfo, GameInfo, Played, Position, Snapshot
+from ttt_net.messages import ClockInfo, GameInfo, Played, Position, Snapshot, Tookback
 
 MAX_CELLS = 4096
 MAX_MOVES = 65_536
@@ -22,8 +22,18 @@ def check_snapshot(snapshot: Snapshot) -> None:
     _claim(all(offer.side in _SIDES for offer in snapshot.offers), "an offer from nobody")
     _claim(snapshot.outcome is None or snapshot.outcome.winner in (None, *_SIDES), "a winner who does not play")
     _claim(snapshot.last is None or 0 <= snapshot.last < len(game.move_cells), "a last move that does not exist")
+    _claim(snapshot.away is None or snapshot.away.side in _SIDES, "somebody away who does not play")
+    _claim(_is_block(game), f"blocks of {(game.block or [])[:4]}")
     check_clock(snapshot.clock)
     check_position(game, snapshot.position)
+
+
+def _is_block(game: GameInfo) -> bool:
+    """Tell whether the small boards, if there are any, fill the board."""
+    if game.block is None:
+        return True
+    sizes = zip(game.shape, game.block, strict=False)
+    return len(game.block) == len(game.shape) == 2 and all(part >= 1 and size % part == 0 for size, part in sizes)
 
 
 def check_position(game: GameInfo, position: Position) -> None:
@@ -35,12 +45,13 @@ def check_position(game: GameInfo, position: Position) -> None:
     _claim(all(0 <= cell < cells for cell in position.line), "a line outside the board")
 
 
-def check_played(game: GameInfo, played: Played) -> None:
-    """Raise `Refusal` when a move fact does not fit the game it is part of."""
+def check_played(game: GameInfo, played: Played | Tookback) -> None:
+    """Raise `Refusal` when a move, or moves taken back, do not fit the game that they are part of."""
     _claim(played.side in _SIDES, f"side {played.side}")
-    _claim(0 <= played.move < len(game.move_cells), f"move {played.move}")
+    _claim(isinstance(played, Tookback) or 0 <= played.move < len(game.move_cells), "a move that does not exist")
     check_clock(played.clock)
     if played.position is not None:
+        _claim(played.position.ply == played.ply, f"ply {played.ply} with the position of another")
         check_position(game, played.position)
 
 

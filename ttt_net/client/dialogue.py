@@ -21,25 +21,23 @@ from ttt_net.messages import (
     PROTOCOL,
     Abort,
     AnyHeard,
+    Claim,
     Decline,
-    Declined,
     Ended,
     Fact,
     GameInfo,
     Hello,
     Offer,
-    Offered,
     Ok,
     Play,
     Played,
     Refused,
-    Rematched,
     Resign,
     Resume,
     Said,
     Seek,
     Snapshot,
-    Started,
+    Tookback,
     Unseek,
     Welcome,
 )
@@ -48,7 +46,7 @@ MAX_PENDING = 64
 """Requests without an answer; one more is refused by ourselves."""
 MAX_MATCHES = 32
 """Matches that are followed at once; of the finished ones only the newest is."""
-_PASSING = (Code.TOO_FAST, Code.SERVER_FULL, Code.RESTARTING, Code.STORAGE)
+_PASSING = (Code.TOO_FAST, Code.RESTARTING, Code.STORAGE)
 """Refusals of a `hello` that are worth waiting for."""
 
 
@@ -153,7 +151,7 @@ class Dialogue:
                 return self._welcomed(message)
             case Snapshot():
                 return self._resumed(message)
-            case Started() | Played() | Offered() | Declined() | Ended() | Rematched():
+            case _ if isinstance(message, Fact):
                 return self._happened(message)
             case _:
                 return Reaction(tell=[message])
@@ -247,9 +245,9 @@ class Dialogue:
             request = self._resume(fact.match)
             self._pending[request.id] = request
             return Reaction(say=[request])
-        if isinstance(fact, Played):
+        if isinstance(fact, Played | Tookback):
             check_played(known.game, fact)
-            known.ply = fact.position.ply if fact.position else known.ply + 1
+            known.ply = fact.ply
         elif isinstance(fact, Ended):
             check_clock(fact.clock)
             known.is_live = False
@@ -267,4 +265,4 @@ class Dialogue:
         return self._last_id
 
 
-_OF_A_MATCH = Play | Resign | Abort | Offer | Decline
+_OF_A_MATCH = Play | Resign | Abort | Offer | Decline | Claim

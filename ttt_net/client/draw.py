@@ -6,9 +6,10 @@ What others wrote is drawn as plain text that was cleaned in `words`; nothing he
 from rich.text import Text
 
 from ttt_net.client import words
+from ttt_net.client.actions import CLAIMS
 from ttt_net.client.board import draw_board
 from ttt_net.client.glyphs import COLOURS, WARNING, WON, Glyphs
-from ttt_net.client.keys import help_lines, keys_line
+from ttt_net.client.keys import CLAIM, NO, YES, help_lines, keys_line
 from ttt_net.client.view import Overlay, View
 from ttt_net.messages import Snapshot
 from ttt_net.text import clean
@@ -24,7 +25,7 @@ def draw(view: View, size: tuple[int, int], now_ms: int, glyphs: Glyphs) -> Text
     width, height = size
     if width < SMALLEST[0] or height < SMALLEST[1]:
         return _page([Text("Make the window larger: {}x{}.".format(*SMALLEST))], [], [], size)
-    foot = _foot(view, width, glyphs)
+    foot = _foot(view, width, now_ms)
     roomy = _head(view, width, now_ms, glyphs, is_roomy=True)
     if height >= _ROOMY_ROWS:
         body = _body(view, width, height - len(roomy) - len(foot), glyphs)
@@ -126,11 +127,11 @@ def _centred(lines: list[Text], width: int) -> list[Text]:
     return [Text(" " * margin) + line for line in lines]
 
 
-def _foot(view: View, width: int, glyphs: Glyphs) -> list[Text]:
-    return [_prompt(view, glyphs), Text(keys_line(view, width), style="dim")]
+def _foot(view: View, width: int, now_ms: int) -> list[Text]:
+    return [_prompt(view, now_ms), Text(keys_line(view, width), style="dim")]
 
 
-def _prompt(view: View, glyphs: Glyphs) -> Text:
+def _prompt(view: View, now_ms: int) -> Text:
     """Return the line above the keys: a question, what is being typed, an offer, or the newest notice."""
     match = view.match
     if view.overlay is Overlay.LEAVE and match is not None:
@@ -139,9 +140,11 @@ def _prompt(view: View, glyphs: Glyphs) -> Text:
     if view.overlay is Overlay.CHOICE and match is not None:
         names = (f"{n}: {words.move_name(match, move)}" for n, move in enumerate(view.choices[:9], 1))
         return Text("Choose " + "  ".join(names), style="bold")
+    if view.overlay is Overlay.CLAIM:
+        return Text("Claim  " + "  ".join(f"{n}: {kind}" for n, kind in enumerate(CLAIMS, 1)), style="bold")
     if view.typed:
         return Text(f"Move: {view.typed}_", style="bold")
     said = words.notice(view)
     if not said and match is not None:
-        said = words.offers(match) or (words.absence(match) if match.outcome is None else "")
+        said = words.offers(match, YES, NO) or words.absence(match, view.claim_in_ms(now_ms), CLAIM)
     return Text(said)

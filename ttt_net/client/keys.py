@@ -30,12 +30,18 @@ _LETTERS = {
     "l": Do.RIGHT,
     "r": Do.REMATCH,
     "d": Do.DRAW,
+    "t": Do.TAKE_BACK,
     "x": Do.DECLINE,
+    "c": Do.CLAIM,
     "n": Do.NEW,
     "q": Do.LEAVE,
 }
 _LEAST_ENTRIES = 2
 """The last entries of a line, which stay whatever the width: how to leave, and where all keys are."""
+YES = {"rematch": "r", "draw": "d", "takeback": "t"}
+"""The key that makes or accepts each kind of offer."""
+NO = "x"
+CLAIM = "c"
 HANG_UP = ("c-c", "<sigint>")
 """The keys that leave at once."""
 
@@ -46,7 +52,7 @@ def action_for(key: str, view: View) -> Action | None:
         return _NAMED[key]
     if len(key) != 1 or not key.isprintable():
         return None
-    if view.overlay is Overlay.CHOICE and key in "123456789":
+    if view.overlay in (Overlay.CHOICE, Overlay.CLAIM) and key in "123456789":
         return Choose(int(key) - 1)
     if view.typed:
         return Type(key)
@@ -105,8 +111,10 @@ def help_lines(view: View, height: int) -> list[str]:
         "1-9          place by cell or column",
         "b2 Enter     place by name; Esc clears",
         "Tab          choose from a list",
-        "r d          offer rematch, draw; accept",
-        "x            decline, or take back",
+        "d t r        offer draw, take-back,",
+        "             rematch; or accept it",
+        "x            decline, or withdraw",
+        "c            claim, if the other is away",
         "n            new game, after the end",
         "q  Ctrl-C    leave; leave at once",
     ]

@@ -11,13 +11,13 @@ from contextlib import suppress
 from dataclasses import replace
 
 from ttt_net.client import words
-from ttt_net.client.actions import Action, Do, Move
+from ttt_net.client.actions import CLAIMS, Action, Choose, Do, Move
 from ttt_net.client.board import FORMS, draw_board
 from ttt_net.client.events import Key, Line, Mail, Resized, Stop
 from ttt_net.client.glyphs import Glyphs
 from ttt_net.client.table import Table
 from ttt_net.client.view import Overlay, View
-from ttt_net.messages import Played
+from ttt_net.messages import ClaimKind, Played
 from ttt_net.text import clean
 
 LEAVE_S = 2.0
@@ -29,11 +29,14 @@ _WORDS = {
     "rematch": Do.REMATCH,
     "resign": Do.RESIGN,
     "draw": Do.DRAW,
+    "takeback": Do.TAKE_BACK,
     "decline": Do.DECLINE,
     "new": Do.NEW,
     "quit": Do.LEAVE,
 }
-HELP = "Type a move (5, b2), or: board, draw, resign, rematch, new, decline, quit, help."
+_CLAIMS: dict[str, ClaimKind] = {"claim": "win", "claim win": "win", "claim draw": "draw", "adjourn": "adjourn"}
+_YES = {"rematch": "rematch", "draw": "draw", "takeback": "takeback"}
+HELP = "Type a move (5, b2), or: board, draw, takeback, resign, claim, adjourn, rematch, new, decline, quit, help."
 
 
 class Plain:
@@ -99,6 +102,9 @@ class Plain:
                 self._said.pop("board", None)
             elif word == "help":
                 self._write(HELP)
+            elif word in _CLAIMS:
+                self._table.do(Do.CLAIM)
+                self._table.do(Choose(CLAIMS.index(_CLAIMS[word])))
             elif action is not None:
                 self._table.do(action)
                 if self._table.view.overlay is Overlay.CHOICE:
@@ -125,7 +131,7 @@ class Plain:
 
 
 def _action(word: str) -> Action | None:
-    if word in ("", "board", "help"):
+    if word in ("", "board", "help", *_CLAIMS):
         return None
     return _WORDS.get(word) or Move(word)
 
@@ -137,8 +143,8 @@ def _parts(view: View, glyphs: Glyphs) -> dict[str, str]:
     if match is not None:
         parts["players"] = words.pairing(match)
         parts["board"] = board_text(view, glyphs)
-        parts["offers"] = words.offers(match, rematch="rematch", draw="draw", decline="decline")
-        parts["absence"] = words.absence(match) if match.outcome is None else ""
+        parts["offers"] = words.offers(match, _YES, "decline")
+        parts["absence"] = words.absence(match, match.away.claim_in_ms if match.away else None, "claim")
     if view.pending is None:
         parts["status"] = words.status(view)
     if view.overlay is Overlay.LEAVE:

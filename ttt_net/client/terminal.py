@@ -53,7 +53,7 @@ def _wait_s(view: View, now_ms: int) -> float:
         return LEAVE_S
     match = view.match
     if match is None or match.clock is None or match.clock.running is None or view.frozen_at_ms is not None:
-        return LOOK_S
+        return LOOK_S  # in time for the seconds until an absent opponent's match may be claimed, too
     left_ms = view.left_ms(match.clock.running, now_ms) or 0
     return 0.1 if left_ms < _TENTHS_BELOW_MS else (left_ms % 1000 + 1) / 1000
 

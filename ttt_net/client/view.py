@@ -14,6 +14,7 @@ from msgspec import structs
 from ttt_net.client.events import Answered, Back, Event, Farewell, Garbled, Lost, Retrying
 from ttt_net.errors import Code
 from ttt_net.messages import (
+    Adjourned,
     Declined,
     Ended,
     Fact,
@@ -30,7 +31,7 @@ from ttt_net.messages import (
     Resume,
     Seek,
     Snapshot,
-    Started,
+    Tookback,
     Unseek,
     Welcome,
 )
@@ -50,6 +51,7 @@ class Overlay(Enum):
     NONE = "none"
     HELP = "help"
     CHOICE = "choice"
+    CLAIM = "claim"
     LEAVE = "leave"
 
 
@@ -85,6 +87,8 @@ class View:
     heard_at_ms: int = 0
     """When the shown clock was read, and up to when it ran if the link is lost."""
     frozen_at_ms: int | None = None
+    away_at_ms: int = 0
+    """When it was heard how long the opponent may be away."""
     seeking: Seek | None = None
     pending: Play | None = None
     cursor: int = 0
@@ -127,6 +131,13 @@ class View:
         spent_ms = max(0, until_ms - self.heard_at_ms) if clock.running == side and self.is_live else 0
         return max(0, clock.remaining_ms[side] - spent_ms)
 
+    def claim_in_ms(self, now_ms: int) -> int | None:
+        """Return how long it is until we may claim the shown match, or None when the opponent is not away."""
+        match = self.match
+        if match is None or match.away is None or match.away.side == match.you or not self.is_live:
+            return None
+        return max(0, match.away.claim_in_ms - max(0, now_ms - self.away_at_ms))
+
 
 def update(view: View, event: Event, now_ms: int) -> View:
     """Return the view after the event; `now_ms` is the local time, by which clocks tick."""
@@ -144,7 +155,7 @@ def update(view: View, event: Event, now_ms: int) -> View:
         case Snapshot():
             return _with_snapshot(view, event, now_ms)
         case Presence():
-            return _with_presence(view, event)
+            return _with_presence(view, event, now_ms)
         case Restarting():
             return replace(view, notice="The server restarts; your match waits as it is.")
         case Answered():
@@ -155,7 +166,7 @@ def update(view: View, event: Event, now_ms: int) -> View:
             return replace(view, notice=_sentence(event.message))
         case Farewell():
             return replace(view, farewell=event)
-        case Started() | Played() | Offered() | Declined() | Ended() | Rematched():
+        case _ if isinstance(event, Fact):
             return _with_fact(view, event, now_ms)
         case _:
             return view
@@ -171,6 +182,7 @@ def _with_snapshot(view: View, snapshot: Snapshot, now_ms: int) -> View:
         view = replace(view, seeking=None)
     is_shown = view.shown == snapshot.match or not view.is_live
     view = _with_match(view, snapshot, now_ms, snapshot.match if is_shown else view.shown)
+    view = replace(view, away_at_ms=now_ms) if is_shown else view
     if is_shown and is_new:
         resumed = bool(snapshot.moves) and snapshot.outcome is None
         view = replace(
@@ -203,7 +215,9 @@ def _with_fact(view: View, fact: Fact, now_ms: int) -> View:
     if fact.match != view.shown:
         return view
     notice = view.notice if isinstance(fact, Offered) else ""
-    overlay = Overlay.NONE if isinstance(fact, Played | Ended) and view.overlay is Overlay.CHOICE else view.overlay
+    overlay = (
+        Overlay.NONE if isinstance(fact, Played | Tookback | Ended) and view.overlay is Overlay.CHOICE else view.overlay
+    )
     if isinstance(fact, Ended) and overlay is Overlay.LEAVE:
         overlay = Overlay.NONE
     if isinstance(fact, Declined) and fact.side != after.you:
@@ -226,8 +240,23 @@ def apply(match: Snapshot, fact: Fact) -> Snapshot:
                 last=fact.move,
                 position=fact.position or match.position,
                 clock=fact.clock or match.clock,
-                offers=[offer for offer in match.offers if offer.kind != "draw"],
+                offers=[],
+                adjourned=False,
             )
+        case Tookback():
+            moves = match.moves[: fact.ply]
+            return structs.replace(
+                match,
+                seq=fact.seq,
+                moves=moves,
+                last=moves[-1] if moves else None,
+                position=fact.position or match.position,
+                clock=fact.clock or match.clock,
+                offers=[],
+            )
+        case Adjourned():
+            clock = structs.replace(match.clock, running=None) if match.clock else None
+            return structs.replace(match, seq=fact.seq, adjourned=True, clock=clock)
         case Offered():
             offers = [*match.offers, OfferInfo(fact.side, fact.kind)]
             return structs.replace(match, seq=fact.seq, offers=offers)
@@ -244,6 +273,7 @@ def apply(match: Snapshot, fact: Fact) -> Snapshot:
                 clock=fact.clock or match.clock,
                 position=position,
                 offers=[],
+                away=None,
             )
         case Rematched():
             return structs.replace(match, seq=fact.seq, next=fact.next, offers=[])
@@ -265,14 +295,16 @@ def _counted(view: View, before: Snapshot | None, after: Snapshot) -> View:
     return replace(view, tally=tally)
 
 
-def _with_presence(view: View, event: Presence) -> View:
+def _with_presence(view: View, event: Presence, now_ms: int) -> View:
     match = view.matches.get(event.match)
     if match is None or event.side not in (0, 1):
         return view
     first, second = match.present
     present = (event.online, second) if event.side == 0 else (first, event.online)
-    matches = {**view.matches, event.match: structs.replace(match, present=present)}
-    return replace(view, matches=MappingProxyType(matches))
+    away = match.away if event.side == match.you else event.away
+    matches = {**view.matches, event.match: structs.replace(match, present=present, away=away)}
+    away_at_ms = now_ms if event.match == view.shown else view.away_at_ms
+    return replace(view, matches=MappingProxyType(matches), away_at_ms=away_at_ms)
 
 
 def _answered(view: View, event: Answered) -> View:

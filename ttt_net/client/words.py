@@ -3,6 +3,8 @@
 Text from peers is cleaned here once more: the server does so on the way in, and not every server is honest.
 """
 
+from collections.abc import Mapping
+
 from ttt_net.client.view import Link, View
 from ttt_net.messages import MAX_NAME_CELLS, PlayerInfo, Snapshot
 from ttt_net.text import clean
@@ -14,6 +16,7 @@ _HOW = {
     "abandon": "{loser} left the match",
 }
 MAX_SENTENCE_CELLS = 160
+MAX_MARKS = 4
 
 
 def name_of(player: PlayerInfo) -> str:
@@ -32,8 +35,8 @@ def opponent_of(match: Snapshot) -> PlayerInfo:
 
 
 def mark_of(match: Snapshot, side: int) -> str:
-    """Return the mark of a side, one visible character."""
-    return clean(match.position.marks[side], 1) or "?"
+    """Return the mark of a side, one visible character, or those that it may choose from: `X/O`."""
+    return "/".join(clean(match.position.marks[side], MAX_MARKS).replace(" ", "")) or "?"
 
 
 def move_name(match: Snapshot, move: int) -> str:
@@ -75,10 +78,12 @@ def status(view: View) -> str:
         return "Connected." if view.link is Link.ONLINE else ""
     if match.outcome is not None:
         return result(match) if view.seeking is None else f"{result(match)} Waiting for a new opponent ..."
+    if match.adjourned:
+        return "Adjourned: the next move, with both here, goes on."
     if view.pending is not None:
         return f"Your move {move_name(match, view.pending.move)} is on its way ..."
     if view.is_my_turn:
-        return f"Your turn: place {mark_of(match, match.you or 0)}."
+        return f"Your turn: place {mark_of(match, match.you or 0).replace('/', ' or ')}."
     opponent = opponent_of(match)
     return f"{label_of(opponent)} is {'thinking' if opponent.bot is not None else 'to move'} ..."
 
@@ -93,24 +98,28 @@ def banner(view: View) -> str:
     return ""
 
 
-def offers(match: Snapshot, rematch: str = "r", draw: str = "d", decline: str = "x") -> str:
-    """Return what stands on offer, and what to press or type."""
+def offers(match: Snapshot, yes: Mapping[str, str], no: str) -> str:
+    """Return what stands on offer, and what to press or type: `yes` by the kind of offer, or `no`."""
     said = []
     opponent = name_of(opponent_of(match))
     for offer in match.offers:
-        key = rematch if offer.kind == "rematch" else draw
         if offer.side == match.you:
             said.append(f"You offered a {offer.kind}.")
         else:
-            said.append(f"{opponent} offers a {offer.kind}: {key} yes, {decline} no.")
+            said.append(f"{opponent} offers a {offer.kind}: {yes[offer.kind]} yes, {no} no.")
     return " ".join(dict.fromkeys(said))
 
 
-def absence(match: Snapshot) -> str:
-    """Return that the opponent is away, or nothing."""
-    if match.you is None or match.present[1 - match.you]:
+def absence(match: Snapshot, claim_in_ms: int | None, claim: str) -> str:
+    """Return that the opponent is away, and when or how the match may be claimed; nothing when he is here."""
+    if match.you is None or match.outcome is not None or match.present[1 - match.you]:
         return ""
-    return f"{name_of(opponent_of(match))} is not connected."
+    opponent = name_of(opponent_of(match))
+    if claim_in_ms is None or match.adjourned:
+        return f"{opponent} is away."
+    if claim_in_ms > 0:
+        return f"{opponent} is away; {claim} claims in {-(-claim_in_ms // 1000)} s."
+    return f"{opponent} is away: {claim} claims the match."
 
 
 def notice(view: View) -> str:

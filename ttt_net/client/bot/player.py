@@ -18,6 +18,7 @@ from ttt_net.client.view import View, update
 from ttt_net.errors import Code, Refusal
 from ttt_net.messages import (
     Abort,
+    Claim,
     Decline,
     Ended,
     Offer,
@@ -29,6 +30,7 @@ from ttt_net.messages import (
     Said,
     Seek,
     Snapshot,
+    Tookback,
     Unseek,
     Welcome,
 )
@@ -41,7 +43,7 @@ _MARGIN_S = 0.01
 _LEAST_MS = 20
 _SHARE = 25
 """The part of the time left that one move may take."""
-_FATAL = (Code.UNKNOWN_GAME, Code.BAD_TIME, Code.BAD_MESSAGE)
+_FATAL = (Code.UNKNOWN_GAME, Code.BAD_MESSAGE)
 """Refusals of a seek that would come again."""
 
 
@@ -106,6 +108,8 @@ class Bot:
                 self._write(words.result(self.view.matches[event.match]))
             case Offered():
                 self._answer_offer(event)
+            case Tookback():
+                self._asked.pop(event.match, None)
             case Answered(request, Refused() as refusal):
                 self._refused(request, refusal)
             case Farewell():
@@ -151,12 +155,19 @@ class Bot:
                 continue
             question = Question(match.game.name, match.moves, self._budget_ms(match))
             thought = await self._mind.think(question)
+            if not self._still_stands(name, question):
+                continue
             if thought.move is None:
                 self._write(f"Leaving the match: {thought.objection}.")
                 self._say(Abort(0, match=name) if match.position.ply < 2 else Resign(0, match=name))
                 continue
             (self._wins.add if thought.is_winning else self._wins.discard)(name)
             self._say(Play(0, match=name, ply=match.position.ply, move=thought.move))
+
+    def _still_stands(self, name: str, question: Question) -> bool:
+        """Tell whether the match waits for our move where the question was asked."""
+        match = self.view.matches.get(name)
+        return match is not None and match.outcome is None and match.moves == question.moves
 
     def _budget_ms(self, match: Snapshot) -> int:
         """Return how long one move may take, so that the clock lasts for many more."""
@@ -170,9 +181,11 @@ class Bot:
         if match is None or offered.side == match.you:
             return
         if offered.kind == "draw":
-            sees_win = offered.match in self._wins
-            answer = Decline if sees_win else Offer
+            answer = Decline if offered.match in self._wins else Offer
             self._say(answer(0, match=offered.match, kind="draw"))
+        elif offered.kind == "takeback":
+            answer = Offer if match.players[offered.side].bot is None else Decline  # people may slip, bots may not
+            self._say(answer(0, match=offered.match, kind="takeback"))
         elif not self._is_done:
             if self.view.seeking is not None:
                 self.view = replace(self.view, seeking=None)
@@ -187,6 +200,8 @@ class Bot:
             case Seek() if refusal.code in _FATAL:
                 self.view = replace(self.view, farewell=Farewell(Parting.REJECTED, refusal.message, refusal.code))
             case Seek():
+                if refusal.code == Code.TOO_MANY_MATCHES:
+                    self._claim_oldest()
                 loop.call_later(wait_s, self._seek)
             case Resume() | Offer(kind="rematch") if not self.view.is_live:
                 self._seek()
@@ -194,6 +209,13 @@ class Bot:
                 loop.call_later(wait_s, self._play_again, request)
             case _:
                 pass
+
+    def _claim_oldest(self) -> None:
+        """Make room by claiming the match whose opponent has been away the longest."""
+        away = [name for name in self._away_since_ms if name in self.view.matches]
+        if away:
+            oldest = min(away, key=lambda name: self._away_since_ms[name])
+            self._say(Claim(0, match=oldest, kind="win"))
 
     def _play_again(self, play: Play) -> None:
         if self._asked.get(play.match) == play.ply:
