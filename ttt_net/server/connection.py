@@ -6,6 +6,7 @@ waited for: what cannot be sent is buffered up to a bound, and then the connecti
 """
 
 import asyncio
+import contextlib
 import logging
 import socket
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from websockets.http11 import Request, Response
 from websockets.protocol import State
 from websockets.server import ServerProtocol
 
-from ttt_net.errors import Closing, ProtocolError
+from ttt_net.errors import Closing, ProtocolError, Refusal
 from ttt_net.messages import MAX_MESSAGE_BYTES
 from ttt_net.server.limits import Bucket, Limits
 
@@ -65,6 +66,7 @@ class Connection(asyncio.Protocol):
         "_is_pinged",
         "_loop",
         "_opened_s",
+        "_opening_bytes",
         "_protocol",
         "_transport",
         "_unsent",
@@ -77,6 +79,7 @@ class Connection(asyncio.Protocol):
         self._loop = loop
         self._protocol = ServerProtocol(max_size=MAX_MESSAGE_BYTES)
         self._fragments: list[bytes] = []
+        self._opening_bytes = 0
         self._unsent = 0
         self._behind_since_s: float | None = None
         self._closing_since_s: float | None = None
@@ -103,6 +106,11 @@ class Connection(asyncio.Protocol):
         """Take in bytes, and act on the messages that are complete with them."""
         self._heard_s = self._loop.time()
         self._is_pinged = False
+        if self._protocol.state is State.CONNECTING:
+            self._opening_bytes += len(data)
+            if self._opening_bytes > self._hub.limits.handshake_bytes:
+                self.abort()
+                return
         self._protocol.receive_data(data)
         for event in self._protocol.events_received():
             if self._closing_since_s is not None:
@@ -199,17 +207,10 @@ class Connection(asyncio.Protocol):
         if event.opcode is Opcode.BINARY:
             self.close(Closing.NOT_TEXT)
             return
-        if event.opcode is not Opcode.TEXT and event.opcode is not Opcode.CONT:
-            return
-        data = event.data
-        if not event.fin or self._fragments:
-            self._fragments.append(bytes(data))
-            if not event.fin:
-                return
-            data = b"".join(self._fragments)
-            self._fragments = []
         try:
-            self._hub.received(self, str(data, "utf-8"))
+            text = self._message(event)
+            if text is not None:
+                self._hub.received(self, text)
         except UnicodeDecodeError:
             self.close(Closing.BAD_TEXT)
         except ProtocolError as error:
@@ -218,6 +219,20 @@ class Connection(asyncio.Protocol):
             log.exception("fault while acting on a message")
             self.close(Closing.FAULT)
 
+    def _message(self, event: Frame) -> str | None:
+        """Return the text that is complete with this frame; a frame that completes none is metered all the same."""
+        is_data = event.opcode is Opcode.TEXT or event.opcode is Opcode.CONT
+        if not is_data or not event.fin:
+            with contextlib.suppress(Refusal):  # nothing here that an answer could go to; a flood is closed
+                self.bucket.take(self._hub.limits, self._hub.now_ms())
+        if is_data and (self._fragments or not event.fin):
+            self._fragments.append(bytes(event.data))
+        if not is_data or not event.fin:
+            return None
+        data = b"".join(self._fragments) if self._fragments else event.data
+        self._fragments = []
+        return str(data, "utf-8")
+
     def _flush(self) -> None:
         """Send what the protocol wants to be sent; an empty piece means that no more will come."""
         for piece in self._protocol.data_to_send():
@@ -225,5 +240,7 @@ class Connection(asyncio.Protocol):
                 self._transport.write(piece)
             elif self._transport.can_write_eof():
                 self._transport.write_eof()
+        if self._transport.get_write_buffer_size() > self._hub.limits.unsent_bytes:
+            self.abort()  # it asks for pongs, and does not read them
         if self._closing_since_s is None and self._protocol.close_expected():
             self._closing_since_s = self._loop.time()

@@ -13,8 +13,10 @@ class Limits:
     max_live_matches: int = 20
     """Live matches of one player at a time."""
     messages_per_s: float = 100.0
+    """Frames of any kind, pings and fragments too."""
     message_burst: int = 200
     handshake_s: float = 5.0
+    handshake_bytes: int = 16_384
     hello_s: float = 10.0
     ping_after_s: float = 3.0
     """A silence of this length is answered with a ping."""
@@ -32,7 +34,7 @@ class Limits:
 
 
 class Bucket:
-    """A token bucket: each message takes a token, tokens come back at a rate, and a full bucket allows a burst."""
+    """A token bucket: each frame takes a token, tokens come back at a rate, and a full bucket allows a burst."""
 
     __slots__ = ("_at_ms", "_tokens")
 
@@ -48,6 +50,6 @@ class Bucket:
         if self._tokens >= 0:
             return
         if self._tokens < -limits.message_burst:
-            raise ProtocolError(Closing.TOO_FAST, f"more than {limits.messages_per_s:g} messages per second")
+            raise ProtocolError(Closing.TOO_FAST, f"more than {limits.messages_per_s:g} frames per second")
         wait_ms = int(-self._tokens / limits.messages_per_s * 1000) + 1
-        raise Refusal(Code.TOO_FAST, f"at most {limits.messages_per_s:g} messages per second", wait_ms)
+        raise Refusal(Code.TOO_FAST, f"at most {limits.messages_per_s:g} frames per second", wait_ms)

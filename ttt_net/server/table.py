@@ -21,8 +21,10 @@ from ttt_net.server.session import Session
 
 log = logging.getLogger(__name__)
 
-MAX_WAITING = 32
-"""Requests that may wait for one match; players wait for their answers, so more is a flood."""
+MAX_WAITING = 8
+"""Requests of one player that may wait for one match; he gets an answer to each, so more is a flood."""
+MAX_READERS = 32
+"""Requests that may wait while it is not known who the players of the match are."""
 
 Request = Command | Resume
 
@@ -68,14 +70,25 @@ class Table:
 
     def request(self, session: Session, request: Request) -> None:
         """Carry out a request now, or when its turn comes; it gets exactly one answer."""
+        try:
+            self._admit(session)
+        except Refusal as refusal:
+            session.refuse(request.id, refusal)
+            return
         if not self._is_busy and self.match is not None:
             self._serve(self.match, session, request)
-        elif len(self._waiting) < MAX_WAITING:
-            self._waiting.append((session, request))
-            if not self._is_busy:
-                self._read()
-        else:
-            session.refuse(request.id, Refusal(Code.TOO_FAST, "too many requests wait for this match", 100))
+            return
+        self._waiting.append((session, request))
+        if not self._is_busy:
+            self._read()
+
+    def _admit(self, session: Session) -> None:
+        """Turn away strangers, so that none can keep the players waiting, and whoever asks too much at once."""
+        if self.seats is not None and self._side(session) is None:
+            raise Refusal(Code.NOT_SEATED, f"you are not a player of match {self.id}; nothing was changed")
+        waiting = sum(other is session for other, _ in self._waiting)
+        if waiting >= MAX_WAITING or (self.seats is None and len(self._waiting) >= MAX_READERS):
+            raise Refusal(Code.TOO_FAST, f"{waiting} of your requests wait for this match already", 100)
 
     def leave(self, session: Session) -> None:
         """Take a session whose connection is gone from the audience, and tell the others."""
@@ -119,7 +132,7 @@ class Table:
 
     def _resume(self, match: Match, session: Session, request: Resume) -> None:
         side = self._side(session)
-        if side is None:
+        if side is None:  # it was asked while the match was being read
             raise Refusal(Code.NOT_SEATED, f"you are not a player of match {self.id}")
         now_ms = self._owner.now_ms()
         is_new = self.audience.get(session.player) is not session
