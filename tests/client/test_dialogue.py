@@ -91,9 +91,9 @@ def test_a_taken_name_ends_the_talk() -> None:
     assert talk.dialogue.heard(refused).rejected == refused
 
 
-def test_a_full_server_is_asked_again_when_it_says() -> None:
+def test_a_server_that_cannot_let_anyone_in_now_is_asked_again_when_it_says() -> None:
     talk = Talk()
-    talk.hear(Refused(talk.said[0].id, Code.SERVER_FULL, "full", retry_after_ms=700))
+    talk.hear(Refused(talk.said[0].id, Code.STORAGE, "the disk is full", retry_after_ms=700))
     (wait_ms, hello) = talk.later[0]
     assert wait_ms == 700
     assert isinstance(hello, Hello)

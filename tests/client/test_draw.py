@@ -11,10 +11,10 @@ from msgspec import structs
 
 from tests.client.samples import BEN, BOT, layered, played, snapshot, swapping, welcome
 from ttt_net.client.actions import Do, Type, act
-from ttt_net.client.board import labels_of
 from ttt_net.client.draw import draw
 from ttt_net.client.events import Event, Lost, Retrying
 from ttt_net.client.glyphs import ASCII, BOXES, Glyphs, glyphs_for
+from ttt_net.client.looks import labels_of
 from ttt_net.client.view import Overlay, View, update
 from ttt_net.messages import ClockInfo, OfferInfo, Play, PlayerInfo, Seek
 
@@ -57,6 +57,9 @@ SCREENS: dict[str, tuple[View, Glyphs]] = {
     "cube": (seen(layered()), BOXES),
     "cube-of-four": (seen(layered(4)), BOXES),
     "cube-of-four-ascii": (seen(layered(4)), ASCII),
+    "ultimate": (seen(snapshot("ultimate", [40, 30])), BOXES),
+    "score-four": (seen(snapshot("scorefour", [0, 16])), BOXES),
+    "wild": (doing(seen(snapshot("wild")), Do.PLACE), BOXES),
     "choice": (doing(seen(swapping()), Do.PLACE), BOXES),
 }
 

@@ -4,7 +4,7 @@ from tests.client.samples import BEN, BOT, layered, played, snapshot, swapping, 
 from ttt_net.client import words
 from ttt_net.client.actions import Action, Choose, Do, Move, Quick, Type, act, answered
 from ttt_net.client.events import Answered, Back, Event, Farewell, Garbled, Lost, Parting, Retrying
-from ttt_net.client.keys import action_for
+from ttt_net.client.keys import NO, YES, action_for
 from ttt_net.client.view import Link, Overlay, Tally, View, update
 from ttt_net.errors import Code
 from ttt_net.messages import (
@@ -104,7 +104,7 @@ def test_each_match_is_counted_once_however_its_end_is_heard() -> None:
 def test_an_offer_is_said_and_lapses_with_the_next_move() -> None:
     view = seen(snapshot(opponent=BEN), Offered("m1", 2, 0, side=1, kind="draw"))
     assert view.match is not None
-    assert words.offers(view.match) == "Ben offers a draw: d yes, x no."
+    assert words.offers(view.match, YES, NO) == "Ben offers a draw: d yes, x no."
     view = update(view, played("tictactoe", [4], seq=3), 0)
     assert view.match is not None
     assert view.match.offers == []
@@ -142,7 +142,7 @@ def test_a_watched_match_is_not_ours() -> None:
 def test_presence_is_shown_in_words() -> None:
     view = seen(snapshot(opponent=BEN), Presence("m1", side=1, online=False))
     assert view.match is not None
-    assert words.absence(view.match) == "Ben is not connected."
+    assert words.absence(view.match, None, "c") == "Ben is away."
     assert update(view, Presence("m1", side=5, online=False), 0) == view
     assert update(view, Presence("unknown", side=0, online=False), 0) == view
 

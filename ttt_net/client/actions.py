@@ -218,8 +218,9 @@ def _play_named(view: View, name: str) -> Step:
 def quick_moves(match: Snapshot) -> dict[int, tuple[int, ...]]:
     """Return the legal moves by digit, with every digit that means a cell or column; empty where digits mean none."""
     game = match.game
-    if game.gravity and all(name.isdecimal() and len(name) == 1 for name in game.move_names):
-        digits = sorted({int(name) for name in game.move_names})
+    names = {name for cell, name in zip(game.move_cells, game.move_names, strict=True) if cell >= 0}
+    if game.gravity and all(name.isdecimal() and len(name) == 1 for name in names):
+        digits = sorted(map(int, names))
         return {digit: tuple(m for m in match.position.legal if game.move_names[m] == str(digit)) for digit in digits}
     if len(game.shape) == 2 and game.shape[0] * game.shape[1] <= 9 and not game.gravity:
         return {cell + 1: legal_at(match, cell) for cell in range(game.shape[0] * game.shape[1])}

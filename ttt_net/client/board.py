@@ -1,46 +1,21 @@
 """A board as lines of text, for any game: from shape, moves and board string alone, in the largest form that fits.
 
 Forms, from large to small: cells of three rows, cells in a grid, rows without a grid, and rows without labels.
-What colour says is also said beside the mark: `[X]` the cursor, `(X)` the last move, `*X*` the winning line;
-our own move on its way is `x?`.
+A board that consists of small boards has lines between those, and no other grid.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum
 
 from rich.text import Text
 
-from ttt_net.client.actions import layers_of, legal_at, quick_moves
-from ttt_net.client.glyphs import COLOURS, WON, Glyphs
+from ttt_net.client.actions import layers_of
+from ttt_net.client.glyphs import Glyphs
+from ttt_net.client.looks import Frame, Labels, Look, labels_of, looks_of
 from ttt_net.client.view import View
-from ttt_net.client.words import mark_of
-from ttt_net.messages import GameInfo, Snapshot
-from ttt_net.text import clean
+from ttt_net.messages import GameInfo
 
-_COORDINATE = re.compile(r"(?:(\w+):)?([a-z]+)(\d+)$")
-
-
-class Frame(Enum):
-    """What stands around a cell; its value is what a form of one row draws to the left and to the right."""
-
-    NONE = "  "
-    LAST = "()"
-    CURSOR = "[]"
-    WON = "**"
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """How one cell is drawn: a mark or a hint, the style of it, and what stands around it."""
-
-    mark: str
-    hint: str
-    style: str
-    frame: Frame = Frame.NONE
-    frame_style: str = ""
-    is_pending: bool = False
+_LAYER_GAP = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,169 +41,110 @@ FORMS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Labels:
-    """What is written beside a board; each is empty where the names of the moves do not tell."""
-
-    columns: tuple[str, ...]
-    rows: tuple[str, ...]
-    layers: tuple[str, ...]
-
-
 def draw_board(view: View, width: int, height: int, glyphs: Glyphs, forms: Sequence[Form] = FORMS) -> list[Text] | None:
     """Return the lines of the board on the screen, all equally wide, or None when no form of it fits."""
     match = view.match
     if match is None:
         return None
-    looks = looks_of(view, match, glyphs)
     labels = labels_of(match.game)
-    board_height, board_width = match.game.shape[-2:]
     for form in forms:
-        size = _size(form, board_width, board_height, layers_of(match), labels)
-        if size[0] <= width and size[1] <= height:
-            return _draw(form, match, looks, labels, glyphs)
+        if form.has_grid and match.game.block is not None:
+            continue
+        pen = _Pen(form, match.game, labels, glyphs)
+        across, down = pen.size(layers_of(match))
+        if across <= width and down <= height:
+            return pen.boards(looks_of(view, match, glyphs), layers_of(match))
     return None
 
 
-def _size(form: Form, width: int, height: int, layers: int, labels: Labels) -> tuple[int, int]:
-    """Return the columns and rows that a board takes in a form."""
-    across = width * (form.columns + form.has_grid) + 1 if form.has_grid or form.columns == 2 else width * form.columns
-    down = height * (form.rows + form.has_grid) + form.has_grid
-    if form.has_labels:
-        across += 2 * (not form.has_grid) + _margin(labels)
-        down += bool(labels.columns) + (layers > 1)
-    gap = 3 if form.has_labels else 1
-    return across * layers + gap * (layers - 1), down
+class _Pen:
+    """Draws the boards of one game in one form."""
 
+    def __init__(self, form: Form, game: GameInfo, labels: Labels, glyphs: Glyphs) -> None:
+        self.form, self.labels, self.glyphs = form, labels, glyphs
+        self.height, self.width = game.shape[-2:]
+        whole = [1, 1] if form.has_grid else [self.height, self.width]
+        self.block_height, self.block_width = game.block if game.block and form.columns > 2 else whole
+        self.margin = max(map(len, labels.rows), default=-1) + 1 if form.has_labels else 0
 
-def _margin(labels: Labels) -> int:
-    return max(map(len, labels.rows), default=-1) + 1
+    def size(self, layers: int) -> tuple[int, int]:
+        """Return the columns and rows that all boards side by side take."""
+        form = self.form
+        across = self.margin + self.width * form.columns + self.width // self.block_width + 1
+        if form.columns == 2:
+            across = self.margin + 2 * self.width + 1 + 2 * form.has_labels
+        has_frame = form.has_grid
+        down = self.height * form.rows + self.height // self.block_height - 1 + 2 * has_frame
+        if form.has_labels:
+            down += bool(self.labels.columns) + (layers > 1)
+        return across * layers + (_LAYER_GAP if form.has_labels else 1) * (layers - 1), down
 
+    def boards(self, looks: Sequence[Look], layers: int) -> list[Text]:
+        """Return the lines of the boards, side by side."""
+        cells = self.width * self.height
+        drawn = []
+        for z in range(layers):
+            name = self.labels.layers[z] if layers > 1 and self.form.has_labels else ""
+            drawn.append(self._board(looks[z * cells : (z + 1) * cells], name))
+        gap = " " * _LAYER_GAP if self.form.has_labels else self.glyphs.vertical
+        return [Text(gap, style="dim", end="").join(lines) for lines in zip(*drawn, strict=True)]
 
-def labels_of(game: GameInfo) -> Labels:
-    """Return the labels that the names of the moves agree on: heads of columns, numbers of rows, names of layers."""
-    height, width = game.shape[-2:]
-    layers = game.shape[0] if len(game.shape) == 3 else 1
-    columns: dict[int, set[str]] = {}
-    rows: dict[int, set[str]] = {}
-    tiers: dict[int, set[str]] = {}
-    for cell, name in zip(game.move_cells, game.move_names, strict=True):
-        if cell < 0:
-            continue
-        z, rest = divmod(cell, width * height)
-        y, x = divmod(rest, width)
-        found = _COORDINATE.search(name)
-        if found is not None:
-            tiers.setdefault(z, set()).add(found[1] or "")
-            columns.setdefault(x, set()).add(found[2])
-            rows.setdefault(y, set()).add(found[3])
-        elif game.gravity:
-            columns.setdefault(x, set()).add(name)
-    named = _agreed(tiers, layers)
-    return Labels(
-        columns=_agreed(columns, width),
-        rows=_agreed(rows, height),
-        layers=named if any(named) else tuple(str(z + 1) for z in range(layers)),
-    )
+    def _board(self, looks: Sequence[Look], name: str) -> list[Text]:
+        lines = []
+        for y in range(self.height):
+            if y % self.block_height == 0 and (y or self.form.has_grid):
+                lines.append(self._labelled(self._rule(y), ""))
+            row = looks[y * self.width : (y + 1) * self.width]
+            for part in range(self.form.rows):
+                is_middle = part == self.form.rows // 2
+                label = self.labels.rows[y] if self.labels.rows and is_middle else ""
+                lines.append(self._labelled(self._row(row, part), label))
+        if self.form.has_grid:
+            lines.append(self._labelled(self._rule(self.height), ""))
+        return [*self._heads(name, lines[0].cell_len), *lines]
 
+    def _labelled(self, line: Text, label: str) -> Text:
+        return Text(label.rjust(self.margin - 1).ljust(self.margin), style="dim") + line if self.margin else line
 
-def _agreed(found: dict[int, set[str]], size: int) -> tuple[str, ...]:
-    """Return one label for each place when every place has exactly one."""
-    labels = [found.get(place, set()) for place in range(size)]
-    if any(len(names) != 1 for names in labels):
-        return ()
-    return tuple(clean(next(iter(names)), 3) for names in labels)
+    def _heads(self, name: str, across: int) -> list[Text]:
+        """Return the lines above a board: the name of its layer, and the heads of its columns."""
+        heads = []
+        if name:
+            whole = f"layer {name}"
+            heads.append(Text((whole if len(whole) < across else name).center(across), style="dim"))
+        if self.labels.columns and self.form.has_labels:
+            columns = self.form.columns
+            line = " " * (self.margin + 1)
+            for x, label in enumerate(self.labels.columns):
+                line += " " if x and x % self.block_width == 0 and columns > 2 else ""
+                line += label.center(3)[:columns].ljust(columns) if columns == 2 else label.center(columns)
+            heads.append(Text(line[:across].ljust(across), style="dim"))
+        return heads
 
+    def _rule(self, y: int) -> Text:
+        glyphs = self.glyphs
+        left, middle, right = glyphs.left_tee, glyphs.cross, glyphs.right_tee
+        if y == 0:
+            left, middle, right = glyphs.corners[0], glyphs.top_tee, glyphs.corners[1]
+        elif y == self.height:
+            left, middle, right = glyphs.corners[2], glyphs.bottom_tee, glyphs.corners[3]
+        part = glyphs.horizontal * (self.form.columns * self.block_width)
+        return Text(left + middle.join([part] * (self.width // self.block_width)) + right, style="dim")
 
-def looks_of(view: View, match: Snapshot, glyphs: Glyphs) -> list[Look]:
-    """Return how each cell is to be drawn, in the order of cells."""
-    position = match.position
-    legal = {match.game.move_cells[move] for move in position.legal}
-    digits = {moves[0]: digit for digit, moves in quick_moves(match).items() if moves}
-    hints = {} if match.game.gravity else {match.game.move_cells[move]: str(digit) for move, digit in digits.items()}
-    won = set(position.line)
-    last = match.game.move_cells[match.last] if match.last is not None else -1
-    pending = view.pending if view.pending is not None and view.pending.match == match.match else None
-    pending_cell = match.game.move_cells[pending.move] if pending is not None else -1
-    cursor = _cursor_cell(view, match) if match.outcome is None and view.cursor >= 0 else -1
-    looks = []
-    for cell, character in enumerate(position.board):
-        mark = "" if character == "." else clean(character, 1) or "?"
-        hint = (hints.get(cell, glyphs.free) if view.is_my_turn else glyphs.free) if cell in legal else " "
-        if cell == pending_cell and not mark:
-            mark = mark_of(match, match.you or 0)
-        style = f"bold {COLOURS.get(mark, '')}".strip() if mark else "dim"
-        if cell in won:
-            look = Look(mark, hint, f"bold {WON}", Frame.WON, f"bold {WON}")
-        elif cell == cursor:
-            look = Look(mark, hint, style, Frame.CURSOR, "bold" if view.may_move else "dim")
-        elif cell == last:
-            look = Look(mark, hint, f"{style} underline", Frame.LAST, style)
-        else:
-            look = Look(mark, hint, style)
-        if cell == pending_cell:
-            look = Look(mark, hint, "dim", look.frame, "dim", is_pending=True)
-        looks.append(look)
-    return looks
-
-
-def _cursor_cell(view: View, match: Snapshot) -> int:
-    """Return the cell that the cursor means: where a mark would come to lie, if it falls."""
-    moves = legal_at(match, view.cursor)
-    return match.game.move_cells[moves[0]] if moves else view.cursor
-
-
-def _draw(form: Form, match: Snapshot, looks: Sequence[Look], labels: Labels, glyphs: Glyphs) -> list[Text]:
-    height, width = match.game.shape[-2:]
-    layers = layers_of(match)
-    boards = []
-    for z in range(layers):
-        layer = looks[z * width * height : (z + 1) * width * height]
-        rows = [layer[y * width : (y + 1) * width] for y in range(height)]
-        boards.append(_draw_layer(form, rows, labels, labels.layers[z] if layers > 1 else "", glyphs))
-    gap = "   " if form.has_labels else glyphs.vertical
-    return [Text(gap, style="dim", end="").join(lines) for lines in zip(*boards, strict=True)]
-
-
-def _draw_layer(form: Form, rows: list[Sequence[Look]], labels: Labels, name: str, glyphs: Glyphs) -> list[Text]:
-    lines = []
-    for y, row in enumerate(rows):
-        if form.has_grid:
-            lines.append(_rule(form, len(row), y, glyphs))
-        lines += [_row(form, row, part, glyphs) for part in range(form.rows)]
-    if form.has_grid:
-        lines.append(_rule(form, len(rows[0]), len(rows), glyphs, is_bottom=True))
-    if not form.has_labels:
-        return lines
-    return _labelled(form, lines, labels, name, len(rows[0]), glyphs)
-
-
-def _rule(form: Form, width: int, y: int, glyphs: Glyphs, *, is_bottom: bool = False) -> Text:
-    top_left, top_right, bottom_left, bottom_right = tuple(glyphs.corners)
-    left, middle, right = glyphs.left_tee, glyphs.cross, glyphs.right_tee
-    if y == 0:
-        left, middle, right = top_left, glyphs.top_tee, top_right
-    elif is_bottom:
-        left, middle, right = bottom_left, glyphs.bottom_tee, bottom_right
-    return Text(left + middle.join([glyphs.horizontal * form.columns] * width) + right, style="dim")
-
-
-def _row(form: Form, row: Sequence[Look], part: int, glyphs: Glyphs) -> Text:
-    """Return one line of text of a row of cells."""
-    line = Text()
-    if form.columns == 2:
-        return _tight_row(row, walls=glyphs.vertical if form.has_labels else "")
-    wall = (glyphs.vertical, "dim")
-    line.append(*wall)
-    for index, look in enumerate(row):
-        if index and form.has_grid:
-            line.append(*wall)
-        left, middle, right = _cell(form, look, part, glyphs)
-        line.append(left, look.frame_style)
-        line.append(middle, look.style)
-        line.append(right, look.frame_style)
-    line.append(*wall)
-    return line
+    def _row(self, row: Sequence[Look], part: int) -> Text:
+        """Return one line of text of a row of cells."""
+        if self.form.columns == 2:
+            return _tight_row(row, walls=self.glyphs.vertical if self.form.has_labels else "")
+        line = Text()
+        for x, look in enumerate(row):
+            if x % self.block_width == 0:
+                line.append(self.glyphs.vertical, "dim")
+            left, middle, right = _cell(self.form, look, part, self.glyphs)
+            line.append(left, look.frame_style)
+            line.append(middle, look.style)
+            line.append(right, look.frame_style)
+        line.append(self.glyphs.vertical, "dim")
+        return line
 
 
 def _cell(form: Form, look: Look, part: int, glyphs: Glyphs) -> tuple[str, str, str]:
@@ -263,26 +179,3 @@ def _tight_row(row: Sequence[Look], walls: str) -> Text:
             line.append(after.mark.lower() if after.is_pending else after.mark or after.hint, after.style)
     line.append(walls, "dim")
     return line
-
-
-def _labelled(form: Form, lines: list[Text], labels: Labels, name: str, width: int, glyphs: Glyphs) -> list[Text]:
-    margin = _margin(labels)
-    across = len(lines[0]) + margin
-    pitch = form.rows + form.has_grid
-    result = []
-    if name:
-        result.append(Text(f"{'layer ' if across >= 8 + len(name) else ''}{name}".center(across), style="dim"))
-    if labels.columns:
-        step = form.columns + form.has_grid
-        heads = [label.center(form.columns + (form.columns == 2)) for label in labels.columns]
-        joined = Text(" " * (margin + 1))
-        for head in heads:
-            joined.append(head[:step].ljust(step), "dim")
-        joined.truncate(across, pad=True)
-        result.append(joined)
-    for index, line in enumerate(lines):
-        y, part = divmod(index - form.has_grid, pitch)
-        has_label = labels.rows and index >= form.has_grid and part == form.rows // 2 and y < len(labels.rows)
-        label = labels.rows[y] if has_label else ""
-        result.append(Text(label.rjust(margin - 1) + " " if margin else "", style="dim") + line)
-    return result

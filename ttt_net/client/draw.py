@@ -68,7 +68,9 @@ def _title(view: View, width: int, glyphs: Glyphs) -> Text:
     match = view.match
     left = "Tic-tac-toe and its family"
     if match is not None:
-        left = f"{clean(match.game.title, 30)} {glyphs.dash} {clean(match.game.rule, 60)}"
+        left = clean(match.game.title, 40)
+        rule = f"{left} {glyphs.dash} {clean(match.game.rule, 120)}"
+        left = rule if Text(rule).cell_len <= width else left
     right = clean(view.server, 30) or view.address
     title = Text(left, style="bold")
     if width - title.cell_len - len(right) >= 2:

@@ -90,7 +90,9 @@ def keys_line(view: View, width: int) -> str:
         entries = ["arrows Enter"]
         if quick := quick_moves(match):
             entries.append(f"1-{max(quick)}")
-        entries += [f"type {_example(match)}"] if not match.game.gravity else []
+        if any(match.game.move_cells[move] < 0 for move in match.position.legal):
+            entries.append("Tab more")
+        entries += [] if quick and match.game.gravity else [f"type {_example(match)}"]
         entries += ["D draw" if "d" in taken else "d draw", "Q leave" if "q" in taken else "q leave", "? keys"]
     while len("  ".join(entries)) > width and len(entries) > _LEAST_ENTRIES:
         del entries[-_LEAST_ENTRIES - 1]

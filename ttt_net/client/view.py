@@ -215,14 +215,17 @@ def _with_fact(view: View, fact: Fact, now_ms: int) -> View:
     if fact.match != view.shown:
         return view
     notice = view.notice if isinstance(fact, Offered) else ""
-    overlay = (
-        Overlay.NONE if isinstance(fact, Played | Tookback | Ended) and view.overlay is Overlay.CHOICE else view.overlay
-    )
-    if isinstance(fact, Ended) and overlay is Overlay.LEAVE:
-        overlay = Overlay.NONE
+    overlay = Overlay.NONE if _closes(fact, view.overlay) else view.overlay
     if isinstance(fact, Declined) and fact.side != after.you:
         notice = f"Your {fact.kind} offer was declined." if _has_offer(before, after.you, fact.kind) else ""
     return _settled(replace(view, notice=notice, overlay=overlay))
+
+
+def _closes(fact: Fact, overlay: Overlay) -> bool:
+    """Tell whether a question has lost its sense with the fact."""
+    if overlay is Overlay.CHOICE:
+        return isinstance(fact, Played | Tookback | Ended)
+    return overlay in (Overlay.LEAVE, Overlay.CLAIM) and isinstance(fact, Ended)
 
 
 def _has_offer(match: Snapshot, side: int | None, kind: str) -> bool:
@@ -340,7 +343,7 @@ def _settled(view: View) -> View:
 def _first_cursor(snapshot: Snapshot) -> int:
     """Return the middle cell, or the topmost of the middle column where marks fall."""
     height, width = snapshot.game.shape[-2:]
-    row = 0 if snapshot.game.gravity else (height - 1) // 2
+    row = 0 if snapshot.game.gravity and len(snapshot.game.shape) == 2 else (height - 1) // 2
     return row * width + (width - 1) // 2
 
 
