@@ -43,7 +43,7 @@ def read_move(game: Game[S], state: S, text: str) -> Move:
     word = re.sub(r"\s+", "", text[: MAX_MOVE_LENGTH + 1]).lower()
     if not word or len(text) > MAX_MOVE_LENGTH:
         raise Refusal(Code.BAD_NOTATION, f"{text[:_SHOWN]!r} is not a move; moves look like {_examples(game)}")
-    moves = game.moves_by_name.get(word) or _moves_in_cell(game, state, word)
+    moves = game.moves_by_name.get(_column_number(game, word)) or _moves_in_cell(game, state, word)
     legal = game.actions(state)
     found = [move for move in moves if move in legal]
     if len(found) > 1:
@@ -82,21 +82,24 @@ def _column(x: int) -> str:
     return chr(ord("a") + x)
 
 
+def _column_number(game: Game[Any], word: str) -> str:
+    is_column = game.gravity and len(game.shape) == 2 and re.fullmatch("[a-z]", word)
+    return str(ord(word) - ord("a") + 1) if is_column else word
+
+
 def _cell(game: Game[Any], word: str) -> int | None:
     """Return the cell that `word` stands for in one of the ways that are read besides its name, or None."""
     height, width = game.shape[-2:]
     if found := _BOARD_AND_CELL.fullmatch(word) if game.block else None:
         board, place = int(found[1]) - 1, int(found[2]) - 1
         return (board // 3 * 3 + place // 3) * width + board % 3 * 3 + place % 3
-    if found := _NAME.fullmatch(word):
+    if (found := _NAME.fullmatch(word)) and (found[1] is None) == (len(game.shape) == 2):
         return _number(game, (int(found[1] or 1) - 1, height - int(found[3]), ord(found[2]) - ord("a")))
     if found := _COORDINATES.fullmatch(word):
         numbers = tuple(map(int, found[1].split(",")))
         return _number(game, (0, *numbers) if len(game.shape) == 2 else numbers)
     if _COUNTED.fullmatch(word) and not game.gravity:
         return int(word) - 1 if 1 <= int(word) <= prod(game.shape) else None
-    if game.gravity and len(game.shape) == 2 and len(word) == 1 and 0 <= ord(word) - ord("a") < width:
-        return ord(word) - ord("a")
     return None
 
 
@@ -121,9 +124,10 @@ def read_position(game: Game[S], text: str) -> S:
     """Return the position that `text` describes; one that cannot be raises `Refusal` and says why."""
     if len(text) > MAX_POSITION_LENGTH:
         raise Refusal(Code.BAD_NOTATION, f"a position of more than {MAX_POSITION_LENGTH} characters")
-    found = _DETAILS.search(text.lower())
+    text = text.lower()
+    found = _DETAILS.search(text)
     start = found.start() if found else len(text)
-    details = " ".join(text[start:].lower().split())
+    details = " ".join(text[start:].split())
     return game.place(_read_board(game.shape, text[:start]), details)
 
 

@@ -1,0 +1,203 @@
+"""Write docs/protocol.md and docs/protocol.schema.json from the code: `make docs`. A test compares them.
+
+The transcript is not typed: a hub with a journal in memory, a clock that ticks by hand and seeded dice plays it.
+"""
+
+import inspect
+import json
+import random
+import secrets
+import types
+import typing
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, Union, cast
+from unittest import mock
+
+import msgspec
+from msgspec import NODEFAULT, Meta, Struct
+
+from ttt_net import messages as wire
+from ttt_net.clock import TimeControl
+from ttt_net.errors import Closing, Code
+from ttt_net.games import Reason
+from ttt_net.server.connection import Connection
+from ttt_net.server.hub import Hub
+from ttt_net.server.journal import Journal, Player
+from ttt_net.server.limits import Limits
+
+HERE = Path(__file__).parent
+SHARED: tuple[type[Struct], ...] = (
+    wire.PlayerInfo,
+    wire.GameInfo,
+    wire.Position,
+    wire.ClockInfo,
+    wire.OfferInfo,
+    wire.AwayInfo,
+    wire.OutcomeInfo,
+    TimeControl,
+    wire.LiveMatch,
+    wire.Listed,
+)
+REASONS = {
+    Reason.LINE: "a line was completed",
+    Reason.DRAW: "the rules say that nobody can win any more, such as a full board",
+    Reason.RESIGN: "a player resigned",
+    Reason.TIME: "a player's time was used up",
+    Reason.ABANDON: "a player left and did not come back",
+    Reason.ABORT: "the match was called off before both had moved",
+    Reason.AGREEMENT: "both agreed to a draw",
+}
+EXAMPLE_TOKEN = "dGhpcyBpcyBhbiBleGFtcGxlLCBub3QgYSB0b2tlbi4"  # noqa: S105 - shown in the transcript, good for nothing
+
+
+def main() -> None:
+    """Write the two files."""
+    for path, content in generated().items():
+        path.write_text(content, encoding="utf-8")
+
+
+def generated() -> dict[Path, str]:
+    """Return the content of each generated file."""
+    template = (HERE / "protocol.template.md").read_text(encoding="utf-8")
+    parts = {
+        "SAID": _section(typing.get_args(wire.AnySaid)),
+        "HEARD": _section(typing.get_args(wire.AnyHeard)),
+        "SHARED": _section(SHARED),
+        "REFUSALS": "\n".join(f"| `{code}` | {code.meaning} |" for code in Code),
+        "CLOSINGS": "\n".join(f"| {int(each)} | {each.meaning} | {each.advice} |" for each in Closing),
+        "REASONS": "\n".join(f"| `{reason}` | {meaning} |" for reason, meaning in REASONS.items()),
+        "TRANSCRIPT": "\n".join(transcript()).strip(),
+    }
+    for name, text in parts.items():
+        template = template.replace(f"<!-- {name} -->", text)
+    schema = {"said": msgspec.json.schema(wire.AnySaid), "heard": msgspec.json.schema(wire.AnyHeard)}
+    return {
+        HERE / "protocol.md": template,
+        HERE / "protocol.schema.json": json.dumps(schema, indent=1, sort_keys=True) + "\n",
+    }
+
+
+def _section(structs: tuple[type[Struct], ...]) -> str:
+    return "\n".join(map(_described, structs))
+
+
+def _described(struct: type[Struct]) -> str:
+    """Return the section of one struct: its docstring and its fields."""
+    config = struct.__struct_config__
+    lines = [f"### `{config.tag or struct.__name__}`", "", inspect.getdoc(struct) or "", ""]
+    fields = [
+        field for field in msgspec.structs.fields(struct) if not (issubclass(struct, wire.Said) and field.name == "id")
+    ]
+    if fields:
+        lines += ["| field | type | |", "|---|---|---|"]
+        for field in fields:
+            hint = typing.get_type_hints(struct, include_extras=True)[field.name]
+            if field.required:
+                note = ""
+            elif field.default is not NODEFAULT and field.default is not None:
+                note = f"may be left out: {json.dumps(field.default)}"
+            else:
+                note = "may be left out"
+            lines.append(f"| `{field.name}` | {_type_text(hint)} | {note} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _type_text(hint: Any) -> str:  # noqa: ANN401 - a type, in any of the forms that typing has for it
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin is Annotated:
+        inner, *metas = arguments
+        return f"{_type_text(inner)}{''.join(_bounds(meta) for meta in metas if isinstance(meta, Meta))}"
+    if origin is Literal:
+        return " or ".join(f"`{json.dumps(value)}`" for value in arguments)
+    if origin in (Union, types.UnionType):
+        return " or ".join(map(_type_text, arguments))
+    if origin is list:
+        return f"list of {_type_text(arguments[0])}"
+    if origin is tuple:
+        return f"[{', '.join(map(_type_text, arguments))}]"
+    if isinstance(hint, type) and issubclass(hint, Struct):
+        return f"[`{hint.__name__}`](#{hint.__name__.lower()})"
+    return {int: "integer", str: "text", bool: "true or false", type(None): "null"}[hint]
+
+
+def _bounds(meta: Meta) -> str:
+    if meta.ge is not None and meta.le is not None:
+        return f" {meta.ge:,} to {meta.le:,}"
+    return "" if meta.max_length is None else f" (at most {meta.max_length})"
+
+
+class _Wire:
+    """A connection that writes down what is sent."""
+
+    def __init__(self, name: str, log: list[str]) -> None:
+        self.session: object = None
+        self.is_open = True
+        self.left_on_purpose = False
+        self.lag_ms = 0
+        self._name = name
+        self._log = log
+
+    def meter(self) -> int:
+        """Say that no message is one too many."""
+        return 0
+
+    def send(self, frames: bytes) -> None:
+        """Write down each frame: two bytes of header, or four."""
+        while frames:
+            start, size = (2, frames[1]) if frames[1] < 126 else (4, int.from_bytes(frames[2:4], "big"))
+            self._log.append(f"{self._name} << {frames[start : start + size].decode()}")
+            frames = frames[start + size :]
+
+
+class _InstantJournal:
+    """A journal that forgets, and answers at once."""
+
+    def __init__(self) -> None:
+        self._players = 0
+
+    def append(self, facts: Sequence[wire.Fact], done: Callable[[None], None], seats: object = None) -> None:
+        """Say that the facts are written down."""
+        done(None)
+
+    def register(self, name: str, token: str, now_ms: int, done: Callable[[Player], None]) -> None:
+        """Say that the player is known from now on."""
+        self._players += 1
+        done(Player(self._players, name, ()))
+
+
+def transcript() -> list[str]:
+    """Return a whole match between two clients, line by line."""
+    log: list[str] = []
+    now = iter(range(1_795_254_000_000, 2**53, 250))
+    journal = cast(Journal, _InstantJournal())
+    hub = Hub(journal, "the lobby", Limits(), lambda: next(now), random.Random(3))
+    ann, bob = _Wire("Ann", log), _Wire("Bob", log)
+
+    def say(client: _Wire, said: wire.AnySaid) -> None:
+        text = wire.encode(said).decode()
+        log.append("")
+        log.append(f"{client._name} >> {text}")
+        hub.received(cast(Connection, client), text)
+
+    with mock.patch.object(secrets, "token_urlsafe", return_value=EXAMPLE_TOKEN):
+        say(ann, wire.Hello(1, [1], name="Ann"))
+        say(ann, wire.Seek(2, ["tictactoe"]))
+        say(bob, wire.Hello(1, [1], name="Bob", bot="alphabeta"))
+        say(bob, wire.Seek(2))
+    players = {"Ann": ann, "Bob": bob}
+    snapshot = json.loads(log[-1].partition("<< ")[2])
+    first, second = (players[player["name"]] for player in snapshot["players"])
+    match = snapshot["match"]
+    for ply, move in enumerate([4, 0, 2, 1]):
+        say((first, second)[ply % 2], wire.Play(ply + 3, match, ply, move))
+    say(second, wire.Play(7, match, 4, 6))
+    say(first, wire.Play(7, match, 4, 6))
+    say(second, wire.Offer(8, match, "rematch"))
+    say(first, wire.Offer(8, match, "rematch"))
+    return log
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,126 @@
+"""The arrows of docs/architecture.md, read from the imports."""
+
+import ast
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent / "ttt_net"
+
+ALLOWED: dict[str, set[str]] = {
+    "errors": set(),
+    "text": set(),
+    "clock": set(),
+    "games": {"errors"},
+    "strategies": {"errors", "games"},
+    "messages": {"errors", "clock"},
+    "absence": {"clock"},
+    "match": {"errors", "games", "messages", "clock", "absence"},
+    "history": {"errors", "games", "messages", "clock", "match"},
+    "lobby": {"errors", "games", "messages", "clock"},
+    "server": {"errors", "text", "games", "messages", "clock", "match", "lobby"},
+    "client": {"errors", "text", "games", "messages", "clock"},
+    "client.bot": {"errors", "text", "games", "messages", "clock", "strategies"},
+}
+"""What each layer may import of ours; a layer may always import itself."""
+
+SHELL = {"server", "client", "client.bot"}
+EFFECTS = {
+    "asyncio", "socket", "ssl", "selectors", "sqlite3", "threading", "multiprocessing", "subprocess", "signal",
+    "time", "websockets", "rich", "prompt_toolkit", "platformdirs", "uvloop", "zeroconf",
+}  # fmt: skip
+"""Modules that meet the world: clocks, sockets, files, terminals. Only the shell may import them."""
+CLOCK_CALLS = {"now", "today", "utcnow"}
+"""Methods of `datetime` that read the clock; a date is a value like any other."""
+EXCEPTIONS = {("strategies", "time")}
+"""Strategies read the monotonic clock in one place, to keep a time limit."""
+OF_ONE_SIDE = {
+    "websockets": {"server", "client"},
+    "sqlite3": {"server"},
+    "rich": {"client"},
+    "prompt_toolkit": {"client"},
+}
+
+
+def layer_of(module: str) -> str:
+    """Return the layer of `ttt_net.<module>`: the first name, or `client.bot` for that package."""
+    return "client.bot" if module.startswith("client.bot") else module.split(".")[0]
+
+
+def imports(source: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            yield node.module or ""
+            if node.module == "ttt_net":
+                yield from (f"ttt_net.{alias.name}" for alias in node.names)
+
+
+def calls(source: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            yield node.func.attr
+
+
+def violations(module: str, source: str) -> list[str]:
+    layer = layer_of(module)
+    found = []
+    for name in imports(source):
+        top = name.split(".")[0]
+        if top == "ttt_net" and "." in name:
+            other = layer_of(name.removeprefix("ttt_net."))
+            if other.split(".")[0] != layer.split(".")[0] and other not in ALLOWED[layer]:
+                found.append(f"{module} imports {name}")
+        elif top in EFFECTS and layer not in SHELL and (layer, top) not in EXCEPTIONS:
+            found.append(f"{module} imports {top}, which only the shell may")
+        elif top in OF_ONE_SIDE and layer.split(".")[0] not in OF_ONE_SIDE[top]:
+            found.append(f"{module} imports {top}, which is not for this side")
+    if layer not in SHELL:
+        found += [f"{module} reads the clock with {name}()" for name in calls(source) if name in CLOCK_CALLS]
+    return found
+
+
+def modules() -> list[tuple[str, Path]]:
+    """Every module below a layer; the doors (`__main__`, `commands`) may import anything."""
+    found = []
+    for path in sorted(ROOT.rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        if name and parts[0] not in {"__main__", "commands"}:
+            found.append((name, path))
+    return found
+
+
+@pytest.mark.parametrize(("module", "path"), modules(), ids=lambda value: value if isinstance(value, str) else "")
+def test_a_module_imports_only_what_stands_to_its_left(module: str, path: Path) -> None:
+    assert layer_of(module) in ALLOWED, f"{module} has no place in the plan"
+    assert violations(module, path.read_text()) == []
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("match", "from ttt_net.lobby import Lobby"),
+        ("match", "import asyncio"),
+        ("games.line", "from ttt_net.messages import Position"),
+        ("games.line", "def f():\n    import time"),
+        ("client.view", "from ttt_net.strategies import find_strategy"),
+        ("client.view", "from ttt_net.server import hub"),
+        ("server.hub", "from ttt_net.client import view"),
+        ("server.hub", "from rich.text import Text"),
+        ("client.connection", "import sqlite3"),
+        ("games.record", "import datetime\nd = datetime.date.today()"),
+        ("strategies.random", "from ttt_net import messages"),
+    ],
+)
+def test_a_planted_violation_is_found(module: str, source: str) -> None:
+    assert len(violations(module, textwrap.dedent(source))) == 1
+
+
+def test_only_the_table_tells_facts_and_only_after_the_journal_has_them() -> None:
+    callers = [module for module, path in modules() if ".told(" in path.read_text()]
+    assert callers == ["match", "server.table"]

@@ -1,0 +1,61 @@
+"""What is printed is true: generated pages are up to date, links lead somewhere, codes are used."""
+
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from ttt_net.errors import Closing, Code
+
+ROOT = Path(__file__).parent.parent
+
+
+def load(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("name", ["protocol.md", "protocol.schema.json"])
+def test_the_generated_pages_are_as_make_docs_writes_them(name: str) -> None:
+    generated = load(ROOT / "docs" / "write_protocol.py").generated()
+    assert (ROOT / "docs" / name).read_text(encoding="utf-8") == generated[ROOT / "docs" / name]
+
+
+def pages() -> list[Path]:
+    return [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
+def test_every_link_in_the_docs_leads_to_a_file_and_a_heading(page: Path) -> None:
+    for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        if "://" in link:
+            continue
+        target, _, anchor = link.partition("#")
+        file = page.parent / target if target else page
+        assert file.exists(), link
+        if anchor:
+            headings = re.findall(r"^#+ (.*)$", file.read_text(encoding="utf-8"), flags=re.MULTILINE)
+            slugs = [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
+            assert anchor in slugs, link
+
+
+def sources() -> str:
+    paths = [path for path in (ROOT / "ttt_net").rglob("*.py") if path.name != "errors.py"]
+    return "\n".join(path.read_text(encoding="utf-8") for path in paths)
+
+
+def test_every_refusal_code_is_given_somewhere() -> None:
+    text = sources()
+    assert [code for code in Code if f"Code.{code.name}" not in text] == []
+
+
+def test_every_close_code_of_our_own_is_sent_somewhere() -> None:
+    text = sources()
+    by_the_library = {Closing.DONE, Closing.BROKEN_FRAME, Closing.TOO_BIG}
+    assert [each for each in Closing if each not in by_the_library and f"Closing.{each.name}" not in text] == []

@@ -1,0 +1,433 @@
+"""Transcripts of the referee: `>>` what was asked by whom, `<<` the facts or the refusal that followed."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ttt_net import messages as wire
+from ttt_net.clock import TimeControl
+from ttt_net.errors import Refusal
+from ttt_net.match import Command, Match
+
+SECOND = 1_000
+BLITZ = TimeControl(initial_ms=180 * SECOND, increment_ms=2 * SECOND)
+
+
+def start(game: str = "tictactoe", time: TimeControl | None = None) -> Match:
+    players = (wire.PlayerInfo("Ann"), wire.PlayerInfo("Bob"))
+    return Match(wire.Started(match="m", seq=1, at_ms=0, game=game, players=players, time=time))
+
+
+def command(words: str, match: Match) -> Command:
+    verb, *rest = words.split()
+    if verb == "play":
+        return wire.Play(1, "m", int(rest[1]) if rest[1:] else len(match.moves), int(rest[0]))
+    if verb in {"offer", "decline", "claim"}:
+        makers: dict[str, Any] = {"offer": wire.Offer, "decline": wire.Decline, "claim": wire.Claim}
+        made: Command = makers[verb](1, "m", rest[0])
+        return made
+    return wire.Resign(1, "m") if verb == "resign" else wire.Abort(1, "m")
+
+
+def written(fact: wire.Fact) -> str:
+    match fact:
+        case wire.Played():
+            return f"{fact.seq} {'XO'[fact.side]} played {fact.move}"
+        case wire.Ended():
+            winner = "nobody" if fact.winner is None else "XO"[fact.winner]
+            return f"{fact.seq} {winner} won: {fact.reason}"
+        case wire.Offered() | wire.Declined():
+            return f"{fact.seq} {'XO'[fact.side]} {type(fact).__name__.lower()} {fact.kind}"
+        case wire.Tookback():
+            return f"{fact.seq} {'XO'[fact.side]} took back to ply {fact.ply}"
+        case wire.Adjourned():
+            return f"{fact.seq} {'XO'[fact.side]} adjourned"
+        case wire.Rematched():
+            return f"{fact.seq} rematched in {fact.next}"
+    return f"{fact.seq} started"
+
+
+def heard(match: Match, line: str) -> Iterator[str]:
+    """Carry out one `>>` line, such as `X play 4`, `- resign` (a stranger) or `5s` (time passes)."""
+    who, words = line.split(maxsplit=1)
+    side = {"X": 0, "O": 1, "-": None}[who]
+    now_ms = 0
+    if found := re.match(r"at (\d+)s (.*)", words):
+        now_ms, words = int(found[1]) * SECOND, found[2]
+    try:
+        facts = match.flag(now_ms) if words == "flag" else match.decide(side, command(words, match), now_ms)
+    except Refusal as refusal:
+        yield f"refused {refusal.code}"
+        return
+    if not facts:
+        yield "ok"
+    for fact in facts:
+        match.evolve(fact)
+        yield written(fact)
+
+
+def follows(match: Match, transcript: str) -> None:
+    """Check a transcript: each `>>` line is followed by exactly the `<<` lines that it leads to."""
+    lines = [line.strip() for line in transcript.strip().splitlines()]
+    actual: list[str] = []
+    for line in lines:
+        if line.startswith(">>"):
+            actual.append(line)
+            actual += [f"<< {each}" for each in heard(match, line[2:])]
+    assert actual == lines
+
+
+def test_a_whole_match_is_played_and_won() -> None:
+    match = start()
+    follows(
+        match,
+        """
+        >> X play 4
+        << 2 X played 4
+        >> O play 0
+        << 3 O played 0
+        >> X play 2
+        << 4 X played 2
+        >> O play 1
+        << 5 O played 1
+        >> X play 6
+        << 6 X played 6
+        << 7 X won: line
+        """,
+    )
+    assert match.position().line == [2, 4, 6]
+    assert match.position().to_move is None
+    assert match.position().legal == []
+
+
+def test_what_is_refused_changes_nothing_and_says_why() -> None:
+    match = start()
+    follows(match, ">> X play 4\n<< 2 X played 4")
+    before = msgspec.to_builtins(match.snapshot(0, (True, True), 0))
+    follows(
+        match,
+        """
+        >> X play 0
+        << refused not_your_turn
+        >> O play 0 0
+        << refused stale_ply
+        >> O play 0 9
+        << refused stale_ply
+        >> O play 4
+        << refused cell_taken
+        >> O play 9
+        << refused illegal_move
+        >> - play 0
+        << refused not_seated
+        >> - resign
+        << refused not_seated
+        >> O decline draw
+        << refused no_offer
+        >> X offer rematch
+        << refused match_not_over
+        """,
+    )
+    assert msgspec.to_builtins(match.snapshot(0, (True, True), 0)) == before
+
+
+def test_the_same_move_again_is_no_error_and_no_fact() -> None:
+    follows(
+        start(),
+        """
+        >> X play 4
+        << 2 X played 4
+        >> X play 4 0
+        << ok
+        >> O play 0
+        << 3 O played 0
+        >> X play 4 0
+        << ok
+        >> X play 5 0
+        << refused stale_ply
+        >> O play 4 0
+        << refused stale_ply
+        """,
+    )
+
+
+def test_the_winning_move_again_is_still_ok_after_the_end() -> None:
+    match = start("mnk:3x1,1")
+    follows(match, ">> X play 0\n<< 2 X played 0\n<< 3 X won: line\n>> X play 0 0\n<< ok")
+    follows(match, ">> O play 1\n<< refused match_over\n>> X resign\n<< refused match_over")
+
+
+def test_a_full_board_is_a_draw() -> None:
+    match = start("mnk:2x1,2")
+    follows(match, ">> X play 0\n<< 2 X played 0\n>> O play 1\n<< 3 O played 1\n<< 4 nobody won: draw")
+
+
+def test_resigning_gives_the_match_to_the_other() -> None:
+    follows(start(), ">> O resign\n<< 2 X won: resign\n>> O resign\n<< refused match_over")
+
+
+def test_a_match_can_be_aborted_until_both_have_moved() -> None:
+    follows(start(), ">> X play 0\n<< 2 X played 0\n>> O abort\n<< 3 nobody won: abort")
+    follows(
+        start(),
+        """
+        >> X play 0
+        << 2 X played 0
+        >> O play 1
+        << 3 O played 1
+        >> X abort
+        << refused too_late
+        """,
+    )
+
+
+def test_a_draw_is_offered_and_agreed_with_the_same_verb() -> None:
+    follows(start(), ">> X offer draw\n<< 2 X offered draw\n>> O offer draw\n<< 3 nobody won: agreement")
+
+
+def test_a_draw_offer_lapses_with_the_next_move() -> None:
+    follows(
+        start(),
+        """
+        >> O offer draw
+        << 2 O offered draw
+        >> O offer draw
+        << ok
+        >> X play 0
+        << 3 X played 0
+        >> X decline draw
+        << refused no_offer
+        >> O offer draw
+        << 4 O offered draw
+        """,
+    )
+
+
+def test_a_declined_draw_can_be_offered_again_after_a_move_and_not_before() -> None:
+    follows(
+        start(),
+        """
+        >> X offer draw
+        << 2 X offered draw
+        >> O decline draw
+        << 3 O declined draw
+        >> X offer draw
+        << refused turned_down
+        >> O offer draw
+        << 4 O offered draw
+        >> O decline draw
+        << 5 O declined draw
+        >> O offer draw
+        << refused turned_down
+        >> X play 0
+        << 6 X played 0
+        >> X offer draw
+        << 7 X offered draw
+        """,
+    )
+
+
+def test_a_move_is_taken_back_when_both_agree() -> None:
+    match = start()
+    follows(
+        match,
+        """
+        >> X offer takeback
+        << refused no_move
+        >> X play 4
+        << 2 X played 4
+        >> O play 0
+        << 3 O played 0
+        >> X play 8
+        << 4 X played 8
+        >> O offer takeback
+        << 5 O offered takeback
+        >> X offer takeback
+        << 6 O took back to ply 1
+        >> O play 2
+        << 7 O played 2
+        >> O offer takeback
+        << 8 O offered takeback
+        >> X decline takeback
+        << 9 X declined takeback
+        >> O offer takeback
+        << refused turned_down
+        """,
+    )
+    assert match.position().board == "..O.X...."
+    assert Match.from_facts(match.facts).position() == match.position()
+    assert [type(fact) for fact in match.tail(5)] == [wire.Tookback, wire.Played, wire.Offered, wire.Declined]
+    assert match.tail(5)[0].position.board == "....X...."  # type: ignore[union-attr]
+
+
+def test_a_player_who_is_here_cannot_be_claimed_against() -> None:
+    match = start()
+    follows(match, ">> X claim win\n<< refused opponent_here")
+    match.absences.went(1, 0, on_purpose=False)
+    follows(match, ">> X at 59s claim win\n<< refused opponent_here\n>> O at 99s claim win\n<< refused opponent_here")
+    match.absences.returned(1)
+    follows(match, ">> X at 99s claim win\n<< refused opponent_here")
+
+
+def test_after_the_grace_one_may_win_or_call_it_a_draw_or_keep_waiting() -> None:
+    for kind, winner in (("win", "X"), ("draw", "nobody")):
+        match = start()
+        match.absences.went(1, 0, on_purpose=False)
+        follows(
+            match, f">> X at 60s claim {kind}\n<< 2 {winner} won: abandon\n>> X at 61s claim win\n<< refused match_over"
+        )
+
+
+def test_an_adjourned_match_waits_for_both_with_its_clock_standing_still() -> None:
+    match = start(time=BLITZ)
+    follows(match, ">> X play 0\n<< 2 X played 0\n>> O play 1\n<< 3 O played 1")
+    match.absences.went(0, 0, on_purpose=False)
+    follows(
+        match,
+        """
+        >> O at 30s claim adjourn
+        << 4 O adjourned
+        >> O at 31s claim adjourn
+        << ok
+        >> O at 31s claim win
+        << refused adjourned
+        """,
+    )
+    assert match.clock
+    assert match.clock.read(10**9) == (150 * SECOND, 180 * SECOND)
+    match = Match.from_facts(match.facts)
+    match.absences.went(1, 0, on_purpose=False)
+    match.run_clock(0)
+    follows(match, ">> X at 500s flag\n<< ok\n>> X at 500s play 2\n<< refused adjourned")
+    match.absences.returned(1)
+    follows(match, ">> X at 500s play 2\n<< 5 X played 2\n>> O at 680s flag\n<< 6 X won: time")
+
+
+def test_a_rematch_swaps_the_sides_and_continues_the_series() -> None:
+    match = start()
+    follows(
+        match,
+        """
+        >> X resign
+        << 2 O won: resign
+        >> O offer rematch
+        << 3 O offered rematch
+        >> X offer rematch
+        << 4 rematched in m-2
+        >> X offer rematch
+        << ok
+        """,
+    )
+    second = Match(match.rematch(now_ms=5))
+    assert [player.name for player in second.players] == ["Bob", "Ann"]
+    assert (second.id, second.previous, second.game) == ("m-2", "m", match.game)
+    assert Match(second.rematch(now_ms=6)).id == "m-3"
+
+
+def test_nobody_is_charged_before_both_have_moved() -> None:
+    match = start(time=BLITZ)
+    follows(match, ">> X at 50s play 0\n<< 2 X played 0\n>> O at 100s play 1\n<< 3 O played 1")
+    assert match.clock
+    assert match.clock.read(100 * SECOND) == (180 * SECOND, 180 * SECOND)
+    follows(match, ">> X at 110s play 2\n<< 4 X played 2")
+    assert match.clock.read(110 * SECOND) == (172 * SECOND, 180 * SECOND)
+
+
+def test_a_three_minute_match_is_lost_on_time_in_a_moment() -> None:
+    match = start(time=BLITZ)
+    follows(
+        match,
+        """
+        >> X at 0s play 0
+        << 2 X played 0
+        >> O at 0s play 1
+        << 3 O played 1
+        >> X at 179s flag
+        << ok
+        >> X at 180s flag
+        << 4 O won: time
+        >> X at 180s flag
+        << ok
+        """,
+    )
+    assert match.snapshot(0, (True, True), 10**9).clock == wire.ClockInfo((0, 180 * SECOND), None)
+
+
+def test_facts_read_again_are_the_same_match_with_its_clock_standing_still() -> None:
+    match = start(time=BLITZ)
+    follows(match, ">> X play 0\n<< 2 X played 0\n>> O play 1\n<< 3 O played 1\n>> X at 7s play 2\n<< 4 X played 2")
+    follows(match, ">> O at 9s offer draw\n<< 5 O offered draw")
+    again = Match.from_facts(wire.decode_fact(wire.encode(fact)) for fact in match.facts)
+    long_after = 10**9
+    assert again.clock
+    assert again.clock.read(long_after) == (175 * SECOND, 180 * SECOND)
+    assert again.flag(long_after) == []
+    again.run_clock(long_after)
+    assert again.flag(long_after + 179 * SECOND) == []
+    assert [written(fact) for fact in again.flag(long_after + 180 * SECOND)] == ["6 X won: time"]
+    assert again.position() == match.position()
+    assert again.offers == match.offers
+
+
+def test_the_tail_is_what_was_told_and_ends_in_the_present() -> None:
+    match, told = start("connect4"), []
+    for ply, move in enumerate([38, 31, 24]):
+        for fact in match.decide(ply % 2, wire.Play(1, "m", ply, move), ply):
+            match.evolve(fact)
+            told.append(match.told(fact))
+    assert match.tail(1) == told
+    assert match.tail(2) == told[1:]
+    assert match.tail(4) == match.tail(99) == []
+
+
+commands = st.builds(wire.Play, st.just(1), st.just("m"), st.integers(0, 9), st.integers(0, 10)) | st.sampled_from(
+    [
+        wire.Resign(1, "m"),
+        wire.Abort(1, "m"),
+        *(make(1, "m", kind) for make in (wire.Offer, wire.Decline) for kind in ("draw", "takeback", "rematch")),
+        *(wire.Claim(1, "m", kind) for kind in ("win", "draw", "adjourn")),
+        "O goes",
+        "O comes",
+    ]
+)
+
+
+@given(st.lists(st.tuples(st.sampled_from([0, 1, None]), commands, st.integers(0, 100 * SECOND)), max_size=60))
+def test_no_sequence_of_commands_breaks_a_match_or_seats_a_stranger(
+    steps: list[tuple[int | None, Command | str, int]],
+) -> None:
+    match, now_ms = start(time=BLITZ), 0
+    for side, said, wait_ms in steps:
+        now_ms += wait_ms
+        if isinstance(said, str):
+            if said == "O goes":
+                match.absences.went(1, now_ms, on_purpose=bool(wait_ms % 2))
+            else:
+                match.absences.returned(1)
+            continue
+        before = msgspec.to_builtins(match.snapshot(None, (True, True), now_ms))
+        for fact in match.flag(now_ms):
+            match.evolve(fact)
+        try:
+            facts = match.decide(side, said, now_ms)
+        except Refusal:
+            facts = []
+        else:
+            assert side is not None
+        if not facts and not match.is_over:
+            assert msgspec.to_builtins(match.snapshot(None, (True, True), now_ms)) == before
+        for fact in facts:
+            match.evolve(fact)
+            assert not isinstance(fact, wire.Played) or fact.side == side
+    assert [fact.seq for fact in match.facts] == list(range(1, len(match.facts) + 1))
+    again = Match.from_facts(match.facts)
+    assert (again.state, again.outcome, again.offers, again.next) == (
+        match.state,
+        match.outcome,
+        match.offers,
+        match.next,
+    )
+    assert sum(isinstance(fact, wire.Ended) for fact in match.facts) == match.is_over

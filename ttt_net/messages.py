@@ -1,0 +1,564 @@
+"""All that a client may say and all that it may hear: two closed vocabularies, and how they are written.
+
+A frame is one JSON object with a `type`. The types are the validators: what `decode_said` returns has been checked,
+and all else raises `Refusal` with the place of the mistake. What is said is read strictly (no unknown fields);
+what is heard is read leniently, so that an older client can talk to a newer server.
+
+docs/protocol.md is generated from this file.
+"""
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from ttt_net.clock import TimeControl
+from ttt_net.errors import Code, Refusal
+
+PROTOCOL = 1
+"""The version of the language; `hello` names the versions that a client speaks."""
+MAX_MESSAGE_BYTES = 4096
+"""The longest message that a client may send."""
+MAX_NAME_CELLS = 20
+"""The widest name, in cells of a terminal."""
+
+RequestId = Annotated[int, Meta(ge=0, le=2**53 - 1)]
+MatchId = Annotated[str, Meta(min_length=1, max_length=32)]
+Seq = Annotated[int, Meta(ge=0, le=1_000_000)]
+Ply = Annotated[int, Meta(ge=0, le=100_000)]
+MoveNumber = Annotated[int, Meta(ge=0, le=100_000)]
+ShortText = Annotated[str, Meta(max_length=80)]
+GameName = Annotated[str, Meta(max_length=40)]
+Side = Literal[0, 1]
+OfferKind = Literal["draw", "takeback", "rematch"]
+ClaimKind = Literal["win", "draw", "adjourn"]
+DeclineReason = Literal["later", "another_game", "another_time", "no_bots", "generic"]
+ChallengeEnd = Literal["later", "another_game", "another_time", "no_bots", "generic", "expired", "gone"]
+Opponents = Literal["any", "people", "bots"]
+
+
+class Said(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag=str.lower):
+    """What every request has: an `id` of the client's choosing, which its one answer repeats."""
+
+    id: RequestId
+
+
+class Hello(Said, frozen=True, omit_defaults=True):
+    """Say who you are: a new player by `name`, or a known one by the `token` that an earlier `welcome` gave.
+
+    `bot` is the label of a program that plays, such as its strategy; people leave it out.
+    """
+
+    protocols: Annotated[list[int], Meta(min_length=1, max_length=16)]
+    name: ShortText | None = None
+    token: ShortText | None = None
+    bot: ShortText | None = None
+    client: ShortText | None = None
+
+
+class Seek(Said, frozen=True, omit_defaults=True):
+    """Ask to be paired with whoever else is waiting. A new seek takes the place of the last.
+
+    `games` in order of preference, none for whatever the other names; `time` null for no clock;
+    `opponents` says who is welcome.
+    """
+
+    games: Annotated[list[GameName], Meta(max_length=16)] = []
+    time: TimeControl | None = None
+    opponents: Opponents = "any"
+
+
+class Unseek(Said, frozen=True):
+    """Take the seek back."""
+
+
+class Challenge(Said, frozen=True, omit_defaults=True):
+    """Challenge a connected player by `name`. He hears `challenged`; you hear `challengeover` or a `snapshot`."""
+
+    name: ShortText
+    game: GameName = "tictactoe"
+    time: TimeControl | None = None
+
+
+class Answer(Said, frozen=True, omit_defaults=True):
+    """Accept a challenge or turn it down; who made it takes it back by turning it down."""
+
+    challenge: Annotated[int, Meta(ge=0, le=2**53 - 1)]
+    accept: bool
+    reason: DeclineReason = "generic"
+
+
+class Invite(Said, frozen=True, omit_defaults=True):
+    """Ask for an `invitation`: a code for a friend, with which he joins a private match with you."""
+
+    game: GameName = "tictactoe"
+    time: TimeControl | None = None
+
+
+class Join(Said, frozen=True):
+    """Join the private match of whoever gave you the code. Codes may be tried ten times a minute."""
+
+    code: ShortText
+
+
+class Matches(Said, frozen=True):
+    """Ask for the list of live public matches."""
+
+
+class Watch(Said, frozen=True):
+    """Hear the facts of a public match that you do not play in, after a snapshot."""
+
+    match: MatchId
+
+
+class Unwatch(Said, frozen=True):
+    """Hear no more of a match that you watch."""
+
+    match: MatchId
+
+
+class Play(Said, frozen=True):
+    """Make a move in the position with `ply` moves made. Sent twice, it is answered `ok` twice and made once."""
+
+    match: MatchId
+    ply: Ply
+    move: MoveNumber
+
+
+class Resign(Said, frozen=True):
+    """Lose the match on purpose."""
+
+    match: MatchId
+
+
+class Abort(Said, frozen=True):
+    """End the match without a result, before both players have moved."""
+
+    match: MatchId
+
+
+class Offer(Said, frozen=True):
+    """Offer a draw or to take your last move back, or after the end a rematch; if the other has offered it, accept.
+
+    A rematch has the sides swapped. A take-back goes to the position in which the one who asked was last to move.
+    """
+
+    match: MatchId
+    kind: OfferKind
+
+
+class Decline(Said, frozen=True):
+    """Turn down the other player's offer, or take back your own."""
+
+    match: MatchId
+    kind: OfferKind
+
+
+class Claim(Said, frozen=True):
+    """When the other player has been away for longer than his grace: win, call it a draw, or adjourn the match.
+
+    An adjourned match waits, with its clock standing still, until both are back and the next move is made.
+    """
+
+    match: MatchId
+    kind: ClaimKind
+
+
+class Resume(Said, frozen=True):
+    """Hear the facts of your match after number `seq`, then a snapshot; `seq` 0 asks for the snapshot alone."""
+
+    match: MatchId
+    seq: Seq
+
+
+class Who(Said, frozen=True):
+    """Ask for the list of players that are connected."""
+
+
+class Ping(Said, frozen=True):
+    """Ask for an answer, to measure the way."""
+
+
+AnySaid = (
+    Hello
+    | Seek
+    | Unseek
+    | Challenge
+    | Answer
+    | Invite
+    | Join
+    | Play
+    | Resign
+    | Abort
+    | Offer
+    | Decline
+    | Claim
+    | Resume
+    | Matches
+    | Watch
+    | Unwatch
+    | Who
+    | Ping
+)
+
+
+class PlayerInfo(Struct, frozen=True, omit_defaults=True):
+    """A player as others see it; `bot` is the label of a bot and absent for people."""
+
+    name: str
+    bot: str | None = None
+
+
+class GameInfo(Struct, frozen=True, omit_defaults=True):
+    """All that a client needs to draw a game that it has never heard of, and to enter moves in it.
+
+    `shape` is [height, width] or [layers, height, width]; cell = (z * height + y) * width + x, row 0 at the top.
+    Move n marks cell `move_cells[n]` (-1: no cell) and is written `move_names[n]`. `block` is the [height, width] of
+    the small boards that a flat board consists of, if it does.
+    """
+
+    name: str
+    title: str
+    rule: str
+    shape: list[int]
+    gravity: bool
+    move_cells: list[int]
+    move_names: list[str]
+    block: list[int] | None = None
+
+
+class Position(Struct, frozen=True):
+    """Where a match stands: one character per cell (`X`, `O`, `.`), whose turn, the legal moves, the completed line.
+
+    `to_move` is null and `legal` empty when the match is over. `marks` is the mark that each side places.
+    """
+
+    ply: int
+    board: str
+    to_move: int | None
+    legal: list[int]
+    line: list[int]
+    marks: tuple[str, str]
+
+
+class ClockInfo(Struct, frozen=True):
+    """What is left to each side at the moment of sending, and whose time runs."""
+
+    remaining_ms: tuple[int, int]
+    running: int | None
+
+
+class OutcomeInfo(Struct, frozen=True):
+    """Who won (null: nobody), and why."""
+
+    winner: int | None
+    reason: str
+
+
+class OfferInfo(Struct, frozen=True):
+    """An offer that stands."""
+
+    side: int
+    kind: OfferKind
+
+
+class AwayInfo(Struct, frozen=True):
+    """A player who is away: on purpose or by a lost link, and how long it is until the other may `claim`."""
+
+    side: int
+    on_purpose: bool
+    claim_in_ms: int
+
+
+class Heard(Struct, frozen=True, tag_field="type", tag=str.lower):
+    """What every message from the server has: its `type`."""
+
+
+class Ok(Heard, frozen=True):
+    """Your request `id` was carried out; what it led to follows as facts."""
+
+    id: int
+
+
+class Refused(Heard, frozen=True, omit_defaults=True):
+    """Your request `id` was not carried out, and nothing has changed. `id` is null if it could not be read."""
+
+    id: int | None
+    code: str
+    message: str
+    retry_after_ms: int | None = None
+
+
+class Welcome(Heard, frozen=True, omit_defaults=True):
+    """Who you are here, and your unfinished matches. `token` is given once, to a new player: keep it."""
+
+    protocol: int
+    server: str
+    you: PlayerInfo
+    matches: list[str]
+    token: str | None = None
+
+
+class Snapshot(Heard, frozen=True, omit_defaults=True):
+    """A match, whole: how it stands after fact number `seq`. `you` is your side, absent if you only watch."""
+
+    match: str
+    seq: int
+    game: GameInfo
+    players: tuple[PlayerInfo, PlayerInfo]
+    present: tuple[bool, bool]
+    moves: list[int]
+    position: Position
+    offers: list[OfferInfo]
+    you: int | None = None
+    last: int | None = None
+    time: TimeControl | None = None
+    clock: ClockInfo | None = None
+    outcome: OutcomeInfo | None = None
+    adjourned: bool = False
+    private: bool = False
+    watchers: int = 0
+    away: AwayInfo | None = None
+    previous: str | None = None
+    next: str | None = None
+
+
+class Started(Heard, frozen=True, omit_defaults=True):
+    """Fact: the match began. `previous` is the match that it is the rematch of."""
+
+    match: str
+    seq: int
+    at_ms: int
+    game: str
+    players: tuple[PlayerInfo, PlayerInfo]
+    time: TimeControl | None = None
+    previous: str | None = None
+    private: bool = False
+
+
+class Played(Heard, frozen=True, omit_defaults=True):
+    """Fact: `side` made `move`, the `ply`-th of the match; `position` is what came of it."""
+
+    match: str
+    seq: int
+    at_ms: int
+    side: int
+    ply: int
+    move: int
+    refunded_ms: int = 0
+    """How much of the mover's time was given back for lag."""
+    clock: ClockInfo | None = None
+    position: Position | None = None
+
+
+class Tookback(Heard, frozen=True, omit_defaults=True):
+    """Fact: moves were taken back, so that `ply` moves are made, as `side` had asked."""
+
+    match: str
+    seq: int
+    at_ms: int
+    side: int
+    ply: int
+    clock: ClockInfo | None = None
+    position: Position | None = None
+
+
+class Offered(Heard, frozen=True):
+    """Fact: `side` makes an offer. Those of a draw or a take-back lapse with the next move."""
+
+    match: str
+    seq: int
+    at_ms: int
+    side: int
+    kind: OfferKind
+
+
+class Declined(Heard, frozen=True):
+    """Fact: `side` turned the offer down, or took its own back."""
+
+    match: str
+    seq: int
+    at_ms: int
+    side: int
+    kind: OfferKind
+
+
+class Adjourned(Heard, frozen=True):
+    """Fact: `side` adjourned the match, because the other player is away. The next move takes it up again."""
+
+    match: str
+    seq: int
+    at_ms: int
+    side: int
+
+
+class Ended(Heard, frozen=True, omit_defaults=True):
+    """Fact: the match is over. `winner` is null for a draw or an abort."""
+
+    match: str
+    seq: int
+    at_ms: int
+    winner: int | None
+    reason: str
+    clock: ClockInfo | None = None
+
+
+class Rematched(Heard, frozen=True):
+    """Fact: the match goes on in match `next`, with the sides swapped."""
+
+    match: str
+    seq: int
+    at_ms: int
+    next: str
+
+
+class Presence(Heard, frozen=True, omit_defaults=True):
+    """The player of `side` came or went; of the moment, so it has no number. `away` tells how he went."""
+
+    match: str
+    side: int
+    online: bool
+    away: AwayInfo | None = None
+
+
+class Watching(Heard, frozen=True):
+    """How many watch the match; of the moment, so it has no number."""
+
+    match: str
+    watchers: int
+
+
+class Challenged(Heard, frozen=True, omit_defaults=True):
+    """A player wants to play you: say `answer` before it expires. Its maker hears it too, with the same number."""
+
+    challenge: int
+    by: PlayerInfo
+    to: PlayerInfo
+    game: str
+    expires_in_ms: int
+    time: TimeControl | None = None
+
+
+class ChallengeOver(Heard, frozen=True):
+    """A challenge that led to no match: it was declined (with a reason), expired, or one of the two has gone."""
+
+    challenge: int
+    reason: ChallengeEnd
+
+
+class Invitation(Heard, frozen=True, omit_defaults=True):
+    """The code of your invitation: good once, for as long as it says."""
+
+    code: str
+    game: str
+    expires_in_ms: int
+    time: TimeControl | None = None
+
+
+class LiveMatch(Struct, frozen=True, omit_defaults=True):
+    """One row of the list of live matches."""
+
+    match: str
+    game: str
+    players: tuple[PlayerInfo, PlayerInfo]
+    ply: int
+    watchers: int
+    time: TimeControl | None = None
+
+
+class Live(Heard, frozen=True):
+    """The live public matches, the most watched 50 of `count`."""
+
+    count: int
+    matches: list[LiveMatch]
+
+
+class Listed(Struct, frozen=True, omit_defaults=True):
+    """One row of the list of players; `seeking` names the games of a standing seek."""
+
+    name: str
+    bot: str | None = None
+    playing: int = 0
+    seeking: list[str] | None = None
+
+
+class Players(Heard, frozen=True):
+    """Who is connected, the first 100 by name; `online` counts all."""
+
+    online: int
+    players: list[Listed]
+
+
+class Restarting(Heard, frozen=True):
+    """The server is about to close; matches wait as they are. Come back after `retry_after_ms` and resume."""
+
+    retry_after_ms: int
+
+
+Fact = Started | Played | Tookback | Offered | Declined | Adjourned | Ended | Rematched
+"""What is journaled: the numbered facts of a match. A match is its list of facts."""
+AnyHeard = (
+    Ok
+    | Refused
+    | Welcome
+    | Snapshot
+    | Fact
+    | Presence
+    | Watching
+    | Challenged
+    | ChallengeOver
+    | Invitation
+    | Live
+    | Players
+    | Restarting
+)
+
+_said_decoder: msgspec.json.Decoder[AnySaid] = msgspec.json.Decoder(AnySaid)
+_heard_decoder: msgspec.json.Decoder[AnyHeard] = msgspec.json.Decoder(AnyHeard)
+_fact_decoder: msgspec.json.Decoder[Fact] = msgspec.json.Decoder(Fact)
+_encoder = msgspec.json.Encoder()
+
+encode = _encoder.encode
+"""Write a message as the UTF-8 bytes of one JSON object."""
+
+
+class _Envelope(Struct):
+    id: RequestId | None = None
+    type: Any = None
+
+
+_envelope_decoder = msgspec.json.Decoder(_Envelope)
+
+
+def decode_said(data: bytes | str) -> AnySaid:
+    """Return the request in a frame, checked; all else raises `Refusal(BAD_MESSAGE)` with the place."""
+    try:
+        return _said_decoder.decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise Refusal(Code.BAD_MESSAGE, str(error)) from None
+
+
+def request_id(data: bytes | str) -> int | None:
+    """Return the `id` of a frame that may not be a request at all, so that even its refusal can name it."""
+    try:
+        return _envelope_decoder.decode(data).id
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def refused(request: int | None, refusal: Refusal) -> Refused:
+    """Return the answer that a refusal is written as."""
+    return Refused(request, refusal.code.value, str(refusal), refusal.retry_after_ms)
+
+
+def decode_heard(data: bytes | str) -> AnyHeard:
+    """Return what the server told; a message that this client does not know raises `Refusal(BAD_MESSAGE)`."""
+    try:
+        return _heard_decoder.decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise Refusal(Code.BAD_MESSAGE, str(error)) from None
+
+
+def decode_fact(data: bytes) -> Fact:
+    """Return a fact as the journal kept it."""
+    return _fact_decoder.decode(data)

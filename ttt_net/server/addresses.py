@@ -1,0 +1,50 @@
+"""Where the server listens, and under which addresses friends find it."""
+
+import contextlib
+import errno
+import socket
+
+from ttt_net.errors import ConfigurationError
+
+BACKLOG = 1024
+"""Connections that may wait to be accepted; with the usual 100, a rush is turned away and retries a second later."""
+
+
+def listen(host: str | None, port: int) -> socket.socket:
+    """Return a listening socket on `host` (None: all interfaces, IPv4 and IPv6); port 0 picks a free one."""
+    try:
+        if host is None and socket.has_dualstack_ipv6():
+            return socket.create_server(("", port), family=socket.AF_INET6, dualstack_ipv6=True, backlog=BACKLOG)
+        family, _, _, _, address = socket.getaddrinfo(
+            host or "0.0.0.0",  # noqa: S104 - a game for the whole network listens to the whole network
+            port,
+            type=socket.SOCK_STREAM,
+            flags=socket.AI_PASSIVE,
+        )[0]
+        return socket.create_server(address[:2], family=family, backlog=BACKLOG)
+    except OSError as error:
+        where = f"port {port}" if host is None else f"{host}:{port}"
+        if error.errno == errno.EADDRINUSE:
+            raise ConfigurationError(
+                f"{where} is taken, perhaps by a server that runs already; choose another with --port"
+            ) from None
+        raise ConfigurationError(f"cannot listen on {where}: {error.strerror or error}") from None
+    except OverflowError:
+        raise ConfigurationError(f"port {port} is out of range; ports are 0 to 65535") from None
+
+
+def display(host: str, port: int) -> str:
+    """Return host and port as they stand in an address, IPv6 in brackets."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def local_addresses() -> list[str]:
+    """Return the addresses of this machine on its networks, the one of the default route first; IPv4 only."""
+    found: list[str] = []
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, contextlib.suppress(OSError):
+        # A documentation address: a route is looked up, nothing is sent. It fails without any network.
+        probe.connect(("192.0.2.1", 9))
+        found.append(probe.getsockname()[0])
+    with contextlib.suppress(OSError):  # the host does not know its own name
+        found += socket.gethostbyname_ex(socket.gethostname())[2]
+    return [address for address in dict.fromkeys(found) if not address.startswith("127.")]

@@ -1,0 +1,257 @@
+"""One client's socket: frames in and out, heartbeats, and the bounds that keep a bad peer from hurting others.
+
+The WebSocket protocol is that of `websockets`' Sans-I/O layer; the socket is ours. It has to be: above a reader that
+has stopped, `websockets.asyncio` waits without end, in `close()` and in its keepalive too. Here nothing is ever
+waited for: what cannot be sent is buffered up to a bound, and then the connection is dropped.
+"""
+
+import asyncio
+import logging
+import socket
+from collections.abc import Callable
+from typing import Protocol as Interface
+from typing import cast
+
+from websockets.frames import Frame, Opcode
+from websockets.http11 import Request, Response
+from websockets.protocol import State
+from websockets.server import ServerProtocol
+
+from ttt_net.errors import Closing, ProtocolError
+from ttt_net.messages import MAX_MESSAGE_BYTES
+from ttt_net.server.limits import Bucket, Limits
+
+log = logging.getLogger(__name__)
+
+_PAUSE_ABOVE_BYTES = 8_192
+_GOODBYES = (1000, 1001)
+_MAX_REASON = 100
+"""A close frame has room for 123 bytes."""
+
+
+def frame(payload: bytes) -> bytes:
+    """Return the bytes of one text frame, the same for every client that is to hear it."""
+    return Frame(Opcode.TEXT, payload).serialize(mask=False)
+
+
+class Hub(Interface):
+    """What a connection tells the one who owns it."""
+
+    limits: Limits
+    now_ms: Callable[[], int]
+
+    def opened(self, connection: "Connection") -> None:
+        """Take note of a new connection."""
+
+    def answer_http(self, request: Request, protocol: ServerProtocol) -> Response | None:
+        """Answer a plain HTTP request, or return None for a WebSocket handshake."""
+
+    def received(self, connection: "Connection", text: str) -> None:
+        """Act on one text message; `ProtocolError` closes the connection."""
+
+    def closed(self, connection: "Connection") -> None:
+        """Take note that the connection is gone."""
+
+
+class Connection(asyncio.Protocol):
+    """A client's socket. `send` and `close` never wait and never raise."""
+
+    __slots__ = (
+        "_behind_since_s",
+        "_bucket",
+        "_closing_since_s",
+        "_fragments",
+        "_heard_s",
+        "_hub",
+        "_loop",
+        "_opened_s",
+        "_opening_bytes",
+        "_pinged_s",
+        "_protocol",
+        "_transport",
+        "_unsent",
+        "lag_ms",
+        "session",
+    )
+
+    def __init__(self, hub: Hub, loop: asyncio.AbstractEventLoop) -> None:
+        self._hub = hub
+        self._loop = loop
+        self._protocol = ServerProtocol(max_size=MAX_MESSAGE_BYTES)
+        self._fragments: list[bytes] = []
+        self._opening_bytes = 0
+        self._unsent = 0
+        self._behind_since_s: float | None = None
+        self._closing_since_s: float | None = None
+        self._pinged_s: float | None = None
+        self.lag_ms = 0
+        """How long a message and its answer are on the network, as pings measure it."""
+        self._opened_s = self._heard_s = loop.time()
+        self._bucket = Bucket(hub.limits.messages_per_s, hub.limits.message_burst, hub.now_ms())
+        self.session: object = None
+        """Whatever the hub knows this client by, from its accepted `hello` on."""
+
+    # What the event loop tells us.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Bound what the kernel buffers for this peer, and how long it may leave bytes unacknowledged."""
+        self._transport = cast(asyncio.Transport, transport)
+        limits = self._hub.limits
+        peer: socket.socket = transport.get_extra_info("socket")
+        peer.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, limits.kernel_send_buffer)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):
+            peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(limits.dead_after_s * 1000))
+        self._transport.set_write_buffer_limits(high=_PAUSE_ABOVE_BYTES)
+        self._hub.opened(self)
+
+    def data_received(self, data: bytes) -> None:
+        """Take in bytes, and act on the messages that are complete with them."""
+        self._heard_s = self._loop.time()
+        if self._protocol.state is State.CONNECTING:
+            self._opening_bytes += len(data)
+            if self._opening_bytes > self._hub.limits.handshake_bytes:
+                self.abort()
+                return
+        self._protocol.receive_data(data)
+        for event in self._protocol.events_received():
+            if self._closing_since_s is not None:
+                break
+            if isinstance(event, Request):
+                answer = self._hub.answer_http(event, self._protocol)
+                self._protocol.send_response(answer or self._protocol.accept(event))
+            elif isinstance(event, Frame):
+                self._take(event)
+        self._flush()
+
+    def eof_received(self) -> None:
+        """Close our side too."""
+        self._protocol.receive_eof()
+        self._flush()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Tell the hub, and break the reference cycles, so that no collection of garbage is needed for this one."""
+        self._hub.closed(self)
+        self._closing_since_s = self._closing_since_s or self._loop.time()
+        self._protocol.parser.close()
+        del self._protocol.parser
+
+    def pause_writing(self) -> None:
+        """Take note that the peer is behind with its reading."""
+        self._behind_since_s = self._loop.time()
+
+    def resume_writing(self) -> None:
+        """Take note that the peer has caught up."""
+        self._behind_since_s = None
+        self._unsent = 0
+
+    # What the hub tells us.
+
+    @property
+    def is_open(self) -> bool:
+        """Whether what is sent now may still be heard."""
+        return self._closing_since_s is None and self._protocol.state is State.OPEN
+
+    @property
+    def left_on_purpose(self) -> bool:
+        """Whether the client said that it was going, rather than vanished."""
+        close = self._protocol.close_rcvd
+        return close is not None and close.code in _GOODBYES
+
+    def send(self, frames: bytes) -> None:
+        """Send whole frames, or drop a peer that has left too much unread."""
+        if not self.is_open:
+            return
+        limits = self._hub.limits
+        if self._behind_since_s is not None:
+            self._unsent += 1
+            waiting = self._transport.get_write_buffer_size() + len(frames)
+            if self._unsent > limits.unsent_messages or waiting > limits.unsent_bytes:
+                self.close(Closing.TOO_SLOW)
+                return
+        self._transport.write(frames)
+
+    def meter(self) -> int:
+        """Count one frame; return 0, or after how many milliseconds it may be sent again. A flood is an error."""
+        wait_ms = self._bucket.take(self._hub.now_ms())
+        if self._bucket.is_flooded:
+            raise ProtocolError(Closing.TOO_FAST, f"more than {self._hub.limits.messages_per_s:g} frames per second")
+        return wait_ms
+
+    def close(self, closing: Closing, reason: str = "") -> None:
+        """Start the closing handshake; if the peer does not take part, `tick` ends it."""
+        if self.is_open:
+            self._protocol.send_close(closing, (reason or closing.meaning)[:_MAX_REASON])
+            self._flush()
+        elif self._closing_since_s is None:
+            self.abort()
+
+    def abort(self) -> None:
+        """Drop the socket and all that was waiting to be sent."""
+        self._closing_since_s = self._closing_since_s or self._loop.time()
+        self._transport.abort()
+
+    def tick(self, now_s: float) -> None:
+        """Look after this connection, about once a second: ping the silent, drop the dead, the stalled, the mute."""
+        limits = self._hub.limits
+        if self._closing_since_s is not None:
+            if now_s - self._closing_since_s > limits.closing_s:
+                self.abort()
+        elif self._protocol.state is State.CONNECTING:
+            if now_s - self._opened_s > limits.handshake_s:
+                self.abort()
+        elif self.session is None and now_s - self._opened_s > limits.hello_s:
+            self.close(Closing.NO_HELLO)
+        elif now_s - self._heard_s > limits.dead_after_s:
+            self.abort()
+        elif self._behind_since_s is not None and now_s - self._behind_since_s > limits.stalled_s:
+            self.close(Closing.TOO_SLOW)
+            self.abort()
+        elif now_s - self._heard_s > limits.ping_after_s and self._pinged_s is None:
+            self._pinged_s = now_s
+            self._protocol.send_ping(b"")
+            self._flush()
+
+    def _take(self, event: Frame) -> None:
+        if event.opcode is Opcode.BINARY:
+            self.close(Closing.NOT_TEXT)
+            return
+        try:
+            text = self._message(event)
+            if text is not None:
+                self._hub.received(self, text)
+        except UnicodeDecodeError:
+            self.close(Closing.BAD_TEXT)
+        except ProtocolError as error:
+            self.close(error.closing, str(error))
+        except Exception:  # a fault of ours in one request costs one connection, and is seen in the log
+            log.exception("fault while acting on a message")
+            self.close(Closing.FAULT)
+
+    def _message(self, event: Frame) -> str | None:
+        """Return the text that is complete with this frame; a frame that completes none is metered all the same."""
+        if event.opcode is Opcode.PONG and self._pinged_s is not None:
+            way_ms = int((self._loop.time() - self._pinged_s) * 1000)
+            self.lag_ms = way_ms if self.lag_ms == 0 else (7 * self.lag_ms + 3 * way_ms) // 10
+            self._pinged_s = None
+        is_data = event.opcode is Opcode.TEXT or event.opcode is Opcode.CONT
+        if not is_data or not event.fin:
+            self.meter()  # too fast or not, there is nothing here to answer; a flood is closed
+        if is_data and (self._fragments or not event.fin):
+            self._fragments.append(bytes(event.data))
+        if not is_data or not event.fin:
+            return None
+        data = b"".join(self._fragments) if self._fragments else event.data
+        self._fragments = []
+        return str(data, "utf-8")
+
+    def _flush(self) -> None:
+        """Send what the protocol wants to be sent; an empty piece means that no more will come."""
+        for piece in self._protocol.data_to_send():
+            if piece:
+                self._transport.write(piece)
+            elif self._transport.can_write_eof():
+                self._transport.write_eof()
+        if self._transport.get_write_buffer_size() > self._hub.limits.unsent_bytes:
+            self.abort()  # it asks for pongs, and does not read them
+        if self._closing_since_s is None and self._protocol.close_expected():
+            self._closing_since_s = self._loop.time()

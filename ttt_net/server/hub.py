@@ -1,0 +1,210 @@
+"""Who is here and who plays: every request of every client passes through, and goes to whom it concerns.
+
+Knows connections as things that can be sent to and closed. All of it runs on the event loop's thread, and nothing
+in it waits: what takes time (the journal) answers through a callback.
+"""
+
+import asyncio
+import random
+from collections.abc import Callable
+
+from websockets.http11 import Request, Response
+from websockets.server import ServerProtocol
+
+from ttt_net import messages as wire
+from ttt_net.errors import Closing, Code, Refusal
+from ttt_net.match import Command, Match
+from ttt_net.server.connection import Connection, frame
+from ttt_net.server.entrance import Entrance
+from ttt_net.server.http import answer_http
+from ttt_net.server.journal import Journal, Player
+from ttt_net.server.journal.sqlite import PlayerId
+from ttt_net.server.limits import Limits
+from ttt_net.server.reception import Reception
+from ttt_net.server.session import Session
+from ttt_net.server.table import Table
+from ttt_net.text import clean
+
+COME_BACK_MS = 50
+MAX_LISTED = 50
+_POLITE = 100
+"""Connections above the limit that still get an answer; beyond them the socket is dropped."""
+
+
+class Hub:
+    """The owner of connections, sessions and tables."""
+
+    def __init__(
+        self, journal: Journal, name: str, limits: Limits, now_ms: Callable[[], int], rng: random.Random
+    ) -> None:
+        self.journal = journal
+        self.name = clean(name, 40)
+        self.limits = limits
+        self.now_ms = now_ms
+        self.sessions: dict[PlayerId, Session] = {}
+        self.emptied = asyncio.Event()
+        """Set while draining, once the last connection is gone."""
+        self._entrance = Entrance(journal, now_ms, self._welcome)
+        self._reception = Reception(self, rng)
+        self._connections: set[Connection] = set()
+        self._tables: dict[str, Table] = {}
+        self._is_draining = False
+
+    # Connections.
+
+    def opened(self, connection: Connection) -> None:
+        """Count the connection; far above the limit, drop it at once."""
+        self._connections.add(connection)
+        if len(self._connections) > self.limits.max_connections + _POLITE:
+            connection.abort()
+
+    def closed(self, connection: Connection) -> None:
+        """Let go of the connection, and of the session that it was."""
+        self._connections.discard(connection)
+        self._entrance.forget(connection)
+        if isinstance(connection.session, Session):
+            self._end(connection.session)
+            connection.session = None
+        if self._is_draining and not self._connections:
+            self.emptied.set()
+
+    def answer_http(self, request: Request, protocol: ServerProtocol) -> Response | None:
+        """Answer what is no WebSocket handshake, or one too many."""
+        is_closed = self._is_draining or len(self._connections) > self.limits.max_connections
+        return answer_http(request, protocol, self.name, is_closed=is_closed)
+
+    def tick(self, now_s: float) -> None:
+        """Look after every connection; to be called about once a second."""
+        for connection in list(self._connections):
+            connection.tick(now_s)
+        self._reception.tick()
+
+    # Requests.
+
+    def received(self, connection: Connection, text: str) -> None:
+        """Carry out one request; it gets exactly one answer."""
+        session = connection.session
+        try:
+            wait_ms = connection.meter()
+            if wait_ms:
+                raise Refusal(Code.TOO_FAST, f"at most {self.limits.messages_per_s:g} messages per second", wait_ms)
+            said = wire.decode_said(text)
+            if isinstance(session, Session):
+                self._act(session, said)
+            else:
+                self._entrance.enter(connection, said)
+        except Refusal as refusal:
+            connection.send(frame(wire.encode(wire.refused(wire.request_id(text), refusal))))
+
+    def _act(self, session: Session, said: wire.AnySaid) -> None:
+        if isinstance(said, wire.Ping):
+            session.ok(said.id)
+        elif isinstance(said, wire.Hello):
+            raise Refusal(Code.HELLO_FIRST, "you have said hello on this connection already")
+        elif isinstance(said, wire.Matches):
+            session.ok(said.id)
+            session.tell(self._live())
+        elif self._is_draining:
+            raise Refusal(Code.RESTARTING, "the server is about to restart; your match is safe", COME_BACK_MS)
+        elif isinstance(said, Command | wire.Resume | wire.Watch | wire.Unwatch):
+            table = self._tables.get(said.match)
+            if table is None:
+                table = self._tables[said.match] = Table(said.match, self)
+            table.request(session, said)
+        else:
+            self._reception.act(session, said)
+
+    def _live(self) -> wire.Live:
+        rows = [row for table in self._tables.values() if (row := table.live_row()) is not None]
+        rows.sort(key=lambda row: -row.watchers)
+        return wire.Live(len(rows), rows[:MAX_LISTED])
+
+    def _welcome(self, connection: Connection, said: wire.Hello, player: Player, token: str | None) -> None:
+        bot = None if said.bot is None else clean(said.bot, wire.MAX_NAME_CELLS) or "bot"
+        before = self.sessions.get(player.id)
+        if before:
+            before.connection.close(Closing.REPLACED)
+            self._end(before)
+        session = Session(connection, player.id, wire.PlayerInfo(player.name, bot))
+        session.live.update(player.unfinished)
+        self.sessions[player.id] = session
+        connection.session = session
+        session.ok(said.id)
+        session.tell(wire.Welcome(wire.PROTOCOL, self.name, session.info, list(player.unfinished), token))
+
+    def _end(self, session: Session) -> None:
+        if self.sessions.get(session.player) is session:
+            del self.sessions[session.player]
+            self._reception.leave(session)
+        for match_id in list(session.tables):
+            self._leave(session, match_id)
+
+    def _leave(self, session: Session, match_id: str) -> None:
+        session.tables.discard(match_id)
+        table = self._tables.get(match_id)
+        if table:
+            table.leave(session)
+
+    # Tables.
+
+    def seat(self, started: wire.Started, seats: tuple[PlayerId, PlayerId]) -> None:
+        """Open the table of a match that has been written down, and seat those of its players who are here."""
+        table = self._tables[started.match] = Table(started.match, self)
+        for player in seats:
+            session = self.sessions.get(player)
+            if session:
+                self._reception.withdraw(session)
+                self._leave_finished(session)
+                session.live.add(table.id)
+                table.seat(session)
+        table.open(Match(started), seats)
+
+    def _leave_finished(self, session: Session) -> None:
+        for match_id in list(session.tables):
+            if match_id not in session.live:
+                self._leave(session, match_id)
+
+    def may_rematch(self, table: Table) -> None:
+        """Refuse a rematch unless both players are at the table and play nothing else."""
+        for player in table.seats or ():
+            session = self.sessions.get(player)
+            if session is None or session.live or not table.is_present(player):
+                raise Refusal(Code.OPPONENT_GONE, "your opponent has left or plays elsewhere")
+
+    def ended(self, table: Table) -> None:
+        """Count the match as finished for both."""
+        for player in table.seats or ():
+            session = self.sessions.get(player)
+            if session:
+                session.live.discard(table.id)
+
+    def rematched(self, table: Table, started: wire.Started) -> None:
+        """Seat both players, sides swapped, at the next match."""
+        assert table.seats is not None
+        self.seat(started, (table.seats[1], table.seats[0]))
+
+    def deserted(self, table: Table) -> None:
+        """Forget a table that nobody sits at; the journal has the match."""
+        if self._tables.get(table.id) is table:
+            del self._tables[table.id]
+
+    # The end.
+
+    def drain(self) -> None:
+        """Tell every client that the server restarts, and start nothing new."""
+        self._is_draining = True
+        told = frame(wire.encode(wire.Restarting(COME_BACK_MS)))
+        for session in self.sessions.values():
+            session.connection.send(told)
+
+    def close_all(self) -> None:
+        """Close every connection with the code that means: come back and resume; `emptied` is set at the end."""
+        if not self._connections:
+            self.emptied.set()
+        for connection in list(self._connections):
+            connection.close(Closing.RESTART)
+
+    def abort_all(self) -> None:
+        """Drop the connections that have not closed by now."""
+        for connection in list(self._connections):
+            connection.abort()

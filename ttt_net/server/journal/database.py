@@ -1,0 +1,209 @@
+"""One SQLite file, one connection to it, and one thread that works on it: jobs that meet share one commit.
+
+SQLite before 3.51.3 can corrupt a write-ahead log when two connections write and checkpoint at once; here only one
+ever writes. A lock beside the file keeps a second server out; readers may come at any time.
+"""
+
+import asyncio
+import logging
+import os
+import queue
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import IO, Any
+
+from ttt_net.errors import ConfigurationError, TttNetError
+
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks; there, the file itself is held, and readers wait for the server's end
+    fcntl = None  # type: ignore[assignment]
+
+log = logging.getLogger(__name__)
+
+SCHEMA_VERSION = 1
+MAX_BATCH = 256
+"""The most jobs in one commit, so that the first of them does not wait for ever for its answer."""
+
+SCHEMA = """
+CREATE TABLE players (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    name_key TEXT NOT NULL UNIQUE,      -- see text.name_key
+    token_hash BLOB NOT NULL UNIQUE,    -- SHA-256; the token itself is never kept
+    created_ms INTEGER NOT NULL
+) STRICT;
+CREATE TABLE matches (
+    id TEXT PRIMARY KEY,
+    first INTEGER NOT NULL REFERENCES players (id),
+    second INTEGER NOT NULL REFERENCES players (id),
+    started_ms INTEGER NOT NULL,
+    is_over INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+CREATE INDEX live_of_first ON matches (first) WHERE NOT is_over;
+CREATE INDEX live_of_second ON matches (second) WHERE NOT is_over;
+CREATE TABLE facts (
+    match TEXT NOT NULL REFERENCES matches (id),
+    seq INTEGER NOT NULL,
+    fact BLOB NOT NULL,                 -- JSON, as messages.py writes it
+    PRIMARY KEY (match, seq)
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER facts_are_numbered_without_a_gap BEFORE INSERT ON facts
+WHEN NEW.seq <> 1 + (SELECT coalesce(max(seq), 0) FROM facts WHERE match = NEW.match)
+BEGIN SELECT raise(ABORT, 'the journal expects another fact number'); END;
+"""
+
+
+class StorageError(TttNetError):
+    """A job that left no trace: the disk is full or failing, or the job broke a law of the schema."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """Work in a transaction; then, after the commit, `done` with its result or the failure."""
+
+    work: Callable[[sqlite3.Connection], Any]
+    done: Callable[[Any], None]
+
+
+class Database:
+    """The file and its one thread. `submit` from the event loop; answers come back to the event loop."""
+
+    def __init__(self, path: Path) -> None:
+        """Open or create the file; what is wrong with it raises `ConfigurationError`."""
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._connection, self._lock = _open(path)
+
+    def submit(self, work: Callable[[sqlite3.Connection], Any], done: Callable[[Any], None]) -> None:
+        """Do `work` in a transaction of the writer thread, and call `done` on the event loop once it is committed.
+
+        `done` gets what `work` returned, or the `StorageError` after which nothing has changed. The number of
+        jobs waiting is bounded by who submits: one per match and one per connection at a time.
+        """
+        self._jobs.put(_Job(work, done))
+
+    async def run(self) -> None:
+        """Work until `stop`; what was submitted before is still done."""
+        loop = asyncio.get_running_loop()
+        await asyncio.to_thread(self._work, loop.call_soon_threadsafe)
+
+    def stop(self) -> None:
+        """Let `run` end after the jobs that are waiting."""
+        self._jobs.put(None)
+
+    def close(self) -> None:
+        """Close the file; nothing may be running."""
+        self._connection.close()
+        self._lock.close()
+
+    def _work(self, notify: Callable[[Callable[[], None]], object]) -> None:
+        is_running = True
+        while is_running:
+            job = self._jobs.get()
+            batch: list[_Job] = []
+            while job is not None:
+                batch.append(job)
+                if len(batch) == MAX_BATCH or self._jobs.empty():
+                    break
+                job = self._jobs.get()
+            is_running = job is not None
+            if batch:
+                notify(partial(_report, batch, self._commit(batch)))
+
+    def _commit(self, batch: list[_Job]) -> list[Any]:
+        """Do the jobs in one transaction; if any fails, each in its own, so that one cannot spoil the others."""
+        connection = self._connection
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            results = [job.work(connection) for job in batch]
+            connection.execute("COMMIT")
+        except (sqlite3.Error, StorageError) as error:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            if len(batch) > 1:
+                return [result for job in batch for result in self._commit([job])]
+            log.error("storage: %s", error)
+            return [StorageError(str(error))]
+        return results
+
+
+def _report(batch: list[_Job], results: list[Any]) -> None:
+    for job, result in zip(batch, results, strict=True):
+        job.done(result)
+
+
+def open_readonly(path: Path) -> sqlite3.Connection:
+    """Return a connection that reads what a server has written, running or not; raises `ConfigurationError`."""
+    try:
+        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=5, isolation_level=None)
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+    except sqlite3.Error as error:
+        raise ConfigurationError(f"cannot read the journal {path}: {error}; name its folder with --data") from None
+    if version != SCHEMA_VERSION:
+        raise ConfigurationError(f"{path} has schema {version}, this program knows {SCHEMA_VERSION}")
+    return connection
+
+
+def _open(path: Path) -> tuple[sqlite3.Connection, IO[bytes]]:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = _lock(path.with_suffix(".lock"))
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        connection = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
+        _prepare(connection, path)
+    except OSError as error:
+        raise ConfigurationError(
+            f"cannot write to {path.parent}: {error.strerror}; choose a folder with --data"
+        ) from None
+    except sqlite3.OperationalError as error:
+        raise ConfigurationError(f"cannot use {path}: {error}; choose a folder with --data") from None
+    except sqlite3.DatabaseError as error:
+        raise ConfigurationError(f"{path} is not a ttt_net journal: {error}") from None
+    return connection, lock
+
+
+def _lock(path: Path) -> IO[bytes]:
+    """Return the open file whose lock this process now holds; it is released when the process ends, however it ends."""
+    lock = path.open("ab")
+    try:
+        if fcntl is not None:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        lock.close()
+        raise ConfigurationError(f"another server is using {path.parent}; choose a folder with --data") from None
+    return lock
+
+
+def _prepare(connection: sqlite3.Connection, path: Path) -> None:
+    if fcntl is None:
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")  # an acknowledged move outlives a power cut
+    connection.execute("PRAGMA trusted_schema = OFF")
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("BEGIN IMMEDIATE")
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version > SCHEMA_VERSION:
+        connection.close()
+        raise ConfigurationError(
+            f"{path} was written by a newer ttt_net (schema {version}, this program knows {SCHEMA_VERSION}); upgrade"
+        )
+    if version == 0:
+        for statement in _statements(SCHEMA):
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+    connection.execute("COMMIT")
+
+
+def _statements(script: str) -> list[str]:
+    """Return the statements of a script one by one: `executescript` would commit between them."""
+    statements, pending = [], ""
+    for line in script.splitlines(keepends=True):
+        pending += line
+        if sqlite3.complete_statement(pending):
+            statements.append(pending)
+            pending = ""
+    return statements

@@ -1,0 +1,140 @@
+"""Start, run and end the server."""
+
+import argparse
+import asyncio
+import contextlib
+import gc
+import logging
+import random
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from platformdirs import user_data_path
+
+from ttt_net.errors import ConfigurationError
+from ttt_net.server.addresses import BACKLOG, display, listen, local_addresses
+from ttt_net.server.connection import Connection
+from ttt_net.server.hub import Hub
+from ttt_net.server.journal import Database, Journal
+from ttt_net.server.limits import Limits
+
+DEFAULT_PORT = 8765
+JOURNAL_FILE = "journal.sqlite"
+_WRITING_S = 1.0
+"""How long the end waits for the journal."""
+_CLOSING_S = 2.0
+"""How long the end waits for clients to take part in the closing handshake."""
+_TICK_S = 1.0
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the server until it is told to stop; return the exit code: 0, or 2 if it was started wrongly."""
+    arguments = _parser().parse_args(argv)
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    try:
+        with listen(arguments.host, arguments.port) as listening:
+            database = Database(arguments.data / JOURNAL_FILE)
+            try:
+                limits = Limits(messages_per_s=arguments.rate, message_burst=int(2 * arguments.rate))
+                with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+                    hub = Hub(Journal(database), arguments.name, limits, steady_clock(), random.SystemRandom())
+                    runner.run(_serve(hub, database, listening, arguments))
+            finally:
+                database.close()
+    except ConfigurationError as error:
+        print(f"server.py: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="server.py", description="The table and the referee of networked matches.")
+    parser.add_argument("--host", help="address to listen on (default: all interfaces)")
+    parser.add_argument(
+        "--port", type=int, default=DEFAULT_PORT, help="port; 0 picks a free one (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--data", type=Path, default=user_data_path("ttt_net") / "server", help="folder for the journal"
+    )
+    parser.add_argument("--name", default=f"ttt_net on {socket.gethostname()}", help="what players see as its name")
+    parser.add_argument(
+        "--rate", type=float, default=100.0, help="messages per second and client (default: %(default)g)"
+    )
+    return parser
+
+
+async def _serve(hub: Hub, database: Database, listening: socket.socket, arguments: argparse.Namespace) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        with contextlib.suppress(NotImplementedError):  # Windows: Ctrl-C cancels this coroutine instead
+            loop.add_signal_handler(number, stop.set)
+    _allow_many_files()
+    gc.freeze()  # what lives as long as the process needs no look from the collector
+    async with asyncio.TaskGroup() as tasks:
+        writing = tasks.create_task(database.run())
+        ticking = tasks.create_task(_tick(hub))
+        server = await loop.create_server(lambda: Connection(hub, loop), sock=listening, backlog=BACKLOG)
+        try:
+            _announce(listening, arguments)
+            await stop.wait()
+        finally:
+            server.close()
+            hub.drain()
+            database.stop()
+            await asyncio.wait([writing], timeout=_WRITING_S)
+            hub.close_all()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(hub.emptied.wait(), _CLOSING_S)
+            hub.abort_all()
+            ticking.cancel()
+
+
+async def _tick(hub: Hub) -> None:
+    loop = asyncio.get_running_loop()
+    while True:
+        await asyncio.sleep(_TICK_S)
+        hub.tick(loop.time())
+
+
+def _announce(listening: socket.socket, arguments: argparse.Namespace) -> None:
+    port = listening.getsockname()[1]
+    print(f"listening on ws://{display(arguments.host or '127.0.0.1', port)}", flush=True)
+    suffix = "" if port == DEFAULT_PORT else f" 127.0.0.1:{port}"
+    print(f"{arguments.name}; matches are kept in {arguments.data}")
+    if arguments.host is None:
+        print(f"play from this machine:  python client.py{suffix}")
+        for address in local_addresses():
+            print(f"friends on this network: python client.py {display(address, port)}")
+    else:
+        print(f"join with: python client.py {display(arguments.host, port)}")
+    print("Ctrl-C stops the server; unfinished matches go on when it is back", flush=True)
+
+
+def steady_clock() -> Callable[[], int]:
+    """Return a clock that gives milliseconds since 1970 now, and from here on never jumps."""
+    offset_ns = time.time_ns() - time.monotonic_ns()
+    return lambda: (time.monotonic_ns() + offset_ns) // 1_000_000
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """Return uvloop's event loop where it is installed: it is faster, and otherwise the same."""
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
+
+
+def _allow_many_files() -> None:
+    """Ask for as many open sockets as the machine allows."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

@@ -1,0 +1,341 @@
+"""The order of one match: one request at a time is decided, written down, applied and told, in that order.
+
+While facts are on their way to the disk, further requests for the match wait in its queue. So what is in memory is
+what is in the journal, nothing is told that could be lost, and a failed write has nothing to undo.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable
+from typing import Protocol as Interface
+
+from ttt_net.clock import SIDES
+from ttt_net.errors import Code, Refusal
+from ttt_net.match import Command, Match
+from ttt_net.messages import (
+    Ended,
+    Fact,
+    LiveMatch,
+    Presence,
+    Rematched,
+    Resume,
+    Snapshot,
+    Started,
+    Unwatch,
+    Watch,
+    Watching,
+    encode,
+)
+from ttt_net.server.connection import frame
+from ttt_net.server.journal import Journal, Record, StorageError
+from ttt_net.server.journal.sqlite import PlayerId
+from ttt_net.server.session import Session
+
+log = logging.getLogger(__name__)
+
+MAX_WAITING = 8
+"""Requests of one player that may wait for one match; he gets an answer to each, so more is a flood."""
+MAX_STRANGERS = 32
+"""Requests that may wait before one of somebody who does not play, or is not known to, is turned away."""
+
+Request = Command | Resume | Watch | Unwatch
+
+
+class Owner(Interface):
+    """What a table asks of the hub."""
+
+    journal: Journal
+    now_ms: Callable[[], int]
+
+    def may_rematch(self, table: "Table") -> None:
+        """Raise `Refusal` unless both players are here and free."""
+
+    def ended(self, table: "Table") -> None:
+        """Take note that the match is over."""
+
+    def rematched(self, table: "Table", started: Started) -> None:
+        """Seat both players at the next match, which has been written down."""
+
+    def deserted(self, table: "Table") -> None:
+        """Take note that nobody is left at the table, or that there is no such match."""
+
+
+class Table:
+    """A match with the sessions that hear it. Made with a match, or without one: then it is read from the journal."""
+
+    def __init__(self, match_id: str, owner: Owner) -> None:
+        self.id = match_id
+        self.match: Match | None = None
+        self.seats: tuple[PlayerId, PlayerId] | None = None
+        self.audience: dict[PlayerId, Session] = {}
+        self._owner = owner
+        self._waiting: deque[tuple[Session, Request]] = deque()
+        self._is_busy = False
+        self._flag: asyncio.TimerHandle | None = None
+
+    # Requests.
+
+    def open(self, match: Match, seats: tuple[PlayerId, PlayerId]) -> None:
+        """Start with a match that has just been written down, and tell the players, who are seated already."""
+        self.match, self.seats = match, seats
+        self._note_absences(match)
+        for session in self.audience.values():
+            session.tell(self._snapshot(match, session))
+
+    def live_row(self) -> LiveMatch | None:
+        """Return the match's row in the list of live public matches, if it belongs there."""
+        match = self.match
+        if match is None or match.is_over or match.is_private:
+            return None
+        return LiveMatch(self.id, match.game.name, match.players, len(match.moves), self._watchers(), match.time)
+
+    def request(self, session: Session, request: Request) -> None:
+        """Carry out a request now, or when its turn comes; it gets exactly one answer."""
+        try:
+            self._admit(session, request)
+        except Refusal as refusal:
+            session.refuse(request.id, refusal)
+            return
+        if not self._is_busy and self.match is not None:
+            self._serve(self.match, session, request)
+            return
+        self._waiting.append((session, request))
+        if not self._is_busy:
+            self._read()
+
+    def _admit(self, session: Session, request: Request) -> None:
+        """Turn away strangers, so that none can keep the players waiting, and whoever asks too much at once."""
+        is_player = self._side(session) is not None
+        if self.seats is not None and not is_player and not isinstance(request, Watch | Unwatch):
+            raise Refusal(Code.NOT_SEATED, f"you are not a player of match {self.id}; nothing was changed")
+        waiting = sum(other is session for other, _ in self._waiting)
+        if waiting >= MAX_WAITING or (not is_player and len(self._waiting) >= MAX_STRANGERS):
+            raise Refusal(Code.TOO_FAST, f"{len(self._waiting)} requests wait for this match already", 100)
+
+    def leave(self, session: Session) -> None:
+        """Take a session whose connection is gone from the audience, and tell the others."""
+        if self.audience.get(session.player) is session:
+            del self.audience[session.player]
+            side = self._side(session)
+            if self.match and side is not None:
+                on_purpose = session.connection.left_on_purpose
+                self.match.absences.went(side, self._owner.now_ms(), on_purpose=on_purpose)
+                self._mind_clock(self.match)
+            if self.match is None or self.match.next is None:  # else both go on to the rematch
+                self._tell_presence(session.player, online=False)
+            if side is None:
+                self._tell_watchers()
+            self._settle()
+
+    def is_present(self, player: PlayerId) -> bool:
+        """Tell whether the player hears this match."""
+        return player in self.audience
+
+    def _side(self, session: Session) -> int | None:
+        return next((side for side in SIDES if self.seats and self.seats[side] == session.player), None)
+
+    def _serve(self, match: Match, session: Session, request: Request) -> None:
+        try:
+            if isinstance(request, Resume):
+                self._resume(match, session, request)
+                return
+            if isinstance(request, Watch | Unwatch):
+                self._watch(match, session, request)
+                return
+            flag = match.flag(self._owner.now_ms())
+            if flag:
+                self._waiting.appendleft((session, request))
+                self._commit(match, flag, None)
+                return
+            facts = match.decide(self._side(session), request, self._owner.now_ms(), session.connection.lag_ms)
+            if facts and isinstance(facts[-1], Rematched):
+                self._owner.may_rematch(self)
+        except Refusal as refusal:
+            session.refuse(request.id, refusal)
+            return
+        if facts:
+            self._commit(match, facts, (session, request.id))
+        else:
+            session.ok(request.id)
+
+    def _resume(self, match: Match, session: Session, request: Resume) -> None:
+        side = self._side(session)
+        if side is None:  # it was asked while the match was being read
+            raise Refusal(Code.NOT_SEATED, f"you are not a player of match {self.id}")
+        is_new = self.audience.get(session.player) is not session
+        if is_new:
+            self.seat(session)
+            match.absences.returned(side)
+            self._mind_clock(match)
+        session.ok(request.id)
+        if request.seq:
+            for fact in match.tail(request.seq):
+                session.tell(fact)
+        session.tell(self._snapshot(match, session))
+        if is_new:
+            self._tell_presence(session.player, online=True)
+
+    def _watch(self, match: Match, session: Session, request: Watch | Unwatch) -> None:
+        """Let somebody who does not play hear the match, or hear no more of it."""
+        if self._side(session) is not None:
+            raise Refusal(Code.NOT_WATCHING, "you play in this match; say resume to see it")
+        if isinstance(request, Unwatch):
+            if self.audience.get(session.player) is not session:
+                raise Refusal(Code.NOT_WATCHING, f"you do not watch match {self.id}")
+            session.ok(request.id)
+            session.tables.discard(self.id)
+            self.leave(session)
+            return
+        if match.is_private:
+            raise Refusal(Code.NOT_PUBLIC, "that match is private")
+        self.seat(session)
+        session.ok(request.id)
+        session.tell(self._snapshot(match, session))
+        self._tell_watchers()
+
+    def _snapshot(self, match: Match, session: Session) -> Snapshot:
+        return match.snapshot(self._side(session), self._present(), self._owner.now_ms(), self._watchers())
+
+    def _watchers(self) -> int:
+        return sum(player not in (self.seats or ()) for player in self.audience)
+
+    def seat(self, session: Session) -> None:
+        """Let the session hear this match from now on."""
+        self.audience[session.player] = session
+        session.tables.add(self.id)
+
+    # Facts.
+
+    def _commit(self, match: Match, facts: list[Fact], asked: tuple[Session, int] | None) -> None:
+        self._is_busy = True
+        next_match = match.rematch(self._owner.now_ms()) if isinstance(facts[-1], Rematched) else None
+
+        def done(failure: StorageError | None) -> None:
+            self._is_busy = False
+            if failure is None:
+                self._apply(match, facts, asked)
+                if next_match:
+                    self._owner.rematched(self, next_match)
+            else:
+                self._fail(asked)
+            self._settle()
+
+        if next_match:
+            assert self.seats is not None
+            self._owner.journal.append([*facts, next_match], done, (self.seats[1], self.seats[0]))
+        else:
+            self._owner.journal.append(facts, done)
+
+    def _apply(self, match: Match, facts: list[Fact], asked: tuple[Session, int] | None) -> None:
+        told = b""
+        for fact in facts:
+            match.evolve(fact)
+            told += frame(encode(match.told(fact)))
+        if asked:
+            asked[0].ok(asked[1])
+        for session in list(self.audience.values()):
+            session.connection.send(told)
+        self._mind_clock(match)
+        if isinstance(facts[-1], Ended):
+            self._owner.ended(self)
+
+    def _fail(self, asked: tuple[Session, int] | None) -> None:
+        """Refuse, and forget the copy in memory: whether or not the write reached the disk, the journal knows."""
+        if asked:
+            reason = "the server cannot write to its disk; your request was not carried out, and the match is safe"
+            asked[0].refuse(asked[1], Refusal(Code.STORAGE, reason, 1_000))
+        self._stop_flag()
+        self.match = None
+
+    def _read(self) -> None:
+        self._is_busy = True
+
+        def done(record: Record | StorageError | None) -> None:
+            self._is_busy = False
+            if isinstance(record, Record):
+                self.seats = record.seats
+                self.match = Match.from_facts(record.facts)
+                self._note_absences(self.match)
+                self._mind_clock(self.match)
+            else:
+                self._refuse_all(record)
+            self._settle()
+
+        self._owner.journal.read(self.id, done)
+
+    def _refuse_all(self, failure: StorageError | None) -> None:
+        refusal = Refusal(Code.UNKNOWN_MATCH, f"there is no match {self.id}")
+        if failure:
+            refusal = Refusal(Code.STORAGE, "the server cannot read its disk; the match is safe, try again", 1_000)
+        while self._waiting:
+            session, request = self._waiting.popleft()
+            session.refuse(request.id, refusal)
+
+    def _settle(self) -> None:
+        """Serve what waits; when there is nothing, and nobody hears the match, let go of it."""
+        while self._waiting and not self._is_busy:
+            session, request = self._waiting.popleft()
+            if not session.connection.is_open:
+                continue
+            if self.match is None:
+                self._waiting.appendleft((session, request))
+                self._read()
+                return
+            self._serve(self.match, session, request)
+        if not self.audience and not self._is_busy:
+            self._stop_flag()
+            self._owner.deserted(self)
+
+    # Presence and time.
+
+    def _present(self) -> tuple[bool, bool]:
+        assert self.seats is not None
+        return self.is_present(self.seats[0]), self.is_present(self.seats[1])
+
+    def _note_absences(self, match: Match) -> None:
+        """Let the grace begin for players who are not here when the match is."""
+        for side, is_here in enumerate(self._present()):
+            if not is_here:
+                match.absences.went(side, self._owner.now_ms(), on_purpose=False)
+
+    def _tell_presence(self, player: PlayerId, *, online: bool) -> None:
+        if self.seats and player in self.seats:
+            side = self.seats.index(player)
+            away = self.match.away(side, self._owner.now_ms()) if self.match else None
+            told = frame(encode(Presence(self.id, side, online, away)))
+            for session in self.audience.values():
+                if session.player != player:
+                    session.connection.send(told)
+
+    def _tell_watchers(self) -> None:
+        told = frame(encode(Watching(self.id, self._watchers())))
+        for session in self.audience.values():
+            session.connection.send(told)
+
+    def _mind_clock(self, match: Match) -> None:
+        """Let time run while a player is here, and look again when the running side's will be used up."""
+        self._stop_flag()
+        now_ms = self._owner.now_ms()
+        if any(self._present()):
+            match.run_clock(now_ms)
+        else:
+            match.halt_clock(now_ms)
+        at_ms = match.clock.flag_at_ms() if match.clock and not match.is_over else None
+        if at_ms is not None:
+            wait_s = max(0, at_ms - now_ms) / 1000
+            self._flag = asyncio.get_running_loop().call_later(wait_s, self._look_at_flag)
+
+    def _stop_flag(self) -> None:
+        if self._flag:
+            self._flag.cancel()
+            self._flag = None
+
+    def _look_at_flag(self) -> None:
+        if self.match is None or self._is_busy:
+            return  # a write is under way; what it leads to sets the flag again
+        facts = self.match.flag(self._owner.now_ms())
+        if facts:
+            self._commit(self.match, facts, None)
+        else:
+            self._mind_clock(self.match)

@@ -1,0 +1,55 @@
+"""Text from strangers, made safe to show: used once on the way in, and again where it is drawn."""
+
+import unicodedata
+
+from wcwidth import wcwidth
+
+_BLANKS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+"""Characters that pass for letters and marks, and yet show nothing."""
+_MAX_MARKS = 2
+"""Combining marks on one letter; real names need no more, and stacks of them cover other lines."""
+_MAX_CHARACTERS_PER_CELL = 4
+
+
+def clean(text: str, max_cells: int) -> str:
+    """Return `text` without anything that moves a cursor, reorders, hides or piles up, at most `max_cells` wide.
+
+    What stays: letters, digits, punctuation and symbols with at most two combining marks each, and single
+    spaces between them, in NFC. Dropped: control, format (bidi and zero-width), surrogate, private, unassigned
+    and line-separating characters, variation selectors, and blanks that count as letters.
+    """
+    kept: list[str] = []
+    marks = 0
+    for character in text[: max_cells * _MAX_CHARACTERS_PER_CELL * 2]:
+        category = unicodedata.category(character)
+        if category[0] == "Z" or character in "\t\n\r":
+            if kept and kept[-1] != " ":
+                kept.append(" ")
+        elif category[0] == "M":
+            if marks < _MAX_MARKS and kept and kept[-1] != " " and _is_visible_mark(character):
+                kept.append(character)
+                marks += 1
+            continue
+        elif category[0] != "C" and character not in _BLANKS and wcwidth(character) > 0:
+            kept.append(character)
+        marks = 0
+    return _cut(unicodedata.normalize("NFC", "".join(kept)), max_cells).strip()
+
+
+def _is_visible_mark(character: str) -> bool:
+    is_selector = "\ufe00" <= character <= "\ufe0f" or "\u180b" <= character <= "\u180f" or character >= "\U000e0100"
+    return not is_selector and character not in _BLANKS
+
+
+def _cut(text: str, max_cells: int) -> str:
+    cells = 0
+    for index, character in enumerate(text):
+        cells += max(0, wcwidth(character))
+        if cells > max_cells:
+            return text[:index]
+    return text
+
+
+def name_key(name: str) -> str:
+    """Return what two names share when people would take them for the same: compatibility form, without case."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
