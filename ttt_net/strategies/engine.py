@@ -20,6 +20,13 @@ from ttt_net.strategies.threats import is_line_game
 
 if TYPE_CHECKING:
     from ttt_net.strategies.compiled.connect4_solver import Connect4Solver
+    from ttt_net.strategies.compiled.playout_tree import PlayoutTree
+
+SOLVER = "ttt_net.strategies.compiled.connect4_solver"
+PLAYOUTS = "ttt_net.strategies.compiled.playout_tree"
+
+SMALL = 16
+"""Boards of so many cells are small enough for plain Python, and nobody has to wait for anything to load."""
 
 _logger = logging.getLogger(__name__)
 
@@ -38,30 +45,44 @@ def is_installed() -> bool:
     return found
 
 
+def has_playouts(game: Game[Any]) -> TypeGuard[LineGame]:
+    """Tell whether playouts of the game can be compiled, and are worth it: it is a line game of 17 to 64 cells."""
+    return is_line_game(game) and SMALL < game.size <= 64
+
+
 def warm(game: Game[Any]) -> None:
     """Begin to load in the background what searches of that game will need, if there is anything."""
     if is_connect4(game) and is_installed():
-        _connect4_module()
+        _loaded(SOLVER)
+    if has_playouts(game) and is_installed():
+        _loaded(PLAYOUTS)
 
 
 def connect4_solver(game: Game[Any], patience_ms: float | None = None) -> "Connect4Solver | None":
     """Return a new exact solver if the game is Connect Four, numba is there and it loads in time."""
-    if not is_connect4(game) or not is_installed():
-        return None
-    try:
-        module = _connect4_module().result(None if patience_ms is None else patience_ms / 1000)
-    except TimeoutError:
+    if not is_connect4(game) or not is_installed() or (module := _in_time(SOLVER, patience_ms)) is None:
         return None
     solver: Connect4Solver = module.Connect4Solver()
     return solver
 
 
+def playout_tree(game: Game[Any], seed: int, patience_ms: float | None = None) -> "PlayoutTree | None":
+    """Return a new compiled tree if there are compiled playouts of the game, numba is there and it loads in time."""
+    if not has_playouts(game) or not is_installed() or (module := _in_time(PLAYOUTS, patience_ms)) is None:
+        return None
+    tree: PlayoutTree = module.PlayoutTree(game, seed)
+    return tree
+
+
+def _in_time(name: str, patience_ms: float | None) -> ModuleType | None:
+    try:
+        return _loaded(name).result(None if patience_ms is None else patience_ms / 1000)
+    except TimeoutError:
+        return None
+
+
 @cache
-def _connect4_module() -> "Future[ModuleType]":
+def _loaded(name: str) -> "Future[ModuleType]":
     future: Future[ModuleType] = Future()
-
-    def load() -> None:
-        future.set_result(import_module("ttt_net.strategies.compiled.connect4_solver"))
-
-    threading.Thread(target=load, name="load the engine", daemon=True).start()
+    threading.Thread(target=lambda: future.set_result(import_module(name)), name="load the engine", daemon=True).start()
     return future

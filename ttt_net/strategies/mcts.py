@@ -9,9 +9,11 @@ from move to move.
 
 import random
 from math import log, sqrt
-from typing import Any, Generic
+from typing import TYPE_CHECKING, Any, Generic
 
 from ttt_net.games import Game, Move, Side
+from ttt_net.games.line import LineGame, LineState
+from ttt_net.strategies.engine import has_playouts, playout_tree
 from ttt_net.strategies.strategy import (
     ONE_SECOND,
     WIN,
@@ -24,8 +26,14 @@ from ttt_net.strategies.strategy import (
     require_playable,
 )
 
+if TYPE_CHECKING:
+    from ttt_net.strategies.compiled.playout_tree import PlayoutTree
+
 EXPLORATION = 1.0
 """How much an uncertain child is preferred to a good one, for rewards from -1 to 1."""
+
+LOADING_SHARE = 0.5
+"""How much of its time it waits at most for the compiled playouts, before it plays out in plain Python."""
 
 CERTAIN = 1000
 """The value, as an estimate, of a node that all playouts have won."""
@@ -72,6 +80,7 @@ class MonteCarlo:
         self._rng = rng
         self._game: Game[Any] | None = None
         self._root: Node[Any] | None = None
+        self._tree: PlayoutTree | None = None
 
     def objection(self, game: Game[Any]) -> str | None:
         """Return None: it plays every game."""
@@ -81,6 +90,10 @@ class MonteCarlo:
         """Return the move that is solved as won, or else the one that was tried most often."""
         require_playable(self, game, state)
         effort = Effort(limit)
+        if has_playouts(game):
+            assert isinstance(state, LineState)
+            if (tree := self._compiled_tree(game, limit)) is not None:
+                return tree.choose(state, EXPLORATION, effort)
         root = self._kept(game, state) or Node(game, state, self._rng)
         self._game, self._root = game, root
         try:
@@ -90,6 +103,13 @@ class MonteCarlo:
         except Stopped:
             pass  # every playout has left the tree in order
         return self._choice(root, effort)
+
+    def _compiled_tree(self, game: LineGame, limit: Limit) -> "PlayoutTree | None":
+        """Return the compiled tree for the game, the same as last time, or None if there is none."""
+        if self._tree is None or self._tree.game is not game:
+            patience = None if limit.ms is None else limit.ms * LOADING_SHARE
+            self._tree = playout_tree(game, self._rng.getrandbits(63), patience)
+        return self._tree
 
     def _kept(self, game: Game[S], state: S) -> Node[S] | None:
         """Return the node of a position that has come up since the last choice, if the tree holds it."""

@@ -1,21 +1,15 @@
 """Connect Four, exactly: asks the compiled search the right questions within a limit."""
 
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import numpy as np
 
 from ttt_net.games import Move
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies.compiled import connect4 as kernel
+from ttt_net.strategies.compiled.watch import watching
 from ttt_net.strategies.strategy import WIN, Effort, Stopped
 
 LOG_BUCKETS = 17
 """2 MB of table. It is to fit the processor's cache: eight times as much makes the search slower, not faster."""
-
-POLL_SECONDS = 0.002
-"""How often a running search is compared with its limit."""
 
 UNWATCHED_NODES = 20_000
 """About a millisecond: so short a search is not worth a second thread to watch over its limit."""
@@ -56,7 +50,8 @@ class Connect4Solver:
         self._block[kernel.BUDGET] = min(effort.nodes + UNWATCHED_NODES, effort.max_nodes)
         score = kernel.STOPPED if effort.is_over() else kernel.solve(*question)
         if score == kernel.STOPPED and not effort.is_over():
-            with self._watching(effort):
+            self._block[kernel.BUDGET] = effort.max_nodes
+            with watching(effort, self._block, kernel.BUDGET):
                 score = kernel.solve(*question)
         effort.nodes = int(self._block[kernel.NODES])
         if score == kernel.STOPPED:
@@ -97,26 +92,6 @@ class Connect4Solver:
         winner = state.ply & 1 if score > 0 else 1 - (state.ply & 1)
         end = 2 * (22 - abs(score)) - (winner == 0)
         return WIN - (end - state.ply) if score > 0 else end - state.ply - WIN
-
-    @contextmanager
-    def _watching(self, effort: Effort) -> Iterator[None]:
-        """Let a search run in this thread, which holds no lock, and stop it from another one when its time is over."""
-        self._block[kernel.BUDGET] = effort.max_nodes
-        finished = threading.Event()
-
-        def watch() -> None:
-            while not finished.wait(POLL_SECONDS):
-                if effort.is_over():
-                    self._block[kernel.BUDGET] = 0
-                    return
-
-        watcher = threading.Thread(target=watch, name="search limit", daemon=True)
-        watcher.start()
-        try:
-            yield
-        finally:
-            finished.set()
-            watcher.join()
 
 
 def _opening_score(game: LineGame, state: LineState) -> int:
