@@ -6,9 +6,11 @@ import pytest
 from tests.strategies.oracle import Oracle
 from tests.strategies.positions import after_columns
 from ttt_net.games import Game, find_game
-from ttt_net.strategies import Limit, alphabeta, find_strategy
+from ttt_net.strategies import Choice, Limit, alphabeta, find_strategy
+from ttt_net.strategies.alphabeta import PlainSearch
+from ttt_net.strategies.deepening import Deepening
 from ttt_net.strategies.heuristic import estimator
-from ttt_net.strategies.strategy import WIN, is_decided, plies_to_end
+from ttt_net.strategies.strategy import WIN, Effort, is_decided, plies_to_end
 
 
 def verdict(value: int) -> int:
@@ -52,7 +54,8 @@ def differences_from_plain_minimax(depth: int) -> int:
         for _ in range(7):
             state = game.result(state, rng.choice(game.actions(state)))
         if not game.is_terminal(state):
-            choice = find_strategy("alphabeta", seed=1)(game, state, Limit(depth=depth))
+            limit = Limit(depth=depth)
+            choice = Deepening(game, PlainSearch(game, Effort(limit), random.Random(1)), limit).choose(state)
             wrong += choice.value != plain_minimax(game, state, depth)
     return wrong
 
@@ -119,9 +122,11 @@ def test_a_known_win_is_carried_through_move_by_move_and_never_forgotten() -> No
 
 
 def test_a_search_cut_short_prefers_a_move_not_yet_refuted_to_one_that_loses(connect4: Game[Any]) -> None:
+    def searched(limit: Limit) -> Choice:
+        return Deepening(connect4, PlainSearch(connect4, Effort(limit), random.Random(0)), limit).choose(state)
+
     state = after_columns(connect4, 1, 7, 1, 7, 1)
-    complete = find_strategy("alphabeta")(connect4, state, Limit(depth=2)).counts.nodes
-    for nodes in range(complete):
-        choice = find_strategy("alphabeta")(connect4, state, Limit(nodes=nodes))
+    for nodes in range(searched(Limit(depth=2)).counts.nodes):
+        choice = searched(Limit(nodes=nodes))
         refuted = choice.value == 2 - WIN and len(choice.line) == 2
         assert not refuted

@@ -5,18 +5,20 @@ look. (Knuth and Moore, "An analysis of alpha-beta pruning", 1975.) The table re
 whether its value is exact or only a lower or an upper bound; origin D's notebook stored bounds as if they were exact,
 and so played about one position in forty wrongly.
 
-It searches one ply deep, then two, and so on: each pass finds the order of moves that makes the next one fast, and
-there is a move to play whenever the limit is reached.
+Here is the search in plain Python, for every game. Where the engine is installed, Connect Four is solved exactly, and
+other line games of 13 to 64 cells are searched by the same algorithm compiled.
 """
 
 import random
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 
 from ttt_net.games import Game, Move
 from ttt_net.games.line import LineGame, LineState
-from ttt_net.strategies.engine import connect4_solver, is_connect4
+from ttt_net.strategies.deepening import INFINITY, Deepening, Search
+from ttt_net.strategies.engine import connect4_solver, is_connect4, line_search
 from ttt_net.strategies.heuristic import estimator, promise
 from ttt_net.strategies.strategy import (
     DECIDED,
@@ -35,13 +37,15 @@ from ttt_net.strategies.strategy import (
 if TYPE_CHECKING:
     from ttt_net.strategies.compiled.connect4_solver import Connect4Solver
 
-INFINITY = WIN + 1
 COMPLETE = 1 << 30
 """The depth of a value that no deeper search can change."""
 
 MAX_ENTRIES = 1 << 20
 """Positions that a table remembers; some 300 MB. When it is full it learns no new ones."""
 
+
+LOADING_SHARE = 0.5
+"""How much of its time it waits at most for what is compiled, before it searches in plain Python."""
 
 SOLVER_SHARE = 0.7
 """How much of its time it lets the exact solver try, before it looks ahead as far as it can in the rest."""
@@ -89,14 +93,14 @@ class AlphaBeta:
                 return choice
             if limit.ms is not None:
                 limit = replace(limit, ms=max(0, limit.ms - round(watch.counts().ms)))
-        return Search(game, limit, self._rng).choose(state)
+        return deepening(game, limit, self._rng).choose(state)
 
     def _solved(self, game: LineGame, state: LineState, limit: Limit) -> Choice | None:
         """Return a best move of Connect Four from the compiled solver, or None if it is not there or needs longer."""
         if limit.ms is not None:
             limit = replace(limit, ms=round(limit.ms * SOLVER_SHARE))
         effort = Effort(limit)
-        self._solver = self._solver or connect4_solver(game, limit.ms)
+        self._solver = self._solver or connect4_solver(game, None if limit.ms is None else limit.ms * LOADING_SHARE)
         if self._solver is None:
             return None
         try:
@@ -107,55 +111,44 @@ class AlphaBeta:
         return Choice(move, self._solver.value_of(score, state), (move,), effort.counts(), exact=True)
 
 
-class Search(Generic[S]):
-    """One search: its table, its order of moves and its effort; made for one choice and then dropped."""
+def deepening(game: Game[S], limit: Limit, rng: random.Random) -> Deepening[S]:
+    """Return a new search of the game: the compiled one, if there is one and it loads in time; else the plain one."""
+    effort, patience = Effort(limit), None if limit.ms is None else limit.ms * LOADING_SHARE
+    compiled: Search[Any] | None = line_search(game, effort, rng, patience)
+    return Deepening(game, compiled or PlainSearch(game, effort, rng), limit)
 
-    def __init__(self, game: Game[S], limit: Limit, rng: random.Random) -> None:
-        self.game = game
+
+class PlainSearch(Generic[S]):
+    """One search in plain Python: its table, its order of moves and its effort; made for one choice, then dropped."""
+
+    def __init__(self, game: Game[S], effort: Effort, rng: random.Random) -> None:
+        self.game, self.effort = game, effort
         self.table: dict[S, Entry] = {}
-        self.effort = Effort(limit)
-        self._max_depth = COMPLETE if limit.depth is None else limit.depth
+        self.guesses = 0
         self._estimate = estimator(game)
         # Good moves of one position are often good in the next: what caused a cut is tried earlier ("history").
         self._merit = [[p + rng.random() / 2 for p in promise(game)] for _ in (0, 1)]
-        self._guesses = 0
 
-    def choose(self, state: S) -> Choice:
-        """Search deeper and deeper until the value is known or the limit reached; return the best move."""
-        moves = self._ordered(state, None)
-        self._move, self._value, exact = moves[0], 0, False
-        try:
-            while not exact and self.effort.depth < self._max_depth:
-                moves.sort(key=self._move.__ne__)
-                exact = self._deepen(state, moves, self.effort.depth + 1)
-                self.effort.depth += 1
-        except Stopped:
-            pass  # what the unfinished pass has found so far is better than what the one before it knew
-        return Choice(self._move, self._value, self.line(state, self._move), self.effort.counts(), exact)
+    def running(self) -> AbstractContextManager[None]:
+        """Return nothing special: the search looks at its limit by itself."""
+        return nullcontext()
 
-    def _deepen(self, state: S, moves: list[Move], depth: int) -> bool:
-        """Find the best of the moves by looking `depth` plies ahead; return whether its value is now the truth."""
-        guesses, best, best_move = self._guesses, -INFINITY, moves[0]
-        for move in moves:
-            if best <= -DECIDED:
-                self._move = move  # should time run out now: rather a move not yet refuted than one that loses
-            value = self._value_of_move(state, move, depth, best, INFINITY, 0)
-            if value > best:
-                best, best_move = value, move
-            self._move, self._value = best_move, best
-        return self._is_true(best, depth, guesses)
+    def remembered(self, state: S) -> Move | None:
+        """Return the move that was found best in a position, if it is in the table."""
+        entry = self.table.get(state)
+        return None if entry is None else entry.move
 
-    def judge(self, state: S, move: Move, depth: int) -> tuple[int, bool]:
-        """Return the value of one move for who makes it, `depth` plies ahead, and whether it is the truth."""
-        guesses = self._guesses
-        value = self._value_of_move(state, move, depth, -INFINITY, INFINITY, 0)
-        return value, self._is_true(value, depth, guesses)
+    def ordered(self, state: S) -> list[Move]:
+        """Return the legal moves, the one in the table first, then those that have cut off most."""
+        merit = self._merit[self.game.to_move(state)]
+        moves = sorted(self.game.actions(state), key=merit.__getitem__, reverse=True)
+        known = self.remembered(state)
+        if known is not None:
+            moves.remove(known)
+            moves.insert(0, known)
+        return moves
 
-    def _is_true(self, value: int, depth: int, guesses_before: int) -> bool:
-        """Tell whether a value needs no deeper search: it rests on no guess, or all that is shorter has been seen."""
-        return guesses_before == self._guesses or (is_decided(value) and plies_to_end(value) <= depth)
-
-    def _value_of_move(self, state: S, move: Move, depth: int, alpha: int, beta: int, ply: int) -> int:
+    def value_of_move(self, state: S, move: Move, depth: int, alpha: int, beta: int, ply: int = 0) -> int:
         """Return the value of a move for who makes it; outside the window, a bound of it."""
         game = self.game
         child = game.result(state, move)
@@ -176,15 +169,15 @@ class Search(Generic[S]):
             value = _seen_from(entry.value, ply)
             if entry.depth >= depth and _answers(entry.bound, value, alpha, beta):
                 effort.hits += 1
-                self._guesses += entry.depth < COMPLETE
+                self.guesses += entry.depth < COMPLETE
                 return value
         if depth == 0:
-            self._guesses += 1
+            self.guesses += 1
             return self._estimate(state)
-        guesses, best, best_move, floor = self._guesses, -INFINITY, -1, alpha
+        guesses, best, best_move, floor = self.guesses, -INFINITY, -1, alpha
         merit = self._merit[game.to_move(state)]
-        for move in self._ordered(state, entry):
-            value = self._value_of_move(state, move, depth, alpha, beta, ply)
+        for move in self.ordered(state):
+            value = self.value_of_move(state, move, depth, alpha, beta, ply)
             if value > best:
                 best, best_move = value, move
                 alpha = max(alpha, value)
@@ -193,16 +186,8 @@ class Search(Generic[S]):
                     merit[move] += depth * depth
                     break
         bound = Bound.LOWER if best >= beta else Bound.UPPER if best <= floor else Bound.EXACT
-        self._remember(state, depth, bound, best, best_move, ply, complete=guesses == self._guesses)
+        self._remember(state, depth, bound, best, best_move, ply, complete=guesses == self.guesses)
         return best
-
-    def _ordered(self, state: S, entry: Entry | None) -> list[Move]:
-        merit = self._merit[self.game.to_move(state)]
-        moves = sorted(self.game.actions(state), key=merit.__getitem__, reverse=True)
-        if entry is not None:
-            moves.remove(entry.move)
-            moves.insert(0, entry.move)
-        return moves
 
     def _remember(
         self, state: S, depth: int, bound: Bound, value: int, move: Move, ply: int, *, complete: bool
@@ -212,16 +197,6 @@ class Search(Generic[S]):
             if complete or (is_decided(from_here) and plies_to_end(from_here) <= depth):
                 depth = COMPLETE
             self.table[state] = Entry(depth, bound, from_here, move)
-
-    def line(self, state: S, move: Move) -> tuple[Move, ...]:
-        """Return the play that is expected from a move on: what the table remembers as best."""
-        line, seen = [move], {state}
-        state = self.game.result(state, move)
-        while state not in seen and (entry := self.table.get(state)) is not None:
-            seen.add(state)
-            line.append(entry.move)
-            state = self.game.result(state, entry.move)
-        return tuple(line)
 
 
 def _seen_from(value: int, ply: int) -> int:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ttt_net.games import Game, Move, Side
 from ttt_net.games.line import LineGame, LineState
-from ttt_net.strategies.alphabeta import COMPLETE, Search
+from ttt_net.strategies.alphabeta import deepening
 from ttt_net.strategies.engine import connect4_solver
 from ttt_net.strategies.strategy import WIN, Counts, Effort, Limit, S, Stopped, is_decided, plies_to_end
 from ttt_net.strategies.threats import is_line_game
@@ -56,16 +56,16 @@ def analyse(game: Game[S], state: S, limit: Limit) -> Analysis:
         return Analysis(side, over, {}, Effort(limit).counts())
     if limit.depth is None and (solver := connect4_solver(game)) is not None:
         return _solved(solver, game, state, Effort(limit))
-    search = Search(game, limit, random.Random(0))
+    search = deepening(game, limit, random.Random(0))
     moves = {move: Verdict(0, exact=False, line=(move,)) for move in game.actions(state)}
-    max_depth = COMPLETE if limit.depth is None else limit.depth
     try:
-        while search.effort.depth < max_depth and not all(verdict.exact for verdict in moves.values()):
-            for move in sorted(moves, key=lambda move: -moves[move].value):
-                if not moves[move].exact:
-                    value, exact = search.judge(state, move, search.effort.depth + 1)
-                    moves[move] = Verdict(value, exact, search.line(state, move))
-            search.effort.depth += 1
+        with search.search.running():
+            while search.effort.depth < search.max_depth and not all(verdict.exact for verdict in moves.values()):
+                for move in sorted(moves, key=lambda move: -moves[move].value):
+                    if not moves[move].exact:
+                        value, exact = search.judge(state, move, search.effort.depth + 1)
+                        moves[move] = Verdict(value, exact, search.line(state, move))
+                search.effort.depth += 1
     except Stopped:
         pass  # moves not reached in this round keep their verdict of the round before
     return Analysis(side, _best(moves), moves, search.effort.counts())

@@ -6,6 +6,7 @@ in the background, so that nobody has to wait for a compiler.
 """
 
 import logging
+import random
 import threading
 from concurrent.futures import Future
 from functools import cache
@@ -16,16 +17,19 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from ttt_net.games import Game
 from ttt_net.games.line import LineGame
+from ttt_net.strategies.strategy import Effort
 from ttt_net.strategies.threats import is_line_game
 
 if TYPE_CHECKING:
     from ttt_net.strategies.compiled.connect4_solver import Connect4Solver
+    from ttt_net.strategies.compiled.line_search import LineSearch
     from ttt_net.strategies.compiled.playout_tree import PlayoutTree
 
 SOLVER = "ttt_net.strategies.compiled.connect4_solver"
+LINES = "ttt_net.strategies.compiled.line_search"
 PLAYOUTS = "ttt_net.strategies.compiled.playout_tree"
 
-SMALL = 16
+SMALL = 12
 """Boards of so many cells are small enough for plain Python, and nobody has to wait for anything to load."""
 
 _logger = logging.getLogger(__name__)
@@ -45,8 +49,8 @@ def is_installed() -> bool:
     return found
 
 
-def has_playouts(game: Game[Any]) -> TypeGuard[LineGame]:
-    """Tell whether playouts of the game can be compiled, and are worth it: it is a line game of 17 to 64 cells."""
+def is_compiled(game: Game[Any]) -> TypeGuard[LineGame]:
+    """Tell whether there are compiled searches of the game: it is a line game of 13 to 64 cells."""
     return is_line_game(game) and SMALL < game.size <= 64
 
 
@@ -54,7 +58,8 @@ def warm(game: Game[Any]) -> None:
     """Begin to load in the background what searches of that game will need, if there is anything."""
     if is_connect4(game) and is_installed():
         _loaded(SOLVER)
-    if has_playouts(game) and is_installed():
+    if is_compiled(game) and is_installed():
+        _loaded(LINES)
         _loaded(PLAYOUTS)
 
 
@@ -68,10 +73,20 @@ def connect4_solver(game: Game[Any], patience_ms: float | None = None) -> "Conne
 
 def playout_tree(game: Game[Any], seed: int, patience_ms: float | None = None) -> "PlayoutTree | None":
     """Return a new compiled tree if there are compiled playouts of the game, numba is there and it loads in time."""
-    if not has_playouts(game) or not is_installed() or (module := _in_time(PLAYOUTS, patience_ms)) is None:
+    if not is_compiled(game) or not is_installed() or (module := _in_time(PLAYOUTS, patience_ms)) is None:
         return None
     tree: PlayoutTree = module.PlayoutTree(game, seed)
     return tree
+
+
+def line_search(
+    game: Game[Any], effort: Effort, rng: random.Random, patience_ms: float | None = None
+) -> "LineSearch | None":
+    """Return a new compiled alpha-beta search if there is one for the game, numba is there and it loads in time."""
+    if not is_compiled(game) or not is_installed() or (module := _in_time(LINES, patience_ms)) is None:
+        return None
+    search: LineSearch = module.LineSearch(game, effort, rng)
+    return search
 
 
 def _in_time(name: str, patience_ms: float | None) -> ModuleType | None:

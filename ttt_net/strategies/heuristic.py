@@ -49,11 +49,18 @@ def weigh(lines: Iterable[int], worth: list[int], own: int, other: int) -> int:
     return total
 
 
+def line_worth(game: LineGame) -> list[int]:
+    """Return what an open line is worth by the number of marks in it, from none to k - 1.
+
+    One mark more is worth four times as much: two threes outweigh what seven twos can do.
+    """
+    return [0, *(min(4**n, DECIDED // (2 * len(game.lines) + 1)) for n in range(game.k - 1))]
+
+
 # Whoever is connected may name any of thousands of games, so what is kept by game is bounded.
 @lru_cache(maxsize=16)
 def _open_lines(game: LineGame) -> Estimate:
-    # A line with one mark more is worth as much as four without it: two threes outweigh what seven twos can do.
-    worth = [0, *(min(4**n, DECIDED // (2 * len(game.lines) + 1)) for n in range(game.k))]
+    worth = line_worth(game)
     if game.misere:
         worth = [-w for w in worth]
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic
 
 from ttt_net.games import Game, Move, Side
 from ttt_net.games.line import LineGame, LineState
-from ttt_net.strategies.engine import has_playouts, playout_tree
+from ttt_net.strategies.engine import is_compiled, playout_tree
 from ttt_net.strategies.strategy import (
     ONE_SECOND,
     WIN,
@@ -90,7 +90,7 @@ class MonteCarlo:
         """Return the move that is solved as won, or else the one that was tried most often."""
         require_playable(self, game, state)
         effort = Effort(limit)
-        if has_playouts(game):
+        if is_compiled(game):
             assert isinstance(state, LineState)
             if (tree := self._compiled_tree(game, limit)) is not None:
                 return tree.choose(state, EXPLORATION, effort)

@@ -15,6 +15,8 @@ POLL_SECONDS = 0.002
 def watching(effort: Effort, words: Any, budget: int) -> Iterator[None]:
     """While the body runs, set the word number `budget` to nothing as soon as the limit is reached."""
     finished = threading.Event()
+    if effort.is_over():
+        words[budget] = 0
 
     def watch() -> None:
         while not finished.wait(POLL_SECONDS):

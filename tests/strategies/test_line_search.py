@@ -1,0 +1,127 @@
+import random
+import threading
+from typing import Any
+
+import pytest
+
+from tests.strategies.oracle import Oracle
+from ttt_net.games import Game, find_game
+from ttt_net.strategies import Limit, engine, find_strategy
+from ttt_net.strategies.alphabeta import PlainSearch
+from ttt_net.strategies.deepening import Deepening
+from ttt_net.strategies.strategy import WIN, Effort, is_decided, plies_to_end
+
+pytest.importorskip("numba")
+
+
+def compiled(game: Game[Any], limit: Limit) -> Deepening[Any]:
+    search = engine.line_search(game, Effort(limit), random.Random(1))
+    assert search is not None
+    return Deepening(game, search, limit)
+
+
+def plain(game: Game[Any], limit: Limit) -> Deepening[Any]:
+    return Deepening(game, PlainSearch(game, Effort(limit), random.Random(1)), limit)
+
+
+def random_state(game: Game[Any], plies: int, rng: random.Random) -> Any:
+    """A position after that many random moves, or before the game would have ended."""
+    state = game.initial
+    for _ in range(plies):
+        after = [game.result(state, move) for move in game.actions(state)]
+        quiet = [child for child in after if not game.is_terminal(child)]
+        if not quiet:
+            break
+        state = rng.choice(quiet)
+    return state
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "plies"),
+    [
+        ("tictactoe3d", 1, 7),
+        ("mnk:5x4,3", 1, 5),
+        ("mnk:7x3,3", 1, 7),
+        ("connect:5x4,3", 1, None),
+        ("connect:6x3,4", 0, None),
+        ("mnk:6x3,4", 0, None),
+    ],
+)
+def test_games_of_up_to_64_cells_are_solved(name: str, value: int, plies: int | None) -> None:
+    game = find_game(name)
+    choice = compiled(game, Limit()).choose(game.initial)
+    assert choice.exact
+    assert (choice.value > 0) - (choice.value < 0) == value if choice.value is not None else False
+    if plies is not None:
+        assert choice.value == WIN - plies
+
+
+@pytest.mark.parametrize("name", ["connect:6x3,3", "connect:5x4,4", "mnk:6x3,3"])
+def test_it_agrees_with_exhaustive_search_in_value_and_in_plies(name: str) -> None:
+    game, rng = find_game(name), random.Random(8)
+    oracle = Oracle(game)
+    for _ in range(25):
+        state = random_state(game, rng.randrange(8, 16), rng)
+        if not game.is_terminal(state):
+            value, plies = oracle.judge(state)
+            choice = compiled(game, Limit()).choose(state)
+            assert (choice.value, choice.exact) == (value * (WIN - plies), True)
+            assert oracle.judge_move(state, choice.move)[0] == value
+
+
+@pytest.mark.parametrize("name", ["qubic", "scorefour", "mnk:7x7,4", "connect:8x7,4"])
+def test_what_the_plain_search_proves_the_compiled_one_proves_too_and_not_later(name: str) -> None:
+    game, rng, decided = find_game(name), random.Random(5), 0
+    for _ in range(12):
+        state = random_state(game, rng.randrange(10, 22), rng)
+        slow, fast = (make(game, Limit(depth=3)).choose(state) for make in (plain, compiled))
+        assert slow.value is not None
+        assert fast.value is not None
+        if is_decided(slow.value):
+            decided += 1
+            assert is_decided(fast.value)
+            assert (slow.value > 0) == (fast.value > 0)
+            assert plies_to_end(fast.value) == plies_to_end(slow.value)
+    assert decided > 0
+
+
+def test_its_estimate_is_that_of_the_plain_search() -> None:
+    game, rng, compared = find_game("mnk:8x8,5"), random.Random(6), 0
+    for _ in range(20):
+        state = random_state(game, 8, rng)
+        slow, fast = (make(game, Limit(depth=1)).choose(state) for make in (plain, compiled))
+        if not is_decided(fast.value or 0) and not is_decided(slow.value or 0):
+            compared += 1
+            assert slow.value == fast.value
+    assert compared > 5
+
+
+def test_its_expected_line_can_be_played() -> None:
+    game, rng = find_game("qubic"), random.Random(7)
+    for _ in range(10):
+        state = random_state(game, 14, rng)
+        for move in compiled(game, Limit(nodes=20_000)).choose(state).line:
+            state = game.result(state, move)
+
+
+def test_it_keeps_its_limits_and_can_be_cancelled() -> None:
+    game, cancel = find_game("qubic"), threading.Event()
+    assert compiled(game, Limit(nodes=1_000)).choose(game.initial).counts.nodes == 1_000
+    assert 100 <= compiled(game, Limit(ms=100)).choose(game.initial).counts.ms < 160
+    timer = threading.Timer(0.05, cancel.set)
+    timer.start()
+    assert compiled(game, Limit(cancelled=cancel.is_set)).choose(game.initial).counts.ms < 500
+    timer.join()
+
+
+def test_it_beats_tactics_on_qubic() -> None:
+    game, points = find_game("qubic"), 0
+    for seed in range(4):
+        players = [find_strategy("alphabeta", seed=seed), find_strategy("tactics", seed=seed)]
+        side = seed % 2
+        state = game.initial
+        while not game.is_terminal(state):
+            player = players[0 if game.to_move(state) == side else 1]
+            state = game.result(state, player(game, state, Limit(nodes=20_000)).move)
+        points += game.utility(state, side)
+    assert points == 4

@@ -1,0 +1,79 @@
+"""The compiled alpha-beta search, as iterative deepening sees it."""
+
+import random
+from contextlib import AbstractContextManager
+
+import numpy as np
+
+from ttt_net.games import Move
+from ttt_net.games.line import LineGame, LineState
+from ttt_net.strategies.compiled import lines as kernel
+from ttt_net.strategies.compiled.watch import watching
+from ttt_net.strategies.heuristic import line_worth, promise
+from ttt_net.strategies.strategy import DECIDED, WIN, Effort, Stopped
+from ttt_net.strategies.threats import own_and_other
+
+
+class LineSearch:
+    """One search of a line game; made for one choice and then dropped."""
+
+    def __init__(self, game: LineGame, effort: Effort, rng: random.Random) -> None:
+        self.game, self.effort = game, effort
+        self._block = block = np.zeros(kernel.TABLE + (2 * kernel.ENTRY << kernel.LOG_BUCKETS), dtype=np.uint64)
+        block[kernel.BUDGET] = effort.max_nodes
+        block[kernel.FULL] = game.full
+        block[kernel.FLOOR] = sum(1 << move for move in game.actions(game.initial))
+        block[kernel.FALL] = game.fall % (1 << 64) if game.gravity else 0
+        block[kernel.LINE_COUNT] = len(game.lines)
+        block[kernel.LINES : kernel.LINES + len(game.lines)] = game.lines
+        worth = [*line_worth(game), 0]
+        block[kernel.WORTH : kernel.WORTH + len(worth)] = worth
+        for cell, lines in enumerate(promise(game)):
+            for side in (0, 64):
+                block[kernel.MERIT + side + cell] = 2 * lines + rng.randrange(2)
+
+    @property
+    def guesses(self) -> int:
+        """How many values so far rest on an estimate."""
+        return int(self._block[kernel.GUESSES])
+
+    def running(self) -> AbstractContextManager[None]:
+        """Return what ends the search when its limit is reached."""
+        return watching(self.effort, self._block, kernel.BUDGET)
+
+    def ordered(self, state: LineState) -> list[Move]:
+        """Return the legal moves, those first that have cut off most."""
+        merits = kernel.MERIT + 64 * (state.ply & 1)
+        return sorted(self.game.actions(state), key=lambda move: -int(self._block[merits + move]))
+
+    def value_of_move(self, state: LineState, move: Move, depth: int, alpha: int, beta: int) -> int:
+        """Return a move's value for who makes it; outside the window, a bound of it; raises `Stopped`."""
+        child = self.game.result(state, move)
+        self.effort.results += 1
+        if self.game.is_terminal(child):
+            return WIN - 1 if child.has_line else 0
+        own, other = map(np.uint64, own_and_other(child))
+        window = -_at_ply(beta, state.ply), -_at_ply(alpha, state.ply)
+        address = np.uint64(self._block.ctypes.data)
+        self._block[kernel.NODES] = self.effort.nodes
+        value = int(kernel.search(own, other, child.ply, min(depth - 1, kernel.COMPLETE - 1), *window, address))
+        self.effort.nodes = int(self._block[kernel.NODES])
+        self.effort.cuts, self.effort.hits = int(self._block[kernel.CUTS]), int(self._block[kernel.HITS])
+        if value == kernel.STOPPED:
+            raise Stopped
+        return _at_ply(-value, -state.ply)
+
+    def remembered(self, state: LineState) -> Move | None:
+        """Return the move that wins at once, or has to be made, or was found best, if one of these is known."""
+        if self.game.is_terminal(state):
+            return None
+        own, other = own_and_other(state)
+        found = int(kernel.best_cell(np.uint64(own), np.uint64(other), np.uint64(self._block.ctypes.data)))
+        return None if found == kernel.NO_MOVE else found
+
+
+def _at_ply(value: int, ply: int) -> int:
+    """Return a value that counts plies from a root after `ply` moves as one that counts them from the first move."""
+    if value >= DECIDED:
+        return value - ply
+    return value + ply if value <= -DECIDED else value

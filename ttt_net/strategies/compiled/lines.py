@@ -1,0 +1,196 @@
+"""Alpha-beta on line games of up to 64 cells, compiled: one search for flat boards and for space, with gravity or not.
+
+Boards are words with bit n for cell n, as in `LineState`, and so are the lines. A value tells when the game ends:
+`WIN` less the number of marks on the board then, negative for a loss; what is smaller is an estimate. All else that
+the search knows of the game lies in its block of memory.
+"""
+
+import numpy as np
+from numba import njit, types
+
+from ttt_net.strategies.compiled.memory import count_ones, peek, poke
+from ttt_net.strategies.strategy import DECIDED, WIN
+
+U = np.uint64
+ZERO, ONE = U(0), U(1)
+STOPPED = WIN + 2
+"""No value: the budget of nodes was spent, or set to nothing from outside."""
+INFINITY = WIN + 1
+COMPLETE = 255
+"""The depth of a value that no deeper search can change."""
+NO_MOVE = 255
+
+# The block of memory: single words; what a line is worth by its marks; how good each cell has been, for either side;
+# the lines; and the table, in buckets of two entries of three words.
+NODES, BUDGET, GUESSES, CUTS, HITS, FULL, FLOOR, FALL, LINE_COUNT = range(9)
+WORTH, MERIT, LINES = 16, 32, 160
+MOST_LINES = 512
+TABLE = LINES + MOST_LINES
+LOG_BUCKETS = 16
+ENTRY = 3
+
+EXACT, LOWER, UPPER = 0, 1, 2
+
+
+@njit(inline="always")
+def completing(own, other, block):
+    """Return the empty cells that complete a line for `own`."""
+    cells = ZERO
+    for n in range(types.int64(peek(block, LINE_COUNT))):
+        missing = peek(block, LINES + n) & ~own
+        cells |= missing if (missing & (missing - ONE)) == ZERO else ZERO
+    return cells & ~other
+
+
+@njit(inline="always")
+def legal_cells(taken, block):
+    """Return the cells that can be marked."""
+    fall = types.int64(peek(block, FALL))
+    empty = peek(block, FULL) & ~taken
+    if fall == 0:
+        return empty
+    above = taken >> U(fall) if fall > 0 else taken << U(-fall)
+    return empty & (above | peek(block, FLOOR))
+
+
+@njit(inline="always")
+def estimate(own, other, block):
+    """Return the worth of the lines that are open to `own` less that of those open to `other`."""
+    total = types.int64(0)
+    for n in range(types.int64(peek(block, LINE_COUNT))):
+        line = peek(block, LINES + n)
+        mine, theirs = line & own, line & other
+        if theirs == ZERO:
+            total += types.int64(peek(block, WORTH + types.int64(count_ones(mine))))
+        elif mine == ZERO:
+            total -= types.int64(peek(block, WORTH + types.int64(count_ones(theirs))))
+    return total
+
+
+@njit(inline="always")
+def is_dead(own, other, block):
+    """Tell whether no line is open to either side any more."""
+    is_open = False
+    for n in range(types.int64(peek(block, LINE_COUNT))):
+        line = peek(block, LINES + n)
+        is_open |= ((line & own) == ZERO) | ((line & other) == ZERO)
+    return not is_open
+
+
+@njit(inline="always")
+def bucket_of(own, other):
+    """Return where the table keeps a position."""
+    mixed = (own * U(0x9E3779B97F4A7C15)) ^ ((other + ONE) * U(0xC2B2AE3D27D4EB4F))
+    mixed ^= mixed >> U(29)
+    mixed *= U(0xBF58476D1CE4E5B9)
+    return TABLE + 2 * ENTRY * types.int64(mixed >> U(64 - LOG_BUCKETS))
+
+
+@njit(types.int64(types.uint64, types.uint64, types.uint64), inline="always")
+def find(own, other, block):
+    """Return where the entry of a position is, or 0."""
+    at = bucket_of(own, other)
+    if peek(block, at) == own and peek(block, at + 1) == other and peek(block, at + 2) != ZERO:
+        return at
+    at += ENTRY
+    if peek(block, at) == own and peek(block, at + 1) == other and peek(block, at + 2) != ZERO:
+        return at
+    return 0
+
+
+@njit(inline="always")
+def remember(own, other, depth, bound, value, move, block):
+    """Keep what was found; of the two entries in a bucket the deeper one stays, the other is overwritten."""
+    word = ONE | U(bound) << U(1) | U(depth) << U(3) | U(move) << U(11) | U(value + INFINITY) << U(19)
+    at = find(own, other, block)
+    if at == 0:
+        at = bucket_of(own, other)
+        if ((peek(block, at + 2) >> U(3)) & U(255)) > U(depth):
+            at += ENTRY
+    poke(block, at, own)
+    poke(block, at + 1, other)
+    poke(block, at + 2, word)
+
+
+@njit(
+    types.int64(types.uint64, types.uint64, types.int64, types.int64, types.int64, types.int64, types.uint64),
+    nogil=True,
+    cache=True,
+)
+def search(own, other, stones, depth, alpha, beta, block):
+    """Return the value for `own`, who is to move; outside (alpha, beta) a bound of it; or `STOPPED`.
+
+    A reply that is forced costs no depth, so a chain of threats is seen to its end.
+    """
+    nodes = peek(block, NODES) + ONE
+    if nodes > peek(block, BUDGET):
+        return STOPPED
+    poke(block, NODES, nodes)
+    moves = legal_cells(own | other, block)
+    if moves == ZERO:
+        return 0
+    if (completing(own, other, block) & moves) != ZERO:
+        return WIN - (stones + 1)
+    forced = completing(other, own, block) & moves
+    if (forced & (forced - ONE)) != ZERO:
+        return stones + 2 - WIN
+    if is_dead(own, other, block):
+        return 0
+    hint, at = NO_MOVE, find(own, other, block)
+    if at != 0:
+        word = peek(block, at + 2)
+        hint = types.int64((word >> U(11)) & U(255))
+        known = types.int64((word >> U(3)) & U(255))
+        if known >= depth:
+            value, bound = types.int64(word >> U(19)) - INFINITY, types.int64((word >> U(1)) & U(3))
+            if bound == EXACT or (bound == LOWER and value >= beta) or (bound == UPPER and value <= alpha):
+                poke(block, HITS, peek(block, HITS) + ONE)
+                if known < COMPLETE:
+                    poke(block, GUESSES, peek(block, GUESSES) + ONE)
+                return value
+    if forced != ZERO:
+        moves = forced
+    elif depth <= 0:
+        poke(block, GUESSES, peek(block, GUESSES) + ONE)
+        return estimate(own, other, block)
+
+    guesses, best, best_cell, floor = peek(block, GUESSES), -INFINITY, NO_MOVE, alpha
+    merits = MERIT + 64 * (stones & 1)
+    while moves != ZERO:
+        cell, left, highest = hint, moves, ZERO
+        if hint == NO_MOVE or (moves >> U(hint)) & ONE == ZERO:
+            while left != ZERO:
+                low = left & (ZERO - left)
+                left ^= low
+                here = types.int64(count_ones(low - ONE))
+                merit = peek(block, merits + here)
+                if merit >= highest:
+                    cell, highest = here, merit
+        hint = NO_MOVE
+        bit = ONE << U(cell)
+        moves ^= bit
+        value = -search(other, own | bit, stones + 1, depth - (forced == ZERO), -beta, -alpha, block)
+        if value == -STOPPED:
+            return STOPPED
+        if value > best:
+            best, best_cell = value, cell
+            alpha = max(alpha, value)
+            if alpha >= beta:
+                poke(block, CUTS, peek(block, CUTS) + ONE)
+                poke(block, merits + cell, peek(block, merits + cell) + U(max(depth, 1) * max(depth, 1)))
+                break
+    bound = LOWER if best >= beta else UPPER if best <= floor else EXACT
+    sure = guesses == peek(block, GUESSES) or (abs(best) >= DECIDED and WIN - abs(best) - stones <= depth)
+    remember(own, other, COMPLETE if sure else max(depth, 0), bound, best, best_cell, block)
+    return best
+
+
+@njit(types.int64(types.uint64, types.uint64, types.uint64), nogil=True, cache=True)
+def best_cell(own, other, block):
+    """Return a cell that wins at once, else one that has to be taken, else the table's best, else `NO_MOVE`."""
+    moves = legal_cells(own | other, block)
+    for cells in (completing(own, other, block) & moves, completing(other, own, block) & moves):
+        if cells != ZERO:
+            return types.int64(count_ones((cells & (ZERO - cells)) - ONE))
+    at = find(own, other, block)
+    return types.int64((peek(block, at + 2) >> U(11)) & U(255)) if at != 0 else NO_MOVE

@@ -1,0 +1,91 @@
+"""Iterative deepening: look one ply ahead, then two, and so on, and have a move to play whenever the limit is reached.
+
+Each pass costs little beside the next, and finds the order of moves that makes the next one fast.
+"""
+
+from contextlib import AbstractContextManager
+from typing import Generic, Protocol, TypeVar
+
+from ttt_net.games import Game, Move
+from ttt_net.strategies.strategy import DECIDED, WIN, Choice, Effort, Limit, S, Stopped, is_decided, plies_to_end
+
+INFINITY = WIN + 1
+UNLIMITED_DEPTH = 1 << 30
+
+S_contra = TypeVar("S_contra", contravariant=True)
+
+
+class Search(Protocol[S_contra]):
+    """A search to a given depth, which remembers what it has found: in plain Python, or compiled."""
+
+    effort: Effort
+
+    @property
+    def guesses(self) -> int:
+        """How many values so far rest on an estimate."""
+
+    def ordered(self, state: S_contra) -> list[Move]:
+        """Return the legal moves, the most promising one first."""
+
+    def value_of_move(self, state: S_contra, move: Move, depth: int, alpha: int, beta: int) -> int:
+        """Return a root move's value for who makes it; outside the window, a bound of it; raises `Stopped`."""
+
+    def remembered(self, state: S_contra) -> Move | None:
+        """Return the move that was found best in a position, if it is remembered."""
+
+    def running(self) -> AbstractContextManager[None]:
+        """Return what has to surround the use of the search."""
+
+
+class Deepening(Generic[S]):
+    """Asks a search for more and more depth until a value is known or the limit reached."""
+
+    def __init__(self, game: Game[S], search: Search[S], limit: Limit) -> None:
+        self.game, self.search, self.effort = game, search, search.effort
+        self.max_depth = UNLIMITED_DEPTH if limit.depth is None else limit.depth
+
+    def choose(self, state: S) -> Choice:
+        """Return the best move of a position."""
+        moves = self.search.ordered(state)
+        self._move, self._value, exact = moves[0], 0, False
+        try:
+            with self.search.running():
+                while not exact and self.effort.depth < self.max_depth:
+                    moves.sort(key=self._move.__ne__)
+                    exact = self._deepen(state, moves, self.effort.depth + 1)
+                    self.effort.depth += 1
+        except Stopped:
+            pass  # what the unfinished pass has found so far is better than what the one before it knew
+        return Choice(self._move, self._value, self.line(state, self._move), self.effort.counts(), exact)
+
+    def _deepen(self, state: S, moves: list[Move], depth: int) -> bool:
+        """Find the best of the moves by looking `depth` plies ahead; return whether its value is now the truth."""
+        guesses, best, best_move = self.search.guesses, -INFINITY, moves[0]
+        for move in moves:
+            if best <= -DECIDED:
+                self._move = move  # should time run out now: rather a move not yet refuted than one that loses
+            value = self.search.value_of_move(state, move, depth, best, INFINITY)
+            if value > best:
+                best, best_move = value, move
+            self._move, self._value = best_move, best
+        return self._is_true(best, depth, guesses)
+
+    def judge(self, state: S, move: Move, depth: int) -> tuple[int, bool]:
+        """Return the value of one move for who makes it, `depth` plies ahead, and whether it is the truth."""
+        guesses = self.search.guesses
+        value = self.search.value_of_move(state, move, depth, -INFINITY, INFINITY)
+        return value, self._is_true(value, depth, guesses)
+
+    def _is_true(self, value: int, depth: int, guesses_before: int) -> bool:
+        """Tell whether a value needs no deeper search: it rests on no guess, or all that is shorter has been seen."""
+        return guesses_before == self.search.guesses or (is_decided(value) and plies_to_end(value) <= depth)
+
+    def line(self, state: S, move: Move) -> tuple[Move, ...]:
+        """Return the play that is expected from a move on: what the search remembers as best."""
+        line, seen = [move], {state}
+        state = self.game.result(state, move)
+        while state not in seen and (reply := self.search.remembered(state)) is not None:
+            seen.add(state)
+            line.append(reply)
+            state = self.game.result(state, reply)
+        return tuple(line)
