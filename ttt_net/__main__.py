@@ -31,7 +31,7 @@ def make_parser(chosen: str | None) -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the verb and return the exit code: 0 fine, 2 asked for what cannot be."""
+    """Run the verb and return the exit code: 0 fine, 1 nobody reads on, 2 asked for what cannot be."""
     arguments = sys.argv[1:] if arguments is None else arguments
     chosen = next((word for word in arguments if word in VERBS), None)
     args = make_parser(chosen).parse_args(arguments)
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         # Whoever read our output has had enough; keep the interpreter from complaining as it closes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return 1
     return code
 
 
