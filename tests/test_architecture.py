@@ -18,6 +18,7 @@ ALLOWED: dict[str, set[str]] = {
     "messages": {"errors", "clock"},
     "absence": {"clock"},
     "match": {"errors", "games", "messages", "clock", "absence"},
+    "history": {"errors", "games", "messages", "clock", "match"},
     "lobby": {"errors", "games", "messages", "clock"},
     "server": {"errors", "text", "games", "messages", "clock", "match", "lobby"},
     "client": {"errors", "text", "games", "messages", "clock"},
@@ -44,8 +45,8 @@ OF_ONE_SIDE = {
 
 
 def layer_of(module: str) -> str:
-    """Return the layer of `ttt_net.<module>`: the first name, or `client.bot` for that one module."""
-    return "client.bot" if module == "client.bot" else module.split(".")[0]
+    """Return the layer of `ttt_net.<module>`: the first name, or `client.bot` for that package."""
+    return "client.bot" if module.startswith("client.bot") else module.split(".")[0]
 
 
 def imports(source: str) -> Iterator[str]:

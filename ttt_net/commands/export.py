@@ -14,7 +14,6 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser = subparsers.add_parser("export", help="write recorded matches as text")
     parser.add_argument("sources", nargs="+", metavar="FILE", help="a file of records")
     parser.add_argument("--to", metavar="FILE", help="where to write; else to the screen")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -15,7 +15,6 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     """Add the verb and its arguments."""
     parser = subparsers.add_parser("games", help="list the games", description="List the games, or the ones named.")
     parser.add_argument("names", nargs="*", metavar="GAME", help="a game such as connect4 or mnk:5x4,4")
-    parser.set_defaults(run=run)
 
 
 def size_of(game: Game[Any]) -> str:

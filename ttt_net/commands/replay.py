@@ -33,7 +33,6 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser.add_argument("source", metavar="FILE", help="a file of records")
     parser.add_argument("--at", type=int, metavar="PLY", help="print the position after that many moves, and stop")
     parser.add_argument("--number", type=int, metavar="N", help="which record of the file, counted from 1")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
