@@ -155,6 +155,7 @@ def test_a_cell_list_is_right_whatever_was_asked_before() -> None:
         state = rng.choice(states[-3:])
         legal = game.actions(state)
         assert list(legal) == [n for n, mark in enumerate(game.board(state)) if mark == "." and not state.has_line]
+        assert game.actions(state._replace(ply=state.ply + 1)) == legal  # a search that lets a side pass
         states.append(game.result(state, rng.choice(legal)) if legal else game.initial)
 
 
