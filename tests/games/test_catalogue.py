@@ -94,6 +94,15 @@ def test_swap_gives_the_first_move_to_the_second_player(name: str) -> None:
         game.result(swapped, swap)
 
 
+def test_a_first_move_that_wins_is_not_taken_over() -> None:
+    game = find_game("mnk:1x1,1+swap")
+    won = game.result(game.initial, 0)
+    assert game.outcome(won) == (0, "line")
+    assert game.actions(won) == ()
+    with pytest.raises(Refusal, match="swap is possible only in answer to the first move"):
+        game.result(won, 1)
+
+
 @pytest.mark.parametrize("name", GAMES)
 def test_a_client_that_knows_no_game_can_draw_it_and_enter_moves(name: str) -> None:
     game, rng = find_game(name), random.Random(name)

@@ -167,6 +167,7 @@ NINE = "." * 9
         ("tictactoe", "XXX/OO./O..", "play went on after a line was complete"),
         ("tictactoe", "OOO/XX./XX.", "play went on after a line was complete"),
         ("mnk:6x3,3", "XXX.../OO.OO./XXX.O.", "play went on after a line was complete"),
+        ("wild", "XXX/XXX/OO.", "play went on after a line was complete"),
         ("wild", "XXX/.../OOO", "there is a line of X and one of O"),
         ("mnk:6x3,3", "XXXXXX/OO.OO./O.....", "play went on after a line was complete"),
         ("connect4", "......./......./......./......./...X.../.......", "a mark floats in the air: d2"),
