@@ -65,6 +65,7 @@ def test_games_shows_one_game_by_name(capsys: pytest.CaptureFixture[str]) -> Non
         (["replay", "{record}", "--at", "8"], "--at 8: the match has the plies 0 to 7"),
         (["replay", "{record}", "--at", "-1"], "--at -1: the match has the plies 0 to 7"),
         (["replay", "{record}", "--number", "2"], "--number 2: the file holds the records 1 to 1"),
+        (["replay", "{record}", "--number", "0"], "--number 0: the file holds the records 1 to 1"),
         (["export", "{record}", "--to", "/nowhere/at/all"], "cannot write /nowhere/at/all"),
     ],
 )

@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
 def _choose(records: list[Record], args: argparse.Namespace) -> Record:
     if args.number is None and len(records) > 1:
         raise ConfigurationError(f"{args.source} holds {len(records)} records; choose one with --number")
-    number = args.number or 1
+    number = 1 if args.number is None else args.number
     if not 1 <= number <= len(records):
         raise ConfigurationError(f"--number {number}: the file holds the records 1 to {len(records)}")
     return records[number - 1]

@@ -94,8 +94,10 @@ class LineGame(Game[LineState]):
         return cells
 
     def _supported(self, taken: int) -> int:
-        above = taken >> self.fall if self.fall > 0 else taken << -self.fall
-        return (self.full ^ taken) & (above | self._floor)
+        return (self.full ^ taken) & self._support(taken)
+
+    def _support(self, taken: int) -> int:
+        return (taken >> self.fall if self.fall > 0 else taken << -self.fall) | self._floor
 
     def result(self, state: LineState, move: Move) -> LineState:
         """Return the position with one more mark; a cell that is not legal raises `Refusal`."""
@@ -176,8 +178,7 @@ class LineGame(Game[LineState]):
 
     def _refuse_impossible_stacks(self, first: int, second: int, last: int) -> None:
         taken = first | second
-        above = taken >> self.fall if self.fall > 0 else taken << -self.fall
-        floating = taken & ~(above | self._floor)
+        floating = taken & ~self._support(taken)
         if floating:
             names = ", ".join(cell_name(self.shape, cell) for cell in list_cells(floating)[:3])
             raise Refusal(Code.BAD_NOTATION, f"a mark floats in the air: {names}")
