@@ -13,6 +13,7 @@ from ttt_net.games import find_game
 from ttt_net.games.catalogue import NAMES
 from ttt_net.games.game import Game
 from ttt_net.games.geometry import cell_name
+from ttt_net.games.line import LineState
 from ttt_net.games.notation import read_move, write_position
 
 FOLDER = Path(__file__).parent / "playthroughs"
@@ -42,7 +43,7 @@ def random_plays(game: Game[Any]) -> dict[str, list[int]]:
             if game.move_names[legal[-1]] == "swap":
                 legal = legal[-1:]
             elif attempt >= TRIES:
-                legal = tuple(move for move in legal if not game.line(game.result(state, move))) or legal
+                legal = peaceful(game, state)
             moves.append(rng.choice(legal))
             state = game.result(state, moves[-1])
         ending = ending_of(game, state)
@@ -51,6 +52,16 @@ def random_plays(game: Game[Any]) -> dict[str, list[int]]:
     if game.name == "vanishing":
         found["draw"] = REPETITION
     return found
+
+
+def peaceful(game: Game[Any], state: Any) -> tuple[int, ...]:
+    """The moves that complete no line; first of all those that keep the other side from completing one."""
+    legal = game.actions(state)
+    quiet = tuple(move for move in legal if not game.line(game.result(state, move))) or legal
+    if not isinstance(state, LineState):
+        return quiet
+    passed = state._replace(ply=state.ply + 1)
+    return tuple(move for move in quiet if game.line(game.result(passed, move))) or quiet
 
 
 def path_of(name: str, ending: str) -> Path:
