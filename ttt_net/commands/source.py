@@ -26,11 +26,3 @@ def load_records(source: str) -> list[Record]:
     if not records:
         raise ConfigurationError(f"{source}: there is no record in it")
     return records
-
-
-def load_record(source: str) -> Record:
-    """Return the one match in `source`; several raise `ConfigurationError`."""
-    records = load_records(source)
-    if len(records) > 1:
-        raise ConfigurationError(f"{source} holds {len(records)} records; choose one with --number")
-    return records[0]
