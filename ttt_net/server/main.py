@@ -23,6 +23,7 @@ from ttt_net.server.journal import Database, Journal
 from ttt_net.server.limits import Limits
 
 DEFAULT_PORT = 8765
+DEFAULT_DATA = user_data_path("ttt_net", appauthor=False) / "server"
 JOURNAL_FILE = "journal.sqlite"
 _WRITING_S = 1.0
 """How long the end waits for the journal."""
@@ -57,9 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--port", type=int, default=DEFAULT_PORT, help="port; 0 picks a free one (default: %(default)s)"
     )
-    parser.add_argument(
-        "--data", type=Path, default=user_data_path("ttt_net") / "server", help="folder for the journal"
-    )
+    parser.add_argument("--data", type=Path, default=DEFAULT_DATA, help="folder for the journal")
     parser.add_argument("--name", default=f"ttt_net on {socket.gethostname()}", help="what players see as its name")
     parser.add_argument(
         "--rate", type=float, default=100.0, help="messages per second and client (default: %(default)g)"
