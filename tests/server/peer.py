@@ -41,7 +41,7 @@ class Peer:
                 self.heard.remove(message)
                 return message
         while True:
-            message = json.loads(await self.socket.recv())
+            message: Message = json.loads(await self.socket.recv())
             if message["type"] == type and fields.items() <= message.items():
                 return message
             self.heard.append(message)

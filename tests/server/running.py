@@ -74,7 +74,7 @@ class Server:
 
     @property
     def sessions(self) -> dict[int, Session]:
-        return self.hub._sessions
+        return self.hub.sessions
 
     @property
     def tables(self) -> dict[str, Table]:
