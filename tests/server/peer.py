@@ -41,10 +41,10 @@ class Peer:
                 self.heard.remove(message)
                 return message
         while True:
-            message: Message = json.loads(await self.socket.recv())
-            if message["type"] == type and fields.items() <= message.items():
-                return message
-            self.heard.append(message)
+            told: Message = json.loads(await self.socket.recv())
+            if told["type"] == type and fields.items() <= told.items():
+                return told
+            self.heard.append(told)
 
     async def answer(self, request: int) -> Message:
         """Return the answer to a request."""

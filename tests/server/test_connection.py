@@ -1,6 +1,7 @@
 """What a bad peer cannot do: broken frames, dripping handshakes, readers that stop, wires that are cut."""
 
 import asyncio
+import socket
 import struct
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 
 from tests.server.peer import BINARY, CLOSE, CONT, HANDSHAKE, PING, PONG, TEXT, client_frame, said
 from tests.server.running import running, until
+from ttt_net.server.connection import Connection, frame
 from ttt_net.server.limits import Limits
 
 FEW = Limits(messages_per_s=1_000_000.0, message_burst=1_000_000)
@@ -209,3 +211,43 @@ async def test_a_closing_handshake_that_is_not_answered_ends_in_time(tmp_path: P
         assert len(server.connections) == 1, "it is our turn to close, and we do not"
         server.tick(server.hub.limits.closing_s + 0.1)
         await server.until_empty()
+
+
+def flood(connection: Connection) -> None:
+    """Send to a peer that does not read, until the server has to keep what the kernel will not take."""
+    while connection.is_open and connection._behind_since_s is None:
+        connection.send(frame(b'"' + b"x" * 1_000 + b'"'))
+    assert connection.is_open
+
+
+async def test_a_stopped_reader_that_hangs_up_half_does_not_hurt_the_server(tmp_path: Path) -> None:
+    async with running(tmp_path, FEW) as server:
+        stalled = await server.raw(receive_buffer=4_096)
+        await stalled.hello("Mallory")
+        connection = server.connection_of("Mallory")
+        flood(connection)
+        stalled.socket.shutdown(socket.SHUT_WR)
+        await until(lambda: not connection.is_open)
+        server.tick(server.hub.limits.ping_after_s + 0.1)
+        await server.join("Ann")
+        server.tick(server.hub.limits.closing_s + 0.1)
+        await until(lambda: len(server.connections) == 1)
+
+
+async def test_a_fault_in_looking_after_one_connection_costs_only_that_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with running(tmp_path) as server:
+        ann, bob = await server.join("Ann"), await server.join("Bob")
+        tick, broken = Connection.tick, server.connection_of("Ann")
+
+        def failing(connection: Connection, now_s: float) -> None:
+            assert connection is not broken, "planted"
+            tick(connection, now_s)
+
+        monkeypatch.setattr(Connection, "tick", failing)
+        server.tick(0.0)
+        assert await ann.close_code() is None
+        await bob.ok("ping")
+        assert "planted" in caplog.text
+        caplog.clear()

@@ -140,6 +140,7 @@ class Connection(asyncio.Protocol):
 
     def eof_received(self) -> None:
         """Close our side too."""
+        self._closing_since_s = self._closing_since_s or self._loop.time()
         self._protocol.receive_eof()
         self._flush()
 
