@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.server.running import Server, running
+from tests.server.running import running, until
 from ttt_net.server.limits import Limits
 
 FAST = Limits(messages_per_s=1_000_000.0, message_burst=1_000_000)
@@ -313,3 +313,34 @@ async def test_a_disk_that_is_full_refuses_moves_and_play_goes_on_when_there_is_
         await mover.ok("play", match=match, ply=made, move=made)
         assert (await other.resume(match))["moves"] == list(range(made + 1))
         assert not [message for message in other.heard if message["type"] == "ended"]
+
+
+async def test_a_table_whose_players_leave_while_it_is_written_down_is_let_go_of(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        peers = [await server.join(name) for name in ("Ann", "Bob")]
+        with server.stopped_disk():
+            for peer in peers:
+                await peer.ok("seek")
+            for peer in peers:
+                peer.abort()
+            await until(lambda: not server.connections)
+        await server.flushed()
+        assert server.tables == {}
+        again = await server.connect()
+        (match,) = (await again.hello(token=peers[0].token))["matches"]
+        await again.resume(match)
+
+
+async def test_a_rematch_whose_players_leave_while_it_is_written_down_is_let_go_of(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        first, second, match = await server.pair()
+        await first.ok("resign", match=match)
+        await first.ok("offer", match=match, kind="rematch")
+        with server.stopped_disk():
+            await second.say("offer", match=match, kind="rematch")
+            await second.ok("ping")
+            for peer in (first, second):
+                peer.abort()
+            await until(lambda: not server.connections)
+        await server.flushed()
+        assert server.tables == {}

@@ -82,6 +82,7 @@ class Table:
         self._note_absences(match)
         for session in self.audience.values():
             session.tell(self._snapshot(match, session))
+        self._settle()  # both may have left while it was being written down
 
     def live_row(self) -> LiveMatch | None:
         """Return the match's row in the list of live public matches, if it belongs there."""
