@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.server.running import running, until
+from tests.server.running import Server, running, until
 from ttt_net.server.limits import Limits
 
 FAST = Limits(messages_per_s=1_000_000.0, message_burst=1_000_000)
@@ -344,3 +344,25 @@ async def test_a_rematch_whose_players_leave_while_it_is_written_down_is_let_go_
             await until(lambda: not server.connections)
         await server.flushed()
         assert server.tables == {}
+
+
+async def long_match(server: Server) -> tuple[Any, Any, str, int]:
+    """Play a long match on a large board, without a line of five."""
+    first, second, match = await server.pair(games=["mnk:19x19,19"])
+    plies = 200
+    for ply in range(plies):
+        await (first, second)[ply % 2].ok("play", match=match, ply=ply, move=ply)
+    await second.hear("played", ply=plies)
+    return first, second, match, plies
+
+
+async def test_who_resumes_a_long_match_from_the_start_is_not_drowned_in_it(tmp_path: Path) -> None:
+    async with running(tmp_path, FAST) as server:
+        first, second, match, plies = await long_match(server)
+        second.abort()
+        await first.hear("presence", online=False)
+        again = await server.connect()
+        await again.hello(token=second.token)
+        snapshot = await again.resume(match, seq=1)
+        assert len(snapshot["moves"]) == plies
+        await again.ok("ping")

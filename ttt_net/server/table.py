@@ -38,6 +38,8 @@ MAX_WAITING = 8
 """Requests of one player that may wait for one match; he gets an answer to each, so more is a flood."""
 MAX_STRANGERS = 32
 """Requests that may wait before one of somebody who does not play, or is not known to, is turned away."""
+MAX_TAIL = 32
+"""Missed facts that are told one by one; with more, the snapshot alone is shorter, and fits into what may wait."""
 
 Request = Command | Resume | Watch | Unwatch
 
@@ -170,9 +172,8 @@ class Table:
             match.absences.returned(side)
             self._mind_clock(match)
         session.ok(request.id)
-        if request.seq:
-            for fact in match.tail(request.seq):
-                session.tell(fact)
+        if request.seq and match.seq - request.seq <= MAX_TAIL:
+            session.connection.send(b"".join(frame(encode(fact)) for fact in match.tail(request.seq)))
         session.tell(self._snapshot(match, session))
         if is_new:
             self._tell_presence(session.player, online=True)
