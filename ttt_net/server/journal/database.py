@@ -117,22 +117,26 @@ class Database:
         """Do the jobs in one transaction; if any fails, each in its own, so that one cannot spoil the others."""
         connection = self._connection
         try:
-            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("BEGIN")  # not IMMEDIATE: a disk that cannot be written can still be read
             results = [job.work(connection) for job in batch]
             connection.execute("COMMIT")
-        except (sqlite3.Error, StorageError) as error:
+        except Exception as error:  # whatever went wrong in one job, the others have theirs done, and the thread lives
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             if len(batch) > 1:
                 return [result for job in batch for result in self._commit([job])]
-            log.error("storage: %s", error)
+            is_ours = not isinstance(error, sqlite3.Error | StorageError)
+            log.error("storage: %s", error, exc_info=is_ours)
             return [StorageError(str(error))]
         return results
 
 
 def _report(batch: list[_Job], results: list[Any]) -> None:
     for job, result in zip(batch, results, strict=True):
-        job.done(result)
+        try:
+            job.done(result)
+        except Exception:  # a fault of ours in one answer must not keep the others from theirs
+            log.exception("fault while answering a job")
 
 
 def open_readonly(path: Path) -> sqlite3.Connection:
