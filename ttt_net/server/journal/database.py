@@ -10,6 +10,7 @@ import os
 import queue
 import sqlite3
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -153,11 +154,14 @@ def open_readonly(path: Path) -> sqlite3.Connection:
 
 def _open(path: Path) -> tuple[sqlite3.Connection, IO[bytes]]:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lock = _lock(path.with_suffix(".lock"))
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-        connection = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
-        _prepare(connection, path)
+        with ExitStack() as opened:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            lock = opened.enter_context(_lock(path.with_suffix(".lock")))
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+            connection = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
+            opened.callback(connection.close)
+            _prepare(connection, path)
+            opened.pop_all()
     except OSError as error:
         raise ConfigurationError(
             f"cannot write to {path.parent}: {error.strerror}; choose a folder with --data"
@@ -191,7 +195,6 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     connection.execute("BEGIN IMMEDIATE")
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > SCHEMA_VERSION:
-        connection.close()
         raise ConfigurationError(
             f"{path} was written by a newer ttt_net (schema {version}, this program knows {SCHEMA_VERSION}); upgrade"
         )
