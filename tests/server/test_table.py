@@ -366,3 +366,40 @@ async def test_who_resumes_a_long_match_from_the_start_is_not_drowned_in_it(tmp_
         snapshot = await again.resume(match, seq=1)
         assert len(snapshot["moves"]) == plies
         await again.ok("ping")
+
+
+async def test_a_disk_that_cannot_be_written_refuses_and_a_flag_that_fell_meanwhile_falls_later(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path) as server:
+        first, second, match = await server.pair(time=TIMED)
+        await first.play(match, (first, 4), (second, 0))
+        await submit(server, lambda connection: connection.execute("PRAGMA query_only = ON"))
+        assert await first.refused("play", match=match, ply=2, move=8) == "storage"
+        table, failures = server.tables[match], 0
+        fail = table._fail
+
+        def failing(*arguments: Any) -> None:
+            nonlocal failures
+            failures += 1
+            fail(*arguments)
+
+        table._fail = failing  # type: ignore[method-assign]
+        await until(lambda: failures > 0)
+        await submit(server, lambda connection: connection.execute("PRAGMA query_only = OFF"))
+        ended = await second.hear("ended", match=match)
+        assert (ended["winner"], ended["reason"]) == (1, "time")
+
+
+async def test_seekers_whose_match_cannot_be_written_down_are_told_and_may_come_back(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        peers = [await server.join(name) for name in ("Ann", "Bob")]
+        await submit(server, lambda connection: connection.execute("PRAGMA query_only = ON"))
+        for peer in peers:
+            await peer.ok("seek")
+        assert [await peer.close_code() for peer in peers] == [1011, 1011]
+        await submit(server, lambda connection: connection.execute("PRAGMA query_only = OFF"))
+        again = [await server.connect() for _ in peers]
+        for peer, before in zip(again, peers, strict=True):
+            assert (await peer.hello(token=before.token))["matches"] == []
+        await server.match(again[0], again[1])

@@ -40,6 +40,8 @@ MAX_STRANGERS = 32
 """Requests that may wait before one of somebody who does not play, or is not known to, is turned away."""
 MAX_TAIL = 32
 """Missed facts that are told one by one; with more, the snapshot alone is shorter, and fits into what may wait."""
+_RETRY_S = 1.0
+"""How long after a failure of the disk the match is read again."""
 
 Request = Command | Resume | Watch | Unwatch
 
@@ -247,10 +249,11 @@ class Table:
         if asked:
             reason = "the server cannot write to its disk; your request was not carried out, and the match is safe"
             asked[0].refuse(asked[1], Refusal(Code.STORAGE, reason, 1_000))
-        self._stop_flag()
         self.match = None
+        self._read_later()
 
     def _read(self) -> None:
+        self._stop_flag()
         self._is_busy = True
 
         def done(record: Record | StorageError | None) -> None:
@@ -262,6 +265,7 @@ class Table:
                 self._mind_clock(self.match)
             else:
                 self._refuse_all(record)
+                self._read_later()
             self._settle()
 
         self._owner.journal.read(self.id, done)
@@ -333,9 +337,17 @@ class Table:
             self._flag.cancel()
             self._flag = None
 
+    def _read_later(self) -> None:
+        """Try again in a while: players who wait for a flag to fall ask for nothing."""
+        self._stop_flag()
+        self._flag = asyncio.get_running_loop().call_later(_RETRY_S, self._look_at_flag)
+
     def _look_at_flag(self) -> None:
-        if self.match is None or self._is_busy:
+        if self._is_busy:
             return  # a write is under way; what it leads to sets the flag again
+        if self.match is None:
+            self._read()
+            return
         facts = self.match.flag(self._owner.now_ms())
         if facts:
             self._commit(self.match, facts, None)
