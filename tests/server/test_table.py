@@ -403,3 +403,35 @@ async def test_seekers_whose_match_cannot_be_written_down_are_told_and_may_come_
         for peer, before in zip(again, peers, strict=True):
             assert (await peer.hello(token=before.token))["matches"] == []
         await server.match(again[0], again[1])
+
+
+async def test_a_match_that_cannot_be_read_is_refused_and_hurts_no_other(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        first, second, match = await server.pair()
+        for peer in (first, second):
+            await peer.close()
+        await server.until_empty()
+        await submit(server, lambda db: db.execute("UPDATE facts SET fact = ? WHERE match = ?", (b"{}", match)))
+        again = await server.connect()
+        await again.hello(token=first.token)
+        assert await again.refused("resume", match=match, seq=0) == "storage"
+        await submit(
+            server,
+            lambda db: db.execute(
+                "UPDATE facts SET fact = ? WHERE match = ?",
+                (
+                    b'{"type":"started","match":"%s","seq":1,"at_ms":0,"game":"chess","players":[{"name":"a"},{"name":"b"}]}'
+                    % match.encode(),
+                    match,
+                ),
+            ),
+        )
+        carl = await server.join("Carl")
+        with server.stopped_disk():
+            request = await again.say("resume", match=match, seq=0)
+            await again.ok("ping")
+            unknown = await carl.say("resume", match="nobody", seq=0)
+            await carl.ok("ping")
+        assert (await again.answer(request))["code"] == "storage"
+        assert (await carl.answer(unknown))["code"] == "unknown_match"
+        assert server.tables == {}

@@ -258,17 +258,21 @@ class Table:
 
         def done(record: Record | StorageError | None) -> None:
             self._is_busy = False
-            if isinstance(record, Record):
-                self.seats = record.seats
-                self.match = Match.from_facts(record.facts)
-                self._note_absences(self.match)
-                self._mind_clock(self.match)
-            else:
-                self._refuse_all(record)
-                self._read_later()
+            try:
+                if isinstance(record, Record):
+                    self._open_record(record)
+                else:
+                    self._refuse_all(record)
+            except Refusal as refusal:  # a match of a game that this program does not know
+                self._refuse_all(StorageError(str(refusal)))
             self._settle()
 
         self._owner.journal.read(self.id, done)
+
+    def _open_record(self, record: Record) -> None:
+        self.match, self.seats = Match.from_facts(record.facts), record.seats
+        self._note_absences(self.match)
+        self._mind_clock(self.match)
 
     def _refuse_all(self, failure: StorageError | None) -> None:
         refusal = Refusal(Code.UNKNOWN_MATCH, f"there is no match {self.id}")
@@ -277,6 +281,7 @@ class Table:
         while self._waiting:
             session, request = self._waiting.popleft()
             session.refuse(request.id, refusal)
+        self._read_later()
 
     def _settle(self) -> None:
         """Serve what waits; when there is nothing, and nobody hears the match, let go of it."""
