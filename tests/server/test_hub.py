@@ -248,3 +248,20 @@ async def test_a_player_with_as_many_matches_as_he_may_have_starts_no_more(tmp_p
         assert await ann.refused("seek") == "too_many_matches"
         await ann.ok("resign", match=match)
         await ann.ok("seek")
+
+
+async def test_a_client_that_connects_while_the_server_drains_is_told_to_come_back(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        early = await server.connect()
+        ann = await server.join("Ann")
+        half = await server.raw()
+        await until(lambda: len(server.connections) == 3)
+        server.hub.drain()
+        await half.send(HANDSHAKE)
+        assert await half.status() == 503
+        assert (await ann.hear("restarting"))["retry_after_ms"] > 0
+        assert await ann.refused("seek") == "restarting"
+        assert await ann.refused("play", match="none", ply=0, move=0) == "restarting"
+        assert await early.refused("hello", protocols=[1], name="Bob") == "restarting"
+        server.hub.close_all()
+        assert await ann.close_code() == await early.close_code() == 1012

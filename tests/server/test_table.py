@@ -369,7 +369,7 @@ async def test_who_resumes_a_long_match_from_the_start_is_not_drowned_in_it(tmp_
 
 
 async def test_a_disk_that_cannot_be_written_refuses_and_a_flag_that_fell_meanwhile_falls_later(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with running(tmp_path) as server:
         first, second, match = await server.pair(time=TIMED)
@@ -384,7 +384,7 @@ async def test_a_disk_that_cannot_be_written_refuses_and_a_flag_that_fell_meanwh
             failures += 1
             fail(*arguments)
 
-        table._fail = failing  # type: ignore[method-assign]
+        monkeypatch.setattr(table, "_fail", failing)
         await until(lambda: failures > 0)
         await submit(server, lambda connection: connection.execute("PRAGMA query_only = OFF"))
         ended = await second.hear("ended", match=match)

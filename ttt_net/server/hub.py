@@ -98,6 +98,8 @@ class Hub:
             said = wire.decode_said(text)
             if isinstance(session, Session):
                 self._act(session, said)
+            elif self._is_draining:
+                raise Refusal(Code.RESTARTING, "the server is about to restart; come back in a moment", COME_BACK_MS)
             else:
                 self._entrance.enter(connection, said)
         except Refusal as refusal:
