@@ -3,12 +3,16 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent.parent.parent
+PATIENCE_S = 60
+"""No wait of a test lasts longer, however busy the machine is."""
+Start = Callable[..., "subprocess.Popen[str]"]
 CLIENT = [sys.executable, str(ROOT / "client.py")]
 
 
@@ -67,3 +71,38 @@ def environment(tmp_path: Path) -> dict[str, str]:
         "LC_ALL": "C.UTF-8",
         "PYTHONUNBUFFERED": "1",
     }
+
+
+@pytest.fixture
+def start(environment: dict[str, str]) -> Iterator[Start]:
+    """Start clients whose ends are pipes; whatever still runs after the test, or for too long, is killed."""
+    processes: list[subprocess.Popen[str]] = []
+    timers: list[threading.Timer] = []
+
+    def started(*arguments: str) -> "subprocess.Popen[str]":
+        pipe = subprocess.PIPE
+        command = [*CLIENT, *arguments]
+        process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=environment)
+        timer = threading.Timer(PATIENCE_S, process.kill)
+        timer.start()
+        processes.append(process)
+        timers.append(timer)
+        return process
+
+    yield started
+    for timer in timers:
+        timer.cancel()
+    for process in processes:
+        process.kill()
+        process.communicate()
+
+
+def heard_until(process: "subprocess.Popen[str]", words: str) -> str:
+    """Return what the process writes up to the line with these words."""
+    assert process.stdout is not None
+    heard = ""
+    for line in process.stdout:
+        heard += line
+        if words in line:
+            return heard
+    raise AssertionError(f"never said {words!r}: {heard!r}")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import signal
 import socket
 import stat
@@ -12,20 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.client.conftest import CLIENT, ROOT, RealServer
-
-PATIENCE_S = 60
-
-
-def started(address: str, *arguments: str, environment: dict[str, str]) -> "subprocess.Popen[str]":
-    return subprocess.Popen(
-        [*CLIENT, address, *arguments],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment,
-    )
+from tests.client.conftest import CLIENT, PATIENCE_S, ROOT, RealServer, Start, heard_until
 
 
 def ended(process: "subprocess.Popen[str]") -> tuple[int, str, str]:
@@ -37,11 +25,8 @@ def messages(out: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in out.splitlines()]
 
 
-def test_two_bots_play_their_games_and_leave(real_server: RealServer, environment: dict[str, str]) -> None:
-    bots = [
-        started(real_server.address, "--bot", name, "--games", "3", "--json", environment=environment)
-        for name in ("alphabeta", "random")
-    ]
+def test_two_bots_play_their_games_and_leave(real_server: RealServer, start: Start) -> None:
+    bots = [start(real_server.address, "--bot", name, "--games", "3", "--json") for name in ("alphabeta", "random")]
     results = [ended(bot) for bot in bots]
     assert [code for code, _, _ in results] == [0, 0]
     assert [err for _, _, err in results] == ["", ""]
@@ -55,11 +40,8 @@ def test_two_bots_play_their_games_and_leave(real_server: RealServer, environmen
     assert welcome["you"] == {"name": "alphabeta", "bot": "alphabeta"}
 
 
-def test_bots_of_one_name_do_not_throw_one_another_off(real_server: RealServer, environment: dict[str, str]) -> None:
-    bots = [
-        started(real_server.address, "--bot", "random", "--games", "2", "--json", environment=environment)
-        for _ in range(2)
-    ]
+def test_bots_of_one_name_do_not_throw_one_another_off(real_server: RealServer, start: Start) -> None:
+    bots = [start(real_server.address, "--bot", "random", "--games", "2", "--json") for _ in range(2)]
     names = set()
     for bot in bots:
         code, out, _ = ended(bot)
@@ -68,11 +50,9 @@ def test_bots_of_one_name_do_not_throw_one_another_off(real_server: RealServer, 
     assert names == {"random", "random-2"}
 
 
-def test_a_person_plays_a_bot_through_a_pipe_without_an_escape_byte(
-    real_server: RealServer, environment: dict[str, str]
-) -> None:
-    bot = started(real_server.address, "--bot", "random", "--games", "1", "--seed", "3", environment=environment)
-    person = started(real_server.address, "--name", "Ann", environment=environment)
+def test_a_person_plays_a_bot_through_a_pipe_without_an_escape_byte(real_server: RealServer, start: Start) -> None:
+    bot = start(real_server.address, "--bot", "random", "--games", "1", "--seed", "3")
+    person = start(real_server.address, "--name", "Ann")
     assert person.stdin is not None
     assert person.stdout is not None
     out = ""
@@ -93,8 +73,10 @@ def test_a_person_plays_a_bot_through_a_pipe_without_an_escape_byte(
     assert "\x1b" not in out
 
 
-def test_a_client_without_input_says_that_its_match_stays(real_server: RealServer, environment: dict[str, str]) -> None:
-    bot = started(real_server.address, "--bot", "random", environment=environment)
+def test_a_client_without_input_says_that_its_match_stays(
+    real_server: RealServer, start: Start, environment: dict[str, str]
+) -> None:
+    bot = start(real_server.address, "--bot", "random")
     person = subprocess.run(
         [*CLIENT, real_server.address, "--name", "Ann"],
         stdin=subprocess.DEVNULL,
@@ -105,38 +87,29 @@ def test_a_client_without_input_says_that_its_match_stays(real_server: RealServe
     )
     assert person.returncode == 0
     assert "Your match stays as it is." in person.stdout
-    again = started(real_server.address, "--name", "Ann", environment=environment)
-    assert again.stdout is not None
-    while "Your unfinished match goes on." not in again.stdout.readline():
-        pass
+    again = start(real_server.address, "--name", "Ann")
+    heard_until(again, "Your unfinished match goes on.")
     again.communicate("quit\nquit\n", timeout=PATIENCE_S)
     assert again.returncode == 0
     bot.send_signal(signal.SIGTERM)
     assert ended(bot)[0] == 0
 
 
-def test_a_killed_server_is_waited_for_and_the_games_go_on(
-    real_server: RealServer, environment: dict[str, str]
-) -> None:
+def test_a_killed_server_is_waited_for_and_the_games_go_on(real_server: RealServer, start: Start) -> None:
     bots = [
-        started(
+        start(
             real_server.address,
             *("--bot", name, "--games", "2", "--json", "--game", "connect4", "--move-time", "60"),
-            environment=environment,
         )
         for name in ("alphabeta", "random")
     ]
-    out = bots[0].stdout
-    assert out is not None
-    lines = []
-    while '"played"' not in (line := out.readline()):
-        lines.append(line)
+    before = heard_until(bots[0], '"played"')
     real_server.end(is_killed=True)
     real_server.start()
     code, rest, err = ended(bots[0])
     assert (code, err) == (0, "")
     assert ended(bots[1])[0] == 0
-    heard = messages("".join([*lines, line, rest]))
+    heard = messages(before + rest)
     assert heard[-1]["games"] == 2
     assert sum(message["type"] == "welcome" for message in heard) >= 2, "it came back"
     seqs: dict[str, list[int]] = {}
@@ -147,11 +120,9 @@ def test_a_killed_server_is_waited_for_and_the_games_go_on(
         assert sorted(set(numbers)) == list(range(2, max(numbers) + 1)), "no fact is missing"
 
 
-def test_nothing_of_a_bot_outlives_it(real_server: RealServer, environment: dict[str, str]) -> None:
-    bot = started(real_server.address, "--bot", "random", environment=environment)
-    assert bot.stdout is not None
-    while "Playing as" not in bot.stdout.readline():
-        pass
+def test_nothing_of_a_bot_outlives_it(real_server: RealServer, start: Start) -> None:
+    bot = start(real_server.address, "--bot", "random")
+    heard_until(bot, "Playing as")
     children = Path(f"/proc/{bot.pid}/task/{bot.pid}/children")
     if not children.exists():
         pytest.skip("needs /proc")
@@ -159,17 +130,13 @@ def test_nothing_of_a_bot_outlives_it(real_server: RealServer, environment: dict
     watched = os.pidfd_open(int(mind))
     bot.kill()
     ended(bot)
-    import select
-
     assert select.select([watched], [], [], PATIENCE_S)[0], "the mind ended"
     os.close(watched)
 
 
-def test_tokens_are_kept_in_private_and_never_printed(
-    real_server: RealServer, environment: dict[str, str], tmp_path: Path
-) -> None:
+def test_tokens_are_kept_in_private_and_never_printed(real_server: RealServer, start: Start, tmp_path: Path) -> None:
     bots = [
-        started(real_server.address, "--bot", name, "--games", "1", *how, environment=environment)
+        start(real_server.address, "--bot", name, "--games", "1", *how)
         for name, how in (("random", ["--json"]), ("alphabeta", []))
     ]
     printed = "".join("".join(map(str, ended(bot))) for bot in bots)
