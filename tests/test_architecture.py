@@ -18,6 +18,7 @@ ALLOWED: dict[str, set[str]] = {
     "messages": {"errors", "clock"},
     "absence": {"clock"},
     "match": {"errors", "games", "messages", "clock", "absence"},
+    "history": {"errors", "games", "messages", "clock", "match"},
     "lobby": {"errors", "games", "messages", "clock"},
     "server": {"errors", "text", "games", "messages", "clock", "match", "lobby"},
     "client": {"errors", "text", "games", "messages", "clock"},

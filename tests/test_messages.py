@@ -37,6 +37,15 @@ SAID: dict[type, st.SearchStrategy[wire.AnySaid]] = {
         opponents=st.sampled_from(["any", "people", "bots"]),
     ),
     wire.Unseek: st.builds(wire.Unseek, id=ids),
+    wire.Challenge: st.builds(wire.Challenge, id=ids, name=text, game=st.text(max_size=40), time=st.none() | times),
+    wire.Answer: st.builds(
+        wire.Answer, id=ids, challenge=ids, accept=st.booleans(), reason=st.sampled_from(["later", "generic"])
+    ),
+    wire.Invite: st.builds(wire.Invite, id=ids, game=st.text(max_size=40), time=st.none() | times),
+    wire.Join: st.builds(wire.Join, id=ids, code=text),
+    wire.Matches: st.builds(wire.Matches, id=ids),
+    wire.Watch: st.builds(wire.Watch, id=ids, match=names),
+    wire.Unwatch: st.builds(wire.Unwatch, id=ids, match=names),
     wire.Play: st.builds(wire.Play, id=ids, match=names, ply=small, move=small),
     wire.Resign: st.builds(wire.Resign, id=ids, match=names),
     wire.Abort: st.builds(wire.Abort, id=ids, match=names),
@@ -70,6 +79,7 @@ FACTS: dict[type, st.SearchStrategy[wire.Fact]] = {
         players=st.tuples(players, players),
         time=st.none() | times,
         previous=st.none() | text,
+        private=st.booleans(),
     ),
     wire.Played: st.builds(
         wire.Played,

@@ -43,6 +43,7 @@ class Match:
         self.id = started.match
         self.players = started.players
         self.previous = started.previous
+        self.is_private = started.private
         self.time = started.time
         self.game: Game[Any] = find_game(started.game)
         self.state: Any = self.game.initial
@@ -196,7 +197,7 @@ class Match:
             marks=game.marks(state),
         )
 
-    def snapshot(self, you: Side | None, present: tuple[bool, bool], now_ms: int) -> wire.Snapshot:
+    def snapshot(self, you: Side | None, present: tuple[bool, bool], now_ms: int, watchers: int = 0) -> wire.Snapshot:
         """Return the whole match as `you` may see it (None: a watcher)."""
         return wire.Snapshot(
             match=self.id,
@@ -213,6 +214,8 @@ class Match:
             clock=_clock_info(self.clock, now_ms),
             outcome=self.outcome and wire.OutcomeInfo(self.outcome.winner, self.outcome.reason.value),
             adjourned=self.is_adjourned,
+            private=self.is_private,
+            watchers=watchers,
             away=next((away for side in SIDES if side != you and (away := self.away(side, now_ms))), None),
             previous=self.previous,
             next=self.next,
@@ -229,6 +232,7 @@ class Match:
             players=(second, first),
             time=self.time,
             previous=self.id,
+            private=self.is_private,
         )
 
     def _play(self, side: Side, command: wire.Play, now_ms: int, lag_ms: int) -> list[wire.Fact]:

@@ -32,6 +32,8 @@ GameName = Annotated[str, Meta(max_length=40)]
 Side = Literal[0, 1]
 OfferKind = Literal["draw", "takeback", "rematch"]
 ClaimKind = Literal["win", "draw", "adjourn"]
+DeclineReason = Literal["later", "another_game", "another_time", "no_bots", "generic"]
+ChallengeEnd = Literal["later", "another_game", "another_time", "no_bots", "generic", "expired", "gone"]
 Opponents = Literal["any", "people", "bots"]
 
 
@@ -68,6 +70,51 @@ class Seek(Said, frozen=True, omit_defaults=True):
 
 class Unseek(Said, frozen=True):
     """Take the seek back."""
+
+
+class Challenge(Said, frozen=True, omit_defaults=True):
+    """Challenge a connected player by `name`. He hears `challenged`; you hear `challengeover` or a `snapshot`."""
+
+    name: ShortText
+    game: GameName = "tictactoe"
+    time: TimeControl | None = None
+
+
+class Answer(Said, frozen=True, omit_defaults=True):
+    """Accept a challenge or turn it down; who made it takes it back by turning it down."""
+
+    challenge: Annotated[int, Meta(ge=0, le=2**53 - 1)]
+    accept: bool
+    reason: DeclineReason = "generic"
+
+
+class Invite(Said, frozen=True, omit_defaults=True):
+    """Ask for an `invitation`: a code for a friend, with which he joins a private match with you."""
+
+    game: GameName = "tictactoe"
+    time: TimeControl | None = None
+
+
+class Join(Said, frozen=True):
+    """Join the private match of whoever gave you the code. Codes may be tried ten times a minute."""
+
+    code: ShortText
+
+
+class Matches(Said, frozen=True):
+    """Ask for the list of live public matches."""
+
+
+class Watch(Said, frozen=True):
+    """Hear the facts of a public match that you do not play in, after a snapshot."""
+
+    match: MatchId
+
+
+class Unwatch(Said, frozen=True):
+    """Hear no more of a match that you watch."""
+
+    match: MatchId
 
 
 class Play(Said, frozen=True):
@@ -132,7 +179,27 @@ class Ping(Said, frozen=True):
     """Ask for an answer, to measure the way."""
 
 
-AnySaid = Hello | Seek | Unseek | Play | Resign | Abort | Offer | Decline | Claim | Resume | Who | Ping
+AnySaid = (
+    Hello
+    | Seek
+    | Unseek
+    | Challenge
+    | Answer
+    | Invite
+    | Join
+    | Play
+    | Resign
+    | Abort
+    | Offer
+    | Decline
+    | Claim
+    | Resume
+    | Matches
+    | Watch
+    | Unwatch
+    | Who
+    | Ping
+)
 
 
 class PlayerInfo(Struct, frozen=True, omit_defaults=True):
@@ -249,6 +316,8 @@ class Snapshot(Heard, frozen=True, omit_defaults=True):
     clock: ClockInfo | None = None
     outcome: OutcomeInfo | None = None
     adjourned: bool = False
+    private: bool = False
+    watchers: int = 0
     away: AwayInfo | None = None
     previous: str | None = None
     next: str | None = None
@@ -264,6 +333,7 @@ class Started(Heard, frozen=True, omit_defaults=True):
     players: tuple[PlayerInfo, PlayerInfo]
     time: TimeControl | None = None
     previous: str | None = None
+    private: bool = False
 
 
 class Played(Heard, frozen=True, omit_defaults=True):
@@ -351,6 +421,58 @@ class Presence(Heard, frozen=True, omit_defaults=True):
     away: AwayInfo | None = None
 
 
+class Watching(Heard, frozen=True):
+    """How many watch the match; of the moment, so it has no number."""
+
+    match: str
+    watchers: int
+
+
+class Challenged(Heard, frozen=True, omit_defaults=True):
+    """A player wants to play you: say `answer` before it expires. Its maker hears it too, with the same number."""
+
+    challenge: int
+    by: PlayerInfo
+    to: PlayerInfo
+    game: str
+    expires_in_ms: int
+    time: TimeControl | None = None
+
+
+class ChallengeOver(Heard, frozen=True):
+    """A challenge that led to no match: it was declined (with a reason), expired, or one of the two has gone."""
+
+    challenge: int
+    reason: ChallengeEnd
+
+
+class Invitation(Heard, frozen=True, omit_defaults=True):
+    """The code of your invitation: good once, for as long as it says."""
+
+    code: str
+    game: str
+    expires_in_ms: int
+    time: TimeControl | None = None
+
+
+class LiveMatch(Struct, frozen=True, omit_defaults=True):
+    """One row of the list of live matches."""
+
+    match: str
+    game: str
+    players: tuple[PlayerInfo, PlayerInfo]
+    ply: int
+    watchers: int
+    time: TimeControl | None = None
+
+
+class Live(Heard, frozen=True):
+    """The live public matches, the most watched 50 of `count`."""
+
+    count: int
+    matches: list[LiveMatch]
+
+
 class Listed(Struct, frozen=True, omit_defaults=True):
     """One row of the list of players; `seeking` names the games of a standing seek."""
 
@@ -375,7 +497,21 @@ class Restarting(Heard, frozen=True):
 
 Fact = Started | Played | Tookback | Offered | Declined | Adjourned | Ended | Rematched
 """What is journaled: the numbered facts of a match. A match is its list of facts."""
-AnyHeard = Ok | Refused | Welcome | Snapshot | Fact | Presence | Players | Restarting
+AnyHeard = (
+    Ok
+    | Refused
+    | Welcome
+    | Snapshot
+    | Fact
+    | Presence
+    | Watching
+    | Challenged
+    | ChallengeOver
+    | Invitation
+    | Live
+    | Players
+    | Restarting
+)
 
 _said_decoder: msgspec.json.Decoder[AnySaid] = msgspec.json.Decoder(AnySaid)
 _heard_decoder: msgspec.json.Decoder[AnyHeard] = msgspec.json.Decoder(AnyHeard)
@@ -408,6 +544,11 @@ def request_id(data: bytes | str) -> int | None:
         return _envelope_decoder.decode(data).id
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
+
+
+def refused(request: int | None, refusal: Refusal) -> Refused:
+    """Return the answer that a refusal is written as."""
+    return Refused(request, refusal.code.value, str(refusal), refusal.retry_after_ms)
 
 
 def decode_heard(data: bytes | str) -> AnyHeard:

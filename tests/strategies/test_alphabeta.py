@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from tests.strategies.oracle import Oracle
+from tests.strategies.positions import after_columns
 from ttt_net.games import Game, find_game
 from ttt_net.strategies import Limit, alphabeta, find_strategy
 from ttt_net.strategies.heuristic import estimator
@@ -83,27 +84,19 @@ def test_a_larger_game_agrees_with_the_oracle_from_any_position() -> None:
             assert choice.value == value * (WIN - plies)
 
 
-def column(game: Game[Any], *columns: int) -> Any:
-    state = game.initial
-    for number in columns:
-        move = next(m for m in game.actions(state) if game.move_names[m] == str(number))
-        state = game.result(state, move)
-    return state
-
-
 @pytest.mark.parametrize("depth", [2, 3, 6])
 def test_a_win_at_hand_is_taken_and_a_threat_is_stopped(depth: int, connect4: Game[Any]) -> None:
     strategy = find_strategy("alphabeta")
-    win = strategy(connect4, column(connect4, 1, 7, 1, 7, 1, 6), Limit(depth=depth))
+    win = strategy(connect4, after_columns(connect4, 1, 7, 1, 7, 1, 6), Limit(depth=depth))
     assert (connect4.move_names[win.move], win.value, win.exact) == ("1", WIN - 1, True)
-    stop = strategy(connect4, column(connect4, 1, 7, 1, 7, 1), Limit(depth=depth))
+    stop = strategy(connect4, after_columns(connect4, 1, 7, 1, 7, 1), Limit(depth=depth))
     assert connect4.move_names[stop.move] == "1"
 
 
 def test_an_open_three_on_the_floor_is_known_to_be_won_and_lost(connect4: Game[Any]) -> None:
-    winner = find_strategy("alphabeta")(connect4, column(connect4, 3, 3, 4, 4), Limit(depth=3))
+    winner = find_strategy("alphabeta")(connect4, after_columns(connect4, 3, 3, 4, 4), Limit(depth=3))
     assert (winner.value, winner.exact) == (WIN - 3, True)
-    loser = find_strategy("alphabeta")(connect4, column(connect4, 3, 3, 4, 4, 5), Limit(depth=3))
+    loser = find_strategy("alphabeta")(connect4, after_columns(connect4, 3, 3, 4, 4, 5), Limit(depth=3))
     assert (loser.value, loser.exact) == (2 - WIN, True)
     assert len(winner.line) == 3
 
@@ -126,7 +119,7 @@ def test_a_known_win_is_carried_through_move_by_move_and_never_forgotten() -> No
 
 
 def test_a_search_cut_short_prefers_a_move_not_yet_refuted_to_one_that_loses(connect4: Game[Any]) -> None:
-    state = column(connect4, 1, 7, 1, 7, 1)
+    state = after_columns(connect4, 1, 7, 1, 7, 1)
     complete = find_strategy("alphabeta")(connect4, state, Limit(depth=2)).counts.nodes
     for nodes in range(complete):
         choice = find_strategy("alphabeta")(connect4, state, Limit(nodes=nodes))

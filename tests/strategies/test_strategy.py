@@ -6,17 +6,11 @@ from typing import Any
 
 import pytest
 
+from tests.strategies.positions import after
 from ttt_net.errors import Code, ConfigurationError, Refusal
 from ttt_net.games import Game, find_game
 from ttt_net.strategies import NAMES, Limit, find_strategy
 from ttt_net.strategies.strategy import WIN, is_decided, plies_to_end
-
-
-def after(game: Game[Any], *moves: int) -> Any:
-    state = game.initial
-    for move in moves:
-        state = game.result(state, move)
-    return state
 
 
 def test_a_decided_value_tells_in_how_many_plies() -> None:

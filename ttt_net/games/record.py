@@ -16,6 +16,7 @@ MAX_CLOCK_MS = 100 * 3600 * 1000
 """A hundred hours: more than any clock shows."""
 
 _WITHOUT_WINNER = (Reason.DRAW, Reason.ABORT, Reason.AGREEMENT)
+_WITH_OR_WITHOUT = (Reason.ABANDON,)
 _BY_RULE = (Reason.LINE, Reason.DRAW)
 
 
@@ -128,7 +129,7 @@ def _check_outcome(by_rule: Outcome | None, outcome: Outcome | None) -> None:
         return
     if outcome.reason in _BY_RULE:
         raise Refusal(Code.BAD_NOTATION, f"reason {outcome.reason}, but the moves do not end the game")
-    if (outcome.winner is None) != (outcome.reason in _WITHOUT_WINNER):
+    if outcome.reason not in _WITH_OR_WITHOUT and (outcome.winner is None) != (outcome.reason in _WITHOUT_WINNER):
         raise Refusal(Code.BAD_NOTATION, f"result {result_of(outcome)} does not go with reason {outcome.reason}")
 
 

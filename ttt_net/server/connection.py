@@ -6,7 +6,6 @@ waited for: what cannot be sent is buffered up to a bound, and then the connecti
 """
 
 import asyncio
-import contextlib
 import logging
 import socket
 from collections.abc import Callable
@@ -18,7 +17,7 @@ from websockets.http11 import Request, Response
 from websockets.protocol import State
 from websockets.server import ServerProtocol
 
-from ttt_net.errors import Closing, ProtocolError, Refusal
+from ttt_net.errors import Closing, ProtocolError
 from ttt_net.messages import MAX_MESSAGE_BYTES
 from ttt_net.server.limits import Bucket, Limits
 
@@ -59,18 +58,19 @@ class Connection(asyncio.Protocol):
 
     __slots__ = (
         "_behind_since_s",
+        "_bucket",
         "_closing_since_s",
         "_fragments",
         "_heard_s",
         "_hub",
-        "_is_pinged",
         "_loop",
         "_opened_s",
         "_opening_bytes",
+        "_pinged_s",
         "_protocol",
         "_transport",
         "_unsent",
-        "bucket",
+        "lag_ms",
         "session",
     )
 
@@ -83,9 +83,11 @@ class Connection(asyncio.Protocol):
         self._unsent = 0
         self._behind_since_s: float | None = None
         self._closing_since_s: float | None = None
-        self._is_pinged = False
+        self._pinged_s: float | None = None
+        self.lag_ms = 0
+        """How long a message and its answer are on the network, as pings measure it."""
         self._opened_s = self._heard_s = loop.time()
-        self.bucket = Bucket(hub.limits, hub.now_ms())
+        self._bucket = Bucket(hub.limits.messages_per_s, hub.limits.message_burst, hub.now_ms())
         self.session: object = None
         """Whatever the hub knows this client by, from its accepted `hello` on."""
 
@@ -105,7 +107,6 @@ class Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Take in bytes, and act on the messages that are complete with them."""
         self._heard_s = self._loop.time()
-        self._is_pinged = False
         if self._protocol.state is State.CONNECTING:
             self._opening_bytes += len(data)
             if self._opening_bytes > self._hub.limits.handshake_bytes:
@@ -169,6 +170,13 @@ class Connection(asyncio.Protocol):
                 return
         self._transport.write(frames)
 
+    def meter(self) -> int:
+        """Count one frame; return 0, or after how many milliseconds it may be sent again. A flood is an error."""
+        wait_ms = self._bucket.take(self._hub.now_ms())
+        if self._bucket.is_flooded:
+            raise ProtocolError(Closing.TOO_FAST, f"more than {self._hub.limits.messages_per_s:g} frames per second")
+        return wait_ms
+
     def close(self, closing: Closing, reason: str = "") -> None:
         """Start the closing handshake; if the peer does not take part, `tick` ends it."""
         if self.is_open:
@@ -198,8 +206,8 @@ class Connection(asyncio.Protocol):
         elif self._behind_since_s is not None and now_s - self._behind_since_s > limits.stalled_s:
             self.close(Closing.TOO_SLOW)
             self.abort()
-        elif now_s - self._heard_s > limits.ping_after_s and not self._is_pinged:
-            self._is_pinged = True
+        elif now_s - self._heard_s > limits.ping_after_s and self._pinged_s is None:
+            self._pinged_s = now_s
             self._protocol.send_ping(b"")
             self._flush()
 
@@ -221,10 +229,13 @@ class Connection(asyncio.Protocol):
 
     def _message(self, event: Frame) -> str | None:
         """Return the text that is complete with this frame; a frame that completes none is metered all the same."""
+        if event.opcode is Opcode.PONG and self._pinged_s is not None:
+            way_ms = int((self._loop.time() - self._pinged_s) * 1000)
+            self.lag_ms = way_ms if self.lag_ms == 0 else (7 * self.lag_ms + 3 * way_ms) // 10
+            self._pinged_s = None
         is_data = event.opcode is Opcode.TEXT or event.opcode is Opcode.CONT
         if not is_data or not event.fin:
-            with contextlib.suppress(Refusal):  # nothing here that an answer could go to; a flood is closed
-                self.bucket.take(self._hub.limits, self._hub.now_ms())
+            self.meter()  # too fast or not, there is nothing here to answer; a flood is closed
         if is_data and (self._fragments or not event.fin):
             self._fragments.append(bytes(event.data))
         if not is_data or not event.fin:

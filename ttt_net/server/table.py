@@ -13,7 +13,20 @@ from typing import Protocol as Interface
 from ttt_net.clock import SIDES
 from ttt_net.errors import Code, Refusal
 from ttt_net.match import Command, Match
-from ttt_net.messages import Ended, Fact, Presence, Rematched, Resume, Started, encode
+from ttt_net.messages import (
+    Ended,
+    Fact,
+    LiveMatch,
+    Presence,
+    Rematched,
+    Resume,
+    Snapshot,
+    Started,
+    Unwatch,
+    Watch,
+    Watching,
+    encode,
+)
 from ttt_net.server.connection import frame
 from ttt_net.server.journal import Journal, Record, StorageError
 from ttt_net.server.journal.sqlite import PlayerId
@@ -23,10 +36,10 @@ log = logging.getLogger(__name__)
 
 MAX_WAITING = 8
 """Requests of one player that may wait for one match; he gets an answer to each, so more is a flood."""
-MAX_READERS = 32
-"""Requests that may wait while it is not known who the players of the match are."""
+MAX_STRANGERS = 32
+"""Requests that may wait before one of somebody who does not play, or is not known to, is turned away."""
 
-Request = Command | Resume
+Request = Command | Resume | Watch | Unwatch
 
 
 class Owner(Interface):
@@ -64,14 +77,23 @@ class Table:
     # Requests.
 
     def open(self, match: Match, seats: tuple[PlayerId, PlayerId]) -> None:
-        """Start with a match that has just been written down, once its players are seated."""
+        """Start with a match that has just been written down, and tell the players, who are seated already."""
         self.match, self.seats = match, seats
         self._note_absences(match)
+        for session in self.audience.values():
+            session.tell(self._snapshot(match, session))
+
+    def live_row(self) -> LiveMatch | None:
+        """Return the match's row in the list of live public matches, if it belongs there."""
+        match = self.match
+        if match is None or match.is_over or match.is_private:
+            return None
+        return LiveMatch(self.id, match.game.name, match.players, len(match.moves), self._watchers(), match.time)
 
     def request(self, session: Session, request: Request) -> None:
         """Carry out a request now, or when its turn comes; it gets exactly one answer."""
         try:
-            self._admit(session)
+            self._admit(session, request)
         except Refusal as refusal:
             session.refuse(request.id, refusal)
             return
@@ -82,13 +104,14 @@ class Table:
         if not self._is_busy:
             self._read()
 
-    def _admit(self, session: Session) -> None:
+    def _admit(self, session: Session, request: Request) -> None:
         """Turn away strangers, so that none can keep the players waiting, and whoever asks too much at once."""
-        if self.seats is not None and self._side(session) is None:
+        is_player = self._side(session) is not None
+        if self.seats is not None and not is_player and not isinstance(request, Watch | Unwatch):
             raise Refusal(Code.NOT_SEATED, f"you are not a player of match {self.id}; nothing was changed")
         waiting = sum(other is session for other, _ in self._waiting)
-        if waiting >= MAX_WAITING or (self.seats is None and len(self._waiting) >= MAX_READERS):
-            raise Refusal(Code.TOO_FAST, f"{waiting} of your requests wait for this match already", 100)
+        if waiting >= MAX_WAITING or (not is_player and len(self._waiting) >= MAX_STRANGERS):
+            raise Refusal(Code.TOO_FAST, f"{len(self._waiting)} requests wait for this match already", 100)
 
     def leave(self, session: Session) -> None:
         """Take a session whose connection is gone from the audience, and tell the others."""
@@ -98,8 +121,11 @@ class Table:
             if self.match and side is not None:
                 on_purpose = session.connection.left_on_purpose
                 self.match.absences.went(side, self._owner.now_ms(), on_purpose=on_purpose)
+                self._mind_clock(self.match)
             if self.match is None or self.match.next is None:  # else both go on to the rematch
                 self._tell_presence(session.player, online=False)
+            if side is None:
+                self._tell_watchers()
             self._settle()
 
     def is_present(self, player: PlayerId) -> bool:
@@ -114,12 +140,15 @@ class Table:
             if isinstance(request, Resume):
                 self._resume(match, session, request)
                 return
+            if isinstance(request, Watch | Unwatch):
+                self._watch(match, session, request)
+                return
             flag = match.flag(self._owner.now_ms())
             if flag:
                 self._waiting.appendleft((session, request))
                 self._commit(match, flag, None)
                 return
-            facts = match.decide(self._side(session), request, self._owner.now_ms())
+            facts = match.decide(self._side(session), request, self._owner.now_ms(), session.connection.lag_ms)
             if facts and isinstance(facts[-1], Rematched):
                 self._owner.may_rematch(self)
         except Refusal as refusal:
@@ -134,31 +163,47 @@ class Table:
         side = self._side(session)
         if side is None:  # it was asked while the match was being read
             raise Refusal(Code.NOT_SEATED, f"you are not a player of match {self.id}")
-        now_ms = self._owner.now_ms()
         is_new = self.audience.get(session.player) is not session
         if is_new:
             self.seat(session)
             match.absences.returned(side)
-            match.run_clock(now_ms)
-            self._set_flag(match)
+            self._mind_clock(match)
         session.ok(request.id)
         if request.seq:
             for fact in match.tail(request.seq):
                 session.tell(fact)
-        session.tell(match.snapshot(side, self._present(), now_ms))
+        session.tell(self._snapshot(match, session))
         if is_new:
             self._tell_presence(session.player, online=True)
+
+    def _watch(self, match: Match, session: Session, request: Watch | Unwatch) -> None:
+        """Let somebody who does not play hear the match, or hear no more of it."""
+        if self._side(session) is not None:
+            raise Refusal(Code.NOT_WATCHING, "you play in this match; say resume to see it")
+        if isinstance(request, Unwatch):
+            if self.audience.get(session.player) is not session:
+                raise Refusal(Code.NOT_WATCHING, f"you do not watch match {self.id}")
+            session.ok(request.id)
+            session.tables.discard(self.id)
+            self.leave(session)
+            return
+        if match.is_private:
+            raise Refusal(Code.NOT_PUBLIC, "that match is private")
+        self.seat(session)
+        session.ok(request.id)
+        session.tell(self._snapshot(match, session))
+        self._tell_watchers()
+
+    def _snapshot(self, match: Match, session: Session) -> Snapshot:
+        return match.snapshot(self._side(session), self._present(), self._owner.now_ms(), self._watchers())
+
+    def _watchers(self) -> int:
+        return sum(player not in (self.seats or ()) for player in self.audience)
 
     def seat(self, session: Session) -> None:
         """Let the session hear this match from now on."""
         self.audience[session.player] = session
         session.tables.add(self.id)
-
-    def tell_start(self) -> None:
-        """Tell everyone at the table how the match stands."""
-        assert self.match is not None
-        for session in self.audience.values():
-            session.tell(self.match.snapshot(self._side(session), self._present(), self._owner.now_ms()))
 
     # Facts.
 
@@ -191,7 +236,7 @@ class Table:
             asked[0].ok(asked[1])
         for session in list(self.audience.values()):
             session.connection.send(told)
-        self._set_flag(match)
+        self._mind_clock(match)
         if isinstance(facts[-1], Ended):
             self._owner.ended(self)
 
@@ -212,9 +257,7 @@ class Table:
                 self.seats = record.seats
                 self.match = Match.from_facts(record.facts)
                 self._note_absences(self.match)
-                if self.audience:
-                    self.match.run_clock(self._owner.now_ms())
-                    self._set_flag(self.match)
+                self._mind_clock(self.match)
             else:
                 self._refuse_all(record)
             self._settle()
@@ -265,12 +308,22 @@ class Table:
                 if session.player != player:
                     session.connection.send(told)
 
-    def _set_flag(self, match: Match) -> None:
-        """Look again when the running side's time will be up."""
+    def _tell_watchers(self) -> None:
+        told = frame(encode(Watching(self.id, self._watchers())))
+        for session in self.audience.values():
+            session.connection.send(told)
+
+    def _mind_clock(self, match: Match) -> None:
+        """Let time run while a player is here, and look again when the running side's will be used up."""
         self._stop_flag()
+        now_ms = self._owner.now_ms()
+        if any(self._present()):
+            match.run_clock(now_ms)
+        else:
+            match.halt_clock(now_ms)
         at_ms = match.clock.flag_at_ms() if match.clock and not match.is_over else None
         if at_ms is not None:
-            wait_s = max(0, at_ms - self._owner.now_ms()) / 1000
+            wait_s = max(0, at_ms - now_ms) / 1000
             self._flag = asyncio.get_running_loop().call_later(wait_s, self._look_at_flag)
 
     def _stop_flag(self) -> None:
@@ -285,4 +338,4 @@ class Table:
         if facts:
             self._commit(self.match, facts, None)
         else:
-            self._set_flag(self.match)
+            self._mind_clock(self.match)

@@ -97,7 +97,7 @@ class Search(Generic[S]):
                 self.effort.depth += 1
         except Stopped:
             pass  # what the unfinished pass has found so far is better than what the one before it knew
-        return Choice(self._move, self._value, self._line(state), self.effort.counts(), exact)
+        return Choice(self._move, self._value, self.line(state, self._move), self.effort.counts(), exact)
 
     def _deepen(self, state: S, moves: list[Move], depth: int) -> bool:
         """Find the best of the moves by looking `depth` plies ahead; return whether its value is now the truth."""
@@ -109,7 +109,17 @@ class Search(Generic[S]):
             if value > best:
                 best, best_move = value, move
             self._move, self._value = best_move, best
-        return guesses == self._guesses or (is_decided(best) and plies_to_end(best) <= depth)
+        return self._is_true(best, depth, guesses)
+
+    def judge(self, state: S, move: Move, depth: int) -> tuple[int, bool]:
+        """Return the value of one move for who makes it, `depth` plies ahead, and whether it is the truth."""
+        guesses = self._guesses
+        value = self._value_of_move(state, move, depth, -INFINITY, INFINITY, 0)
+        return value, self._is_true(value, depth, guesses)
+
+    def _is_true(self, value: int, depth: int, guesses_before: int) -> bool:
+        """Tell whether a value needs no deeper search: it rests on no guess, or all that is shorter has been seen."""
+        return guesses_before == self._guesses or (is_decided(value) and plies_to_end(value) <= depth)
 
     def _value_of_move(self, state: S, move: Move, depth: int, alpha: int, beta: int, ply: int) -> int:
         """Return the value of a move for who makes it; outside the window, a bound of it."""
@@ -169,10 +179,10 @@ class Search(Generic[S]):
                 depth = COMPLETE
             self.table[state] = Entry(depth, bound, from_here, move)
 
-    def _line(self, state: S) -> tuple[Move, ...]:
-        """Return the expected play: the best move, then what the table remembers as best from there on."""
-        line, seen = [self._move], {state}
-        state = self.game.result(state, self._move)
+    def line(self, state: S, move: Move) -> tuple[Move, ...]:
+        """Return the play that is expected from a move on: what the table remembers as best."""
+        line, seen = [move], {state}
+        state = self.game.result(state, move)
         while state not in seen and (entry := self.table.get(state)) is not None:
             seen.add(state)
             line.append(entry.move)
