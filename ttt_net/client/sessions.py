@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ttt_net.client.connection import Connection
 
 DEFAULT_GAME = "tictactoe"
-_FIRST_MS = 8_000
+_FIRST_MS = 5_000
 _LATER_MS = 600_000
 """How long a server may be away: before it was ever there, and afterwards where nobody can look on and decide."""
 

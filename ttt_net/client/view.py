@@ -82,6 +82,8 @@ class View:
     attempt: int = 0
     you: PlayerInfo | None = None
     server: str = ""
+    unfinished: tuple[str, ...] = ()
+    """The matches that were ours already when we came."""
     matches: Mapping[str, Snapshot] = field(default_factory=lambda: _NO_MATCHES)
     shown: str | None = None
     heard_at_ms: int = 0
@@ -144,7 +146,14 @@ def update(view: View, event: Event, now_ms: int) -> View:
     match event:
         case Welcome():
             return replace(
-                view, link=Link.ONLINE, trouble="", attempt=0, you=event.you, server=event.server, frozen_at_ms=None
+                view,
+                link=Link.ONLINE,
+                trouble="",
+                attempt=0,
+                you=event.you,
+                server=event.server,
+                unfinished=tuple(event.matches),
+                frozen_at_ms=None,
             )
         case Lost():
             return replace(view, link=Link.LOST, trouble=event.reason, frozen_at_ms=now_ms)
@@ -184,7 +193,7 @@ def _with_snapshot(view: View, snapshot: Snapshot, now_ms: int) -> View:
     view = _with_match(view, snapshot, now_ms, snapshot.match if is_shown else view.shown)
     view = replace(view, away_at_ms=now_ms) if is_shown else view
     if is_shown and is_new:
-        resumed = bool(snapshot.moves) and snapshot.outcome is None
+        resumed = snapshot.match in view.unfinished and snapshot.outcome is None
         view = replace(
             view,
             cursor=_first_cursor(snapshot),

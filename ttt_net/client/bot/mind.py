@@ -1,6 +1,7 @@
 """The bot's end of a thinking process: a search holds the interpreter's lock, so a thread would not do."""
 
 import asyncio
+import contextlib
 import json
 import os
 import sys
@@ -48,7 +49,7 @@ class Mind:
                     await self.start()
                 return await self._ask(question)
             except (OSError, EOFError, TimeoutError):
-                self.stop()
+                await self.stop()
                 if is_last:
                     raise
         raise AssertionError("unreachable")
@@ -72,8 +73,14 @@ class Mind:
         assert isinstance(answer, list)
         return answer
 
-    def stop(self) -> None:
+    async def stop(self) -> None:
         """End the process."""
-        if self._process is not None and self._process.returncode is None:
-            self._process.kill()
-        self._process = None
+        process, self._process = self._process, None
+        if process is None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        if process.stdin is not None:
+            process.stdin.close()
+        async with asyncio.timeout(GRACE_S):
+            await process.wait()
