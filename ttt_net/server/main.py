@@ -78,6 +78,10 @@ async def _serve(hub: Hub, database: Database, listening: socket.socket, argumen
     async with serving(hub, database, listening):
         _announce(listening, arguments)
         await stop.wait()
+    for number in (signal.SIGTERM, signal.SIGINT):  # one more of them would end in another exit code what is over
+        with contextlib.suppress(NotImplementedError):
+            loop.remove_signal_handler(number)
+        signal.signal(number, signal.SIG_IGN)
 
 
 @contextlib.asynccontextmanager
