@@ -197,3 +197,15 @@ async def test_no_token_is_in_the_files_or_in_what_it_prints(tmp_path: Path) -> 
 
 def contents(folder: Path) -> list[bytes]:
     return [file.read_bytes() for file in folder.iterdir()]
+
+
+@pytest.mark.parametrize(
+    "wrong", [("--port", "65536"), ("--port", "-1"), ("--host", "256.0.0.1"), ("--host", "192.0.2.1")]
+)
+def test_a_place_where_none_can_listen_is_refused_in_one_line(tmp_path: Path, wrong: tuple[str, str]) -> None:
+    assert "server.py: " in refused(tmp_path, *wrong)
+
+
+@pytest.mark.parametrize("rate", ["0", "-1", "nan", "inf"])
+def test_a_rate_that_makes_no_sense_is_refused_in_one_line(tmp_path: Path, rate: str) -> None:
+    assert "--rate" in refused(tmp_path, f"--rate={rate}")

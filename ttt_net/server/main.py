@@ -23,6 +23,7 @@ from ttt_net.server.journal import Database, Journal
 from ttt_net.server.limits import Limits
 
 DEFAULT_PORT = 8765
+MAX_RATE = 1_000_000
 JOURNAL_FILE = "journal.sqlite"
 _WRITING_S = 1.0
 """How long the end waits for the journal."""
@@ -36,6 +37,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     try:
+        if not 1 <= arguments.rate <= MAX_RATE:
+            raise ConfigurationError(f"--rate {arguments.rate:g} is out of range; 1 to {MAX_RATE:,}")
         with listen(arguments.host, arguments.port) as listening:
             database = Database(arguments.data / JOURNAL_FILE)
             try:
