@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from msgspec import structs
+from rich.console import Console
 
 from tests.client.samples import BEN, BOT, layered, played, snapshot, swapping, welcome
 from ttt_net.client.actions import Do, Type, act
@@ -178,3 +179,15 @@ def test_a_clock_ticks_down_to_tenths() -> None:
     assert "1:01" in draw(view, ROOMY, 999, BOXES).plain.replace("1:00", "1:01")
     assert "0:00.9" in draw(view, ROOMY, 60_100, BOXES).plain
     assert "1:00:00" in draw(view, ROOMY, 0, BOXES).plain
+
+
+@pytest.mark.parametrize("size", [ROOMY, COMPACT])
+def test_marks_are_bright_and_the_walls_around_them_dim(size: tuple[int, int]) -> None:
+    view = seen(snapshot("connect4", FOUR[:3]))
+    console = Console(width=size[0], color_system="truecolor", force_terminal=True)
+    styles = {segment.text.strip(): segment.style for segment in console.render(draw(view, size, 0, BOXES))}
+    for mark in "XO":
+        style = styles[mark]
+        assert style is not None
+        assert style.bold
+        assert not style.dim

@@ -48,7 +48,9 @@ texts = (
 comments = texts.map(lambda text: " ".join(re.sub(r"[{}]", "", text).split()))
 clocks = st.none() | st.integers(0, MAX_CLOCK_MS)
 players = st.builds(RecordedPlayer, texts, st.none() | texts)
-limits = st.builds(TimeLimit, st.integers(0, MAX_CLOCK_MS), st.integers(0, MAX_CLOCK_MS))
+limits = st.builds(TimeLimit, st.integers(0, MAX_CLOCK_MS), st.integers(0, MAX_CLOCK_MS)) | st.builds(
+    TimeLimit, st.integers(0, MAX_CLOCK_MS), st.just(0), st.just(True)
+)
 unfinished = st.none() | st.builds(
     Outcome, st.sampled_from([0, 1]), st.sampled_from([Reason.RESIGN, Reason.TIME, Reason.ABANDON])
 ) | st.builds(Outcome, st.none(), st.sampled_from([Reason.ABORT, Reason.AGREEMENT]))  # fmt: skip
@@ -149,7 +151,7 @@ BEGINNING = "Game: tictactoe\nFirst: Ann\nSecond: Bob\n\n1. b2\n2. a2\n3. a3\n"
         (BEGINNING.replace("First", "White"), "line 2: unknown tag 'White'; tags are Game, Event"),
         (BEGINNING.replace("tictactoe", "chess"), "unknown game 'chess'"),
         ("Date: yesterday\n" + BEGINNING, "date 'yesterday' does not look like 2026-11-21"),
-        ("Time: 180\n" + BEGINNING, "time '180' does not look like 180+2, in seconds"),
+        ("Time: 180\n" + BEGINNING, "time '180' does not look like 180+2 or 10/move, in seconds"),
         ("Result: 2-0\nReason: line\n" + BEGINNING, "result '2-0'; results are 1-0, 0-1, 1/2-1/2, - and *"),
         ("Result: 1-0\n" + BEGINNING, "reason None; reasons are line, draw"),
         ("Result: 1-0\nReason: luck\n" + BEGINNING, "reason 'luck'; reasons are line, draw"),

@@ -12,7 +12,7 @@ from rich.live import Live
 from rich.text import Text
 
 from ttt_net.commands.drawing import draw_board
-from ttt_net.commands.source import load_records
+from ttt_net.commands.source import add_data, load_records
 from ttt_net.errors import ConfigurationError
 from ttt_net.games import find_game
 from ttt_net.games.game import Game
@@ -30,14 +30,17 @@ _HELP = "→ or Enter: next   ←: back   Home, End   q: quit"
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the verb and its arguments."""
     parser = subparsers.add_parser("replay", help="step through a recorded match")
-    parser.add_argument("source", metavar="FILE", help="a file of records")
+    parser.add_argument(
+        "source", metavar="FILE|ID", help="a file of records, or the id of a match on this machine's server"
+    )
     parser.add_argument("--at", type=int, metavar="PLY", help="print the position after that many moves, and stop")
     parser.add_argument("--number", type=int, metavar="N", help="which record of the file, counted from 1")
+    add_data(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Show the match: the position at `--at`, or by keys in a terminal, or every position."""
-    record = _choose(load_records(args.source), args)
+    record = _choose(load_records(args.source, args.data), args)
     plies = len(record.moves)
     if args.at is not None and not 0 <= args.at <= plies:
         raise ConfigurationError(f"--at {args.at}: the match has the plies 0 to {plies}")

@@ -38,6 +38,10 @@ MAX_WAITING = 8
 """Requests of one player that may wait for one match; he gets an answer to each, so more is a flood."""
 MAX_STRANGERS = 32
 """Requests that may wait before one of somebody who does not play, or is not known to, is turned away."""
+MAX_TAIL = 32
+"""Missed facts that are told one by one; with more, the snapshot alone is shorter, and fits into what may wait."""
+_RETRY_S = 1.0
+"""How long after a failure of the disk the match is read again."""
 
 Request = Command | Resume | Watch | Unwatch
 
@@ -82,6 +86,7 @@ class Table:
         self._note_absences(match)
         for session in self.audience.values():
             session.tell(self._snapshot(match, session))
+        self._settle()  # both may have left while it was being written down
 
     def live_row(self) -> LiveMatch | None:
         """Return the match's row in the list of live public matches, if it belongs there."""
@@ -169,9 +174,8 @@ class Table:
             match.absences.returned(side)
             self._mind_clock(match)
         session.ok(request.id)
-        if request.seq:
-            for fact in match.tail(request.seq):
-                session.tell(fact)
+        if request.seq and match.seq - request.seq <= MAX_TAIL:
+            session.connection.send(b"".join(frame(encode(fact)) for fact in match.tail(request.seq)))
         session.tell(self._snapshot(match, session))
         if is_new:
             self._tell_presence(session.player, online=True)
@@ -245,24 +249,30 @@ class Table:
         if asked:
             reason = "the server cannot write to its disk; your request was not carried out, and the match is safe"
             asked[0].refuse(asked[1], Refusal(Code.STORAGE, reason, 1_000))
-        self._stop_flag()
         self.match = None
+        self._read_later()
 
     def _read(self) -> None:
+        self._stop_flag()
         self._is_busy = True
 
         def done(record: Record | StorageError | None) -> None:
             self._is_busy = False
-            if isinstance(record, Record):
-                self.seats = record.seats
-                self.match = Match.from_facts(record.facts)
-                self._note_absences(self.match)
-                self._mind_clock(self.match)
-            else:
-                self._refuse_all(record)
+            try:
+                if isinstance(record, Record):
+                    self._open_record(record)
+                else:
+                    self._refuse_all(record)
+            except Refusal as refusal:  # a match of a game that this program does not know
+                self._refuse_all(StorageError(str(refusal)))
             self._settle()
 
         self._owner.journal.read(self.id, done)
+
+    def _open_record(self, record: Record) -> None:
+        self.match, self.seats = Match.from_facts(record.facts), record.seats
+        self._note_absences(self.match)
+        self._mind_clock(self.match)
 
     def _refuse_all(self, failure: StorageError | None) -> None:
         refusal = Refusal(Code.UNKNOWN_MATCH, f"there is no match {self.id}")
@@ -271,6 +281,7 @@ class Table:
         while self._waiting:
             session, request = self._waiting.popleft()
             session.refuse(request.id, refusal)
+        self._read_later()
 
     def _settle(self) -> None:
         """Serve what waits; when there is nothing, and nobody hears the match, let go of it."""
@@ -331,9 +342,17 @@ class Table:
             self._flag.cancel()
             self._flag = None
 
+    def _read_later(self) -> None:
+        """Try again in a while: players who wait for a flag to fall ask for nothing."""
+        self._stop_flag()
+        self._flag = asyncio.get_running_loop().call_later(_RETRY_S, self._look_at_flag)
+
     def _look_at_flag(self) -> None:
-        if self.match is None or self._is_busy:
+        if self._is_busy:
             return  # a write is under way; what it leads to sets the flag again
+        if self.match is None:
+            self._read()
+            return
         facts = self.match.flag(self._owner.now_ms())
         if facts:
             self._commit(self.match, facts, None)
