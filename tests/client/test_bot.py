@@ -196,3 +196,5 @@ def test_an_unknown_strategy_is_a_configuration_error() -> None:
     assert playable_games("random") == []
     with pytest.raises(ConfigurationError, match="alphabeta"):
         playable_games("deepblue")
+    with pytest.raises(ConfigurationError, match="1 to 8"):
+        playable_games("alphabeta", level=9)

@@ -14,7 +14,7 @@ from tests.client.samples import BEN, BOT, layered, played, snapshot, swapping, 
 from ttt_net.client.actions import Do, Type, act
 from ttt_net.client.draw import draw
 from ttt_net.client.events import Event, Lost, Retrying
-from ttt_net.client.glyphs import ASCII, BOXES, Glyphs, glyphs_for
+from ttt_net.client.glyphs import ASCII, BOXES, Glyphs, encodable, glyphs_for
 from ttt_net.client.looks import labels_of
 from ttt_net.client.view import Overlay, View, update
 from ttt_net.messages import ClockInfo, OfferInfo, Play, PlayerInfo, Seek
@@ -113,6 +113,20 @@ def _in_ascii(view: View):  # type: ignore[no-untyped-def]  # noqa: ANN202
 )
 def test_the_encoding_decides_what_is_drawn_with(encoding: str | None, is_ascii: bool, glyphs: Glyphs) -> None:
     assert glyphs_for(encoding, is_ascii=is_ascii) is glyphs
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding", "shown"),
+    [
+        ("Misère 3×3 名", "utf-8", "Misère 3×3 名"),
+        ("Misère 3×3 名", "ascii", "Misere 3x3 ?"),
+        ("Misère 3×3 名", "latin-1", "Misère 3×3 ?"),
+        ("Misère", None, "Misere"),
+        ("Misère", "no such encoding", "??????"),
+    ],
+)
+def test_what_an_encoding_has_not_becomes_the_nearest_that_it_has(text: str, encoding: str | None, shown: str) -> None:
+    assert encodable(text, encoding) == shown
 
 
 @pytest.mark.parametrize("size", [ROOMY, COMPACT])

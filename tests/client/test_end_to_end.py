@@ -95,7 +95,10 @@ def test_a_client_without_input_says_that_its_match_stays(
     assert ended(bot)[0] == 0
 
 
-def test_a_killed_server_is_waited_for_and_the_games_go_on(real_server: RealServer, start: Start) -> None:
+@pytest.mark.parametrize("is_killed", [True, False], ids=["kill -9", "restart"])
+def test_a_server_that_goes_is_waited_for_and_the_games_go_on(
+    real_server: RealServer, start: Start, is_killed: bool
+) -> None:
     bots = [
         start(
             real_server.address,
@@ -104,7 +107,7 @@ def test_a_killed_server_is_waited_for_and_the_games_go_on(real_server: RealServ
         for name in ("alphabeta", "random")
     ]
     before = heard_until(bots[0], '"played"')
-    real_server.end(is_killed=True)
+    real_server.end(is_killed=is_killed)
     real_server.start()
     code, rest, err = ended(bots[0])
     assert (code, err) == (0, "")

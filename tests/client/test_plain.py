@@ -10,7 +10,21 @@ from ttt_net.client.events import MAILBOX_LETTERS, Line, Mail, Stop
 from ttt_net.client.glyphs import ASCII
 from ttt_net.client.plain import HELP, Plain
 from ttt_net.client.table import Table
-from ttt_net.messages import AwayInfo, Claim, Ended, Offer, Offered, Play, PlayerInfo, Presence, Resign, Seek
+from ttt_net.errors import Code
+from ttt_net.messages import (
+    AwayInfo,
+    Claim,
+    Ended,
+    Offer,
+    Offered,
+    Play,
+    PlayerInfo,
+    Presence,
+    Refused,
+    Resign,
+    Resume,
+    Seek,
+)
 
 
 class Paper:
@@ -118,6 +132,23 @@ async def test_leaving_a_live_match_asks_once() -> None:
             await playing
 
 
+async def test_an_unfinished_match_goes_on_and_no_other_is_sought_unless_it_is_gone() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in("m1")
+        resume = await link.hears(Resume)
+        await link.tells(ok(resume.id), snapshot(moves=[4, 0], opponent=BEN))
+        await paper.shows("Your unfinished match goes on.")
+        paper.type("c1")
+        assert (await link.hears(Play)).move == 8
+    async with fake_server() as server, plain_at(server) as (_, _playing):
+        link = await server.accepts()
+        await link.lets_in("m1")
+        resume = await link.hears(Resume)
+        await link.tells(Refused(resume.id, Code.UNKNOWN_MATCH, "it ended long ago"))
+        await link.hears(Seek)
+
+
 async def test_an_absent_opponent_can_be_claimed_against() -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
@@ -127,7 +158,7 @@ async def test_an_absent_opponent_can_be_claimed_against() -> None:
         await link.tells(Presence("m1", side=1, online=False, away=away))
         await paper.shows("Ben is away; claim claims in 10 s.")
         paper.type("adjourn")
-        await link.socket.recv()  # the resume of the unfinished match
+        await link.hears(Resume)
         assert (await link.hears(Claim)).kind == "adjourn"
 
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
-from ttt_net.client.actions import layers_of
 from ttt_net.client.glyphs import Glyphs
 from ttt_net.client.looks import Frame, Labels, Look, labels_of, looks_of
+from ttt_net.client.moves import layers_of
 from ttt_net.client.view import View
 from ttt_net.messages import GameInfo
 

@@ -35,7 +35,7 @@ class Table:
             if isinstance(event.answer, Refused) and event.answer.code == Code.UNKNOWN_GAME:
                 farewell = Farewell(Parting.REJECTED, clean(event.answer.message, 400), event.answer.code)
                 self.view = replace(self.view, farewell=farewell)
-            if isinstance(event.request, Resume) and self.view.match is None:
+            if isinstance(event.request, Resume) and isinstance(event.answer, Refused) and self.view.match is None:
                 self._look_for_match()
 
     def do(self, action: Action) -> None:

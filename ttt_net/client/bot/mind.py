@@ -20,8 +20,8 @@ _MAX_ANSWER_BYTES = 65_536
 class Mind:
     """The parent's end of a thinking process."""
 
-    def __init__(self, strategy: str, seed: int | None) -> None:
-        self._arguments = (strategy, "" if seed is None else str(seed))
+    def __init__(self, strategy: str, seed: int | None = None, level: int | None = None) -> None:
+        self._arguments = [strategy, *("" if number is None else str(number) for number in (seed, level))]
         self._process: asyncio.subprocess.Process | None = None
 
     async def start(self) -> None:
