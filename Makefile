@@ -28,9 +28,12 @@ check: install ## format, lint, types
 
 docs: install ## write the generated pages of docs/
 	$(BIN)/python docs/write_protocol.py
+	$(BIN)/python docs/write_games.py
+	$(BIN)/python docs/write_picture.py
 
 bench: install ## measure; prints tables
 	$(BIN)/python -m benchmarks.server
+	$(BIN)/python -m benchmarks.games
 
 clean:
 	rm -rf .venv build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage

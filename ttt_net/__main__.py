@@ -41,7 +41,7 @@ def make_parser(chosen: str | None) -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the verb and return the exit code: 0 fine, 2 asked for what cannot be."""
+    """Run the verb and return the exit code: 0 fine, 1 nobody reads on, 2 asked for what cannot be."""
     arguments = sys.argv[1:] if arguments is None else arguments
     if arguments and arguments[0] in DOORS:
         door: int = import_module(DOORS[arguments[0]][0]).main(arguments[1:])
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         # Whoever read our output has had enough; keep the interpreter from complaining as it closes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return 1
     return code
 
 

@@ -4,6 +4,7 @@ import datetime
 from collections.abc import Iterable
 
 from ttt_net import messages as wire
+from ttt_net.clock import TimeControl
 from ttt_net.games.record import Record, RecordedMove, RecordedPlayer, TimeLimit
 from ttt_net.match import Match
 
@@ -26,5 +27,11 @@ def record_of(facts: Iterable[wire.Fact]) -> Record:
         outcome=match.outcome,
         event=match.id,
         date=datetime.datetime.fromtimestamp(started.at_ms / 1000, datetime.UTC).date(),
-        time=TimeLimit(match.time.initial_ms, match.time.increment_ms) if match.time else None,
+        time=_time_limit(match.time),
     )
+
+
+def _time_limit(time: TimeControl | None) -> TimeLimit | None:
+    if time is None:
+        return None
+    return TimeLimit(time.initial_ms, 0 if time.per_move else time.increment_ms, per_move=time.per_move)

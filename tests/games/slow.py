@@ -4,12 +4,14 @@ It shares no code with ttt_net. A play is followed by the names of its moves; `S
 `Slow.line` and `Slow.ending` are what the package must agree with at every step.
 """
 
+from collections.abc import Callable
 from itertools import product
 
 Place = tuple[int, int, int]
 """Column from the left, row from below, layer, each from 1."""
 
 LETTERS = "abcdefghijklmnopqrs"
+STEPS = (-1, 0, 1)
 
 
 class Slow:
@@ -79,11 +81,11 @@ class Slow:
     def line(self) -> list[int]:
         """The numbers of all cells in a row of k or more like marks."""
         found = set()
-        for start, step in product(self.marks, product((-1, 0, 1), repeat=3)):
+        for start, step in product(self.marks, product(STEPS, STEPS, STEPS)):
             if step == (0, 0, 0):
                 continue
             run = [start]
-            while self.marks.get(ahead := tuple(a + b for a, b in zip(run[-1], step))) == self.marks[start]:  # type: ignore[call-overload]  # noqa: B905
+            while self.marks.get(ahead := _next(run[-1], step)) == self.marks[start]:
                 run.append(ahead)
             if len(run) >= self.k:
                 found.update(run)
@@ -98,6 +100,10 @@ class Slow:
             repeated = len(self.past) >= 6 and self.seen.count(self.seen[-1]) >= 3
             return (None, "draw") if repeated or len(self.past) >= 200 else None
         return None if self.open_places() else (None, "draw")
+
+
+def _next(place: Place, step: Place) -> Place:
+    return place[0] + step[0], place[1] + step[1], place[2] + step[2]
 
 
 class SlowUltimate:
@@ -171,7 +177,7 @@ class SmallBoard:
 
 def slow_play(name: str) -> Slow | SlowUltimate:
     """A new play of the game of that name."""
-    return {
+    plays: dict[str, Callable[[], Slow | SlowUltimate]] = {
         "tictactoe": lambda: Slow((3, 3, 1), 3),
         "misere": lambda: Slow((3, 3, 1), 3, "misere"),
         "wild": lambda: Slow((3, 3, 1), 3, "wild"),
@@ -188,7 +194,8 @@ def slow_play(name: str) -> Slow | SlowUltimate:
         "qubic": lambda: Slow((4, 4, 4), 4),
         "scorefour": lambda: Slow((4, 4, 4), 4, "gravity"),
         "ultimate": SlowUltimate,
-    }[name]()
+    }
+    return plays[name]()
 
 
 GAMES = (

@@ -60,10 +60,11 @@ def test_the_games_of_tictactoe_end_as_often_as_they_should() -> None:
 
 
 def test_connect4_has_the_positions_of_oeis_a212693() -> None:
-    by_ply = levels(find_game("connect4"), 7)
-    assert list(map(len, by_ply)) == [1, 7, 49, 238, 1120, 4263, 16422, 54859]
-    assert [ways.total() for ways in by_ply] == [1, 7, 49, 343, 2401, 16807, 117649, 823536]
-    assert sum(find_game("connect4").is_terminal(state) for state in by_ply[7]) == 728
+    by_ply = levels(find_game("connect4"), 8)
+    assert list(map(len, by_ply)) == [1, 7, 49, 238, 1120, 4263, 16422, 54859, 184275]
+    assert [ways.total() for ways in by_ply] == [1, 7, 49, 343, 2401, 16807, 117649, 823536, 5673234]
+    game = find_game("connect4")
+    assert [sum(map(game.is_terminal, level)) for level in by_ply[6:]] == [0, 728, 1892]
 
 
 def test_connect_four_on_4x4_has_the_161029_positions_of_tromp() -> None:

@@ -70,6 +70,13 @@ def test_the_first_player_forces_a_line(name: str) -> None:
     assert known_value(name).value == FIRST
 
 
+def test_four_in_a_row_on_4x4_is_a_draw() -> None:
+    game = find_game("mnk:4x4,4")
+    assert isinstance(game, LineGame)
+    assert not wins(game, game.initial, {})  # and the first player never loses such a game: strategy stealing
+    assert known_value(game.name).value == DRAW
+
+
 def test_vanishing_is_won_by_the_first_player_on_ply_13_from_a_side_cell_alone() -> None:
     game = find_game("vanishing")
 

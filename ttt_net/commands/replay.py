@@ -11,11 +11,11 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from ttt_net.commands.source import load_records
+from ttt_net.commands.drawing import draw_board
+from ttt_net.commands.source import add_data, load_records
 from ttt_net.errors import ConfigurationError
 from ttt_net.games import find_game
-from ttt_net.games.game import EMPTY, Game
-from ttt_net.games.geometry import cell_name
+from ttt_net.games.game import Game
 from ttt_net.games.record import Record, result_of
 from ttt_net.games.records import write_clock
 
@@ -25,20 +25,22 @@ _FIRST = (Keys.Home, "g")
 _LAST = (Keys.End, "G")
 _QUIT = ("q", Keys.Escape, Keys.ControlC, Keys.ControlD)
 _HELP = "→ or Enter: next   ←: back   Home, End   q: quit"
-_STYLES = {"X": "bold blue", "O": "bold yellow", EMPTY: "dim"}
 
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the verb and its arguments."""
     parser = subparsers.add_parser("replay", help="step through a recorded match")
-    parser.add_argument("source", metavar="FILE", help="a file of records")
+    parser.add_argument(
+        "source", metavar="FILE|ID", help="a file of records, or the id of a match on this machine's server"
+    )
     parser.add_argument("--at", type=int, metavar="PLY", help="print the position after that many moves, and stop")
     parser.add_argument("--number", type=int, metavar="N", help="which record of the file, counted from 1")
+    add_data(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Show the match: the position at `--at`, or by keys in a terminal, or every position."""
-    record = _choose(load_records(args.source), args)
+    record = _choose(load_records(args.source, args.data), args)
     plies = len(record.moves)
     if args.at is not None and not 0 <= args.at <= plies:
         raise ConfigurationError(f"--at {args.at}: the match has the plies 0 to {plies}")
@@ -54,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
 def _choose(records: list[Record], args: argparse.Namespace) -> Record:
     if args.number is None and len(records) > 1:
         raise ConfigurationError(f"{args.source} holds {len(records)} records; choose one with --number")
-    number = args.number or 1
+    number = 1 if args.number is None else args.number
     if not 1 <= number <= len(records):
         raise ConfigurationError(f"--number {number}: the file holds the records 1 to {len(records)}")
     return records[number - 1]
@@ -67,7 +69,7 @@ def draw_position(record: Record, ply: int) -> Text:
     marks = game.marks(state)
     names = (f"{player.name}{' (bot)' if player.bot else ''}" for player in record.players)
     players = " - ".join(f"{name} ({mark})" for name, mark in zip(names, marks, strict=True))
-    lines = [Text(f"{game.title}: {players}"), Text(_last_move(record, game, ply)), *_board(game, state)]
+    lines = [Text(f"{game.title}: {players}"), Text(_last_move(record, game, ply)), *draw_board(game, state)]
     if ply == len(record.moves):
         reason = f", {record.outcome.reason}" if record.outcome else ""
         lines.append(Text(f"{result_of(record.outcome)}{reason}", style="bold"))
@@ -81,33 +83,6 @@ def _last_move(record: Record, game: Game[Any], ply: int) -> str:
     clock = f" [{write_clock(made.clock_ms)}]" if made.clock_ms is not None else ""
     comment = f" {made.comment}" if made.comment else ""
     return f"move {ply} of {len(record.moves)}: {game.move_names[made.move]}{clock}{comment}"
-
-
-def _board(game: Game[Any], state: Any) -> list[Text]:  # noqa: ANN401 - each game has its own positions
-    height, width = game.shape[-2:]
-    board, line = game.board(state), set(game.line(state))
-    rows = []
-    for start in range(0, len(board), width):
-        y = start // width % height
-        if y == 0 and len(game.shape) == 3:
-            rows.append(Text(f"layer {start // (width * height) + 1}"))
-        row = Text(f"{height - y:>2} ")
-        for cell in range(start, start + width):
-            shown = f"[{board[cell]}]" if cell in line else f" {board[cell]} "
-            row.append(shown, style=_STYLES[board[cell]])
-            if game.block and cell % game.block[1] == game.block[1] - 1 and cell - start < width - 1:
-                row.append("|")
-        rows.append(row)
-        if game.block and (y + 1) % game.block[0] == 0 and y < height - 1:
-            rows.append(Text("   " + "+".join(["---" * game.block[1]] * (width // game.block[1]))))
-    columns = [
-        str(x + 1) if game.gravity and len(game.shape) == 2 else cell_name((1, width), x)[0] for x in range(width)
-    ]
-    gaps = ["|" if game.block and x % game.block[1] == 0 and x else "" for x in range(width)]
-    rows.append(
-        Text("   " + "".join(gap.replace("|", " ") + f"{name:^3}" for gap, name in zip(gaps, columns, strict=True)))
-    )
-    return rows
 
 
 def _step_through(record: Record, console: Console) -> None:

@@ -1,17 +1,35 @@
-"""Where recorded matches come from: files of records."""
+"""Where recorded matches come from: files of records, and the journal of a server on this machine."""
 
+import argparse
+import re
+from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 
 from ttt_net.errors import ConfigurationError, Refusal
 from ttt_net.games.record import Record
 from ttt_net.games.records import read_records
+from ttt_net.history import record_of
+from ttt_net.server.journal import StorageError, finished_matches, open_readonly, read_match
+from ttt_net.server.main import DEFAULT_DATA, JOURNAL_FILE
 
+_MATCH_ID = re.compile(r"[0-9A-Za-z]{8}(-[0-9]{1,6})?", re.ASCII)
 MAX_FILE_BYTES = 20_000_000
 
 
-def load_records(source: str) -> list[Record]:
-    """Return the matches in the file `source`; one that cannot be read raises `ConfigurationError` and says why."""
+def add_data(parser: argparse.ArgumentParser) -> None:
+    """Add the option that says where the server keeps its journal."""
+    parser.add_argument("--data", type=Path, default=DEFAULT_DATA, help="the server's folder (default %(default)s)")
+
+
+def load_records(source: str, data: Path) -> list[Record]:
+    """Return the matches in the file `source`, or the one of that id in the journal of the folder `data`.
+
+    What cannot be found or read raises `ConfigurationError` and says why.
+    """
     path = Path(source)
+    if not path.exists() and _MATCH_ID.fullmatch(source):
+        return _from_journal(data, [source])
     try:
         with path.open("rb") as file:
             content = file.read(MAX_FILE_BYTES + 1)
@@ -28,9 +46,22 @@ def load_records(source: str) -> list[Record]:
     return records
 
 
-def load_record(source: str) -> Record:
-    """Return the one match in `source`; several raise `ConfigurationError`."""
-    records = load_records(source)
-    if len(records) > 1:
-        raise ConfigurationError(f"{source} holds {len(records)} records; choose one with --number")
-    return records[0]
+def load_finished(data: Path) -> list[Record]:
+    """Return all finished matches in the journal of the folder `data`, in the order in which they began."""
+    with closing(open_readonly(data / JOURNAL_FILE)) as connection:
+        ids = finished_matches(connection)
+    return _from_journal(data, ids)
+
+
+def _from_journal(data: Path, ids: Iterable[str]) -> list[Record]:
+    with closing(open_readonly(data / JOURNAL_FILE)) as connection:
+        records = []
+        for match in ids:
+            try:
+                journaled = read_match(connection, match)
+            except StorageError as error:
+                raise ConfigurationError(str(error)) from None
+            if journaled is None:
+                raise ConfigurationError(f"there is no file and no match {match}; matches are looked up in {data}")
+            records.append(record_of(journaled.facts))
+    return records

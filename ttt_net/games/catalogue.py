@@ -68,25 +68,37 @@ def _with_swap(name: str) -> Game[Any]:
     return SwapGame(find_game(name))
 
 
-def find_game(name: str) -> Game[Any]:
-    """Return the game of that name; an unknown name or size raises `Refusal` and says what is allowed."""
-    if name in _BY_NAME:
-        return _BY_NAME[name]
+def game_name(name: str) -> str:
+    """Return the canonical form of a game's name without making the game, which for a large board takes milliseconds.
+
+    An unknown name or size raises `Refusal` and says what is allowed.
+    """
     base = name.removesuffix(SWAP)
     sizes = _SIZED.fullmatch(base)
     if len(name) > MAX_NAME or (sizes is None and base not in _BY_NAME):
         allowed = ", ".join((*NAMES, *PATTERNS))
         raise Refusal(Code.UNKNOWN_GAME, f"unknown game {name[:_MOST_SHOWN]!r}; there are: {allowed}")
     if sizes is None:
-        if base not in SWAPPABLE:
+        if base != name and base not in SWAPPABLE:
             allowed = ", ".join(SWAPPABLE)
             raise Refusal(Code.UNKNOWN_GAME, f"{base} is not played with swap; it goes with: {allowed}")
-        return _with_swap(base)
+        return name
     width, height, k = map(int, sizes.groups()[1:])
     if not (1 <= width <= MAX_SIDE and 1 <= height <= MAX_SIDE and 1 <= k <= max(width, height)):
         raise Refusal(
             Code.UNKNOWN_GAME,
             f"game {name!r} is out of range; width and height 1 to {MAX_SIDE}, k 1 to the longer of the two",
         )
-    game = _sized(sizes[1], width, height, k)
-    return _with_swap(game.name) if name.endswith(SWAP) else game
+    return f"{sizes[1]}:{width}x{height},{k}{name[len(base) :]}"
+
+
+def find_game(name: str) -> Game[Any]:
+    """Return the game of that name; an unknown name or size raises `Refusal` and says what is allowed."""
+    if name in _BY_NAME:
+        return _BY_NAME[name]
+    name = game_name(name)
+    base = name.removesuffix(SWAP)
+    if base != name:
+        return _with_swap(base)
+    kind, width, height, k = re.split("[:x,]", name)
+    return _sized(kind, int(width), int(height), int(k))

@@ -12,7 +12,6 @@ def has_order(columns: list[list[int]], first: int, last: int) -> bool:
     """
     signs = [[1 if first >> cell & 1 else 0 for cell in column] for column in columns]
     start = tuple(map(len, columns))
-    stones = sum(start)
     tops = [n for n, column in enumerate(columns) if last >> column[-1] & 1]
     pending = [_without(start, n) for n in tops]
     seen = set(pending)
@@ -31,7 +30,7 @@ def has_order(columns: list[list[int]], first: int, last: int) -> bool:
                 if lower not in seen:
                     seen.add(lower)
                     pending.append(lower)
-    return stones == 0
+    return not columns
 
 
 def _without(heights: tuple[int, ...], column: int) -> tuple[int, ...]:

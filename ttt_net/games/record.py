@@ -39,10 +39,11 @@ class RecordedMove:
 
 @dataclass(frozen=True)
 class TimeLimit:
-    """The time control of a recorded match, in milliseconds."""
+    """The time control of a recorded match, in milliseconds; `per_move` if each move has the initial time anew."""
 
     initial_ms: int
     increment_ms: int
+    per_move: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,8 @@ class Record:
             _check_text("bot mark", player.bot)
         for limit_ms in (self.time.initial_ms, self.time.increment_ms) if self.time else ():
             _check_clock("time", limit_ms)
+        if self.time and self.time.per_move and self.time.increment_ms:
+            raise Refusal(Code.BAD_NOTATION, "time per move has no increment")
         game = find_game(self.game)
         state = game.initial
         for number, made in enumerate(self.moves, start=1):

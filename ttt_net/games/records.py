@@ -42,6 +42,7 @@ _TAG = re.compile(r"\s*([A-Za-z][A-Za-z-]{0,19})\s*:(?:\s+(.*?))?\s*")
 _TOKEN = re.compile(r"\s*(?:\[([^\]]*)\]|\{([^}]*)\}|([0-9]{1,5})\.(?=\s|$)|([^\s\[\]{}]+))", re.ASCII)
 _CLOCK = re.compile(r"(?:([0-9]{1,3}):(?=[0-9]{1,2}:))?(?:([0-9]{1,4}):)?([0-9]{1,6})(?:\.([0-9]{1,3}))?", re.ASCII)
 _TIME = re.compile(r"([0-9]{1,6})(?:\.([0-9]{1,3}))?\s*\+\s*([0-9]{1,6})(?:\.([0-9]{1,3}))?", re.ASCII)
+_TIME_PER_MOVE = re.compile(r"([0-9]{1,6})(?:\.([0-9]{1,3}))?\s*/\s*move", re.ASCII)
 _RESULTS = {"1-0": 0, "0-1": 1, "1/2-1/2": None, "-": None}
 _UNFINISHED = "*"
 
@@ -57,7 +58,7 @@ def write_record(record: Record) -> str:
         first.bot,
         second.name,
         second.bot,
-        record.time and f"{_seconds(record.time.initial_ms)}+{_seconds(record.time.increment_ms)}",
+        record.time and _write_time(record.time),
         result_of(record.outcome),
         record.outcome and record.outcome.reason.value,
     )
@@ -209,10 +210,18 @@ def _read_clock(number: int, text: str) -> int:
     return (hours * 3600 + minutes * 60 + seconds) * 1000 + _thousandths(found[4])
 
 
+def _write_time(time: TimeLimit) -> str:
+    initial = _seconds(time.initial_ms)
+    return f"{initial}/move" if time.per_move else f"{initial}+{_seconds(time.increment_ms)}"
+
+
 def _read_time(text: str) -> TimeLimit:
+    per_move = _TIME_PER_MOVE.fullmatch(text)
+    if per_move is not None:
+        return TimeLimit(int(per_move[1]) * 1000 + _thousandths(per_move[2]), 0, per_move=True)
     found = _TIME.fullmatch(text)
     if found is None:
-        raise Refusal(Code.BAD_NOTATION, f"time {text[:_SHOWN]!r} does not look like 180+2, in seconds")
+        raise Refusal(Code.BAD_NOTATION, f"time {text[:_SHOWN]!r} does not look like 180+2 or 10/move, in seconds")
     initial_ms = int(found[1]) * 1000 + _thousandths(found[2])
     return TimeLimit(initial_ms, int(found[3]) * 1000 + _thousandths(found[4]))
 

@@ -9,6 +9,7 @@ import asyncio
 import logging
 import socket
 from collections.abc import Callable
+from io import BytesIO
 from typing import Protocol as Interface
 from typing import cast
 
@@ -107,11 +108,25 @@ class Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Take in bytes, and act on the messages that are complete with them."""
         self._heard_s = self._loop.time()
-        if self._protocol.state is State.CONNECTING:
-            self._opening_bytes += len(data)
-            if self._opening_bytes > self._hub.limits.handshake_bytes:
-                self.abort()
+        if self._protocol.state is not State.CONNECTING:
+            self._advance(data)
+            return
+        self._opening_bytes += len(data)
+        if self._opening_bytes > self._hub.limits.handshake_bytes:
+            self.abort()
+            return
+        # `websockets` would read frames that came with a request as if they were answers to nothing: line by line,
+        # the request is complete, and answered, before the first byte of a frame is looked at.
+        lines = BytesIO(data)
+        while self._protocol.state is State.CONNECTING and self._closing_since_s is None:
+            line = lines.readline()
+            if not line:
                 return
+            self._advance(line)
+        if rest := lines.read():
+            self._advance(rest)
+
+    def _advance(self, data: bytes) -> None:
         self._protocol.receive_data(data)
         for event in self._protocol.events_received():
             if self._closing_since_s is not None:
@@ -125,6 +140,7 @@ class Connection(asyncio.Protocol):
 
     def eof_received(self) -> None:
         """Close our side too."""
+        self._closing_since_s = self._closing_since_s or self._loop.time()
         self._protocol.receive_eof()
         self._flush()
 

@@ -17,11 +17,17 @@ def answer_http(request: Request, protocol: ServerProtocol, name: str, *, is_clo
         if request.path == "/":
             return protocol.reject(200, f"{name}: a ttt_net server. Join with: python client.py HOST:PORT\n")
         return protocol.reject(404, "not found\n")
-    origin = request.headers.get("Origin")
-    if origin is not None and urlsplit(origin).netloc != request.headers.get("Host"):
+    if _is_foreign(request.headers.get_all("Origin"), request.headers.get_all("Host")):
         return protocol.reject(403, "pages of other sites may not connect\n")
     if is_closed:
         response = protocol.reject(503, "the server is full or restarting; try again\n")
         response.headers["Retry-After"] = "1"
         return response
     return None
+
+
+def _is_foreign(origins: list[str], hosts: list[str]) -> bool:
+    try:
+        return bool(origins) and [urlsplit(origin).netloc for origin in origins] != hosts
+    except ValueError:
+        return True

@@ -5,6 +5,7 @@ in it waits: what takes time (the journal) answers through a callback.
 """
 
 import asyncio
+import logging
 import random
 from collections.abc import Callable
 
@@ -24,6 +25,8 @@ from ttt_net.server.reception import Reception
 from ttt_net.server.session import Session
 from ttt_net.server.table import Table
 from ttt_net.text import clean
+
+log = logging.getLogger(__name__)
 
 COME_BACK_MS = 50
 MAX_LISTED = 50
@@ -76,7 +79,11 @@ class Hub:
     def tick(self, now_s: float) -> None:
         """Look after every connection; to be called about once a second."""
         for connection in list(self._connections):
-            connection.tick(now_s)
+            try:
+                connection.tick(now_s)
+            except Exception:  # a fault of ours costs one connection, and is seen in the log
+                log.exception("fault while looking after a connection")
+                connection.abort()
         self._reception.tick()
 
     # Requests.
@@ -91,6 +98,8 @@ class Hub:
             said = wire.decode_said(text)
             if isinstance(session, Session):
                 self._act(session, said)
+            elif self._is_draining:
+                raise Refusal(Code.RESTARTING, "the server is about to restart; come back in a moment", COME_BACK_MS)
             else:
                 self._entrance.enter(connection, said)
         except Refusal as refusal:

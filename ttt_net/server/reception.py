@@ -9,7 +9,7 @@ from typing import Protocol as Interface
 
 from ttt_net import messages as wire
 from ttt_net.errors import Closing, Code, Refusal
-from ttt_net.games import find_game
+from ttt_net.games import game_name
 from ttt_net.lobby import CHALLENGE_MS, INVITATION_MS, Challenge, Lobby, Pairing, Seek
 from ttt_net.server.journal import Journal, StorageError
 from ttt_net.server.journal.sqlite import PlayerId
@@ -84,7 +84,7 @@ class Reception:
 
     def _seek(self, session: Session, said: wire.Seek) -> None:
         self._may_play_more(session)
-        games = tuple(find_game(name).name for name in said.games)
+        games = tuple(game_name(name) for name in said.games)
         seek = Seek(session.player, session.info.bot is not None, games, said.time, said.opponents)
         session.ok(said.id)
         pairing = self._lobby.seek(seek)
@@ -97,7 +97,7 @@ class Reception:
         other = next((each for each in self._house.sessions.values() if name_key(each.info.name) == key), None)
         if other is None:
             raise Refusal(Code.UNKNOWN_PLAYER, "nobody of that name is connected")
-        game = find_game(said.game).name
+        game = game_name(said.game)
         challenge = self._lobby.challenge(session.player, other.player, game, said.time, self._house.now_ms())
         session.ok(said.id)
         told = wire.Challenged(challenge.number, session.info, other.info, game, CHALLENGE_MS, said.time)
@@ -116,7 +116,7 @@ class Reception:
 
     def _invite(self, session: Session, said: wire.Invite) -> None:
         self._may_play_more(session)
-        game = find_game(said.game).name
+        game = game_name(said.game)
         invitation = self._lobby.invite(session.player, game, said.time, self._house.now_ms())
         session.ok(said.id)
         session.tell(wire.Invitation(invitation.code, game, INVITATION_MS, said.time))

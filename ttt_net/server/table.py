@@ -38,6 +38,10 @@ MAX_WAITING = 8
 """Requests of one player that may wait for one match; he gets an answer to each, so more is a flood."""
 MAX_STRANGERS = 32
 """Requests that may wait before one of somebody who does not play, or is not known to, is turned away."""
+MAX_TAIL = 32
+"""Missed facts that are told one by one; with more, the snapshot alone is shorter, and fits into what may wait."""
+_RETRY_S = 1.0
+"""How long after a failure of the disk the match is read again."""
 
 Request = Command | Resume | Watch | Unwatch
 
@@ -81,7 +85,8 @@ class Table:
         self.match, self.seats = match, seats
         self._note_absences(match)
         for session in self.audience.values():
-            session.tell(self._snapshot(match, session))
+            session.tell(self._snapshot(match, session, self._owner.now_ms()))
+        self._settle()  # both may have left while it was being written down
 
     def live_row(self) -> LiveMatch | None:
         """Return the match's row in the list of live public matches, if it belongs there."""
@@ -121,7 +126,7 @@ class Table:
             if self.match and side is not None:
                 on_purpose = session.connection.left_on_purpose
                 self.match.absences.went(side, self._owner.now_ms(), on_purpose=on_purpose)
-                self._mind_clock(self.match)
+                self._mind_clock(self.match, self._owner.now_ms())
             if self.match is None or self.match.next is None:  # else both go on to the rematch
                 self._tell_presence(session.player, online=False)
             if side is None:
@@ -163,16 +168,16 @@ class Table:
         side = self._side(session)
         if side is None:  # it was asked while the match was being read
             raise Refusal(Code.NOT_SEATED, f"you are not a player of match {self.id}")
+        now_ms = self._owner.now_ms()  # one moment for all of it: the clock that is told is the one that is started
         is_new = self.audience.get(session.player) is not session
         if is_new:
             self.seat(session)
             match.absences.returned(side)
-            self._mind_clock(match)
+            self._mind_clock(match, now_ms)
         session.ok(request.id)
-        if request.seq:
-            for fact in match.tail(request.seq):
-                session.tell(fact)
-        session.tell(self._snapshot(match, session))
+        if request.seq and match.seq - request.seq <= MAX_TAIL:
+            session.connection.send(b"".join(frame(encode(fact)) for fact in match.tail(request.seq)))
+        session.tell(self._snapshot(match, session, now_ms))
         if is_new:
             self._tell_presence(session.player, online=True)
 
@@ -191,11 +196,11 @@ class Table:
             raise Refusal(Code.NOT_PUBLIC, "that match is private")
         self.seat(session)
         session.ok(request.id)
-        session.tell(self._snapshot(match, session))
+        session.tell(self._snapshot(match, session, self._owner.now_ms()))
         self._tell_watchers()
 
-    def _snapshot(self, match: Match, session: Session) -> Snapshot:
-        return match.snapshot(self._side(session), self._present(), self._owner.now_ms(), self._watchers())
+    def _snapshot(self, match: Match, session: Session, now_ms: int) -> Snapshot:
+        return match.snapshot(self._side(session), self._present(), now_ms, self._watchers())
 
     def _watchers(self) -> int:
         return sum(player not in (self.seats or ()) for player in self.audience)
@@ -236,7 +241,7 @@ class Table:
             asked[0].ok(asked[1])
         for session in list(self.audience.values()):
             session.connection.send(told)
-        self._mind_clock(match)
+        self._mind_clock(match, self._owner.now_ms())
         if isinstance(facts[-1], Ended):
             self._owner.ended(self)
 
@@ -245,24 +250,30 @@ class Table:
         if asked:
             reason = "the server cannot write to its disk; your request was not carried out, and the match is safe"
             asked[0].refuse(asked[1], Refusal(Code.STORAGE, reason, 1_000))
-        self._stop_flag()
         self.match = None
+        self._read_later()
 
     def _read(self) -> None:
+        self._stop_flag()
         self._is_busy = True
 
         def done(record: Record | StorageError | None) -> None:
             self._is_busy = False
-            if isinstance(record, Record):
-                self.seats = record.seats
-                self.match = Match.from_facts(record.facts)
-                self._note_absences(self.match)
-                self._mind_clock(self.match)
-            else:
-                self._refuse_all(record)
+            try:
+                if isinstance(record, Record):
+                    self._open_record(record)
+                else:
+                    self._refuse_all(record)
+            except Refusal as refusal:  # a match of a game that this program does not know
+                self._refuse_all(StorageError(str(refusal)))
             self._settle()
 
         self._owner.journal.read(self.id, done)
+
+    def _open_record(self, record: Record) -> None:
+        self.match, self.seats = Match.from_facts(record.facts), record.seats
+        self._note_absences(self.match)
+        self._mind_clock(self.match, self._owner.now_ms())
 
     def _refuse_all(self, failure: StorageError | None) -> None:
         refusal = Refusal(Code.UNKNOWN_MATCH, f"there is no match {self.id}")
@@ -271,6 +282,7 @@ class Table:
         while self._waiting:
             session, request = self._waiting.popleft()
             session.refuse(request.id, refusal)
+        self._read_later()
 
     def _settle(self) -> None:
         """Serve what waits; when there is nothing, and nobody hears the match, let go of it."""
@@ -313,10 +325,9 @@ class Table:
         for session in self.audience.values():
             session.connection.send(told)
 
-    def _mind_clock(self, match: Match) -> None:
+    def _mind_clock(self, match: Match, now_ms: int) -> None:
         """Let time run while a player is here, and look again when the running side's will be used up."""
         self._stop_flag()
-        now_ms = self._owner.now_ms()
         if any(self._present()):
             match.run_clock(now_ms)
         else:
@@ -331,11 +342,19 @@ class Table:
             self._flag.cancel()
             self._flag = None
 
+    def _read_later(self) -> None:
+        """Try again in a while: players who wait for a flag to fall ask for nothing."""
+        self._stop_flag()
+        self._flag = asyncio.get_running_loop().call_later(_RETRY_S, self._look_at_flag)
+
     def _look_at_flag(self) -> None:
-        if self.match is None or self._is_busy:
+        if self._is_busy:
             return  # a write is under way; what it leads to sets the flag again
+        if self.match is None:
+            self._read()
+            return
         facts = self.match.flag(self._owner.now_ms())
         if facts:
             self._commit(self.match, facts, None)
         else:
-            self._mind_clock(self.match)
+            self._mind_clock(self.match, self._owner.now_ms())

@@ -10,6 +10,7 @@ import os
 import queue
 import sqlite3
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -117,22 +118,26 @@ class Database:
         """Do the jobs in one transaction; if any fails, each in its own, so that one cannot spoil the others."""
         connection = self._connection
         try:
-            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("BEGIN")  # not IMMEDIATE: a disk that cannot be written can still be read
             results = [job.work(connection) for job in batch]
             connection.execute("COMMIT")
-        except (sqlite3.Error, StorageError) as error:
+        except Exception as error:  # whatever went wrong in one job, the others have theirs done, and the thread lives
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             if len(batch) > 1:
                 return [result for job in batch for result in self._commit([job])]
-            log.error("storage: %s", error)
+            is_ours = not isinstance(error, sqlite3.Error | StorageError)
+            log.error("storage: %s", error, exc_info=is_ours)
             return [StorageError(str(error))]
         return results
 
 
 def _report(batch: list[_Job], results: list[Any]) -> None:
     for job, result in zip(batch, results, strict=True):
-        job.done(result)
+        try:
+            job.done(result)
+        except Exception:  # a fault of ours in one answer must not keep the others from theirs
+            log.exception("fault while answering a job")
 
 
 def open_readonly(path: Path) -> sqlite3.Connection:
@@ -149,11 +154,14 @@ def open_readonly(path: Path) -> sqlite3.Connection:
 
 def _open(path: Path) -> tuple[sqlite3.Connection, IO[bytes]]:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lock = _lock(path.with_suffix(".lock"))
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-        connection = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
-        _prepare(connection, path)
+        with ExitStack() as opened:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            lock = opened.enter_context(_lock(path.with_suffix(".lock")))
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+            connection = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
+            opened.callback(connection.close)
+            _prepare(connection, path)
+            opened.pop_all()
     except OSError as error:
         raise ConfigurationError(
             f"cannot write to {path.parent}: {error.strerror}; choose a folder with --data"
@@ -187,7 +195,6 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     connection.execute("BEGIN IMMEDIATE")
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > SCHEMA_VERSION:
-        connection.close()
         raise ConfigurationError(
             f"{path} was written by a newer ttt_net (schema {version}, this program knows {SCHEMA_VERSION}); upgrade"
         )

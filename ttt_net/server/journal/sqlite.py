@@ -117,6 +117,12 @@ def read_match(connection: sqlite3.Connection, match: str) -> Record | None:
         raise StorageError(f"match {match} cannot be read: {error}") from None
 
 
+def finished_matches(connection: sqlite3.Connection) -> list[str]:
+    """Return the ids of the matches that are over, in the order in which they began."""
+    rows = connection.execute("SELECT id FROM matches WHERE is_over ORDER BY started_ms, id")
+    return [match for (match,) in rows]
+
+
 def _hash(token: str) -> bytes:
     """Return what is kept of a token: with 256 random bits in it, a plain hash cannot be guessed back."""
     return hashlib.sha256(token.encode()).digest()
