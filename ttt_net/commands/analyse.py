@@ -5,12 +5,13 @@ import json
 import random
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
 from ttt_net.commands import analyse_view as view
-from ttt_net.commands.limits import add_limits, limit_of
+from ttt_net.commands.limits import add_limits, limit_of, positive
 from ttt_net.errors import ConfigurationError, Refusal
 from ttt_net.games import Game, find_game
 from ttt_net.games.notation import read_move, read_position, write_position
@@ -33,6 +34,9 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--position", metavar="P", help="a position such as 'X.O/.X./..O'; - reads one a line")
     where.add_argument("--moves", metavar="M", help="the moves that lead to the position, such as 'b2 a1'")
+    where.add_argument("--match", metavar="FILE|ID", help="a file of records, or the id of a match on this machine")
+    parser.add_argument("--number", type=positive, metavar="N", help="which record of the file, counted from 1")
+    parser.add_argument("--data", type=Path, metavar="FOLDER", help="where the server keeps its matches")
     parser.add_argument("--strategy", choices=NAMES, help="let this one choose the move")
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--tree", action="store_true", help="draw the tree of positions, with what was cut off and why")
@@ -46,6 +50,12 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 def run(args: argparse.Namespace) -> int:
     """Answer the question that the options ask; return the exit status."""
     game, limit = find_game(args.game), limit_of(args)
+    if args.match is not None:
+        # Matches come from a server's journal: who analyses positions does not have to load a server.
+        from ttt_net.commands.analyse_match import show_match
+
+        show_match(args, limit)
+        return 0
     if args.position == "-":
         return answer_lines(game, sys.stdin, limit)
     if args.moves is not None:

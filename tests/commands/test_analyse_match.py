@@ -1,0 +1,22 @@
+from pathlib import Path
+
+import pytest
+
+from ttt_net.__main__ import main
+
+LOST = "Game: tictactoe\nFirst: Ann\nSecond: Bob\n\n1. b2\n2. b3\n3. a3\n4. c1\n5. a1\n"
+
+
+def test_a_recorded_match_is_shown_with_its_turning_point(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "match.txt"
+    file.write_text(LOST + "6. a2\n7. c3\n", encoding="utf-8")
+    assert main(["analyse", "--match", str(file)]) == 0
+    shown = capsys.readouterr().out
+    assert "Tic-tac-toe: Ann – Bob" in shown
+    assert "Move 2 (b3) lost a drawn game; a3 c3 a1 c1 held." in shown
+    assert "Move 4" not in shown
+
+
+def test_a_match_that_cannot_be_found_is_refused_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["analyse", "--match", "no such file"]) == 2
+    assert "cannot read no such file" in capsys.readouterr().err
