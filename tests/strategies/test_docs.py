@@ -1,0 +1,28 @@
+"""What docs/strategies.md prints can be run."""
+
+import re
+import shlex
+
+import pytest
+
+from tests.strategies.sweep import PAGE
+from ttt_net.__main__ import main
+
+TEXT = PAGE.read_text(encoding="utf-8")
+COMMANDS = re.findall(r"^python -m ttt_net (.*)$", TEXT, flags=re.MULTILINE)
+
+
+def test_the_example_in_python_prints_a_move(capsys: pytest.CaptureFixture[str]) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", TEXT, flags=re.DOTALL)
+    exec(code, {})
+    assert capsys.readouterr().out.startswith("4 ")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_runs(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(shlex.split(command)) == 0
+    assert capsys.readouterr().out
+
+
+def test_there_are_commands_to_run() -> None:
+    assert len(COMMANDS) >= 5
