@@ -15,7 +15,7 @@ COMMANDS = re.findall(r"^python -m ttt_net (.*)$", TEXT, flags=re.MULTILINE)
 def test_the_example_in_python_prints_a_move(capsys: pytest.CaptureFixture[str]) -> None:
     (code,) = re.findall(r"```python\n(.*?)```", TEXT, flags=re.DOTALL)
     exec(code, {})
-    assert capsys.readouterr().out.startswith("4 ")
+    assert re.match("[1-7] ", capsys.readouterr().out)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
