@@ -106,6 +106,13 @@ def test_every_move_is_scored_and_best_play_followed_to_its_end(connect4: LineGa
     assert connect4.utility(end, connect4.to_move(state)) == analysis.verdict.result
 
 
+def test_moves_that_could_not_be_solved_in_time_are_estimated(connect4: LineGame) -> None:
+    analysis = analyse(connect4, after_columns(connect4, 1, 2, 3), Limit(ms=150))
+    assert not analysis.verdict.exact
+    assert {verdict.value for verdict in analysis.moves.values()} != {0}
+    assert 150 <= analysis.counts.ms < 250
+
+
 @pytest.mark.parametrize("ms", [20, 200])
 def test_a_solver_keeps_its_time_limit(ms: int, connect4: LineGame, solver: Connect4Solver) -> None:
     effort = Effort(Limit(ms=ms))
@@ -157,6 +164,19 @@ def test_without_numba_it_plays_on_in_plain_python_and_says_so_once(
         ]
     finally:
         engine.is_installed.cache_clear()
+
+
+def test_an_engine_that_cannot_be_loaded_is_done_without(
+    connect4: LineGame, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(name: str) -> None:
+        raise RuntimeError("no place for the cache")
+
+    monkeypatch.setattr(engine, "import_module", refuse)
+    monkeypatch.setattr(engine, "_loaded", engine._loaded.__wrapped__)
+    assert engine.connect4_solver(connect4) is None
+    assert engine.playout_tree(connect4, 1) is None
+    assert "the engine cannot be loaded, so searches are slower: no place for the cache" in caplog.messages
 
 
 def test_numba_is_imported_only_when_it_is_needed() -> None:

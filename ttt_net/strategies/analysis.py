@@ -1,11 +1,12 @@
 """What can be said about a position: every legal move with its value, and the best play; knows no terminal."""
 
 import random
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from ttt_net.games import Game, Move, Side
 from ttt_net.games.line import LineGame, LineState
-from ttt_net.strategies.alphabeta import deepening
+from ttt_net.strategies.alphabeta import SOLVER_SHARE, deepening
 from ttt_net.strategies.engine import connect4_solver
 from ttt_net.strategies.strategy import WIN, Counts, Effort, Limit, S, Stopped, is_decided, plies_to_end
 from ttt_net.strategies.threats import is_line_game
@@ -54,10 +55,15 @@ def analyse(game: Game[S], state: S, limit: Limit) -> Analysis:
     if game.is_terminal(state):
         over = Verdict(game.utility(state, side) * WIN, exact=True, line=())
         return Analysis(side, over, {}, Effort(limit).counts())
-    if limit.depth is None and (solver := connect4_solver(game)) is not None:
-        return _solved(solver, game, state, Effort(limit))
-    search = deepening(game, limit, random.Random(0))
     moves = {move: Verdict(0, exact=False, line=(move,)) for move in game.actions(state)}
+    watch, total = Effort(limit), limit.ms
+    if limit.depth is None and (solver := connect4_solver(game)) is not None:
+        solving = Effort(limit if total is None else replace(limit, ms=round(total * SOLVER_SHARE)))
+        moves |= _solved(solver, game, state, solving)
+        if all(verdict.exact for verdict in moves.values()):
+            return Analysis(side, _best(moves), moves, solving.counts())
+        limit = limit if total is None else replace(limit, ms=max(0, total - round(watch.counts().ms)))
+    search = deepening(game, limit, random.Random(0))
     try:
         with search.search.running():
             while search.effort.depth < search.max_depth and not all(verdict.exact for verdict in moves.values()):
@@ -68,7 +74,8 @@ def analyse(game: Game[S], state: S, limit: Limit) -> Analysis:
                 search.effort.depth += 1
     except Stopped:
         pass  # moves not reached in this round keep their verdict of the round before
-    return Analysis(side, _best(moves), moves, search.effort.counts())
+    counts = search.effort.counts()
+    return Analysis(side, _best(moves), moves, counts._replace(ms=watch.counts().ms))
 
 
 def _best(moves: dict[Move, Verdict]) -> Verdict:
@@ -77,22 +84,23 @@ def _best(moves: dict[Move, Verdict]) -> Verdict:
     return best._replace(exact=best.exact and (best.result == 1 or all(verdict.exact for verdict in moves.values())))
 
 
-def _solved(solver: "Connect4Solver", game: Game[S], state: S, effort: Effort) -> Analysis:
-    """Return the analysis of a position of Connect Four: exact scores, as far as the limit lets them be found."""
+def _solved(solver: "Connect4Solver", game: Game[S], state: S, effort: Effort) -> dict[Move, Verdict]:
+    """Return the exact verdicts on moves of Connect Four that can be found within the limit."""
     assert isinstance(game, LineGame)
     assert isinstance(state, LineState)
-    moves = {move: Verdict(0, exact=False, line=(move,)) for move in game.actions(state)}
+    scores: dict[Move, int] = {}
+    lines: dict[Move, tuple[Move, ...]] = {}
     try:
-        scores = {}
-        for move in moves:
+        for move in game.actions(state):
             scores[move] = solver.score_of_move(game, state, move, effort)
-            moves[move] = Verdict(solver.value_of(scores[move], state), exact=True, line=(move,))
         best = max(scores, key=scores.__getitem__)
-        after = solver.line(game, game.result(state, best), -scores[best], effort)
-        moves[best] = moves[best]._replace(line=(best, *after))
+        lines[best] = solver.line(game, game.result(state, best), -scores[best], effort)
     except Stopped:
-        pass  # the moves not reached stay unknown
-    return Analysis(game.to_move(state), _best(moves), moves, effort.counts())
+        pass  # the moves not reached are left to a search that can estimate them
+    return {
+        move: Verdict(solver.value_of(score, state), exact=True, line=(move, *lines.get(move, ())))
+        for move, score in scores.items()
+    }
 
 
 def solver_score(game: Game[S], state: S, verdict: Verdict) -> int | None:

@@ -67,6 +67,7 @@ def connect4_solver(game: Game[Any], patience_ms: float | None = None) -> "Conne
     """Return a new exact solver if the game is Connect Four, numba is there and it loads in time."""
     if not is_connect4(game) or not is_installed() or (module := _in_time(SOLVER, patience_ms)) is None:
         return None
+    _loaded(LINES)  # in the background: positions too far from the end for the solver are for the search
     solver: Connect4Solver = module.Connect4Solver()
     return solver
 
@@ -97,7 +98,19 @@ def _in_time(name: str, patience_ms: float | None) -> ModuleType | None:
 
 
 @cache
-def _loaded(name: str) -> "Future[ModuleType]":
-    future: Future[ModuleType] = Future()
-    threading.Thread(target=lambda: future.set_result(import_module(name)), name="load the engine", daemon=True).start()
+def _loaded(name: str) -> "Future[ModuleType | None]":
+    """Return what will be the module, or None if it cannot be loaded, which is said in the log."""
+    future: Future[ModuleType | None] = Future()
+
+    def load() -> None:
+        try:
+            future.set_result(import_module(name))
+        except (ImportError, OSError, RuntimeError) as error:  # the last if numba finds no place for its cache
+            _logger.warning("the engine cannot be loaded, so searches are slower: %s", error)
+            future.set_result(None)
+        except BaseException as error:
+            future.set_exception(error)
+            raise
+
+    threading.Thread(target=load, name="load the engine", daemon=True).start()
     return future
