@@ -78,6 +78,39 @@ def is_dead(own, other, block):
 
 
 @njit(inline="always")
+def threatening(own, other, block):
+    """Return the cells where a mark of `own` threatens to complete a line next."""
+    cells = ZERO
+    for n in range(types.int64(peek(block, LINE_COUNT))):
+        line = peek(block, LINES + n)
+        missing = line & ~own
+        rest = missing & (missing - ONE)
+        cells |= missing if (rest & (rest - ONE)) == ZERO and (line & other) == ZERO else ZERO
+    return cells
+
+
+@njit(inline="always")
+def most_promising(moves, attacks, defences, merits, block):
+    """Return the move to try next: threats that also stop one, then threats, then stops; of these the best merit."""
+    left = moves & attacks & defences
+    if left == ZERO:
+        left = moves & attacks
+    if left == ZERO:
+        left = moves & defences
+    if left == ZERO:
+        left = moves
+    best, highest = NO_MOVE, ZERO
+    while left != ZERO:
+        low = left & (ZERO - left)
+        left ^= low
+        cell = types.int64(count_ones(low - ONE))
+        merit = peek(block, merits + cell)
+        if merit >= highest:
+            best, highest = cell, merit
+    return best
+
+
+@njit(inline="always")
 def bucket_of(own, other):
     """Return where the table keeps a position."""
     mixed = (own * U(0x9E3779B97F4A7C15)) ^ ((other + ONE) * U(0xC2B2AE3D27D4EB4F))
@@ -156,16 +189,11 @@ def search(own, other, stones, depth, alpha, beta, block):
 
     guesses, best, best_cell, floor = peek(block, GUESSES), -INFINITY, NO_MOVE, alpha
     merits = MERIT + 64 * (stones & 1)
+    attacks, defences = threatening(own, other, block), threatening(other, own, block)
     while moves != ZERO:
-        cell, left, highest = hint, moves, ZERO
+        cell = hint
         if hint == NO_MOVE or (moves >> U(hint)) & ONE == ZERO:
-            while left != ZERO:
-                low = left & (ZERO - left)
-                left ^= low
-                here = types.int64(count_ones(low - ONE))
-                merit = peek(block, merits + here)
-                if merit >= highest:
-                    cell, highest = here, merit
+            cell = most_promising(moves, attacks, defences, merits, block)
         hint = NO_MOVE
         bit = ONE << U(cell)
         moves ^= bit
