@@ -28,9 +28,11 @@ check: install ## format, lint, types
 
 docs: install ## write the generated pages of docs/
 	$(BIN)/python docs/write_protocol.py
+	$(BIN)/python docs/write_games.py
 
 bench: install ## measure; prints tables
 	$(BIN)/python -m benchmarks.server
+	$(BIN)/python -m benchmarks.games
 
 clean:
 	rm -rf .venv build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage

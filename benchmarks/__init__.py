@@ -1,1 +1,1 @@
-"""Repeatable measurements that print a table and its ratios; no test asserts on their times."""
+"""Repeatable measurements that print a table and a ratio; nothing here is asserted in a test."""

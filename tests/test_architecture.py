@@ -16,7 +16,9 @@ ALLOWED: dict[str, set[str]] = {
     "games": {"errors"},
     "strategies": {"errors", "games"},
     "messages": {"errors", "clock"},
-    "match": {"errors", "games", "messages", "clock"},
+    "absence": {"clock"},
+    "match": {"errors", "games", "messages", "clock", "absence"},
+    "history": {"errors", "games", "messages", "clock", "match"},
     "lobby": {"errors", "games", "messages", "clock"},
     "server": {"errors", "text", "games", "messages", "clock", "match", "lobby"},
     "client": {"errors", "text", "games", "messages", "clock"},
@@ -27,9 +29,11 @@ ALLOWED: dict[str, set[str]] = {
 SHELL = {"server", "client", "client.bot"}
 EFFECTS = {
     "asyncio", "socket", "ssl", "selectors", "sqlite3", "threading", "multiprocessing", "subprocess", "signal",
-    "time", "datetime", "websockets", "rich", "prompt_toolkit", "platformdirs", "uvloop", "zeroconf",
+    "time", "websockets", "rich", "prompt_toolkit", "platformdirs", "uvloop", "zeroconf",
 }  # fmt: skip
 """Modules that meet the world: clocks, sockets, files, terminals. Only the shell may import them."""
+CLOCK_CALLS = {"now", "today", "utcnow"}
+"""Methods of `datetime` that read the clock; a date is a value like any other."""
 EXCEPTIONS = {("strategies", "time")}
 """Strategies read the monotonic clock in one place, to keep a time limit."""
 OF_ONE_SIDE = {
@@ -41,8 +45,8 @@ OF_ONE_SIDE = {
 
 
 def layer_of(module: str) -> str:
-    """Return the layer of `ttt_net.<module>`: the first name, or `client.bot` for that one module."""
-    return "client.bot" if module == "client.bot" else module.split(".")[0]
+    """Return the layer of `ttt_net.<module>`: the first name, or `client.bot` for that package."""
+    return "client.bot" if module.startswith("client.bot") else module.split(".")[0]
 
 
 def imports(source: str) -> Iterator[str]:
@@ -54,6 +58,12 @@ def imports(source: str) -> Iterator[str]:
             yield node.module or ""
             if node.module == "ttt_net":
                 yield from (f"ttt_net.{alias.name}" for alias in node.names)
+
+
+def calls(source: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            yield node.func.attr
 
 
 def violations(module: str, source: str) -> list[str]:
@@ -69,6 +79,8 @@ def violations(module: str, source: str) -> list[str]:
             found.append(f"{module} imports {top}, which only the shell may")
         elif top in OF_ONE_SIDE and layer.split(".")[0] not in OF_ONE_SIDE[top]:
             found.append(f"{module} imports {top}, which is not for this side")
+    if layer not in SHELL:
+        found += [f"{module} reads the clock with {name}()" for name in calls(source) if name in CLOCK_CALLS]
     return found
 
 
@@ -101,6 +113,7 @@ def test_a_module_imports_only_what_stands_to_its_left(module: str, path: Path) 
         ("server.hub", "from ttt_net.client import view"),
         ("server.hub", "from rich.text import Text"),
         ("client.connection", "import sqlite3"),
+        ("games.record", "import datetime\nd = datetime.date.today()"),
         ("strategies.random", "from ttt_net import messages"),
     ],
 )

@@ -1,9 +1,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttt_net.clock import Clock
+from ttt_net.clock import LAG_QUOTA_MAX_MS, Clock, TimeControl
 
-FRESH = Clock(increment_ms=2_000, remaining_ms=(180_000, 180_000))
+FRESH = Clock.fresh(TimeControl(initial_ms=180_000, increment_ms=2_000))
 
 
 def test_a_halted_clock_charges_nobody() -> None:
@@ -31,8 +31,42 @@ def test_time_that_goes_backwards_gives_nothing_back() -> None:
     assert FRESH.started(0, 5_000).left_ms(0, 4_000) == 180_000
 
 
+def test_a_clock_per_move_gives_each_move_the_same_time() -> None:
+    clock = Clock.fresh(TimeControl(initial_ms=10_000, per_move=True)).started(0, 0)
+    assert clock.pressed(0, 9_000).remaining_ms == (10_000, 10_000)
+    assert clock.flag_at_ms() == 10_000
+
+
+def test_a_link_of_300_ms_costs_less_than_50_ms_a_move() -> None:
+    clock, now = Clock.fresh(TimeControl(initial_ms=180_000)), 0
+    for _ in range(60):
+        clock = clock.started(0, now)
+        now += 1_000 + 300
+        clock = clock.pressed(0, now, clock.refund_ms(0, now, lag_ms=300))
+    assert 180_000 - 60 * 1_000 - clock.remaining_ms[0] < 60 * 50
+
+
+def test_feigned_lag_earns_no_more_than_the_quota() -> None:
+    clock = FRESH.started(0, 0)
+    assert clock.refund_ms(0, 10_000, lag_ms=9_000) <= LAG_QUOTA_MAX_MS
+    assert clock.refund_ms(0, 100, lag_ms=9_000) == 100
+    assert clock.refund_ms(1, 10_000, lag_ms=9_000) == 0
+
+
+@given(st.lists(st.tuples(st.integers(0, 30_000), st.integers(0, 5_000)), max_size=20))
+def test_a_clock_never_gains_more_than_its_increments(moves: list[tuple[int, int]]) -> None:
+    clock, now, side = FRESH, 0, 0
+    for wait, lag in moves:
+        clock = clock.started(side, now)
+        before = clock.remaining_ms[side]
+        now += wait
+        clock = clock.pressed(side, now, clock.refund_ms(side, now, lag))
+        assert clock.remaining_ms[side] <= before + 2_000
+        side = 1 - side
+
+
 @given(st.lists(st.integers(0, 30_000), max_size=20))
-def test_a_clock_never_gains_more_than_its_increments(waits: list[int]) -> None:
+def test_what_is_charged_is_what_was_used(waits: list[int]) -> None:
     clock, now, side = FRESH, 0, 0
     for wait in waits:
         clock = clock.started(side, now)

@@ -1,10 +1,13 @@
 import random
+from collections.abc import Callable
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ttt_net.clock import TimeControl
-from ttt_net.lobby import Lobby, Pairing, Seek
+from ttt_net.errors import Code, Refusal
+from ttt_net.lobby import CHALLENGE_MS, INVITATION_MS, MAX_CHALLENGES, Lobby, Pairing, Seek
 
 BLITZ = TimeControl(initial_ms=180_000, increment_ms=2_000)
 
@@ -109,6 +112,83 @@ def test_each_side_falls_to_each_player_now_and_then() -> None:
         assert pairing is not None
         firsts.add(pairing.first)
     assert firsts == {1, 2}
+
+
+def refused(code: Code, ask: Callable[[], object]) -> Refusal:
+    with pytest.raises(Refusal) as caught:
+        ask()
+    assert caught.value.code is code
+    return caught.value
+
+
+def test_a_challenge_pairs_the_two_once_it_is_accepted() -> None:
+    room = lobby()
+    challenge = room.challenge(1, 2, "connect4", BLITZ, now_ms=0)
+    answered = room.answer(challenge.number, 2, now_ms=CHALLENGE_MS - 1)
+    pairing = room.accepted(answered)
+    assert players(pairing) == {1, 2}
+    assert (pairing.game, pairing.time, pairing.is_private) == ("connect4", BLITZ, False)
+    refused(Code.UNKNOWN_CHALLENGE, lambda: room.answer(challenge.number, 2, now_ms=0))
+
+
+def test_only_the_two_may_answer_a_challenge_and_only_in_time() -> None:
+    room = lobby()
+    number = room.challenge(1, 2, "tictactoe", None, now_ms=0).number
+    refused(Code.UNKNOWN_CHALLENGE, lambda: room.answer(number, 3, now_ms=0))
+    refused(Code.UNKNOWN_CHALLENGE, lambda: room.answer(number, 2, now_ms=CHALLENGE_MS))
+    assert [each.number for each in room.expired(CHALLENGE_MS)] == [number]
+    assert room.expired(CHALLENGE_MS) == []
+
+
+def test_nobody_challenges_himself_or_half_the_lobby() -> None:
+    room = lobby()
+    refused(Code.NOT_YOURSELF, lambda: room.challenge(1, 1, "tictactoe", None, now_ms=0))
+    for other in range(2, 2 + MAX_CHALLENGES):
+        room.challenge(1, other, "tictactoe", None, now_ms=other)
+    again = room.challenge(1, 2, "connect4", None, now_ms=10)
+    assert again.game == "connect4"
+    refusal = refused(Code.TOO_MANY_CHALLENGES, lambda: room.challenge(1, 99, "tictactoe", None, now_ms=10))
+    assert refusal.retry_after_ms == CHALLENGE_MS + 3 - 10
+
+
+def test_the_challenges_of_one_who_leaves_are_gone() -> None:
+    room = lobby()
+    by, to = room.challenge(1, 2, "tictactoe", None, 0), room.challenge(3, 1, "tictactoe", None, 0)
+    other = room.challenge(2, 3, "tictactoe", None, 0)
+    assert room.leave(1) == [by, to]
+    assert room.answer(other.number, 3, now_ms=0) == other
+
+
+def test_an_invitation_is_good_for_one_friend_within_an_hour() -> None:
+    room = lobby()
+    code = room.invite(1, "qubic", None, now_ms=0).code
+    refused(Code.NOT_YOURSELF, lambda: join(room, code, 1, now_ms=0))
+    refused(Code.UNKNOWN_CODE, lambda: join(room, "XXXXXX", 2, now_ms=0))
+    refused(Code.UNKNOWN_CODE, lambda: join(room, code, 2, now_ms=INVITATION_MS))
+    room.leave(1)
+    pairing = join(room, code.lower(), 2, now_ms=INVITATION_MS - 1)
+    assert players(pairing) == {1, 2}
+    assert pairing.is_private
+    refused(Code.UNKNOWN_CODE, lambda: join(room, code, 3, now_ms=0))
+
+
+def test_a_new_invitation_takes_the_place_of_the_last() -> None:
+    room = lobby()
+    old, new = room.invite(1, "tictactoe", None, 0).code, room.invite(1, "tictactoe", None, 0).code
+    refused(Code.UNKNOWN_CODE, lambda: join(room, old, 2, now_ms=0))
+    assert players(join(room, new, 2, now_ms=0)) == {1, 2}
+
+
+def test_old_invitations_are_forgotten() -> None:
+    room = lobby()
+    for player in range(100):
+        room.invite(player, "tictactoe", None, now_ms=0)
+    room.expired(INVITATION_MS)
+    assert not room._invitations
+
+
+def join(room: Lobby, code: str, player: int, now_ms: int) -> Pairing:
+    return room.joined(room.invitation(code, player, now_ms), player)
 
 
 SEEKS = st.builds(

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 from hypothesis import given
@@ -25,9 +26,10 @@ def command(words: str, match: Match) -> Command:
     verb, *rest = words.split()
     if verb == "play":
         return wire.Play(1, "m", int(rest[1]) if rest[1:] else len(match.moves), int(rest[0]))
-    if verb in {"offer", "decline"}:
-        make = wire.Offer if verb == "offer" else wire.Decline
-        return make(1, "m", rest[0])  # type: ignore[arg-type]
+    if verb in {"offer", "decline", "claim"}:
+        makers: dict[str, Any] = {"offer": wire.Offer, "decline": wire.Decline, "claim": wire.Claim}
+        made: Command = makers[verb](1, "m", rest[0])
+        return made
     return wire.Resign(1, "m") if verb == "resign" else wire.Abort(1, "m")
 
 
@@ -40,10 +42,13 @@ def written(fact: wire.Fact) -> str:
             return f"{fact.seq} {winner} won: {fact.reason}"
         case wire.Offered() | wire.Declined():
             return f"{fact.seq} {'XO'[fact.side]} {type(fact).__name__.lower()} {fact.kind}"
+        case wire.Tookback():
+            return f"{fact.seq} {'XO'[fact.side]} took back to ply {fact.ply}"
+        case wire.Adjourned():
+            return f"{fact.seq} {'XO'[fact.side]} adjourned"
         case wire.Rematched():
             return f"{fact.seq} rematched in {fact.next}"
-        case wire.Started():
-            return f"{fact.seq} started"
+    return f"{fact.seq} started"
 
 
 def heard(match: Match, line: str) -> Iterator[str]:
@@ -225,6 +230,82 @@ def test_a_declined_draw_can_be_offered_again_after_a_move_and_not_before() -> N
     )
 
 
+def test_a_move_is_taken_back_when_both_agree() -> None:
+    match = start()
+    follows(
+        match,
+        """
+        >> X offer takeback
+        << refused no_move
+        >> X play 4
+        << 2 X played 4
+        >> O play 0
+        << 3 O played 0
+        >> X play 8
+        << 4 X played 8
+        >> O offer takeback
+        << 5 O offered takeback
+        >> X offer takeback
+        << 6 O took back to ply 1
+        >> O play 2
+        << 7 O played 2
+        >> O offer takeback
+        << 8 O offered takeback
+        >> X decline takeback
+        << 9 X declined takeback
+        >> O offer takeback
+        << refused turned_down
+        """,
+    )
+    assert match.position().board == "..O.X...."
+    assert Match.from_facts(match.facts).position() == match.position()
+    assert [type(fact) for fact in match.tail(5)] == [wire.Tookback, wire.Played, wire.Offered, wire.Declined]
+    assert match.tail(5)[0].position.board == "....X...."  # type: ignore[union-attr]
+
+
+def test_a_player_who_is_here_cannot_be_claimed_against() -> None:
+    match = start()
+    follows(match, ">> X claim win\n<< refused opponent_here")
+    match.absences.went(1, 0, on_purpose=False)
+    follows(match, ">> X at 59s claim win\n<< refused opponent_here\n>> O at 99s claim win\n<< refused opponent_here")
+    match.absences.returned(1)
+    follows(match, ">> X at 99s claim win\n<< refused opponent_here")
+
+
+def test_after_the_grace_one_may_win_or_call_it_a_draw_or_keep_waiting() -> None:
+    for kind, winner in (("win", "X"), ("draw", "nobody")):
+        match = start()
+        match.absences.went(1, 0, on_purpose=False)
+        follows(
+            match, f">> X at 60s claim {kind}\n<< 2 {winner} won: abandon\n>> X at 61s claim win\n<< refused match_over"
+        )
+
+
+def test_an_adjourned_match_waits_for_both_with_its_clock_standing_still() -> None:
+    match = start(time=BLITZ)
+    follows(match, ">> X play 0\n<< 2 X played 0\n>> O play 1\n<< 3 O played 1")
+    match.absences.went(0, 0, on_purpose=False)
+    follows(
+        match,
+        """
+        >> O at 30s claim adjourn
+        << 4 O adjourned
+        >> O at 31s claim adjourn
+        << ok
+        >> O at 31s claim win
+        << refused adjourned
+        """,
+    )
+    assert match.clock
+    assert match.clock.read(10**9) == (150 * SECOND, 180 * SECOND)
+    match = Match.from_facts(match.facts)
+    match.absences.went(1, 0, on_purpose=False)
+    match.run_clock(0)
+    follows(match, ">> X at 500s flag\n<< ok\n>> X at 500s play 2\n<< refused adjourned")
+    match.absences.returned(1)
+    follows(match, ">> X at 500s play 2\n<< 5 X played 2\n>> O at 680s flag\n<< 6 X won: time")
+
+
 def test_a_rematch_swaps_the_sides_and_continues_the_series() -> None:
     match = start()
     follows(
@@ -306,18 +387,27 @@ commands = st.builds(wire.Play, st.just(1), st.just("m"), st.integers(0, 9), st.
     [
         wire.Resign(1, "m"),
         wire.Abort(1, "m"),
-        *(make(1, "m", kind) for make in (wire.Offer, wire.Decline) for kind in ("draw", "rematch")),
+        *(make(1, "m", kind) for make in (wire.Offer, wire.Decline) for kind in ("draw", "takeback", "rematch")),
+        *(wire.Claim(1, "m", kind) for kind in ("win", "draw", "adjourn")),
+        "O goes",
+        "O comes",
     ]
 )
 
 
 @given(st.lists(st.tuples(st.sampled_from([0, 1, None]), commands, st.integers(0, 100 * SECOND)), max_size=60))
 def test_no_sequence_of_commands_breaks_a_match_or_seats_a_stranger(
-    steps: list[tuple[int | None, Command, int]],
+    steps: list[tuple[int | None, Command | str, int]],
 ) -> None:
     match, now_ms = start(time=BLITZ), 0
     for side, said, wait_ms in steps:
         now_ms += wait_ms
+        if isinstance(said, str):
+            if said == "O goes":
+                match.absences.went(1, now_ms, on_purpose=bool(wait_ms % 2))
+            else:
+                match.absences.returned(1)
+            continue
         before = msgspec.to_builtins(match.snapshot(None, (True, True), now_ms))
         for fact in match.flag(now_ms):
             match.evolve(fact)

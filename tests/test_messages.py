@@ -16,8 +16,8 @@ names = st.text(min_size=1, max_size=32)
 ids = st.integers(0, 2**53 - 1)
 small = st.integers(0, 100_000)
 sides = st.sampled_from([0, 1])
-kinds = st.sampled_from(["draw", "rematch"])
-times = st.builds(TimeControl, st.integers(1_000, 10_800_000), st.integers(0, 60_000))
+kinds = st.sampled_from(["draw", "takeback", "rematch"])
+times = st.builds(TimeControl, st.integers(1_000, 10_800_000), st.integers(0, 60_000), st.booleans())
 
 SAID: dict[type, st.SearchStrategy[wire.AnySaid]] = {
     wire.Hello: st.builds(
@@ -37,11 +37,21 @@ SAID: dict[type, st.SearchStrategy[wire.AnySaid]] = {
         opponents=st.sampled_from(["any", "people", "bots"]),
     ),
     wire.Unseek: st.builds(wire.Unseek, id=ids),
+    wire.Challenge: st.builds(wire.Challenge, id=ids, name=text, game=st.text(max_size=40), time=st.none() | times),
+    wire.Answer: st.builds(
+        wire.Answer, id=ids, challenge=ids, accept=st.booleans(), reason=st.sampled_from(["later", "generic"])
+    ),
+    wire.Invite: st.builds(wire.Invite, id=ids, game=st.text(max_size=40), time=st.none() | times),
+    wire.Join: st.builds(wire.Join, id=ids, code=text),
+    wire.Matches: st.builds(wire.Matches, id=ids),
+    wire.Watch: st.builds(wire.Watch, id=ids, match=names),
+    wire.Unwatch: st.builds(wire.Unwatch, id=ids, match=names),
     wire.Play: st.builds(wire.Play, id=ids, match=names, ply=small, move=small),
     wire.Resign: st.builds(wire.Resign, id=ids, match=names),
     wire.Abort: st.builds(wire.Abort, id=ids, match=names),
     wire.Offer: st.builds(wire.Offer, id=ids, match=names, kind=kinds),
     wire.Decline: st.builds(wire.Decline, id=ids, match=names, kind=kinds),
+    wire.Claim: st.builds(wire.Claim, id=ids, match=names, kind=st.sampled_from(["win", "draw", "adjourn"])),
     wire.Resume: st.builds(wire.Resume, id=ids, match=names, seq=small),
     wire.Who: st.builds(wire.Who, id=ids),
     wire.Ping: st.builds(wire.Ping, id=ids),
@@ -69,6 +79,7 @@ FACTS: dict[type, st.SearchStrategy[wire.Fact]] = {
         players=st.tuples(players, players),
         time=st.none() | times,
         previous=st.none() | text,
+        private=st.booleans(),
     ),
     wire.Played: st.builds(
         wire.Played,
@@ -78,9 +89,21 @@ FACTS: dict[type, st.SearchStrategy[wire.Fact]] = {
         side=sides,
         ply=small,
         move=small,
+        refunded_ms=small,
         clock=st.none() | clocks,
         position=st.none() | positions,
     ),
+    wire.Tookback: st.builds(
+        wire.Tookback,
+        match=text,
+        seq=small,
+        at_ms=numbers,
+        side=sides,
+        ply=small,
+        clock=st.none() | clocks,
+        position=st.none() | positions,
+    ),
+    wire.Adjourned: st.builds(wire.Adjourned, match=text, seq=small, at_ms=numbers, side=sides),
     wire.Offered: st.builds(wire.Offered, match=text, seq=small, at_ms=numbers, side=sides, kind=kinds),
     wire.Declined: st.builds(wire.Declined, match=text, seq=small, at_ms=numbers, side=sides, kind=kinds),
     wire.Ended: st.builds(

@@ -8,11 +8,24 @@ from msgspec import Meta, Struct
 SIDES = (0, 1)
 
 
-class TimeControl(Struct, frozen=True, forbid_unknown_fields=True):
-    """What each player has at the start, and gets after each of his moves (Fischer's clock)."""
+class TimeControl(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What each player has at the start, and gets after each of his moves (Fischer's clock).
+
+    With `per_move` each move has `initial_ms` of its own instead, and what is not used is lost.
+    """
 
     initial_ms: Annotated[int, Meta(ge=1_000, le=10_800_000)]
-    increment_ms: Annotated[int, Meta(ge=0, le=60_000)]
+    increment_ms: Annotated[int, Meta(ge=0, le=60_000)] = 0
+    per_move: bool = False
+
+
+LAG_QUOTA_START_MS = 500
+LAG_QUOTA_GAIN_MS = 300
+LAG_QUOTA_MAX_MS = 1_000
+"""Time on the network is given back from a quota: what it holds at first, gains with each move, and holds at most.
+
+So a link of 300 ms costs its player nothing, and one who only feigns lag gains no more than the quota.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +35,16 @@ class Clock:
     Nobody is charged before both have moved once, so time starts to run with the third move.
     """
 
-    increment_ms: int
+    time: TimeControl
     remaining_ms: tuple[int, int]
     running: int | None = None
     since_ms: int = 0
+    lag_quota_ms: tuple[int, int] = (LAG_QUOTA_START_MS, LAG_QUOTA_START_MS)
+
+    @classmethod
+    def fresh(cls, time: TimeControl) -> "Clock":
+        """Return the clock before the first move."""
+        return cls(time, (time.initial_ms, time.initial_ms))
 
     def left_ms(self, side: int, now_ms: int) -> int:
         """Return what `side` has left at `now_ms`; never below 0."""
@@ -44,13 +63,30 @@ class Clock:
         """Return the clock with the time of `side` running from `now_ms` on."""
         return replace(self.stopped(now_ms), running=side)
 
-    def pressed(self, side: int, now_ms: int) -> "Clock":
+    def refund_ms(self, side: int, now_ms: int, lag_ms: int) -> int:
+        """Return how much of the time that a move of `side` took is given back for `lag_ms` on the network."""
+        if side != self.running:
+            return 0
+        return max(0, min(lag_ms, self.lag_quota_ms[side], now_ms - self.since_ms))
+
+    def pressed(self, side: int, now_ms: int, refund_ms: int = 0) -> "Clock":
         """Return the clock after `side` moved at `now_ms`: charged if it ran, credited, and stopped."""
-        credit = self.increment_ms if side == self.running else 0
-        first, second = self.read(now_ms)
-        remaining = (first + credit, second) if side == 0 else (first, second + credit)
-        return replace(self, remaining_ms=remaining, running=None, since_ms=now_ms)
+        if side != self.running:
+            return self.stopped(now_ms)
+        left = self.left_ms(side, now_ms) + refund_ms + self.time.increment_ms
+        if self.time.per_move:
+            left = self.time.initial_ms
+        quota = min(LAG_QUOTA_MAX_MS, self.lag_quota_ms[side] - refund_ms + LAG_QUOTA_GAIN_MS)
+        return replace(
+            self.stopped(now_ms),
+            remaining_ms=_with(self.read(now_ms), side, left),
+            lag_quota_ms=_with(self.lag_quota_ms, side, quota),
+        )
 
     def flag_at_ms(self) -> int | None:
         """Return when the running side's time will be used up, or None when nobody's runs."""
         return None if self.running is None else self.since_ms + self.remaining_ms[self.running]
+
+
+def _with(pair: tuple[int, int], side: int, value: int) -> tuple[int, int]:
+    return (value, pair[1]) if side == 0 else (pair[0], value)

@@ -1,16 +1,28 @@
-"""Who waits for whom: seeks go in, pairings come out. Knows no socket, no clock and no match."""
+"""Who would play whom: seeks, challenges and invitations go in, pairings come out. Knows no socket and no match."""
 
 import random
 from dataclasses import dataclass
 from typing import Literal
 
 from ttt_net.clock import TimeControl
+from ttt_net.errors import Code, Refusal
 
 Player = int
 """Whoever is to be paired, by the number that the caller knows him by."""
 
 ANY_GAME = "tictactoe"
 """What two players play who would both play anything."""
+
+
+CHALLENGE_MS = 30_000
+"""How long a challenge waits for its answer."""
+INVITATION_MS = 3_600_000
+"""How long an invitation code is good."""
+MAX_CHALLENGES = 5
+"""Challenges of one player that may wait at a time."""
+CODE_LETTERS = "BCDFGHJKMNPQRTVWXYZ2346789"
+CODE_LENGTH = 6
+"""26 letters that are not taken for one another, and make no words: 309 million codes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,24 +47,52 @@ class Seek:
 
 
 @dataclass(frozen=True, slots=True)
+class Challenge:
+    """An offer to one player, who may accept until `expires_ms`."""
+
+    number: int
+    by: Player
+    to: Player
+    game: str
+    time: TimeControl | None
+    expires_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    """An offer to whoever has the code, once, until `expires_ms`; the match is private."""
+
+    code: str
+    by: Player
+    game: str
+    time: TimeControl | None
+    expires_ms: int
+
+
+@dataclass(frozen=True, slots=True)
 class Pairing:
-    """Two players who are to play `game`; `first` moves first."""
+    """Two players who are to play `game`; `first` moves first. A private match is in no list."""
 
     game: str
     time: TimeControl | None
     first: Player
     second: Player
+    is_private: bool = False
 
 
 class Lobby:
-    """The standing seeks, in order of arrival; whoever has waited longest is paired first.
+    """The standing seeks, in order of arrival, the challenges and the invitations.
 
-    A player has at most one seek, is never paired with himself, and is in no pairing after `withdraw`.
+    Of the seeks, whoever has waited longest is paired first. A player has at most one seek and one invitation, is
+    never paired with himself, and none of his seeks and challenges pairs after he has left.
     """
 
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng
         self._standing: dict[Player, Seek] = {}
+        self._challenges: dict[int, Challenge] = {}
+        self._last_challenge = 0
+        self._invitations: dict[str, Invitation] = {}
 
     def seek(self, seek: Seek) -> Pairing | None:
         """Pair the seek with the first standing one that fits, or let it stand in place of the player's last."""
@@ -64,8 +104,7 @@ class Lobby:
             if game is None:
                 continue
             del self._standing[other.player]
-            first, second = self._rng.sample((seek.player, other.player), 2)
-            return Pairing(game, seek.time, first, second)
+            return self._paired(seek.player, other.player, game, seek.time)
         self._standing[seek.player] = seek
         return None
 
@@ -76,3 +115,82 @@ class Lobby:
     def seek_of(self, player: Player) -> Seek | None:
         """Return the player's standing seek."""
         return self._standing.get(player)
+
+    def challenge(self, by: Player, to: Player, game: str, time: TimeControl | None, now_ms: int) -> Challenge:
+        """Let a challenge wait for its answer; it takes the place of an earlier one to the same player."""
+        if by == to:
+            raise Refusal(Code.NOT_YOURSELF, "you cannot play yourself; name another player")
+        mine = [each for each in self._challenges.values() if each.by == by]
+        for earlier in mine:
+            if earlier.to == to:
+                del self._challenges[earlier.number]
+                mine.remove(earlier)
+        if len(mine) >= MAX_CHALLENGES:
+            wait_ms = max(0, min(each.expires_ms for each in mine) - now_ms)
+            raise Refusal(Code.TOO_MANY_CHALLENGES, f"{len(mine)} of your challenges wait for an answer", wait_ms)
+        self._last_challenge += 1
+        challenge = Challenge(self._last_challenge, by, to, game, time, now_ms + CHALLENGE_MS)
+        self._challenges[challenge.number] = challenge
+        return challenge
+
+    def answer(self, number: int, player: Player, now_ms: int) -> Challenge:
+        """Take a challenge off the list that `player`, who made it or got it, answers; return it."""
+        challenge = self._challenges.get(number)
+        if challenge is None or player not in (challenge.by, challenge.to) or challenge.expires_ms <= now_ms:
+            raise Refusal(Code.UNKNOWN_CHALLENGE, "there is no such challenge, or it has expired")
+        return self._challenges.pop(number)
+
+    def accepted(self, challenge: Challenge) -> Pairing:
+        """Return the pairing that an accepted challenge leads to."""
+        return self._paired(challenge.by, challenge.to, challenge.game, challenge.time)
+
+    def expired(self, now_ms: int) -> list[Challenge]:
+        """Take off the list, and return, the challenges that nobody has answered in time; forget old invitations."""
+        late = [each for each in self._challenges.values() if each.expires_ms <= now_ms]
+        for challenge in late:
+            del self._challenges[challenge.number]
+        self._invitations = {each.code: each for each in self._invitations.values() if each.expires_ms > now_ms}
+        return late
+
+    def leave(self, player: Player) -> list[Challenge]:
+        """Forget the player's seek, and take off the list and return the challenges by him and to him.
+
+        His invitation stays: whom he has invited may come while his link is down.
+        """
+        self.withdraw(player)
+        gone = [each for each in self._challenges.values() if player in (each.by, each.to)]
+        for challenge in gone:
+            del self._challenges[challenge.number]
+        return gone
+
+    def invite(self, by: Player, game: str, time: TimeControl | None, now_ms: int) -> Invitation:
+        """Return a new invitation with a code of its own; it takes the place of the player's last."""
+        self._invitations = {each.code: each for each in self._invitations.values() if each.by != by}
+        code = ""
+        while not code or code in self._invitations:
+            code = "".join(self._rng.choices(CODE_LETTERS, k=CODE_LENGTH))
+        invitation = Invitation(code, by, game, time, now_ms + INVITATION_MS)
+        self._invitations[code] = invitation
+        return invitation
+
+    def invitation(self, code: str, player: Player, now_ms: int) -> Invitation:
+        """Return the invitation of that code, if it is good for `player`."""
+        invitation = self._invitations.get(code.upper())
+        if invitation is None or invitation.expires_ms <= now_ms:
+            raise Refusal(
+                Code.UNKNOWN_CODE, "no invitation has that code, or it was used or is too old; ask for another"
+            )
+        if invitation.by == player:
+            raise Refusal(Code.NOT_YOURSELF, "that is your own invitation; give the code to a friend")
+        return invitation
+
+    def joined(self, invitation: Invitation, player: Player) -> Pairing:
+        """Return the pairing that an invitation leads to; it is spent."""
+        del self._invitations[invitation.code]
+        return self._paired(invitation.by, player, invitation.game, invitation.time, is_private=True)
+
+    def _paired(
+        self, one: Player, other: Player, game: str, time: TimeControl | None, *, is_private: bool = False
+    ) -> Pairing:
+        first, second = self._rng.sample((one, other), 2)
+        return Pairing(game, time, first, second, is_private)

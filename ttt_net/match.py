@@ -9,8 +9,10 @@ The laws:
 
 ::
 
-    live --- Played* --- Ended (line, draw, resign, time, abort, agreement)
+    live --- Played, Tookback, Adjourned --- Ended (line, draw, resign, time, abandon, abort, agreement)
     over --- Offered(rematch) from both --- Rematched
+
+Who is away, and since when, is of the moment and no fact: see `absence`.
 """
 
 from collections.abc import Iterable
@@ -21,11 +23,12 @@ from typing import Any
 from msgspec.structs import replace as restruct
 
 from ttt_net import messages as wire
-from ttt_net.clock import Clock, TimeControl
+from ttt_net.absence import Absences
+from ttt_net.clock import SIDES, Clock
 from ttt_net.errors import Code, Refusal
 from ttt_net.games import Game, Outcome, Reason, Side, find_game
 
-Command = wire.Play | wire.Resign | wire.Abort | wire.Offer | wire.Decline
+Command = wire.Play | wire.Resign | wire.Abort | wire.Offer | wire.Decline | wire.Claim
 """What can be asked of a match."""
 
 OPENING_PLIES = 2
@@ -40,16 +43,21 @@ class Match:
         self.id = started.match
         self.players = started.players
         self.previous = started.previous
+        self.is_private = started.private
         self.time = started.time
         self.game: Game[Any] = find_game(started.game)
         self.state: Any = self.game.initial
-        self.clock = _fresh_clock(started.time)
+        self.clock = None if started.time is None else Clock.fresh(started.time)
         self.outcome: Outcome | None = None
+        self.is_adjourned = False
         self.next: str | None = None
         self.offers: set[tuple[Side, wire.OfferKind]] = set()
         self._turned_down: set[tuple[Side, wire.OfferKind]] = set()
         self.facts: list[wire.Fact] = [started]
         self.moves: list[tuple[Side, int]] = []
+        self._before: list[Any] = []
+        """The position before each move, for taking it back."""
+        self.absences = Absences(started.time)
 
     @classmethod
     def from_facts(cls, facts: Iterable[wire.Fact]) -> "Match":
@@ -78,16 +86,16 @@ class Match:
         """The side whose turn it is, or None when the match is over."""
         return None if self.is_over else self.game.to_move(self.state)
 
-    def decide(self, side: Side | None, command: Command, now_ms: int) -> list[wire.Fact]:
+    def decide(self, side: Side | None, command: Command, now_ms: int, lag_ms: int = 0) -> list[wire.Fact]:
         """Return the facts that `command` of `side` (None: somebody who is not seated) leads to; may be none.
 
-        Raises `Refusal`; in every case nothing has changed yet.
+        `lag_ms` is what the command spent on the network. Raises `Refusal`; in every case nothing has changed yet.
         """
         if side is None:
             raise Refusal(Code.NOT_SEATED, f"you are not a player of match {self.id}; nothing was changed")
         match command:
             case wire.Play():
-                return self._play(side, command, now_ms)
+                return self._play(side, command, now_ms, lag_ms)
             case wire.Resign():
                 self._must_be_live()
                 return [self._ended(1, Outcome(1 - side, Reason.RESIGN), now_ms, self.clock)]
@@ -97,6 +105,8 @@ class Match:
                 return self._offer(side, command.kind, now_ms)
             case wire.Decline():
                 return self._decline(side, command.kind, now_ms)
+            case wire.Claim():
+                return self._claim(side, command.kind, now_ms)
 
     def flag(self, now_ms: int) -> list[wire.Fact]:
         """Return the end of the match if the running side has used up its time, else nothing."""
@@ -112,11 +122,19 @@ class Match:
         assert fact.seq == self.seq + 1, f"fact {fact.seq} after {self.seq}"
         match fact:
             case wire.Played():
+                self._before.append(self.state)
                 self.state = self.game.result(self.state, fact.move)
                 self.moves.append((fact.side, fact.move))
-                self._set_clock(fact.clock, fact.at_ms)
-                self.offers.clear()
-                self._turned_down.clear()
+                if self.clock:
+                    self.clock = self.clock.pressed(fact.side, fact.at_ms, fact.refunded_ms)
+                self._moved_on(fact)
+            case wire.Tookback():
+                self.state = self._before[fact.ply]
+                del self._before[fact.ply :], self.moves[fact.ply :]
+                self._moved_on(fact)
+            case wire.Adjourned():
+                self.is_adjourned = True
+                self.halt_clock(fact.at_ms)
             case wire.Ended():
                 self.outcome = Outcome(fact.winner, Reason(fact.reason))
                 self._set_clock(fact.clock, fact.at_ms)
@@ -134,6 +152,12 @@ class Match:
                 raise AssertionError("a match starts once")
         self.facts.append(fact)
 
+    def _moved_on(self, fact: wire.Played | wire.Tookback) -> None:
+        self._set_clock(fact.clock, fact.at_ms)
+        self.is_adjourned = False
+        self.offers.clear()
+        self._turned_down.clear()
+
     def halt_clock(self, now_ms: int) -> None:
         """Let time stand still, as while both players are away."""
         if self.clock:
@@ -141,12 +165,12 @@ class Match:
 
     def run_clock(self, now_ms: int) -> None:
         """Let the time of the side to move run again, if it is charged at all by now."""
-        if self.clock and self.clock.running is None and not self.is_over and len(self.moves) >= OPENING_PLIES:
+        if self.clock and self.clock.running is None and self._is_timed(len(self.moves)):
             self.clock = self.clock.started(self.game.to_move(self.state), now_ms)
 
     def told(self, fact: wire.Fact) -> wire.Fact:
         """Return the newest fact as it is told: a move carries the position that came of it."""
-        return restruct(fact, position=self.position()) if isinstance(fact, wire.Played) else fact
+        return restruct(fact, position=self.position()) if isinstance(fact, wire.Played | wire.Tookback) else fact
 
     def tail(self, after_seq: int) -> list[wire.Fact]:
         """Return the facts after number `after_seq`, as they were told."""
@@ -173,7 +197,7 @@ class Match:
             marks=game.marks(state),
         )
 
-    def snapshot(self, you: Side | None, present: tuple[bool, bool], now_ms: int) -> wire.Snapshot:
+    def snapshot(self, you: Side | None, present: tuple[bool, bool], now_ms: int, watchers: int = 0) -> wire.Snapshot:
         """Return the whole match as `you` may see it (None: a watcher)."""
         return wire.Snapshot(
             match=self.id,
@@ -189,6 +213,10 @@ class Match:
             time=self.time,
             clock=_clock_info(self.clock, now_ms),
             outcome=self.outcome and wire.OutcomeInfo(self.outcome.winner, self.outcome.reason.value),
+            adjourned=self.is_adjourned,
+            private=self.is_private,
+            watchers=watchers,
+            away=next((away for side in SIDES if side != you and (away := self.away(side, now_ms))), None),
             previous=self.previous,
             next=self.next,
         )
@@ -204,9 +232,10 @@ class Match:
             players=(second, first),
             time=self.time,
             previous=self.id,
+            private=self.is_private,
         )
 
-    def _play(self, side: Side, command: wire.Play, now_ms: int) -> list[wire.Fact]:
+    def _play(self, side: Side, command: wire.Play, now_ms: int, lag_ms: int) -> list[wire.Fact]:
         if command.ply < len(self.moves) and self.moves[command.ply] == (side, command.move):
             return []
         self._must_be_live()
@@ -214,9 +243,12 @@ class Match:
             raise Refusal(Code.STALE_PLY, f"that move was meant for ply {command.ply}; now it is {len(self.moves)}")
         if side != self.to_move:
             raise Refusal(Code.NOT_YOUR_TURN, f"it is {self.players[1 - side].name}'s turn")
+        if self.is_adjourned and self.absences.of(1 - side):
+            raise Refusal(Code.ADJOURNED, "the match is adjourned until your opponent is back")
         after = self.game.result(self.state, command.move)
         outcome = self.game.outcome(after)
-        clock = self.clock and self.clock.pressed(side, now_ms)
+        refund_ms = self.clock.refund_ms(side, now_ms, lag_ms) if self.clock else 0
+        clock = self.clock and self.clock.pressed(side, now_ms, refund_ms)
         if clock and outcome is None and len(self.moves) + 1 >= OPENING_PLIES:
             clock = clock.started(self.game.to_move(after), now_ms)
         played = wire.Played(
@@ -226,6 +258,7 @@ class Match:
             side=side,
             ply=len(self.moves) + 1,
             move=command.move,
+            refunded_ms=refund_ms,
             clock=_clock_info(clock, now_ms),
         )
         return [played] if outcome is None else [played, self._ended(2, outcome, now_ms, clock)]
@@ -237,7 +270,7 @@ class Match:
         return [self._ended(1, Outcome(None, Reason.ABORT), now_ms, self.clock)]
 
     def _offer(self, side: Side, kind: wire.OfferKind, now_ms: int) -> list[wire.Fact]:
-        if kind == "draw":
+        if kind != "rematch":
             self._must_be_live()
         elif not self.is_over:
             raise Refusal(Code.MATCH_NOT_OVER, "a rematch can be offered once the match has ended")
@@ -246,12 +279,63 @@ class Match:
         if (side, kind) in self.offers:
             return []
         if (1 - side, kind) in self.offers:
-            if kind == "draw":
-                return [self._ended(1, Outcome(None, Reason.AGREEMENT), now_ms, self.clock)]
-            return [wire.Rematched(match=self.id, seq=self.seq + 1, at_ms=now_ms, next=self._next_id())]
+            return [self._agreed(1 - side, kind, now_ms)]
         if (side, kind) in self._turned_down:
             raise Refusal(Code.TURNED_DOWN, f"your offer of a {kind} was turned down")
+        if kind == "takeback":
+            self._ply_before_last_move(side)
         return [wire.Offered(match=self.id, seq=self.seq + 1, at_ms=now_ms, side=side, kind=kind)]
+
+    def _agreed(self, side: Side, kind: wire.OfferKind, now_ms: int) -> wire.Fact:
+        """Return the fact that follows when both want what `side` has offered."""
+        if kind == "draw":
+            return self._ended(1, Outcome(None, Reason.AGREEMENT), now_ms, self.clock)
+        if kind == "rematch":
+            return wire.Rematched(match=self.id, seq=self.seq + 1, at_ms=now_ms, next=self._next_id())
+        ply = self._ply_before_last_move(side)
+        clock = self.clock and self.clock.stopped(now_ms)
+        if clock and ply >= OPENING_PLIES:
+            clock = clock.started(side, now_ms)
+        return wire.Tookback(
+            match=self.id,
+            seq=self.seq + 1,
+            at_ms=now_ms,
+            side=side,
+            ply=ply,
+            clock=_clock_info(clock, now_ms),
+        )
+
+    def away(self, side: Side, now_ms: int) -> wire.AwayInfo | None:
+        """Return how the player of `side` went, and how long his grace lasts; None if he is here."""
+        absence = self.absences.of(side)
+        if absence is None:
+            return None
+        return wire.AwayInfo(side, absence.on_purpose, max(0, absence.claim_at_ms - now_ms))
+
+    def _ply_before_last_move(self, side: Side) -> int:
+        for ply in reversed(range(len(self.moves))):
+            if self.moves[ply][0] == side:
+                return ply
+        raise Refusal(Code.NO_MOVE, "you have not moved yet, so there is nothing to take back")
+
+    def _claim(self, side: Side, kind: wire.ClaimKind, now_ms: int) -> list[wire.Fact]:
+        self._must_be_live()
+        if self.is_adjourned:
+            if kind == "adjourn":
+                return []
+            raise Refusal(Code.ADJOURNED, "the match is adjourned; it goes on when your opponent is back")
+        absence = self.absences.of(1 - side)
+        if absence is None:
+            raise Refusal(Code.OPPONENT_HERE, "your opponent is here; there is nothing to claim")
+        if absence.claim_at_ms > now_ms:
+            raise Refusal(Code.OPPONENT_HERE, "your opponent may still come back", absence.claim_at_ms - now_ms)
+        if kind == "adjourn":
+            return [wire.Adjourned(match=self.id, seq=self.seq + 1, at_ms=now_ms, side=side)]
+        winner = side if kind == "win" else None
+        return [self._ended(1, Outcome(winner, Reason.ABANDON), now_ms, self.clock)]
+
+    def _is_timed(self, ply: int) -> bool:
+        return not self.is_over and not self.is_adjourned and ply >= OPENING_PLIES
 
     def _decline(self, side: Side, kind: wire.OfferKind, now_ms: int) -> list[wire.Fact]:
         if not any(offered == kind for _, offered in self.offers):
@@ -285,12 +369,6 @@ def _clock_info(clock: Clock | None, now_ms: int) -> wire.ClockInfo | None:
     return None if clock is None else wire.ClockInfo(clock.read(now_ms), clock.running)
 
 
-def _fresh_clock(time: TimeControl | None) -> Clock | None:
-    return (
-        None if time is None else Clock(increment_ms=time.increment_ms, remaining_ms=(time.initial_ms, time.initial_ms))
-    )
-
-
 @lru_cache(maxsize=64)
 def describe(name: str) -> wire.GameInfo:
     """Return what a client needs to know of the game of that name."""
@@ -303,4 +381,5 @@ def describe(name: str) -> wire.GameInfo:
         gravity=game.gravity,
         move_cells=list(game.move_cells),
         move_names=list(game.move_names),
+        block=None if game.block is None else list(game.block),
     )

@@ -30,7 +30,10 @@ MoveNumber = Annotated[int, Meta(ge=0, le=100_000)]
 ShortText = Annotated[str, Meta(max_length=80)]
 GameName = Annotated[str, Meta(max_length=40)]
 Side = Literal[0, 1]
-OfferKind = Literal["draw", "rematch"]
+OfferKind = Literal["draw", "takeback", "rematch"]
+ClaimKind = Literal["win", "draw", "adjourn"]
+DeclineReason = Literal["later", "another_game", "another_time", "no_bots", "generic"]
+ChallengeEnd = Literal["later", "another_game", "another_time", "no_bots", "generic", "expired", "gone"]
 Opponents = Literal["any", "people", "bots"]
 
 
@@ -69,6 +72,51 @@ class Unseek(Said, frozen=True):
     """Take the seek back."""
 
 
+class Challenge(Said, frozen=True, omit_defaults=True):
+    """Challenge a connected player by `name`. He hears `challenged`; you hear `challengeover` or a `snapshot`."""
+
+    name: ShortText
+    game: GameName = "tictactoe"
+    time: TimeControl | None = None
+
+
+class Answer(Said, frozen=True, omit_defaults=True):
+    """Accept a challenge or turn it down; who made it takes it back by turning it down."""
+
+    challenge: Annotated[int, Meta(ge=0, le=2**53 - 1)]
+    accept: bool
+    reason: DeclineReason = "generic"
+
+
+class Invite(Said, frozen=True, omit_defaults=True):
+    """Ask for an `invitation`: a code for a friend, with which he joins a private match with you."""
+
+    game: GameName = "tictactoe"
+    time: TimeControl | None = None
+
+
+class Join(Said, frozen=True):
+    """Join the private match of whoever gave you the code. Codes may be tried ten times a minute."""
+
+    code: ShortText
+
+
+class Matches(Said, frozen=True):
+    """Ask for the list of live public matches."""
+
+
+class Watch(Said, frozen=True):
+    """Hear the facts of a public match that you do not play in, after a snapshot."""
+
+    match: MatchId
+
+
+class Unwatch(Said, frozen=True):
+    """Hear no more of a match that you watch."""
+
+    match: MatchId
+
+
 class Play(Said, frozen=True):
     """Make a move in the position with `ply` moves made. Sent twice, it is answered `ok` twice and made once."""
 
@@ -90,7 +138,10 @@ class Abort(Said, frozen=True):
 
 
 class Offer(Said, frozen=True):
-    """Offer a draw in a live match or a rematch after it; if the other has offered the same, accept it."""
+    """Offer a draw or to take your last move back, or after the end a rematch; if the other has offered it, accept.
+
+    A rematch has the sides swapped. A take-back goes to the position in which the one who asked was last to move.
+    """
 
     match: MatchId
     kind: OfferKind
@@ -103,8 +154,21 @@ class Decline(Said, frozen=True):
     kind: OfferKind
 
 
+class Claim(Said, frozen=True):
+    """When the other player has been away for longer than his grace: win, call it a draw, or adjourn the match.
+
+    An adjourned match waits, with its clock standing still, until both are back and the next move is made.
+    """
+
+    match: MatchId
+    kind: ClaimKind
+
+
 class Resume(Said, frozen=True):
-    """Hear the facts of your match after number `seq`, then a snapshot; `seq` 0 asks for the snapshot alone."""
+    """Hear the facts of your match after number `seq`, then a snapshot; `seq` 0 asks for the snapshot alone.
+
+    Of more than 32 missed facts none is told: the snapshot holds all that matters of them.
+    """
 
     match: MatchId
     seq: Seq
@@ -118,7 +182,27 @@ class Ping(Said, frozen=True):
     """Ask for an answer, to measure the way."""
 
 
-AnySaid = Hello | Seek | Unseek | Play | Resign | Abort | Offer | Decline | Resume | Who | Ping
+AnySaid = (
+    Hello
+    | Seek
+    | Unseek
+    | Challenge
+    | Answer
+    | Invite
+    | Join
+    | Play
+    | Resign
+    | Abort
+    | Offer
+    | Decline
+    | Claim
+    | Resume
+    | Matches
+    | Watch
+    | Unwatch
+    | Who
+    | Ping
+)
 
 
 class PlayerInfo(Struct, frozen=True, omit_defaults=True):
@@ -132,7 +216,8 @@ class GameInfo(Struct, frozen=True, omit_defaults=True):
     """All that a client needs to draw a game that it has never heard of, and to enter moves in it.
 
     `shape` is [height, width] or [layers, height, width]; cell = (z * height + y) * width + x, row 0 at the top.
-    Move n marks cell `move_cells[n]` (-1: no cell) and is written `move_names[n]`.
+    Move n marks cell `move_cells[n]` (-1: no cell) and is written `move_names[n]`. `block` is the [height, width] of
+    the small boards that a flat board consists of, if it does.
     """
 
     name: str
@@ -142,6 +227,7 @@ class GameInfo(Struct, frozen=True, omit_defaults=True):
     gravity: bool
     move_cells: list[int]
     move_names: list[str]
+    block: list[int] | None = None
 
 
 class Position(Struct, frozen=True):
@@ -177,6 +263,14 @@ class OfferInfo(Struct, frozen=True):
 
     side: int
     kind: OfferKind
+
+
+class AwayInfo(Struct, frozen=True):
+    """A player who is away: on purpose or by a lost link, and how long it is until the other may `claim`."""
+
+    side: int
+    on_purpose: bool
+    claim_in_ms: int
 
 
 class Heard(Struct, frozen=True, tag_field="type", tag=str.lower):
@@ -224,6 +318,10 @@ class Snapshot(Heard, frozen=True, omit_defaults=True):
     time: TimeControl | None = None
     clock: ClockInfo | None = None
     outcome: OutcomeInfo | None = None
+    adjourned: bool = False
+    private: bool = False
+    watchers: int = 0
+    away: AwayInfo | None = None
     previous: str | None = None
     next: str | None = None
 
@@ -238,6 +336,7 @@ class Started(Heard, frozen=True, omit_defaults=True):
     players: tuple[PlayerInfo, PlayerInfo]
     time: TimeControl | None = None
     previous: str | None = None
+    private: bool = False
 
 
 class Played(Heard, frozen=True, omit_defaults=True):
@@ -249,12 +348,26 @@ class Played(Heard, frozen=True, omit_defaults=True):
     side: int
     ply: int
     move: int
+    refunded_ms: int = 0
+    """How much of the mover's time was given back for lag."""
+    clock: ClockInfo | None = None
+    position: Position | None = None
+
+
+class Tookback(Heard, frozen=True, omit_defaults=True):
+    """Fact: moves were taken back, so that `ply` moves are made, as `side` had asked."""
+
+    match: str
+    seq: int
+    at_ms: int
+    side: int
+    ply: int
     clock: ClockInfo | None = None
     position: Position | None = None
 
 
 class Offered(Heard, frozen=True):
-    """Fact: `side` offers a draw or a rematch. A draw offer lapses with the next move."""
+    """Fact: `side` makes an offer. Those of a draw or a take-back lapse with the next move."""
 
     match: str
     seq: int
@@ -271,6 +384,15 @@ class Declined(Heard, frozen=True):
     at_ms: int
     side: int
     kind: OfferKind
+
+
+class Adjourned(Heard, frozen=True):
+    """Fact: `side` adjourned the match, because the other player is away. The next move takes it up again."""
+
+    match: str
+    seq: int
+    at_ms: int
+    side: int
 
 
 class Ended(Heard, frozen=True, omit_defaults=True):
@@ -293,12 +415,65 @@ class Rematched(Heard, frozen=True):
     next: str
 
 
-class Presence(Heard, frozen=True):
-    """The player of `side` is connected, or is not; of the moment, so it has no number."""
+class Presence(Heard, frozen=True, omit_defaults=True):
+    """The player of `side` came or went; of the moment, so it has no number. `away` tells how he went."""
 
     match: str
     side: int
     online: bool
+    away: AwayInfo | None = None
+
+
+class Watching(Heard, frozen=True):
+    """How many watch the match; of the moment, so it has no number."""
+
+    match: str
+    watchers: int
+
+
+class Challenged(Heard, frozen=True, omit_defaults=True):
+    """A player wants to play you: say `answer` before it expires. Its maker hears it too, with the same number."""
+
+    challenge: int
+    by: PlayerInfo
+    to: PlayerInfo
+    game: str
+    expires_in_ms: int
+    time: TimeControl | None = None
+
+
+class ChallengeOver(Heard, frozen=True):
+    """A challenge that led to no match: it was declined (with a reason), expired, or one of the two has gone."""
+
+    challenge: int
+    reason: ChallengeEnd
+
+
+class Invitation(Heard, frozen=True, omit_defaults=True):
+    """The code of your invitation: good once, for as long as it says."""
+
+    code: str
+    game: str
+    expires_in_ms: int
+    time: TimeControl | None = None
+
+
+class LiveMatch(Struct, frozen=True, omit_defaults=True):
+    """One row of the list of live matches."""
+
+    match: str
+    game: str
+    players: tuple[PlayerInfo, PlayerInfo]
+    ply: int
+    watchers: int
+    time: TimeControl | None = None
+
+
+class Live(Heard, frozen=True):
+    """The live public matches, the most watched 50 of `count`."""
+
+    count: int
+    matches: list[LiveMatch]
 
 
 class Listed(Struct, frozen=True, omit_defaults=True):
@@ -323,9 +498,23 @@ class Restarting(Heard, frozen=True):
     retry_after_ms: int
 
 
-Fact = Started | Played | Offered | Declined | Ended | Rematched
+Fact = Started | Played | Tookback | Offered | Declined | Adjourned | Ended | Rematched
 """What is journaled: the numbered facts of a match. A match is its list of facts."""
-AnyHeard = Ok | Refused | Welcome | Snapshot | Fact | Presence | Players | Restarting
+AnyHeard = (
+    Ok
+    | Refused
+    | Welcome
+    | Snapshot
+    | Fact
+    | Presence
+    | Watching
+    | Challenged
+    | ChallengeOver
+    | Invitation
+    | Live
+    | Players
+    | Restarting
+)
 
 _said_decoder: msgspec.json.Decoder[AnySaid] = msgspec.json.Decoder(AnySaid)
 _heard_decoder: msgspec.json.Decoder[AnyHeard] = msgspec.json.Decoder(AnyHeard)
@@ -358,6 +547,11 @@ def request_id(data: bytes | str) -> int | None:
         return _envelope_decoder.decode(data).id
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
+
+
+def refused(request: int | None, refusal: Refusal) -> Refused:
+    """Return the answer that a refusal is written as."""
+    return Refused(request, refusal.code.value, str(refusal), refusal.retry_after_ms)
 
 
 def decode_heard(data: bytes | str) -> AnyHeard:

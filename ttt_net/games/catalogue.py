@@ -1,45 +1,104 @@
-"""The games that there are, by name."""
+"""The games that there are, by name. A game of the family is an entry of a few lines here."""
 
 import re
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from ttt_net.errors import Code, Refusal
 from ttt_net.games.game import Game
 from ttt_net.games.line import LineGame
+from ttt_net.games.swap import SwapGame
+from ttt_net.games.ultimate import UltimateGame
+from ttt_net.games.vanishing import VanishingGame
+from ttt_net.games.wild import WildGame
 
 MAX_SIDE = 19
+MAX_NAME = 40
+"""More characters than any name has."""
+_MOST_SHOWN = 40
 
 _NAMED: tuple[Game[Any], ...] = (
     LineGame("tictactoe", "Tic-tac-toe", "three in a row on a 3×3 board wins", (3, 3), 3, gravity=False),
+    LineGame(
+        "misere", "Misère tic-tac-toe", "whoever makes three in a row loses", (3, 3), 3, gravity=False, misere=True
+    ),
+    WildGame("wild", "Wild tic-tac-toe", "both place X or O as they like; whoever completes a line wins", (3, 3), 3),
+    VanishingGame(
+        "vanishing",
+        "Vanishing tic-tac-toe",
+        "three marks each, the fourth takes the oldest away; three in a row wins, a third repetition is a draw",
+    ),
+    LineGame("gomoku", "Gomoku", "five or more in a row wins", (15, 15), 5, gravity=False),
     LineGame("connect4", "Connect Four", "marks fall; four in a row wins", (6, 7), 4, gravity=True),
+    LineGame("tictactoe3d", "3-D tic-tac-toe", "three in a row in a 3×3×3 cube wins", (3, 3, 3), 3, gravity=False),
+    LineGame("qubic", "Qubic", "four in a row in a 4×4×4 cube wins", (4, 4, 4), 4, gravity=False),
+    LineGame("scorefour", "Score Four", "marks stack on 4×4 pegs; four in a row wins", (4, 4, 4), 4, gravity=True),
+    UltimateGame(
+        "ultimate", "Ultimate tic-tac-toe", "the cell played chooses the next of nine boards; three boards in a row win"
+    ),
 )
 
 NAMES = tuple(game.name for game in _NAMED)
 """The games that have a name of their own."""
+PATTERNS = ("mnk:WxH,K", "connect:WxH,K")
+"""How the games of a size are named: width, height and how many in a row."""
+SWAP = "+swap"
+"""What follows the name of a game to play it with the pie rule."""
+SWAPPABLE = (*PATTERNS, "gomoku", "connect4", "tictactoe3d", "qubic", "scorefour")
+"""The games that may be played with swap: those in which it is an advantage to begin."""
 
 _BY_NAME = {game.name: game for game in _NAMED}
-_MNK = re.compile(r"mnk:([0-9]{1,4})x([0-9]{1,4}),([0-9]{1,4})", re.ASCII)
+_SIZED = re.compile(r"(mnk|connect):([0-9]{1,4})x([0-9]{1,4}),([0-9]{1,4})", re.ASCII)
 
 
-@cache
-def _mnk(width: int, height: int, k: int) -> LineGame:
-    name = f"mnk:{width}x{height},{k}"
-    return LineGame(name, f"{k} in a row, {width}×{height}", f"{k} in a row wins", (height, width), k, gravity=False)
+# Whoever is connected may name any of some ten thousand games: the cache is bounded.
+@lru_cache(maxsize=64)
+def _sized(kind: str, width: int, height: int, k: int) -> Game[Any]:
+    name = f"{kind}:{width}x{height},{k}"
+    if kind == "mnk":
+        return LineGame(
+            name, f"{k} in a row, {width}×{height}", f"{k} in a row wins", (height, width), k, gravity=False
+        )
+    rule = f"marks fall; {k} in a row wins"
+    return LineGame(name, f"Connect {k}, {width}×{height}", rule, (height, width), k, gravity=True)
+
+
+@lru_cache(maxsize=64)
+def _with_swap(name: str) -> Game[Any]:
+    return SwapGame(find_game(name))
+
+
+def game_name(name: str) -> str:
+    """Return the canonical form of a game's name without making the game, which for a large board takes milliseconds.
+
+    An unknown name or size raises `Refusal` and says what is allowed.
+    """
+    base = name.removesuffix(SWAP)
+    sizes = _SIZED.fullmatch(base)
+    if len(name) > MAX_NAME or (sizes is None and base not in _BY_NAME):
+        allowed = ", ".join((*NAMES, *PATTERNS))
+        raise Refusal(Code.UNKNOWN_GAME, f"unknown game {name[:_MOST_SHOWN]!r}; there are: {allowed}")
+    if sizes is None:
+        if base != name and base not in SWAPPABLE:
+            allowed = ", ".join(SWAPPABLE)
+            raise Refusal(Code.UNKNOWN_GAME, f"{base} is not played with swap; it goes with: {allowed}")
+        return name
+    width, height, k = map(int, sizes.groups()[1:])
+    if not (1 <= width <= MAX_SIDE and 1 <= height <= MAX_SIDE and 1 <= k <= max(width, height)):
+        raise Refusal(
+            Code.UNKNOWN_GAME,
+            f"game {name!r} is out of range; width and height 1 to {MAX_SIDE}, k 1 to the longer of the two",
+        )
+    return f"{sizes[1]}:{width}x{height},{k}{name[len(base) :]}"
 
 
 def find_game(name: str) -> Game[Any]:
     """Return the game of that name; an unknown name or size raises `Refusal` and says what is allowed."""
     if name in _BY_NAME:
         return _BY_NAME[name]
-    sizes = _MNK.fullmatch(name)
-    if sizes is None:
-        allowed = ", ".join((*NAMES, "mnk:WxH,K"))
-        raise Refusal(Code.UNKNOWN_GAME, f"unknown game {name!r}; there are: {allowed}")
-    width, height, k = map(int, sizes.groups())
-    if not (1 <= width <= MAX_SIDE and 1 <= height <= MAX_SIDE and 1 <= k <= max(width, height)):
-        raise Refusal(
-            Code.UNKNOWN_GAME,
-            f"game {name!r} is out of range; width and height 1 to {MAX_SIDE}, k 1 to the longer of the two",
-        )
-    return _mnk(width, height, k)
+    name = game_name(name)
+    base = name.removesuffix(SWAP)
+    if base != name:
+        return _with_swap(base)
+    kind, width, height, k = re.split("[:x,]", name)
+    return _sized(kind, int(width), int(height), int(k))

@@ -6,14 +6,20 @@ Side 0 moves first.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from enum import StrEnum
+from functools import cached_property
 from typing import Generic, NamedTuple, TypeVar
+
+from ttt_net.errors import Code, Refusal
 
 Move = int
 Side = int
 
 EMPTY = "."
 """How an empty cell is written in `Game.board`."""
+_MOST_NAMED = 12
+"""Legal moves that a refusal lists before it only counts the rest."""
 
 
 class Reason(StrEnum):
@@ -53,8 +59,12 @@ class Game(ABC, Generic[S]):
     """The rule in one sentence."""
     shape: tuple[int, ...]
     """(height, width), or (layers, height, width)."""
+    block: tuple[int, int] | None = None
+    """(height, width) of the small boards that a flat board consists of, if it does."""
     gravity: bool
-    """Whether a mark falls to the lowest empty cell of its column."""
+    """Whether a mark falls: down its column, or in space to the lowest empty layer, layer 0 being the ground."""
+    line_count: int
+    """The number of lines that decide the game."""
     move_cells: tuple[int, ...]
     """The cell that each move marks, by move; -1 for a move that is not in a cell."""
     move_names: tuple[str, ...]
@@ -62,6 +72,14 @@ class Game(ABC, Generic[S]):
 
     initial: S
     """The position before the first move."""
+
+    @cached_property
+    def moves_by_name(self) -> Mapping[str, tuple[Move, ...]]:
+        """The moves that each name may stand for, by the name in small letters."""
+        moves: dict[str, tuple[Move, ...]] = {}
+        for move, name in enumerate(self.move_names):
+            moves[name.lower()] = (*moves.get(name.lower(), ()), move)
+        return moves
 
     @abstractmethod
     def to_move(self, state: S) -> Side:
@@ -96,5 +114,36 @@ class Game(ABC, Generic[S]):
         """Return the cells of the line that ended the play, ascending; none if no line did."""
 
     def marks(self, state: S) -> tuple[str, str]:
-        """Return the mark that each side places, by side."""
+        """Return the mark that each side places, by side; two characters where it may choose."""
         return ("X", "O")
+
+    def details(self, state: S) -> str:
+        """Return what of the position the board does not show, as words of text; empty in most games."""
+        return ""
+
+    @abstractmethod
+    def place(self, board: str, details: str) -> S:
+        """Return the position that `board` and `details` gave; one that no play leads to raises `Refusal`.
+
+        `board` has the right number of cells, each `X`, `O` or `.`; `details` is in small letters.
+        """
+
+    def refuse_details(self, details: str) -> None:
+        """Raise `Refusal` if there are words after a board that says all."""
+        if details:
+            raise Refusal(Code.BAD_NOTATION, f"{details[:40]!r} after the board; {self.name} needs no words there")
+
+    def refuse(self, state: S, move: Move, *, taken: bool) -> Refusal:
+        """Return the refusal of an illegal move, which names the move and what is legal."""
+        moves = self.actions(state)
+        legal = ", ".join(self.move_names[m] for m in moves[:_MOST_NAMED]) or "nothing, the game is over"
+        if len(moves) > _MOST_NAMED:
+            legal += f" and {len(moves) - _MOST_NAMED} more"
+        if not 0 <= move < len(self.move_names):
+            return Refusal(Code.ILLEGAL_MOVE, f"there is no move {move}; legal: {legal}")
+        name = self.move_names[move]
+        if not taken:
+            return Refusal(Code.ILLEGAL_MOVE, f"move {name} is not possible here; legal: {legal}")
+        if self.gravity:
+            return Refusal(Code.CELL_TAKEN, f"that cell of {name} is taken; legal: {legal}")
+        return Refusal(Code.CELL_TAKEN, f"cell {name} is taken; legal: {legal}")

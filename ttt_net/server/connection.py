@@ -9,6 +9,7 @@ import asyncio
 import logging
 import socket
 from collections.abc import Callable
+from io import BytesIO
 from typing import Protocol as Interface
 from typing import cast
 
@@ -24,6 +25,7 @@ from ttt_net.server.limits import Bucket, Limits
 log = logging.getLogger(__name__)
 
 _PAUSE_ABOVE_BYTES = 8_192
+_GOODBYES = (1000, 1001)
 _MAX_REASON = 100
 """A close frame has room for 123 bytes."""
 
@@ -57,17 +59,19 @@ class Connection(asyncio.Protocol):
 
     __slots__ = (
         "_behind_since_s",
+        "_bucket",
         "_closing_since_s",
         "_fragments",
         "_heard_s",
         "_hub",
-        "_is_pinged",
         "_loop",
         "_opened_s",
+        "_opening_bytes",
+        "_pinged_s",
         "_protocol",
         "_transport",
         "_unsent",
-        "bucket",
+        "lag_ms",
         "session",
     )
 
@@ -76,12 +80,15 @@ class Connection(asyncio.Protocol):
         self._loop = loop
         self._protocol = ServerProtocol(max_size=MAX_MESSAGE_BYTES)
         self._fragments: list[bytes] = []
+        self._opening_bytes = 0
         self._unsent = 0
         self._behind_since_s: float | None = None
         self._closing_since_s: float | None = None
-        self._is_pinged = False
+        self._pinged_s: float | None = None
+        self.lag_ms = 0
+        """How long a message and its answer are on the network, as pings measure it."""
         self._opened_s = self._heard_s = loop.time()
-        self.bucket = Bucket(hub.limits, hub.now_ms())
+        self._bucket = Bucket(hub.limits.messages_per_s, hub.limits.message_burst, hub.now_ms())
         self.session: object = None
         """Whatever the hub knows this client by, from its accepted `hello` on."""
 
@@ -101,7 +108,25 @@ class Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Take in bytes, and act on the messages that are complete with them."""
         self._heard_s = self._loop.time()
-        self._is_pinged = False
+        if self._protocol.state is not State.CONNECTING:
+            self._advance(data)
+            return
+        self._opening_bytes += len(data)
+        if self._opening_bytes > self._hub.limits.handshake_bytes:
+            self.abort()
+            return
+        # `websockets` would read frames that came with a request as if they were answers to nothing: line by line,
+        # the request is complete, and answered, before the first byte of a frame is looked at.
+        lines = BytesIO(data)
+        while self._protocol.state is State.CONNECTING and self._closing_since_s is None:
+            line = lines.readline()
+            if not line:
+                return
+            self._advance(line)
+        if rest := lines.read():
+            self._advance(rest)
+
+    def _advance(self, data: bytes) -> None:
         self._protocol.receive_data(data)
         for event in self._protocol.events_received():
             if self._closing_since_s is not None:
@@ -115,6 +140,7 @@ class Connection(asyncio.Protocol):
 
     def eof_received(self) -> None:
         """Close our side too."""
+        self._closing_since_s = self._closing_since_s or self._loop.time()
         self._protocol.receive_eof()
         self._flush()
 
@@ -141,6 +167,12 @@ class Connection(asyncio.Protocol):
         """Whether what is sent now may still be heard."""
         return self._closing_since_s is None and self._protocol.state is State.OPEN
 
+    @property
+    def left_on_purpose(self) -> bool:
+        """Whether the client said that it was going, rather than vanished."""
+        close = self._protocol.close_rcvd
+        return close is not None and close.code in _GOODBYES
+
     def send(self, frames: bytes) -> None:
         """Send whole frames, or drop a peer that has left too much unread."""
         if not self.is_open:
@@ -153,6 +185,13 @@ class Connection(asyncio.Protocol):
                 self.close(Closing.TOO_SLOW)
                 return
         self._transport.write(frames)
+
+    def meter(self) -> int:
+        """Count one frame; return 0, or after how many milliseconds it may be sent again. A flood is an error."""
+        wait_ms = self._bucket.take(self._hub.now_ms())
+        if self._bucket.is_flooded:
+            raise ProtocolError(Closing.TOO_FAST, f"more than {self._hub.limits.messages_per_s:g} frames per second")
+        return wait_ms
 
     def close(self, closing: Closing, reason: str = "") -> None:
         """Start the closing handshake; if the peer does not take part, `tick` ends it."""
@@ -183,8 +222,8 @@ class Connection(asyncio.Protocol):
         elif self._behind_since_s is not None and now_s - self._behind_since_s > limits.stalled_s:
             self.close(Closing.TOO_SLOW)
             self.abort()
-        elif now_s - self._heard_s > limits.ping_after_s and not self._is_pinged:
-            self._is_pinged = True
+        elif now_s - self._heard_s > limits.ping_after_s and self._pinged_s is None:
+            self._pinged_s = now_s
             self._protocol.send_ping(b"")
             self._flush()
 
@@ -192,17 +231,10 @@ class Connection(asyncio.Protocol):
         if event.opcode is Opcode.BINARY:
             self.close(Closing.NOT_TEXT)
             return
-        if event.opcode is not Opcode.TEXT and event.opcode is not Opcode.CONT:
-            return
-        data = event.data
-        if not event.fin or self._fragments:
-            self._fragments.append(bytes(data))
-            if not event.fin:
-                return
-            data = b"".join(self._fragments)
-            self._fragments = []
         try:
-            self._hub.received(self, str(data, "utf-8"))
+            text = self._message(event)
+            if text is not None:
+                self._hub.received(self, text)
         except UnicodeDecodeError:
             self.close(Closing.BAD_TEXT)
         except ProtocolError as error:
@@ -211,6 +243,23 @@ class Connection(asyncio.Protocol):
             log.exception("fault while acting on a message")
             self.close(Closing.FAULT)
 
+    def _message(self, event: Frame) -> str | None:
+        """Return the text that is complete with this frame; a frame that completes none is metered all the same."""
+        if event.opcode is Opcode.PONG and self._pinged_s is not None:
+            way_ms = int((self._loop.time() - self._pinged_s) * 1000)
+            self.lag_ms = way_ms if self.lag_ms == 0 else (7 * self.lag_ms + 3 * way_ms) // 10
+            self._pinged_s = None
+        is_data = event.opcode is Opcode.TEXT or event.opcode is Opcode.CONT
+        if not is_data or not event.fin:
+            self.meter()  # too fast or not, there is nothing here to answer; a flood is closed
+        if is_data and (self._fragments or not event.fin):
+            self._fragments.append(bytes(event.data))
+        if not is_data or not event.fin:
+            return None
+        data = b"".join(self._fragments) if self._fragments else event.data
+        self._fragments = []
+        return str(data, "utf-8")
+
     def _flush(self) -> None:
         """Send what the protocol wants to be sent; an empty piece means that no more will come."""
         for piece in self._protocol.data_to_send():
@@ -218,5 +267,7 @@ class Connection(asyncio.Protocol):
                 self._transport.write(piece)
             elif self._transport.can_write_eof():
                 self._transport.write_eof()
+        if self._transport.get_write_buffer_size() > self._hub.limits.unsent_bytes:
+            self.abort()  # it asks for pongs, and does not read them
         if self._closing_since_s is None and self._protocol.close_expected():
             self._closing_since_s = self._loop.time()

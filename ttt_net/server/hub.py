@@ -1,4 +1,4 @@
-"""Who is here, who waits, who plays: every request of every client passes through, and is carried out here.
+"""Who is here and who plays: every request of every client passes through, and goes to whom it concerns.
 
 Knows connections as things that can be sent to and closed. All of it runs on the event loop's thread, and nothing
 in it waits: what takes time (the journal) answers through a callback.
@@ -7,75 +7,64 @@ in it waits: what takes time (the journal) answers through a callback.
 import asyncio
 import logging
 import random
-import secrets
 from collections.abc import Callable
-from urllib.parse import urlsplit
 
 from websockets.http11 import Request, Response
 from websockets.server import ServerProtocol
 
 from ttt_net import messages as wire
 from ttt_net.errors import Closing, Code, Refusal
-from ttt_net.games import find_game
-from ttt_net.lobby import Lobby, Pairing, Seek
-from ttt_net.match import Match
+from ttt_net.match import Command, Match
 from ttt_net.server.connection import Connection, frame
-from ttt_net.server.journal import Journal, Player, StorageError
+from ttt_net.server.entrance import Entrance
+from ttt_net.server.http import answer_http
+from ttt_net.server.journal import Journal, Player
 from ttt_net.server.journal.sqlite import PlayerId
 from ttt_net.server.limits import Limits
+from ttt_net.server.reception import Reception
 from ttt_net.server.session import Session
 from ttt_net.server.table import Table
 from ttt_net.text import clean
 
 log = logging.getLogger(__name__)
 
-MAX_LISTED = 100
 COME_BACK_MS = 50
-_ID_LETTERS = "23456789abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ"
-"""Letters of match ids; none that is easily taken for another."""
-_ID_LENGTH = 8
-_FIRST_REQUESTS = 100
-"""Connections above the limit that still get a polite answer; beyond them the socket is dropped."""
+MAX_LISTED = 50
+_POLITE = 100
+"""Connections above the limit that still get an answer; beyond them the socket is dropped."""
 
 
 class Hub:
-    """The owner of connections, sessions, the lobby and the tables."""
+    """The owner of connections, sessions and tables."""
 
     def __init__(
         self, journal: Journal, name: str, limits: Limits, now_ms: Callable[[], int], rng: random.Random
     ) -> None:
         self.journal = journal
-        self.now_ms = now_ms
         self.name = clean(name, 40)
         self.limits = limits
-        self._rng = rng
-        self._lobby = Lobby(self._rng)
-        self._connections: set[Connection] = set()
-        self._entering: set[Connection] = set()
-        self._sessions: dict[PlayerId, Session] = {}
-        self._tables: dict[str, Table] = {}
-        self._is_draining = False
+        self.now_ms = now_ms
+        self.sessions: dict[PlayerId, Session] = {}
         self.emptied = asyncio.Event()
         """Set while draining, once the last connection is gone."""
-        self._handlers: dict[type, Callable[[Session, wire.AnySaid], None]] = {
-            wire.Seek: self._seek,
-            wire.Unseek: self._unseek,
-            wire.Who: self._who,
-            wire.Ping: lambda session, said: session.ok(said.id),
-        }
+        self._entrance = Entrance(journal, now_ms, self._welcome)
+        self._reception = Reception(self, rng)
+        self._connections: set[Connection] = set()
+        self._tables: dict[str, Table] = {}
+        self._is_draining = False
 
     # Connections.
 
     def opened(self, connection: Connection) -> None:
         """Count the connection; far above the limit, drop it at once."""
         self._connections.add(connection)
-        if len(self._connections) > self.limits.max_connections + _FIRST_REQUESTS:
+        if len(self._connections) > self.limits.max_connections + _POLITE:
             connection.abort()
 
     def closed(self, connection: Connection) -> None:
         """Let go of the connection, and of the session that it was."""
         self._connections.discard(connection)
-        self._entering.discard(connection)
+        self._entrance.forget(connection)
         if isinstance(connection.session, Session):
             self._end(connection.session)
             connection.session = None
@@ -83,26 +72,19 @@ class Hub:
             self.emptied.set()
 
     def answer_http(self, request: Request, protocol: ServerProtocol) -> Response | None:
-        """Answer what is not a WebSocket handshake, or comes from a foreign page, or is too much."""
-        if "Upgrade" not in request.headers and request.method == "GET":
-            if request.path == "/healthz":
-                return protocol.reject(200, "ok\n")
-            if request.path == "/":
-                return protocol.reject(200, f"{self.name}: a ttt_net server. Join with: python client.py HOST:PORT\n")
-            return protocol.reject(404, "not found\n")
-        origin = request.headers.get("Origin")
-        if origin is not None and urlsplit(origin).netloc != request.headers.get("Host"):
-            return protocol.reject(403, "pages of other sites may not connect\n")
-        if self._is_draining or len(self._connections) > self.limits.max_connections:
-            response = protocol.reject(503, "the server is full or restarting; try again\n")
-            response.headers["Retry-After"] = "1"
-            return response
-        return None
+        """Answer what is no WebSocket handshake, or one too many."""
+        is_closed = self._is_draining or len(self._connections) > self.limits.max_connections
+        return answer_http(request, protocol, self.name, is_closed=is_closed)
 
     def tick(self, now_s: float) -> None:
         """Look after every connection; to be called about once a second."""
         for connection in list(self._connections):
-            connection.tick(now_s)
+            try:
+                connection.tick(now_s)
+            except Exception:  # a fault of ours costs one connection, and is seen in the log
+                log.exception("fault while looking after a connection")
+                connection.abort()
+        self._reception.tick()
 
     # Requests.
 
@@ -110,79 +92,59 @@ class Hub:
         """Carry out one request; it gets exactly one answer."""
         session = connection.session
         try:
-            connection.bucket.take(self.limits, self.now_ms())
+            wait_ms = connection.meter()
+            if wait_ms:
+                raise Refusal(Code.TOO_FAST, f"at most {self.limits.messages_per_s:g} messages per second", wait_ms)
             said = wire.decode_said(text)
             if isinstance(session, Session):
                 self._act(session, said)
+            elif self._is_draining:
+                raise Refusal(Code.RESTARTING, "the server is about to restart; come back in a moment", COME_BACK_MS)
             else:
-                self._enter(connection, said)
+                self._entrance.enter(connection, said)
         except Refusal as refusal:
-            answer = wire.Refused(wire.request_id(text), refusal.code.value, str(refusal), refusal.retry_after_ms)
-            connection.send(frame(wire.encode(answer)))
+            connection.send(frame(wire.encode(wire.refused(wire.request_id(text), refusal))))
 
     def _act(self, session: Session, said: wire.AnySaid) -> None:
-        if isinstance(said, wire.Hello):
+        if isinstance(said, wire.Ping):
+            session.ok(said.id)
+        elif isinstance(said, wire.Hello):
             raise Refusal(Code.HELLO_FIRST, "you have said hello on this connection already")
-        if isinstance(said, wire.Play | wire.Resign | wire.Abort | wire.Offer | wire.Decline | wire.Resume):
-            if self._is_draining:
-                raise Refusal(Code.RESTARTING, "the server is about to restart; your match is safe", COME_BACK_MS)
+        elif isinstance(said, wire.Matches):
+            session.ok(said.id)
+            session.tell(self._live())
+        elif self._is_draining:
+            raise Refusal(Code.RESTARTING, "the server is about to restart; your match is safe", COME_BACK_MS)
+        elif isinstance(said, Command | wire.Resume | wire.Watch | wire.Unwatch):
             table = self._tables.get(said.match)
             if table is None:
                 table = self._tables[said.match] = Table(said.match, self)
             table.request(session, said)
         else:
-            self._handlers[type(said)](session, said)
+            self._reception.act(session, said)
 
-    def _enter(self, connection: Connection, said: wire.AnySaid) -> None:
-        """Let a player in: known by his token, or new by his name."""
-        if not isinstance(said, wire.Hello) or connection in self._entering:
-            raise Refusal(Code.HELLO_FIRST, "say hello first, and wait for its answer")
-        if wire.PROTOCOL not in said.protocols:
-            raise Refusal(Code.BAD_PROTOCOL, f"this server speaks protocol {wire.PROTOCOL}, you {said.protocols}")
-        name = clean(said.name or "", wire.MAX_NAME_CELLS)
+    def _live(self) -> wire.Live:
+        rows = [row for table in self._tables.values() if (row := table.live_row()) is not None]
+        rows.sort(key=lambda row: -row.watchers)
+        return wire.Live(len(rows), rows[:MAX_LISTED])
+
+    def _welcome(self, connection: Connection, said: wire.Hello, player: Player, token: str | None) -> None:
         bot = None if said.bot is None else clean(said.bot, wire.MAX_NAME_CELLS) or "bot"
-        token = said.token or secrets.token_urlsafe(32)
-
-        def entered(found: Player | Refusal | StorageError | None) -> None:
-            self._entering.discard(connection)
-            if not connection.is_open:
-                return
-            if isinstance(found, Player):
-                self._welcome(connection, said.id, found, bot, None if said.token else token)
-                return
-            if found is None:
-                found = Refusal(Code.UNKNOWN_TOKEN, "this server does not know that token; say hello with a name")
-            elif isinstance(found, StorageError):
-                found = Refusal(Code.STORAGE, "the server cannot write to its disk; try again", 1_000)
-            answer = wire.Refused(said.id, found.code.value, str(found), found.retry_after_ms)
-            connection.send(frame(wire.encode(answer)))
-
-        if not said.token and not name:
-            raise Refusal(Code.BAD_NAME, f"a name has 1 to {wire.MAX_NAME_CELLS} visible characters")
-        self._entering.add(connection)
-        if said.token:
-            self.journal.find(token, entered)
-        else:
-            self.journal.register(name, token, self.now_ms(), entered)
-
-    def _welcome(
-        self, connection: Connection, request: int, player: Player, bot: str | None, token: str | None
-    ) -> None:
-        before = self._sessions.get(player.id)
+        before = self.sessions.get(player.id)
         if before:
             before.connection.close(Closing.REPLACED)
             self._end(before)
         session = Session(connection, player.id, wire.PlayerInfo(player.name, bot))
         session.live.update(player.unfinished)
-        self._sessions[player.id] = session
+        self.sessions[player.id] = session
         connection.session = session
-        session.ok(request)
+        session.ok(said.id)
         session.tell(wire.Welcome(wire.PROTOCOL, self.name, session.info, list(player.unfinished), token))
 
     def _end(self, session: Session) -> None:
-        if self._sessions.get(session.player) is session:
-            del self._sessions[session.player]
-            self._lobby.withdraw(session.player)
+        if self.sessions.get(session.player) is session:
+            del self.sessions[session.player]
+            self._reception.leave(session)
         for match_id in list(session.tables):
             self._leave(session, match_id)
 
@@ -192,94 +154,43 @@ class Hub:
         if table:
             table.leave(session)
 
-    # The lobby.
+    # Tables.
 
-    def _seek(self, session: Session, said: wire.AnySaid) -> None:
-        assert isinstance(said, wire.Seek)
-        if self._is_draining:
-            raise Refusal(Code.RESTARTING, "the server is about to restart; seek again in a moment", COME_BACK_MS)
-        if len(session.live) >= self.limits.max_live_matches:
-            raise Refusal(Code.TOO_MANY_MATCHES, f"you have {len(session.live)} unfinished matches; finish one first")
-        games = tuple(find_game(name).name for name in said.games)
-        seek = Seek(session.player, session.info.bot is not None, games, said.time, said.opponents)
-        session.ok(said.id)
-        pairing = self._lobby.seek(seek)
-        if pairing:
-            self._pair(pairing)
-
-    def _unseek(self, session: Session, said: wire.AnySaid) -> None:
-        if not self._lobby.withdraw(session.player):
-            raise Refusal(Code.NOT_SEEKING, "you have no seek to take back")
-        session.ok(said.id)
-
-    def _who(self, session: Session, said: wire.AnySaid) -> None:
-        rows = []
-        for other in sorted(self._sessions.values(), key=lambda each: each.info.name)[:MAX_LISTED]:
-            seek = self._lobby.seek_of(other.player)
-            seeking = list(seek.games) if seek else None
-            rows.append(wire.Listed(other.info.name, other.info.bot, len(other.live), seeking))
-        session.ok(said.id)
-        session.tell(wire.Players(len(self._sessions), rows))
-
-    def _pair(self, pairing: Pairing) -> None:
-        """Write the start of a match down, then seat both."""
-        seats = [self._sessions[player] for player in (pairing.first, pairing.second)]
-        started = wire.Started(
-            match="".join(self._rng.choices(_ID_LETTERS, k=_ID_LENGTH)),
-            seq=1,
-            at_ms=self.now_ms(),
-            game=pairing.game,
-            players=(seats[0].info, seats[1].info),
-            time=pairing.time,
-        )
-        ids = (seats[0].player, seats[1].player)
-
-        def done(failure: StorageError | None) -> None:
-            if failure is None:
-                self._open(started, ids)
-                return
-            for session in seats:  # their seeks are spent; when they come back, they seek again
-                session.connection.close(Closing.FAULT, "the server cannot write to its disk")
-
-        self.journal.append([started], done, ids)
-
-    def _open(self, started: wire.Started, seats: tuple[PlayerId, PlayerId]) -> None:
-        match = Match(started)
-        table = self._tables[match.id] = Table(match.id, self)
-        table.open(match, seats)
-        sessions = [self._sessions[player] for player in seats if player in self._sessions]
-        for session in sessions:
-            self._lobby.withdraw(session.player)
-            self._leave_finished(session)
-            session.live.add(match.id)
-            table.seat(session)
-        table.tell_start()
+    def seat(self, started: wire.Started, seats: tuple[PlayerId, PlayerId]) -> None:
+        """Open the table of a match that has been written down, and seat those of its players who are here."""
+        table = self._tables[started.match] = Table(started.match, self)
+        for player in seats:
+            session = self.sessions.get(player)
+            if session:
+                self._reception.withdraw(session)
+                self._leave_finished(session)
+                session.live.add(table.id)
+                table.seat(session)
+        table.open(Match(started), seats)
 
     def _leave_finished(self, session: Session) -> None:
         for match_id in list(session.tables):
             if match_id not in session.live:
                 self._leave(session, match_id)
 
-    # What tables tell.
-
     def may_rematch(self, table: Table) -> None:
         """Refuse a rematch unless both players are at the table and play nothing else."""
         for player in table.seats or ():
-            session = self._sessions.get(player)
+            session = self.sessions.get(player)
             if session is None or session.live or not table.is_present(player):
                 raise Refusal(Code.OPPONENT_GONE, "your opponent has left or plays elsewhere")
 
     def ended(self, table: Table) -> None:
         """Count the match as finished for both."""
         for player in table.seats or ():
-            session = self._sessions.get(player)
+            session = self.sessions.get(player)
             if session:
                 session.live.discard(table.id)
 
     def rematched(self, table: Table, started: wire.Started) -> None:
         """Seat both players, sides swapped, at the next match."""
         assert table.seats is not None
-        self._open(started, (table.seats[1], table.seats[0]))
+        self.seat(started, (table.seats[1], table.seats[0]))
 
     def deserted(self, table: Table) -> None:
         """Forget a table that nobody sits at; the journal has the match."""
@@ -292,7 +203,7 @@ class Hub:
         """Tell every client that the server restarts, and start nothing new."""
         self._is_draining = True
         told = frame(wire.encode(wire.Restarting(COME_BACK_MS)))
-        for session in self._sessions.values():
+        for session in self.sessions.values():
             session.connection.send(told)
 
     def close_all(self) -> None:

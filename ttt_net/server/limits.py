@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-from ttt_net.errors import Closing, Code, ProtocolError, Refusal
-
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -13,8 +11,13 @@ class Limits:
     max_live_matches: int = 20
     """Live matches of one player at a time."""
     messages_per_s: float = 100.0
+    """Frames of any kind, pings and fragments too."""
     message_burst: int = 200
+    codes_per_s: float = 1 / 6
+    code_burst: int = 10
+    """How often one player may try invitation codes: of 309 million, none is found that way."""
     handshake_s: float = 5.0
+    handshake_bytes: int = 16_384
     hello_s: float = 10.0
     ping_after_s: float = 3.0
     """A silence of this length is answered with a ping."""
@@ -32,22 +35,24 @@ class Limits:
 
 
 class Bucket:
-    """A token bucket: each message takes a token, tokens come back at a rate, and a full bucket allows a burst."""
+    """A token bucket: each act takes a token, tokens come back at a rate, and a full bucket allows a burst."""
 
-    __slots__ = ("_at_ms", "_tokens")
+    __slots__ = ("_at_ms", "_burst", "_rate_per_s", "_tokens")
 
-    def __init__(self, limits: Limits, now_ms: int) -> None:
-        self._tokens = float(limits.message_burst)
+    def __init__(self, rate_per_s: float, burst: int, now_ms: int) -> None:
+        self._rate_per_s = rate_per_s
+        self._burst = burst
+        self._tokens = float(burst)
         self._at_ms = now_ms
 
-    def take(self, limits: Limits, now_ms: int) -> None:
-        """Take a token; without one raise `Refusal`, and far beyond that `ProtocolError`."""
-        regained = (now_ms - self._at_ms) / 1000 * limits.messages_per_s
-        self._tokens = min(float(limits.message_burst), self._tokens + regained) - 1.0
+    def take(self, now_ms: int) -> int:
+        """Take a token; return 0, or how many milliseconds it takes until the debt is paid back."""
+        regained = (now_ms - self._at_ms) / 1000 * self._rate_per_s
+        self._tokens = min(float(self._burst), self._tokens + regained) - 1.0
         self._at_ms = now_ms
-        if self._tokens >= 0:
-            return
-        if self._tokens < -limits.message_burst:
-            raise ProtocolError(Closing.TOO_FAST, f"more than {limits.messages_per_s:g} messages per second")
-        wait_ms = int(-self._tokens / limits.messages_per_s * 1000) + 1
-        raise Refusal(Code.TOO_FAST, f"at most {limits.messages_per_s:g} messages per second", wait_ms)
+        return 0 if self._tokens >= 0 else int(-self._tokens / self._rate_per_s * 1000) + 1
+
+    @property
+    def is_flooded(self) -> bool:
+        """Whether the debt is as large as the burst: whoever goes on like that does not listen."""
+        return self._tokens < -self._burst

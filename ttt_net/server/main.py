@@ -10,7 +10,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 
 from platformdirs import user_data_path
@@ -23,6 +23,7 @@ from ttt_net.server.journal import Database, Journal
 from ttt_net.server.limits import Limits
 
 DEFAULT_PORT = 8765
+DEFAULT_DATA = user_data_path("ttt_net", appauthor=False) / "server"
 JOURNAL_FILE = "journal.sqlite"
 _WRITING_S = 1.0
 """How long the end waits for the journal."""
@@ -57,9 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--port", type=int, default=DEFAULT_PORT, help="port; 0 picks a free one (default: %(default)s)"
     )
-    parser.add_argument(
-        "--data", type=Path, default=user_data_path("ttt_net") / "server", help="folder for the journal"
-    )
+    parser.add_argument("--data", type=Path, default=DEFAULT_DATA, help="folder for the journal")
     parser.add_argument("--name", default=f"ttt_net on {socket.gethostname()}", help="what players see as its name")
     parser.add_argument(
         "--rate", type=float, default=100.0, help="messages per second and client (default: %(default)g)"
@@ -75,13 +74,21 @@ async def _serve(hub: Hub, database: Database, listening: socket.socket, argumen
             loop.add_signal_handler(number, stop.set)
     _allow_many_files()
     gc.freeze()  # what lives as long as the process needs no look from the collector
+    async with serving(hub, database, listening):
+        _announce(listening, arguments)
+        await stop.wait()
+
+
+@contextlib.asynccontextmanager
+async def serving(hub: Hub, database: Database, listening: socket.socket) -> AsyncIterator[None]:
+    """Serve on the socket inside the block; at its end tell every client, and wait for none of them for long."""
+    loop = asyncio.get_running_loop()
     async with asyncio.TaskGroup() as tasks:
         writing = tasks.create_task(database.run())
         ticking = tasks.create_task(_tick(hub))
         server = await loop.create_server(lambda: Connection(hub, loop), sock=listening, backlog=BACKLOG)
         try:
-            _announce(listening, arguments)
-            await stop.wait()
+            yield
         finally:
             server.close()
             hub.drain()
@@ -91,6 +98,7 @@ async def _serve(hub: Hub, database: Database, listening: socket.socket, argumen
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(hub.emptied.wait(), _CLOSING_S)
             hub.abort_all()
+            await hub.emptied.wait()
             ticking.cancel()
 
 

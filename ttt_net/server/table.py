@@ -13,7 +13,20 @@ from typing import Protocol as Interface
 from ttt_net.clock import SIDES
 from ttt_net.errors import Code, Refusal
 from ttt_net.match import Command, Match
-from ttt_net.messages import Ended, Fact, Presence, Rematched, Resume, Started, encode
+from ttt_net.messages import (
+    Ended,
+    Fact,
+    LiveMatch,
+    Presence,
+    Rematched,
+    Resume,
+    Snapshot,
+    Started,
+    Unwatch,
+    Watch,
+    Watching,
+    encode,
+)
 from ttt_net.server.connection import frame
 from ttt_net.server.journal import Journal, Record, StorageError
 from ttt_net.server.journal.sqlite import PlayerId
@@ -21,10 +34,16 @@ from ttt_net.server.session import Session
 
 log = logging.getLogger(__name__)
 
-MAX_WAITING = 32
-"""Requests that may wait for one match; players wait for their answers, so more is a flood."""
+MAX_WAITING = 8
+"""Requests of one player that may wait for one match; he gets an answer to each, so more is a flood."""
+MAX_STRANGERS = 32
+"""Requests that may wait before one of somebody who does not play, or is not known to, is turned away."""
+MAX_TAIL = 32
+"""Missed facts that are told one by one; with more, the snapshot alone is shorter, and fits into what may wait."""
+_RETRY_S = 1.0
+"""How long after a failure of the disk the match is read again."""
 
-Request = Command | Resume
+Request = Command | Resume | Watch | Unwatch
 
 
 class Owner(Interface):
@@ -62,26 +81,56 @@ class Table:
     # Requests.
 
     def open(self, match: Match, seats: tuple[PlayerId, PlayerId]) -> None:
-        """Start with a match that has just been written down."""
+        """Start with a match that has just been written down, and tell the players, who are seated already."""
         self.match, self.seats = match, seats
+        self._note_absences(match)
+        for session in self.audience.values():
+            session.tell(self._snapshot(match, session))
+        self._settle()  # both may have left while it was being written down
+
+    def live_row(self) -> LiveMatch | None:
+        """Return the match's row in the list of live public matches, if it belongs there."""
+        match = self.match
+        if match is None or match.is_over or match.is_private:
+            return None
+        return LiveMatch(self.id, match.game.name, match.players, len(match.moves), self._watchers(), match.time)
 
     def request(self, session: Session, request: Request) -> None:
         """Carry out a request now, or when its turn comes; it gets exactly one answer."""
+        try:
+            self._admit(session, request)
+        except Refusal as refusal:
+            session.refuse(request.id, refusal)
+            return
         if not self._is_busy and self.match is not None:
             self._serve(self.match, session, request)
-        elif len(self._waiting) < MAX_WAITING:
-            self._waiting.append((session, request))
-            if not self._is_busy:
-                self._read()
-        else:
-            session.refuse(request.id, Refusal(Code.TOO_FAST, "too many requests wait for this match", 100))
+            return
+        self._waiting.append((session, request))
+        if not self._is_busy:
+            self._read()
+
+    def _admit(self, session: Session, request: Request) -> None:
+        """Turn away strangers, so that none can keep the players waiting, and whoever asks too much at once."""
+        is_player = self._side(session) is not None
+        if self.seats is not None and not is_player and not isinstance(request, Watch | Unwatch):
+            raise Refusal(Code.NOT_SEATED, f"you are not a player of match {self.id}; nothing was changed")
+        waiting = sum(other is session for other, _ in self._waiting)
+        if waiting >= MAX_WAITING or (not is_player and len(self._waiting) >= MAX_STRANGERS):
+            raise Refusal(Code.TOO_FAST, f"{len(self._waiting)} requests wait for this match already", 100)
 
     def leave(self, session: Session) -> None:
         """Take a session whose connection is gone from the audience, and tell the others."""
         if self.audience.get(session.player) is session:
             del self.audience[session.player]
+            side = self._side(session)
+            if self.match and side is not None:
+                on_purpose = session.connection.left_on_purpose
+                self.match.absences.went(side, self._owner.now_ms(), on_purpose=on_purpose)
+                self._mind_clock(self.match)
             if self.match is None or self.match.next is None:  # else both go on to the rematch
                 self._tell_presence(session.player, online=False)
+            if side is None:
+                self._tell_watchers()
             self._settle()
 
     def is_present(self, player: PlayerId) -> bool:
@@ -96,12 +145,15 @@ class Table:
             if isinstance(request, Resume):
                 self._resume(match, session, request)
                 return
+            if isinstance(request, Watch | Unwatch):
+                self._watch(match, session, request)
+                return
             flag = match.flag(self._owner.now_ms())
             if flag:
                 self._waiting.appendleft((session, request))
                 self._commit(match, flag, None)
                 return
-            facts = match.decide(self._side(session), request, self._owner.now_ms())
+            facts = match.decide(self._side(session), request, self._owner.now_ms(), session.connection.lag_ms)
             if facts and isinstance(facts[-1], Rematched):
                 self._owner.may_rematch(self)
         except Refusal as refusal:
@@ -114,32 +166,48 @@ class Table:
 
     def _resume(self, match: Match, session: Session, request: Resume) -> None:
         side = self._side(session)
-        if side is None:
+        if side is None:  # it was asked while the match was being read
             raise Refusal(Code.NOT_SEATED, f"you are not a player of match {self.id}")
-        now_ms = self._owner.now_ms()
         is_new = self.audience.get(session.player) is not session
         if is_new:
             self.seat(session)
-            match.run_clock(now_ms)
-            self._set_flag(match)
+            match.absences.returned(side)
+            self._mind_clock(match)
         session.ok(request.id)
-        if request.seq:
-            for fact in match.tail(request.seq):
-                session.tell(fact)
-        session.tell(match.snapshot(side, self._present(), now_ms))
+        if request.seq and match.seq - request.seq <= MAX_TAIL:
+            session.connection.send(b"".join(frame(encode(fact)) for fact in match.tail(request.seq)))
+        session.tell(self._snapshot(match, session))
         if is_new:
             self._tell_presence(session.player, online=True)
+
+    def _watch(self, match: Match, session: Session, request: Watch | Unwatch) -> None:
+        """Let somebody who does not play hear the match, or hear no more of it."""
+        if self._side(session) is not None:
+            raise Refusal(Code.NOT_WATCHING, "you play in this match; say resume to see it")
+        if isinstance(request, Unwatch):
+            if self.audience.get(session.player) is not session:
+                raise Refusal(Code.NOT_WATCHING, f"you do not watch match {self.id}")
+            session.ok(request.id)
+            session.tables.discard(self.id)
+            self.leave(session)
+            return
+        if match.is_private:
+            raise Refusal(Code.NOT_PUBLIC, "that match is private")
+        self.seat(session)
+        session.ok(request.id)
+        session.tell(self._snapshot(match, session))
+        self._tell_watchers()
+
+    def _snapshot(self, match: Match, session: Session) -> Snapshot:
+        return match.snapshot(self._side(session), self._present(), self._owner.now_ms(), self._watchers())
+
+    def _watchers(self) -> int:
+        return sum(player not in (self.seats or ()) for player in self.audience)
 
     def seat(self, session: Session) -> None:
         """Let the session hear this match from now on."""
         self.audience[session.player] = session
         session.tables.add(self.id)
-
-    def tell_start(self) -> None:
-        """Tell everyone at the table how the match stands."""
-        assert self.match is not None
-        for session in self.audience.values():
-            session.tell(self.match.snapshot(self._side(session), self._present(), self._owner.now_ms()))
 
     # Facts.
 
@@ -172,7 +240,7 @@ class Table:
             asked[0].ok(asked[1])
         for session in list(self.audience.values()):
             session.connection.send(told)
-        self._set_flag(match)
+        self._mind_clock(match)
         if isinstance(facts[-1], Ended):
             self._owner.ended(self)
 
@@ -181,25 +249,30 @@ class Table:
         if asked:
             reason = "the server cannot write to its disk; your request was not carried out, and the match is safe"
             asked[0].refuse(asked[1], Refusal(Code.STORAGE, reason, 1_000))
-        self._stop_flag()
         self.match = None
+        self._read_later()
 
     def _read(self) -> None:
+        self._stop_flag()
         self._is_busy = True
 
         def done(record: Record | StorageError | None) -> None:
             self._is_busy = False
-            if isinstance(record, Record):
-                self.seats = record.seats
-                self.match = Match.from_facts(record.facts)
-                if self.audience:
-                    self.match.run_clock(self._owner.now_ms())
-                    self._set_flag(self.match)
-            else:
-                self._refuse_all(record)
+            try:
+                if isinstance(record, Record):
+                    self._open_record(record)
+                else:
+                    self._refuse_all(record)
+            except Refusal as refusal:  # a match of a game that this program does not know
+                self._refuse_all(StorageError(str(refusal)))
             self._settle()
 
         self._owner.journal.read(self.id, done)
+
+    def _open_record(self, record: Record) -> None:
+        self.match, self.seats = Match.from_facts(record.facts), record.seats
+        self._note_absences(self.match)
+        self._mind_clock(self.match)
 
     def _refuse_all(self, failure: StorageError | None) -> None:
         refusal = Refusal(Code.UNKNOWN_MATCH, f"there is no match {self.id}")
@@ -208,6 +281,7 @@ class Table:
         while self._waiting:
             session, request = self._waiting.popleft()
             session.refuse(request.id, refusal)
+        self._read_later()
 
     def _settle(self) -> None:
         """Serve what waits; when there is nothing, and nobody hears the match, let go of it."""
@@ -230,19 +304,37 @@ class Table:
         assert self.seats is not None
         return self.is_present(self.seats[0]), self.is_present(self.seats[1])
 
+    def _note_absences(self, match: Match) -> None:
+        """Let the grace begin for players who are not here when the match is."""
+        for side, is_here in enumerate(self._present()):
+            if not is_here:
+                match.absences.went(side, self._owner.now_ms(), on_purpose=False)
+
     def _tell_presence(self, player: PlayerId, *, online: bool) -> None:
         if self.seats and player in self.seats:
-            told = frame(encode(Presence(self.id, self.seats.index(player), online)))
+            side = self.seats.index(player)
+            away = self.match.away(side, self._owner.now_ms()) if self.match else None
+            told = frame(encode(Presence(self.id, side, online, away)))
             for session in self.audience.values():
                 if session.player != player:
                     session.connection.send(told)
 
-    def _set_flag(self, match: Match) -> None:
-        """Look again when the running side's time will be up."""
+    def _tell_watchers(self) -> None:
+        told = frame(encode(Watching(self.id, self._watchers())))
+        for session in self.audience.values():
+            session.connection.send(told)
+
+    def _mind_clock(self, match: Match) -> None:
+        """Let time run while a player is here, and look again when the running side's will be used up."""
         self._stop_flag()
+        now_ms = self._owner.now_ms()
+        if any(self._present()):
+            match.run_clock(now_ms)
+        else:
+            match.halt_clock(now_ms)
         at_ms = match.clock.flag_at_ms() if match.clock and not match.is_over else None
         if at_ms is not None:
-            wait_s = max(0, at_ms - self._owner.now_ms()) / 1000
+            wait_s = max(0, at_ms - now_ms) / 1000
             self._flag = asyncio.get_running_loop().call_later(wait_s, self._look_at_flag)
 
     def _stop_flag(self) -> None:
@@ -250,11 +342,19 @@ class Table:
             self._flag.cancel()
             self._flag = None
 
+    def _read_later(self) -> None:
+        """Try again in a while: players who wait for a flag to fall ask for nothing."""
+        self._stop_flag()
+        self._flag = asyncio.get_running_loop().call_later(_RETRY_S, self._look_at_flag)
+
     def _look_at_flag(self) -> None:
-        if self.match is None or self._is_busy:
+        if self._is_busy:
             return  # a write is under way; what it leads to sets the flag again
+        if self.match is None:
+            self._read()
+            return
         facts = self.match.flag(self._owner.now_ms())
         if facts:
             self._commit(self.match, facts, None)
         else:
-            self._set_flag(self.match)
+            self._mind_clock(self.match)

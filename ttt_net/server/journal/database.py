@@ -1,7 +1,7 @@
 """One SQLite file, one connection to it, and one thread that works on it: jobs that meet share one commit.
 
-SQLite before 3.51.3 can corrupt a write-ahead log when two connections write and checkpoint at once; here there is
-only ever one. It holds the file exclusively, so a second server on the same folder is refused.
+SQLite before 3.51.3 can corrupt a write-ahead log when two connections write and checkpoint at once; here only one
+ever writes. A lock beside the file keeps a second server out; readers may come at any time.
 """
 
 import asyncio
@@ -10,12 +10,18 @@ import os
 import queue
 import sqlite3
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from ttt_net.errors import ConfigurationError, TttNetError
+
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks; there, the file itself is held, and readers wait for the server's end
+    fcntl = None  # type: ignore[assignment]
 
 log = logging.getLogger(__name__)
 
@@ -70,7 +76,7 @@ class Database:
     def __init__(self, path: Path) -> None:
         """Open or create the file; what is wrong with it raises `ConfigurationError`."""
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
-        self._connection = _open(path)
+        self._connection, self._lock = _open(path)
 
     def submit(self, work: Callable[[sqlite3.Connection], Any], done: Callable[[Any], None]) -> None:
         """Do `work` in a transaction of the writer thread, and call `done` on the event loop once it is committed.
@@ -92,6 +98,7 @@ class Database:
     def close(self) -> None:
         """Close the file; nothing may be running."""
         self._connection.close()
+        self._lock.close()
 
     def _work(self, notify: Callable[[Callable[[], None]], object]) -> None:
         is_running = True
@@ -111,45 +118,76 @@ class Database:
         """Do the jobs in one transaction; if any fails, each in its own, so that one cannot spoil the others."""
         connection = self._connection
         try:
-            connection.execute("BEGIN IMMEDIATE")
+            connection.execute("BEGIN")  # not IMMEDIATE: a disk that cannot be written can still be read
             results = [job.work(connection) for job in batch]
             connection.execute("COMMIT")
-        except (sqlite3.Error, StorageError) as error:
+        except Exception as error:  # whatever went wrong in one job, the others have theirs done, and the thread lives
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             if len(batch) > 1:
                 return [result for job in batch for result in self._commit([job])]
-            log.error("storage: %s", error)
+            is_ours = not isinstance(error, sqlite3.Error | StorageError)
+            log.error("storage: %s", error, exc_info=is_ours)
             return [StorageError(str(error))]
         return results
 
 
 def _report(batch: list[_Job], results: list[Any]) -> None:
     for job, result in zip(batch, results, strict=True):
-        job.done(result)
+        try:
+            job.done(result)
+        except Exception:  # a fault of ours in one answer must not keep the others from theirs
+            log.exception("fault while answering a job")
 
 
-def _open(path: Path) -> sqlite3.Connection:
+def open_readonly(path: Path) -> sqlite3.Connection:
+    """Return a connection that reads what a server has written, running or not; raises `ConfigurationError`."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-        connection = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
-        _prepare(connection, path)
+        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=5, isolation_level=None)
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+    except sqlite3.Error as error:
+        raise ConfigurationError(f"cannot read the journal {path}: {error}; name its folder with --data") from None
+    if version != SCHEMA_VERSION:
+        raise ConfigurationError(f"{path} has schema {version}, this program knows {SCHEMA_VERSION}")
+    return connection
+
+
+def _open(path: Path) -> tuple[sqlite3.Connection, IO[bytes]]:
+    try:
+        with ExitStack() as opened:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            lock = opened.enter_context(_lock(path.with_suffix(".lock")))
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+            connection = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
+            opened.callback(connection.close)
+            _prepare(connection, path)
+            opened.pop_all()
     except OSError as error:
         raise ConfigurationError(
             f"cannot write to {path.parent}: {error.strerror}; choose a folder with --data"
         ) from None
     except sqlite3.OperationalError as error:
-        if "locked" in str(error):
-            raise ConfigurationError(f"another server is using {path.parent}; choose a folder with --data") from None
-        raise ConfigurationError(f"cannot use {path}: {error}") from None
+        raise ConfigurationError(f"cannot use {path}: {error}; choose a folder with --data") from None
     except sqlite3.DatabaseError as error:
         raise ConfigurationError(f"{path} is not a ttt_net journal: {error}") from None
-    return connection
+    return connection, lock
+
+
+def _lock(path: Path) -> IO[bytes]:
+    """Return the open file whose lock this process now holds; it is released when the process ends, however it ends."""
+    lock = path.open("ab")
+    try:
+        if fcntl is not None:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        lock.close()
+        raise ConfigurationError(f"another server is using {path.parent}; choose a folder with --data") from None
+    return lock
 
 
 def _prepare(connection: sqlite3.Connection, path: Path) -> None:
-    connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+    if fcntl is None:
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")  # an acknowledged move outlives a power cut
     connection.execute("PRAGMA trusted_schema = OFF")
@@ -157,7 +195,6 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     connection.execute("BEGIN IMMEDIATE")
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version > SCHEMA_VERSION:
-        connection.close()
         raise ConfigurationError(
             f"{path} was written by a newer ttt_net (schema {version}, this program knows {SCHEMA_VERSION}); upgrade"
         )

@@ -68,18 +68,7 @@ class Journal:
 
     def read(self, match: str, done: Callable[[Record | StorageError | None], None]) -> None:
         """Read a match; None if there is none of that id."""
-
-        def work(connection: sqlite3.Connection) -> Record | None:
-            seats = connection.execute("SELECT first, second FROM matches WHERE id = ?", (match,)).fetchone()
-            if seats is None:
-                return None
-            facts = connection.execute("SELECT fact FROM facts WHERE match = ? ORDER BY seq", (match,))
-            try:
-                return Record(seats, [decode_fact(fact) for (fact,) in facts])
-            except msgspec.MsgspecError as error:
-                raise StorageError(f"match {match} cannot be read: {error}") from None
-
-        self._database.submit(work, done)
+        self._database.submit(lambda connection: read_match(connection, match), done)
 
     def register(
         self, name: str, token: str, now_ms: int, done: Callable[[Player | Refusal | StorageError], None]
@@ -114,6 +103,24 @@ class Journal:
             return Player(player, name, tuple(match for (match,) in unfinished))
 
         self._database.submit(work, done)
+
+
+def read_match(connection: sqlite3.Connection, match: str) -> Record | None:
+    """Return the match of that id, or None if there is none; one that cannot be understood raises `StorageError`."""
+    seats = connection.execute("SELECT first, second FROM matches WHERE id = ?", (match,)).fetchone()
+    if seats is None:
+        return None
+    facts = connection.execute("SELECT fact FROM facts WHERE match = ? ORDER BY seq", (match,))
+    try:
+        return Record(seats, [decode_fact(fact) for (fact,) in facts])
+    except msgspec.MsgspecError as error:
+        raise StorageError(f"match {match} cannot be read: {error}") from None
+
+
+def finished_matches(connection: sqlite3.Connection) -> list[str]:
+    """Return the ids of the matches that are over, in the order in which they began."""
+    rows = connection.execute("SELECT id FROM matches WHERE is_over ORDER BY started_ms, id")
+    return [match for (match,) in rows]
 
 
 def _hash(token: str) -> bytes:

@@ -1,0 +1,104 @@
+"""A server that says what a test tells it to say, and hands over what it hears."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TypeVar
+
+from websockets.asyncio.server import ServerConnection, serve
+from websockets.exceptions import ConnectionClosed
+
+from tests.client.samples import ok, welcome
+from ttt_net.messages import AnyHeard, AnySaid, Hello, decode_said, encode
+
+PATIENCE_S = 10.0
+"""No wait of a test lasts longer, however busy the machine is."""
+
+T = TypeVar("T", bound=AnySaid)
+
+
+class FakeLink:
+    """One connection of a client, seen from the server."""
+
+    def __init__(self, socket: ServerConnection) -> None:
+        self.socket = socket
+        self.done = asyncio.Event()
+
+    async def hears(self, kind: type[T]) -> T:
+        """Return the next request, which is of that kind."""
+        async with asyncio.timeout(PATIENCE_S):
+            said = decode_said(await self.socket.recv())
+        assert isinstance(said, kind), said
+        return said
+
+    async def tells(self, *messages: AnyHeard) -> None:
+        """Send messages."""
+        for message in messages:
+            await self.socket.send(encode(message).decode())
+
+    async def sends(self, frame: str | bytes) -> None:
+        """Send a frame as it is."""
+        await self.socket.send(frame)
+
+    async def lets_in(self, *matches: str, token: str | None = None) -> Hello:
+        """Hear `hello`, answer it and welcome."""
+        hello = await self.hears(Hello)
+        await self.tells(ok(hello.id), welcome(*matches, token=token))
+        return hello
+
+    async def closes(self, code: int) -> None:
+        """Close the connection with a code."""
+        await self.socket.close(code)
+        self.done.set()
+
+    async def breaks(self) -> None:
+        """Cut the connection without a word."""
+        self.socket.transport.abort()
+        self.done.set()
+
+    async def is_closed(self) -> int | None:
+        """Wait until the client has closed, and return its code."""
+        async with asyncio.timeout(PATIENCE_S):
+            try:
+                while True:
+                    await self.socket.recv()
+            except ConnectionClosed:
+                self.done.set()
+                return self.socket.close_code
+
+
+class FakeServer:
+    """Listens on a free port; every connection waits to be accepted by the test."""
+
+    def __init__(self) -> None:
+        self.port = 0
+        self._links: asyncio.Queue[FakeLink] = asyncio.Queue()
+
+    @property
+    def url(self) -> str:
+        """Where to connect to."""
+        return f"ws://127.0.0.1:{self.port}"
+
+    async def accepts(self) -> FakeLink:
+        """Return the next connection."""
+        async with asyncio.timeout(PATIENCE_S):
+            return await self._links.get()
+
+    async def handle(self, socket: ServerConnection) -> None:
+        """Hand the connection to the test and keep it open until the test has done with it."""
+        link = FakeLink(socket)
+        await self._links.put(link)
+        closing = asyncio.ensure_future(socket.wait_closed())
+        done = asyncio.ensure_future(link.done.wait())
+        await asyncio.wait([closing, done], return_when=asyncio.FIRST_COMPLETED)
+        closing.cancel()
+        done.cancel()
+
+
+@asynccontextmanager
+async def fake_server(port: int = 0) -> AsyncIterator[FakeServer]:
+    """Run a fake server for as long as the context lasts."""
+    fake = FakeServer()
+    async with serve(fake.handle, "127.0.0.1", port, compression=None, close_timeout=0.2) as server:
+        fake.port = next(iter(server.sockets)).getsockname()[1]
+        yield fake

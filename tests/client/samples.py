@@ -1,0 +1,137 @@
+"""Matches as a server tells them, for tests: real positions of real games, and of one that no rules here know."""
+
+from msgspec.structs import replace
+
+from ttt_net.games import find_game
+from ttt_net.match import describe
+from ttt_net.messages import (
+    ClockInfo,
+    GameInfo,
+    OfferInfo,
+    Ok,
+    OutcomeInfo,
+    Played,
+    PlayerInfo,
+    Position,
+    Snapshot,
+    Welcome,
+)
+
+ANN = PlayerInfo("Ann")
+BEN = PlayerInfo("Ben")
+BOT = PlayerInfo("alphabeta", "alphabeta")
+
+
+def position_after(game_name: str, moves: list[int]) -> Position:
+    """Return the position after the moves."""
+    game = find_game(game_name)
+    state = game.initial
+    for move in moves:
+        state = game.result(state, move)
+    is_over = game.is_terminal(state)
+    return Position(
+        ply=len(moves),
+        board=game.board(state),
+        to_move=None if is_over else game.to_move(state),
+        legal=[] if is_over else list(game.actions(state)),
+        line=list(game.line(state)),
+        marks=game.marks(state),
+    )
+
+
+def snapshot(
+    game_name: str = "tictactoe",
+    moves: list[int] | None = None,
+    *,
+    you: int | None = 0,
+    match: str = "m1",
+    opponent: PlayerInfo = BOT,
+    offers: list[OfferInfo] | None = None,
+    clock: ClockInfo | None = None,
+    outcome: OutcomeInfo | None = None,
+    present: tuple[bool, bool] = (True, True),
+) -> Snapshot:
+    """Return the snapshot of a match of Ann's."""
+    moves = moves or []
+    position = position_after(game_name, moves)
+    game = find_game(game_name)
+    state = game.initial
+    for move in moves:
+        state = game.result(state, move)
+    ended = game.outcome(state)
+    if ended is not None:
+        outcome = OutcomeInfo(ended.winner, ended.reason.value)
+    if outcome is not None:
+        position = replace(position, to_move=None, legal=[])
+    return Snapshot(
+        match=match,
+        seq=1 + len(moves) + (outcome is not None),
+        game=describe(game_name),
+        players=(ANN, opponent) if you in (0, None) else (opponent, ANN),
+        present=present,
+        moves=moves,
+        position=position,
+        offers=offers or [],
+        you=you,
+        last=moves[-1] if moves else None,
+        clock=clock,
+        outcome=outcome,
+    )
+
+
+def played(game_name: str, moves: list[int], *, seq: int | None = None, match: str = "m1") -> Played:
+    """Return the fact that the last of the moves was made."""
+    return Played(
+        match=match,
+        seq=1 + len(moves) if seq is None else seq,
+        at_ms=0,
+        side=1 - len(moves) % 2,
+        ply=len(moves),
+        move=moves[-1],
+        position=position_after(game_name, moves),
+    )
+
+
+def welcome(*matches: str, token: str | None = None, you: PlayerInfo = ANN) -> Welcome:
+    """Return a welcome to Ann, with her unfinished matches."""
+    return Welcome(protocol=1, server="the test", you=you, matches=list(matches), token=token)
+
+
+def ok(request: int) -> Ok:
+    """Return the good answer to a request."""
+    return Ok(request)
+
+
+def layered(size: int = 3) -> Snapshot:
+    """Return a match on `size` boards of size by size, as a server may tell it whose rules nobody here knows."""
+    cells = size**3
+    names = [f"{n // size**2 + 1}:{chr(ord('a') + n % size)}{size - n // size % size}" for n in range(cells)]
+    board = "X" + "." * (cells // 2 - 1) + "O" + "." * (cells - cells // 2 - 1)
+    legal = [n for n in range(cells) if board[n] == "."]
+    return Snapshot(
+        match="m3",
+        seq=3,
+        game=GameInfo("cube", "Cube", "a line through space wins", [size] * 3, False, list(range(cells)), names),
+        players=(ANN, BEN),
+        present=(True, False),
+        moves=[0, cells // 2],
+        position=Position(2, board, 0, legal, [], ("X", "O")),
+        offers=[],
+        you=0,
+        last=cells // 2,
+    )
+
+
+def swapping() -> Snapshot:
+    """Return a match in which cells take several moves and one move has no cell."""
+    game = GameInfo(
+        name="wild",
+        title="Wild",
+        rule="either mark, and swap",
+        shape=[1, 2],
+        gravity=False,
+        move_cells=[0, 1, 0, 1, -1],
+        move_names=["Xa1", "Xb1", "Oa1", "Ob1", "swap"],
+    )
+    position = Position(0, "..", 0, [0, 1, 2, 3, 4], [], ("X", "X"))
+    return Snapshot("m4", 1, game, (ANN, BEN), (True, True), [], position, [], you=0)

@@ -1,0 +1,166 @@
+"""Screens as plain text, kept in `goldens`; `UPDATE_GOLDENS=1 pytest` writes them anew, to be read before a commit."""
+
+import os
+import random
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from msgspec import structs
+
+from tests.client.samples import BEN, BOT, layered, played, snapshot, swapping, welcome
+from ttt_net.client.actions import Do, Type, act
+from ttt_net.client.draw import draw
+from ttt_net.client.events import Event, Lost, Retrying
+from ttt_net.client.glyphs import ASCII, BOXES, Glyphs, glyphs_for
+from ttt_net.client.looks import labels_of
+from ttt_net.client.view import Overlay, View, update
+from ttt_net.messages import ClockInfo, OfferInfo, Play, PlayerInfo, Seek
+
+GOLDENS = Path(__file__).parent / "goldens"
+ROOMY, COMPACT = (80, 24), (40, 12)
+DRAW = [4, 0, 8, 2, 1, 7, 3, 5, 6]
+FOUR = [38, 31, 37, 30, 36, 29, 35]
+
+
+def seen(*events: Event) -> View:
+    view = View(address="localhost:8765")
+    for event in (welcome(), *events):
+        view = update(view, event, 0)
+    return view
+
+
+def doing(view: View, *actions: Do | Type) -> View:
+    for action in actions:
+        view, _ = act(view, action, Seek(0, ["tictactoe"]))
+    return view
+
+
+SCREENS: dict[str, tuple[View, Glyphs]] = {
+    "connecting": (View(address="localhost:8765"), BOXES),
+    "waiting": (doing(seen(), Do.NEW), BOXES),
+    "tictactoe-start": (seen(snapshot()), BOXES),
+    "tictactoe-pending": (replace(seen(snapshot(moves=[4, 0])), pending=Play(1, "m1", 2, 8), notice=""), BOXES),
+    "tictactoe-won": (seen(snapshot(moves=[4, 0, 2, 1]), snapshot(moves=[4, 0, 2, 1, 6])), BOXES),
+    "tictactoe-drawn": (seen(snapshot(moves=DRAW)), BOXES),
+    "tictactoe-ascii": (seen(snapshot(), played("tictactoe", [4]), played("tictactoe", [4, 0])), ASCII),
+    "tictactoe-leaving": (doing(seen(snapshot()), Do.LEAVE), BOXES),
+    "tictactoe-help": (doing(seen(snapshot()), Do.HELP), BOXES),
+    "tictactoe-typing": (doing(seen(snapshot()), Type("b"), Type("2")), BOXES),
+    "tictactoe-lost-link": (seen(snapshot(), Lost("the connection broke"), Retrying(4, 500)), BOXES),
+    "tictactoe-offer": (seen(snapshot(opponent=BEN, offers=[OfferInfo(1, "draw")])), BOXES),
+    "connect4-start": (seen(snapshot("connect4")), BOXES),
+    "connect4-won": (seen(snapshot("connect4", FOUR[:-1]), snapshot("connect4", FOUR)), BOXES),
+    "connect4-clock": (seen(snapshot("connect4", [38], you=1, clock=ClockInfo((175_000, 9_870), 1))), BOXES),
+    "gomoku": (seen(snapshot("mnk:15x15,5", [112, 113])), BOXES),
+    "cube": (seen(layered()), BOXES),
+    "cube-of-four": (seen(layered(4)), BOXES),
+    "cube-of-four-ascii": (seen(layered(4)), ASCII),
+    "ultimate": (seen(snapshot("ultimate", [40, 30])), BOXES),
+    "score-four": (seen(snapshot("scorefour", [0, 16])), BOXES),
+    "wild": (doing(seen(snapshot("wild")), Do.PLACE), BOXES),
+    "choice": (doing(seen(swapping()), Do.PLACE), BOXES),
+}
+
+
+@pytest.mark.parametrize("size", [ROOMY, COMPACT], ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("name", SCREENS)
+def test_a_screen_is_as_it_was_looked_at_and_found_good(name: str, size: tuple[int, int]) -> None:
+    view, glyphs = SCREENS[name]
+    page = draw(view, size, 0, glyphs).plain + "\n"
+    golden = GOLDENS / f"{name}-{size[0]}x{size[1]}.txt"
+    if os.environ.get("UPDATE_GOLDENS"):
+        golden.write_text(page, encoding="utf-8")
+    assert page == golden.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", SCREENS)
+def test_at_every_size_the_screen_has_as_many_lines_and_none_is_too_wide(name: str) -> None:
+    view, glyphs = SCREENS[name]
+    for width in (1, 10, 23, 24, 30, 39, 40, 60, 79, 80, 133, 200):
+        for height in (1, 5, 7, 8, 10, 12, 15, 16, 20, 24, 40, 60):
+            lines = draw(view, (width, height), 0, glyphs).split("\n", allow_blank=True)
+            assert len(lines) == height
+            assert max(line.cell_len for line in lines) <= width
+
+
+@pytest.mark.parametrize("name", [name for name in SCREENS if name.endswith("ascii")])
+def test_the_ascii_set_draws_nothing_else(name: str) -> None:
+    view, glyphs = SCREENS[name]
+    view = replace(view, matches={key: _in_ascii(view) for key in view.matches})
+    for size in (ROOMY, COMPACT, (200, 60)):
+        assert draw(view, size, 0, glyphs).plain.isascii()
+
+
+def _in_ascii(view: View):  # type: ignore[no-untyped-def]  # noqa: ANN202
+    assert view.match is not None
+    return structs.replace(view.match, game=structs.replace(view.match.game, rule="a rule"))
+
+
+@pytest.mark.parametrize(
+    ("encoding", "is_ascii", "glyphs"),
+    [
+        ("utf-8", False, BOXES),
+        ("utf-8", True, ASCII),
+        ("ascii", False, ASCII),
+        ("latin-1", False, ASCII),
+        ("cp437", False, ASCII),
+        ("no such encoding", False, ASCII),
+        (None, False, ASCII),
+    ],
+)
+def test_the_encoding_decides_what_is_drawn_with(encoding: str | None, is_ascii: bool, glyphs: Glyphs) -> None:
+    assert glyphs_for(encoding, is_ascii=is_ascii) is glyphs
+
+
+@pytest.mark.parametrize("size", [ROOMY, COMPACT])
+def test_the_same_board_reads_the_same_without_colour(size: tuple[int, int]) -> None:
+    plain = draw(seen(snapshot(moves=[4, 0])), size, 0, BOXES).plain
+    assert plain != draw(seen(snapshot(moves=[0, 4])), size, 0, BOXES).plain, "who is where"
+    before = snapshot(moves=[4, 0, 8])
+    other = structs.replace(before, last=4)
+    assert draw(seen(before), size, 0, BOXES).plain != draw(seen(other), size, 0, BOXES).plain, "which was last"
+
+
+def test_peers_cannot_reach_the_terminal_through_any_text() -> None:
+    evil = "\x1b[2J\x9b31m\x07[bold]\u202e\u200b[/oops]\r\n" * 3
+    match = snapshot(opponent=PlayerInfo(evil, evil))
+    game = structs.replace(match.game, title=evil, rule=evil, move_names=[evil] * 9)
+    position = structs.replace(match.position, board="\x1b\x9b\u202eXO....", marks=(evil, evil))
+    match = structs.replace(match, game=game, position=position)
+    view = replace(seen(match), server=evil, trouble=evil, notice=evil)
+    for overlay in Overlay:
+        page = draw(replace(view, overlay=overlay, choices=(0, 1)), ROOMY, 0, BOXES)
+        assert "[bold]" in page.plain, "markup is text like any other"
+        lines = page.plain.split("\n")
+        assert len(lines) == 24
+        assert all(line.isprintable() for line in lines)
+
+
+def test_no_code_point_as_a_name_leaves_the_line() -> None:
+    rng = random.Random(5)
+    points = [chr(rng.randrange(sys.maxunicode + 1)) for _ in range(4000)] + [chr(n) for n in range(0x300)]
+    for start in range(0, len(points), 12):
+        name = "".join(points[start : start + 12])
+        page = draw(seen(snapshot(opponent=PlayerInfo(name, "b"))), COMPACT, 0, BOXES)
+        lines = page.split("\n", allow_blank=True)
+        assert len(lines) == 12
+        assert max(line.cell_len for line in lines) <= 40
+
+
+def test_labels_are_what_the_names_of_the_moves_agree_on() -> None:
+    assert labels_of(snapshot().game).columns == ("a", "b", "c")
+    assert labels_of(snapshot().game).rows == ("3", "2", "1")
+    assert labels_of(snapshot("connect4").game).columns == tuple("1234567")
+    assert labels_of(snapshot("connect4").game).rows == ()
+    assert labels_of(layered().game).layers == ("1", "2", "3")
+    unnamed = structs.replace(snapshot().game, move_names=[f"m{n}!" for n in range(9)])
+    assert (labels_of(unnamed).columns, labels_of(unnamed).rows) == ((), ())
+
+
+def test_a_clock_ticks_down_to_tenths() -> None:
+    view = seen(snapshot(opponent=BOT, clock=ClockInfo((61_000, 3_600_000), 0)))
+    assert "1:01" in draw(view, ROOMY, 999, BOXES).plain.replace("1:00", "1:01")
+    assert "0:00.9" in draw(view, ROOMY, 60_100, BOXES).plain
+    assert "1:00:00" in draw(view, ROOMY, 0, BOXES).plain

@@ -1,0 +1,362 @@
+import pytest
+
+from tests.client.samples import BEN, BOT, layered, played, snapshot, swapping, welcome
+from ttt_net.client import words
+from ttt_net.client.actions import Action, Choose, Do, Move, Quick, Type, act, answered
+from ttt_net.client.events import Answered, Back, Event, Farewell, Garbled, Lost, Parting, Retrying
+from ttt_net.client.keys import NO, YES, action_for
+from ttt_net.client.view import Link, Overlay, Tally, View, update
+from ttt_net.errors import Code
+from ttt_net.messages import (
+    Abort,
+    ClockInfo,
+    Decline,
+    Declined,
+    Ended,
+    Offer,
+    Offered,
+    OfferInfo,
+    Ok,
+    Play,
+    PlayerInfo,
+    Presence,
+    Refused,
+    Rematched,
+    Resign,
+    Resume,
+    Said,
+    Seek,
+    Unseek,
+)
+
+SEEK = Seek(0, ["tictactoe"])
+
+
+def seen(*events: Event, at_ms: int = 0) -> View:
+    view = View(address="localhost:8765")
+    for event in (welcome(), *events):
+        view = update(view, event, at_ms)
+    return view
+
+
+def done(view: View, *actions: Action) -> tuple[View, tuple[Said, ...]]:
+    """Return the view after the actions, and what the last of them says."""
+    requests: tuple[Said, ...] = ()
+    for action in actions:
+        view, requests = act(view, action, SEEK)
+    return view, requests
+
+
+def test_a_new_match_comes_on_the_screen_and_ends_the_search() -> None:
+    view, requests = done(seen(), Do.NEW)
+    assert requests == (SEEK,)
+    assert "Waiting for an opponent" in words.status(view)
+    view = update(view, snapshot(), 0)
+    assert view.seeking is None
+    assert view.is_my_turn
+    assert view.cursor == 4
+    assert words.status(view) == "Your turn: place X."
+
+
+def test_an_unfinished_match_is_shown_at_once_and_said_to_be_one() -> None:
+    view = seen(snapshot(moves=[4, 0]))
+    assert view.is_live
+    assert words.notice(view) == "Your unfinished match goes on."
+
+
+def test_a_move_is_pending_until_its_fact_is_there() -> None:
+    view, requests = done(seen(snapshot()), Do.PLACE)
+    assert requests == (Play(0, match="m1", ply=0, move=4),)
+    assert view.pending is not None
+    assert not view.may_move
+    assert "on its way" in words.status(view)
+    _, requests = done(view, Do.PLACE)
+    assert requests == ()
+    view = update(view, played("tictactoe", [4]), 0)
+    assert view.pending is None
+    assert words.status(view) == "alphabeta [bot] is thinking ..."
+
+
+def test_a_refused_move_is_taken_back_and_the_reason_shown() -> None:
+    view, (play,) = done(seen(snapshot()), Do.PLACE)
+    view = update(view, Answered(play, Refused(1, Code.STORAGE, "the disk is full")), 0)
+    assert view.pending is None
+    assert words.notice(view) == "The disk is full."
+
+
+def test_a_fact_heard_twice_changes_nothing() -> None:
+    view = seen(snapshot(), played("tictactoe", [4]))
+    assert update(view, played("tictactoe", [4]), 0) == view
+
+
+def test_each_match_is_counted_once_however_its_end_is_heard() -> None:
+    end = Ended("m1", 2, 0, winner=0, reason="resign")
+    over = snapshot(outcome=None)
+    view = seen(over, end, end)
+    assert view.tally == Tally(won=1)
+    assert seen(snapshot(moves=[4, 0, 2, 1]), snapshot(moves=[4, 0, 2, 1, 6])).tally == Tally(won=1)
+    assert seen(snapshot(moves=[4, 0, 2, 1, 6])).tally == Tally(), "it had ended before we came"
+    assert seen(snapshot(), Ended("m1", 2, 0, winner=None, reason="abort")).tally == Tally()
+    assert seen(snapshot(), Ended("m1", 2, 0, winner=None, reason="agreement")).tally == Tally(drawn=1)
+    assert seen(snapshot(you=1), Ended("m1", 2, 0, winner=0, reason="time")).tally.games == 1
+
+
+def test_an_offer_is_said_and_lapses_with_the_next_move() -> None:
+    view = seen(snapshot(opponent=BEN), Offered("m1", 2, 0, side=1, kind="draw"))
+    assert view.match is not None
+    assert words.offers(view.match, YES, NO) == "Ben offers a draw: d yes, x no."
+    view = update(view, played("tictactoe", [4], seq=3), 0)
+    assert view.match is not None
+    assert view.match.offers == []
+
+
+def test_a_declined_offer_is_said() -> None:
+    view = seen(snapshot(), Offered("m1", 2, 0, side=0, kind="draw"), Declined("m1", 3, 0, side=1, kind="draw"))
+    assert view.match is not None
+    assert view.match.offers == []
+    assert words.notice(view) == "Your draw offer was declined."
+
+
+def test_a_rematch_comes_on_the_screen_when_the_old_match_is_over() -> None:
+    view = seen(snapshot(), Ended("m1", 2, 0, winner=1, reason="resign"))
+    view, requests = done(view, Do.REMATCH)
+    assert requests == (Offer(0, match="m1", kind="rematch"),)
+    view = update(view, Rematched("m1", 3, 0, next="m1-2"), 0)
+    view = update(view, snapshot(match="m1-2", you=1), 0)
+    assert view.shown == "m1-2"
+    assert set(view.matches) == {"m1-2"}
+
+
+def test_another_live_match_waits_its_turn() -> None:
+    view = seen(snapshot(), snapshot(match="m2"))
+    assert view.shown == "m1"
+    view = update(view, Ended("m1", 2, 0, winner=1, reason="resign"), 0)
+    view, requests = done(view, Do.NEW)
+    assert (view.shown, requests) == ("m2", ())
+
+
+def test_a_watched_match_is_not_ours() -> None:
+    assert seen(snapshot(you=None)).match is None
+
+
+def test_presence_is_shown_in_words() -> None:
+    view = seen(snapshot(opponent=BEN), Presence("m1", side=1, online=False))
+    assert view.match is not None
+    assert words.absence(view.match, None, "c") == "Ben is away."
+    assert update(view, Presence("m1", side=5, online=False), 0) == view
+    assert update(view, Presence("unknown", side=0, online=False), 0) == view
+
+
+def test_a_lost_link_is_said_with_what_it_means_and_stops_the_clock() -> None:
+    clock = ClockInfo((60_000, 60_000), running=0)
+    view = seen(snapshot(clock=clock), at_ms=1000)
+    assert view.left_ms(0, 11_000) == 50_000
+    assert view.left_ms(1, 11_000) == 60_000
+    view = update(update(view, Lost("the connection broke"), 11_000), Retrying(3, 250), 11_000)
+    assert view.left_ms(0, 99_000) == 50_000
+    assert words.banner(view) == "Reconnecting, try 3: your match is safe. The connection broke."
+    view = update(update(view, Back(), 99_000), welcome("m1"), 99_000)
+    assert view.link is Link.ONLINE
+    assert words.banner(view) == ""
+
+
+def test_an_answer_to_resume_that_knows_no_such_match_takes_it_away() -> None:
+    view = seen(snapshot())
+    view = update(view, Answered(Resume(3, "m1", 1), Refused(3, Code.UNKNOWN_MATCH, "gone")), 0)
+    assert view.match is None
+
+
+def test_good_answers_and_taken_back_seeks_need_no_words() -> None:
+    view = seen(snapshot())
+    assert update(view, Answered(SEEK, Ok(1)), 0) == view
+    assert update(view, Answered(Unseek(1), Refused(1, Code.NOT_SEEKING, "none")), 0) == view
+
+
+def test_what_was_left_out_and_what_has_no_request_is_said() -> None:
+    assert words.notice(seen(Garbled("nonsense"))) == "Left out: nonsense"
+    assert words.notice(seen(Refused(None, Code.BAD_MESSAGE, "what?"))) == "What?"
+
+
+def test_the_farewell_is_kept() -> None:
+    farewell = Farewell(Parting.REPLACED, "elsewhere")
+    assert seen(farewell).farewell == farewell
+
+
+@pytest.mark.parametrize(
+    ("winner", "reason", "sentence"),
+    [
+        (0, "line", "You won: you completed a line."),
+        (1, "line", "You lost: Ben completed a line."),
+        (0, "resign", "You won: Ben resigned."),
+        (1, "resign", "You lost: you resigned."),
+        (0, "time", "You won: Ben's time ran out."),
+        (1, "time", "You lost: your time ran out."),
+        (1, "abandon", "You lost: you left the match."),
+        (1, "a reason of tomorrow", "You lost."),
+        (None, "draw", "A draw."),
+        (None, "agreement", "A draw, by agreement."),
+        (None, "abort", "The match was called off; it does not count."),
+    ],
+)
+def test_the_result_is_said_in_words(winner: int | None, reason: str, sentence: str) -> None:
+    view = seen(snapshot(opponent=BEN), Ended("m1", 2, 0, winner=winner, reason=reason))
+    assert view.match is not None
+    assert words.result(view.match) == sentence
+
+
+def test_names_are_cleaned_and_bots_marked() -> None:
+    assert words.label_of(BOT) == "alphabeta [bot]"
+    assert words.label_of(PlayerInfo("\x1b[31mEve\u202e\u200b")) == "[31mEve"
+    assert words.label_of(PlayerInfo("\x1b\x07", bot="")) == "? [bot]"
+
+
+def test_the_cursor_walks_over_the_edges() -> None:
+    view, _ = done(seen(snapshot()), Do.RIGHT, Do.RIGHT)
+    assert view.cursor == 3
+    view, _ = done(view, Do.UP, Do.UP)
+    assert view.cursor == 6
+
+
+def test_in_layers_the_cursor_walks_from_board_to_board() -> None:
+    view = seen(layered())
+    assert view.cursor == 4
+    view, _ = done(view, Do.RIGHT, Do.RIGHT)
+    assert view.cursor == 9 + 3
+    view, _ = done(view, Do.LEFT, Do.LEFT, Do.LEFT, Do.LEFT)
+    assert view.cursor == 18 + 5
+
+
+def test_digits_are_cells_in_reading_order_on_a_small_board() -> None:
+    _, requests = done(seen(snapshot()), Quick(9))
+    assert requests == (Play(0, match="m1", ply=0, move=8),)
+
+
+def test_digits_are_columns_where_marks_fall() -> None:
+    view = seen(snapshot("connect4"))
+    _, requests = done(view, Quick(3))
+    assert requests == (Play(0, match="m1", ply=0, move=37),)
+    view, requests = done(view, Quick(8))
+    assert requests == ()
+    assert words.notice(view) == "8 is no place here."
+
+
+def test_where_marks_fall_any_free_cell_of_a_column_means_it() -> None:
+    view = seen(snapshot("connect4"))
+    assert view.cursor == 3
+    _, requests = done(view, Do.PLACE)
+    assert requests == (Play(0, match="m1", ply=0, move=38),)
+
+
+def test_a_typed_cell_is_played_with_enter() -> None:
+    view, requests = done(seen(snapshot()), Type("B"), Type("3"), Type("x"), Do.ERASE)
+    assert (view.typed, requests) == ("B3", ())
+    view, requests = done(view, Do.PLACE)
+    assert requests == (Play(0, match="m1", ply=0, move=1),)
+    assert view.typed == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("b2", "b2 is not possible now; possible: a3, b3, c3, a2, c2, a1, b1, c1"),
+        ("z9", "z9 is no move here; possible: a3, b3, c3, a2, c2, a1, b1, c1"),
+        ("5", "5 is not free."),
+    ],
+)
+def test_an_impossible_move_is_not_sent_and_the_reason_said(name: str, reason: str) -> None:
+    view, requests = done(seen(snapshot(moves=[4], you=1)), Move(name))
+    assert requests == ()
+    assert words.notice(view) == reason
+
+
+def test_out_of_turn_nothing_is_sent() -> None:
+    view, requests = done(seen(snapshot(you=1)), Do.PLACE)
+    assert requests == ()
+    assert words.notice(view) == "It is not your turn."
+
+
+def test_a_cell_with_several_moves_and_moves_without_a_cell_are_chosen_by_name() -> None:
+    view, requests = done(seen(swapping()), Do.PLACE)
+    assert (view.overlay, view.choices, requests) == (Overlay.CHOICE, (0, 2), ())
+    _, requests = done(view, Choose(1))
+    assert requests == (Play(0, match="m4", ply=0, move=2),)
+    view, _ = done(view, Do.BACK, Do.MOVES)
+    assert view.choices == (4,)
+    _, requests = done(view, Choose(0))
+    assert requests == (Play(0, match="m4", ply=0, move=4),)
+    _, requests = done(view, Choose(7))
+    assert requests == ()
+    _, requests = done(seen(swapping()), Move("swap"))
+    assert requests == (Play(0, match="m4", ply=0, move=4),)
+
+
+def test_leaving_a_live_match_asks_once() -> None:
+    view, requests = done(seen(snapshot(moves=[4, 0])), Do.LEAVE)
+    assert (view.overlay, requests) == (Overlay.LEAVE, ())
+    stayed, requests = done(view, Do.UP)
+    assert (stayed.overlay, stayed.is_leaving, requests) == (Overlay.NONE, False, ())
+    left, requests = done(view, Do.LEAVE)
+    assert left.is_leaving
+    assert requests == (Resign(0, match="m1"),)
+
+
+def test_leaving_before_both_have_moved_calls_the_match_off() -> None:
+    view, requests = done(seen(snapshot(moves=[4])), Do.LEAVE, Do.LEAVE)
+    assert requests == (Abort(0, match="m1"),)
+    too_late = Answered(Abort(5, match="m1"), Refused(5, Code.TOO_LATE, "too late"))
+    assert answered(view, too_late) == (Resign(0, match="m1"),)
+
+
+def test_leaving_without_a_live_match_or_a_link_asks_and_says_nothing() -> None:
+    assert done(seen(), Do.LEAVE)[0].is_leaving
+    view, requests = done(seen(snapshot(), Lost("gone")), Do.LEAVE, Do.LEAVE)
+    assert (view.is_leaving, requests) == (True, ())
+
+
+def test_offers_need_their_moment() -> None:
+    live = seen(snapshot())
+    assert done(live, Do.DRAW)[1] == (Offer(0, match="m1", kind="draw"),)
+    assert done(live, Do.REMATCH)[1] == ()
+    assert done(live, Do.DECLINE)[1] == ()
+    asked = seen(snapshot(offers=[OfferInfo(1, "draw")]))
+    assert done(asked, Do.DECLINE)[1] == (Decline(0, match="m1", kind="draw"),)
+    assert done(live, Do.RESIGN)[1] == (Resign(0, match="m1"),)
+    assert done(seen(), Do.RESIGN)[1] == ()
+    over = update(live, Ended("m1", 2, 0, winner=1, reason="time"), 0)
+    assert done(over, Do.DRAW)[1] == ()
+
+
+@pytest.mark.parametrize(
+    ("key", "action"),
+    [
+        ("left", Do.LEFT),
+        ("h", Do.LEFT),
+        ("c-m", Do.PLACE),
+        (" ", Do.PLACE),
+        ("5", Quick(5)),
+        ("b", Type("b")),
+        ("r", Do.REMATCH),
+        ("q", Do.LEAVE),
+        ("?", Do.HELP),
+        ("c-i", Do.MOVES),
+        ("<scroll-up>", None),
+        ("\x1b", None),
+    ],
+)
+def test_keys_mean_actions(key: str, action: Action | None) -> None:
+    assert action_for(key, seen(snapshot())) == action
+
+
+def test_letters_that_are_columns_begin_a_move_and_upper_case_letters_are_keys() -> None:
+    view = seen(snapshot("mnk:15x15,5"))
+    assert action_for("d", view) == Type("d")
+    assert action_for("D", view) is Do.DRAW
+    assert action_for("q", view) is Do.LEAVE
+    view, _ = done(view, Type("d"))
+    assert action_for("1", view) == Type("1")
+    assert action_for("q", view) == Type("q")
+
+
+def test_a_choice_takes_digits() -> None:
+    view, _ = done(seen(swapping()), Do.PLACE)
+    assert action_for("2", view) == Choose(1)

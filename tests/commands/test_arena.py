@@ -1,0 +1,40 @@
+import json
+
+import pytest
+
+from ttt_net.__main__ import main
+
+
+def test_the_arena_prints_a_line_of_json_for_each_strategy(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["arena", "random", "table", "alphabeta:3", "--rounds", "4", "--seed", "1", "--json"]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [row["strategy"] for row in rows] == ["random", "table", "alphabeta:3"]
+    assert rows[1]["lost"] == 0
+    assert all(row["won"] + row["drawn"] + row["lost"] == 16 for row in rows)
+    assert [score["strategy"] for score in rows[0]["against"]] == ["table", "alphabeta:3"]
+
+
+def test_the_arena_prints_a_cross_table_for_people(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["arena", "random", "table", "--rounds", "1"]) == 0
+    printed = capsys.readouterr().out
+    assert "Tic-tac-toe, 2 games" in printed
+    assert "1 random" in printed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["random"], "an arena needs two strategies or more"),
+        (["random", "genius"], "unknown strategy 'genius'"),
+        (["random", "table:x"], "'table:x' is not NAME or NAME:LEVEL"),
+        (["random", "table", "--game", "connect4"], "none of Connect Four"),
+        (["random", "table", "--game", "chess"], "unknown game 'chess'"),
+    ],
+)
+def test_what_the_arena_cannot_do_it_says_in_one_line(
+    arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["arena", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert sentence in error
+    assert error.count("\n") == 1

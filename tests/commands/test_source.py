@@ -1,0 +1,76 @@
+"""Matches in a server's journal are replayed and exported by their id, also while the server holds it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ttt_net import messages as wire
+from ttt_net.__main__ import main
+from ttt_net.server.journal import Database, Journal, Player
+from ttt_net.server.main import JOURNAL_FILE
+
+
+@pytest.fixture
+async def data(tmp_path: Path) -> Path:
+    """A folder with two matches in it: abcdefgh was resigned after one move, abcdefgh-2 goes on."""
+    database = Database(tmp_path / JOURNAL_FILE)
+    journal = Journal(database)
+    answers: list[object] = []
+    players = (wire.PlayerInfo("Ann"), wire.PlayerInfo("Bob"))
+    for number, name in enumerate(("Ann", "Bob")):
+        journal.register(name, f"token{number}", 0, answers.append)
+    for match in ("abcdefgh", "abcdefgh-2"):
+        started = wire.Started(match=match, seq=1, at_ms=0, game="tictactoe", players=players)
+        journal.append(
+            [started, wire.Played(match=match, seq=2, at_ms=1, side=0, ply=1, move=4)], answers.append, (1, 2)
+        )
+    journal.append([wire.Ended(match="abcdefgh", seq=3, at_ms=2, winner=0, reason="resign")], answers.append)
+    database.stop()
+    await database.run()
+    assert answers == [Player(1, "Ann", ()), Player(2, "Bob", ()), None, None, None]
+    database.close()
+    return tmp_path
+
+
+@pytest.fixture
+def held(data: Path) -> Iterator[Path]:
+    """The same folder, with a server's database open on it."""
+    database = Database(data / JOURNAL_FILE)
+    yield data
+    database.close()
+
+
+def test_a_match_is_replayed_by_its_id_while_a_server_holds_the_journal(
+    held: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["replay", "abcdefgh-2", "--data", str(held), "--at", "1"]) == 0
+    assert "X" in capsys.readouterr().out
+
+
+def test_finished_matches_are_exported_all_together(held: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", "--all", "--data", str(held)]) == 0
+    exported = capsys.readouterr().out
+    assert exported.count("Game: tictactoe") == 1
+    assert "Event: abcdefgh\n" in exported
+    assert "Reason: resign" in exported
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["replay", "zzzzzzzz"], "there is no file and no match zzzzzzzz"),
+        (["export", "zzzzzzzz"], "there is no file and no match zzzzzzzz"),
+        (["export"], "name files or matches to export, or --all"),
+    ],
+)
+def test_what_is_not_there_is_one_line_and_exit_2(
+    arguments: list[str], sentence: str, data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*arguments, "--data", str(data)]) == 2
+    assert capsys.readouterr().err.startswith(f"ttt_net: {sentence}")
+
+
+def test_a_folder_without_a_journal_is_one_line_and_exit_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["replay", "abcdefgh", "--data", str(tmp_path)]) == 2
+    assert "cannot read the journal" in capsys.readouterr().err

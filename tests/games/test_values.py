@@ -1,0 +1,139 @@
+"""The values that the catalogue claims to be found by full search are found by full search."""
+
+from collections import defaultdict, deque
+from typing import Any
+
+import pytest
+
+from ttt_net.games import find_game
+from ttt_net.games.catalogue import NAMES
+from ttt_net.games.game import Game
+from ttt_net.games.line import LineGame, LineState
+from ttt_net.games.values import DRAW, FIRST, SECOND, UNKNOWN, known_value
+
+WORDS = {1: FIRST, 0: DRAW, -1: SECOND}
+
+
+def minimax(game: Game[Any]) -> dict[Any, int]:
+    """The value of every position to side 0."""
+    values: dict[Any, int] = {}
+
+    def value(state: Any) -> int:
+        if state not in values:
+            if game.is_terminal(state):
+                values[state] = game.utility(state, 0)
+            else:
+                after = [value(game.result(state, move)) for move in game.actions(state)]
+                values[state] = max(after) if game.to_move(state) == 0 else min(after)
+        return values[state]
+
+    value(game.initial)
+    return values
+
+
+@pytest.mark.parametrize("name", ["tictactoe", "misere", "wild", "mnk:4x3,3", "mnk:3x4,3", "connect:4x4,4"])
+def test_small_games_are_worth_what_the_catalogue_says(name: str) -> None:
+    game = find_game(name)
+    assert WORDS[minimax(game)[game.initial]] == known_value(name).value
+
+
+def test_the_positions_of_tictactoe_are_won_drawn_and_lost_as_often_as_they_should_be() -> None:
+    game = find_game("tictactoe")
+    to_mover = [value if game.to_move(state) == 0 else -value for state, value in minimax(game).items()]
+    assert [to_mover.count(value) for value in (1, 0, -1)] == [2836, 1068, 1574]
+
+
+def wins(game: LineGame, state: LineState, known: dict[LineState, bool]) -> bool:
+    """Whether the first side can force a line; a player who can win or must block does just that."""
+    if state in known:
+        return known[state]
+    legal = game.actions(state)
+    after = {move: game.result(state, move) for move in legal}
+    ended = [child for child in after.values() if child.has_line]
+    if ended or not legal:
+        return bool(ended) and state.ply % 2 == 0
+    pending = state._replace(ply=state.ply + 1)
+    threats = [move for move in legal if game.result(pending, move).has_line]
+    if len(threats) > 1:
+        return state.ply % 2 == 1
+    moves = threats or sorted(legal, key=lambda move: -len(game.lines_through[move]))
+    found = (wins(game, after[move], known) for move in moves)
+    known[state] = any(found) if state.ply % 2 == 0 else all(found)
+    return known[state]
+
+
+@pytest.mark.parametrize("name", ["tictactoe3d", "mnk:5x3,3", "mnk:4x4,3", "mnk:5x5,3"])
+def test_the_first_player_forces_a_line(name: str) -> None:
+    game = find_game(name)
+    assert isinstance(game, LineGame)
+    assert wins(game, game.initial, {})
+    assert known_value(name).value == FIRST
+
+
+def test_four_in_a_row_on_4x4_is_a_draw() -> None:
+    game = find_game("mnk:4x4,4")
+    assert isinstance(game, LineGame)
+    assert not wins(game, game.initial, {})  # and the first player never loses such a game: strategy stealing
+    assert known_value(game.name).value == DRAW
+
+
+def test_vanishing_is_won_by_the_first_player_on_ply_13_from_a_side_cell_alone() -> None:
+    game = find_game("vanishing")
+
+    def key(state: Any) -> tuple[int, bytes]:
+        return len(state.moves) % 2, state.moves[-6:]
+
+    # Backwards from the lost positions; the past is left out, and what is never reached so is no win.
+    before: dict[Any, list[Any]] = defaultdict(list)
+    left: dict[Any, int] = {}
+    queue = deque([game.initial])
+    lost: deque[Any] = deque()
+    left[key(game.initial)] = len(game.actions(game.initial))
+    while queue:
+        state = queue.popleft()
+        if game.is_terminal(state):
+            lost.append(key(state))
+            continue
+        for move in game.actions(state):
+            # a state with as short a past as its marks allow: nothing has been repeated in it
+            child = game.result(state, move)
+            child = child._replace(moves=child.moves[-6 - len(child.moves) % 2 :], is_drawn=False)
+            before[key(child)].append(key(state))
+            if key(child) not in left:
+                left[key(child)] = len(game.actions(child))
+                queue.append(child)
+    is_won = dict.fromkeys(lost, False)
+    plies = dict.fromkeys(lost, 0)
+    while lost:
+        after = lost.popleft()
+        for state_key in before[after]:
+            left[state_key] -= 1
+            if state_key not in is_won and (not is_won[after] or left[state_key] == 0):
+                is_won[state_key] = not is_won[after]
+                plies[state_key] = plies[after] + 1
+                lost.append(state_key)
+    start = key(game.initial)
+    assert is_won[start]
+    assert plies[start] == 13
+    first = {cell: is_won.get(key(game.result(game.initial, cell))) for cell in range(9)}
+    assert [cell for cell, won in first.items() if won is False] == [1, 3, 5, 7]
+    assert known_value("vanishing").value == FIRST
+
+
+def test_every_named_game_has_a_value_and_a_source() -> None:
+    for name in NAMES:
+        value, source = known_value(name)
+        assert value in (FIRST, SECOND, DRAW, UNKNOWN)
+        assert source
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("connect:6x6,4", SECOND), ("connect:8x7,4", FIRST), ("connect:4x4,4", DRAW), ("connect:8x9,4", FIRST),
+        ("connect:12x4,4", SECOND), ("connect:13x4,4", UNKNOWN), ("connect:3x3,3", UNKNOWN), ("connect:7x6,5", UNKNOWN),
+        ("mnk:5x6,4", FIRST), ("mnk:19x19,5", UNKNOWN), ("qubic+swap", UNKNOWN), ("connect:3x5,4", UNKNOWN),
+    ],
+)  # fmt: skip
+def test_values_of_sizes_are_looked_up_by_size(name: str, value: str) -> None:
+    assert known_value(name).value == value

@@ -1,0 +1,139 @@
+"""Facts are numbered without a gap, players are known by a hash, and unfinished matches are found again."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.server.journal.test_database import running
+from ttt_net.errors import Refusal
+from ttt_net.messages import Ended, Fact, Offered, Played, PlayerInfo, Started
+from ttt_net.server.journal import Journal, Player, Record, StorageError
+
+ANN, BOB = PlayerInfo("Ann"), PlayerInfo("Bob", "random")
+
+
+def started(match: str = "m") -> Started:
+    return Started(match=match, seq=1, at_ms=10, game="tictactoe", players=(ANN, BOB))
+
+
+def played(seq: int, match: str = "m") -> Played:
+    return Played(match=match, seq=seq, at_ms=10 + seq, side=seq % 2, ply=seq - 1, move=seq - 2)
+
+
+def ended(seq: int, match: str = "m") -> Ended:
+    return Ended(match=match, seq=seq, at_ms=99, winner=None, reason="draw")
+
+
+class Asked:
+    """A journal whose answers can be awaited."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._answers: asyncio.Queue[Any] = asyncio.Queue()
+
+    async def append(self, *facts: Fact, seats: tuple[int, int] | None = None) -> StorageError | None:
+        self._journal.append(facts, self._answers.put_nowait, seats)
+        answer: StorageError | None = await self._answers.get()
+        return answer
+
+    async def read(self, match: str) -> Record | StorageError | None:
+        self._journal.read(match, self._answers.put_nowait)
+        record: Record | StorageError | None = await self._answers.get()
+        return record
+
+    async def register(self, name: str, token: str) -> Player | Refusal | StorageError:
+        self._journal.register(name, token, 5, self._answers.put_nowait)
+        player: Player | Refusal | StorageError = await self._answers.get()
+        return player
+
+    async def find(self, token: str) -> Player | StorageError | None:
+        self._journal.find(token, self._answers.put_nowait)
+        player: Player | StorageError | None = await self._answers.get()
+        return player
+
+
+@asynccontextmanager
+async def opened(path: Path) -> AsyncIterator[Asked]:
+    """Open a journal in which Ann is player 1 and Bob player 2."""
+    async with running(path) as database:
+        asked = Asked(Journal(database))
+        await asked.register("Ann", "token of Ann")
+        await asked.register("Bob", "token of Bob")
+        yield asked
+
+
+async def test_what_is_appended_is_read_back(tmp_path: Path) -> None:
+    async with opened(tmp_path / "journal") as journal:
+        facts: list[Fact] = [started(), played(2), Offered("m", 3, 13, 0, "draw"), ended(4)]
+        assert await journal.append(facts[0], seats=(1, 2)) is None
+        assert await journal.append(*facts[1:]) is None
+        assert await journal.read("m") == Record((1, 2), facts)
+        assert await journal.read("n") is None
+
+
+@pytest.mark.parametrize("seq", [1, 2, 4, 0, -1, 1_000])
+async def test_a_number_that_is_not_the_next_is_refused(tmp_path: Path, seq: int) -> None:
+    async with opened(tmp_path / "journal") as journal:
+        await journal.append(started(), seats=(1, 2))
+        await journal.append(played(2))
+        assert isinstance(await journal.append(played(seq)), StorageError)
+        assert await journal.read("m") == Record((1, 2), [started(), played(2)])
+
+
+async def test_facts_are_written_all_or_none(tmp_path: Path) -> None:
+    async with opened(tmp_path / "journal") as journal:
+        await journal.append(started(), seats=(1, 2))
+        assert isinstance(await journal.append(played(2), ended(4)), StorageError)
+        assert await journal.read("m") == Record((1, 2), [started()])
+
+
+async def test_a_match_starts_once_and_only_with_players_that_there_are(tmp_path: Path) -> None:
+    async with opened(tmp_path / "journal") as journal:
+        assert await journal.append(started(), seats=(1, 2)) is None
+        assert isinstance(await journal.append(started(), seats=(2, 1)), StorageError)
+        assert isinstance(await journal.append(started("n"), seats=(1, 3)), StorageError)
+        assert isinstance(await journal.append(played(1, "o")), StorageError), "facts of no match"
+        assert await journal.read("m") == Record((1, 2), [started()])
+        assert await journal.read("n") is await journal.read("o") is None
+
+
+async def test_a_player_is_found_by_his_token_with_his_unfinished_matches(tmp_path: Path) -> None:
+    async with opened(tmp_path / "journal") as journal:
+        for match in ("m", "n"):
+            await journal.append(started(match), seats=(1, 2))
+        assert await journal.find("token of Bob") == Player(2, "Bob", ("m", "n"))
+        await journal.append(played(2), ended(3))
+        assert await journal.find("token of Ann") == Player(1, "Ann", ("n",))
+        assert await journal.find("token of Carl") is None
+
+
+async def test_a_name_is_given_once_however_it_is_written(tmp_path: Path) -> None:
+    async with opened(tmp_path / "journal") as journal:
+        for name in ("Ann", "ANN", "ａｎｎ"):
+            assert isinstance(await journal.register(name, f"another {name}"), Refusal)
+        assert isinstance(await journal.register("Carl", "token of Carl"), Player)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
+async def test_no_token_is_in_any_file(tmp_path: Path) -> None:
+    async with opened(tmp_path / "journal") as journal:
+        await journal.find("token of nobody")
+        files = contents(tmp_path)
+        assert any(b"Ann" in content for content in files.values()), "what is there is found"
+        assert [name for name, content in files.items() if b"token of" in content] == []
+
+
+async def test_strange_text_is_only_text(tmp_path: Path) -> None:
+    name = "'); DROP TABLE facts; --"
+    async with opened(tmp_path / "journal") as journal:
+        assert isinstance(await journal.register(name, name), Player)
+        assert await journal.read(name) is None
+        assert await journal.append(started(name), seats=(1, 2)) is None
+        assert await journal.read(name) == Record((1, 2), [started(name)])

@@ -1,0 +1,128 @@
+"""A server in this process, on a free port of the loopback, with its journal in a folder of the test."""
+
+import asyncio
+import random
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, closing, contextmanager
+from pathlib import Path
+
+from tests.server.peer import Peer, RawPeer
+from ttt_net.server.addresses import listen
+from ttt_net.server.connection import Connection
+from ttt_net.server.hub import Hub
+from ttt_net.server.journal import Database, Journal
+from ttt_net.server.limits import Limits
+from ttt_net.server.main import JOURNAL_FILE, serving, steady_clock
+from ttt_net.server.session import Session
+from ttt_net.server.table import Table
+
+PATIENCE_S = 20
+"""How long a test waits for what must come; only a hang takes that long."""
+
+
+class Server:
+    """What a test may do with a running server, and what it may look at."""
+
+    def __init__(self, hub: Hub, database: Database, port: int) -> None:
+        self.hub = hub
+        self.database = database
+        self.port = port
+        self.url = f"ws://127.0.0.1:{port}"
+        self._raw: list[RawPeer] = []
+
+    async def connect(self) -> Peer:
+        """Return a client that has not said hello yet."""
+        return await Peer.connect(self.url)
+
+    async def raw(self, *, receive_buffer: int | None = None) -> RawPeer:
+        """Return a bare TCP connection."""
+        self._raw.append(await RawPeer.connect(self.port, receive_buffer))
+        return self._raw[-1]
+
+    def close(self) -> None:
+        """Close the bare sockets of the test."""
+        for peer in self._raw:
+            peer.close()
+
+    async def join(self, name: str, bot: str | None = None) -> Peer:
+        """Return a client that has been welcomed as a new player."""
+        peer = await self.connect()
+        await peer.hello(name=name, **({"bot": bot} if bot else {}))
+        return peer
+
+    async def pair(self, *names: str, **seek: object) -> tuple[Peer, Peer, str]:
+        """Return two clients of a fresh match, the one who moves first in front, and its id."""
+        peers = [await self.join(name) for name in names or ("Ann", "Bob")]
+        return await self.match(peers[0], peers[1], **seek)
+
+    async def match(self, one: Peer, other: Peer, **seek: object) -> tuple[Peer, Peer, str]:
+        """Let two clients seek; return the one who moves first, the other, and the id of their match."""
+        for peer in (one, other):
+            await peer.ok("seek", **({"games": ["tictactoe"]} | seek))
+        snapshots = [await peer.hear("snapshot") for peer in (one, other)]
+        first, second = (one, other) if snapshots[0]["you"] == 0 else (other, one)
+        return first, second, str(snapshots[0]["match"])
+
+    def tick(self, later_s: float) -> None:
+        """Look after all connections as if it were `later_s` from now."""
+        self.hub.tick(asyncio.get_running_loop().time() + later_s)
+
+    @property
+    def connections(self) -> set[Connection]:
+        return self.hub._connections
+
+    @property
+    def sessions(self) -> dict[int, Session]:
+        return self.hub.sessions
+
+    @property
+    def tables(self) -> dict[str, Table]:
+        return self.hub._tables
+
+    def connection_of(self, name: str) -> Connection:
+        """Return the server's end of the player's connection."""
+        (session,) = (session for session in self.sessions.values() if session.info.name == name)
+        return session.connection
+
+    @contextmanager
+    def stopped_disk(self) -> Iterator[None]:
+        """Let nothing be written down inside the block; all of it is once the block ends."""
+        release = threading.Event()
+        self.database.submit(lambda _: release.wait(PATIENCE_S), lambda _: None)
+        try:
+            yield
+        finally:
+            release.set()
+
+    async def flushed(self) -> None:
+        """Wait until all that was submitted to the journal has been answered."""
+        answered = asyncio.Event()
+        self.database.submit(lambda _: None, lambda _: answered.set())
+        await answered.wait()
+
+    async def until_empty(self) -> None:
+        """Wait until nobody is connected."""
+        await until(lambda: not self.connections)
+        await self.flushed()
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    """Wait for a state of the server that no message tells of."""
+    while not is_so():  # noqa: ASYNC110 - there is no event either, and there should be none for the tests alone
+        await asyncio.sleep(0)
+
+
+@asynccontextmanager
+async def running(folder: Path, limits: Limits | None = None, seed: int = 1) -> AsyncIterator[Server]:
+    """Run a server inside the block; two on the same folder one after the other are a restart."""
+    with listen("127.0.0.1", 0) as listening:
+        database = Database(folder / JOURNAL_FILE)
+        try:
+            hub = Hub(Journal(database), "test", limits or Limits(), steady_clock(), random.Random(seed))
+            async with serving(hub, database, listening), asyncio.timeout(PATIENCE_S):
+                server = Server(hub, database, listening.getsockname()[1])
+                with closing(server):
+                    yield server
+        finally:
+            database.close()

@@ -1,0 +1,267 @@
+"""Players come, are known again, wait, and go: over real sockets."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.server.peer import CONT, HANDSHAKE, PING, TEXT, client_frame, said
+from tests.server.running import running, until
+from ttt_net.server.limits import Limits
+
+
+async def test_a_new_player_is_welcomed_with_a_token(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        peer = await server.connect()
+        welcome = await peer.hello(name="Ann")
+        assert welcome["you"] == {"name": "Ann"}
+        assert welcome["matches"] == []
+        assert len(welcome["token"]) >= 43, "256 bits in base64"
+
+
+async def test_a_token_brings_the_same_player_back_even_after_a_restart(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann = await server.join("Ann")
+        token = ann.token
+    async with running(tmp_path) as server:
+        again = await server.connect()
+        welcome = await again.hello(token=token)
+        assert welcome["you"] == {"name": "Ann"}
+        assert "token" not in welcome
+
+
+@pytest.mark.parametrize("name", ["Ann", "ann", "ANN ", "Ａｎｎ", "A\u200bnn"])
+async def test_a_name_that_looks_the_same_is_taken(tmp_path: Path, name: str) -> None:
+    async with running(tmp_path) as server:
+        await server.join("Ann")
+        other = await server.connect()
+        assert await other.refused("hello", protocols=[1], name=name) == "name_taken"
+        await other.hello(name="Bob")
+
+
+@pytest.mark.parametrize(
+    ("who", "code"),
+    [
+        ({"token": "x" * 43}, "unknown_token"),
+        ({"token": "' OR 1=1 --"}, "unknown_token"),
+        ({"token": "\u0000é"}, "unknown_token"),
+        ({}, "bad_name"),
+        ({"name": ""}, "bad_name"),
+        ({"name": "\u200b\u202e\x1b"}, "bad_name"),
+        ({"name": "Ann", "protocols": [2, 3]}, "bad_protocol"),
+        ({"name": "Ann", "protocols": []}, "bad_message"),
+        ({"name": 7}, "bad_message"),
+        ({"name": "x" * 81}, "bad_message"),
+        ({"name": "Ann", "admin": True}, "bad_message"),
+    ],
+)
+async def test_a_bad_hello_is_refused_and_a_good_one_may_follow(
+    tmp_path: Path, who: dict[str, object], code: str
+) -> None:
+    async with running(tmp_path) as server:
+        peer = await server.connect()
+        assert await peer.refused("hello", **({"protocols": [1]} | who)) == code
+        await peer.hello(name="Ann")
+
+
+async def test_nothing_but_hello_is_heard_before_hello_and_it_is_heard_once(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        peer = await server.connect()
+        for request in ("who", "ping", "unseek", "seek"):
+            assert await peer.refused(request) == "hello_first"
+        first = await peer.say("hello", protocols=[1], name="Ann")
+        second = await peer.say("hello", protocols=[1], name="Bob")
+        assert (await peer.answer(second))["code"] == "hello_first"
+        assert (await peer.answer(first))["type"] == "ok"
+        assert await peer.refused("hello", protocols=[1], name="Carl") == "hello_first"
+        assert [session.info.name for session in server.sessions.values()] == ["Ann"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "null", "[]", "{", '{"type":"fly","id":1}', '{"id":1}', '{"type":"ping"}', '{"type":"ping","id":-1}',
+     '{"type":"ping","id":1e9}', '{"type":"ping","id":"1"}', '{"type":"ping","id":1,"x":2}', "[" * 4_000,
+     '{"type":"ping","id":' + "9" * 4_000 + "}", '{"type":["ping"],"id":1}', '{"type":"hello","id":1}'],
+)  # fmt: skip
+async def test_what_is_no_request_is_refused_and_changes_nothing(tmp_path: Path, text: str) -> None:
+    async with running(tmp_path) as server:
+        peer = await server.join("Ann")
+        await peer.socket.send(text)
+        refused = json.loads(await peer.socket.recv())
+        assert (refused["type"], refused["code"]) == ("refused", "bad_message")
+        await peer.ok("ping")
+
+
+async def test_a_token_takes_over_and_the_first_is_closed_with_4001(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        first, second, match = await server.pair()
+        await first.play(match, (first, 4))
+        again = await server.connect()
+        assert (await again.hello(token=first.token))["matches"] == [match]
+        assert await first.close_code() == 4001
+        snapshot = await again.resume(match)
+        assert (snapshot["you"], snapshot["moves"]) == (0, [4])
+        await again.play(match, (second, 0), (again, 8), ply=1)
+        assert len(server.sessions) == 2
+
+
+async def test_two_hellos_with_one_token_at_once_leave_one_session(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann = await server.join("Ann")
+        rivals = [await server.connect() for _ in range(5)]
+        with server.stopped_disk():
+            for rival in rivals:
+                await rival.say("hello", protocols=[1], token=ann.token)
+        for replaced in (ann, *rivals[:-1]):
+            assert await replaced.close_code() == 4001
+        await rivals[-1].ok("ping")
+        assert len(server.sessions) == 1
+
+
+async def test_one_who_is_gone_before_the_welcome_leaves_nothing_behind(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        peer = await server.connect()
+        with server.stopped_disk():
+            await peer.say("hello", protocols=[1], name="Ann")
+            peer.abort()
+            await until(lambda: not server.connections)
+        await server.flushed()
+        assert server.sessions == {}
+
+
+async def test_seekers_are_paired_in_order_and_the_game_is_one_that_both_would_play(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob, carl = [await server.join(name) for name in ("Ann", "Bob", "Carl")]
+        await ann.ok("seek", games=["connect4"])
+        await bob.ok("seek", games=["tictactoe"])
+        await carl.ok("seek", games=["tictactoe", "connect4"])
+        snapshot = await carl.hear("snapshot")
+        assert snapshot["game"]["name"] == "connect4", "Ann has waited longest"
+        assert {player["name"] for player in snapshot["players"]} == {"Ann", "Carl"}
+
+
+async def test_nobody_is_paired_with_himself_or_with_one_who_is_gone(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob = await server.join("Ann"), await server.join("Bob")
+        await ann.ok("seek")
+        await ann.ok("seek")
+        assert server.tables == {}
+        ann.abort()
+        await until(lambda: len(server.sessions) == 1)
+        await bob.ok("seek")
+        await server.flushed()
+        assert server.tables == {}
+        await bob.ok("unseek")
+        assert await bob.refused("unseek") == "not_seeking"
+
+
+async def test_a_seek_does_not_outlive_its_session_when_the_token_takes_over(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob = await server.join("Ann"), await server.join("Bob")
+        await ann.ok("seek")
+        again = await server.connect()
+        await again.hello(token=ann.token)
+        await bob.ok("seek")
+        await server.flushed()
+        assert server.tables == {}
+        assert await again.refused("unseek") == "not_seeking"
+
+
+@pytest.mark.parametrize(
+    ("seek", "code"),
+    [
+        ({"games": ["chess"]}, "unknown_game"),
+        ({"games": ["mnk:99x99,3"]}, "unknown_game"),
+        ({"games": ["mnk:03x3,3' --"]}, "unknown_game"),
+        ({"games": ["x"] * 17}, "bad_message"),
+        ({"games": "tictactoe"}, "bad_message"),
+        ({"time": {"initial_ms": 1}}, "bad_message"),
+        ({"time": {"initial_ms": 1_000, "increment_ms": -1}}, "bad_message"),
+        ({"opponents": "robots"}, "bad_message"),
+    ],
+)
+async def test_a_bad_seek_is_refused_and_nobody_waits(tmp_path: Path, seek: dict[str, object], code: str) -> None:
+    async with running(tmp_path) as server:
+        ann = await server.join("Ann")
+        assert await ann.refused("seek", **seek) == code
+        assert await ann.refused("unseek") == "not_seeking"
+
+
+async def test_who_lists_bots_as_bots_and_what_everyone_does(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        robot = await server.join("Robot", bot="alpha\x1bbeta")
+        ann, _, _ = await server.pair("Ann", "Bob")
+        await robot.ok("seek", games=["connect4"])
+        await ann.ok("who")
+        players = await ann.hear("players")
+        assert players["online"] == 3
+        assert players["players"] == [
+            {"name": "Ann", "playing": 1},
+            {"name": "Bob", "playing": 1},
+            {"name": "Robot", "bot": "alphabeta", "seeking": ["connect4"]},
+        ]
+
+
+async def test_one_who_asks_too_fast_is_told_so_and_is_then_closed_with_1008(tmp_path: Path) -> None:
+    async with running(tmp_path, Limits(messages_per_s=1.0, message_burst=10)) as server:
+        peer = await server.raw()
+        await peer.hello("Ann")
+        await peer.send(b"".join(said("ping", number) for number in range(2, 12)))
+        refused = await peer.hear("refused")
+        assert (refused["code"], refused["id"]) == ("too_fast", 11)
+        assert 0 < refused["retry_after_ms"] <= 1_001
+        await peer.send(said("ping", 12) * 30)
+        assert await peer.close_code() == 1008
+
+
+async def test_a_flood_of_pings_or_fragments_is_closed_with_1008(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        for flood in (client_frame(PING), client_frame(CONT, fin=False)):
+            peer = await server.raw()
+            await peer.upgrade()
+            await peer.send(client_frame(TEXT, fin=False) + flood * 1_000)
+            assert await peer.close_code() == 1008
+
+
+async def test_a_server_that_is_full_says_so_with_503_and_takes_the_next_when_one_leaves(tmp_path: Path) -> None:
+    async with running(tmp_path, Limits(max_connections=2)) as server:
+        ann, _ = await server.join("Ann"), await server.join("Bob")
+        turned_away = await server.raw()
+        await turned_away.send(b"GET /healthz HTTP/1.1\r\n\r\n")
+        assert await turned_away.status() == 200, "whoever looks after the server still sees that it lives"
+        turned_away.close()
+        turned_away = await server.raw()
+        await turned_away.send(HANDSHAKE)
+        head = await turned_away.read_head()
+        assert head.startswith(b"HTTP/1.1 503 ")
+        assert b"Retry-After: 1" in head
+        turned_away.close()
+        await ann.close()
+        await until(lambda: len(server.connections) == 1)
+        await server.join("Carl")
+
+
+async def test_a_player_with_as_many_matches_as_he_may_have_starts_no_more(tmp_path: Path) -> None:
+    async with running(tmp_path, Limits(max_live_matches=2)) as server:
+        ann, bob, match = await server.pair()
+        await server.match(ann, bob)
+        assert await ann.refused("seek") == "too_many_matches"
+        await ann.ok("resign", match=match)
+        await ann.ok("seek")
+
+
+async def test_a_client_that_connects_while_the_server_drains_is_told_to_come_back(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        early = await server.connect()
+        ann = await server.join("Ann")
+        half = await server.raw()
+        await until(lambda: len(server.connections) == 3)
+        server.hub.drain()
+        await half.send(HANDSHAKE)
+        assert await half.status() == 503
+        assert (await ann.hear("restarting"))["retry_after_ms"] > 0
+        assert await ann.refused("seek") == "restarting"
+        assert await ann.refused("play", match="none", ply=0, move=0) == "restarting"
+        assert await early.refused("hello", protocols=[1], name="Bob") == "restarting"
+        server.hub.close_all()
+        assert await ann.close_code() == await early.close_code() == 1012

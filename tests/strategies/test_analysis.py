@@ -1,0 +1,55 @@
+from typing import Any
+
+import pytest
+
+from tests.strategies.oracle import Oracle
+from tests.strategies.positions import after_columns, board
+from ttt_net.games import Game
+from ttt_net.strategies import Limit
+from ttt_net.strategies.analysis import Verdict, analyse, solver_score
+from ttt_net.strategies.strategy import WIN
+
+
+def test_every_move_of_every_position_of_tictactoe_is_judged_rightly(tictactoe: Game[Any], oracle: Oracle) -> None:
+    for state in oracle.positions()[::3]:
+        analysis = analyse(tictactoe, state, Limit())
+        assert (analysis.verdict.result, analysis.verdict.exact) == (oracle.judge(state)[0], True)
+        for move, verdict in analysis.moves.items():
+            value, plies = oracle.judge_move(state, move)
+            assert (verdict.result, verdict.plies) == (value, plies if value else None)
+
+
+def test_a_finished_game_has_its_outcome_and_no_moves(tictactoe: Game[Any]) -> None:
+    state = tictactoe.result(board("XX./OO./..."), 2)
+    analysis = analyse(tictactoe, state, Limit())
+    assert (analysis.verdict.result, analysis.verdict.plies, analysis.moves, analysis.best) == (-1, 0, {}, ())
+
+
+def test_what_time_did_not_suffice_for_is_not_claimed(connect4: Game[Any]) -> None:
+    analysis = analyse(connect4, connect4.initial, Limit(depth=2))
+    assert analysis.verdict == Verdict(analysis.verdict.value, exact=False, line=analysis.verdict.line)
+    assert {verdict.result for verdict in analysis.moves.values()} == {None}
+
+
+@pytest.mark.parametrize(
+    ("columns", "value", "plies", "score"),
+    [
+        ((3, 3, 4, 4), 1, 3, 18),  # X wins with its fourth stone: 21 - 4 + 1
+        ((3, 3, 4, 4, 5), -1, 2, -18),
+        ((1, 3, 3, 4, 4, 5), -1, 2, -18),  # O wins with its fourth stone
+    ],
+)
+def test_scores_are_the_usual_solvers(
+    columns: tuple[int, ...], value: int, plies: int, score: int, connect4: Game[Any]
+) -> None:
+    state = after_columns(connect4, *columns)
+    verdict = analyse(connect4, state, Limit(depth=4)).verdict
+    assert (verdict.result, verdict.plies, solver_score(connect4, state, verdict)) == (value, plies, score)
+
+
+def test_a_win_with_the_very_last_stone_scores_1(connect4: Game[Any]) -> None:
+    state = connect4.initial
+    assert solver_score(connect4, state, Verdict(WIN - 41, exact=True, line=())) == 1
+    assert solver_score(connect4, state, Verdict(42 - WIN, exact=True, line=())) == -1
+    assert solver_score(connect4, state, Verdict(0, exact=True, line=())) == 0
+    assert solver_score(connect4, state, Verdict(7, exact=False, line=())) is None

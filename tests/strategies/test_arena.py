@@ -1,0 +1,62 @@
+import random
+from typing import Any
+
+import pytest
+
+from ttt_net.games import Game
+from ttt_net.strategies import Limit, find_strategy
+from ttt_net.strategies.arena import Entrant, Result, Score, elo, play, random_opening, round_robin, standings
+
+
+def entrants(*names: str) -> list[Entrant]:
+    return [Entrant(name, find_strategy(name, seed=number)) for number, name in enumerate(names)]
+
+
+def test_every_pair_plays_both_sides_in_every_round(tictactoe: Game[Any]) -> None:
+    results = list(
+        round_robin(tictactoe, entrants("random", "table", "rules"), Limit(), rounds=2, opening_plies=0, seed=1)
+    )
+    pairs = [(result.first, result.second) for result in results]
+    assert sorted(pairs) == sorted([(a, b) for a in range(3) for b in range(3) if a != b] * 2)
+
+
+def test_the_same_seed_plays_the_same_arena(tictactoe: Game[Any]) -> None:
+    def results() -> list[Result]:
+        games = round_robin(tictactoe, entrants("random", "tactics"), Limit(), rounds=5, opening_plies=2, seed=3)
+        return list(games)
+
+    assert results() == results()
+
+
+def test_a_game_goes_on_from_its_opening_and_the_time_of_each_move_is_kept(tictactoe: Game[Any]) -> None:
+    winner, loser = entrants("table", "rules")
+    assert play(tictactoe, (winner, loser), Limit(), (4, 1, 0, 8, 6)) == (1, 7)
+    assert (len(winner.move_ms), len(loser.move_ms)) == (1, 1)
+
+
+@pytest.mark.parametrize("plies", [0, 3, 9])
+def test_an_opening_ends_no_game_even_if_it_has_to_be_shorter(plies: int, tictactoe: Game[Any]) -> None:
+    for seed in range(20):
+        opening, state = random_opening(tictactoe, plies, random.Random(seed)), tictactoe.initial
+        for move in opening:
+            state = tictactoe.result(state, move)
+        assert not tictactoe.is_terminal(state)
+        assert len(opening) <= plies
+
+
+def test_standings_count_each_game_from_both_sides(tictactoe: Game[Any]) -> None:
+    both = entrants("random", "table")
+    first, second = standings(both, [Result(0, 1, 1, 5), Result(1, 0, 1, 5), Result(1, 0, 0, 9)])
+    assert first.total == Score(won=1, drawn=1, lost=1)
+    assert second.against == (Score(won=1, drawn=1, lost=1), Score())
+
+
+def test_elo_of_three_points_in_four_is_191_with_its_error() -> None:
+    difference, error = elo(Score(won=75, drawn=0, lost=25))
+    assert difference == pytest.approx(190.8, abs=0.1)
+    assert error == pytest.approx(40.1, abs=0.1)
+
+
+def test_elo_is_unknown_when_all_games_were_won_or_none() -> None:
+    assert elo(Score(won=5)) == (None, None)
+    assert elo(Score()) == (None, None)

@@ -1,0 +1,65 @@
+"""`python -m ttt_net VERB`: finds the verb and imports its module, and no other one's."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from ttt_net import __version__
+from ttt_net.errors import ConfigurationError, Refusal
+
+DOORS = {
+    "serve": ("ttt_net.server.main", "run a server, as server.py does"),
+    "play": ("ttt_net.client.main", "join a server, or seat a bot with --bot, as client.py does"),
+}
+"""The verbs that are programs of their own: the module whose `main` takes the arguments, and what it does."""
+VERBS = {
+    "demo": "play a whole networked match between two bots in this terminal",
+    "games": "list the games: size, rule, winning lines, known value",
+    "replay": "step through a recorded match",
+    "export": "write recorded matches as text",
+    "analyse": "say what every move of a position is worth, and why",
+    "arena": "let strategies play one another, and print a cross table",
+}
+"""The verbs, each the name of a module in `ttt_net.commands`, and what they do."""
+
+
+def make_parser(chosen: str | None) -> argparse.ArgumentParser:
+    """Return the parser, with the arguments of the chosen verb only."""
+    parser = argparse.ArgumentParser(prog="ttt_net", description="Tic-tac-toe and its family, over a network.")
+    parser.add_argument("--version", action="version", version=f"ttt_net {__version__}")
+    subparsers = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+    for door, (_, what) in DOORS.items():
+        subparsers.add_parser(door, help=what)
+    for verb, what in VERBS.items():
+        if verb == chosen:
+            import_module(f"ttt_net.commands.{verb}").add_parser(subparsers)
+        else:
+            subparsers.add_parser(verb, help=what)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the verb and return the exit code: 0 fine, 1 nobody reads on, 2 asked for what cannot be."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments and arguments[0] in DOORS:
+        door: int = import_module(DOORS[arguments[0]][0]).main(arguments[1:])
+        return door
+    chosen = next((word for word in arguments if word in VERBS), None)
+    args = make_parser(chosen).parse_args(arguments)
+    try:
+        code: int = import_module(f"ttt_net.commands.{args.verb}").run(args)
+        sys.stdout.flush()
+    except (ConfigurationError, Refusal) as error:
+        print(f"ttt_net: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        # Whoever read our output has had enough; keep the interpreter from complaining as it closes stdout.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

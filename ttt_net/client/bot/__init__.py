@@ -1,0 +1,1 @@
+"""A strategy as just another player, with its search in a process of its own."""

@@ -1,0 +1,79 @@
+"""The bot's end of a thinking process: a search holds the interpreter's lock, so a thread would not do."""
+
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import ttt_net
+from ttt_net.client.bot.thinker import Question, Thought
+
+START_TIMEOUT_S = 20.0
+GRACE_S = 10.0
+"""How much longer than it may think a mind may take to answer, on a busy machine."""
+_MAX_ANSWER_BYTES = 65_536
+
+
+class Mind:
+    """The parent's end of a thinking process."""
+
+    def __init__(self, strategy: str, seed: int | None) -> None:
+        self._arguments = (strategy, "" if seed is None else str(seed))
+        self._process: asyncio.subprocess.Process | None = None
+
+    async def start(self) -> None:
+        """Start the process and wait until it is ready, so that no opponent has to."""
+        root = str(Path(ttt_net.__file__).parent.parent)
+        path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
+        self._process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "ttt_net.client.bot.thinker",
+            *self._arguments,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": path},
+            limit=_MAX_ANSWER_BYTES,
+            start_new_session=True,  # Ctrl-C is for the bot, which then ends the mind
+        )
+        await self._answer(START_TIMEOUT_S)
+
+    async def think(self, question: Question) -> Thought:
+        """Return what the strategy chooses; a process that died or hangs is started once more."""
+        for is_last in (False, True):
+            try:
+                if self._process is None:
+                    await self.start()
+                return await self._ask(question)
+            except (OSError, EOFError, TimeoutError):
+                self.stop()
+                if is_last:
+                    raise
+        raise AssertionError("unreachable")
+
+    async def _ask(self, question: Question) -> Thought:
+        assert self._process is not None
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(question).encode() + b"\n")
+        async with asyncio.timeout(GRACE_S):
+            await self._process.stdin.drain()
+        return Thought(*await self._answer(question.ms / 1000 + GRACE_S))
+
+    async def _answer(self, timeout_s: float) -> list[Any]:
+        assert self._process is not None
+        assert self._process.stdout is not None
+        async with asyncio.timeout(timeout_s):
+            line = await self._process.stdout.readline()
+        if not line:
+            raise EOFError("the thinking process ended")
+        answer = json.loads(line)
+        assert isinstance(answer, list)
+        return answer
+
+    def stop(self) -> None:
+        """End the process."""
+        if self._process is not None and self._process.returncode is None:
+            self._process.kill()
+        self._process = None

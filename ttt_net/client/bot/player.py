@@ -1,0 +1,232 @@
+"""The bot at the table: it seeks, plays, accepts rematches, and answers draw offers by what it sees.
+
+It hears and says what a person's client does; only its moves come from a mind in another process.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from ttt_net.client import words
+from ttt_net.client.bot.mind import Mind
+from ttt_net.client.bot.thinker import Question
+from ttt_net.client.connection import Connection
+from ttt_net.client.dialogue import MAX_MATCHES
+from ttt_net.client.events import Answered, Event, Farewell, Key, Line, Mail, Parting, Resized, Stop
+from ttt_net.client.view import View, update
+from ttt_net.errors import Code, Refusal
+from ttt_net.messages import (
+    Abort,
+    Claim,
+    Decline,
+    Ended,
+    Offer,
+    Offered,
+    Play,
+    Refused,
+    Resign,
+    Resume,
+    Said,
+    Seek,
+    Snapshot,
+    Tookback,
+    Unseek,
+    Welcome,
+)
+
+AGAIN_MS = 2000
+"""When to ask again, if a refusal says that later is better, but not when."""
+AWAY_MS = 10_000
+"""When an opponent has been away for so long, another one is welcome; the match stays."""
+_MARGIN_S = 0.01
+_LEAST_MS = 20
+_SHARE = 25
+"""The part of the time left that one move may take."""
+_FATAL = (Code.UNKNOWN_GAME, Code.BAD_MESSAGE)
+"""Refusals of a seek that would come again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a bot is here for: whom it seeks, how many games it plays (None: for ever), how long it thinks.
+
+    `hint` is said once, when it is let in.
+    """
+
+    seek: Seek
+    games: int | None
+    move_ms: int
+    hint: str = ""
+
+
+class Bot:
+    """One bot; `play` it with the mailbox that the connection fills. `view` then has the tally."""
+
+    def __init__(self, connection: Connection, mind: Mind, plan: Plan, write: Callable[[str], None]) -> None:
+        self.view = View()
+        self._connection = connection
+        self._mind = mind
+        self._plan = plan
+        self._write = write
+        self._jobs: asyncio.Queue[str] = asyncio.Queue(2 * MAX_MATCHES)
+        self._asked: dict[str, int] = {}
+        self._wins: set[str] = set()
+        self._away_since_ms: dict[str, int] = {}
+
+    @property
+    def _is_done(self) -> bool:
+        has_played = self._plan.games is not None and self.view.tally.games >= self._plan.games
+        return has_played or self.view.farewell is not None
+
+    async def play(self, mailbox: asyncio.Queue[Mail]) -> None:
+        """Play until the games are played, the server says farewell, or the system says stop."""
+        try:
+            await self._mind.start()
+            async with asyncio.TaskGroup() as group:
+                tasks = (group.create_task(self._connection.run()), group.create_task(self._think_all()))
+                while not self._is_done:
+                    letter = await mailbox.get()
+                    if isinstance(letter, Stop):
+                        break
+                    if not isinstance(letter, Key | Line | Resized):
+                        self._hear(letter)
+                for task in tasks:
+                    task.cancel()
+        finally:
+            self._mind.stop()
+
+    def _hear(self, event: Event) -> None:
+        before = self.view
+        self.view = update(self.view, event, _now_ms())
+        match event:
+            case Welcome() if before.you is None:
+                self._write(f"Playing as {words.label_of(event.you)}. {self._plan.hint}".strip())
+            case Snapshot() if event.match not in before.matches and event.outcome is None:
+                self._write(words.pairing(event))
+            case Ended() if event.match in self.view.matches:
+                self._write(words.result(self.view.matches[event.match]))
+            case Offered():
+                self._answer_offer(event)
+            case Tookback():
+                self._asked.pop(event.match, None)
+            case Answered(request, Refused() as refusal):
+                self._refused(request, refusal)
+            case Farewell():
+                return
+            case _:
+                pass
+        self._watch_absences()
+        if isinstance(event, Ended) or (isinstance(event, Welcome) and not event.matches):
+            self._seek()
+        self._find_jobs()
+
+    def _watch_absences(self) -> None:
+        """Note who is away from a match, and look for another opponent when somebody stays away for long."""
+        live = {name: match for name, match in self.view.matches.items() if match.outcome is None}
+        away = {name for name, match in live.items() if not match.present[1 - (match.you or 0)]}
+        self._away_since_ms = {name: since for name, since in self._away_since_ms.items() if name in away}
+        for name in away - self._away_since_ms.keys():
+            self._away_since_ms[name] = _now_ms()
+            asyncio.get_running_loop().call_later(AWAY_MS / 1000 + _MARGIN_S, self._seek)
+
+    def _seek(self) -> None:
+        """Look for an opponent, unless one is here or may be back any moment."""
+        live = (name for name, match in self.view.matches.items() if match.outcome is None)
+        is_busy = any(_now_ms() - self._away_since_ms.get(name, _now_ms()) < AWAY_MS for name in live)
+        if self.view.seeking is None and not is_busy and not self._is_done:
+            self.view = replace(self.view, seeking=self._plan.seek)
+            self._say(self._plan.seek)
+
+    def _find_jobs(self) -> None:
+        """Let the mind think about every match that waits for our move and is not thought about yet."""
+        self._asked = {name: ply for name, ply in self._asked.items() if name in self.view.matches}
+        for name, match in self.view.matches.items():
+            ply = match.position.ply
+            if match.position.to_move == match.you and match.outcome is None and self._asked.get(name) != ply:
+                self._asked[name] = ply
+                self._jobs.put_nowait(name)
+
+    async def _think_all(self) -> None:
+        while True:
+            name = await self._jobs.get()
+            match = self.view.matches.get(name)
+            if match is None or match.outcome is not None or match.position.to_move != match.you:
+                continue
+            question = Question(match.game.name, match.moves, self._budget_ms(match))
+            thought = await self._mind.think(question)
+            if not self._still_stands(name, question):
+                continue
+            if thought.move is None:
+                self._write(f"Leaving the match: {thought.objection}.")
+                self._say(Abort(0, match=name) if match.position.ply < 2 else Resign(0, match=name))
+                continue
+            (self._wins.add if thought.is_winning else self._wins.discard)(name)
+            self._say(Play(0, match=name, ply=match.position.ply, move=thought.move))
+
+    def _still_stands(self, name: str, question: Question) -> bool:
+        """Tell whether the match waits for our move where the question was asked."""
+        match = self.view.matches.get(name)
+        return match is not None and match.outcome is None and match.moves == question.moves
+
+    def _budget_ms(self, match: Snapshot) -> int:
+        """Return how long one move may take, so that the clock lasts for many more."""
+        left_ms = match.clock.remaining_ms[match.you or 0] if match.clock else None
+        if left_ms is None or match.time is None:
+            return self._plan.move_ms
+        return max(_LEAST_MS, min(self._plan.move_ms, left_ms // _SHARE + match.time.increment_ms // 2))
+
+    def _answer_offer(self, offered: Offered) -> None:
+        match = self.view.matches.get(offered.match)
+        if match is None or offered.side == match.you:
+            return
+        if offered.kind == "draw":
+            answer = Decline if offered.match in self._wins else Offer
+            self._say(answer(0, match=offered.match, kind="draw"))
+        elif offered.kind == "takeback":
+            answer = Offer if match.players[offered.side].bot is None else Decline  # people may slip, bots may not
+            self._say(answer(0, match=offered.match, kind="takeback"))
+        elif not self._is_done:
+            if self.view.seeking is not None:
+                self.view = replace(self.view, seeking=None)
+                self._say(Unseek(0))
+            self._say(Offer(0, match=offered.match, kind="rematch"))
+
+    def _refused(self, request: Said, refusal: Refused) -> None:
+        """Do what a refusal leaves to be done; most need nothing, for the next facts say how things stand."""
+        loop = asyncio.get_running_loop()
+        wait_s = (refusal.retry_after_ms or AGAIN_MS) / 1000
+        match request:
+            case Seek() if refusal.code in _FATAL:
+                self.view = replace(self.view, farewell=Farewell(Parting.REJECTED, refusal.message, refusal.code))
+            case Seek():
+                if refusal.code == Code.TOO_MANY_MATCHES:
+                    self._claim_oldest()
+                loop.call_later(wait_s, self._seek)
+            case Resume() | Offer(kind="rematch") if not self.view.is_live:
+                self._seek()
+            case Play() if refusal.code == Code.STORAGE:
+                loop.call_later(wait_s, self._play_again, request)
+            case _:
+                pass
+
+    def _claim_oldest(self) -> None:
+        """Make room by claiming the match whose opponent has been away the longest."""
+        away = [name for name in self._away_since_ms if name in self.view.matches]
+        if away:
+            oldest = min(away, key=lambda name: self._away_since_ms[name])
+            self._say(Claim(0, match=oldest, kind="win"))
+
+    def _play_again(self, play: Play) -> None:
+        if self._asked.get(play.match) == play.ply:
+            self._say(play)
+
+    def _say(self, request: Said) -> None:
+        try:
+            self._connection.say(request)
+        except Refusal as refusal:
+            self._write(str(refusal))
+
+
+def _now_ms() -> int:
+    return time.monotonic_ns() // 1_000_000

@@ -1,0 +1,68 @@
+"""The thinking process: one question a line comes in, one answer a line goes out, as JSON, until the input ends.
+
+`python -m ttt_net.client.bot.thinker STRATEGY SEED`. Since it ends with its input, it never outlives the bot that
+started it, whatever killed that.
+"""
+
+import json
+import sys
+from typing import NamedTuple
+
+from ttt_net.errors import TttNetError
+from ttt_net.games import find_game
+from ttt_net.games.catalogue import NAMES
+from ttt_net.strategies import Limit, Strategy, find_strategy
+from ttt_net.strategies.strategy import is_decided
+
+
+class Question(NamedTuple):
+    """A position as the moves that lead to it, and how long to think."""
+
+    game: str
+    moves: list[int]
+    ms: int
+
+
+class Thought(NamedTuple):
+    """The move to make, or the objection that there is to all of them; and whether a win is in sight."""
+
+    move: int | None
+    is_winning: bool = False
+    objection: str = ""
+
+
+def playable_games(strategy: str) -> list[str]:
+    """Return the games to seek for a strategy: none, which means any, if it plays all that have a name.
+
+    An unknown strategy raises `ConfigurationError`.
+    """
+    mind = find_strategy(strategy)
+    playable = [name for name in NAMES if mind.objection(find_game(name)) is None]
+    return [] if len(playable) == len(NAMES) else playable
+
+
+def main(arguments: list[str]) -> int:
+    """Answer questions until the input ends; the first line out says that all is ready."""
+    name, seed = arguments
+    strategy = find_strategy(name, seed=int(seed) if seed else None)
+    print("[]", flush=True)
+    for line in sys.stdin:
+        print(json.dumps(answer(strategy, Question(*json.loads(line)))), flush=True)
+    return 0
+
+
+def answer(strategy: Strategy, question: Question) -> Thought:
+    """Return what the strategy makes of the position."""
+    try:
+        game = find_game(question.game)
+        state = game.initial
+        for move in question.moves:
+            state = game.result(state, move)
+        choice = strategy(game, state, Limit(ms=question.ms))
+    except TttNetError as error:
+        return Thought(None, objection=str(error))
+    return Thought(choice.move, choice.value is not None and choice.value > 0 and is_decided(choice.value))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

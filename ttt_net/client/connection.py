@@ -1,0 +1,268 @@
+"""The link to a server, kept up: it notices a dead one, comes back by itself, and tells what happens in order.
+
+All that is heard goes to one bounded queue, the last event is a `Farewell`; keyboards and signals may put their own
+mail there too. When the reader of the queue is slow, nothing more is read from the socket: the server bounds what
+waits there, and closes with "come back and resume".
+"""
+
+import asyncio
+import logging
+import random
+import re
+import socket
+import ssl
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus, WebSocketException
+
+from ttt_net.client.dialogue import MAX_PENDING, Dialogue, Reaction
+from ttt_net.client.events import Back, Event, Farewell, Garbled, Lost, Mail, Parting, Retrying
+from ttt_net.errors import Advice, Closing, Refusal
+from ttt_net.messages import Refused, Said, Welcome, decode_heard, encode
+from ttt_net.text import clean
+
+DELAYS_MS = (50, 100, 250, 500, 1000, 2000, 5000)
+LIVE_DELAY_MS = 1500
+"""The longest wait while a match of ours goes on, so that everybody is back within two seconds of the server."""
+SETTLED_MS = 1000
+"""A link that stood for so long was a good one: after it the delays start again with the shortest."""
+_OUTGOING = 2 * MAX_PENDING
+MAX_FRAME_BYTES = 2**20
+OPEN_TIMEOUT_S = 3.0
+WELCOME_TIMEOUT_S = 5.0
+PING_INTERVAL_S = 2.0
+PING_TIMEOUT_S = 3.0
+SEND_TIMEOUT_S = 5.0
+CLOSE_TIMEOUT_S = 1.0
+_UNKNOWN_TYPE = re.compile(r"Invalid value .* - at `\$\.type`", re.DOTALL)
+_SILENT = logging.getLogger("ttt_net.client.link")
+_SILENT.addHandler(logging.NullHandler())
+_SILENT.propagate = False  # what goes wrong is told as events; a line on stderr would tear the screen
+
+
+def delay_ms(attempt: int, *, is_live: bool, jitter: float) -> int:
+    """Return how long to wait before try number `attempt` (from 1); `jitter` in 0..1 shortens it by up to half."""
+    whole = DELAYS_MS[min(attempt, len(DELAYS_MS)) - 1]
+    if is_live:
+        whole = min(whole, LIVE_DELAY_MS)
+    return round(whole * (1 - jitter / 2))
+
+
+@dataclass(frozen=True, slots=True)
+class _Loss:
+    reason: str
+    advice: Advice = Advice.RETRY
+    is_foreign: bool = False
+    """Whether something answered that does not speak our language at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """For how long a server is sought in vain before giving up: at first, and after it was there. None is for ever."""
+
+    first_ms: int | None
+    later_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """Time and luck, which tests replace."""
+
+    now_ms: Callable[[], int] = lambda: time.monotonic_ns() // 1_000_000
+    jitter: Callable[[], float] = random.random
+
+
+class Connection:
+    """One client's link: `run` it in a task, `say` requests, read the mailbox.
+
+    `keep_token` is called with the token before anybody hears of the welcome; `tap` with every frame as it was heard.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        dialogue: Dialogue,
+        mailbox: asyncio.Queue[Mail],
+        patience: Patience,
+        keep_token: Callable[[str], None],
+        tap: Callable[[str], None] | None = None,
+        chance: Chance | None = None,
+    ) -> None:
+        self.url = url
+        self._mailbox = mailbox
+        self._dialogue = dialogue
+        self._patience = patience
+        self._keep_token = keep_token
+        self._tap = tap
+        self._chance = chance or Chance()
+        self._outgoing: asyncio.Queue[Said] | None = None
+        self._rejected: Refused | None = None
+        self._was_welcome = False
+        self._is_away = False
+        self._welcome_at_ms: int | None = None
+
+    def say(self, request: Said) -> None:
+        """Send a request, now or when the link is back; raises `Refusal` when too many are unanswered."""
+        self._send(self._dialogue.say(request))
+
+    async def run(self) -> None:
+        """Keep the link up until there is no use; tells a `Farewell` at the end."""
+        await self._mailbox.put(await self._run())
+
+    async def _run(self) -> Farewell:
+        attempt, lost_at_ms = 0, self._chance.now_ms()
+        while True:
+            loss = await self._link()
+            now_ms = self._chance.now_ms()
+            if self._rejected is not None:
+                sentence = clean(self._rejected.message, 200)
+                return Farewell(Parting.REJECTED, sentence, self._rejected.code)
+            if loss.advice is Advice.REPLACED:
+                return Farewell(Parting.REPLACED, "You connected from another place, so this client has stopped.")
+            if loss.advice is Advice.GIVE_UP:
+                return Farewell(Parting.GIVEN_UP, f"The server closed the connection: {loss.reason}.")
+            if self._welcome_at_ms is not None:
+                attempt = 0 if now_ms - self._welcome_at_ms >= SETTLED_MS else attempt
+                lost_at_ms, self._welcome_at_ms = now_ms, None
+                await self._tell(Lost(loss.reason))
+            patience_ms = self._patience.later_ms if self._was_welcome else self._patience.first_ms
+            is_hopeless = loss.is_foreign and not self._was_welcome
+            if is_hopeless or (patience_ms is not None and now_ms - lost_at_ms >= patience_ms):
+                return Farewell(Parting.UNREACHABLE, loss.reason)
+            attempt += 1
+            wait_ms = delay_ms(attempt, is_live=self._dialogue.has_live_match, jitter=self._chance.jitter())
+            self._is_away = True
+            await self._tell(Retrying(attempt, wait_ms))
+            await asyncio.sleep(wait_ms / 1000)
+
+    async def _link(self) -> _Loss:
+        """Hold one link for as long as it lasts and return how it ended."""
+        try:
+            async with connect(
+                self.url,
+                logger=_SILENT,
+                proxy=None,
+                compression=None,
+                user_agent_header=None,
+                max_size=MAX_FRAME_BYTES,
+                open_timeout=OPEN_TIMEOUT_S,
+                ping_interval=PING_INTERVAL_S,
+                ping_timeout=PING_TIMEOUT_S,
+                close_timeout=CLOSE_TIMEOUT_S,
+            ) as link:
+                try:
+                    return await self._converse(link)
+                finally:
+                    await link.close()  # as done, even where the library would report our leaving as an error
+        except (OSError, WebSocketException) as error:
+            return _why_unreachable(error)
+        finally:
+            self._outgoing = None
+            self._dialogue.closed()
+
+    async def _converse(self, link: ClientConnection) -> _Loss:
+        self._outgoing = asyncio.Queue(_OUTGOING)
+        self._send(self._dialogue.opened())
+        async with asyncio.TaskGroup() as group:
+            sender = group.create_task(self._send_all(link, self._outgoing))
+            try:
+                return await self._hear_all(link)
+            finally:
+                sender.cancel()
+
+    async def _hear_all(self, link: ClientConnection) -> _Loss:
+        try:
+            async with asyncio.timeout(WELCOME_TIMEOUT_S) as patience:
+                while self._rejected is None:
+                    frame = await link.recv()
+                    await self._heard(frame)
+                    if self._dialogue.is_welcome:
+                        patience.reschedule(None)
+        except ConnectionClosed as closed:
+            return _why_closed(closed)
+        except TimeoutError:
+            return _Loss("the server did not answer")
+        return _Loss("the server refused")
+
+    async def _heard(self, frame: str | bytes) -> None:
+        if isinstance(frame, bytes):
+            return  # the language is text only
+        if self._tap is not None:
+            self._tap(frame)
+        try:
+            message = decode_heard(frame)
+        except Refusal as refusal:
+            if not _UNKNOWN_TYPE.fullmatch(str(refusal)):  # what only a newer client knows is no mistake
+                await self._tell(Garbled(str(refusal)))
+            return
+        await self._react(self._dialogue.heard(message), is_welcome=isinstance(message, Welcome))
+
+    async def _react(self, reaction: Reaction, *, is_welcome: bool) -> None:
+        if reaction.token is not None:
+            self._keep_token(reaction.token)
+        self._rejected = reaction.rejected
+        self._send(reaction.say)
+        for wait_ms, request in reaction.later:
+            asyncio.get_running_loop().call_later(wait_ms / 1000, self._send_again, request)
+        if is_welcome:
+            self._was_welcome, self._welcome_at_ms = True, self._chance.now_ms()
+            if self._is_away:
+                self._is_away = False
+                await self._tell(Back())
+        for event in reaction.tell:
+            await self._tell(event)
+
+    def _send_again(self, request: Said) -> None:
+        if self._dialogue.is_waiting(request):
+            self._send([request])
+
+    def _send(self, requests: list[Said]) -> None:
+        for request in requests:
+            if self._outgoing is not None:
+                self._outgoing.put_nowait(request)  # the dialogue bounds what is unanswered to less than the queue
+
+    async def _send_all(self, link: ClientConnection, outgoing: asyncio.Queue[Said]) -> None:
+        try:
+            while True:
+                request = await outgoing.get()
+                async with asyncio.timeout(SEND_TIMEOUT_S):
+                    await link.send(encode(request).decode())
+        except ConnectionClosed:
+            return  # the reader of the same link says why
+        except TimeoutError:
+            link.transport.abort()
+
+    async def _tell(self, event: Event) -> None:
+        await self._mailbox.put(event)
+
+
+def _why_closed(closed: ConnectionClosed) -> _Loss:
+    if closed.rcvd is None or closed.rcvd_then_sent is False:
+        return _Loss("the connection broke")
+    closing = next((known for known in Closing if known == closed.rcvd.code), None)
+    if closing is None:
+        return _Loss(f"the server closed the connection with code {closed.rcvd.code}")
+    return _Loss(closing.meaning, closing.advice)
+
+
+def _why_unreachable(error: OSError | WebSocketException) -> _Loss:
+    match error:
+        case InvalidStatus() if error.response.status_code in (502, 503, 504):
+            return _Loss(f"the server is not ready (HTTP {error.response.status_code})")
+        case InvalidHandshake():
+            return _Loss("what answers there is not a ttt_net server", is_foreign=True)
+        case WebSocketException():
+            return _Loss("the connection broke")
+        case TimeoutError():
+            return _Loss("nothing answers there")
+        case ConnectionRefusedError():
+            return _Loss("nothing listens there")
+        case socket.gaierror():
+            return _Loss("no computer of that name is known")
+        case ssl.SSLError():
+            return _Loss("the server's certificate was not accepted")
+        case _:
+            return _Loss(clean(error.strerror or "the network failed", 80).lower())

@@ -1,0 +1,98 @@
+"""What reaches a client's loop besides the server's messages: the fate of link and requests, keys, lines, signals."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from ttt_net.messages import AnyHeard, Ok, Refused, Said
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The one answer to a request of ours."""
+
+    request: Said
+    answer: Ok | Refused
+
+
+@dataclass(frozen=True, slots=True)
+class Garbled:
+    """The server said something that makes no sense; it was left out."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """The link is gone, for the reason given; it is being looked after."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Retrying:
+    """The link will be tried for the `attempt`-th time after `in_ms`."""
+
+    attempt: int
+    in_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Back:
+    """The link stands again; what was missed is on its way."""
+
+
+class Parting(Enum):
+    """Why a client comes to its end."""
+
+    DONE = "done"
+    UNREACHABLE = "unreachable"
+    REPLACED = "replaced"
+    GIVEN_UP = "given up"
+    REJECTED = "rejected"
+
+
+@dataclass(frozen=True, slots=True)
+class Farewell:
+    """The last event of all: why there will be no other, and a sentence for people.
+
+    `code` is the refusal's, when the server did not accept who we said we are.
+    """
+
+    why: Parting
+    sentence: str
+    code: str | None = None
+
+
+Event = AnyHeard | Answered | Garbled | Lost | Retrying | Back | Farewell
+"""All that can happen to a view."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key was pressed, named as prompt_toolkit names it."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line was typed, or None: no other will come."""
+
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Resized:
+    """The window has another size."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """The system asks us to end, or the person at the keyboard does so without being asked."""
+
+
+Mail = Event | Key | Line | Resized | Stop
+"""All that reaches a client's loop."""
+
+MAILBOX_LETTERS = 256
+"""What a mailbox holds; a connection then waits, a keyboard or a signal is left out."""

@@ -1,0 +1,129 @@
+"""Who a person or bot is on this machine: the remembered name, and a token for each server and name.
+
+Two running clients never share an identity, or the server would throw out the one for the other: a running client
+holds a lock on its own, and the next one takes another name. Files are readable by their owner only and are
+replaced whole. A token is never printed.
+"""
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+
+from ttt_net.messages import MAX_NAME_CELLS
+from ttt_net.text import clean, name_key
+
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks; there, two clients of one name throw one another off
+    fcntl = None  # type: ignore[assignment]
+
+HOME_VARIABLE = "TTT_NET_HOME"
+_MAX_NAMES = 1000
+
+
+def home() -> Path:
+    """Return the folder of the identities: `TTT_NET_HOME`, or the user's own folder for data."""
+    if folder := os.environ.get(HOME_VARIABLE):
+        return Path(folder)
+    from platformdirs import user_data_path  # only here: whoever sets the variable does not wait for it
+
+    return user_data_path("ttt_net", appauthor=False) / "client"
+
+
+def numbered(name: str) -> Iterator[str]:
+    """Yield the name, then `name-2`, `name-3` and so on, each cut to the longest that a name may be."""
+    yield name
+    for number in range(2, _MAX_NAMES):
+        suffix = f"-{number}"
+        yield clean(name, MAX_NAME_CELLS - len(suffix)) + suffix
+
+
+class Identity:
+    """A name on one server, locked for this process until `release`."""
+
+    def __init__(self, folder: Path, server: str, name: str, lock: IO[bytes] | None) -> None:
+        self.name = name
+        self._server = server
+        self._path = folder / f"{_stem(server, name)}.json"
+        self._lock = lock
+
+    def token(self) -> str | None:
+        """Return the token that the server gave to this name, if it is kept here."""
+        with suppress(OSError, ValueError):
+            kept = json.loads(self._path.read_text(encoding="utf-8"))
+            token = kept.get("token") if isinstance(kept, dict) else None
+            return token if isinstance(token, str) and 0 < len(token) <= 80 else None
+        return None
+
+    def keep_token(self, token: str) -> None:
+        """Write the token down; a disk that refuses means only that the next start is a new player."""
+        with suppress(OSError):
+            write_private(self._path, json.dumps({"server": self._server, "name": self.name, "token": token}))
+
+    def release(self) -> None:
+        """Let another process have this identity."""
+        if self._lock is not None:
+            self._lock.close()
+
+
+def take(server: str, name: str) -> Identity | None:
+    """Return the identity of that name on that server, or None while another process plays under it."""
+    folder = home()
+    lock: IO[bytes] | None = None
+    with suppress(OSError):  # without a writable folder we play all the same, and remember nothing
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if fcntl is not None:
+            lock = os.fdopen(os.open(folder / f"{_stem(server, name)}.lock", os.O_RDWR | os.O_CREAT, 0o600), "wb")
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                lock.close()
+                return None
+    return Identity(folder, server, name, lock)
+
+
+def take_numbered(server: str, name: str, taken: frozenset[str] = frozenset()) -> Identity:
+    """Return the first of `name`, `name-2`, ... that is not in `taken` and that no other process has, as ours."""
+    for candidate in numbered(name):
+        identity = take(server, candidate) if candidate not in taken else None
+        if identity is not None:
+            return identity
+    raise AssertionError("a thousand clients of one name on one machine")
+
+
+def remembered_name() -> str | None:
+    """Return the name that was typed the last time, or None."""
+    with suppress(OSError, ValueError):
+        return clean((home() / "name").read_text(encoding="utf-8"), MAX_NAME_CELLS) or None
+    return None
+
+
+def remember_name(name: str) -> None:
+    """Write the name down for the next time."""
+    with suppress(OSError):
+        write_private(home() / "name", name)
+
+
+def write_private(path: Path, text: str) -> None:
+    """Replace the file whole, readable by its owner only."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")  # created with mode 0600
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).replace(path)
+    except OSError:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _stem(server: str, name: str) -> str:
+    """Return a file name for the two: a digest, since a name may hold what a file name may not."""
+    return hashlib.sha256(f"{server}\n{name_key(name)}".encode()).hexdigest()[:32]

@@ -1,0 +1,47 @@
+"""What was heard, for programs: one JSON object a line, and a summary at the end."""
+
+import json
+from collections.abc import Callable
+
+from ttt_net.client.view import Tally
+
+_DEEPEST = 32
+
+
+def line_of(frame: str) -> str | None:
+    """Return a frame as one line of ASCII, without the token that it may hold; None if it is no message at all."""
+    try:
+        message = json.loads(frame)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(message, dict) or not isinstance(message.get("type"), str) or _is_deep(message):
+        return None
+    if message["type"] == "welcome" and "token" in message:
+        message["token"] = ""
+    return json.dumps(message, separators=(",", ":"))
+
+
+def summary_line(tally: Tally) -> str:
+    """Return the last line: how many games there were, and how they ended."""
+    return json.dumps(
+        {"type": "summary", "games": tally.games, "won": tally.won, "drawn": tally.drawn, "lost": tally.lost},
+        separators=(",", ":"),
+    )
+
+
+def tap(write: Callable[[str], None]) -> Callable[[str], None]:
+    """Return what writes each frame as its line."""
+
+    def written(frame: str) -> None:
+        line = line_of(frame)
+        if line is not None:
+            write(line)
+
+    return written
+
+
+def _is_deep(value: object, depth: int = 0) -> bool:
+    if depth > _DEEPEST:
+        return True
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(_is_deep(each, depth + 1) for each in inner)

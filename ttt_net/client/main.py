@@ -1,0 +1,147 @@
+"""Start a client, find out who it is, and say in one sentence how it ended.
+
+Exit codes: 0 fine, 1 a fault of ours, 2 started wrongly, 3 the network, 4 refused by the server.
+"""
+
+import os
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+
+from ttt_net.client import identity
+from ttt_net.client.events import Parting
+from ttt_net.client.options import Options, parse
+from ttt_net.client.sessions import Ending, Session, bot_session, plain_session, screen_session
+from ttt_net.errors import Code, ConfigurationError
+from ttt_net.messages import MAX_NAME_CELLS
+from ttt_net.text import clean
+
+OK, FAULT, USAGE, NETWORK, REFUSED = range(5)
+CRASH_FILE = "crash.txt"
+_RENAME = (Code.NAME_TAKEN, Code.BAD_NAME)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a client; return its exit code. No traceback ever reaches the user."""
+    try:
+        return _run(parse(argv))
+    except ConfigurationError as error:
+        _complain(str(error))
+        return USAGE
+    except (KeyboardInterrupt, EOFError):
+        return OK
+    except BrokenPipeError:  # whoever read our lines has enough of them
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+    except Exception:  # noqa: BLE001 - the last door: what is wrong with us is written down, not thrown at people
+        _complain(f"a fault in the client; your match is safe on the server{_written_down(traceback.format_exc())}")
+        return FAULT
+
+
+def _complain(sentence: str) -> None:
+    print(f"client.py: {sentence}", file=sys.stderr)
+
+
+def _written_down(text: str) -> str:
+    try:
+        path = identity.home() / CRASH_FILE
+        identity.write_private(path, text)
+    except OSError:
+        return ""
+    return f"; please send us {path}"
+
+
+def _run(options: Options) -> int:
+    session = _session_for(options)
+    name = _first_name(options)
+    taken: set[str] = set()
+    while True:
+        mine = _identity_for(options, name, frozenset(taken))
+        try:
+            ending = session(options, mine)
+        finally:
+            mine.release()
+        farewell = ending.farewell
+        if farewell is None or farewell.code not in _RENAME:
+            return _report(options, ending)
+        taken.add(mine.name)
+        if _may_ask(options):
+            name = _ask(f"{farewell.sentence.capitalize()}. Another name", next(_free(name, taken)))
+            identity.remember_name(name)
+            taken.discard(name)
+        elif farewell.code == Code.BAD_NAME:
+            return _report(options, ending)
+
+
+def _session_for(options: Options) -> Session:
+    if options.bot is not None:
+        return bot_session
+    return screen_session if _is_on_screen(options) else plain_session
+
+
+def _is_on_screen(options: Options) -> bool:
+    has_screen = sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "") not in ("", "dumb")
+    return has_screen and not (options.is_plain or options.is_json)
+
+
+def _may_ask(options: Options) -> bool:
+    return options.bot is None and not options.is_json and sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _first_name(options: Options) -> str:
+    if options.name is not None:
+        name = options.name
+    elif options.bot is not None:
+        return clean(options.bot, MAX_NAME_CELLS)
+    elif (remembered := identity.remembered_name()) is not None:
+        return remembered
+    elif not _may_ask(options):
+        return "guest"
+    else:
+        name = _ask("Your name", None)
+    if options.bot is None and identity.remembered_name() is None:
+        identity.remember_name(name)
+    return name
+
+
+def _identity_for(options: Options, name: str, taken: frozenset[str]) -> identity.Identity:
+    """Return an identity that no other running client has: a person is asked for a name, all others count up."""
+    if not _may_ask(options):
+        return identity.take_numbered(options.server, name, taken)
+    while True:
+        mine = identity.take(options.server, name)
+        if mine is not None:
+            return mine
+        free = identity.take_numbered(options.server, name, taken | {name})
+        free.release()
+        name = _ask(f"{name} is playing on this machine already. Another name", free.name)
+
+
+def _free(name: str, taken: set[str]) -> Iterator[str]:
+    return (candidate for candidate in identity.numbered(name) if candidate not in taken)
+
+
+def _ask(question: str, default: str | None) -> str:
+    """Ask until there is a name; the default is taken with Enter."""
+    while True:
+        hint = f" [{default}]" if default else ""
+        name = clean(input(f"{question}{hint}: "), MAX_NAME_CELLS) or default
+        if name:
+            return name
+
+
+def _report(options: Options, ending: Ending) -> int:
+    """Say how it ended, people's words to where people look, and return the exit code."""
+    farewell = ending.farewell
+    if ending.sentence and not options.is_json:
+        print(ending.sentence)
+    if farewell is None or farewell.why is Parting.DONE:
+        return OK
+    if farewell.why is Parting.UNREACHABLE:
+        _complain(
+            f"cannot reach {options.url}: {farewell.sentence}. Check the address and the firewall, "
+            "or start a server with: python server.py"
+        )
+        return NETWORK
+    _complain(farewell.sentence)
+    return REFUSED

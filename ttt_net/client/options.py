@@ -1,0 +1,138 @@
+"""What the command line says, checked: all that can be wrong with it is said in one line before anything starts."""
+
+import argparse
+import ipaddress
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from ttt_net.clock import TimeControl
+from ttt_net.errors import ConfigurationError
+from ttt_net.messages import MAX_NAME_CELLS, Opponents
+from ttt_net.text import clean
+
+DEFAULT_PORT = 8765
+DEFAULT_URL = f"ws://localhost:{DEFAULT_PORT}"
+DEFAULT_MOVE_MS = 1000
+_TIME = re.compile(r"(\d{1,3}(?:\.\d)?)\+(\d{1,2})", re.ASCII)
+_PORTS = range(1, 65_536)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a client was started. `game` and `opponents` are None where nothing was said."""
+
+    url: str
+    name: str | None = None
+    game: str | None = None
+    time: TimeControl | None = None
+    bot: str | None = None
+    games: int | None = None
+    opponents: Opponents | None = None
+    is_json: bool = False
+    is_plain: bool = False
+    is_ascii: bool = False
+    seed: int | None = None
+    move_ms: int = DEFAULT_MOVE_MS
+
+    @property
+    def server(self) -> str:
+        """The server as identities know it: host and port."""
+        parts = urlsplit(self.url)
+        port = parts.port or (443 if parts.scheme == "wss" else 80)
+        return f"{parts.hostname}:{port}"
+
+    @property
+    def command(self) -> str:
+        """What to type to come back."""
+        return "python client.py" if self.url == DEFAULT_URL else f"python client.py {self.url.removeprefix('ws://')}"
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that says what is wrong in one line."""
+
+    def error(self, message: str) -> None:  # type: ignore[override]
+        """Raise `ConfigurationError` instead of printing pages."""
+        raise ConfigurationError(f"{message}; see {self.prog} --help")
+
+
+def parse(arguments: Sequence[str] | None) -> Options:
+    """Return the options; whatever is wrong raises `ConfigurationError`."""
+    given = _parser().parse_args(arguments)
+    if given.bot is None:
+        for flag, value in (("--games", given.games), ("--move-time", given.move_time), ("--seed", given.seed)):
+            if value is not None:
+                raise ConfigurationError(f"{flag} is for bots; add --bot STRATEGY")
+    if given.games is not None and given.games < 1:
+        raise ConfigurationError(f"--games {given.games}: at least 1")
+    if given.move_time is not None and not 1 <= given.move_time <= 600_000:
+        raise ConfigurationError(f"--move-time {given.move_time}: 1 to 600000 milliseconds")
+    if given.name is not None and not clean(given.name, MAX_NAME_CELLS):
+        raise ConfigurationError(f"--name: 1 to {MAX_NAME_CELLS} visible characters")
+    return Options(
+        url=url_of(given.url) if given.url is not None else DEFAULT_URL,
+        name=clean(given.name, MAX_NAME_CELLS) if given.name is not None else None,
+        game=given.game,
+        time=time_of(given.time) if given.time is not None else None,
+        bot=given.bot,
+        games=given.games,
+        opponents=given.opponents,
+        is_json=given.json,
+        is_plain=given.plain,
+        is_ascii=given.ascii,
+        seed=given.seed,
+        move_ms=given.move_time or DEFAULT_MOVE_MS,
+    )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="client.py", description="Play tic-tac-toe and its family over the network.")
+    parser.add_argument("url", nargs="?", help=f"host, host:port, ws://... or wss://... (default: {DEFAULT_URL})")
+    parser.add_argument("--name", help="who you are (default: the name you typed the last time)")
+    parser.add_argument("--game", help="tictactoe, connect4, mnk:15x15,5 (default: tictactoe; a bot: any)")
+    parser.add_argument("--time", metavar="M+S", help="a clock: minutes each, and seconds for every move, as 3+2")
+    parser.add_argument("--bot", metavar="STRATEGY", help="let a strategy play, such as alphabeta or random")
+    parser.add_argument("--games", type=int, metavar="N", help="bot: leave after so many games (default: never)")
+    parser.add_argument("--opponents", choices=("any", "people", "bots"), help="who is welcome as an opponent")
+    parser.add_argument("--move-time", type=int, metavar="MS", help="bot: think so long at most (default: 1000)")
+    parser.add_argument("--seed", type=int, metavar="N", help="bot: make its chances repeatable")
+    parser.add_argument("--json", action="store_true", help="write what is heard as JSON lines, then a summary")
+    parser.add_argument("--plain", action="store_true", help="line by line, without a full screen")
+    parser.add_argument("--ascii", action="store_true", help="draw with ASCII characters only")
+    return parser
+
+
+def url_of(text: str) -> str:
+    """Return the address as a URL; what is no address raises `ConfigurationError`."""
+    allowed = f"{clean(text, 60)!r} is no address; write host, host:port, ws://host:port or wss://host:port"
+    bare = text.strip()
+    try:
+        if "://" not in bare:
+            bare = f"ws://{_with_port(bare)}"
+        parts = urlsplit(bare)
+        is_good = parts.scheme in ("ws", "wss") and parts.hostname and (parts.port is None or parts.port in _PORTS)
+    except ValueError:
+        is_good = False
+    if not is_good or "@" in bare or not bare.isascii() or any(c.isspace() or not c.isprintable() for c in bare):
+        raise ConfigurationError(allowed)
+    return bare
+
+
+def _with_port(host: str) -> str:
+    """Return a host with our port behind it, if it names none."""
+    try:
+        address = ipaddress.ip_address(host.strip("[]"))
+    except ValueError:
+        return host if ":" in host else f"{host}:{DEFAULT_PORT}"
+    return f"[{address}]:{DEFAULT_PORT}" if address.version == 6 else f"{address}:{DEFAULT_PORT}"
+
+
+def time_of(text: str) -> TimeControl:
+    """Return the time control that `minutes+seconds` names."""
+    found = _TIME.fullmatch(text)
+    initial_ms = round(float(found[1]) * 60_000) if found else 0
+    increment_ms = int(found[2]) * 1000 if found else 0
+    if not (1_000 <= initial_ms <= 10_800_000 and increment_ms <= 60_000):
+        raise ConfigurationError(f"--time {clean(text, 20)}: minutes+seconds, as 3+2; up to 180 minutes and 60 seconds")
+    return TimeControl(initial_ms, increment_ms)

@@ -1,0 +1,195 @@
+"""Line by line, for pipes and dumb terminals: sentences and boards out, words in, and not one escape byte."""
+
+import asyncio
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import CancelledError
+from contextlib import suppress
+from dataclasses import replace
+
+from ttt_net.client import words
+from ttt_net.client.actions import CLAIMS, Action, Choose, Do, Move
+from ttt_net.client.board import FORMS, draw_board
+from ttt_net.client.events import Key, Line, Mail, Resized, Stop
+from ttt_net.client.glyphs import Glyphs
+from ttt_net.client.table import Table
+from ttt_net.client.view import Overlay, View
+from ttt_net.messages import ClaimKind, Played
+from ttt_net.text import clean
+
+LEAVE_S = 2.0
+MAX_HELD_LINES = 256
+_MAX_LINE_BYTES = 256
+_WIDTH, _HEIGHT = 80, 60
+_FORMS = FORMS[2:]
+_WORDS = {
+    "rematch": Do.REMATCH,
+    "resign": Do.RESIGN,
+    "draw": Do.DRAW,
+    "takeback": Do.TAKE_BACK,
+    "decline": Do.DECLINE,
+    "new": Do.NEW,
+    "quit": Do.LEAVE,
+}
+_CLAIMS: dict[str, ClaimKind] = {"claim": "win", "claim win": "win", "claim draw": "draw", "adjourn": "adjourn"}
+_YES = {"rematch": "rematch", "draw": "draw", "takeback": "takeback"}
+HELP = "Type a move (5, b2), or: board, draw, takeback, resign, claim, adjourn, rematch, new, decline, quit, help."
+
+
+class Plain:
+    """A table without a screen: lines are taken in order, and a move waits until it is our turn."""
+
+    def __init__(self, table: Table, glyphs: Glyphs, write: Callable[[str], None]) -> None:
+        self._table = table
+        self._glyphs = glyphs
+        self._write = write
+        self._said: dict[str, str] = {}
+        self._lines: deque[str] = deque()
+        self._is_input_over = False
+
+    async def play(self, mailbox: asyncio.Queue[Mail]) -> None:
+        """Play until the server, the player or the end of the input says farewell."""
+        self._tell()
+        async with asyncio.TaskGroup() as group:
+            link = group.create_task(self._table.connection.run())
+            while not self._is_done():
+                try:
+                    async with asyncio.timeout(LEAVE_S if self._table.view.is_leaving else None):
+                        letter = await mailbox.get()
+                except TimeoutError:
+                    break
+                if isinstance(letter, Stop):
+                    break
+                self._deal_with(letter)
+                self._take_lines()
+            link.cancel()
+
+    def _is_done(self) -> bool:
+        """Tell whether it is over, or nobody is left who could go on with it."""
+        view = self._table.view
+        is_stuck = view.may_move or (view.match is not None and view.match.outcome is not None)
+        return self._table.is_done or (self._is_input_over and not self._lines and is_stuck)
+
+    def _deal_with(self, letter: Mail) -> None:
+        match letter:
+            case Line(None):
+                self._is_input_over = True
+            case Line(str(text)):
+                if len(self._lines) < MAX_HELD_LINES:
+                    self._lines.append(text)
+            case Played():
+                self._table.hear(letter, _now_ms())
+                self._tell_move(letter)
+                self._tell()
+            case Line() | Key() | Resized() | Stop():
+                return
+            case _:
+                self._table.hear(letter, _now_ms())
+                self._tell()
+
+    def _take_lines(self) -> None:
+        """Carry out the lines that wait, up to the first move that has to wait for our turn."""
+        while self._lines and not self._table.view.is_leaving:
+            word = clean(self._lines[0], 20).lower()
+            action = _action(word)
+            if isinstance(action, Move) and not self._table.view.may_move and self._is_turn_to_come():
+                return
+            self._lines.popleft()
+            if word == "board":
+                self._said.pop("board", None)
+            elif word == "help":
+                self._write(HELP)
+            elif word in _CLAIMS:
+                self._table.do(Do.CLAIM)
+                self._table.do(Choose(CLAIMS.index(_CLAIMS[word])))
+            elif action is not None:
+                self._table.do(action)
+                if self._table.view.overlay is Overlay.CHOICE:
+                    self._table.do(Do.BACK)
+            self._tell()
+
+    def _is_turn_to_come(self) -> bool:
+        match = self._table.view.match
+        return match is None or match.outcome is None or self._table.view.seeking is not None
+
+    def _tell_move(self, played: Played) -> None:
+        match = self._table.view.match
+        if match is not None and match.match == played.match:
+            who = "You" if played.side == match.you else words.label_of(match.players[played.side])
+            self._write(f"{who} played {words.move_name(match, played.move)}.")
+
+    def _tell(self) -> None:
+        """Write what is new since the last time."""
+        for part, text in _parts(self._table.view, self._glyphs).items():
+            if text and text != self._said.get(part):
+                self._write(text)
+            self._said[part] = text
+        self._table.forget_notice()
+
+
+def _action(word: str) -> Action | None:
+    if word in ("", "board", "help", *_CLAIMS):
+        return None
+    return _WORDS.get(word) or Move(word)
+
+
+def _parts(view: View, glyphs: Glyphs) -> dict[str, str]:
+    """Return all that can be said of a view, part by part, in the order in which it is said."""
+    match = view.match
+    parts = {"banner": words.banner(view), "notice": words.notice(view)}
+    if match is not None:
+        parts["players"] = words.pairing(match)
+        parts["board"] = board_text(view, glyphs)
+        parts["offers"] = words.offers(match, _YES, "decline")
+        parts["absence"] = words.absence(match, match.away.claim_in_ms if match.away else None, "claim")
+    if view.pending is None:
+        parts["status"] = words.status(view)
+    if view.overlay is Overlay.LEAVE:
+        parts["question"] = "This ends the match. Type quit again to leave, anything else to stay."
+    return parts
+
+
+def board_text(view: View, glyphs: Glyphs) -> str:
+    """Return the board as lines of text."""
+    lines = draw_board(replace(view, cursor=-1), _WIDTH, _HEIGHT, glyphs, _FORMS)
+    return "\n".join(line.plain.rstrip() for line in lines) if lines else "The board is too large to print."
+
+
+def read_lines(mailbox: asyncio.Queue[Mail]) -> None:
+    """Deliver what comes in on stdin, from a thread of its own: a pipe, a file or a terminal may all block.
+
+    The thread waits while the mailbox is full, and ends with the process.
+    """
+    loop = asyncio.get_running_loop()
+
+    def deliver(text: str | None) -> None:
+        with suppress(RuntimeError, CancelledError):  # the loop is gone, and so is all interest in lines
+            asyncio.run_coroutine_threadsafe(mailbox.put(Line(text)), loop).result()
+
+    def read() -> None:
+        rest = b""
+        while chunk := _read_stdin():
+            *lines, rest = (rest + chunk).split(b"\n")
+            for line in lines:
+                deliver(line[:_MAX_LINE_BYTES].decode(errors="replace"))
+            rest = rest[:_MAX_LINE_BYTES]
+        if rest:
+            deliver(rest.decode(errors="replace"))
+        deliver(None)
+
+    threading.Thread(target=read, name="stdin", daemon=True).start()
+
+
+def _read_stdin() -> bytes:
+    """Return what is there, or nothing at the end; not through `sys.stdin`, whose lock would outlive us at exit."""
+    try:
+        return os.read(0, 4096)
+    except OSError:
+        return b""
+
+
+def _now_ms() -> int:
+    return time.monotonic_ns() // 1_000_000

@@ -1,0 +1,150 @@
+"""The ways to run a client, put together: on a screen, line by line, or as a bot.
+
+What a first picture does not need is imported after it, so that a person never looks at nothing.
+"""
+
+import asyncio
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ttt_net.client import words
+from ttt_net.client.events import MAILBOX_LETTERS, Farewell, Mail
+from ttt_net.client.glyphs import Glyphs, glyphs_for
+from ttt_net.client.identity import Identity
+from ttt_net.client.options import Options
+from ttt_net.client.signals import delivered
+from ttt_net.client.view import View
+from ttt_net.messages import Opponents, Seek
+
+if TYPE_CHECKING:
+    from ttt_net.client.connection import Connection
+
+DEFAULT_GAME = "tictactoe"
+_FIRST_MS = 8_000
+_LATER_MS = 600_000
+"""How long a server may be away: before it was ever there, and afterwards where nobody can look on and decide."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a session ended: the server's farewell if there was one, and the last sentence."""
+
+    farewell: Farewell | None
+    sentence: str = ""
+
+
+Session = Callable[[Options, Identity], Ending]
+
+
+def screen_session(options: Options, mine: Identity) -> Ending:
+    """Let a person play on the full screen."""
+    return asyncio.run(_play_on_screen(options, mine))
+
+
+def plain_session(options: Options, mine: Identity) -> Ending:
+    """Let a person or a program play line by line."""
+    return asyncio.run(_play_plainly(options, mine))
+
+
+def bot_session(options: Options, mine: Identity) -> Ending:
+    """Let a strategy play."""
+    return asyncio.run(_play_as_bot(options, mine))
+
+
+async def _play_on_screen(options: Options, mine: Identity) -> Ending:
+    from ttt_net.client.screen import Screen
+
+    mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
+    with delivered(mailbox):
+        screen = Screen(_glyphs(options))
+        with screen.opened():
+            screen.paint(View(address=options.server), time.monotonic_ns() // 1_000_000)
+            from ttt_net.client.table import Table
+            from ttt_net.client.terminal import play_on_screen
+
+            connection = _connection(options, mine, mailbox, first_ms=_FIRST_MS, later_ms=None)
+            table = Table(connection, _seek(options), options.server)
+            await play_on_screen(table, screen, mailbox)
+    return _ending(table.view, options)
+
+
+async def _play_plainly(options: Options, mine: Identity) -> Ending:
+    from ttt_net.client.plain import Plain, read_lines
+    from ttt_net.client.table import Table
+
+    mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
+    with delivered(mailbox):
+        connection = _connection(options, mine, mailbox, first_ms=_FIRST_MS, later_ms=_LATER_MS)
+        table = Table(connection, _seek(options), options.server)
+        read_lines(mailbox)
+        await Plain(table, _glyphs(options), _writer(options)).play(mailbox)
+    _summarise(table.view, options)
+    return _ending(table.view, options)
+
+
+async def _play_as_bot(options: Options, mine: Identity) -> Ending:
+    from ttt_net.client.bot.mind import Mind
+    from ttt_net.client.bot.player import Bot, Plan
+    from ttt_net.client.bot.thinker import playable_games
+
+    assert options.bot is not None
+    is_endless = options.games is None
+    opponents: Opponents = options.opponents or ("people" if is_endless else "any")
+    games = [options.game] if options.game else playable_games(options.bot)
+    write = _writer(options)
+    hint = "People only: two endless bots would fill the server's disk; --opponents any lifts that."
+    mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
+    with delivered(mailbox):
+        patience_ms = None if is_endless else _LATER_MS
+        first_ms = None if is_endless else _FIRST_MS
+        connection = _connection(options, mine, mailbox, first_ms=first_ms, later_ms=patience_ms)
+        plan = Plan(Seek(0, games, options.time, opponents), options.games, options.move_ms)
+        plan = replace(plan, hint=hint if is_endless and options.opponents is None else "")
+        bot = Bot(connection, Mind(options.bot, options.seed), plan, write)
+        await bot.play(mailbox)
+    _summarise(bot.view, options)
+    return Ending(bot.view.farewell)
+
+
+def _connection(
+    options: Options, mine: Identity, mailbox: asyncio.Queue[Mail], *, first_ms: int | None, later_ms: int | None
+) -> "Connection":
+    from ttt_net.client import json_lines
+    from ttt_net.client.connection import Connection, Patience
+    from ttt_net.client.dialogue import Dialogue
+
+    tap = json_lines.tap(_print) if options.is_json else None
+    dialogue = Dialogue(mine.name, mine.token(), options.bot)
+    return Connection(options.url, dialogue, mailbox, Patience(first_ms, later_ms), mine.keep_token, tap)
+
+
+def _seek(options: Options) -> Seek:
+    return Seek(0, [options.game or DEFAULT_GAME], options.time, options.opponents or "any")
+
+
+def _glyphs(options: Options) -> Glyphs:
+    return glyphs_for(sys.stdout.encoding, is_ascii=options.is_ascii)
+
+
+def _writer(options: Options) -> Callable[[str], None]:
+    """Return what writes sentences for people; among JSON lines there is no place for them."""
+    return (lambda text: None) if options.is_json else _print
+
+
+def _print(text: str) -> None:
+    encoding = sys.stdout.encoding or "ascii"
+    print(text.encode(encoding, "replace").decode(encoding), flush=True)
+
+
+def _summarise(view: View, options: Options) -> None:
+    if options.is_json:
+        from ttt_net.client import json_lines
+
+        _print(json_lines.summary_line(view.tally))
+
+
+def _ending(view: View, options: Options) -> Ending:
+    return Ending(view.farewell, words.parting(view, options.command))

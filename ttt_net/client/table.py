@@ -1,0 +1,56 @@
+"""A person's place at the table, whatever it is shown on: the view, the link, and what is sought."""
+
+from dataclasses import replace
+
+from ttt_net.client.actions import Action, act, answered
+from ttt_net.client.connection import Connection
+from ttt_net.client.events import Answered, Event
+from ttt_net.client.view import Link, View, update
+from ttt_net.errors import Refusal
+from ttt_net.messages import Resume, Said, Seek, Welcome
+
+
+class Table:
+    """Keeps the view true to what is heard and done, and sends what follows from it."""
+
+    def __init__(self, connection: Connection, seek: Seek, address: str) -> None:
+        self.connection = connection
+        self.view = View(address=address)
+        self._seek = seek
+
+    @property
+    def is_done(self) -> bool:
+        """Whether there is nothing left to wait for: the server's farewell is here, or ours is said."""
+        has_said_it = self.view.is_leaving and not (self.view.is_live and self.view.link is Link.ONLINE)
+        return self.view.farewell is not None or has_said_it
+
+    def hear(self, event: Event, now_ms: int) -> None:
+        """Take in an event."""
+        self.view = update(self.view, event, now_ms)
+        if isinstance(event, Welcome) and not event.matches and not self.view.matches:
+            self._look_for_match()
+        if isinstance(event, Answered):
+            self._say(answered(self.view, event))
+            if isinstance(event.request, Resume) and self.view.match is None:
+                self._look_for_match()
+
+    def do(self, action: Action) -> None:
+        """Carry out what the player did."""
+        self.view, requests = act(self.view, action, self._seek)
+        self._say(requests)
+
+    def forget_notice(self) -> None:
+        """Take the notice away, once it has been said where nothing stays on a screen."""
+        self.view = replace(self.view, notice="")
+
+    def _look_for_match(self) -> None:
+        if self.view.seeking is None:
+            self.view = replace(self.view, seeking=self._seek)
+            self._say((self._seek,))
+
+    def _say(self, requests: tuple[Said, ...]) -> None:
+        for request in requests:
+            try:
+                self.connection.say(request)
+            except Refusal as refusal:
+                self.view = replace(self.view, notice=str(refusal), pending=None)

@@ -1,0 +1,150 @@
+"""The sentences that a view is told in; every renderer says the same words.
+
+Text from peers is cleaned here once more: the server does so on the way in, and not every server is honest.
+"""
+
+from collections.abc import Mapping
+
+from ttt_net.client.view import Link, View
+from ttt_net.messages import MAX_NAME_CELLS, PlayerInfo, Snapshot
+from ttt_net.text import clean
+
+_HOW = {
+    "line": "{winner} completed a line",
+    "resign": "{loser} resigned",
+    "time": "{losers} time ran out",
+    "abandon": "{loser} left the match",
+}
+MAX_SENTENCE_CELLS = 160
+MAX_MARKS = 4
+
+
+def name_of(player: PlayerInfo) -> str:
+    """Return the name as it may be shown."""
+    return clean(player.name, MAX_NAME_CELLS) or "?"
+
+
+def label_of(player: PlayerInfo) -> str:
+    """Return the name with its bot mark."""
+    return f"{name_of(player)} [bot]" if player.bot is not None else name_of(player)
+
+
+def opponent_of(match: Snapshot) -> PlayerInfo:
+    """Return who sits on the other side."""
+    return match.players[1 - (match.you or 0)]
+
+
+def mark_of(match: Snapshot, side: int) -> str:
+    """Return the mark of a side, one visible character, or those that it may choose from: `X/O`."""
+    return "/".join(clean(match.position.marks[side], MAX_MARKS).replace(" ", "")) or "?"
+
+
+def move_name(match: Snapshot, move: int) -> str:
+    """Return how a move is written."""
+    return clean(match.game.move_names[move], 12) or "?"
+
+
+def pairing(match: Snapshot) -> str:
+    """Return who plays what against whom."""
+    sides = (f"{label_of(player)} ({mark_of(match, side)})" for side, player in enumerate(match.players))
+    return f"{clean(match.game.title, 30)}: {' against '.join(sides)}."
+
+
+def result(match: Snapshot) -> str:
+    """Return how the match ended, from our side."""
+    outcome = match.outcome
+    if outcome is None:
+        return ""
+    if outcome.reason == "abort":
+        return "The match was called off; it does not count."
+    if outcome.winner is None:
+        return "A draw, by agreement." if outcome.reason == "agreement" else "A draw."
+    has_won = outcome.winner == match.you
+    opponent = name_of(opponent_of(match))
+    winner, loser, losers = ("you", opponent, f"{opponent}'s") if has_won else (opponent, "you", "your")
+    how = _HOW.get(outcome.reason, "").format(winner=winner, loser=loser, losers=losers)
+    return f"{'You won' if has_won else 'You lost'}{': ' if how else ''}{how}."
+
+
+def status(view: View) -> str:
+    """Return in one sentence what is the matter now."""
+    match = view.match
+    if match is None:
+        if view.link is Link.CONNECTING:
+            return f"Connecting to {view.address} ..."
+        if view.seeking is not None:
+            games = ", ".join(view.seeking.games) or "any game"
+            return f"Waiting for an opponent ({games}) ..."
+        return "Connected." if view.link is Link.ONLINE else ""
+    if match.outcome is not None:
+        return result(match) if view.seeking is None else f"{result(match)} Waiting for a new opponent ..."
+    if match.adjourned:
+        return "Adjourned: the next move, with both here, goes on."
+    if view.pending is not None:
+        return f"Your move {move_name(match, view.pending.move)} is on its way ..."
+    if view.is_my_turn:
+        return f"Your turn: place {mark_of(match, match.you or 0).replace('/', ' or ')}."
+    opponent = opponent_of(match)
+    return f"{label_of(opponent)} is {'thinking' if opponent.bot is not None else 'to move'} ..."
+
+
+def banner(view: View) -> str:
+    """Return what is wrong with the link, and what that means for the match; nothing when all is well."""
+    if view.link is Link.LOST:
+        safe = "your match is safe" if view.is_live else "please wait"
+        return f"Reconnecting, try {view.attempt}: {safe}. {_sentence(view.trouble)}"
+    if view.link is Link.CONNECTING and view.attempt > 0:
+        return f"No answer from {view.address}, try {view.attempt} ..."
+    return ""
+
+
+def offers(match: Snapshot, yes: Mapping[str, str], no: str) -> str:
+    """Return what stands on offer, and what to press or type: `yes` by the kind of offer, or `no`."""
+    said = []
+    opponent = name_of(opponent_of(match))
+    for offer in match.offers:
+        if offer.side == match.you:
+            said.append(f"You offered a {offer.kind}.")
+        else:
+            said.append(f"{opponent} offers a {offer.kind}: {yes[offer.kind]} yes, {no} no.")
+    return " ".join(dict.fromkeys(said))
+
+
+def absence(match: Snapshot, claim_in_ms: int | None, claim: str) -> str:
+    """Return that the opponent is away, and when or how the match may be claimed; nothing when he is here."""
+    if match.you is None or match.outcome is not None or match.present[1 - match.you]:
+        return ""
+    opponent = name_of(opponent_of(match))
+    if claim_in_ms is None or match.adjourned:
+        return f"{opponent} is away."
+    if claim_in_ms > 0:
+        return f"{opponent} is away; {claim} claims in {-(-claim_in_ms // 1000)} s."
+    return f"{opponent} is away: {claim} claims the match."
+
+
+def notice(view: View) -> str:
+    """Return the last thing worth saying, cleaned."""
+    return clean(view.notice, MAX_SENTENCE_CELLS)
+
+
+def _sentence(text: str) -> str:
+    return clean(text[:1].upper() + text[1:], MAX_SENTENCE_CELLS) + "."
+
+
+def parting(view: View, command: str) -> str:
+    """Return the last sentence of a client that leaves: what happens to the match, and how to come back."""
+    if any(match.outcome is None for match in view.matches.values()):
+        return f"Your match stays as it is. To go on with it:\n  {command}"
+    return ""
+
+
+def clock_face(left_ms: int) -> str:
+    """Return what is left as m:ss, with tenths in the last twenty seconds."""
+    if left_ms < 20_000:
+        return f"0:{left_ms // 1000:02}.{left_ms % 1000 // 100}"
+    seconds = left_ms // 1000
+    return (
+        f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+        if seconds >= 3600
+        else (f"{seconds // 60}:{seconds % 60:02}")
+    )

@@ -1,0 +1,147 @@
+"""`analyse`: what a position is worth, move by move, and how a search comes to know it."""
+
+import argparse
+import json
+import random
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from rich.console import Console
+
+from ttt_net.commands import analyse_view as view
+from ttt_net.commands.limits import add_limits, limit_of
+from ttt_net.errors import ConfigurationError, Refusal
+from ttt_net.games import Game, find_game
+from ttt_net.games.notation import read_move, read_position, write_position
+from ttt_net.strategies import NAMES, Limit, find_strategy
+from ttt_net.strategies.analysis import Verdict, analyse, solver_score
+from ttt_net.strategies.lookahead import DEFAULT_DEPTH, line_up_value
+from ttt_net.strategies.minimax import MAX_CELLS, Minimax
+from ttt_net.strategies.strategy import S, require_playable
+from ttt_net.strategies.threats import is_line_game
+from ttt_net.strategies.tree import Node, grow
+
+MOST_SHOWN = 5_000
+"""Positions of a tree that is drawn; a larger one is no longer looked at by anyone."""
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the verb and its options."""
+    parser = subparsers.add_parser("analyse", help="say what a position is worth, and why", description=__doc__)
+    parser.add_argument("--game", default="tictactoe", help="which game (default %(default)s)")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--position", metavar="P", help="a position such as 'X.O/.X./..O'; - reads one a line")
+    where.add_argument("--moves", metavar="M", help="the moves that lead to the position, such as 'b2 a1'")
+    parser.add_argument("--strategy", choices=NAMES, help="let this one choose the move")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--tree", action="store_true", help="draw the tree of positions, with what was cut off and why")
+    how.add_argument("--trace", action="store_true", help="list the boards in the order in which they are visited")
+    how.add_argument("--states", action="store_true", help="list the states of the game tree with their values")
+    how.add_argument("--compare", action="store_true", help="set what each strategy does side by side")
+    how.add_argument("--json", action="store_true", help="one JSON object a line")
+    add_limits(parser, move_time=10_000)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Answer the question that the options ask; return the exit status."""
+    game, limit = find_game(args.game), limit_of(args)
+    if args.position == "-":
+        return answer_lines(game, sys.stdin, limit)
+    if args.moves is not None:
+        state = after_moves(game, args.moves)
+    else:
+        state = game.initial if args.position is None else read_position(game, args.position)
+    if args.json:
+        print(json.dumps(answer(game, state, limit)))
+    elif args.tree or args.trace or args.states:
+        show_tree(args, game, state)
+    elif args.compare:
+        Console().print(view.comparison(game, compare(game, state, limit, args.seed)))
+    elif args.strategy:
+        strategy = find_strategy(args.strategy, seed=args.seed)
+        view.show_choice(Console(), game, state, strategy(game, state, limit))
+    else:
+        view.show_analysis(Console(), game, state, analyse(game, state, limit))
+    return 0
+
+
+def after_moves(game: Game[S], text: str) -> S:
+    """Return the position after the moves in a text, parted by spaces; raises `Refusal` at the first bad one."""
+    state = game.initial
+    for word in text.split():
+        state = game.result(state, read_move(game, state, word))
+    return state
+
+
+def answer_lines(game: Game[Any], lines: Iterable[str], limit: Limit) -> int:
+    """Answer each line, a position or `moves ...`, with one line of JSON; return the exit status."""
+    for line in lines:
+        text = line.strip("\r\n")
+        try:
+            if text.split()[:1] == ["moves"]:
+                state = after_moves(game, text.split(maxsplit=1)[1] if " " in text.strip() else "")
+            else:
+                state = read_position(game, text)
+            print(json.dumps(answer(game, state, limit)), flush=True)
+        except Refusal as refused:
+            print(json.dumps({"error": str(refused)}), flush=True)
+    return 0
+
+
+def answer(game: Game[S], state: S, limit: Limit) -> dict[str, object]:
+    """Return the analysis of a position as JSON holds it; `value` and `score` are from the side to move."""
+    analysis = analyse(game, state, limit)
+
+    def judged(verdict: Verdict) -> dict[str, object]:
+        return {"value": verdict.result, "plies": verdict.plies, "exact": verdict.exact}
+
+    return {
+        "game": game.name,
+        "position": write_position(game, state),
+        "to_move": "XO"[analysis.side],
+        "value": analysis.verdict.result,
+        "score": solver_score(game, state, analysis.verdict),
+        "best": [game.move_names[move] for move in analysis.best],
+        "moves": {game.move_names[move]: judged(verdict) for move, verdict in analysis.moves.items()},
+        "exact": analysis.verdict.exact,
+        "nodes": analysis.counts.nodes,
+        "ms": round(analysis.counts.ms, 3),
+    }
+
+
+def show_tree(args: argparse.Namespace, game: Game[S], state: S) -> None:
+    """Print the tree from a position in one of its three views."""
+    strategy, depth = args.strategy or "alphabeta", args.depth
+    if strategy not in ("minimax", "alphabeta", "lookahead"):
+        raise ConfigurationError(f"{strategy} grows no tree; minimax, alphabeta and lookahead do")
+    if strategy == "lookahead":
+        require_playable(find_strategy(strategy), game, state)
+        root: Node[Any] = grow(game, state, prune=False, depth=depth or DEFAULT_DEPTH, worth=line_ups(game))
+    else:
+        root = grow(game, state, prune=strategy == "alphabeta", depth=depth)
+    console = Console(highlight=False, soft_wrap=True)
+    if args.tree:
+        if sum(1 for _ in root.walk()) > MOST_SHOWN:
+            raise ConfigurationError(f"the tree has more than {MOST_SHOWN:,} positions; limit it with --depth")
+        console.print(view.search_tree(game, root))
+    else:
+        for line in view.trace(game, root) if args.trace else view.states(game, root):
+            console.print(line, markup=False)
+
+
+def line_ups(game: Game[Any]) -> Callable[[Any], int]:
+    """Return the line-up value to X of a position of the game."""
+    assert is_line_game(game)
+    return lambda state: line_up_value(game, state, 0)
+
+
+def compare(game: Game[S], state: S, limit: Limit, seed: int | None) -> Iterator[view.Compared]:
+    """Yield what each strategy that plays the game chooses, and what that costs it."""
+    for name in NAMES:
+        strategy = find_strategy(name, seed=seed)
+        if strategy.objection(game) is None:
+            yield view.Compared(name, strategy(game, state, limit))
+        if name == "minimax" and game.board(state).count(".") <= MAX_CELLS - 3 and not strategy.objection(game):
+            plain = Minimax(random.Random(seed), uses_table=False)
+            yield view.Compared("minimax, no table", plain(game, state, limit))

@@ -1,0 +1,109 @@
+"""`arena`: strategies play a round robin, and a cross table shows who is how much stronger."""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from ttt_net.commands.limits import add_limits, limit_of, positive
+from ttt_net.errors import ConfigurationError
+from ttt_net.games import find_game
+from ttt_net.strategies import NAMES, find_strategy
+from ttt_net.strategies.arena import Entrant, Score, Standing, round_robin, standings
+
+WIDE = 200
+"""Columns of a table that goes to a file, where no terminal's edge cuts it off."""
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the verb and its options."""
+    parser = subparsers.add_parser("arena", help="let strategies play each other", description=__doc__)
+    parser.add_argument(
+        "strategies",
+        nargs="+",
+        metavar="STRATEGY",
+        help=f"two or more of {', '.join(NAMES)}; NAME:LEVEL for a level from 1 to 8",
+    )
+    parser.add_argument("--game", default="tictactoe", help="what they play (default %(default)s)")
+    parser.add_argument(
+        "--rounds", type=positive, default=10, metavar="N", help="games of each pair on each side (default %(default)s)"
+    )
+    parser.add_argument(
+        "--opening", type=int, choices=range(9), default=0, metavar="PLIES", help="random moves to start from, 0 to 8"
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object a line, one for each strategy")
+    add_limits(parser, move_time=100)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Play the round robin and print its table; return the exit status."""
+    game, seed = find_game(args.game), 0 if args.seed is None else args.seed
+    if len(args.strategies) < 2:
+        raise ConfigurationError("an arena needs two strategies or more")
+    entrants = [entrant(text, seed + number) for number, text in enumerate(args.strategies)]
+    for each in entrants:
+        if objection := each.strategy.objection(game):
+            raise ConfigurationError(objection)
+    games = round_robin(game, entrants, limit_of(args), rounds=args.rounds, opening_plies=args.opening, seed=seed)
+    total = len(entrants) * (len(entrants) - 1) * args.rounds
+    progress = track(games, "playing", total, console=Console(stderr=True), disable=not sys.stderr.isatty())
+    table = standings(entrants, list(progress))
+    if args.json:
+        for standing in table:
+            print(json.dumps(as_json(standing, entrants)))
+    else:
+        console = Console()
+        if not console.is_terminal:
+            console.width = WIDE
+        console.print(cross_table(f"{game.title}, {total} games", table))
+    return 0
+
+
+def entrant(text: str, seed: int) -> Entrant:
+    """Return the entrant that `NAME` or `NAME:LEVEL` stands for."""
+    name, colon, level = text.partition(":")
+    if colon and not (level.isascii() and level.isdigit()):
+        raise ConfigurationError(f"{text!r} is not NAME or NAME:LEVEL")
+    return Entrant(text, find_strategy(name, seed=seed, level=int(level) if colon else None))
+
+
+def as_json(standing: Standing, entrants: Sequence[Entrant]) -> dict[str, object]:
+    """Return a standing as JSON holds it."""
+    return {
+        "strategy": standing.name,
+        **standing.total._asdict(),
+        "elo": standing.elo,
+        "elo_error": standing.elo_error,
+        "median_ms": standing.median_ms,
+        "worst_ms": standing.worst_ms,
+        "against": [
+            {"strategy": other.name, **score._asdict()}
+            for other, score in zip(entrants, standing.against, strict=True)
+            if score.games
+        ],
+    }
+
+
+def cross_table(title: str, table: Sequence[Standing]) -> Table:
+    """Return the cross table: a row for each strategy, with its wins, draws and losses against each other one."""
+    view = Table(title=title, caption="won-drawn-lost; Elo against the mean of the others, with its standard error")
+    view.add_column("strategy", no_wrap=True)
+    for number in range(1, len(table) + 1):
+        view.add_column(str(number), justify="center")
+    for column in ("total", "points", "Elo", "median ms", "worst ms"):
+        view.add_column(column, justify="right")
+    for number, row in enumerate(table, 1):
+        elo = "" if row.elo is None else f"{row.elo:+.0f} ± {row.elo_error:.0f}"
+        points = f"{row.total.points / max(row.total.games, 1):.1%}"
+        cells = [written(score) for score in (*row.against, row.total)]
+        view.add_row(f"{number} {row.name}", *cells, points, elo, f"{row.median_ms:.1f}", f"{row.worst_ms:.1f}")
+    return view
+
+
+def written(score: Score) -> str:
+    """Return a score as the cross table shows it."""
+    return "-".join(map(str, score)) if score.games else "·"

@@ -1,0 +1,127 @@
+"""`demo`: a real server and two bots, each a process of its own, play one match while you watch."""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import IO
+
+from msgspec import structs
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from ttt_net import messages as wire
+from ttt_net.client import words
+from ttt_net.client.board import draw_board
+from ttt_net.client.glyphs import Glyphs, glyphs_for
+from ttt_net.client.view import View, update
+from ttt_net.errors import ConfigurationError, Refusal
+from ttt_net.games import find_game
+
+STRATEGIES = ("alphabeta", "random")
+PACE_S = 0.6
+"""How long each position stays in a terminal; the bots themselves take milliseconds."""
+LONGEST_S = 60
+_SIZE = (60, 30)
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the verb and its options."""
+    parser = subparsers.add_parser("demo", help="play a whole networked match between two bots", description=__doc__)
+    parser.add_argument("--game", default="tictactoe", help="what they play (default %(default)s)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Show one match from the first position to how to join in; return 0 if it was played to its end."""
+    find_game(args.game)
+    console = Console(markup=False, highlight=False, emoji=False)
+    with tempfile.TemporaryDirectory(prefix="ttt_net-demo-") as folder, ExitStack() as processes:
+        server = processes.enter_context(
+            _process("serve", "--host", "127.0.0.1", "--port", "0", "--data", folder, home=folder)
+        )
+        url = _first_line(server).removeprefix("listening on ")
+        console.print(f"A server is listening on {url}.")
+        bots = [
+            processes.enter_context(
+                _process("play", url, "--bot", name, "--game", args.game, "--games", "1", "--json", home=folder)
+            )
+            for name in STRATEGIES
+        ]
+        console.print(f"Two clients join it, each a process of its own: {' and '.join(STRATEGIES)}.\n")
+        view = _show(console, bots[0])
+    match = view.match
+    if match is None or match.outcome is None:
+        raise ConfigurationError("the match was not played to its end; please report this")
+    winner = match.outcome.winner
+    how = "nobody won" if winner is None else f"{words.name_of(match.players[winner])} won"
+    console.print(f"The match is over: {how}. Server and clients are stopped.\n")
+    console.print("Now you. In one terminal:                  python server.py")
+    console.print("In another, here or on another machine:    python client.py [ADDRESS]")
+    console.print("No opponent? Seat one in the lobby:        python client.py --bot alphabeta")
+    return 0
+
+
+@contextmanager
+def _process(*arguments: str, home: str) -> Iterator[subprocess.Popen[str]]:
+    """Run `python -m ttt_net ARGUMENTS` for as long as the context lasts."""
+    command = [sys.executable, "-m", "ttt_net", *arguments]
+    environment = {**os.environ, "TTT_NET_HOME": home, "PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:  # noqa: S603 - ours
+        try:
+            yield process
+        finally:
+            process.terminate()
+
+
+def _output(process: subprocess.Popen[str]) -> IO[str]:
+    assert process.stdout is not None, "its output is piped"
+    return process.stdout
+
+
+def _first_line(process: subprocess.Popen[str]) -> str:
+    line = _output(process).readline().strip()
+    if not line:
+        raise ConfigurationError("the server did not start; its reason stands above")
+    return line
+
+
+def _show(console: Console, bot: subprocess.Popen[str]) -> View:
+    """Draw the match from what one of the bots hears, line by line; return the last view."""
+    view, until_s = View(), time.monotonic() + LONGEST_S
+    glyphs = glyphs_for(console.encoding, is_ascii=False)
+    with Live(console=console, auto_refresh=False, transient=False) if console.is_terminal else ExitStack() as live:
+        for line in _output(bot):
+            heard = _heard(line)
+            if heard is None or time.monotonic() > until_s:
+                continue
+            view = update(view, heard, 0)
+            if not isinstance(heard, wire.Snapshot | wire.Played) or view.match is None:
+                continue
+            picture = _picture(view.match, glyphs)
+            if isinstance(live, Live):
+                live.update(picture, refresh=True)
+                time.sleep(PACE_S)
+            else:
+                console.print(picture)
+    return view
+
+
+def _heard(line: str) -> wire.AnyHeard | None:
+    try:
+        return wire.decode_heard(line)
+    except Refusal:
+        return None  # the summary at the end is no message
+
+
+def _picture(match: wire.Snapshot, glyphs: Glyphs) -> Text:
+    ply = match.position.ply
+    who = words.pairing(match)
+    what = "The first position." if match.last is None else f"Move {ply}: {words.move_name(match, match.last)}"
+    watched = View(matches={match.match: structs.replace(match, you=None)}, shown=match.match, cursor=-1)
+    board = draw_board(watched, *_SIZE, glyphs) or []
+    return Text("\n").join([Text(who), Text(what), *board, Text()])

@@ -1,0 +1,28 @@
+"""The options by which a user says how much a strategy may think; the same for every verb that has one."""
+
+import argparse
+
+from ttt_net.strategies import Limit
+
+
+def add_limits(parser: argparse.ArgumentParser, *, move_time: int) -> None:
+    """Add --move-time, --depth, --nodes and --seed."""
+    group = parser.add_argument_group("limits")
+    group.add_argument(
+        "--move-time", type=positive, default=move_time, metavar="MS", help="milliseconds a move (default %(default)s)"
+    )
+    group.add_argument("--depth", type=positive, metavar="N", help="plies to look ahead at most")
+    group.add_argument("--nodes", type=positive, metavar="N", help="positions to look at at most")
+    group.add_argument("--seed", type=int, metavar="N", help="what all chance follows from")
+
+
+def limit_of(args: argparse.Namespace) -> Limit:
+    """Return the limit that the options give."""
+    return Limit(depth=args.depth, nodes=args.nodes, ms=args.move_time)
+
+
+def positive(text: str) -> int:
+    """Return the number that a text holds, which must be a whole one of at least 1."""
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
+    return int(text)

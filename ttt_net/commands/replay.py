@@ -1,0 +1,122 @@
+"""`replay`: steps through a recorded match; one position, all of them, or by keys in a terminal."""
+
+import argparse
+import asyncio
+import sys
+from typing import Any
+
+from prompt_toolkit.input import create_input
+from prompt_toolkit.keys import Keys
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from ttt_net.commands.drawing import draw_board
+from ttt_net.commands.source import add_data, load_records
+from ttt_net.errors import ConfigurationError
+from ttt_net.games import find_game
+from ttt_net.games.game import Game
+from ttt_net.games.record import Record, result_of
+from ttt_net.games.records import write_clock
+
+_FORWARD = (Keys.Right, Keys.Down, Keys.Enter, Keys.ControlJ, " ", "l", "j")
+_BACK = (Keys.Left, Keys.Up, Keys.Backspace, "h", "k")
+_FIRST = (Keys.Home, "g")
+_LAST = (Keys.End, "G")
+_QUIT = ("q", Keys.Escape, Keys.ControlC, Keys.ControlD)
+_HELP = "→ or Enter: next   ←: back   Home, End   q: quit"
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the verb and its arguments."""
+    parser = subparsers.add_parser("replay", help="step through a recorded match")
+    parser.add_argument(
+        "source", metavar="FILE|ID", help="a file of records, or the id of a match on this machine's server"
+    )
+    parser.add_argument("--at", type=int, metavar="PLY", help="print the position after that many moves, and stop")
+    parser.add_argument("--number", type=int, metavar="N", help="which record of the file, counted from 1")
+    add_data(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Show the match: the position at `--at`, or by keys in a terminal, or every position."""
+    record = _choose(load_records(args.source, args.data), args)
+    plies = len(record.moves)
+    if args.at is not None and not 0 <= args.at <= plies:
+        raise ConfigurationError(f"--at {args.at}: the match has the plies 0 to {plies}")
+    console = Console(highlight=False)
+    if args.at is None and sys.stdin.isatty() and console.is_terminal:
+        _step_through(record, console)
+        return 0
+    for ply in range(plies + 1) if args.at is None else (args.at,):
+        console.print(draw_position(record, ply), soft_wrap=True)
+    return 0
+
+
+def _choose(records: list[Record], args: argparse.Namespace) -> Record:
+    if args.number is None and len(records) > 1:
+        raise ConfigurationError(f"{args.source} holds {len(records)} records; choose one with --number")
+    number = 1 if args.number is None else args.number
+    if not 1 <= number <= len(records):
+        raise ConfigurationError(f"--number {number}: the file holds the records 1 to {len(records)}")
+    return records[number - 1]
+
+
+def draw_position(record: Record, ply: int) -> Text:
+    """Return how the match stands after `ply` moves: who plays, the move made, the board, and the result at the end."""
+    game = find_game(record.game)
+    state = list(record.positions())[ply]
+    marks = game.marks(state)
+    names = (f"{player.name}{' (bot)' if player.bot else ''}" for player in record.players)
+    players = " - ".join(f"{name} ({mark})" for name, mark in zip(names, marks, strict=True))
+    lines = [Text(f"{game.title}: {players}"), Text(_last_move(record, game, ply)), *draw_board(game, state)]
+    if ply == len(record.moves):
+        reason = f", {record.outcome.reason}" if record.outcome else ""
+        lines.append(Text(f"{result_of(record.outcome)}{reason}", style="bold"))
+    return Text("\n").join((*lines, Text("")))
+
+
+def _last_move(record: Record, game: Game[Any], ply: int) -> str:
+    if ply == 0:
+        return f"before the first of {len(record.moves)} moves"
+    made = record.moves[ply - 1]
+    clock = f" [{write_clock(made.clock_ms)}]" if made.clock_ms is not None else ""
+    comment = f" {made.comment}" if made.comment else ""
+    return f"move {ply} of {len(record.moves)}: {game.move_names[made.move]}{clock}{comment}"
+
+
+def _step_through(record: Record, console: Console) -> None:
+    asyncio.run(_follow_keys(record, console))
+
+
+async def _follow_keys(record: Record, console: Console) -> None:
+    keys: asyncio.Queue[Any] = asyncio.Queue(maxsize=256)
+    terminal = create_input()
+
+    def read_keys() -> None:
+        for press in (*terminal.read_keys(), *terminal.flush_keys()):
+            if not keys.full():
+                keys.put_nowait(press.key)
+        if terminal.closed and not keys.full():
+            keys.put_nowait(Keys.ControlD)
+
+    ply, last = 0, len(record.moves)
+    with (
+        terminal.raw_mode(),
+        terminal.attach(read_keys),
+        Live(console=console, auto_refresh=False, screen=True) as live,
+    ):
+        while True:
+            live.update(Text("\n").join((draw_position(record, ply), Text(_HELP, style="dim"))), refresh=True)
+            key = await keys.get()
+            if key in _QUIT:
+                return
+            ply = _next_ply(key, ply, last)
+
+
+def _next_ply(key: Any, ply: int, last: int) -> int:  # noqa: ANN401 - Keys or a character
+    if key in _FORWARD:
+        return min(ply + 1, last)
+    if key in _BACK:
+        return max(ply - 1, 0)
+    return 0 if key in _FIRST else last if key in _LAST else ply

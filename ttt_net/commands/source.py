@@ -1,0 +1,67 @@
+"""Where recorded matches come from: files of records, and the journal of a server on this machine."""
+
+import argparse
+import re
+from collections.abc import Iterable
+from contextlib import closing
+from pathlib import Path
+
+from ttt_net.errors import ConfigurationError, Refusal
+from ttt_net.games.record import Record
+from ttt_net.games.records import read_records
+from ttt_net.history import record_of
+from ttt_net.server.journal import StorageError, finished_matches, open_readonly, read_match
+from ttt_net.server.main import DEFAULT_DATA, JOURNAL_FILE
+
+_MATCH_ID = re.compile(r"[0-9A-Za-z]{8}(-[0-9]{1,6})?", re.ASCII)
+MAX_FILE_BYTES = 20_000_000
+
+
+def add_data(parser: argparse.ArgumentParser) -> None:
+    """Add the option that says where the server keeps its journal."""
+    parser.add_argument("--data", type=Path, default=DEFAULT_DATA, help="the server's folder (default %(default)s)")
+
+
+def load_records(source: str, data: Path) -> list[Record]:
+    """Return the matches in the file `source`, or the one of that id in the journal of the folder `data`.
+
+    What cannot be found or read raises `ConfigurationError` and says why.
+    """
+    path = Path(source)
+    if not path.exists() and _MATCH_ID.fullmatch(source):
+        return _from_journal(data, [source])
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_FILE_BYTES + 1)
+    except OSError as error:
+        raise ConfigurationError(f"cannot read {source}: {error.strerror}") from None
+    if len(content) > MAX_FILE_BYTES:
+        raise ConfigurationError(f"{source} is larger than {MAX_FILE_BYTES} bytes")
+    try:
+        records = read_records(content.decode())
+    except (UnicodeDecodeError, Refusal) as error:
+        raise ConfigurationError(f"{source}: {error}") from None
+    if not records:
+        raise ConfigurationError(f"{source}: there is no record in it")
+    return records
+
+
+def load_finished(data: Path) -> list[Record]:
+    """Return all finished matches in the journal of the folder `data`, in the order in which they began."""
+    with closing(open_readonly(data / JOURNAL_FILE)) as connection:
+        ids = finished_matches(connection)
+    return _from_journal(data, ids)
+
+
+def _from_journal(data: Path, ids: Iterable[str]) -> list[Record]:
+    with closing(open_readonly(data / JOURNAL_FILE)) as connection:
+        records = []
+        for match in ids:
+            try:
+                journaled = read_match(connection, match)
+            except StorageError as error:
+                raise ConfigurationError(str(error)) from None
+            if journaled is None:
+                raise ConfigurationError(f"there is no file and no match {match}; matches are looked up in {data}")
+            records.append(record_of(journaled.facts))
+    return records

@@ -1,0 +1,72 @@
+"""Where cells and lines are: numbers, names and bitboards of boards of any shape; knows no rules.
+
+A cell is a number: cell = (z * height + y) * width + x, layer 0 first, row 0 at the top. A set of cells is
+a bitboard: an int whose bit n stands for cell n.
+"""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import compress, product
+
+Shape = tuple[int, ...]
+
+_ZERO_ONE = bytes.maketrans(b"01", b"\0\1")
+_CELLS = tuple(range(1024))
+"""More numbers than any board has cells."""
+
+
+def winning_lines(shape: Shape, k: int) -> tuple[int, ...]:
+    """Return every straight line of `k` cells in a board of `shape`, as bitboards, in no promised order."""
+    strides = [1]
+    for size in reversed(shape[1:]):
+        strides.insert(0, strides[0] * size)
+    lines: list[int] = []
+    for step in product((-1, 0, 1), repeat=len(shape)):
+        if step <= (0,) * len(shape):
+            continue  # the same line, walked backwards
+        stride = sum(d * t for d, t in zip(step, strides, strict=True))
+        line = sum(1 << i * abs(stride) for i in range(k))
+        for start in product(*(_starts(size, d * (k - 1)) for size, d in zip(shape, step, strict=True))):
+            # the step is positive in its first non-zero axis, so `start` has the lowest cell of the line
+            lines.append(line << sum(s * t for s, t in zip(start, strides, strict=True)))
+    return tuple(dict.fromkeys(lines))
+
+
+def _starts(size: int, reach: int) -> range:
+    return range(max(0, -reach), min(size, size - reach))
+
+
+def list_cells(bits: int) -> tuple[int, ...]:
+    """Return the numbers of the bits that are set, ascending; at most 1,024 bits."""
+    return tuple(compress(_CELLS, bin(bits)[:1:-1].encode().translate(_ZERO_ONE)))
+
+
+# Small boards and the few legal cells of games with gravity come back again and again. The bound keeps
+# strangers, who choose the positions, from filling the memory.
+cells_of = lru_cache(maxsize=4096)(list_cells)
+
+
+def bits_of(board: str, mark: str) -> int:
+    """Return the cells of `board` that hold `mark`, as a bitboard."""
+    return sum(1 << cell for cell, held in enumerate(board) if held == mark)
+
+
+def draw_bits(first: int, second: int, size: int) -> str:
+    """Return a board of `size` cells with `X` in the cells of `first`, `O` in those of `second` and `.` elsewhere."""
+    return "".join("X" if first >> n & 1 else "O" if second >> n & 1 else "." for n in range(size))
+
+
+def cell_name(shape: Shape, cell: int) -> str:
+    """Return how people write a cell: `b2` is column b, row 2 from below; in 3-D `2:b3` is b3 of layer 2."""
+    height, width = shape[-2:]
+    z, place = divmod(cell, height * width)
+    y, x = divmod(place, width)
+    name = f"{chr(ord('a') + x)}{height - y}"
+    return f"{z + 1}:{name}" if len(shape) == 3 else name
+
+
+def cells_by_name(shape: Shape) -> Iterator[tuple[str, int]]:
+    """Yield the name and number of every cell, in the order of cells."""
+    height, width = shape[-2:]
+    for cell in range((shape[0] if len(shape) == 3 else 1) * height * width):
+        yield cell_name(shape, cell), cell

@@ -1,0 +1,156 @@
+"""Moves and positions as text and back. Reading takes what people write; writing gives one form.
+
+Moves: `b2` is column b, row 2 from below; `4` is the column a mark falls down; `2:b3` is cell b3 of layer 2, and in
+Score Four `b3` is a peg; `5:b2` is cell b2 of small board 5; `Xb2` says the mark too; and `swap`. Reading also takes
+capitals, spaces, cells counted from 1 row by row (`5`), and `row,column` or `layer,row,column` counted from 0 at the
+upper left (`1,1`), with or without parentheses.
+
+Positions: the rows from the top down, `/` after each but the last, `|` between layers, then what the board does not
+show: `X.O/.X./..O`. Reading also takes line breaks, `-`, `_` or a space for an empty cell, small letters, and a list
+`[X, ,O, ,X, , , ,O]`.
+"""
+
+import re
+from math import prod
+from typing import Any, TypeVar
+
+from ttt_net.errors import Code, Refusal
+from ttt_net.games.game import Game, Move
+
+S = TypeVar("S")
+
+MAX_MOVE_LENGTH = 24
+"""The longest text that is read as a move."""
+MAX_POSITION_LENGTH = 2000
+"""The longest text that is read as a position."""
+_SHOWN = 40
+
+_NAME = re.compile(r"(?:([0-9]{1,2}):)?([a-z])([0-9]{1,2})", re.ASCII)
+_COUNTED = re.compile(r"[0-9]{1,4}", re.ASCII)
+_COORDINATES = re.compile(r"\(?([0-9]{1,2}(?:,[0-9]{1,2}){1,2})\)?", re.ASCII)
+_BOARD_AND_CELL = re.compile(r"([1-9]):([1-9])", re.ASCII)
+_DETAILS = re.compile(r"\b(?:swapped|next|after)\b.*", re.DOTALL)
+_EMPTY = str.maketrans("-_", "..")
+
+
+def write_move(game: Game[Any], move: Move) -> str:
+    """Return how `move` is written."""
+    return game.move_names[move]
+
+
+def read_move(game: Game[S], state: S, text: str) -> Move:
+    """Return the legal move that `text` names; anything else raises `Refusal` and says what is wrong with it."""
+    word = re.sub(r"\s+", "", text[: MAX_MOVE_LENGTH + 1]).lower()
+    if not word or len(text) > MAX_MOVE_LENGTH:
+        raise Refusal(Code.BAD_NOTATION, f"{text[:_SHOWN]!r} is not a move; moves look like {_examples(game)}")
+    moves = game.moves_by_name.get(_column_number(game, word)) or _moves_in_cell(game, state, word)
+    legal = game.actions(state)
+    found = [move for move in moves if move in legal]
+    if len(found) > 1:
+        names = " or ".join(game.move_names[move] for move in found)
+        raise Refusal(Code.BAD_NOTATION, f"{word!r} may be {names}")
+    if found:
+        return found[0]
+    if game.gravity and legal:
+        name = game.move_names[moves[0]]
+        is_full = all(game.move_names[move] != name for move in legal)
+        reason = f"column {name} is full" if is_full else f"a mark in column {name} does not land on {word}"
+        raise Refusal(Code.ILLEGAL_MOVE, reason)
+    game.result(state, moves[0])  # raises the refusal that names the reason
+    raise AssertionError("a move was made that is not among the actions")
+
+
+def _examples(game: Game[Any]) -> str:
+    return " or ".join(dict.fromkeys((game.move_names[0], game.move_names[len(game.move_cells) // 2])))
+
+
+def _moves_in_cell(game: Game[S], state: S, word: str) -> tuple[Move, ...]:
+    mark = word[0].upper() if len(game.marks(state)[0]) > 1 and word[0] in "xo" else ""
+    cell = _cell(game, word[len(mark) :])
+    if cell is None:
+        height, width = game.shape[-2:]
+        cells = f"cells are a1 to {_column(width - 1)}{height}"
+        if len(game.shape) == 3:
+            cells += f" in layers 1 to {game.shape[0]}"
+        raise Refusal(Code.BAD_NOTATION, f"there is no cell {word!r}; {cells}; moves look like {_examples(game)}")
+    return tuple(
+        move for move, marked in enumerate(game.move_cells) if marked == cell and game.move_names[move].startswith(mark)
+    )
+
+
+def _column(x: int) -> str:
+    return chr(ord("a") + x)
+
+
+def _column_number(game: Game[Any], word: str) -> str:
+    is_column = game.gravity and len(game.shape) == 2 and re.fullmatch("[a-z]", word)
+    return str(ord(word) - ord("a") + 1) if is_column else word
+
+
+def _cell(game: Game[Any], word: str) -> int | None:
+    """Return the cell that `word` stands for in one of the ways that are read besides its name, or None."""
+    height, width = game.shape[-2:]
+    if found := _BOARD_AND_CELL.fullmatch(word) if game.block else None:
+        board, place = int(found[1]) - 1, int(found[2]) - 1
+        return (board // 3 * 3 + place // 3) * width + board % 3 * 3 + place % 3
+    if (found := _NAME.fullmatch(word)) and (found[1] is None) == (len(game.shape) == 2):
+        return _number(game, (int(found[1] or 1) - 1, height - int(found[3]), ord(found[2]) - ord("a")))
+    if found := _COORDINATES.fullmatch(word):
+        numbers = tuple(map(int, found[1].split(",")))
+        return _number(game, (0, *numbers) if len(game.shape) == 2 else numbers)
+    if _COUNTED.fullmatch(word) and not game.gravity:
+        return int(word) - 1 if 1 <= int(word) <= prod(game.shape) else None
+    return None
+
+
+def _number(game: Game[Any], place: tuple[int, ...]) -> int | None:
+    sizes = (1, *game.shape)[-3:]
+    if len(place) != 3 or not all(0 <= n < size for n, size in zip(place, sizes, strict=True)):
+        return None
+    z, y, x = place
+    return (z * sizes[1] + y) * sizes[2] + x
+
+
+def write_position(game: Game[S], state: S) -> str:
+    """Return the position as one line of text."""
+    board = game.board(state)
+    height, width = game.shape[-2:]
+    rows = [board[start : start + width] for start in range(0, len(board), width)]
+    layers = ["/".join(rows[start : start + height]) for start in range(0, len(rows), height)]
+    return " ".join(filter(None, ("|".join(layers), game.details(state))))
+
+
+def read_position(game: Game[S], text: str) -> S:
+    """Return the position that `text` describes; one that cannot be raises `Refusal` and says why."""
+    if len(text) > MAX_POSITION_LENGTH:
+        raise Refusal(Code.BAD_NOTATION, f"a position of more than {MAX_POSITION_LENGTH} characters")
+    text = text.lower()
+    found = _DETAILS.search(text)
+    start = found.start() if found else len(text)
+    details = " ".join(text[start:].split())
+    return game.place(_read_board(game.shape, text[:start]), details)
+
+
+def _read_board(shape: tuple[int, ...], text: str) -> str:
+    cells, width = prod(shape), shape[-1]
+    if "," in text:
+        rows = [field.strip() or "." for field in text.strip().strip("[]").split(",")]
+        if len(rows) != cells or any(len(cell) != 1 for cell in rows):
+            raise Refusal(Code.BAD_NOTATION, f"a list of {len(rows)} cells; the board has {cells}")
+        width = 1
+    else:
+        rows = re.split(r"[/|]|\r?\n", text.strip("\r\n"))
+    board = ""
+    for number, row in enumerate(rows, start=1):
+        # A row of spaces is a row of empty cells if it has the width for it; else they are there for the eye.
+        held = row.replace(" ", ".") if len(row) == width else re.sub(r"\s", "", row)
+        held = held.translate(_EMPTY).upper()
+        if len(held) != width:
+            raise Refusal(Code.BAD_NOTATION, f"row {number}: {len(held)} cells, not {width}")
+        strange = re.search(r"[^XO.]", held)
+        if strange:
+            raise Refusal(Code.BAD_NOTATION, f"row {number}: {strange[0]!r} is not a mark; cells are X, O or .")
+        board += held
+    if len(board) != cells:
+        raise Refusal(Code.BAD_NOTATION, f"{len(rows)} rows; the board has {cells // shape[-1]}")
+    return board

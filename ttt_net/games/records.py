@@ -1,0 +1,254 @@
+"""Match records: a match as a small readable text, and back. Knows no server, no clock and no file.
+
+::
+
+    Game: tictactoe
+    Event: Friday evening
+    Date: 2026-11-21
+    First: Ann
+    Second: Perfect
+    Second-bot: minimax
+    Time: 180+2
+    Result: 1-0
+    Reason: line
+
+    1. b2 [2:58.100] {the centre}
+    2. a2 [3:00]
+
+A record is its tags, an empty line, and one move a line: number, move, the time left to the mover after it, and a
+comment. Only `Game`, `First` and `Second` must be there. Reading also takes several moves a line, moves without
+numbers, tags in any order and case, and every way in which `notation` reads a move.
+"""
+
+import datetime
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ttt_net.errors import Code, Refusal
+from ttt_net.games.catalogue import find_game
+from ttt_net.games.game import Game, Outcome, Reason
+from ttt_net.games.notation import read_move, write_move
+from ttt_net.games.record import Record, RecordedMove, RecordedPlayer, TimeLimit, result_of
+
+MAX_RECORD_LENGTH = 200_000
+"""The longest text that is read as one record."""
+_MAX_LINE = 1000
+_SHOWN = 40
+
+_TAGS = ("Game", "Event", "Date", "First", "First-bot", "Second", "Second-bot", "Time", "Result", "Reason")
+_TAG = re.compile(r"\s*([A-Za-z][A-Za-z-]{0,19})\s*:(?:\s+(.*?))?\s*")
+_TOKEN = re.compile(r"\s*(?:\[([^\]]*)\]|\{([^}]*)\}|([0-9]{1,5})\.(?=\s|$)|([^\s\[\]{}]+))", re.ASCII)
+_CLOCK = re.compile(r"(?:([0-9]{1,3}):(?=[0-9]{1,2}:))?(?:([0-9]{1,4}):)?([0-9]{1,6})(?:\.([0-9]{1,3}))?", re.ASCII)
+_TIME = re.compile(r"([0-9]{1,6})(?:\.([0-9]{1,3}))?\s*\+\s*([0-9]{1,6})(?:\.([0-9]{1,3}))?", re.ASCII)
+_TIME_PER_MOVE = re.compile(r"([0-9]{1,6})(?:\.([0-9]{1,3}))?\s*/\s*move", re.ASCII)
+_RESULTS = {"1-0": 0, "0-1": 1, "1/2-1/2": None, "-": None}
+_UNFINISHED = "*"
+
+
+def write_record(record: Record) -> str:
+    """Return the record as text; `read_record` gives an equal record back."""
+    first, second = record.players
+    values = (
+        record.game,
+        record.event,
+        record.date and record.date.isoformat(),
+        first.name,
+        first.bot,
+        second.name,
+        second.bot,
+        record.time and _write_time(record.time),
+        result_of(record.outcome),
+        record.outcome and record.outcome.reason.value,
+    )
+    tags = [f"{tag}: {value}\n" for tag, value in zip(_TAGS, values, strict=True) if value is not None]
+    game = find_game(record.game)
+    moves = [_write_move(game, number, made) for number, made in enumerate(record.moves, start=1)]
+    return "".join((*tags, "\n", *moves)) if moves else "".join(tags)
+
+
+def _write_move(game: Game[Any], number: int, made: RecordedMove) -> str:
+    clock = f" [{write_clock(made.clock_ms)}]" if made.clock_ms is not None else ""
+    comment = f" {{{made.comment}}}" if made.comment else ""
+    return f"{number}. {write_move(game, made.move)}{clock}{comment}\n"
+
+
+def _seconds(ms: int) -> str:
+    return f"{ms // 1000}.{ms % 1000:03}".rstrip("0").rstrip(".")
+
+
+def write_clock(ms: int) -> str:
+    """Return a time as `h:mm:ss.mmm`, without hours or thousandths where there are none."""
+    hours, rest = divmod(ms, 3_600_000)
+    minutes, rest = divmod(rest, 60_000)
+    seconds = f"{rest // 1000:02}" + (f".{rest % 1000:03}" if rest % 1000 else "")
+    return f"{hours}:{minutes:02}:{seconds}" if hours else f"{minutes}:{seconds}"
+
+
+def write_records(records: Iterable[Record]) -> str:
+    """Return the records one after the other, an empty line between two."""
+    return "\n".join(map(write_record, records))
+
+
+def read_record(text: str) -> Record:
+    """Return the one match in `text`; text that is not a record raises `Refusal`, which names place and reason."""
+    records = read_records(text)
+    if len(records) != 1:
+        raise Refusal(Code.BAD_NOTATION, f"{len(records)} records, and one was expected")
+    return records[0]
+
+
+def read_records(text: str) -> list[Record]:
+    """Return the matches in `text`, in order; one that is not a record raises `Refusal`, with place and reason."""
+    drafts = _split(text)
+    records = []
+    for number, draft in enumerate(drafts, start=1):
+        try:
+            records.append(_read_draft(draft))
+        except Refusal as error:
+            if len(drafts) == 1:
+                raise
+            raise Refusal(Code.BAD_NOTATION, f"record {number}: {error}") from None
+    return records
+
+
+@dataclass
+class _Draft:
+    tags: dict[str, str]
+    body: list[tuple[int, str]]
+    length: int = 0
+
+
+def _split(text: str) -> list[_Draft]:
+    """Return the tags and the numbered lines of moves of each record."""
+    drafts: list[_Draft] = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        found = _TAG.fullmatch(line[:_MAX_LINE])
+        if found is None and not line.strip():
+            continue
+        tag = found[1].capitalize() if found else ""
+        if not drafts or (found and (drafts[-1].body or tag in drafts[-1].tags)):
+            drafts.append(_Draft({}, []))
+        draft = drafts[-1]
+        draft.length += len(line)
+        if draft.length > MAX_RECORD_LENGTH:
+            raise Refusal(Code.BAD_NOTATION, f"line {number}: a record of more than {MAX_RECORD_LENGTH} characters")
+        if not found:
+            draft.body.append((number, line))
+        elif tag in _TAGS:
+            draft.tags[tag] = found[2] or ""
+        else:
+            raise Refusal(Code.BAD_NOTATION, f"line {number}: unknown tag {found[1]!r}; tags are {', '.join(_TAGS)}")
+    return drafts
+
+
+def _read_draft(draft: _Draft) -> Record:
+    tags = {tag: value for tag, value in draft.tags.items() if value}
+    for needed in ("Game", "First", "Second"):
+        if needed not in tags:
+            raise Refusal(Code.BAD_NOTATION, f"there is no tag {needed}")
+    game = find_game(tags["Game"].lower())
+    moves, outcome = _read_moves(game, draft.body)
+    return Record(
+        game=game.name,
+        players=(
+            RecordedPlayer(tags["First"], tags.get("First-bot")),
+            RecordedPlayer(tags["Second"], tags.get("Second-bot")),
+        ),
+        moves=tuple(moves),
+        outcome=_read_outcome(tags, outcome),
+        event=tags.get("Event"),
+        date=_read_date(tags["Date"]) if "Date" in tags else None,
+        time=_read_time(tags["Time"]) if "Time" in tags else None,
+    )
+
+
+def _read_moves(game: Game[Any], body: list[tuple[int, str]]) -> tuple[list[RecordedMove], Outcome | None]:
+    moves: list[RecordedMove] = []
+    state = game.initial
+    for where, kind, text in _tokens(body):
+        if kind == "number" and int(text) != len(moves) + 1:
+            raise Refusal(Code.BAD_NOTATION, f"line {where}: number {text} before move {len(moves) + 1}")
+        if kind == "move":
+            try:
+                move = read_move(game, state, text)
+            except Refusal as error:
+                raise Refusal(Code.BAD_NOTATION, f"move {len(moves) + 1}: {error}") from None
+            state = game.result(state, move)
+            moves.append(RecordedMove(move))
+        elif kind in ("clock", "comment"):
+            if not moves:
+                raise Refusal(Code.BAD_NOTATION, f"line {where}: a {kind} before the first move")
+            if kind == "clock":
+                moves[-1] = replace(moves[-1], clock_ms=_read_clock(len(moves), text))
+            else:
+                comment = " ".join((moves[-1].comment, *text.split())).strip()
+                moves[-1] = replace(moves[-1], comment=comment)
+    return moves, game.outcome(state)
+
+
+def _tokens(body: list[tuple[int, str]]) -> Iterator[tuple[int, str, str]]:
+    kinds = ("clock", "comment", "number", "move")
+    for where, line in body:
+        position = 0
+        end = len(line.rstrip())
+        while position < end:
+            found = _TOKEN.match(line, position)
+            if found is None:
+                strange = line[position:].strip()[:_SHOWN]
+                raise Refusal(Code.BAD_NOTATION, f"line {where}: {strange!r} is not closed or not opened")
+            yield where, kinds[(found.lastindex or 1) - 1], found[found.lastindex or 1]
+            position = found.end()
+
+
+def _read_clock(number: int, text: str) -> int:
+    found = _CLOCK.fullmatch(text.strip())
+    if found is None:
+        raise Refusal(Code.BAD_NOTATION, f"move {number}: clock {text[:_SHOWN]!r} does not look like 2:58.100")
+    hours, minutes, seconds = (int(part or 0) for part in found.groups()[:3])
+    return (hours * 3600 + minutes * 60 + seconds) * 1000 + _thousandths(found[4])
+
+
+def _write_time(time: TimeLimit) -> str:
+    initial = _seconds(time.initial_ms)
+    return f"{initial}/move" if time.per_move else f"{initial}+{_seconds(time.increment_ms)}"
+
+
+def _read_time(text: str) -> TimeLimit:
+    per_move = _TIME_PER_MOVE.fullmatch(text)
+    if per_move is not None:
+        return TimeLimit(int(per_move[1]) * 1000 + _thousandths(per_move[2]), 0, per_move=True)
+    found = _TIME.fullmatch(text)
+    if found is None:
+        raise Refusal(Code.BAD_NOTATION, f"time {text[:_SHOWN]!r} does not look like 180+2 or 10/move, in seconds")
+    initial_ms = int(found[1]) * 1000 + _thousandths(found[2])
+    return TimeLimit(initial_ms, int(found[3]) * 1000 + _thousandths(found[4]))
+
+
+def _thousandths(digits: str | None) -> int:
+    return int((digits or "").ljust(3, "0"))
+
+
+def _read_date(text: str) -> datetime.date:
+    try:
+        return datetime.date.fromisoformat(text)
+    except ValueError:
+        raise Refusal(Code.BAD_NOTATION, f"date {text[:_SHOWN]!r} does not look like 2026-11-21") from None
+
+
+def _read_outcome(tags: dict[str, str], by_rule: Outcome | None) -> Outcome | None:
+    """Return the outcome that the tags name; without them, the one that the moves led to."""
+    result, word = tags.get("Result"), tags.get("Reason")
+    if result is None and word is None:
+        return by_rule
+    if result == _UNFINISHED and word is None:
+        return None
+    if result not in _RESULTS:
+        raise Refusal(Code.BAD_NOTATION, f"result {result!r}; results are {', '.join(_RESULTS)} and {_UNFINISHED}")
+    if word is None or word.lower() not in set(Reason):
+        raise Refusal(Code.BAD_NOTATION, f"reason {word!r}; reasons are {', '.join(Reason)}")
+    outcome = Outcome(_RESULTS[result], Reason(word.lower()))
+    if result != result_of(outcome):
+        raise Refusal(Code.BAD_NOTATION, f"result {result} does not go with reason {outcome.reason}")
+    return outcome

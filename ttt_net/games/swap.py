@@ -1,0 +1,92 @@
+"""The pie rule: after the first move, the second player may take it over, and X with it."""
+
+from typing import Any, NamedTuple
+
+from ttt_net.errors import Code, Refusal
+from ttt_net.games.game import Game, Move, Outcome, Side
+
+
+class SwapState(NamedTuple):
+    """A position of the game beneath; moves made in that, counted to 2; whether the sides have changed places."""
+
+    position: Any
+    moves: int
+    is_swapped: bool
+
+
+class SwapGame(Game[SwapState]):
+    """Any game with one more move, `swap`: side 1 may answer the first move by making it its own.
+
+    From then on side 1 plays X and side 0, who moves next, plays O.
+    """
+
+    def __init__(self, base: Game[Any]) -> None:
+        self.base = base
+        self.name, self.title = f"{base.name}+swap", f"{base.title} with swap"
+        self.rule = f"{base.rule}; the second player may take over the first move"
+        self.shape, self.block, self.gravity = base.shape, base.block, base.gravity
+        self.line_count = base.line_count
+        self.swap = len(base.move_cells)
+        """The move that takes over the first one."""
+        self.move_cells = (*base.move_cells, -1)
+        self.move_names = (*base.move_names, "swap")
+        self.initial = SwapState(base.initial, 0, is_swapped=False)
+
+    def to_move(self, state: SwapState) -> Side:
+        """Return the side whose turn it is; after a swap, side 0 moves second."""
+        return self.base.to_move(state.position) ^ state.is_swapped
+
+    def actions(self, state: SwapState) -> tuple[Move, ...]:
+        """Return the moves of the game beneath, and `swap` right after the first one."""
+        moves = self.base.actions(state.position)
+        return (*moves, self.swap) if state.moves == 1 and moves else moves
+
+    def result(self, state: SwapState, move: Move) -> SwapState:
+        """Return the position after a move or a swap; an illegal one raises `Refusal`."""
+        if move != self.swap:
+            return SwapState(self.base.result(state.position, move), min(state.moves + 1, 2), state.is_swapped)
+        if state.moves != 1 or self.base.is_terminal(state.position):
+            raise Refusal(Code.ILLEGAL_MOVE, "swap is possible only in answer to the first move")
+        return SwapState(state.position, 2, is_swapped=True)
+
+    def is_terminal(self, state: SwapState) -> bool:
+        """Tell whether the game beneath is over."""
+        return self.base.is_terminal(state.position)
+
+    def utility(self, state: SwapState, side: Side) -> int:
+        """Return what the position is worth to the player `side`, whichever mark he has now."""
+        return self.base.utility(state.position, side ^ state.is_swapped)
+
+    def outcome(self, state: SwapState) -> Outcome | None:
+        """Return how the game beneath ended, with the player who won it."""
+        outcome = self.base.outcome(state.position)
+        if outcome is None or outcome.winner is None:
+            return outcome
+        return Outcome(outcome.winner ^ state.is_swapped, outcome.reason)
+
+    def board(self, state: SwapState) -> str:
+        """Return the board of the game beneath: a swap changes no mark, only whose it is."""
+        return self.base.board(state.position)
+
+    def line(self, state: SwapState) -> tuple[int, ...]:
+        """Return the line of the game beneath."""
+        return self.base.line(state.position)
+
+    def marks(self, state: SwapState) -> tuple[str, str]:
+        """Return the mark that each side places; a swap changes them over."""
+        first, second = self.base.marks(state.position)
+        return (second, first) if state.is_swapped else (first, second)
+
+    def details(self, state: SwapState) -> str:
+        """Return `swapped` after a swap, before what the game beneath has to say."""
+        details = self.base.details(state.position)
+        return f"swapped {details}".strip() if state.is_swapped else details
+
+    def place(self, board: str, details: str) -> SwapState:
+        """Return the position of that board; `swapped` before any move raises `Refusal`."""
+        is_swapped = details.split(maxsplit=1)[:1] == ["swapped"]
+        position = self.base.place(board, details.removeprefix("swapped").strip() if is_swapped else details)
+        moves = min(sum(mark != "." for mark in board), 2)
+        if is_swapped and moves == 0:
+            raise Refusal(Code.BAD_NOTATION, "swapped, but there is no first move to take over")
+        return SwapState(position, 2 if is_swapped else moves, is_swapped)

@@ -1,0 +1,86 @@
+"""Who wins each game with best play, where that is known, and who found out; nothing else depends on it."""
+
+import re
+from typing import NamedTuple
+
+FIRST = "the first player wins"
+SECOND = "the second player wins"
+DRAW = "draw"
+UNKNOWN = "not known"
+
+
+class Value(NamedTuple):
+    """What a game is worth with best play by both, in words, and the source of that."""
+
+    value: str
+    source: str
+
+
+_SEARCH = "full search in tests/games/test_values.py"
+_OWN_SEARCH = "exhaustive search by this project"
+_UITERWIJK = "Uiterwijk and van den Herik, The advantage of the initiative (2000)"
+_HSU = "Hsu et al., Theoretical Computer Science 815 (2020), 79-94"
+_TROMP = "John Tromp, homepages.cwi.nl/~tromp/c4/c4.html"
+
+_BY_NAME = {
+    "tictactoe": Value(DRAW, _SEARCH),
+    "misere": Value(DRAW, _SEARCH),
+    "wild": Value(FIRST, _SEARCH),
+    "vanishing": Value(FIRST, f"on ply 13 at the latest; {_SEARCH}"),
+    "gomoku": Value(FIRST, "Allis, van den Herik and Huntjens, Go-Moku and Threat-Space Search (1993)"),
+    "connect4": Value(FIRST, f"in the middle column, on ply 41; Allen and Allis (1988); {_TROMP}"),
+    "tictactoe3d": Value(FIRST, _SEARCH),
+    "qubic": Value(FIRST, "Patashnik, Qubic: 4×4×4 Tic-Tac-Toe, Mathematics Magazine 53 (1980)"),
+    "scorefour": Value(UNKNOWN, "unsolved according to tum-csc.github.io/c43d"),
+    "ultimate": Value(UNKNOWN, "for these rules; compare Bertholon et al., arXiv 2006.02353, on a related form"),
+}
+
+_MNK = {
+    (3, 3, 3): Value(DRAW, _SEARCH),
+    (4, 3, 3): Value(FIRST, _SEARCH),
+    (5, 3, 3): Value(FIRST, _SEARCH),
+    (4, 4, 3): Value(FIRST, _SEARCH),
+    (5, 5, 3): Value(FIRST, _SEARCH),
+    (4, 4, 4): Value(DRAW, _SEARCH),
+    (5, 4, 4): Value(DRAW, _OWN_SEARCH),
+    (6, 4, 4): Value(DRAW, _OWN_SEARCH),
+    (7, 4, 4): Value(DRAW, _OWN_SEARCH),
+    (5, 5, 4): Value(DRAW, _OWN_SEARCH),
+    (6, 5, 4): Value(FIRST, _UITERWIJK),
+    (5, 5, 5): Value(DRAW, _OWN_SEARCH),
+    (7, 7, 5): Value(DRAW, _HSU),
+    (8, 8, 5): Value(DRAW, _HSU),
+}
+"""By longer side, shorter side and marks in a row."""
+
+_CONNECT_FOUR = {
+    4: "==-=-----",
+    5: "====++++",
+    6: "==-+--+",
+    7: "==+=++",
+    8: "==-+-",
+    9: "==+=+",
+    10: "==-+",
+    11: "==+",
+    12: "==-",
+    13: "==",
+}
+"""Four in a row with gravity, by height: widths 4 and up; + the first player wins, - the second, = a draw."""
+_SIGNS = {"+": FIRST, "-": SECOND, "=": DRAW}
+
+_SIZED = re.compile(r"(mnk|connect):([0-9]+)x([0-9]+),([0-9]+)", re.ASCII)
+
+
+def known_value(name: str) -> Value:
+    """Return what the game of that name is worth; with swap, nobody has looked."""
+    if name in _BY_NAME:
+        return _BY_NAME[name]
+    sizes = _SIZED.fullmatch(name)
+    unknown = Value(UNKNOWN, "to us")
+    if sizes is None:
+        return unknown
+    width, height, k = map(int, sizes.groups()[1:])
+    if sizes[1] == "mnk":
+        return _MNK.get((max(width, height), min(width, height), k), unknown)
+    signs = _CONNECT_FOUR.get(height, "") if k == 4 else ""
+    return Value(_SIGNS[signs[width - 4]], _TROMP) if 0 <= width - 4 < len(signs) else unknown

@@ -1,0 +1,178 @@
+"""How players meet: seeks, challenges, invitations, and the lists of who is here and what is played.
+
+The lobby decides; what it pairs is written down here, and then handed to the hub to be seated.
+"""
+
+import random
+from collections.abc import Callable, Iterable
+from typing import Protocol as Interface
+
+from ttt_net import messages as wire
+from ttt_net.errors import Closing, Code, Refusal
+from ttt_net.games import game_name
+from ttt_net.lobby import CHALLENGE_MS, INVITATION_MS, Challenge, Lobby, Pairing, Seek
+from ttt_net.server.journal import Journal, StorageError
+from ttt_net.server.journal.sqlite import PlayerId
+from ttt_net.server.limits import Bucket, Limits
+from ttt_net.server.session import Session
+from ttt_net.text import name_key
+
+MAX_LISTED = 100
+_ID_LETTERS = "23456789abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ"
+"""Letters of match ids; none that is easily taken for another."""
+_ID_LENGTH = 8
+
+
+class House(Interface):
+    """What the reception asks of the hub."""
+
+    journal: Journal
+    limits: Limits
+    now_ms: Callable[[], int]
+    sessions: dict[PlayerId, Session]
+
+    def seat(self, started: wire.Started, seats: tuple[PlayerId, PlayerId]) -> None:
+        """Open the table of a match that has been written down."""
+
+
+class Reception:
+    """Carries out the requests by which players find one another. Each handler raises `Refusal` or answers `ok`."""
+
+    def __init__(self, house: House, rng: random.Random) -> None:
+        self._house = house
+        self._rng = rng
+        self._lobby = Lobby(rng)
+        self._guesses: dict[PlayerId, Bucket] = {}
+
+    def act(self, session: Session, said: wire.AnySaid) -> None:
+        """Carry out one request."""
+        match said:
+            case wire.Seek():
+                self._seek(session, said)
+            case wire.Unseek():
+                if not self._lobby.withdraw(session.player):
+                    raise Refusal(Code.NOT_SEEKING, "you have no seek to take back")
+                session.ok(said.id)
+            case wire.Challenge():
+                self._challenge(session, said)
+            case wire.Answer():
+                self._answer(session, said)
+            case wire.Invite():
+                self._invite(session, said)
+            case wire.Join():
+                self._join(session, said)
+            case wire.Who():
+                session.ok(said.id)
+                session.tell(self._players())
+            case _:
+                raise AssertionError(f"{said} is not for the reception")
+
+    def withdraw(self, session: Session) -> None:
+        """Take back the seek of one who plays now."""
+        self._lobby.withdraw(session.player)
+
+    def leave(self, session: Session) -> None:
+        """Forget one who is gone, and tell whom he has challenged and who has challenged him."""
+        for challenge in self._lobby.leave(session.player):
+            self._over(challenge, "gone")
+
+    def tick(self) -> None:
+        """End what nobody has answered in time; to be called about once a second."""
+        for challenge in self._lobby.expired(self._house.now_ms()):
+            self._over(challenge, "expired")
+        self._guesses = {player: each for player, each in self._guesses.items() if player in self._house.sessions}
+
+    def _seek(self, session: Session, said: wire.Seek) -> None:
+        self._may_play_more(session)
+        games = tuple(game_name(name) for name in said.games)
+        seek = Seek(session.player, session.info.bot is not None, games, said.time, said.opponents)
+        session.ok(said.id)
+        pairing = self._lobby.seek(seek)
+        if pairing:
+            self._start(pairing)
+
+    def _challenge(self, session: Session, said: wire.Challenge) -> None:
+        self._may_play_more(session)
+        key = name_key(said.name)
+        other = next((each for each in self._house.sessions.values() if name_key(each.info.name) == key), None)
+        if other is None:
+            raise Refusal(Code.UNKNOWN_PLAYER, "nobody of that name is connected")
+        game = game_name(said.game)
+        challenge = self._lobby.challenge(session.player, other.player, game, said.time, self._house.now_ms())
+        session.ok(said.id)
+        told = wire.Challenged(challenge.number, session.info, other.info, game, CHALLENGE_MS, said.time)
+        session.tell(told)
+        other.tell(told)
+
+    def _answer(self, session: Session, said: wire.Answer) -> None:
+        if said.accept:
+            self._may_play_more(session)
+        challenge = self._lobby.answer(said.challenge, session.player, self._house.now_ms())
+        session.ok(said.id)
+        if said.accept and challenge.to == session.player:
+            self._start(self._lobby.accepted(challenge))
+        else:
+            self._over(challenge, said.reason)
+
+    def _invite(self, session: Session, said: wire.Invite) -> None:
+        self._may_play_more(session)
+        game = game_name(said.game)
+        invitation = self._lobby.invite(session.player, game, said.time, self._house.now_ms())
+        session.ok(said.id)
+        session.tell(wire.Invitation(invitation.code, game, INVITATION_MS, said.time))
+
+    def _join(self, session: Session, said: wire.Join) -> None:
+        self._may_play_more(session)
+        limits, now_ms = self._house.limits, self._house.now_ms()
+        guesses = self._guesses.setdefault(session.player, Bucket(limits.codes_per_s, limits.code_burst, now_ms))
+        wait_ms = guesses.take(now_ms)
+        if wait_ms:
+            raise Refusal(Code.TOO_FAST, f"at most {limits.codes_per_s * 60:g} codes a minute", wait_ms)
+        invitation = self._lobby.invitation(said.code.strip(), session.player, now_ms)
+        if invitation.by not in self._house.sessions:
+            raise Refusal(Code.OPPONENT_GONE, "whoever invited you is away at the moment; the code stays good", 1_000)
+        session.ok(said.id)
+        self._start(self._lobby.joined(invitation, session.player))
+
+    def _may_play_more(self, session: Session) -> None:
+        if len(session.live) >= self._house.limits.max_live_matches:
+            raise Refusal(Code.TOO_MANY_MATCHES, f"you have {len(session.live)} unfinished matches; finish one first")
+
+    def _players(self) -> wire.Players:
+        sessions = self._house.sessions
+        rows = []
+        for other in sorted(sessions.values(), key=lambda each: each.info.name)[:MAX_LISTED]:
+            seek = self._lobby.seek_of(other.player)
+            seeking = list(seek.games) if seek else None
+            rows.append(wire.Listed(other.info.name, other.info.bot, len(other.live), seeking))
+        return wire.Players(len(sessions), rows)
+
+    def _over(self, challenge: Challenge, reason: wire.ChallengeEnd) -> None:
+        for session in self._present((challenge.by, challenge.to)):
+            session.tell(wire.ChallengeOver(challenge.number, reason))
+
+    def _present(self, players: Iterable[PlayerId]) -> list[Session]:
+        return [self._house.sessions[player] for player in players if player in self._house.sessions]
+
+    def _start(self, pairing: Pairing) -> None:
+        """Write the start of a match down, then have both seated."""
+        first, second = (self._house.sessions[player] for player in (pairing.first, pairing.second))
+        started = wire.Started(
+            match="".join(self._rng.choices(_ID_LETTERS, k=_ID_LENGTH)),
+            seq=1,
+            at_ms=self._house.now_ms(),
+            game=pairing.game,
+            players=(first.info, second.info),
+            time=pairing.time,
+            private=pairing.is_private,
+        )
+        seats = (pairing.first, pairing.second)
+
+        def done(failure: StorageError | None) -> None:
+            if failure is None:
+                self._house.seat(started, seats)
+                return
+            for session in (first, second):  # their seeks are spent; when they come back, they seek again
+                session.connection.close(Closing.FAULT, "the server cannot write to its disk")
+
+        self._house.journal.append([started], done, seats)

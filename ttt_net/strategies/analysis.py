@@ -1,0 +1,84 @@
+"""What can be said about a position: every legal move with its value, and the best play; knows no terminal."""
+
+import random
+from typing import NamedTuple
+
+from ttt_net.games import Game, Move, Side
+from ttt_net.games.line import LineState
+from ttt_net.strategies.alphabeta import COMPLETE, Search
+from ttt_net.strategies.strategy import WIN, Counts, Effort, Limit, S, Stopped, is_decided, plies_to_end
+from ttt_net.strategies.threats import is_line_game
+
+
+class Verdict(NamedTuple):
+    """A value for the side to move, whether it is the truth, and the play that it stands for."""
+
+    value: int
+    exact: bool
+    line: tuple[Move, ...]
+
+    @property
+    def result(self) -> int | None:
+        """1 for a win, 0 for a draw, -1 for a loss, None for not known."""
+        if is_decided(self.value):
+            return 1 if self.value > 0 else -1
+        return 0 if self.exact else None
+
+    @property
+    def plies(self) -> int | None:
+        """After how many plies the win or the loss is complete; None for a draw and for what is not known."""
+        return plies_to_end(self.value) if is_decided(self.value) else None
+
+
+class Analysis(NamedTuple):
+    """A position judged: by itself, and move by move. A finished one has no moves, and its outcome as its verdict."""
+
+    side: Side
+    verdict: Verdict
+    moves: dict[Move, Verdict]
+    counts: Counts
+
+    @property
+    def best(self) -> tuple[Move, ...]:
+        """The moves that are worth as much as the position, ascending."""
+        return tuple(sorted(move for move, verdict in self.moves.items() if verdict.value == self.verdict.value))
+
+
+def analyse(game: Game[S], state: S, limit: Limit) -> Analysis:
+    """Return the value of a position and of each of its moves, as exact as the limit lets it be."""
+    side = game.to_move(state)
+    if game.is_terminal(state):
+        over = Verdict(game.utility(state, side) * WIN, exact=True, line=())
+        return Analysis(side, over, {}, Effort(limit).counts())
+    search = Search(game, limit, random.Random(0))
+    moves = {move: Verdict(0, exact=False, line=(move,)) for move in game.actions(state)}
+    max_depth = COMPLETE if limit.depth is None else limit.depth
+    try:
+        while search.effort.depth < max_depth and not all(verdict.exact for verdict in moves.values()):
+            for move in sorted(moves, key=lambda move: -moves[move].value):
+                if not moves[move].exact:
+                    value, exact = search.judge(state, move, search.effort.depth + 1)
+                    moves[move] = Verdict(value, exact, search.line(state, move))
+            search.effort.depth += 1
+    except Stopped:
+        pass  # moves not reached in this round keep their verdict of the round before
+    best = max(moves.values(), key=lambda verdict: verdict.value)
+    known = best.exact and (best.result == 1 or all(verdict.exact for verdict in moves.values()))
+    return Analysis(side, best._replace(exact=known), moves, search.effort.counts())
+
+
+def solver_score(game: Game[S], state: S, verdict: Verdict) -> int | None:
+    """Return a verdict as solvers of Connect Four score it, for the side to move; None where that is not defined.
+
+    A win is worth one more than the stones that its winner has left once the line is complete, a loss the same
+    below zero, and a draw 0: so 1 is a win with the very last stone.
+    """
+    if not is_line_game(game) or verdict.result is None:
+        return None
+    if verdict.plies is None:
+        return 0
+    assert isinstance(state, LineState)
+    end = state.ply + verdict.plies
+    winner = (end - 1) & 1
+    stones_in_all, stones_used = (game.size + 1 - winner) // 2, (end + 1 - winner) // 2
+    return verdict.result * (stones_in_all - stones_used + 1)

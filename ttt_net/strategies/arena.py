@@ -1,0 +1,140 @@
+"""The arena: strategies against each other, every one against every one, on both sides; knows no terminal."""
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from math import log, log10, sqrt
+from statistics import median
+from typing import Any, NamedTuple
+
+from ttt_net.games import Game
+from ttt_net.strategies.strategy import Effort, Limit, Strategy
+
+
+class Result(NamedTuple):
+    """One game of the arena: the numbers of who was side 0 and who side 1, and what it was worth to side 0."""
+
+    first: int
+    second: int
+    utility: int
+    plies: int
+
+
+@dataclass(slots=True)
+class Entrant:
+    """A strategy with the name it is listed by, and the milliseconds of each of its moves."""
+
+    name: str
+    strategy: Strategy
+    move_ms: list[float] = field(default_factory=list)
+
+
+def play(
+    game: Game[Any], entrants: tuple[Entrant, Entrant], limit: Limit, opening: Sequence[int] = ()
+) -> tuple[int, int]:
+    """Play one game from an opening; return what it was worth to side 0, and how many plies it took."""
+    state, plies = game.initial, 0
+    for move in opening:
+        state = game.result(state, move)
+        plies += 1
+    while not game.is_terminal(state):
+        entrant = entrants[game.to_move(state)]
+        watch = Effort(limit)
+        state = game.result(state, entrant.strategy(game, state, limit).move)
+        entrant.move_ms.append(watch.counts().ms)
+        plies += 1
+    return game.utility(state, 0), plies
+
+
+def random_opening(game: Game[Any], plies: int, rng: random.Random) -> tuple[int, ...]:
+    """Return up to that many random moves from the start, none of which ends the game.
+
+    From different openings two entrants without chance play different games.
+    """
+    state, moves = game.initial, []
+    for _ in range(plies):
+        after = {move: game.result(state, move) for move in game.actions(state)}
+        quiet = [move for move in after if not game.is_terminal(after[move])]
+        if not quiet:
+            break
+        moves.append(rng.choice(quiet))
+        state = after[moves[-1]]
+    return tuple(moves)
+
+
+def round_robin(
+    game: Game[Any], entrants: Sequence[Entrant], limit: Limit, *, rounds: int, opening_plies: int, seed: int
+) -> Iterator[Result]:
+    """Play every pair `rounds` times on both sides, each time from one random opening, and yield each result."""
+    rng = random.Random(seed)
+    for _ in range(rounds):
+        for first in range(len(entrants)):
+            for second in range(first + 1, len(entrants)):
+                opening = random_opening(game, opening_plies, rng)
+                for pair in ((first, second), (second, first)):
+                    utility, plies = play(game, (entrants[pair[0]], entrants[pair[1]]), limit, opening)
+                    yield Result(*pair, utility, plies)
+
+
+class Score(NamedTuple):
+    """Games as one entrant sees them."""
+
+    won: int = 0
+    drawn: int = 0
+    lost: int = 0
+
+    @property
+    def games(self) -> int:
+        """How many there were."""
+        return self.won + self.drawn + self.lost
+
+    @property
+    def points(self) -> float:
+        """A point for a win and half a point for a draw."""
+        return self.won + self.drawn / 2
+
+    def plus(self, utility: int) -> "Score":
+        """Return the score with one game more, of that worth."""
+        return Score(self.won + (utility > 0), self.drawn + (utility == 0), self.lost + (utility < 0))
+
+
+class Standing(NamedTuple):
+    """Where an entrant stands: against each other one, in sum, and as an Elo difference with its standard error.
+
+    The difference is to the mean of the opponents it met; it is None if every point was won or every one lost.
+    """
+
+    name: str
+    against: tuple[Score, ...]
+    total: Score
+    elo: float | None
+    elo_error: float | None
+    median_ms: float
+    worst_ms: float
+
+
+def standings(entrants: Sequence[Entrant], results: Sequence[Result]) -> list[Standing]:
+    """Return the standings in the order of the entrants."""
+    scores = [[Score() for _ in entrants] for _ in entrants]
+    for first, second, utility, _ in results:
+        scores[first][second] = scores[first][second].plus(utility)
+        scores[second][first] = scores[second][first].plus(-utility)
+    table = []
+    for entrant, against in zip(entrants, scores, strict=True):
+        total = Score(*(sum(column) for column in zip(*against, strict=True)))
+        times = entrant.move_ms or [0.0]
+        table.append(Standing(entrant.name, tuple(against), total, *elo(total), median(times), max(times)))
+    return table
+
+
+def elo(score: Score) -> tuple[float | None, float | None]:
+    """Return the Elo difference that a score speaks for, and its standard error.
+
+    A share p of the points means a difference of -400 log10(1/p - 1); the error of p carries over by the slope.
+    """
+    if not 0 < score.points < score.games:
+        return None, None
+    share = score.points / score.games
+    variance = (score.won + score.drawn / 4) / score.games - share**2
+    slope = 400 / (log(10) * share * (1 - share))
+    return -400 * log10(1 / share - 1), slope * sqrt(variance / score.games)

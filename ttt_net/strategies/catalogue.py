@@ -1,0 +1,44 @@
+"""The strategies that there are, by name."""
+
+import random
+from collections.abc import Callable
+
+from ttt_net.errors import ConfigurationError
+from ttt_net.strategies.alphabeta import AlphaBeta
+from ttt_net.strategies.level import Levelled
+from ttt_net.strategies.lookahead import LookAhead
+from ttt_net.strategies.magic import Magic
+from ttt_net.strategies.mcts import MonteCarlo
+from ttt_net.strategies.minimax import Minimax
+from ttt_net.strategies.random_moves import RandomMoves
+from ttt_net.strategies.rules import Rules
+from ttt_net.strategies.strategy import Strategy
+from ttt_net.strategies.table import Table
+from ttt_net.strategies.tactics import Tactics
+
+_MAKERS: dict[str, Callable[[random.Random], Strategy]] = {
+    RandomMoves.name: RandomMoves,
+    Table.name: Table,
+    Rules.name: Rules,
+    Magic.name: Magic,
+    Tactics.name: Tactics,
+    LookAhead.name: LookAhead,
+    Minimax.name: Minimax,
+    AlphaBeta.name: AlphaBeta,
+    MonteCarlo.name: MonteCarlo,
+}
+
+NAMES = tuple(_MAKERS)
+"""The strategies that there are, from the plainest to the strongest."""
+
+
+def find_strategy(name: str, *, seed: int | None = None, level: int | None = None) -> Strategy:
+    """Return a new strategy of that name, whose chances follow from `seed`, at full strength or at a level, 1 to 8.
+
+    An unknown name or level raises `ConfigurationError` and says what there is.
+    """
+    if name not in _MAKERS:
+        raise ConfigurationError(f"unknown strategy {name!r}; there are: {', '.join(NAMES)}")
+    rng = random.Random(seed)
+    strategy = _MAKERS[name](rng)
+    return strategy if level is None else Levelled(strategy, level, rng)

@@ -1,0 +1,102 @@
+"""What a position seems to be worth when there is no time to see its end, and which moves to look at first.
+
+An estimate counts open lines: k cells in a row that hold marks of one side alone can still be completed, and the more
+marks they hold the sooner. Ultimate is two such games, one on the boards and one inside them. Where a line says
+nothing about who will win (wild, vanishing), nothing is estimated.
+"""
+
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Any
+
+from ttt_net.games import Game
+from ttt_net.games.geometry import winning_lines
+from ttt_net.games.line import LineGame, LineState
+from ttt_net.games.swap import SwapGame
+from ttt_net.games.ultimate import UltimateGame, UltimateState
+from ttt_net.games.wild import WildGame
+from ttt_net.strategies.strategy import DECIDED
+
+Estimate = Callable[[Any], int]
+"""A position's estimated value for the side to move; always smaller than `DECIDED`."""
+
+BOARD = 50
+"""What an open line of small boards is worth, in open lines of cells with as many marks."""
+
+
+def estimator(game: Game[Any]) -> Estimate:
+    """Return the estimate for positions of that game."""
+    if isinstance(game, SwapGame):
+        beneath = estimator(game.base)
+        return lambda state: beneath(state.position)
+    if isinstance(game, UltimateGame):
+        return _ultimate
+    if isinstance(game, LineGame) and not isinstance(game, WildGame):
+        return _open_lines(game)
+    return lambda state: 0
+
+
+def weigh(lines: Iterable[int], worth: list[int], own: int, other: int) -> int:
+    """Return the worth of the lines that are open to `own` minus that of those open to `other`."""
+    total = 0
+    for line in lines:
+        mine, theirs = own & line, other & line
+        if mine:
+            if not theirs:
+                total += worth[mine.bit_count()]
+        elif theirs:
+            total -= worth[theirs.bit_count()]
+    return total
+
+
+# Whoever is connected may name any of thousands of games, so what is kept by game is bounded.
+@lru_cache(maxsize=16)
+def _open_lines(game: LineGame) -> Estimate:
+    # A line with one mark more is worth as much as four without it: two threes outweigh what seven twos can do.
+    worth = [0, *(min(4**n, DECIDED // (2 * len(game.lines) + 1)) for n in range(game.k))]
+    if game.misere:
+        worth = [-w for w in worth]
+
+    def estimate(state: LineState) -> int:
+        own, other = (state.second, state.first) if state.ply & 1 else (state.first, state.second)
+        return weigh(game.lines, worth, own, other)
+
+    return estimate
+
+
+_BOARD_LINES = winning_lines((3, 3), 3)
+_CELL_LINES = tuple(
+    tuple(sum(1 << (y * 9 + x + n // 3 * 9 + n % 3) for n in range(9) if line >> n & 1) for line in _BOARD_LINES)
+    for y in (0, 3, 6)
+    for x in (0, 3, 6)
+)
+"""The lines inside each small board, as sets of cells of the large one."""
+_CELL_WORTH = [0, 1, 4, 0]
+_BOARD_WORTH = [BOARD * worth for worth in (0, 1, 4, 16)]
+
+
+def _ultimate(state: UltimateState) -> int:
+    drawn = state.closed & ~(state.won_first | state.won_second)
+    total = weigh((line for line in _BOARD_LINES if not line & drawn), _BOARD_WORTH, state.won_first, state.won_second)
+    for number, lines in enumerate(_CELL_LINES):
+        if not state.closed >> number & 1:
+            total += weigh(lines, _CELL_WORTH, state.first, state.second)
+    return -total if state.ply & 1 else total
+
+
+@lru_cache(maxsize=16)
+def promise(game: Game[Any]) -> tuple[int, ...]:
+    """Return how promising each move is at first sight: the lines through its cell, or its closeness to the middle."""
+    if isinstance(game, LineGame):
+        return tuple(len(game.lines_through[cell]) for cell in game.move_cells)
+    strides = [1]
+    for size in reversed(game.shape[1:]):
+        strides.insert(0, strides[0] * size)
+
+    def closeness(cell: int) -> int:
+        if cell < 0:
+            return -sum(game.shape)
+        places = [cell // stride % size for stride, size in zip(strides, game.shape, strict=True)]
+        return -sum(abs(2 * place - size + 1) for place, size in zip(places, game.shape, strict=True))
+
+    return tuple(closeness(cell) for cell in game.move_cells)

@@ -1,0 +1,131 @@
+"""What a strategy is: (game, state, limit) -> choice. Knows rules; no match, no message, no event loop.
+
+A value is an integer from the view of the side to move. A win that will be complete in n plies is `WIN - n`, a loss
+`n - WIN`, a draw 0; what lies between, up to `DECIDED`, is an estimate: the higher, the better. So a sooner win and
+a later loss are worth more, and a search only ever compares numbers.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from ttt_net.errors import Code, ConfigurationError, Refusal
+from ttt_net.games import Game, Move
+
+S = TypeVar("S")
+
+WIN = 1_000_000
+"""The value of a won game that is over."""
+
+DECIDED = WIN - 10_000
+"""A value of at least this size tells a win or a loss, and in how many plies."""
+
+
+def is_decided(value: int) -> bool:
+    """Tell whether a value is a win or a loss, rather than a draw or an estimate."""
+    return abs(value) >= DECIDED
+
+
+def plies_to_end(value: int) -> int:
+    """Return after how many plies the win or the loss of a decided value is complete."""
+    return WIN - abs(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """How much a strategy may think; what is None is not limited.
+
+    `cancelled` is asked again and again and ends the search when it answers True; an event's `is_set` is one.
+    """
+
+    depth: int | None = None
+    nodes: int | None = None
+    ms: int | None = None
+    cancelled: Callable[[], bool] | None = None
+
+
+ONE_SECOND = Limit(ms=1000)
+"""What a strategy keeps to when it is told nothing."""
+
+
+class Counts(NamedTuple):
+    """What a choice cost. `nodes` are positions looked at, `results` moves made, `tests` questions whether it is over.
+
+    `cuts` are nodes left early because they could no longer matter, `hits` answers found in a table, `depth` the
+    plies that were looked ahead to the full, and `ms` the time.
+    """
+
+    nodes: int = 0
+    results: int = 0
+    tests: int = 0
+    cuts: int = 0
+    hits: int = 0
+    depth: int = 0
+    ms: float = 0.0
+
+
+class Choice(NamedTuple):
+    """A move, and what the strategy thinks of it: its value, the line of play it expects, and what that cost.
+
+    `value` is None for a strategy that does not judge. `exact` tells that `value` is the truth and not an estimate.
+    """
+
+    move: Move
+    value: int | None
+    line: tuple[Move, ...]
+    counts: Counts
+    exact: bool = False
+
+
+class Strategy(Protocol):
+    """A mind. It keeps what it needs in itself, so each thread or process makes its own.
+
+    `name` is what `find_strategy` knows it by, and `idea` says in one sentence how it thinks.
+    """
+
+    name: str
+    idea: str
+
+    def objection(self, game: Game[Any]) -> str | None:
+        """Return why it cannot play that game, in one sentence, or None if it can."""
+
+    def __call__(self, game: Game[S], state: S, limit: Limit = ONE_SECOND) -> Choice:
+        """Return a legal move for the side to move; `require_playable` says what is refused."""
+
+
+def require_playable(strategy: Strategy, game: Game[S], state: S) -> None:
+    """Raise `ConfigurationError` if the strategy cannot play that game, and `Refusal` if the game is over."""
+    objection = strategy.objection(game)
+    if objection is not None:
+        raise ConfigurationError(objection)
+    if game.is_terminal(state):
+        raise Refusal(Code.MATCH_OVER, "the game is over; there is no move to choose")
+
+
+class Stopped(Exception):  # noqa: N818 - reaching a limit is not an error
+    """The search has reached its limit and unwinds; never leaves a strategy."""
+
+
+class Effort:
+    """What one search has spent so far, and whether it may go on; the one reader of the clock in this package."""
+
+    def __init__(self, limit: Limit) -> None:
+        self.nodes = self.results = self.tests = self.cuts = self.hits = self.depth = 0
+        self._started = time.monotonic()
+        self._deadline = float("inf") if limit.ms is None else self._started + limit.ms / 1000
+        self._max_nodes = float("inf") if limit.nodes is None else limit.nodes
+        self._cancelled = limit.cancelled
+
+    def spend(self) -> None:
+        """Count one node more; raises `Stopped` if the limit has been reached."""
+        if self.nodes >= self._max_nodes or time.monotonic() >= self._deadline:
+            raise Stopped
+        if self._cancelled is not None and self._cancelled():
+            raise Stopped
+        self.nodes += 1
+
+    def counts(self) -> Counts:
+        """Return what has been spent up to now."""
+        ms = (time.monotonic() - self._started) * 1000
+        return Counts(self.nodes, self.results, self.tests, self.cuts, self.hits, self.depth, ms)

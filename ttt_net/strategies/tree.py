@@ -1,0 +1,97 @@
+"""The tree of a game, grown in full view: every position that minimax or alpha-beta visits, and what is cut off.
+
+The searches that play are made to be fast; these are made to be looked at (origins A, B and E). Values are from
+side 0's view: X maximises, O minimises, as the textbooks draw it.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Generic
+
+from ttt_net.errors import ConfigurationError
+from ttt_net.games import Game, Move
+from ttt_net.strategies.strategy import S
+
+MAX_NODES = 600_000
+"""The whole tree of tic-tac-toe fits; a larger one is refused rather than grown until the memory is full."""
+
+
+@dataclass(slots=True)
+class Node(Generic[S]):
+    """A visited position: the move that led to it, its value, what came of its moves, and which were cut off.
+
+    When moves were cut off, `window` holds the (alpha, beta) that made them pointless.
+    """
+
+    state: S
+    move: Move | None
+    value: int = 0
+    is_terminal: bool = False
+    children: "list[Node[S]]" = field(default_factory=list)
+    cut: tuple[Move, ...] = ()
+    window: tuple[float, float] | None = None
+
+    def walk(self) -> "Iterator[Node[S]]":
+        """Yield this node and all below it, in the order in which they were visited."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+
+def grow(
+    game: Game[S],
+    state: S,
+    *,
+    prune: bool,
+    depth: int | None = None,
+    worth: Callable[[S], int] | None = None,
+) -> Node[S]:
+    """Return the tree from a position, by alpha-beta if `prune`, otherwise by minimax.
+
+    `worth` gives the value of a leaf to side 0; without it an ended game has its utility, and a position at the
+    limit of `depth` counts 0. A tree of more than `MAX_NODES` raises `ConfigurationError`.
+    """
+    visited = 0
+
+    def visit(node: Node[S], alpha: float, beta: float, plies_left: float) -> None:
+        nonlocal visited
+        visited += 1
+        if visited > MAX_NODES:
+            raise ConfigurationError(f"the tree has more than {MAX_NODES:,} positions; limit its depth")
+        node.is_terminal = game.is_terminal(node.state)
+        if node.is_terminal or plies_left == 0:
+            node.value = leaf(node)
+            return
+        moves, maximises = game.actions(node.state), game.to_move(node.state) == 0
+        best = -float("inf") if maximises else float("inf")
+        for number, move in enumerate(moves, 1):
+            child = Node(game.result(node.state, move), move)
+            node.children.append(child)
+            visit(child, alpha, beta, plies_left - 1)
+            if maximises:
+                best = max(best, child.value)
+                alpha = max(alpha, best)
+            else:
+                best = min(best, child.value)
+                beta = min(beta, best)
+            if prune and alpha >= beta and number < len(moves):
+                node.cut, node.window = moves[number:], (alpha, beta)
+                break
+        node.value = int(best)
+
+    def leaf(node: Node[S]) -> int:
+        if worth is not None:
+            return worth(node.state)
+        return game.utility(node.state, 0) if node.is_terminal else 0
+
+    root: Node[S] = Node(state, None)
+    visit(root, -float("inf"), float("inf"), float("inf") if depth is None else depth)
+    return root
+
+
+def recommended(game: Game[Any], root: Node[Any]) -> tuple[Move, ...]:
+    """Return the moves of a tree that are as good as its value, in order.
+
+    Under alpha-beta only the first is sure to be so: of the others a bound is known.
+    """
+    return tuple(child.move for child in root.children if child.value == root.value and child.move is not None)
