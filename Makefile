@@ -29,6 +29,7 @@ check: install ## format, lint, types
 docs: install ## write the generated pages of docs/
 	$(BIN)/python docs/write_protocol.py
 	$(BIN)/python docs/write_games.py
+	$(BIN)/python docs/write_picture.py
 
 bench: install ## measure; prints tables
 	$(BIN)/python -m benchmarks.server

@@ -27,6 +27,15 @@ def test_the_generated_pages_are_as_make_docs_writes_them(name: str) -> None:
     assert (ROOT / "docs" / name).read_text(encoding="utf-8") == generated[ROOT / "docs" / name]
 
 
+def test_the_picture_in_the_readme_shows_the_client_as_it_is() -> None:
+    """The words of the picture; its shapes may change with a release of rich."""
+    drawn = load(ROOT / "docs" / "write_picture.py").picture()
+    kept = (ROOT / "docs" / "client.svg").read_text(encoding="utf-8")
+    assert re.findall(r">([^<>]+)</text>", kept) == re.findall(r">([^<>]+)</text>", drawn)
+    assert "Your&#160;turn" in kept
+    assert "http" not in kept.replace("http://www.w3.org/2000/svg", "").replace("https://www.textualize.io", "")
+
+
 def pages() -> list[Path]:
     return [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
 

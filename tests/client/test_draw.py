@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 from msgspec import structs
+from rich.console import Console
 
 from tests.client.samples import BEN, BOT, layered, played, snapshot, swapping, welcome
 from ttt_net.client.actions import Do, Type, act
 from ttt_net.client.draw import draw
 from ttt_net.client.events import Event, Lost, Retrying
-from ttt_net.client.glyphs import ASCII, BOXES, Glyphs, glyphs_for
+from ttt_net.client.glyphs import ASCII, BOXES, Glyphs, encodable, glyphs_for
 from ttt_net.client.looks import labels_of
 from ttt_net.client.view import Overlay, View, update
 from ttt_net.messages import ClockInfo, OfferInfo, Play, PlayerInfo, Seek
@@ -114,6 +115,20 @@ def test_the_encoding_decides_what_is_drawn_with(encoding: str | None, is_ascii:
     assert glyphs_for(encoding, is_ascii=is_ascii) is glyphs
 
 
+@pytest.mark.parametrize(
+    ("text", "encoding", "shown"),
+    [
+        ("Misère 3×3 名", "utf-8", "Misère 3×3 名"),
+        ("Misère 3×3 名", "ascii", "Misere 3x3 ?"),
+        ("Misère 3×3 名", "latin-1", "Misère 3×3 ?"),
+        ("Misère", None, "Misere"),
+        ("Misère", "no such encoding", "??????"),
+    ],
+)
+def test_what_an_encoding_has_not_becomes_the_nearest_that_it_has(text: str, encoding: str | None, shown: str) -> None:
+    assert encodable(text, encoding) == shown
+
+
 @pytest.mark.parametrize("size", [ROOMY, COMPACT])
 def test_the_same_board_reads_the_same_without_colour(size: tuple[int, int]) -> None:
     plain = draw(seen(snapshot(moves=[4, 0])), size, 0, BOXES).plain
@@ -164,3 +179,15 @@ def test_a_clock_ticks_down_to_tenths() -> None:
     assert "1:01" in draw(view, ROOMY, 999, BOXES).plain.replace("1:00", "1:01")
     assert "0:00.9" in draw(view, ROOMY, 60_100, BOXES).plain
     assert "1:00:00" in draw(view, ROOMY, 0, BOXES).plain
+
+
+@pytest.mark.parametrize("size", [ROOMY, COMPACT])
+def test_marks_are_bright_and_the_walls_around_them_dim(size: tuple[int, int]) -> None:
+    view = seen(snapshot("connect4", FOUR[:3]))
+    console = Console(width=size[0], color_system="truecolor", force_terminal=True)
+    styles = {segment.text.strip(): segment.style for segment in console.render(draw(view, size, 0, BOXES))}
+    for mark in "XO":
+        style = styles[mark]
+        assert style is not None
+        assert style.bold
+        assert not style.dim

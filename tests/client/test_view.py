@@ -59,9 +59,10 @@ def test_a_new_match_comes_on_the_screen_and_ends_the_search() -> None:
 
 
 def test_an_unfinished_match_is_shown_at_once_and_said_to_be_one() -> None:
-    view = seen(snapshot(moves=[4, 0]))
+    view = update(update(View(), welcome("m1"), 0), snapshot(moves=[4, 0]), 0)
     assert view.is_live
     assert words.notice(view) == "Your unfinished match goes on."
+    assert words.notice(seen(snapshot(moves=[4, 0]))) == "", "it has just begun, however quick the other was"
 
 
 def test_a_move_is_pending_until_its_fact_is_there() -> None:

@@ -144,7 +144,11 @@ class RawPeer:
         if receive_buffer:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         sock.setblocking(False)
-        await asyncio.get_running_loop().sock_connect(sock, ("127.0.0.1", port))
+        try:
+            await asyncio.get_running_loop().sock_connect(sock, ("127.0.0.1", port))
+        except OSError:
+            sock.close()
+            raise
         return cls(sock)
 
     async def send(self, data: bytes) -> None:

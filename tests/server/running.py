@@ -29,20 +29,32 @@ class Server:
         self.database = database
         self.port = port
         self.url = f"ws://127.0.0.1:{port}"
-        self._raw: list[RawPeer] = []
+        self._polite: list[RawPeer] = []
+        self._stubborn: list[RawPeer] = []
 
     async def connect(self) -> Peer:
         """Return a client that has not said hello yet."""
         return await Peer.connect(self.url)
 
-    async def raw(self, *, receive_buffer: int | None = None) -> RawPeer:
-        """Return a bare TCP connection."""
-        self._raw.append(await RawPeer.connect(self.port, receive_buffer))
-        return self._raw[-1]
+    async def raw(self) -> RawPeer:
+        """Return a bare TCP connection, which hangs up before the server ends."""
+        self._polite.append(await RawPeer.connect(self.port))
+        return self._polite[-1]
+
+    async def stalled(self, name: str) -> RawPeer:
+        """Return a player over a bare connection with a small buffer, who does not read even when the server ends."""
+        self._stubborn.append(await RawPeer.connect(self.port, receive_buffer=4_096))
+        await self._stubborn[-1].hello(name)
+        return self._stubborn[-1]
+
+    def hang_up(self) -> None:
+        """Close the bare connections, but for those who stay to the end."""
+        for peer in self._polite:
+            peer.close()
 
     def close(self) -> None:
-        """Close the bare sockets of the test."""
-        for peer in self._raw:
+        """Close all bare connections."""
+        for peer in self._polite + self._stubborn:
             peer.close()
 
     async def join(self, name: str, bot: str | None = None) -> Peer:
@@ -120,9 +132,9 @@ async def running(folder: Path, limits: Limits | None = None, seed: int = 1) -> 
         database = Database(folder / JOURNAL_FILE)
         try:
             hub = Hub(Journal(database), "test", limits or Limits(), steady_clock(), random.Random(seed))
-            async with serving(hub, database, listening), asyncio.timeout(PATIENCE_S):
-                server = Server(hub, database, listening.getsockname()[1])
-                with closing(server):
+            with closing(Server(hub, database, listening.getsockname()[1])) as server:
+                async with serving(hub, database, listening), asyncio.timeout(PATIENCE_S):
                     yield server
+                    server.hang_up()
         finally:
             database.close()

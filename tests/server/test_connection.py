@@ -1,6 +1,7 @@
 """What a bad peer cannot do: broken frames, dripping handshakes, readers that stop, wires that are cut."""
 
 import asyncio
+import contextlib
 import socket
 import struct
 from pathlib import Path
@@ -12,7 +13,7 @@ from tests.server.running import running, until
 from ttt_net.server.connection import Connection, frame
 from ttt_net.server.limits import Limits
 
-FEW = Limits(messages_per_s=1_000_000.0, message_burst=1_000_000)
+FAST = Limits(messages_per_s=1_000_000.0, message_burst=1_000_000)
 """No limit of rate, for those who are to be stopped by another."""
 
 
@@ -216,14 +217,13 @@ async def test_a_closing_handshake_that_is_not_answered_ends_in_time(tmp_path: P
 def flood(connection: Connection) -> None:
     """Send to a peer that does not read, until the server has to keep what the kernel will not take."""
     while connection.is_open and connection._behind_since_s is None:
-        connection.send(frame(b'"' + b"x" * 1_000 + b'"'))
+        connection.send(frame(b'{"type":"filler","x":"' + b"x" * 1_000 + b'"}'))
     assert connection.is_open
 
 
 async def test_a_stopped_reader_that_hangs_up_half_does_not_hurt_the_server(tmp_path: Path) -> None:
-    async with running(tmp_path, FEW) as server:
-        stalled = await server.raw(receive_buffer=4_096)
-        await stalled.hello("Mallory")
+    async with running(tmp_path, FAST) as server:
+        stalled = await server.stalled("Mallory")
         connection = server.connection_of("Mallory")
         flood(connection)
         stalled.socket.shutdown(socket.SHUT_WR)
@@ -251,3 +251,110 @@ async def test_a_fault_in_looking_after_one_connection_costs_only_that_one(
         await bob.ok("ping")
         assert "planted" in caplog.text
         caplog.clear()
+
+
+def held(connection: Connection) -> int:
+    """Return how many bytes of ours wait for the peer."""
+    return connection._transport.get_write_buffer_size()
+
+
+@pytest.mark.parametrize("size", [1, 100, 1_000, 4_000, 60_000])
+async def test_a_stopped_reader_holds_at_most_64_kib_and_is_gone_in_time(tmp_path: Path, size: int) -> None:
+    async with running(tmp_path, FAST) as server:
+        await server.stalled("Mallory")
+        connection = server.connection_of("Mallory")
+        flood(connection)
+        most = 0
+        while connection.is_open:
+            connection.send(frame(b"x" * size))
+            most = max(most, held(connection))
+        assert most <= 65_536
+        assert held(connection) <= 65_536 + 200, "and the close frame"
+        server.tick(server.hub.limits.closing_s + 0.1)
+        await server.until_empty()
+
+
+async def test_a_stopped_reader_in_a_match_is_dropped_and_its_opponent_unhurt(tmp_path: Path) -> None:
+    async with running(tmp_path, FAST) as server:
+        stalled = await server.stalled("Mallory")
+        ann = await server.join("Ann")
+        await stalled.send(said("seek", 2, games=["tictactoe"]))
+        await ann.ok("seek", games=["tictactoe"])
+        match = (await ann.hear("snapshot"))["match"]
+        connection = server.connection_of("Mallory")
+        while connection.is_open:
+            await stalled.send(said("who", 3) * 20)
+            await ann.ok("ping")
+        assert held(connection) <= 65_536 + 200
+        server.tick(server.hub.limits.closing_s + 0.1)
+        await ann.hear("presence", match=match, online=False)
+        await ann.ok("abort", match=match)
+
+
+async def test_a_stopped_reader_that_still_answers_pings_is_dropped_when_it_has_stalled_too_long(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path, FAST) as server:
+        stalled = await server.stalled("Mallory")
+        connection = server.connection_of("Mallory")
+        flood(connection)
+        now_s = asyncio.get_running_loop().time()
+        for second in range(1, 5):
+            await stalled.send(client_frame(PONG))
+            connection.tick(now_s + second)
+            assert connection.is_open
+        connection._heard_s = now_s + 5  # what one more pong would do
+        connection.tick(now_s + server.hub.limits.stalled_s + 0.1)
+        await server.until_empty()
+
+
+async def test_a_reader_that_catches_up_is_kept_and_misses_nothing(tmp_path: Path) -> None:
+    async with running(tmp_path, FAST) as server:
+        slow = await server.stalled("Ann")
+        connection = server.connection_of("Ann")
+        for _ in range(20):
+            flood(connection)
+            for _ in range(60):
+                connection.send(frame(b'{"type":"filler"}'))
+            connection.send(frame(b'{"type":"mark"}'))
+            await slow.hear("mark")
+            await until(lambda: connection._behind_since_s is None)
+        assert connection.is_open
+
+
+async def test_pings_without_reading_the_pongs_do_not_fill_the_memory(tmp_path: Path) -> None:
+    async with running(tmp_path, FAST) as server:
+        stalled = await server.stalled("Mallory")
+        connection = server.connection_of("Mallory")
+        most = 0
+        with contextlib.suppress(ConnectionError):
+            while connection in server.connections:
+                await stalled.send(client_frame(PING, bytes(125)) * 100)
+                most = max(most, held(connection))
+        assert most <= 65_536 + 262_144, "one read of the event loop on top"
+        await server.join("Ann")
+
+
+async def test_twenty_stopped_readers_do_not_keep_the_server_from_ending(tmp_path: Path) -> None:
+    async with asyncio.timeout(10):
+        async with running(tmp_path, FAST) as server:
+            for number in range(20):
+                await server.stalled(f"Mallory {number}")
+                flood(server.connection_of(f"Mallory {number}"))
+            ann = await server.join("Ann")
+    assert await ann.close_code() == 1012
+    assert server.connections == set()
+
+
+async def test_a_wire_that_is_cut_in_the_middle_of_a_frame_leaves_nothing(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        whole = said("ping", 2)
+        for cut in range(len(whole)):
+            peer = await server.raw()
+            await peer.upgrade()
+            await peer.send(whole[:cut])
+            if cut % 2:
+                peer.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            peer.close()
+        await server.until_empty()
+        await server.join("Ann")

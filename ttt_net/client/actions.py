@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from ttt_net.client.events import Answered
+from ttt_net.client.moves import layers_of, legal_at, quick_moves
 from ttt_net.client.view import Link, Overlay, View
 from ttt_net.client.words import move_name
 from ttt_net.errors import Code
@@ -22,7 +23,6 @@ from ttt_net.messages import (
     Resign,
     Said,
     Seek,
-    Snapshot,
 )
 
 _MAX_TYPED = 12
@@ -133,11 +133,6 @@ def answered(view: View, event: Answered) -> tuple[Said, ...]:
     return ()
 
 
-def layers_of(match: Snapshot) -> int:
-    """Return how many boards lie side by side."""
-    return match.game.shape[0] if len(match.game.shape) == 3 else 1
-
-
 def _moved_cursor(view: View, dx: int, dy: int) -> View:
     """Move over the board as it is drawn: right of a layer comes the next, unless marks fall from layer to layer."""
     match = view.match
@@ -150,16 +145,6 @@ def _moved_cursor(view: View, dx: int, dy: int) -> View:
     column = (z * width + x + dx) % (layers * width)
     y = (y + dy) % height
     return replace(view, cursor=(column // width * height + y) * width + column % width, typed="")
-
-
-def legal_at(match: Snapshot, cell: int) -> tuple[int, ...]:
-    """Return the legal moves that mark a cell, or where marks fall, those of its column or peg."""
-    cells = match.game.move_cells
-    if not match.game.gravity:
-        return tuple(move for move in match.position.legal if cells[move] == cell)
-    height, width = match.game.shape[-2:]
-    column = width if layers_of(match) == 1 else width * height
-    return tuple(m for m in match.position.legal if cells[m] >= 0 and cells[m] % column == cell % column)
 
 
 def _place(view: View) -> Step:
@@ -213,18 +198,6 @@ def _play_named(view: View, name: str) -> Step:
     why = "is not possible now" if known else "is no move here"
     some = ", ".join(move_name(match, move) for move in match.position.legal[:9])
     return replace(view, notice=f"{name} {why}; possible: {some}{' ...' if len(match.position.legal) > 9 else ''}"), ()
-
-
-def quick_moves(match: Snapshot) -> dict[int, tuple[int, ...]]:
-    """Return the legal moves by digit, with every digit that means a cell or column; empty where digits mean none."""
-    game = match.game
-    names = {name for cell, name in zip(game.move_cells, game.move_names, strict=True) if cell >= 0}
-    if game.gravity and all(name.isdecimal() and len(name) == 1 for name in names):
-        digits = sorted(map(int, names))
-        return {digit: tuple(m for m in match.position.legal if game.move_names[m] == str(digit)) for digit in digits}
-    if len(game.shape) == 2 and game.shape[0] * game.shape[1] <= 9 and not game.gravity:
-        return {cell + 1: legal_at(match, cell) for cell in range(game.shape[0] * game.shape[1])}
-    return {}
 
 
 def _play_quick(view: View, digit: int) -> Step:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
-from ttt_net.client.actions import layers_of
 from ttt_net.client.glyphs import Glyphs
 from ttt_net.client.looks import Frame, Labels, Look, labels_of, looks_of
+from ttt_net.client.moves import layers_of
 from ttt_net.client.view import View
 from ttt_net.messages import GameInfo
 
@@ -87,7 +87,8 @@ class _Pen:
             name = self.labels.layers[z] if layers > 1 and self.form.has_labels else ""
             drawn.append(self._board(looks[z * cells : (z + 1) * cells], name))
         gap = " " * _LAYER_GAP if self.form.has_labels else self.glyphs.vertical
-        return [Text(gap, style="dim", end="").join(lines) for lines in zip(*drawn, strict=True)]
+        between = Text.assemble((gap, "dim"))  # styled as a part: the style of a whole would dim the marks too
+        return [between.join(lines) for lines in zip(*drawn, strict=True)]
 
     def _board(self, looks: Sequence[Look], name: str) -> list[Text]:
         lines = []
@@ -104,7 +105,9 @@ class _Pen:
         return [*self._heads(name, lines[0].cell_len), *lines]
 
     def _labelled(self, line: Text, label: str) -> Text:
-        return Text(label.rjust(self.margin - 1).ljust(self.margin), style="dim") + line if self.margin else line
+        if not self.margin:
+            return line
+        return Text.assemble((label.rjust(self.margin - 1).ljust(self.margin), "dim"), line)
 
     def _heads(self, name: str, across: int) -> list[Text]:
         """Return the lines above a board: the name of its layer, and the heads of its columns."""
@@ -165,7 +168,7 @@ def _cell(form: Form, look: Look, part: int, glyphs: Glyphs) -> tuple[str, str, 
 
 def _tight_row(row: Sequence[Look], walls: str) -> Text:
     """Return cells of one column with one column between them, in which the brackets stand."""
-    line = Text(walls, style="dim")
+    line = Text.assemble((walls, "dim"))
     for index in range(len(row) + 1):
         before = row[index - 1] if index else None
         after = row[index] if index < len(row) else None

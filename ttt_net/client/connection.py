@@ -128,15 +128,19 @@ class Connection:
                 attempt = 0 if now_ms - self._welcome_at_ms >= SETTLED_MS else attempt
                 lost_at_ms, self._welcome_at_ms = now_ms, None
                 await self._tell(Lost(loss.reason))
-            patience_ms = self._patience.later_ms if self._was_welcome else self._patience.first_ms
-            is_hopeless = loss.is_foreign and not self._was_welcome
-            if is_hopeless or (patience_ms is not None and now_ms - lost_at_ms >= patience_ms):
+            left_ms = self._patience_left_ms(now_ms - lost_at_ms)
+            if left_ms <= 0 or (loss.is_foreign and not self._was_welcome):
                 return Farewell(Parting.UNREACHABLE, loss.reason)
             attempt += 1
             wait_ms = delay_ms(attempt, is_live=self._dialogue.has_live_match, jitter=self._chance.jitter())
+            wait_ms = min(wait_ms, left_ms)
             self._is_away = True
             await self._tell(Retrying(attempt, wait_ms))
             await asyncio.sleep(wait_ms / 1000)
+
+    def _patience_left_ms(self, away_ms: int) -> int:
+        patience_ms = self._patience.later_ms if self._was_welcome else self._patience.first_ms
+        return DELAYS_MS[-1] if patience_ms is None else patience_ms - away_ms
 
     async def _link(self) -> _Loss:
         """Hold one link for as long as it lasts and return how it ended."""

@@ -113,7 +113,7 @@ def _body(view: View, width: int, height: int, glyphs: Glyphs) -> list[Text] | N
         return _centred([Text(line) for line in help_lines(view, height)], width)
     match = view.match
     if match is None:
-        return []
+        return _centred([Text(line, style="dim") for line in words.bot_hint(view, width)], width)
     lines = draw_board(view, width, height, glyphs)
     return _centred(lines, width) if lines is not None else None
 

@@ -4,12 +4,14 @@ Marks differ by shape and brackets say what colour says too, so that a board rea
 The colours are Okabe and Ito's, which people with any colour vision tell apart.
 """
 
+import unicodedata
 from dataclasses import dataclass
 
 COLOURS = {"X": "#56B4E9", "O": "#E69F00"}
 """Sky blue and orange; all other marks take the terminal's own colour."""
 WON = "#009E73"
 WARNING = "#D55E00"
+_PLAINER = {"×": "x", "—": "-", "–": "-", "…": ".", "·": ".", "“": '"', "”": '"', "’": "'"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +77,30 @@ ASCII = Glyphs(
 )
 
 
+def encodable(text: str, encoding: str | None) -> str:
+    """Return the text, as long as it was, with what the encoding has not replaced by the nearest that it has."""
+    encoding = encoding or "ascii"
+    if _has(encoding, text):
+        return text
+    return "".join(character if _has(encoding, character) else _nearest(character, encoding) for character in text)
+
+
+def _has(encoding: str, text: str) -> bool:
+    try:
+        text.encode(encoding)
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def _nearest(character: str, encoding: str) -> str:
+    plainer = _PLAINER.get(character) or unicodedata.normalize("NFKD", character)[0]
+    return plainer if _has(encoding, plainer) else "?"
+
+
 def glyphs_for(encoding: str | None, *, is_ascii: bool) -> Glyphs:
     """Return the set that the encoding of a terminal can show."""
     if is_ascii:
         return ASCII
     sample = "".join((BOXES.horizontal, BOXES.cross, BOXES.corners, BOXES.free, BOXES.dash, *BOXES.cursor, "╲╱╳╭╮╰╯"))
-    try:
-        sample.encode(encoding or "ascii")
-    except (UnicodeEncodeError, LookupError):
-        return ASCII
-    return BOXES
+    return BOXES if _has(encoding or "ascii", sample) else ASCII

@@ -4,7 +4,8 @@ A key is named as prompt_toolkit names it (`up`, `c-m`, `a`). Letters of the boa
 where such a letter is also a key, the upper-case letter is always the key.
 """
 
-from ttt_net.client.actions import Action, Choose, Do, Quick, Type, quick_moves
+from ttt_net.client.actions import Action, Choose, Do, Quick, Type
+from ttt_net.client.moves import quick_moves
 from ttt_net.client.view import Overlay, View
 from ttt_net.messages import Snapshot
 from ttt_net.text import clean

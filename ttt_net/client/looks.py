@@ -8,8 +8,8 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
-from ttt_net.client.actions import legal_at, quick_moves
 from ttt_net.client.glyphs import COLOURS, WON, Glyphs
+from ttt_net.client.moves import legal_at, quick_moves
 from ttt_net.client.view import View
 from ttt_net.client.words import mark_of
 from ttt_net.messages import GameInfo, Snapshot

@@ -66,7 +66,8 @@ def _run(options: Options) -> int:
             return _report(options, ending)
         taken.add(mine.name)
         if _may_ask(options):
-            name = _ask(f"{farewell.sentence.capitalize()}. Another name", next(_free(name, taken)))
+            print(f"{farewell.sentence[:1].upper()}{farewell.sentence[1:]}.")
+            name = _ask("Another name", next(_free(name, taken)))
             identity.remember_name(name)
             taken.discard(name)
         elif farewell.code == Code.BAD_NAME:

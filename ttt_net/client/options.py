@@ -34,6 +34,7 @@ class Options:
     is_plain: bool = False
     is_ascii: bool = False
     seed: int | None = None
+    level: int | None = None
     move_ms: int = DEFAULT_MOVE_MS
 
     @property
@@ -61,9 +62,9 @@ def parse(arguments: Sequence[str] | None) -> Options:
     """Return the options; whatever is wrong raises `ConfigurationError`."""
     given = _parser().parse_args(arguments)
     if given.bot is None:
-        for flag, value in (("--games", given.games), ("--move-time", given.move_time), ("--seed", given.seed)):
-            if value is not None:
-                raise ConfigurationError(f"{flag} is for bots; add --bot STRATEGY")
+        for flag in ("games", "move_time", "seed", "level"):
+            if getattr(given, flag) is not None:
+                raise ConfigurationError(f"--{flag.replace('_', '-')} is for bots; add --bot STRATEGY")
     if given.games is not None and given.games < 1:
         raise ConfigurationError(f"--games {given.games}: at least 1")
     if given.move_time is not None and not 1 <= given.move_time <= 600_000:
@@ -82,6 +83,7 @@ def parse(arguments: Sequence[str] | None) -> Options:
         is_plain=given.plain,
         is_ascii=given.ascii,
         seed=given.seed,
+        level=given.level,
         move_ms=given.move_time or DEFAULT_MOVE_MS,
     )
 
@@ -97,6 +99,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--opponents", choices=("any", "people", "bots"), help="who is welcome as an opponent")
     parser.add_argument("--move-time", type=int, metavar="MS", help="bot: think so long at most (default: 1000)")
     parser.add_argument("--seed", type=int, metavar="N", help="bot: make its chances repeatable")
+    parser.add_argument("--level", type=int, metavar="N", help="bot: play weaker, as people do, from 1 up to 8")
     parser.add_argument("--json", action="store_true", help="write what is heard as JSON lines, then a summary")
     parser.add_argument("--plain", action="store_true", help="line by line, without a full screen")
     parser.add_argument("--ascii", action="store_true", help="draw with ASCII characters only")

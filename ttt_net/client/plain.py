@@ -6,7 +6,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import replace
 
@@ -23,6 +22,7 @@ from ttt_net.text import clean
 LEAVE_S = 2.0
 MAX_HELD_LINES = 256
 _MAX_LINE_BYTES = 256
+_FULL_S = 0.05
 _WIDTH, _HEIGHT = 80, 60
 _FORMS = FORMS[2:]
 _WORDS = {
@@ -128,6 +128,7 @@ class Plain:
                 self._write(text)
             self._said[part] = text
         self._table.forget_notice()
+        self._said["notice"] = ""  # what is said again is meant again
 
 
 def _action(word: str) -> Action | None:
@@ -165,9 +166,18 @@ def read_lines(mailbox: asyncio.Queue[Mail]) -> None:
     """
     loop = asyncio.get_running_loop()
 
+    def put(line: Line, is_put: threading.Event) -> None:
+        if mailbox.full():
+            loop.call_later(_FULL_S, put, line, is_put)
+        else:
+            mailbox.put_nowait(line)
+            is_put.set()
+
     def deliver(text: str | None) -> None:
-        with suppress(RuntimeError, CancelledError):  # the loop is gone, and so is all interest in lines
-            asyncio.run_coroutine_threadsafe(mailbox.put(Line(text)), loop).result()
+        is_put = threading.Event()
+        with suppress(RuntimeError):  # the loop is gone, and so is all interest in lines
+            loop.call_soon_threadsafe(put, Line(text), is_put)
+            is_put.wait()
 
     def read() -> None:
         rest = b""

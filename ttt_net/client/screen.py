@@ -9,7 +9,7 @@ from rich.live import Live
 from rich.text import Text
 
 from ttt_net.client.draw import draw
-from ttt_net.client.glyphs import Glyphs
+from ttt_net.client.glyphs import Glyphs, encodable
 from ttt_net.client.view import View
 
 try:
@@ -46,7 +46,8 @@ class Screen:
         size = (self._console.width, self._console.height)
         page = draw(view, size, now_ms, self._glyphs)
         if self._shown != (page, size):
-            self._shown = (page, size)
+            self._shown = (page.copy(), size)
+            page.plain = encodable(page.plain, self._console.encoding)
             self._live.update(page, refresh=True)
 
 

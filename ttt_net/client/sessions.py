@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ttt_net.client import words
 from ttt_net.client.events import MAILBOX_LETTERS, Farewell, Mail
-from ttt_net.client.glyphs import Glyphs, glyphs_for
+from ttt_net.client.glyphs import Glyphs, encodable, glyphs_for
 from ttt_net.client.identity import Identity
 from ttt_net.client.options import Options
 from ttt_net.client.signals import delivered
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ttt_net.client.connection import Connection
 
 DEFAULT_GAME = "tictactoe"
-_FIRST_MS = 8_000
+_FIRST_MS = 5_000
 _LATER_MS = 600_000
 """How long a server may be away: before it was ever there, and afterwards where nobody can look on and decide."""
 
@@ -93,7 +93,8 @@ async def _play_as_bot(options: Options, mine: Identity) -> Ending:
     assert options.bot is not None
     is_endless = options.games is None
     opponents: Opponents = options.opponents or ("people" if is_endless else "any")
-    games = [options.game] if options.game else playable_games(options.bot)
+    playable = playable_games(options.bot, options.level)
+    games = [options.game] if options.game else playable
     write = _writer(options)
     hint = "People only: two endless bots would fill the server's disk; --opponents any lifts that."
     mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
@@ -103,7 +104,7 @@ async def _play_as_bot(options: Options, mine: Identity) -> Ending:
         connection = _connection(options, mine, mailbox, first_ms=first_ms, later_ms=patience_ms)
         plan = Plan(Seek(0, games, options.time, opponents), options.games, options.move_ms)
         plan = replace(plan, hint=hint if is_endless and options.opponents is None else "")
-        bot = Bot(connection, Mind(options.bot, options.seed), plan, write)
+        bot = Bot(connection, Mind(options.bot, options.seed, options.level), plan, write)
         await bot.play(mailbox)
     _summarise(bot.view, options)
     return Ending(bot.view.farewell)
@@ -135,8 +136,7 @@ def _writer(options: Options) -> Callable[[str], None]:
 
 
 def _print(text: str) -> None:
-    encoding = sys.stdout.encoding or "ascii"
-    print(text.encode(encoding, "replace").decode(encoding), flush=True)
+    print(encodable(text, sys.stdout.encoding), flush=True)
 
 
 def _summarise(view: View, options: Options) -> None:

@@ -4,10 +4,11 @@ from dataclasses import replace
 
 from ttt_net.client.actions import Action, act, answered
 from ttt_net.client.connection import Connection
-from ttt_net.client.events import Answered, Event
+from ttt_net.client.events import Answered, Event, Farewell, Parting
 from ttt_net.client.view import Link, View, update
-from ttt_net.errors import Refusal
-from ttt_net.messages import Resume, Said, Seek, Welcome
+from ttt_net.errors import Code, Refusal
+from ttt_net.messages import Refused, Resume, Said, Seek, Welcome
+from ttt_net.text import clean
 
 
 class Table:
@@ -31,7 +32,10 @@ class Table:
             self._look_for_match()
         if isinstance(event, Answered):
             self._say(answered(self.view, event))
-            if isinstance(event.request, Resume) and self.view.match is None:
+            if isinstance(event.answer, Refused) and event.answer.code == Code.UNKNOWN_GAME:
+                farewell = Farewell(Parting.REJECTED, clean(event.answer.message, 400), event.answer.code)
+                self.view = replace(self.view, farewell=farewell)
+            if isinstance(event.request, Resume) and isinstance(event.answer, Refused) and self.view.match is None:
                 self._look_for_match()
 
     def do(self, action: Action) -> None:

@@ -12,21 +12,18 @@ from types import MappingProxyType
 from msgspec import structs
 
 from ttt_net.client.events import Answered, Back, Event, Farewell, Garbled, Lost, Retrying
+from ttt_net.client.follow import follow
 from ttt_net.errors import Code
 from ttt_net.messages import (
-    Adjourned,
     Declined,
     Ended,
     Fact,
     Offered,
-    OfferInfo,
-    OutcomeInfo,
     Play,
     Played,
     PlayerInfo,
     Presence,
     Refused,
-    Rematched,
     Restarting,
     Resume,
     Seek,
@@ -82,6 +79,8 @@ class View:
     attempt: int = 0
     you: PlayerInfo | None = None
     server: str = ""
+    unfinished: tuple[str, ...] = ()
+    """The matches that were ours already when we came."""
     matches: Mapping[str, Snapshot] = field(default_factory=lambda: _NO_MATCHES)
     shown: str | None = None
     heard_at_ms: int = 0
@@ -144,7 +143,14 @@ def update(view: View, event: Event, now_ms: int) -> View:
     match event:
         case Welcome():
             return replace(
-                view, link=Link.ONLINE, trouble="", attempt=0, you=event.you, server=event.server, frozen_at_ms=None
+                view,
+                link=Link.ONLINE,
+                trouble="",
+                attempt=0,
+                you=event.you,
+                server=event.server,
+                unfinished=tuple(event.matches),
+                frozen_at_ms=None,
             )
         case Lost():
             return replace(view, link=Link.LOST, trouble=event.reason, frozen_at_ms=now_ms)
@@ -184,7 +190,7 @@ def _with_snapshot(view: View, snapshot: Snapshot, now_ms: int) -> View:
     view = _with_match(view, snapshot, now_ms, snapshot.match if is_shown else view.shown)
     view = replace(view, away_at_ms=now_ms) if is_shown else view
     if is_shown and is_new:
-        resumed = bool(snapshot.moves) and snapshot.outcome is None
+        resumed = snapshot.match in view.unfinished and snapshot.outcome is None
         view = replace(
             view,
             cursor=_first_cursor(snapshot),
@@ -209,7 +215,7 @@ def _with_fact(view: View, fact: Fact, now_ms: int) -> View:
     before = view.matches.get(fact.match)
     if before is None or fact.seq <= before.seq:
         return view
-    after = apply(before, fact)
+    after = follow(before, fact)
     view = _counted(view, before, after)
     view = _with_match(view, after, now_ms if after.clock is not before.clock else view.heard_at_ms, view.shown)
     if fact.match != view.shown:
@@ -230,58 +236,6 @@ def _closes(fact: Fact, overlay: Overlay) -> bool:
 
 def _has_offer(match: Snapshot, side: int | None, kind: str) -> bool:
     return any(offer.side == side and offer.kind == kind for offer in match.offers)
-
-
-def apply(match: Snapshot, fact: Fact) -> Snapshot:
-    """Return the snapshot of the match as it is after the fact."""
-    match fact:
-        case Played():
-            return structs.replace(
-                match,
-                seq=fact.seq,
-                moves=[*match.moves, fact.move],
-                last=fact.move,
-                position=fact.position or match.position,
-                clock=fact.clock or match.clock,
-                offers=[],
-                adjourned=False,
-            )
-        case Tookback():
-            moves = match.moves[: fact.ply]
-            return structs.replace(
-                match,
-                seq=fact.seq,
-                moves=moves,
-                last=moves[-1] if moves else None,
-                position=fact.position or match.position,
-                clock=fact.clock or match.clock,
-                offers=[],
-            )
-        case Adjourned():
-            clock = structs.replace(match.clock, running=None) if match.clock else None
-            return structs.replace(match, seq=fact.seq, adjourned=True, clock=clock)
-        case Offered():
-            offers = [*match.offers, OfferInfo(fact.side, fact.kind)]
-            return structs.replace(match, seq=fact.seq, offers=offers)
-        case Declined():
-            # An offer that is turned down is gone, whichever of the two players ended it.
-            offers = [offer for offer in match.offers if offer.kind != fact.kind]
-            return structs.replace(match, seq=fact.seq, offers=offers)
-        case Ended():
-            position = structs.replace(match.position, to_move=None, legal=[])
-            return structs.replace(
-                match,
-                seq=fact.seq,
-                outcome=OutcomeInfo(fact.winner, fact.reason),
-                clock=fact.clock or match.clock,
-                position=position,
-                offers=[],
-                away=None,
-            )
-        case Rematched():
-            return structs.replace(match, seq=fact.seq, next=fact.next, offers=[])
-        case _:
-            return structs.replace(match, seq=fact.seq)
 
 
 def _counted(view: View, before: Snapshot | None, after: Snapshot) -> View:

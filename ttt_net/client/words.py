@@ -6,7 +6,8 @@ Text from peers is cleaned here once more: the server does so on the way in, and
 from collections.abc import Mapping
 
 from ttt_net.client.view import Link, View
-from ttt_net.messages import MAX_NAME_CELLS, PlayerInfo, Snapshot
+from ttt_net.clock import TimeControl
+from ttt_net.messages import MAX_NAME_CELLS, PlayerInfo, Seek, Snapshot
 from ttt_net.text import clean
 
 _HOW = {
@@ -66,6 +67,29 @@ def result(match: Snapshot) -> str:
     return f"{'You won' if has_won else 'You lost'}{': ' if how else ''}{how}."
 
 
+def seeking(seek: Seek) -> str:
+    """Return what is sought: the games, and the clock if there is one."""
+    games = ", ".join(seek.games) or "any game"
+    if seek.time is None:
+        return games
+    return f"{games}, {clock_name(seek.time)}"
+
+
+def bot_hint(view: View, width: int) -> list[str]:
+    """Return how to get an opponent when nobody else seeks one, where there is room for the whole command."""
+    seek = view.seeking
+    if seek is None:
+        return []
+    time = f" --time {clock_name(seek.time)}" if seek.time is not None else ""
+    lines = ["No opponent? Seat a bot from another terminal:", f"python client.py {view.address} --bot alphabeta{time}"]
+    return lines if max(map(len, lines)) <= width else []
+
+
+def clock_name(time: TimeControl) -> str:
+    """Return a time control as it is typed: minutes and seconds, `3+2`."""
+    return f"{time.initial_ms / 60_000:g}+{time.increment_ms / 1000:g}"
+
+
 def status(view: View) -> str:
     """Return in one sentence what is the matter now."""
     match = view.match
@@ -73,8 +97,7 @@ def status(view: View) -> str:
         if view.link is Link.CONNECTING:
             return f"Connecting to {view.address} ..."
         if view.seeking is not None:
-            games = ", ".join(view.seeking.games) or "any game"
-            return f"Waiting for an opponent ({games}) ..."
+            return f"Waiting for an opponent ({seeking(view.seeking)}) ..."
         return "Connected." if view.link is Link.ONLINE else ""
     if match.outcome is not None:
         return result(match) if view.seeking is None else f"{result(match)} Waiting for a new opponent ..."

@@ -12,6 +12,8 @@ BACKLOG = 1024
 
 def listen(host: str | None, port: int) -> socket.socket:
     """Return a listening socket on `host` (None: all interfaces, IPv4 and IPv6); port 0 picks a free one."""
+    if not 0 <= port <= 65_535:  # some systems would take the port modulo 65,536
+        raise ConfigurationError(f"port {port} is out of range; ports are 0 to 65535")
     try:
         if host is None and socket.has_dualstack_ipv6():
             return socket.create_server(("", port), family=socket.AF_INET6, dualstack_ipv6=True, backlog=BACKLOG)
@@ -29,8 +31,6 @@ def listen(host: str | None, port: int) -> socket.socket:
                 f"{where} is taken, perhaps by a server that runs already; choose another with --port"
             ) from None
         raise ConfigurationError(f"cannot listen on {where}: {error.strerror or error}") from None
-    except OverflowError:
-        raise ConfigurationError(f"port {port} is out of range; ports are 0 to 65535") from None
 
 
 def display(host: str, port: int) -> str:

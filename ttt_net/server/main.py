@@ -24,6 +24,7 @@ from ttt_net.server.limits import Limits
 
 DEFAULT_PORT = 8765
 DEFAULT_DATA = user_data_path("ttt_net", appauthor=False) / "server"
+MAX_RATE = 1_000_000
 JOURNAL_FILE = "journal.sqlite"
 _WRITING_S = 1.0
 """How long the end waits for the journal."""
@@ -39,6 +40,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     try:
+        if not 1 <= arguments.rate <= MAX_RATE:
+            raise ConfigurationError(f"--rate {arguments.rate:g} is out of range; 1 to {MAX_RATE:,}")
         with listen(arguments.host, arguments.port) as listening:
             database = Database(arguments.data / JOURNAL_FILE)
             try:
@@ -80,6 +83,10 @@ async def _serve(hub: Hub, database: Database, listening: socket.socket, argumen
     async with serving(hub, database, listening):
         _announce(listening, arguments)
         await stop.wait()
+    for number in (signal.SIGTERM, signal.SIGINT):  # one more of them would end in another exit code what is over
+        with contextlib.suppress(NotImplementedError):
+            loop.remove_signal_handler(number)
+        signal.signal(number, signal.SIG_IGN)
 
 
 @contextlib.asynccontextmanager

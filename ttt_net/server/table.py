@@ -84,7 +84,7 @@ class Table:
         self.match, self.seats = match, seats
         self._note_absences(match)
         for session in self.audience.values():
-            session.tell(self._snapshot(match, session))
+            session.tell(self._snapshot(match, session, self._owner.now_ms()))
         self._settle()  # both may have left while it was being written down
 
     def live_row(self) -> LiveMatch | None:
@@ -125,7 +125,7 @@ class Table:
             if self.match and side is not None:
                 on_purpose = session.connection.left_on_purpose
                 self.match.absences.went(side, self._owner.now_ms(), on_purpose=on_purpose)
-                self._mind_clock(self.match)
+                self._mind_clock(self.match, self._owner.now_ms())
             if self.match is None or self.match.next is None:  # else both go on to the rematch
                 self._tell_presence(session.player, online=False)
             if side is None:
@@ -167,15 +167,16 @@ class Table:
         side = self._side(session)
         if side is None:  # it was asked while the match was being read
             raise Refusal(Code.NOT_SEATED, f"you are not a player of match {self.id}")
+        now_ms = self._owner.now_ms()  # one moment for all of it: the clock that is told is the one that is started
         is_new = self.audience.get(session.player) is not session
         if is_new:
             self.seat(session)
             match.absences.returned(side)
-            self._mind_clock(match)
+            self._mind_clock(match, now_ms)
         session.ok(request.id)
         if request.seq and match.seq - request.seq <= MAX_TAIL:
             session.connection.send(b"".join(frame(encode(fact)) for fact in match.tail(request.seq)))
-        session.tell(self._snapshot(match, session))
+        session.tell(self._snapshot(match, session, now_ms))
         if is_new:
             self._tell_presence(session.player, online=True)
 
@@ -194,11 +195,11 @@ class Table:
             raise Refusal(Code.NOT_PUBLIC, "that match is private")
         self.seat(session)
         session.ok(request.id)
-        session.tell(self._snapshot(match, session))
+        session.tell(self._snapshot(match, session, self._owner.now_ms()))
         self._tell_watchers()
 
-    def _snapshot(self, match: Match, session: Session) -> Snapshot:
-        return match.snapshot(self._side(session), self._present(), self._owner.now_ms(), self._watchers())
+    def _snapshot(self, match: Match, session: Session, now_ms: int) -> Snapshot:
+        return match.snapshot(self._side(session), self._present(), now_ms, self._watchers())
 
     def _watchers(self) -> int:
         return sum(player not in (self.seats or ()) for player in self.audience)
@@ -239,7 +240,7 @@ class Table:
             asked[0].ok(asked[1])
         for session in list(self.audience.values()):
             session.connection.send(told)
-        self._mind_clock(match)
+        self._mind_clock(match, self._owner.now_ms())
         if isinstance(facts[-1], Ended):
             self._owner.ended(self)
 
@@ -271,7 +272,7 @@ class Table:
     def _open_record(self, record: Record) -> None:
         self.match, self.seats = Match.from_facts(record.facts), record.seats
         self._note_absences(self.match)
-        self._mind_clock(self.match)
+        self._mind_clock(self.match, self._owner.now_ms())
 
     def _refuse_all(self, failure: StorageError | None) -> None:
         refusal = Refusal(Code.UNKNOWN_MATCH, f"there is no match {self.id}")
@@ -323,10 +324,9 @@ class Table:
         for session in self.audience.values():
             session.connection.send(told)
 
-    def _mind_clock(self, match: Match) -> None:
+    def _mind_clock(self, match: Match, now_ms: int) -> None:
         """Let time run while a player is here, and look again when the running side's will be used up."""
         self._stop_flag()
-        now_ms = self._owner.now_ms()
         if any(self._present()):
             match.run_clock(now_ms)
         else:
@@ -356,4 +356,4 @@ class Table:
         if facts:
             self._commit(self.match, facts, None)
         else:
-            self._mind_clock(self.match)
+            self._mind_clock(self.match, self._owner.now_ms())

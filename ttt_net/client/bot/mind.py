@@ -1,6 +1,7 @@
 """The bot's end of a thinking process: a search holds the interpreter's lock, so a thread would not do."""
 
 import asyncio
+import contextlib
 import json
 import os
 import sys
@@ -19,8 +20,8 @@ _MAX_ANSWER_BYTES = 65_536
 class Mind:
     """The parent's end of a thinking process."""
 
-    def __init__(self, strategy: str, seed: int | None) -> None:
-        self._arguments = (strategy, "" if seed is None else str(seed))
+    def __init__(self, strategy: str, seed: int | None = None, level: int | None = None) -> None:
+        self._arguments = [strategy, *("" if number is None else str(number) for number in (seed, level))]
         self._process: asyncio.subprocess.Process | None = None
 
     async def start(self) -> None:
@@ -48,7 +49,7 @@ class Mind:
                     await self.start()
                 return await self._ask(question)
             except (OSError, EOFError, TimeoutError):
-                self.stop()
+                await self.stop()
                 if is_last:
                     raise
         raise AssertionError("unreachable")
@@ -72,8 +73,14 @@ class Mind:
         assert isinstance(answer, list)
         return answer
 
-    def stop(self) -> None:
+    async def stop(self) -> None:
         """End the process."""
-        if self._process is not None and self._process.returncode is None:
-            self._process.kill()
-        self._process = None
+        process, self._process = self._process, None
+        if process is None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        if process.stdin is not None:
+            process.stdin.close()
+        async with asyncio.timeout(GRACE_S):
+            await process.wait()

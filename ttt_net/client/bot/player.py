@@ -94,7 +94,7 @@ class Bot:
                 for task in tasks:
                     task.cancel()
         finally:
-            self._mind.stop()
+            await self._mind.stop()
 
     def _hear(self, event: Event) -> None:
         before = self.view

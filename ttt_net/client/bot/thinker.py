@@ -1,6 +1,6 @@
 """The thinking process: one question a line comes in, one answer a line goes out, as JSON, until the input ends.
 
-`python -m ttt_net.client.bot.thinker STRATEGY SEED`. Since it ends with its input, it never outlives the bot that
+`python -m ttt_net.client.bot.thinker STRATEGY SEED LEVEL`. Since it ends with its input, it never outlives the bot that
 started it, whatever killed that.
 """
 
@@ -31,20 +31,20 @@ class Thought(NamedTuple):
     objection: str = ""
 
 
-def playable_games(strategy: str) -> list[str]:
+def playable_games(strategy: str, level: int | None = None) -> list[str]:
     """Return the games to seek for a strategy: none, which means any, if it plays all that have a name.
 
-    An unknown strategy raises `ConfigurationError`.
+    An unknown strategy or level raises `ConfigurationError`.
     """
-    mind = find_strategy(strategy)
+    mind = find_strategy(strategy, level=level)
     playable = [name for name in NAMES if mind.objection(find_game(name)) is None]
     return [] if len(playable) == len(NAMES) else playable
 
 
 def main(arguments: list[str]) -> int:
     """Answer questions until the input ends; the first line out says that all is ready."""
-    name, seed = arguments
-    strategy = find_strategy(name, seed=int(seed) if seed else None)
+    name, seed, level = arguments
+    strategy = find_strategy(name, seed=int(seed) if seed else None, level=int(level) if level else None)
     print("[]", flush=True)
     for line in sys.stdin:
         print(json.dumps(answer(strategy, Question(*json.loads(line)))), flush=True)

@@ -1,0 +1,108 @@
+"""A real server in a process of its own, and real clients against it."""
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+PATIENCE_S = 60
+"""No wait of a test lasts longer, however busy the machine is."""
+Start = Callable[..., "subprocess.Popen[str]"]
+CLIENT = [sys.executable, str(ROOT / "client.py")]
+
+
+class RealServer:
+    """`server.py` on a port that stays the same when it is killed and started again."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.port = 0
+        self.process: subprocess.Popen[str] | None = None
+
+    @property
+    def address(self) -> str:
+        """What a person types."""
+        return f"127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        """Start it and wait until it listens."""
+        command = [sys.executable, str(ROOT / "server.py"), "--host", "127.0.0.1", "--port", str(self.port)]
+        command += ["--data", str(self.folder)]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout is not None
+        first = self.process.stdout.readline()
+        assert first.startswith("listening on "), first
+        self.port = int(first.rsplit(":", 1)[1])
+
+    def end(self, *, is_killed: bool = False) -> None:
+        """Stop it, or kill it with kill -9."""
+        if self.process is None:
+            return
+        if is_killed:
+            self.process.kill()
+        else:
+            self.process.terminate()
+        self.process.communicate(timeout=10)
+        self.process = None
+
+
+@pytest.fixture
+def real_server(tmp_path: Path) -> Iterator[RealServer]:
+    server = RealServer(tmp_path / "data")
+    server.start()
+    try:
+        yield server
+    finally:
+        server.end()
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """What clients are started with: a home of their own, and a terminal that everybody knows."""
+    return {
+        **{key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "COLUMNS", "LINES")},
+        "TTT_NET_HOME": str(tmp_path / "home"),
+        "TERM": "xterm-256color",
+        "LC_ALL": "C.UTF-8",
+        "PYTHONUNBUFFERED": "1",
+    }
+
+
+@pytest.fixture
+def start(environment: dict[str, str]) -> Iterator[Start]:
+    """Start clients whose ends are pipes; whatever still runs after the test, or for too long, is killed."""
+    processes: list[subprocess.Popen[str]] = []
+    timers: list[threading.Timer] = []
+
+    def started(*arguments: str) -> "subprocess.Popen[str]":
+        pipe = subprocess.PIPE
+        command = [*CLIENT, *arguments]
+        process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=environment)
+        timer = threading.Timer(PATIENCE_S, process.kill)
+        timer.start()
+        processes.append(process)
+        timers.append(timer)
+        return process
+
+    yield started
+    for timer in timers:
+        timer.cancel()
+    for process in processes:
+        process.kill()
+        process.communicate()
+
+
+def heard_until(process: "subprocess.Popen[str]", words: str) -> str:
+    """Return what the process writes up to the line with these words."""
+    assert process.stdout is not None
+    heard = ""
+    for line in process.stdout:
+        heard += line
+        if words in line:
+            return heard
+    raise AssertionError(f"never said {words!r}: {heard!r}")

@@ -1,0 +1,199 @@
+"""Real processes against a real server; every wait has an end, and nothing is timed."""
+
+import json
+import os
+import select
+import signal
+import socket
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.client.conftest import CLIENT, PATIENCE_S, ROOT, RealServer, Start, heard_until
+
+
+def ended(process: "subprocess.Popen[str]") -> tuple[int, str, str]:
+    out, err = process.communicate(timeout=PATIENCE_S)
+    return process.returncode, out, err
+
+
+def messages(out: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def test_two_bots_play_their_games_and_leave(real_server: RealServer, start: Start) -> None:
+    bots = [start(real_server.address, "--bot", name, "--games", "3", "--json") for name in ("alphabeta", "random")]
+    results = [ended(bot) for bot in bots]
+    assert [code for code, _, _ in results] == [0, 0]
+    assert [err for _, _, err in results] == ["", ""]
+    first, second = (messages(out)[-1] for _, out, _ in results)
+    assert first["type"] == second["type"] == "summary"
+    assert first["games"] == second["games"] == 3
+    assert (first["won"], first["drawn"], first["lost"]) == (second["lost"], second["drawn"], second["won"])
+    assert first["lost"] == 0, "alphabeta never loses at tic-tac-toe"
+    welcome = next(message for message in messages(results[0][1]) if message["type"] == "welcome")
+    assert welcome["token"] == ""
+    assert welcome["you"] == {"name": "alphabeta", "bot": "alphabeta"}
+
+
+def test_bots_of_one_name_do_not_throw_one_another_off(real_server: RealServer, start: Start) -> None:
+    bots = [start(real_server.address, "--bot", "random", "--games", "2", "--json") for _ in range(2)]
+    names = set()
+    for bot in bots:
+        code, out, _ = ended(bot)
+        assert code == 0
+        names |= {message["you"]["name"] for message in messages(out) if message["type"] == "welcome"}
+    assert names == {"random", "random-2"}
+
+
+def test_a_person_plays_a_bot_through_a_pipe_without_an_escape_byte(real_server: RealServer, start: Start) -> None:
+    bot = start(real_server.address, "--bot", "random", "--games", "1", "--seed", "3")
+    person = start(real_server.address, "--name", "Ann")
+    assert person.stdin is not None
+    assert person.stdout is not None
+    out = ""
+    for line in person.stdout:
+        out += line
+        if line.startswith("Your turn"):
+            board = out.rsplit("a   b   c", 1)[1]
+            free = next(digit for digit in "123456789" if f" {digit} " in board)
+            person.stdin.write(f"{free}\n")
+            person.stdin.flush()
+        if line.startswith(("You won", "You lost", "A draw")):
+            person.stdin.write("quit\n")
+            person.stdin.flush()
+    assert ended(person)[0] == 0
+    assert ended(bot)[0] == 0
+    assert "Tic-tac-toe:" in out
+    assert "random [bot]" in out
+    assert "\x1b" not in out
+
+
+def test_a_client_without_input_says_that_its_match_stays(
+    real_server: RealServer, start: Start, environment: dict[str, str]
+) -> None:
+    bot = start(real_server.address, "--bot", "random")
+    person = subprocess.run(
+        [*CLIENT, real_server.address, "--name", "Ann"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=PATIENCE_S,
+    )
+    assert person.returncode == 0
+    assert "Your match stays as it is." in person.stdout
+    again = start(real_server.address, "--name", "Ann")
+    heard_until(again, "Your unfinished match goes on.")
+    again.communicate("quit\nquit\n", timeout=PATIENCE_S)
+    assert again.returncode == 0
+    bot.send_signal(signal.SIGTERM)
+    assert ended(bot)[0] == 0
+
+
+@pytest.mark.parametrize("is_killed", [True, False], ids=["kill -9", "restart"])
+def test_a_server_that_goes_is_waited_for_and_the_games_go_on(
+    real_server: RealServer, start: Start, is_killed: bool
+) -> None:
+    bots = [
+        start(
+            real_server.address,
+            *("--bot", name, "--games", "2", "--json", "--game", "connect4", "--move-time", "60"),
+        )
+        for name in ("alphabeta", "random")
+    ]
+    before = heard_until(bots[0], '"played"')
+    real_server.end(is_killed=is_killed)
+    real_server.start()
+    code, rest, err = ended(bots[0])
+    assert (code, err) == (0, "")
+    assert ended(bots[1])[0] == 0
+    heard = messages(before + rest)
+    assert heard[-1]["games"] == 2
+    assert sum(message["type"] == "welcome" for message in heard) >= 2, "it came back"
+    seqs: dict[str, list[int]] = {}
+    for message in heard:
+        if "at_ms" in message:
+            seqs.setdefault(message["match"], []).append(message["seq"])
+    for numbers in seqs.values():
+        assert sorted(set(numbers)) == list(range(2, max(numbers) + 1)), "no fact is missing"
+
+
+def test_nothing_of_a_bot_outlives_it(real_server: RealServer, start: Start) -> None:
+    bot = start(real_server.address, "--bot", "random")
+    heard_until(bot, "Playing as")
+    children = Path(f"/proc/{bot.pid}/task/{bot.pid}/children")
+    if not children.exists():
+        pytest.skip("needs /proc")
+    (mind,) = children.read_text().split()
+    watched = os.pidfd_open(int(mind))
+    bot.kill()
+    ended(bot)
+    assert select.select([watched], [], [], PATIENCE_S)[0], "the mind ended"
+    os.close(watched)
+
+
+def test_tokens_are_kept_in_private_and_never_printed(real_server: RealServer, start: Start, tmp_path: Path) -> None:
+    bots = [
+        start(real_server.address, "--bot", name, "--games", "1", *how)
+        for name, how in (("random", ["--json"]), ("alphabeta", []))
+    ]
+    printed = "".join("".join(map(str, ended(bot))) for bot in bots)
+    files = list((tmp_path / "home").glob("*.json"))
+    assert len(files) == 2
+    for file in files:
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        assert json.loads(file.read_text())["token"] not in printed
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+        assert isinstance(port, int)
+        return port
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["--bot", "deepblue"], 2, "unknown strategy 'deepblue'"),
+        (["http://x"], 2, "is no address"),
+        (["--games", "x"], 2, "invalid int value"),
+        (["{server}", "--bot", "random", "--game", "chess"], 4, "unknown game"),
+        (["{server}", "--name", "Ann", "--game", "chess"], 4, "unknown game"),
+    ],
+)
+def test_whatever_is_wrong_is_one_line_and_a_code(
+    real_server: RealServer, environment: dict[str, str], arguments: list[str], code: int, words: str
+) -> None:
+    command = [*CLIENT, *(argument.replace("{server}", real_server.address) for argument in arguments)]
+    done = subprocess.run(command, input="", capture_output=True, text=True, env=environment, timeout=PATIENCE_S)
+    assert done.returncode == code, done
+    assert words in done.stderr
+    assert done.stderr.count("\n") == (1 if code else 0)
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_where_nothing_listens_it_says_what_to_do(environment: dict[str, str]) -> None:
+    address = f"127.0.0.1:{free_port()}"
+    done = subprocess.run(
+        [*CLIENT, address, "--name", "Ann"], input="", capture_output=True, text=True, env=environment, timeout=60
+    )
+    assert done.returncode == 3
+    assert "nothing listens there" in done.stderr
+    assert "python server.py" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_without_its_libraries_it_says_what_to_install() -> None:
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", str(ROOT / "client.py")], capture_output=True, text=True, timeout=PATIENCE_S
+    )
+    assert done.returncode == 1
+    assert "make install" in done.stderr
+    assert done.stderr.count("\n") == 1

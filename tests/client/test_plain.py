@@ -1,0 +1,183 @@
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from tests.client.fake_server import PATIENCE_S, FakeServer, fake_server
+from tests.client.samples import BEN, ok, played, snapshot, swapping
+from ttt_net.client.connection import Connection, Patience
+from ttt_net.client.dialogue import Dialogue
+from ttt_net.client.events import MAILBOX_LETTERS, Line, Mail, Stop
+from ttt_net.client.glyphs import ASCII
+from ttt_net.client.plain import HELP, Plain
+from ttt_net.client.table import Table
+from ttt_net.errors import Code
+from ttt_net.messages import (
+    AwayInfo,
+    Claim,
+    Ended,
+    Offer,
+    Offered,
+    Play,
+    PlayerInfo,
+    Presence,
+    Refused,
+    Resign,
+    Resume,
+    Seek,
+)
+
+
+class Paper:
+    """What a plain client has written, line by line, and its mailbox to type into."""
+
+    def __init__(self) -> None:
+        self.lines: asyncio.Queue[str] = asyncio.Queue()
+        self.written: list[str] = []
+        self.mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
+
+    def write(self, text: str) -> None:
+        for line in text.split("\n"):
+            self.written.append(line)
+            self.lines.put_nowait(line)
+
+    def type(self, *lines: str | None) -> None:
+        for line in lines:
+            self.mailbox.put_nowait(Line(line))
+
+    async def shows(self, line: str) -> None:
+        """Wait until the line has been written."""
+        async with asyncio.timeout(PATIENCE_S):
+            while await self.lines.get() != line:
+                pass
+
+
+@asynccontextmanager
+async def plain_at(server: FakeServer) -> AsyncIterator[tuple[Paper, "asyncio.Task[None]"]]:
+    paper = Paper()
+    dialogue = Dialogue("Ann", None)
+    connection = Connection(server.url, dialogue, paper.mailbox, Patience(None, None), lambda token: None)
+    table = Table(connection, Seek(0, ["tictactoe"]), "localhost:8765")
+    async with asyncio.TaskGroup() as group:
+        playing = group.create_task(Plain(table, ASCII, paper.write).play(paper.mailbox))
+        yield paper, playing
+        playing.cancel()
+
+
+async def test_a_match_is_told_line_by_line_and_moves_wait_for_their_turn() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, playing):
+        paper.type("5", "a3", None)
+        link = await server.accepts()
+        await link.lets_in()
+        await paper.shows("Waiting for an opponent (tictactoe) ...")
+        seek = await link.hears(Seek)
+        await link.tells(ok(seek.id), snapshot(opponent=BEN))
+        play = await link.hears(Play)
+        assert play.move == 4
+        await link.tells(ok(play.id), played("tictactoe", [4]))
+        await paper.shows("You played b2.")
+        await paper.shows("Ben is to move ...")
+        await link.tells(played("tictactoe", [4, 1]))
+        await paper.shows("Ben played b3.")
+        play = await link.hears(Play)
+        assert (play.ply, play.move) == (2, 0)
+        await link.tells(played("tictactoe", [4, 1, 0]), Ended("m1", 5, 0, winner=0, reason="resign"))
+        await paper.shows("You won: Ben resigned.")
+        async with asyncio.timeout(PATIENCE_S):
+            await playing
+    assert not any("\x1b" in line for line in paper.written)
+
+
+async def test_commands_are_understood_at_any_time_and_nonsense_is_answered() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, playing):
+        link = await server.accepts()
+        await link.lets_in()
+        seek = await link.hears(Seek)
+        await link.tells(ok(seek.id), snapshot(opponent=BEN))
+        await paper.shows("Your turn: place X.")
+        paper.type("help")
+        await paper.shows(HELP)
+        paper.type("board")
+        await paper.shows("  +---+---+---+")
+        paper.type("frobnicate", "FROBNICATE")
+        for _ in range(2):
+            await paper.shows("frobnicate is no move here; possible: a3, b3, c3, a2, b2, c2, a1, b1, c1")
+        paper.type("draw")
+        assert (await link.hears(Offer)).kind == "draw"
+        await link.tells(Offered("m1", 2, 0, side=1, kind="draw"))
+        await paper.shows("Ben offers a draw: draw yes, decline no.")
+        paper.type("resign")
+        assert (await link.hears(Resign)).match == "m1"
+        await link.tells(Ended("m1", 3, 0, winner=1, reason="resign"))
+        await paper.shows("You lost: you resigned.")
+        paper.type("rematch")
+        assert (await link.hears(Offer)).kind == "rematch"
+        paper.mailbox.put_nowait(Stop())
+        async with asyncio.timeout(PATIENCE_S):
+            await playing
+
+
+async def test_leaving_a_live_match_asks_once() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, playing):
+        link = await server.accepts()
+        await link.lets_in()
+        seek = await link.hears(Seek)
+        await link.tells(ok(seek.id), snapshot(moves=[4, 0], opponent=BEN))
+        await paper.shows("Your turn: place X.")
+        paper.type("quit")
+        await paper.shows("This ends the match. Type quit again to leave, anything else to stay.")
+        paper.type("quit")
+        await link.hears(Resign)
+        await link.tells(Ended("m1", 4, 0, winner=1, reason="resign"))
+        async with asyncio.timeout(PATIENCE_S):
+            await playing
+
+
+async def test_an_unfinished_match_goes_on_and_no_other_is_sought_unless_it_is_gone() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in("m1")
+        resume = await link.hears(Resume)
+        await link.tells(ok(resume.id), snapshot(moves=[4, 0], opponent=BEN))
+        await paper.shows("Your unfinished match goes on.")
+        paper.type("c1")
+        assert (await link.hears(Play)).move == 8
+    async with fake_server() as server, plain_at(server) as (_, _playing):
+        link = await server.accepts()
+        await link.lets_in("m1")
+        resume = await link.hears(Resume)
+        await link.tells(Refused(resume.id, Code.UNKNOWN_MATCH, "it ended long ago"))
+        await link.hears(Seek)
+
+
+async def test_an_absent_opponent_can_be_claimed_against() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in("m1")
+        await link.tells(snapshot(moves=[4, 0], opponent=BEN))
+        away = AwayInfo(side=1, on_purpose=False, claim_in_ms=9_500)
+        await link.tells(Presence("m1", side=1, online=False, away=away))
+        await paper.shows("Ben is away; claim claims in 10 s.")
+        paper.type("adjourn")
+        await link.hears(Resume)
+        assert (await link.hears(Claim)).kind == "adjourn"
+
+
+async def test_a_move_with_a_name_of_its_own_is_typed_like_any_other() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in()
+        seek = await link.hears(Seek)
+        await link.tells(ok(seek.id), swapping())
+        paper.type("swap")
+        assert (await link.hears(Play)).move == 4
+
+
+async def test_no_byte_of_a_peer_reaches_the_paper_raw() -> None:
+    evil = PlayerInfo("\x1b[2J\x9bEve\u202e", "\x07")
+    async with fake_server() as server, plain_at(server) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in()
+        seek = await link.hears(Seek)
+        await link.tells(ok(seek.id), snapshot(opponent=evil))
+        await paper.shows("Your turn: place X.")
+        assert all(line.isprintable() for line in paper.written)

@@ -1,0 +1,263 @@
+"""The real client in a real terminal: pexpect presses the keys, pyte shows what a person sees."""
+
+import os
+import signal
+import termios
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pexpect
+import pyte
+import pytest
+
+from tests.client.conftest import CLIENT, PATIENCE_S, RealServer, Start, heard_until
+
+SABOTAGE = """
+import ttt_net.client.words as words
+banner = words.banner
+
+def broken(view):
+    if view.server:
+        raise RuntimeError("boom")
+    return banner(view)
+
+words.banner = broken
+"""
+LEFT_ALTERNATE_SCREEN = b"\x1b[?1049l"
+SHOWED_CURSOR = b"\x1b[?25h"
+
+
+class Terminal:
+    """A client in a terminal of its own, and the screen that it draws."""
+
+    def __init__(self, arguments: list[str], environment: dict[str, str], columns: int = 80, rows: int = 24) -> None:
+        self.raw = b""
+        self.screen = pyte.Screen(columns, rows)
+        self._stream = pyte.ByteStream(self.screen)
+        self.child = pexpect.spawn(
+            CLIENT[0], [*CLIENT[1:], *arguments], env=environment, dimensions=(rows, columns), timeout=PATIENCE_S
+        )
+        self.child.delaybeforesend = None
+        self.before = termios.tcgetattr(self.child.child_fd)
+
+    @property
+    def picture(self) -> str:
+        return "\n".join(line.rstrip() for line in self.screen.display)
+
+    def shows(self, words: str) -> str:
+        """Wait until the words are on the screen and return all of it."""
+        return self.comes_to(lambda picture: words in picture, words)
+
+    def comes_to(self, is_there: Callable[[str], bool], what: str) -> str:
+        until = time.monotonic() + PATIENCE_S
+        while not is_there(self.picture):
+            assert time.monotonic() < until, f"never showed {what!r}:\n{self.picture}"
+            if not self._read():
+                assert is_there(self.picture), f"ended without {what!r}:\n{self.picture}"
+        return self.picture
+
+    def _read(self) -> bool:
+        try:
+            data = self.child.read_nonblocking(65_536, timeout=1)
+        except pexpect.TIMEOUT:
+            return True
+        except pexpect.EOF:
+            return False
+        self.raw += data
+        self._stream.feed(data)
+        return True
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.child.send(key)
+
+    def resize(self, columns: int, rows: int) -> None:
+        self.screen.resize(rows, columns)
+        self.child.setwinsize(rows, columns)
+
+    def ends(self) -> int | None:
+        """Read to the end and return the exit code."""
+        while self._read():
+            pass
+        self.child.wait()
+        code = self.child.exitstatus
+        assert code is None or isinstance(code, int)
+        return code
+
+    def is_restored(self) -> bool:
+        """Tell whether the terminal is as it was found."""
+        after = termios.tcgetattr(self.child.child_fd)
+        left = self.raw.rfind(LEFT_ALTERNATE_SCREEN)
+        shown = self.raw.rfind(SHOWED_CURSOR)
+        return after == self.before and left > 0 and shown > 0 and b"\x1b[?25l" not in self.raw[shown:]
+
+
+Open = Callable[..., Terminal]
+
+
+@pytest.fixture
+def open_terminal(environment: dict[str, str]) -> Iterator[Open]:
+    terminals: list[Terminal] = []
+
+    def opened(*arguments: str, **changes: str) -> Terminal:
+        terminals.append(Terminal(list(arguments), {**environment, **changes}))
+        return terminals[-1]
+
+    yield opened
+    for terminal in terminals:
+        terminal.child.close(force=True)
+
+
+def is_over(picture: str) -> bool:
+    return "r rematch" in picture
+
+
+def test_a_whole_match_by_keys(real_server: RealServer, open_terminal: Open, start: Start) -> None:
+    start(real_server.address, "--bot", "random", "--seed", "2")
+    person = open_terminal(real_server.address)
+    person.shows("Your name:")
+    person.press("Ann\r")
+    picture = person.shows("random [bot]")
+    assert "Ann (you)" in picture
+    assert len(picture.split("\n")) == 24
+    for _ in range(9):
+        picture = person.comes_to(lambda p: "Your turn" in p or is_over(p), "our turn or the end")
+        if is_over(picture):
+            break
+        free = next(digit for digit in "537192846" if f"  {digit}  " in picture)
+        person.press(free)
+        person.comes_to(lambda p, free=free: f"  {free}  " not in p or is_over(p), "our mark")  # type: ignore[misc]
+    picture = person.comes_to(is_over, "the end")
+    assert any(words in picture for words in ("You won", "You lost", "A draw"))
+    person.press("r")
+    person.comes_to(lambda p: "Your turn" in p or "is thinking" in p, "the rematch")
+    person.press("q", "q")
+    assert person.ends() == 0
+    assert person.is_restored()
+
+
+def test_arrows_and_enter_and_a_typed_cell_make_moves(
+    real_server: RealServer, open_terminal: Open, start: Start
+) -> None:
+    start(real_server.address, "--bot", "random")
+    person = open_terminal(real_server.address, "--name", "Ann")
+    person.shows("Your turn")
+    seen_at = person.shows("┏")
+    person.press("\x1b[B")
+    person.comes_to(lambda picture: picture != seen_at, "the cursor elsewhere")
+    free = next(digit for digit in "123456789" if f"  {digit}  " in person.picture)
+    cell = "abc"[(int(free) - 1) % 3] + "321"[(int(free) - 1) // 3]
+    person.press(*cell)
+    person.shows(f"Move: {cell}_")
+    person.press("\r")
+    person.comes_to(lambda picture: f"  {free}  " not in picture, "our mark")
+    assert "Move:" not in person.picture
+
+
+@pytest.mark.parametrize("how", ["key", signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_however_it_is_ended_the_terminal_is_given_back_and_the_match_stays(
+    real_server: RealServer, open_terminal: Open, start: Start, how: "str | signal.Signals"
+) -> None:
+    start(real_server.address, "--bot", "random")
+    person = open_terminal(real_server.address, "--name", "Ann")
+    person.shows("Your turn")
+    if isinstance(how, signal.Signals):
+        os.kill(person.child.pid, how)
+    else:
+        person.press("\x03")
+    assert person.ends() == 0
+    assert person.is_restored()
+    assert b"Your match stays as it is." in person.raw
+    again = open_terminal(real_server.address, "--name", "Ann")
+    again.shows("Your unfinished match goes on.")
+
+
+def test_a_fault_of_ours_gives_the_terminal_back_and_shows_no_traceback(
+    real_server: RealServer, open_terminal: Open, tmp_path: Path
+) -> None:
+    folder = tmp_path / "sabotage"
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(SABOTAGE)
+    person = open_terminal(real_server.address, "--name", "Ann", PYTHONPATH=str(folder))
+    assert person.ends() == 1
+    assert person.is_restored()
+    assert b"a fault in the client" in person.raw
+    assert b"Traceback" not in person.raw
+
+
+def test_a_resized_window_is_drawn_anew_and_nothing_wraps(
+    real_server: RealServer, open_terminal: Open, start: Start
+) -> None:
+    start(real_server.address, "--bot", "random")
+    person = open_terminal(real_server.address, "--name", "Ann")
+    person.shows("Your turn")
+    large, medium, none = "┌───────┬", "┌─────┬", "Make the window"
+    for columns, rows, corner in ((40, 12, medium), (120, 40, large), (20, 6, none), (80, 24, large)):
+        person.resize(columns, rows)
+        picture = person.comes_to(lambda p, corner=corner: corner in p, f"{columns}x{rows}")  # type: ignore[misc]
+        assert len(picture.split("\n")) == rows
+
+
+def test_a_killed_server_is_waited_for_on_the_screen(
+    real_server: RealServer, open_terminal: Open, start: Start
+) -> None:
+    start(real_server.address, "--bot", "random")
+    person = open_terminal(real_server.address, "--name", "Ann")
+    person.shows("Your turn")
+    real_server.end(is_killed=True)
+    person.shows("your match is safe")
+    real_server.start()
+    person.shows("Connected again; nothing is lost.")
+    person.shows("Your turn")
+
+
+def test_a_second_client_of_the_same_person_is_asked_for_another_name(
+    real_server: RealServer, open_terminal: Open
+) -> None:
+    first = open_terminal(real_server.address, "--name", "Ann")
+    first.shows("Waiting for an opponent")
+    second = open_terminal(real_server.address, "--name", "Ann")
+    second.shows("Another name [Ann-2]:")
+    second.press("\r")
+    second.shows("Ann-2 (you)")
+    assert "Ann (you)" in first.comes_to(lambda picture: "Ann-2" in picture, "the opponent")
+
+
+def test_a_name_that_belongs_to_somebody_else_is_asked_for_again(
+    real_server: RealServer, open_terminal: Open, start: Start, tmp_path: Path
+) -> None:
+    other = start(real_server.address, "--name", "Ann")
+    heard_until(other, "Waiting")
+    person = open_terminal(real_server.address, "--name", "Ann", TTT_NET_HOME=str(tmp_path / "elsewhere"))
+    person.shows("Another name [Ann-2]:")
+    person.press("Eve\r")
+    person.shows("Eve (you)")
+
+
+@pytest.mark.parametrize(
+    ("changes", "needs_ascii"),
+    [
+        ({"TERM": "dumb"}, False),
+        ({"TERM": "xterm-256color", "LC_ALL": "C", "PYTHONIOENCODING": "ascii"}, True),
+        ({"TERM": "vt100", "NO_COLOR": "1"}, False),
+        ({"TERM": "linux"}, False),
+    ],
+    ids=lambda value: value["TERM"] if isinstance(value, dict) else "",
+)
+def test_every_terminal_can_show_a_match(
+    real_server: RealServer, open_terminal: Open, start: Start, changes: dict[str, str], needs_ascii: bool
+) -> None:
+    start(real_server.address, "--bot", "random")
+    person = open_terminal(real_server.address, "--name", "Ann", **changes)
+    person.shows("Your turn")
+    if changes["TERM"] == "dumb":
+        assert b"\x1b" not in person.raw
+    if needs_ascii:
+        assert person.raw.isascii()
+    if "NO_COLOR" in changes:
+        assert b"[38;" not in person.raw
+    person.press("q\r", "q\r") if changes["TERM"] == "dumb" else person.press("q", "q")
+    if changes["TERM"] != "dumb":
+        assert person.ends() == 0
+        assert person.is_restored()

@@ -1,0 +1,76 @@
+"""A server in a process of its own, as a person starts it."""
+
+import asyncio
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from tests.server.peer import Peer
+
+ROOT = Path(__file__).parent.parent.parent
+PATIENCE_S = 20
+"""How long a test waits for what must come; only a hang takes that long."""
+
+
+class Process:
+    """A running server."""
+
+    def __init__(self, process: asyncio.subprocess.Process, url: str) -> None:
+        self.process = process
+        self.url = url
+        self.port = int(url.rpartition(":")[2])
+
+    async def join(self, name: str) -> Peer:
+        peer = await Peer.connect(self.url)
+        await peer.hello(name=name)
+        return peer
+
+    def send(self, number: signal.Signals) -> None:
+        self.process.send_signal(number)
+
+    async def exit_code(self) -> int:
+        """Wait for the end of the process."""
+        async with asyncio.timeout(PATIENCE_S):
+            return await self.process.wait()
+
+
+def command(data: Path, *more: str, port: int = 0) -> list[str]:
+    """Return the command line that starts a server on the loopback."""
+    start = [sys.executable, str(ROOT / "server.py"), "--host", "127.0.0.1", "--port", str(port)]
+    return [*start, "--data", str(data), *more]
+
+
+async def start(data: Path, *more: str, port: int = 0) -> Process:
+    """Start a server and wait until it listens."""
+    process = await asyncio.create_subprocess_exec(*command(data, *more, port=port), stdout=asyncio.subprocess.PIPE)
+    assert process.stdout is not None
+    async with asyncio.timeout(PATIENCE_S):
+        first = (await process.stdout.readline()).decode()
+    assert first.startswith("listening on ws://127.0.0.1:"), first
+    return Process(process, first.removeprefix("listening on ").strip())
+
+
+@asynccontextmanager
+async def running(data: Path, *more: str, port: int = 0) -> AsyncIterator[Process]:
+    """Run a server inside the block; if it still runs at the end, kill it."""
+    server = await start(data, *more, port=port)
+    try:
+        yield server
+    finally:
+        if server.process.returncode is None:
+            server.process.kill()
+        await server.process.communicate()
+
+
+def refused(data: Path, *more: str, port: int = 0) -> str:
+    """Start a server that must refuse to; return the one line that it says why."""
+    done = subprocess.run(
+        command(data, *more, port=port), capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
+    assert done.returncode == 2, done
+    assert done.stdout == ""
+    (reason,) = done.stderr.splitlines()
+    return reason

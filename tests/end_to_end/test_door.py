@@ -1,0 +1,46 @@
+"""The two scripts, started by a Python that lacks what they need."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """The scripts and the package in a folder of their own, as after a clone."""
+    for script in ("server.py", "client.py"):
+        shutil.copy(ROOT / script, tmp_path)
+    shutil.copytree(ROOT / "ttt_net", tmp_path / "ttt_net", ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path
+
+
+def bare(checkout: Path, script: str) -> subprocess.CompletedProcess[str]:
+    """Run a script with a Python that sees no installed packages."""
+    command = [sys.executable, "-S", "-E", str(checkout / script), "--help"]
+    return subprocess.run(command, capture_output=True, text=True, timeout=30, check=False, cwd=checkout)
+
+
+@pytest.mark.parametrize("script", ["server.py", "client.py"])
+def test_without_what_is_needed_it_says_what_to_do(checkout: Path, script: str) -> None:
+    done = bare(checkout, script)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith(f"{script}: No module named")
+    assert "make install" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("script", ["server.py", "client.py"])
+def test_with_an_environment_beside_it_it_runs_by_that_one(checkout: Path, script: str) -> None:
+    python = checkout / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    done = bare(checkout, script)
+    assert done.returncode == 0
+    assert done.stdout.startswith(f"usage: {script}")
