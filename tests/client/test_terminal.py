@@ -11,7 +11,7 @@ import pexpect
 import pyte
 import pytest
 
-from tests.client.conftest import CLIENT, PATIENCE_S, RealServer, Start, heard_until
+from tests.client.conftest import CLIENT, PATIENCE_S, ROOT, RealServer, Start, heard_until
 
 SABOTAGE = """
 import ttt_net.client.words as words
@@ -78,8 +78,9 @@ class Terminal:
 
     def ends(self) -> int | None:
         """Read to the end and return the exit code."""
+        until = time.monotonic() + PATIENCE_S
         while self._read():
-            pass
+            assert time.monotonic() < until, f"never ended:\n{self.picture}"
         self.child.wait()
         code = self.child.exitstatus
         assert code is None or isinstance(code, int)
@@ -184,7 +185,7 @@ def test_a_fault_of_ours_gives_the_terminal_back_and_shows_no_traceback(
     folder = tmp_path / "sabotage"
     folder.mkdir()
     (folder / "sitecustomize.py").write_text(SABOTAGE)
-    person = open_terminal(real_server.address, "--name", "Ann", PYTHONPATH=str(folder))
+    person = open_terminal(real_server.address, "--name", "Ann", PYTHONPATH=os.pathsep.join([str(folder), str(ROOT)]))
     assert person.ends() == 1
     assert person.is_restored()
     assert b"a fault in the client" in person.raw
