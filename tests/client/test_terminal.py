@@ -113,6 +113,15 @@ def is_over(picture: str) -> bool:
     return "r rematch" in picture
 
 
+def free_digits(picture: str) -> list[str]:
+    return [digit for digit in "537192846" if f"  {digit}  " in picture]
+
+
+def may_move(picture: str) -> bool:
+    """Tell whether it is our turn, and the board is there too: a picture may be read while it is being drawn."""
+    return "Your turn" in picture and free_digits(picture) != []
+
+
 def test_a_whole_match_by_keys(real_server: RealServer, open_terminal: Open, start: Start) -> None:
     start(real_server.address, "--bot", "random", "--seed", "2")
     person = open_terminal(real_server.address)
@@ -121,11 +130,8 @@ def test_a_whole_match_by_keys(real_server: RealServer, open_terminal: Open, sta
     picture = person.shows("random [bot]")
     assert "Ann (you)" in picture
     assert len(picture.split("\n")) == 24
-    for _ in range(9):
-        picture = person.comes_to(lambda p: "Your turn" in p or is_over(p), "our turn or the end")
-        if is_over(picture):
-            break
-        free = next(digit for digit in "537192846" if f"  {digit}  " in picture)
+    while not is_over(person.comes_to(lambda p: is_over(p) or may_move(p), "our turn or the end")):
+        free = free_digits(person.picture)[0]
         person.press(free)
         person.comes_to(lambda p, free=free: f"  {free}  " not in p or is_over(p), "our mark")  # type: ignore[misc]
     picture = person.comes_to(is_over, "the end")
@@ -146,13 +152,12 @@ def test_arrows_and_enter_and_a_typed_cell_make_moves(
     seen_at = person.shows("┏")
     person.press("\x1b[B")
     person.comes_to(lambda picture: picture != seen_at, "the cursor elsewhere")
-    free = next(digit for digit in "123456789" if f"  {digit}  " in person.picture)
+    free = free_digits(person.comes_to(may_move, "our turn"))[0]
     cell = "abc"[(int(free) - 1) % 3] + "321"[(int(free) - 1) // 3]
     person.press(*cell)
     person.shows(f"Move: {cell}_")
     person.press("\r")
-    person.comes_to(lambda picture: f"  {free}  " not in picture, "our mark")
-    assert "Move:" not in person.picture
+    person.comes_to(lambda picture: f"  {free}  " not in picture and "Move:" not in picture, "our mark")
 
 
 @pytest.mark.parametrize("how", ["key", signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

@@ -32,7 +32,12 @@ _MAX_REASON = 100
 
 def frame(payload: bytes) -> bytes:
     """Return the bytes of one text frame, the same for every client that is to hear it."""
-    return Frame(Opcode.TEXT, payload).serialize(mask=False)
+    size = len(payload)
+    if size < 126:
+        return bytes((0x81, size)) + payload
+    if size < 65_536:
+        return b"\x81\x7e" + size.to_bytes(2, "big") + payload
+    return b"\x81\x7f" + size.to_bytes(8, "big") + payload
 
 
 class Hub(Interface):
