@@ -105,6 +105,7 @@ class Connection(asyncio.Protocol):
         limits = self._hub.limits
         peer: socket.socket = transport.get_extra_info("socket")
         peer.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, limits.kernel_send_buffer)
+        peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # asyncio does so only for some sockets
         if hasattr(socket, "TCP_USER_TIMEOUT"):
             peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(limits.dead_after_s * 1000))
         self._transport.set_write_buffer_limits(high=_PAUSE_ABOVE_BYTES)
