@@ -128,8 +128,7 @@ def test_a_whole_match_by_keys(real_server: RealServer, open_terminal: Open, sta
     person = open_terminal(real_server.address)
     person.shows("Your name:")
     person.press("Ann\r")
-    picture = person.shows("random [bot]")
-    assert "Ann (you)" in picture
+    picture = person.comes_to(lambda p: "random [bot]" in p and "Ann (you)" in p, "both names")
     assert len(picture.split("\n")) == 24
     while not is_over(person.comes_to(lambda p: is_over(p) or may_move(p), "our turn or the end")):
         free = free_digits(person.picture)[0]
