@@ -88,11 +88,11 @@ class FakeServer:
         """Hand the connection to the test and keep it open until the test has done with it."""
         link = FakeLink(socket)
         await self._links.put(link)
-        closing = asyncio.ensure_future(socket.wait_closed())
-        done = asyncio.ensure_future(link.done.wait())
-        await asyncio.wait([closing, done], return_when=asyncio.FIRST_COMPLETED)
-        closing.cancel()
-        done.cancel()
+        async with asyncio.TaskGroup() as group:
+            ends = [group.create_task(end) for end in (link.done.wait(), socket.wait_closed())]
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+            for end in ends:
+                end.cancel()
 
 
 @asynccontextmanager

@@ -11,7 +11,7 @@ import pexpect
 import pyte
 import pytest
 
-from tests.client.conftest import CLIENT, PATIENCE_S, RealServer, Start, heard_until
+from tests.client.conftest import CLIENT, PATIENCE_S, ROOT, RealServer, Start, heard_until
 
 SABOTAGE = """
 import ttt_net.client.words as words
@@ -78,8 +78,9 @@ class Terminal:
 
     def ends(self) -> int | None:
         """Read to the end and return the exit code."""
+        until = time.monotonic() + PATIENCE_S
         while self._read():
-            pass
+            assert time.monotonic() < until, f"never ended:\n{self.picture}"
         self.child.wait()
         code = self.child.exitstatus
         assert code is None or isinstance(code, int)
@@ -113,19 +114,24 @@ def is_over(picture: str) -> bool:
     return "r rematch" in picture
 
 
+def free_digits(picture: str) -> list[str]:
+    return [digit for digit in "537192846" if f"  {digit}  " in picture]
+
+
+def may_move(picture: str) -> bool:
+    """Tell whether it is our turn, and the board is there too: a picture may be read while it is being drawn."""
+    return "Your turn" in picture and free_digits(picture) != []
+
+
 def test_a_whole_match_by_keys(real_server: RealServer, open_terminal: Open, start: Start) -> None:
     start(real_server.address, "--bot", "random", "--seed", "2")
     person = open_terminal(real_server.address)
     person.shows("Your name:")
     person.press("Ann\r")
-    picture = person.shows("random [bot]")
-    assert "Ann (you)" in picture
+    picture = person.comes_to(lambda p: "random [bot]" in p and "Ann (you)" in p, "both names")
     assert len(picture.split("\n")) == 24
-    for _ in range(9):
-        picture = person.comes_to(lambda p: "Your turn" in p or is_over(p), "our turn or the end")
-        if is_over(picture):
-            break
-        free = next(digit for digit in "537192846" if f"  {digit}  " in picture)
+    while not is_over(person.comes_to(lambda p: is_over(p) or may_move(p), "our turn or the end")):
+        free = free_digits(person.picture)[0]
         person.press(free)
         person.comes_to(lambda p, free=free: f"  {free}  " not in p or is_over(p), "our mark")  # type: ignore[misc]
     picture = person.comes_to(is_over, "the end")
@@ -146,13 +152,12 @@ def test_arrows_and_enter_and_a_typed_cell_make_moves(
     seen_at = person.shows("┏")
     person.press("\x1b[B")
     person.comes_to(lambda picture: picture != seen_at, "the cursor elsewhere")
-    free = next(digit for digit in "123456789" if f"  {digit}  " in person.picture)
+    free = free_digits(person.comes_to(may_move, "our turn"))[0]
     cell = "abc"[(int(free) - 1) % 3] + "321"[(int(free) - 1) // 3]
     person.press(*cell)
     person.shows(f"Move: {cell}_")
     person.press("\r")
-    person.comes_to(lambda picture: f"  {free}  " not in picture, "our mark")
-    assert "Move:" not in person.picture
+    person.comes_to(lambda picture: f"  {free}  " not in picture and "Move:" not in picture, "our mark")
 
 
 @pytest.mark.parametrize("how", ["key", signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -179,7 +184,7 @@ def test_a_fault_of_ours_gives_the_terminal_back_and_shows_no_traceback(
     folder = tmp_path / "sabotage"
     folder.mkdir()
     (folder / "sitecustomize.py").write_text(SABOTAGE)
-    person = open_terminal(real_server.address, "--name", "Ann", PYTHONPATH=str(folder))
+    person = open_terminal(real_server.address, "--name", "Ann", PYTHONPATH=os.pathsep.join([str(folder), str(ROOT)]))
     assert person.ends() == 1
     assert person.is_restored()
     assert b"a fault in the client" in person.raw

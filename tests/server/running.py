@@ -114,7 +114,11 @@ class Server:
         await answered.wait()
 
     async def until_empty(self) -> None:
-        """Wait until nobody is connected."""
+        """Wait until nobody is connected, nor waits to be: connections are accepted in their order."""
+        last = await RawPeer.connect(self.port)
+        await last.send(b"GET /healthz HTTP/1.1\r\n\r\n")
+        assert await last.status() == 200
+        last.close()
         await until(lambda: not self.connections)
         await self.flushed()
 

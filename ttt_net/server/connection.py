@@ -32,7 +32,12 @@ _MAX_REASON = 100
 
 def frame(payload: bytes) -> bytes:
     """Return the bytes of one text frame, the same for every client that is to hear it."""
-    return Frame(Opcode.TEXT, payload).serialize(mask=False)
+    size = len(payload)
+    if size < 126:
+        return bytes((0x81, size)) + payload
+    if size < 65_536:
+        return b"\x81\x7e" + size.to_bytes(2, "big") + payload
+    return b"\x81\x7f" + size.to_bytes(8, "big") + payload
 
 
 class Hub(Interface):
@@ -100,6 +105,7 @@ class Connection(asyncio.Protocol):
         limits = self._hub.limits
         peer: socket.socket = transport.get_extra_info("socket")
         peer.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, limits.kernel_send_buffer)
+        peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # asyncio does so only for some sockets
         if hasattr(socket, "TCP_USER_TIMEOUT"):
             peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(limits.dead_after_s * 1000))
         self._transport.set_write_buffer_limits(high=_PAUSE_ABOVE_BYTES)

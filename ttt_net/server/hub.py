@@ -14,7 +14,7 @@ from websockets.server import ServerProtocol
 
 from ttt_net import messages as wire
 from ttt_net.errors import Closing, Code, Refusal
-from ttt_net.match import Command, Match
+from ttt_net.match import Match
 from ttt_net.server.connection import Connection, frame
 from ttt_net.server.entrance import Entrance
 from ttt_net.server.http import answer_http
@@ -23,6 +23,7 @@ from ttt_net.server.journal.sqlite import PlayerId
 from ttt_net.server.limits import Limits
 from ttt_net.server.reception import Reception
 from ttt_net.server.session import Session
+from ttt_net.server.table import Request as TableRequest
 from ttt_net.server.table import Table
 from ttt_net.text import clean
 
@@ -115,7 +116,7 @@ class Hub:
             session.tell(self._live())
         elif self._is_draining:
             raise Refusal(Code.RESTARTING, "the server is about to restart; your match is safe", COME_BACK_MS)
-        elif isinstance(said, Command | wire.Resume | wire.Watch | wire.Unwatch):
+        elif isinstance(said, TableRequest):
             table = self._tables.get(said.match)
             if table is None:
                 table = self._tables[said.match] = Table(said.match, self)

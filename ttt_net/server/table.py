@@ -10,7 +10,6 @@ from collections import deque
 from collections.abc import Callable
 from typing import Protocol as Interface
 
-from ttt_net.clock import SIDES
 from ttt_net.errors import Code, Refusal
 from ttt_net.match import Command, Match
 from ttt_net.messages import (
@@ -138,7 +137,7 @@ class Table:
         return player in self.audience
 
     def _side(self, session: Session) -> int | None:
-        return next((side for side in SIDES if self.seats and self.seats[side] == session.player), None)
+        return self.seats.index(session.player) if self.seats and session.player in self.seats else None
 
     def _serve(self, match: Match, session: Session, request: Request) -> None:
         try:

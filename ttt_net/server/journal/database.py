@@ -11,10 +11,11 @@ import queue
 import sqlite3
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple, TypeVar
 
 from ttt_net.errors import ConfigurationError, TttNetError
 
@@ -24,6 +25,8 @@ except ImportError:  # Windows has no such locks; there, the file itself is held
     fcntl = None  # type: ignore[assignment]
 
 log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 SCHEMA_VERSION = 1
 MAX_BATCH = 256
@@ -62,11 +65,11 @@ class StorageError(TttNetError):
     """A job that left no trace: the disk is full or failing, or the job broke a law of the schema."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Job:
-    """Work in a transaction; then, after the commit, `done` with its result or the failure."""
+class _Job(NamedTuple):
+    """One item of work in a transaction; then, after the commit, `done` with its result or the failure."""
 
-    work: Callable[[sqlite3.Connection], Any]
+    work: Callable[[sqlite3.Connection, list[Any]], list[Any]]
+    item: Any
     done: Callable[[Any], None]
 
 
@@ -76,6 +79,7 @@ class Database:
     def __init__(self, path: Path) -> None:
         """Open or create the file; what is wrong with it raises `ConfigurationError`."""
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._gathered: list[_Job] = []
         self._connection, self._lock = _open(path)
 
     def submit(self, work: Callable[[sqlite3.Connection], Any], done: Callable[[Any], None]) -> None:
@@ -84,7 +88,28 @@ class Database:
         `done` gets what `work` returned, or the `StorageError` after which nothing has changed. The number of
         jobs waiting is bounded by who submits: one per match and one per connection at a time.
         """
-        self._jobs.put(_Job(work, done))
+        self.submit_alike(lambda connection, _: [work(connection)], None, done)
+
+    def submit_alike(
+        self,
+        work: Callable[[sqlite3.Connection, list[T]], list[Any]],
+        item: T,
+        done: Callable[[Any], None],
+    ) -> None:
+        """Do as `submit` does, but with one call of `work` for all neighbours in a batch that have the same.
+
+        It gets their items and returns their results, both in order. A thread that touches the database waits for
+        the interpreter's lock after every statement, so a few long statements are much better than many short ones.
+        """
+        if not self._gathered:
+            # what arrives in one turn of the loop wakes the writer once, and shares a commit
+            asyncio.get_running_loop().call_soon(self._hand_over)
+        self._gathered.append(_Job(work, item, done))
+
+    def _hand_over(self) -> None:
+        for job in self._gathered:
+            self._jobs.put(job)
+        self._gathered.clear()
 
     async def run(self) -> None:
         """Work until `stop`; what was submitted before is still done."""
@@ -93,6 +118,7 @@ class Database:
 
     def stop(self) -> None:
         """Let `run` end after the jobs that are waiting."""
+        self._hand_over()
         self._jobs.put(None)
 
     def close(self) -> None:
@@ -119,7 +145,9 @@ class Database:
         connection = self._connection
         try:
             connection.execute("BEGIN")  # not IMMEDIATE: a disk that cannot be written can still be read
-            results = [job.work(connection) for job in batch]
+            results: list[Any] = []
+            for work, jobs in groupby(batch, key=attrgetter("work")):
+                results += work(connection, [job.item for job in jobs])
             connection.execute("COMMIT")
         except Exception as error:  # whatever went wrong in one job, the others have theirs done, and the thread lives
             if connection.in_transaction:

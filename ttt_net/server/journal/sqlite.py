@@ -49,22 +49,7 @@ class Journal:
 
         `seats` are needed with the first fact of a match.
         """
-        rows = [(fact.match, fact.seq, encode(fact)) for fact in facts]
-        started = [fact for fact in facts if isinstance(fact, Started)]
-        ended = [fact.match for fact in facts if isinstance(fact, Ended)]
-
-        def work(connection: sqlite3.Connection) -> None:
-            for fact in started:
-                assert seats is not None, "a match starts with its seats"
-                connection.execute(
-                    "INSERT INTO matches (id, first, second, started_ms) VALUES (?, ?, ?, ?)",
-                    (fact.match, *seats, fact.at_ms),
-                )
-            connection.executemany("INSERT INTO facts (match, seq, fact) VALUES (?, ?, ?)", rows)
-            for match in ended:
-                connection.execute("UPDATE matches SET is_over = 1 WHERE id = ?", (match,))
-
-        self._database.submit(work, done)
+        self._database.submit_alike(_append, (facts, seats), done)
 
     def read(self, match: str, done: Callable[[Record | StorageError | None], None]) -> None:
         """Read a match; None if there is none of that id."""
@@ -121,6 +106,27 @@ def finished_matches(connection: sqlite3.Connection) -> list[str]:
     """Return the ids of the matches that are over, in the order in which they began."""
     rows = connection.execute("SELECT id FROM matches WHERE is_over ORDER BY started_ms, id")
     return [match for (match,) in rows]
+
+
+def _append(
+    connection: sqlite3.Connection, appends: list[tuple[Sequence[Fact], tuple[PlayerId, PlayerId] | None]]
+) -> list[None]:
+    """Write down the facts of many matches, with one statement for each table that they touch."""
+    started, ended, rows = [], [], []
+    for facts, seats in appends:
+        for fact in facts:
+            rows.append((fact.match, fact.seq, encode(fact)))
+            if isinstance(fact, Started):
+                assert seats is not None, "a match starts with its seats"
+                started.append((fact.match, *seats, fact.at_ms))
+            elif isinstance(fact, Ended):
+                ended.append((fact.match,))
+    if started:
+        connection.executemany("INSERT INTO matches (id, first, second, started_ms) VALUES (?, ?, ?, ?)", started)
+    connection.executemany("INSERT INTO facts (match, seq, fact) VALUES (?, ?, ?)", rows)
+    if ended:
+        connection.executemany("UPDATE matches SET is_over = 1 WHERE id = ?", ended)
+    return [None] * len(appends)
 
 
 def _hash(token: str) -> bytes:

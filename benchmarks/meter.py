@@ -1,0 +1,42 @@
+"""What a process costs, as Linux counts it in /proc: CPU of all its threads, waiting for a core, memory."""
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Cost(NamedTuple):
+    """Nanoseconds, over all threads: on a core (user and system), and ready to run but without a core."""
+
+    cpu_ns: int
+    wait_ns: int
+
+    def since(self, before: "Cost") -> "Cost":
+        """Return what was added since `before`."""
+        return Cost(self.cpu_ns - before.cpu_ns, self.wait_ns - before.wait_ns)
+
+
+def is_supported() -> bool:
+    """Tell whether this machine counts what we read."""
+    return Path("/proc/self/schedstat").exists()
+
+
+def cost(pid: int) -> Cost:
+    """Return what the process has cost until now; the ticks of /proc/PID/stat would be far too coarse."""
+    threads = [path.read_text().split() for path in Path(f"/proc/{pid}/task").glob("*/schedstat")]
+    return Cost(sum(int(thread[0]) for thread in threads), sum(int(thread[1]) for thread in threads))
+
+
+def resident_bytes(pid: int) -> int:
+    """Return the memory of the process that is in RAM, without what the kernel holds for its sockets."""
+    for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+        if line.startswith("Rss:"):
+            return int(line.split()[1]) * 1024
+    raise AssertionError("smaps_rollup has an Rss line")
+
+
+def pin(pid: int, index: int) -> None:
+    """Keep the process on one core, counted from either end; with a single core, do nothing."""
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) > 1:
+        os.sched_setaffinity(pid, {cores[index]})

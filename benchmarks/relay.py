@@ -1,0 +1,35 @@
+"""The yardstick: the least that a game server on `websockets` can do. It referees, keeps and answers nothing.
+
+The two connections to one path are a pair; what one says is read as JSON and written to the other. All settings
+are the defaults of `websockets`, but for compression, which is off.
+"""
+
+import asyncio
+import json
+from contextlib import suppress
+
+from websockets.asyncio.server import ServerConnection, serve
+from websockets.exceptions import ConnectionClosed
+
+
+async def main() -> None:
+    """Relay until the process is killed."""
+    pairs: dict[str, list[ServerConnection]] = {}
+
+    async def relay(connection: ServerConnection) -> None:
+        assert connection.request is not None
+        pair = pairs.setdefault(connection.request.path, [])
+        pair.append(connection)
+        place = len(pair) - 1
+        with suppress(ConnectionClosed):
+            async for message in connection:
+                await pair[1 - place].send(json.dumps(json.loads(message)))
+
+    async with serve(relay, "127.0.0.1", 0, compression=None) as server:
+        host, port = server.sockets[0].getsockname()
+        print(f"listening on ws://{host}:{port}", flush=True)
+        await server.serve_forever()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
