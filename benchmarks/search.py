@@ -155,10 +155,24 @@ def first_moves(console: Console) -> None:
 def playouts(console: Console) -> None:
     """Measure playouts a second of Monte Carlo tree search."""
     table = Table("game", "playouts/s", title="mcts, one second")
-    for name in ("tictactoe", "connect4", "gomoku"):
+    for name in ("tictactoe", "connect4", "qubic", "gomoku"):
         game = find_game(name)
+        find_strategy("mcts")(game, game.initial, Limit(nodes=1))  # loads the engine
         counts = find_strategy("mcts", seed=1)(game, game.initial, Limit(ms=1000)).counts
         table.add_row(name, f"{counts.nodes / counts.ms * 1000:,.0f}")
+    console.print(table)
+
+
+def line_games(console: Console) -> None:
+    """Measure how long it takes to know the values of small line games."""
+    table = Table("game", "value", "nodes", "ms", "M nodes/s", title="Line games from the empty board, exactly")
+    find_strategy("alphabeta")(find_game("qubic"), find_game("qubic").initial, Limit(nodes=1))  # loads the engine
+    for name in ("tictactoe3d", "mnk:4x4,4", "mnk:5x4,4", "mnk:6x5,4"):
+        game = find_game(name)
+        choice = find_strategy("alphabeta", seed=1)(game, game.initial, Limit())
+        counts = choice.counts
+        speed = f"{counts.nodes / counts.ms / 1000:.1f}"
+        table.add_row(name, f"{choice.value:,}", f"{counts.nodes:,}", f"{counts.ms:.1f}", speed)
     console.print(table)
 
 
@@ -175,6 +189,7 @@ def main() -> None:
         console.width = 120
     first_moves(console)
     playouts(console)
+    line_games(console)
     connect4(console, args.baseline_seconds, empty_board=args.empty_board)
 
 
