@@ -2,7 +2,7 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-EXTRAS := fast,test
+EXTRAS := engine,fast,test
 
 .PHONY: install demo test check docs bench clean
 

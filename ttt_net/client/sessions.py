@@ -104,7 +104,7 @@ async def _play_as_bot(options: Options, mine: Identity) -> Ending:
         connection = _connection(options, mine, mailbox, first_ms=first_ms, later_ms=patience_ms)
         plan = Plan(Seek(0, games, options.time, opponents), options.games, options.move_ms)
         plan = replace(plan, hint=hint if is_endless and options.opponents is None else "")
-        bot = Bot(connection, Mind(options.bot, options.seed, options.level), plan, write)
+        bot = Bot(connection, Mind(options.bot, options.seed, options.level, games), plan, write)
         await bot.play(mailbox)
     _summarise(bot.view, options)
     return Ending(bot.view.farewell)

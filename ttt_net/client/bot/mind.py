@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,11 @@ _MAX_ANSWER_BYTES = 65_536
 class Mind:
     """The parent's end of a thinking process."""
 
-    def __init__(self, strategy: str, seed: int | None = None, level: int | None = None) -> None:
-        self._arguments = [strategy, *("" if number is None else str(number) for number in (seed, level))]
+    def __init__(
+        self, strategy: str, seed: int | None = None, level: int | None = None, games: Sequence[str] = ()
+    ) -> None:
+        """`games` are those that it may be asked about, and none are all: what they need is loaded beforehand."""
+        self._arguments = [strategy, *("" if number is None else str(number) for number in (seed, level)), *games]
         self._process: asyncio.subprocess.Process | None = None
 
     async def start(self) -> None:

@@ -1,6 +1,6 @@
 """The thinking process: one question a line comes in, one answer a line goes out, as JSON, until the input ends.
 
-`python -m ttt_net.client.bot.thinker STRATEGY SEED LEVEL`. Since it ends with its input, it never outlives the bot that
+`python -m ttt_net.client.bot.thinker STRATEGY SEED LEVEL [GAME...]`. Since it ends with its input, it never outlives the bot that
 started it, whatever killed that.
 """
 
@@ -12,7 +12,11 @@ from ttt_net.errors import TttNetError
 from ttt_net.games import find_game
 from ttt_net.games.catalogue import NAMES
 from ttt_net.strategies import Limit, Strategy, find_strategy
+from ttt_net.strategies.engine import warm
 from ttt_net.strategies.strategy import is_decided
+
+COMPILED = ("alphabeta", "mcts")
+"""The strategies that have compiled searches; loading them takes a while, compiling them the first time longer."""
 
 
 class Question(NamedTuple):
@@ -43,9 +47,12 @@ def playable_games(strategy: str, level: int | None = None) -> list[str]:
 
 def main(arguments: list[str]) -> int:
     """Answer questions until the input ends; the first line out says that all is ready."""
-    name, seed, level = arguments
+    name, seed, level, *games = arguments
     strategy = find_strategy(name, seed=int(seed) if seed else None, level=int(level) if level else None)
     print("[]", flush=True)
+    if name in COMPILED:
+        for game in games or NAMES:
+            warm(find_game(game))
     for line in sys.stdin:
         print(json.dumps(answer(strategy, Question(*json.loads(line)))), flush=True)
     return 0
