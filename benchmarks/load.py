@@ -9,10 +9,11 @@ import argparse
 import gc
 import itertools
 import os
+import random
 import select
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
@@ -20,14 +21,28 @@ from typing import Any, Protocol
 import msgspec
 
 from benchmarks.meter import Cost, cost, resident_bytes
+from ttt_net.games import find_game
 
-SCRIPTS: tuple[tuple[tuple[int, ...], int | None], ...] = (
-    ((0, 3, 1, 4, 2), 0),
-    ((0, 3, 1, 4, 8, 5), 1),
-    ((0, 1, 4, 2, 3, 5, 8), 0),
-    ((0, 1, 2, 4, 3, 6, 5, 8, 7), None),
-)
-"""Whole plays of tic-tac-toe, 5 to 9 plies, each with its winner."""
+GAME = "connect4"
+MIN_PLIES = 36
+"""Long plays, so that a move is what is measured, and not how matches begin and end."""
+
+
+def _scripts(count: int) -> Iterator[tuple[tuple[int, ...], int | None]]:
+    """Yield random plays, each with its winner; the same ones each time."""
+    rng, game = random.Random(4), find_game(GAME)
+    while count:
+        state, moves = game.initial, []
+        while not game.is_terminal(state):
+            moves.append(rng.choice(game.actions(state)))
+            state = game.result(state, moves[-1])
+        if len(moves) >= MIN_PLIES:
+            count -= 1
+            outcome = game.outcome(state)
+            yield tuple(moves), outcome and outcome.winner
+
+
+SCRIPTS = tuple(_scripts(4))
 _TEXT, _PING, _PONG = 0x1, 0x9, 0xA
 
 
@@ -133,7 +148,7 @@ class RefereedPlayer:
 
     def sit(self) -> None:
         """Seek whoever else seeks."""
-        self._request(b'"seek","games":["tictactoe"]')
+        self._request(b'"seek","games":["%s"]' % GAME.encode())
 
     def play(self) -> None:
         """Send the next move of the script."""

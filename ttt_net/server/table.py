@@ -16,6 +16,7 @@ from ttt_net.messages import (
     Ended,
     Fact,
     LiveMatch,
+    Ok,
     Presence,
     Rematched,
     Resume,
@@ -236,10 +237,11 @@ class Table:
         for fact in facts:
             match.evolve(fact)
             told += frame(encode(match.told(fact)))
-        if asked:
-            asked[0].ok(asked[1])
+        asker, answer = (asked[0], frame(encode(Ok(asked[1])))) if asked else (None, b"")
         for session in list(self.audience.values()):
-            session.connection.send(told)
+            session.connection.send(answer + told if session is asker else told)
+        if asker and self.audience.get(asker.player) is not asker:
+            asker.connection.send(answer)
         self._mind_clock(match, self._owner.now_ms())
         if isinstance(facts[-1], Ended):
             self._owner.ended(self)

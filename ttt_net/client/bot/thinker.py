@@ -1,7 +1,7 @@
 """The thinking process: one question a line comes in, one answer a line goes out, as JSON, until the input ends.
 
-`python -m ttt_net.client.bot.thinker STRATEGY SEED LEVEL [GAME...]`. Since it ends with its input, it never outlives the bot that
-started it, whatever killed that.
+`python -m ttt_net.client.bot.thinker STRATEGY SEED LEVEL [GAME...]`. Since it ends with its input, it never outlives
+the bot that started it, whatever killed that.
 """
 
 import json
