@@ -12,6 +12,7 @@ import pyte
 import pytest
 
 from tests.client.conftest import CLIENT, PATIENCE_S, ROOT, RealServer, Start, heard_until
+from tests.client.silent_wire import SilentWire
 
 SABOTAGE = """
 import ttt_net.client.words as words
@@ -266,3 +267,35 @@ def test_every_terminal_can_show_a_match(
     if changes["TERM"] != "dumb":
         assert person.ends() == 0
         assert person.is_restored()
+
+
+def test_a_link_that_goes_silent_in_mid_match_is_shown_and_comes_back_to_the_same_seat(
+    real_server: RealServer, open_terminal: Open
+) -> None:
+    wire = SilentWire(real_server.port)
+    try:
+        ann = open_terminal(f"127.0.0.1:{wire.port}", "--name", "Ann")
+        ann.shows("Waiting for an opponent")
+        bob = open_terminal(real_server.address, "--name", "Bob")
+        first, second = (ann, bob) if "Your turn" in both_see_the_board(ann, bob) else (bob, ann)
+        first.press("5")
+        second.comes_to(may_move, "the first move")
+        second.press("1")
+        first.comes_to(lambda p: "Your turn" in p and "  1  " not in p, "the answer")
+        wire.cut()
+        ann.shows("Reconnecting")
+        assert "your match is safe" in ann.picture
+        bob.shows("(away)")
+        wire.mend()
+        ann.shows("Connected again; nothing is lost.")
+        bob.comes_to(lambda p: "(away)" not in p, "the opponent's return")
+        first.press("9")
+        second.comes_to(lambda p: may_move(p) and "  9  " not in p, "the third move")
+    finally:
+        wire.close()
+
+
+def both_see_the_board(ann: Terminal, bob: Terminal) -> str:
+    """Wait until both see the board; return Ann's picture."""
+    bob.comes_to(lambda p: ("Ann" in p and "to move" in p) or may_move(p), "the board")
+    return ann.comes_to(lambda p: ("Bob" in p and "to move" in p) or may_move(p), "the board")
