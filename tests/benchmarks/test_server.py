@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.load import SCRIPTS
+from benchmarks.load import GAME, SCRIPTS
 from benchmarks.meter import is_supported
 from ttt_net.games import find_game
 
@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent.parent
 
 @pytest.mark.parametrize(("moves", "winner"), SCRIPTS)
 def test_a_script_ends_with_its_last_move_and_as_it_says(moves: tuple[int, ...], winner: int | None) -> None:
-    game = find_game("tictactoe")
+    game = find_game(GAME)
     state = game.initial
     for move in moves:
         assert game.outcome(state) is None

@@ -21,6 +21,12 @@ def objects() -> Counter[str]:
     return Counter(name for name in names if name.startswith(("ttt_net", "websockets", "_asyncio", "uvloop")))
 
 
+async def settled(server: Server) -> None:
+    """Wait until nobody is connected, and the journal has answered those who left before it did."""
+    await server.until_empty()
+    await server.flushed()
+
+
 async def come_and_go(server: Server, rng: random.Random, names: int) -> None:
     """Connect, get to some point, and leave in some way."""
     peer = await RawPeer.connect(server.port)
@@ -39,13 +45,13 @@ async def test_thousands_who_come_and_go_leave_nothing(tmp_path: Path) -> None:
     async with running(tmp_path, FAST) as server:
         for _ in range(100):
             await come_and_go(server, rng, 10_000)
-        await server.until_empty()
+        await settled(server)
         before = objects()
         for _ in range(20):
             async with asyncio.TaskGroup() as tasks:
                 for _ in range(100):
                     tasks.create_task(come_and_go(server, rng, 10_000))
-        await server.until_empty()
+        await settled(server)
         assert (server.connections, server.sessions, server.tables) == (set(), {}, {})
         grown = objects() - before
         assert {kind: count for kind, count in grown.items() if count > 10} == {}
@@ -73,12 +79,12 @@ async def test_hundreds_of_finished_matches_leave_nothing(tmp_path: Path) -> Non
 
     async with running(tmp_path, FAST) as server:
         await session(server, ("3x3", "warm"), 4)
-        await server.until_empty()
+        await settled(server)
         before = objects()
         async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as tasks:
             for number in range(4, 14):
                 tasks.create_task(session(server, (f"{number}x3", f"o{number}"), 30))
-        await server.until_empty()
+        await settled(server)
         assert (server.connections, server.sessions, server.tables) == (set(), {}, {})
         grown = objects() - before
         assert {kind: count for kind, count in grown.items() if count > 30} == {}, "but for rules that are kept"
