@@ -431,3 +431,58 @@ def test_no_sequence_of_commands_breaks_a_match_or_seats_a_stranger(
         match.next,
     )
     assert sum(isinstance(fact, wire.Ended) for fact in match.facts) == match.is_over
+
+
+def adjourned() -> Match:
+    """A match in which O's clock ran from 0 s on, and which X adjourned at 50 s, after a pause of the server's."""
+    match = start(time=TimeControl(initial_ms=300 * SECOND))
+    follows(
+        match,
+        ">> X play 0\n<< 2 X played 0\n>> O play 1\n<< 3 O played 1\n>> X offer takeback\n<< 4 X offered takeback",
+    )
+    match = Match.from_facts(match.facts)
+    match.absences.went(0, 3_600 * SECOND, on_purpose=False)
+    match.run_clock(3_600 * SECOND)
+    follows(match, ">> O at 3650s claim adjourn\n<< 5 O adjourned")
+    return match
+
+
+def test_an_adjourned_match_that_is_read_again_has_the_clock_that_it_was_adjourned_with() -> None:
+    match = adjourned()
+    assert match.clock
+    assert match.clock.read(10**9) == (250 * SECOND, 300 * SECOND)
+    again = Match.from_facts(wire.decode_fact(wire.encode(fact)) for fact in match.facts)
+    assert again.clock
+    assert again.clock.read(10**9) == (250 * SECOND, 300 * SECOND)
+
+
+def test_no_offer_from_before_takes_an_adjourned_match_up_again() -> None:
+    match = adjourned()
+    follows(match, ">> O at 3651s offer takeback\n<< refused adjourned")
+    match.absences.returned(0)
+    follows(
+        match, ">> O at 3652s offer takeback\n<< 6 O offered takeback\n>> X offer takeback\n<< 7 O took back to ply 1"
+    )
+
+
+def test_with_time_per_move_the_move_after_a_takeback_has_all_of_it() -> None:
+    match = start(time=TimeControl(initial_ms=30 * SECOND, per_move=True))
+    follows(
+        match,
+        """
+        >> X play 0
+        << 2 X played 0
+        >> O play 1
+        << 3 O played 1
+        >> X at 5s play 2
+        << 4 X played 2
+        >> X at 25s offer takeback
+        << 5 X offered takeback
+        >> O at 25s offer takeback
+        << 6 X took back to ply 2
+        >> X at 26s play 3
+        << 7 X played 3
+        """,
+    )
+    assert match.clock
+    assert match.clock.read(26 * SECOND) == (30 * SECOND, 30 * SECOND)

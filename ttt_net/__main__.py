@@ -54,6 +54,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ConfigurationError, Refusal) as error:
         print(f"ttt_net: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        return 130
     except BrokenPipeError:
         # Whoever read our output has had enough; keep the interpreter from complaining as it closes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

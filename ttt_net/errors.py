@@ -59,7 +59,7 @@ class Code(StrEnum):
     ADJOURNED = "adjourned", "the match is adjourned; it goes on when both players are back"
     NO_MOVE = "no_move", "you have no move that could be taken back"
     NO_OFFER = "no_offer", "there is no such offer to decline"
-    TURNED_DOWN = "turned_down", "that offer was turned down; a draw can be offered again after the next move"
+    TURNED_DOWN = "turned_down", "that offer was turned down or taken back; it can be made again after the next move"
     OPPONENT_GONE = "opponent_gone", "the other player has left or is busy elsewhere"
     STORAGE = "storage", "the server cannot write to its disk; nothing was changed; try again"
 

@@ -134,7 +134,8 @@ class Match:
                 self._moved_on(fact)
             case wire.Adjourned():
                 self.is_adjourned = True
-                self.halt_clock(fact.at_ms)
+                self._set_clock(fact.clock, fact.at_ms)
+                self.offers.clear()
             case wire.Ended():
                 self.outcome = Outcome(fact.winner, Reason(fact.reason))
                 self._set_clock(fact.clock, fact.at_ms)
@@ -243,8 +244,7 @@ class Match:
             raise Refusal(Code.STALE_PLY, f"that move was meant for ply {command.ply}; now it is {len(self.moves)}")
         if side != self.to_move:
             raise Refusal(Code.NOT_YOUR_TURN, f"it is {self.players[1 - side].name}'s turn")
-        if self.is_adjourned and self.absences.of(1 - side):
-            raise Refusal(Code.ADJOURNED, "the match is adjourned until your opponent is back")
+        self._must_not_wait_for(1 - side)
         after = self.game.result(self.state, command.move)
         outcome = self.game.outcome(after)
         refund_ms = self.clock.refund_ms(side, now_ms, lag_ms) if self.clock else 0
@@ -278,10 +278,12 @@ class Match:
             return []
         if (side, kind) in self.offers:
             return []
+        if kind == "takeback":
+            self._must_not_wait_for(1 - side)
         if (1 - side, kind) in self.offers:
             return [self._agreed(1 - side, kind, now_ms)]
         if (side, kind) in self._turned_down:
-            raise Refusal(Code.TURNED_DOWN, f"your offer of a {kind} was turned down")
+            raise Refusal(Code.TURNED_DOWN, f"your offer of a {kind} was turned down or taken back")
         if kind == "takeback":
             self._ply_before_last_move(side)
         return [wire.Offered(match=self.id, seq=self.seq + 1, at_ms=now_ms, side=side, kind=kind)]
@@ -294,6 +296,8 @@ class Match:
             return wire.Rematched(match=self.id, seq=self.seq + 1, at_ms=now_ms, next=self._next_id())
         ply = self._ply_before_last_move(side)
         clock = self.clock and self.clock.stopped(now_ms)
+        if clock and clock.time.per_move:
+            clock = Clock.fresh(clock.time)  # the next move has all its time, as every move has
         if clock and ply >= OPENING_PLIES:
             clock = clock.started(side, now_ms)
         return wire.Tookback(
@@ -330,7 +334,8 @@ class Match:
         if absence.claim_at_ms > now_ms:
             raise Refusal(Code.OPPONENT_HERE, "your opponent may still come back", absence.claim_at_ms - now_ms)
         if kind == "adjourn":
-            return [wire.Adjourned(match=self.id, seq=self.seq + 1, at_ms=now_ms, side=side)]
+            clock = _clock_info(self.clock and self.clock.stopped(now_ms), now_ms)
+            return [wire.Adjourned(match=self.id, seq=self.seq + 1, at_ms=now_ms, side=side, clock=clock)]
         winner = side if kind == "win" else None
         return [self._ended(1, Outcome(winner, Reason.ABANDON), now_ms, self.clock)]
 
@@ -341,6 +346,10 @@ class Match:
         if not any(offered == kind for _, offered in self.offers):
             raise Refusal(Code.NO_OFFER, f"there is no offer of a {kind} to decline")
         return [wire.Declined(match=self.id, seq=self.seq + 1, at_ms=now_ms, side=side, kind=kind)]
+
+    def _must_not_wait_for(self, side: Side) -> None:
+        if self.is_adjourned and self.absences.of(side):
+            raise Refusal(Code.ADJOURNED, "the match is adjourned until your opponent is back")
 
     def _must_be_live(self) -> None:
         if self.outcome is not None:

@@ -386,13 +386,14 @@ class Declined(Heard, frozen=True):
     kind: OfferKind
 
 
-class Adjourned(Heard, frozen=True):
+class Adjourned(Heard, frozen=True, omit_defaults=True):
     """Fact: `side` adjourned the match, because the other player is away. The next move takes it up again."""
 
     match: str
     seq: int
     at_ms: int
     side: int
+    clock: ClockInfo | None = None
 
 
 class Ended(Heard, frozen=True, omit_defaults=True):

@@ -198,3 +198,28 @@ def test_an_unknown_strategy_is_a_configuration_error() -> None:
         playable_games("deepblue")
     with pytest.raises(ConfigurationError, match="1 to 8"):
         playable_games("alphabeta", level=9)
+
+
+async def test_a_bot_waits_in_an_adjourned_match_until_its_opponent_is_back() -> None:
+    async with fake_server() as server, bot_at(server) as bot:
+        link = await seated(server, present=(False, True), adjourned=True, position=played("tictactoe", [0]).position)
+        await link.tells(Offered("m1", 2, 0, side=0, kind="draw"))
+        answer = await link.hears(Offer)
+        assert bot._asked == {}, "a move would be refused while the other is away"
+        await link.tells(ok(answer.id), Presence("m1", 0, online=True))
+        play = await link.hears(Play)
+        assert play.match == "m1"
+
+
+async def test_an_opponent_who_plays_and_takes_back_without_end_does_not_fill_the_bots_memory() -> None:
+    async with fake_server() as server, bot_at(server) as bot:
+        link = await seated(server)
+        for round_ in range(100):
+            seq = 2 + 2 * round_
+            move = replace(played("tictactoe", [0]), seq=seq)
+            empty = snapshot(you=1).position
+            await link.tells(move, Tookback("m1", seq + 1, 0, side=0, ply=0, position=empty))
+        await link.tells(replace(played("tictactoe", [0]), seq=202))
+        play = await link.hears(Play)
+        assert play.ply == 1
+        assert bot._jobs.qsize() <= 1

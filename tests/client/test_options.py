@@ -28,7 +28,19 @@ def test_an_address_is_understood_in_all_its_forms(text: str, url: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "http://x", "ws://", "ws://x:0", "ws://x:99999", "x:y", "ws://user:pw@x", "a b", "x\x1b[2J", "ws://ä.example"],
+    [
+        "",
+        "http://x",
+        "ws://",
+        "ws://x:0",
+        "ws://x:99999",
+        "x:y",
+        "ws://user:pw@x",
+        "a b",
+        "x\x1b[2J",
+        "ws://ä.example",
+        "192.168..20",
+    ],
 )
 def test_what_is_no_address_is_refused_in_one_line(text: str) -> None:
     with pytest.raises(ConfigurationError, match="is no address") as error:

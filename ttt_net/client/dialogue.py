@@ -162,7 +162,8 @@ class Dialogue:
         request = self._pending.get(answer.id) if answer.id is not None else None
         if request is None:
             return Reaction(tell=[answer] if isinstance(answer, Refused) and answer.id is None else [])
-        if isinstance(answer, Refused) and answer.code == Code.TOO_FAST and answer.retry_after_ms is not None:
+        passing = (Code.TOO_FAST, Code.STORAGE) if isinstance(request, Resume) else (Code.TOO_FAST,)
+        if isinstance(answer, Refused) and answer.code in passing and answer.retry_after_ms is not None:
             return Reaction(later=[(answer.retry_after_ms, request)])
         del self._pending[request.id]
         if isinstance(answer, Refused) and answer.code == Code.RESTARTING:

@@ -41,10 +41,10 @@ def follow(match: Snapshot, fact: Fact) -> Snapshot:
                 position=fact.position or match.position,
                 clock=fact.clock or match.clock,
                 offers=[],
+                adjourned=False,
             )
         case Adjourned():
-            clock = structs.replace(match.clock, running=None) if match.clock else None
-            return structs.replace(match, seq=fact.seq, adjourned=True, clock=clock)
+            return structs.replace(match, seq=fact.seq, adjourned=True, clock=fact.clock or match.clock, offers=[])
         case Offered():
             offers = [*match.offers, OfferInfo(fact.side, fact.kind)]
             return structs.replace(match, seq=fact.seq, offers=offers)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from ttt_net.client import identity
 from ttt_net.client.events import Parting
 from ttt_net.client.options import Options, parse
-from ttt_net.client.sessions import Ending, Session, bot_session, plain_session, screen_session
+from ttt_net.client.sessions import Ending, Session, bot_session, plain_session, screen_session, summarise
 from ttt_net.errors import Code, ConfigurationError
 from ttt_net.messages import MAX_NAME_CELLS
 from ttt_net.text import clean
@@ -134,6 +134,8 @@ def _ask(question: str, default: str | None) -> str:
 def _report(options: Options, ending: Ending) -> int:
     """Say how it ended, people's words to where people look, and return the exit code."""
     farewell = ending.farewell
+    if options.is_json:
+        summarise(ending.tally)
     if ending.sentence and not options.is_json:
         print(ending.sentence)
     if farewell is None or farewell.why is Parting.DONE:

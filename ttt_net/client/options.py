@@ -114,6 +114,7 @@ def url_of(text: str) -> str:
         if "://" not in bare:
             bare = f"ws://{_with_port(bare)}"
         parts = urlsplit(bare)
+        (parts.hostname or "").encode("idna")  # an empty or endless label is no name
         is_good = parts.scheme in ("ws", "wss") and parts.hostname and (parts.port is None or parts.port in _PORTS)
     except ValueError:
         is_good = False

@@ -104,7 +104,8 @@ class Plain:
                 self._write(HELP)
             elif word in _CLAIMS:
                 self._table.do(Do.CLAIM)
-                self._table.do(Choose(CLAIMS.index(_CLAIMS[word])))
+                if self._table.view.overlay is Overlay.CLAIM:  # else there is a notice that says why not
+                    self._table.do(Choose(CLAIMS.index(_CLAIMS[word])))
             elif action is not None:
                 self._table.do(action)
                 if self._table.view.overlay is Overlay.CHOICE:

@@ -4,19 +4,20 @@ What a first picture does not need is imported after it, so that a person never 
 """
 
 import asyncio
+import shlex
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ttt_net.client import words
 from ttt_net.client.events import MAILBOX_LETTERS, Farewell, Mail
 from ttt_net.client.glyphs import Glyphs, encodable, glyphs_for
-from ttt_net.client.identity import Identity
+from ttt_net.client.identity import Identity, remembered_name
 from ttt_net.client.options import Options
 from ttt_net.client.signals import delivered
-from ttt_net.client.view import View
+from ttt_net.client.view import Tally, View
 from ttt_net.messages import Opponents, Seek
 
 if TYPE_CHECKING:
@@ -30,10 +31,11 @@ _LATER_MS = 600_000
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a session ended: the server's farewell if there was one, and the last sentence."""
+    """How a session ended: the server's farewell if there was one, the last sentence, and what was won and lost."""
 
     farewell: Farewell | None
     sentence: str = ""
+    tally: Tally = field(default_factory=Tally)
 
 
 Session = Callable[[Options, Identity], Ending]
@@ -81,7 +83,6 @@ async def _play_plainly(options: Options, mine: Identity) -> Ending:
         table = Table(connection, _seek(options), options.server)
         read_lines(mailbox)
         await Plain(table, _glyphs(options), _writer(options)).play(mailbox)
-    _summarise(table.view, options)
     return _ending(table.view, options)
 
 
@@ -106,8 +107,7 @@ async def _play_as_bot(options: Options, mine: Identity) -> Ending:
         plan = replace(plan, hint=hint if is_endless and options.opponents is None else "")
         bot = Bot(connection, Mind(options.bot, options.seed, options.level, games), plan, write)
         await bot.play(mailbox)
-    _summarise(bot.view, options)
-    return Ending(bot.view.farewell)
+    return Ending(bot.view.farewell, tally=bot.view.tally)
 
 
 def _connection(
@@ -139,12 +139,15 @@ def _print(text: str) -> None:
     print(encodable(text, sys.stdout.encoding), flush=True)
 
 
-def _summarise(view: View, options: Options) -> None:
-    if options.is_json:
-        from ttt_net.client import json_lines
+def summarise(tally: Tally) -> None:
+    """Print the last line of JSON."""
+    from ttt_net.client import json_lines
 
-        _print(json_lines.summary_line(view.tally))
+    _print(json_lines.summary_line(tally))
 
 
 def _ending(view: View, options: Options) -> Ending:
-    return Ending(view.farewell, words.parting(view, options.command))
+    command = options.command
+    if view.you is not None and view.you.name != remembered_name():
+        command += f" --name {shlex.quote(words.name_of(view.you))}"
+    return Ending(view.farewell, words.parting(view, command), view.tally)

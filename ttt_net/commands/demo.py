@@ -27,6 +27,7 @@ STRATEGIES = ("alphabeta", "random")
 PACE_S = 0.6
 """How long each position stays in a terminal; the bots themselves take milliseconds."""
 LONGEST_S = 60
+"""How long it is shown at that pace; what is left of a longer match passes in a moment."""
 _SIZE = (60, 30)
 
 
@@ -48,7 +49,11 @@ def run(args: argparse.Namespace) -> int:
         console.print(f"A server is listening on {url}.")
         bots = [
             processes.enter_context(
-                _process("play", url, "--bot", name, "--game", args.game, "--games", "1", "--json", home=folder)
+                _process(
+                    *("play", url, "--bot", name, "--game", args.game, "--games", "1", "--json"),
+                    home=folder,
+                    is_heard=name == STRATEGIES[0],
+                )
             )
             for name in STRATEGIES
         ]
@@ -67,11 +72,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 @contextmanager
-def _process(*arguments: str, home: str) -> Iterator[subprocess.Popen[str]]:
-    """Run `python -m ttt_net ARGUMENTS` for as long as the context lasts."""
+def _process(*arguments: str, home: str, is_heard: bool = True) -> Iterator[subprocess.Popen[str]]:
+    """Run `python -m ttt_net ARGUMENTS` for as long as the context lasts; what nobody hears goes nowhere."""
     command = [sys.executable, "-m", "ttt_net", *arguments]
     environment = {**os.environ, "TTT_NET_HOME": home, "PYTHONUNBUFFERED": "1"}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:  # noqa: S603 - ours
+    output = subprocess.PIPE if is_heard else subprocess.DEVNULL
+    with subprocess.Popen(command, stdout=output, text=True, env=environment) as process:  # noqa: S603 - ours
         try:
             yield process
         finally:
@@ -97,7 +103,7 @@ def _show(console: Console, bot: subprocess.Popen[str]) -> View:
     with Live(console=console, auto_refresh=False, transient=False) if console.is_terminal else ExitStack() as live:
         for line in _output(bot):
             heard = _heard(line)
-            if heard is None or time.monotonic() > until_s:
+            if heard is None:
                 continue
             view = update(view, heard, 0)
             if not isinstance(heard, wire.Snapshot | wire.Played) or view.match is None:
@@ -105,7 +111,7 @@ def _show(console: Console, bot: subprocess.Popen[str]) -> View:
             picture = _picture(view.match, glyphs)
             if isinstance(live, Live):
                 live.update(picture, refresh=True)
-                time.sleep(PACE_S)
+                time.sleep(PACE_S if time.monotonic() < until_s else 0)
             else:
                 console.print(picture)
     return view

@@ -171,15 +171,19 @@ class Hub:
 
     def _leave_finished(self, session: Session) -> None:
         for match_id in list(session.tables):
-            if match_id not in session.live:
+            table = self._tables.get(match_id)
+            is_player = table is not None and session.player in (table.seats or ())
+            if is_player and match_id not in session.live:
                 self._leave(session, match_id)
 
     def may_rematch(self, table: Table) -> None:
-        """Refuse a rematch unless both players are at the table and play nothing else."""
+        """Refuse a rematch unless both players are at the table still, and may have one match more."""
         for player in table.seats or ():
             session = self.sessions.get(player)
-            if session is None or session.live or not table.is_present(player):
+            if session is None or not table.is_present(player):
                 raise Refusal(Code.OPPONENT_GONE, "your opponent has left or plays elsewhere")
+            if len(session.live) >= self.limits.max_live_matches:
+                raise Refusal(Code.TOO_MANY_MATCHES, f"{session.info.name} has as many unfinished matches as one may")
 
     def ended(self, table: Table) -> None:
         """Count the match as finished for both."""

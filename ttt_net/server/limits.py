@@ -52,6 +52,10 @@ class Bucket:
         self._at_ms = now_ms
         return 0 if self._tokens >= 0 else int(-self._tokens / self._rate_per_s * 1000) + 1
 
+    def is_full(self, now_ms: int) -> bool:
+        """Tell whether all tokens are back, so that forgetting the bucket gives nothing away."""
+        return self._tokens + (now_ms - self._at_ms) / 1000 * self._rate_per_s >= self._burst
+
     @property
     def is_flooded(self) -> bool:
         """Whether the debt is as large as the burst: whoever goes on like that does not listen."""

@@ -78,9 +78,10 @@ class Reception:
 
     def tick(self) -> None:
         """End what nobody has answered in time; to be called about once a second."""
-        for challenge in self._lobby.expired(self._house.now_ms()):
+        now_ms = self._house.now_ms()
+        for challenge in self._lobby.expired(now_ms):
             self._over(challenge, "expired")
-        self._guesses = {player: each for player, each in self._guesses.items() if player in self._house.sessions}
+        self._guesses = {player: each for player, each in self._guesses.items() if not each.is_full(now_ms)}
 
     def _seek(self, session: Session, said: wire.Seek) -> None:
         self._may_play_more(session)
@@ -108,6 +109,8 @@ class Reception:
         if said.accept:
             self._may_play_more(session)
         challenge = self._lobby.answer(said.challenge, session.player, self._house.now_ms())
+        if said.accept:
+            self._may_play_more(self._house.sessions[challenge.by])
         session.ok(said.id)
         if said.accept and challenge.to == session.player:
             self._start(self._lobby.accepted(challenge))
@@ -131,12 +134,16 @@ class Reception:
         invitation = self._lobby.invitation(said.code.strip(), session.player, now_ms)
         if invitation.by not in self._house.sessions:
             raise Refusal(Code.OPPONENT_GONE, "whoever invited you is away at the moment; the code stays good", 1_000)
+        self._may_play_more(self._house.sessions[invitation.by])
         session.ok(said.id)
         self._start(self._lobby.joined(invitation, session.player))
 
     def _may_play_more(self, session: Session) -> None:
         if len(session.live) >= self._house.limits.max_live_matches:
-            raise Refusal(Code.TOO_MANY_MATCHES, f"you have {len(session.live)} unfinished matches; finish one first")
+            raise Refusal(
+                Code.TOO_MANY_MATCHES,
+                f"{session.info.name} has {len(session.live)} unfinished matches; one has to end first",
+            )
 
     def _players(self) -> wire.Players:
         sessions = self._house.sessions

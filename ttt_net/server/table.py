@@ -40,6 +40,8 @@ MAX_STRANGERS = 32
 """Requests that may wait before one of somebody who does not play, or is not known to, is turned away."""
 MAX_TAIL = 32
 """Missed facts that are told one by one; with more, the snapshot alone is shorter, and fits into what may wait."""
+MAX_HEARD = 50
+"""Finished and watched matches that one session may hear at a time."""
 _RETRY_S = 1.0
 """How long after a failure of the disk the match is read again."""
 
@@ -171,6 +173,7 @@ class Table:
         now_ms = self._owner.now_ms()  # one moment for all of it: the clock that is told is the one that is started
         is_new = self.audience.get(session.player) is not session
         if is_new:
+            self._may_hear(match, session)
             self.seat(session)
             match.absences.returned(side)
             self._mind_clock(match, now_ms)
@@ -194,10 +197,17 @@ class Table:
             return
         if match.is_private:
             raise Refusal(Code.NOT_PUBLIC, "that match is private")
+        self._may_hear(match, session)
         self.seat(session)
         session.ok(request.id)
         session.tell(self._snapshot(match, session, self._owner.now_ms()))
         self._tell_watchers()
+
+    def _may_hear(self, match: Match, session: Session) -> None:
+        """Bound what one session keeps in memory; his own live matches, few enough as it is, are always his."""
+        is_own_live = self._side(session) is not None and not match.is_over
+        if not is_own_live and len(session.tables) >= MAX_HEARD:
+            raise Refusal(Code.TOO_MANY_MATCHES, f"you hear {len(session.tables)} matches; leave one first")
 
     def _snapshot(self, match: Match, session: Session, now_ms: int) -> Snapshot:
         return match.snapshot(self._side(session), self._present(), now_ms, self._watchers())

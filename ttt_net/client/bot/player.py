@@ -71,6 +71,8 @@ class Bot:
         self._write = write
         self._jobs: asyncio.Queue[str] = asyncio.Queue(2 * MAX_MATCHES)
         self._asked: dict[str, int] = {}
+        self._queued: set[str] = set()
+        """The matches in `_jobs`, each of them once, whatever happens to it in the meantime."""
         self._wins: set[str] = set()
         self._away_since_ms: dict[str, int] = {}
 
@@ -128,7 +130,17 @@ class Bot:
         self._away_since_ms = {name: since for name, since in self._away_since_ms.items() if name in away}
         for name in away - self._away_since_ms.keys():
             self._away_since_ms[name] = _now_ms()
-            asyncio.get_running_loop().call_later(AWAY_MS / 1000 + _MARGIN_S, self._seek)
+            loop = asyncio.get_running_loop()
+            loop.call_later(AWAY_MS / 1000 + _MARGIN_S, self._seek)
+            gone = live[name].away
+            if gone is not None:
+                loop.call_later(gone.claim_in_ms / 1000 + _MARGIN_S, self._end_abandoned, name)
+
+    def _end_abandoned(self, name: str) -> None:
+        """Call a match a draw whose opponent has not come back within his grace; nobody shall lose by a bad link."""
+        match = self.view.matches.get(name)
+        if match is not None and match.outcome is None and name in self._away_since_ms and not match.adjourned:
+            self._say(Claim(0, match=name, kind="draw"))
 
     def _seek(self) -> None:
         """Look for an opponent, unless one is here or may be back any moment."""
@@ -143,13 +155,18 @@ class Bot:
         self._asked = {name: ply for name, ply in self._asked.items() if name in self.view.matches}
         for name, match in self.view.matches.items():
             ply = match.position.ply
-            if match.position.to_move == match.you and match.outcome is None and self._asked.get(name) != ply:
+            is_waiting = match.adjourned and not match.present[1 - (match.you or 0)]
+            is_ours = match.position.to_move == match.you and match.outcome is None and not is_waiting
+            if is_ours and self._asked.get(name) != ply:
                 self._asked[name] = ply
-                self._jobs.put_nowait(name)
+                if name not in self._queued:
+                    self._queued.add(name)
+                    self._jobs.put_nowait(name)
 
     async def _think_all(self) -> None:
         while True:
             name = await self._jobs.get()
+            self._queued.discard(name)
             match = self.view.matches.get(name)
             if match is None or match.outcome is not None or match.position.to_move != match.you:
                 continue
@@ -205,6 +222,8 @@ class Bot:
                 loop.call_later(wait_s, self._seek)
             case Resume() | Offer(kind="rematch") if not self.view.is_live:
                 self._seek()
+            case Play() if refusal.code == Code.ADJOURNED:
+                self._asked.pop(request.match, None)
             case Play() if refusal.code == Code.STORAGE:
                 loop.call_later(wait_s, self._play_again, request)
             case _:
