@@ -5,7 +5,6 @@ what is in the journal, nothing is told that could be lost, and a failed write h
 """
 
 import asyncio
-import logging
 from collections import deque
 from collections.abc import Callable
 from typing import Protocol as Interface
@@ -31,8 +30,6 @@ from ttt_net.server.connection import frame
 from ttt_net.server.journal import Journal, Record, StorageError
 from ttt_net.server.journal.sqlite import PlayerId
 from ttt_net.server.session import Session
-
-log = logging.getLogger(__name__)
 
 MAX_WAITING = 8
 """Requests of one player that may wait for one match; he gets an answer to each, so more is a flood."""
