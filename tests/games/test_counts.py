@@ -8,6 +8,7 @@ import pytest
 from ttt_net.games import find_game
 from ttt_net.games.game import Game
 from ttt_net.games.geometry import winning_lines
+from ttt_net.games.line import LineState
 
 
 def levels(game: Game[Any], depth: int) -> list[Counter[Any]]:
@@ -65,6 +66,34 @@ def test_connect4_has_the_positions_of_oeis_a212693() -> None:
     assert [ways.total() for ways in by_ply] == [1, 7, 49, 343, 2401, 16807, 117649, 823536, 5673234]
     game = find_game("connect4")
     assert [sum(map(game.is_terminal, level)) for level in by_ply[6:]] == [0, 728, 1892]
+
+
+def test_connect4_has_the_positions_of_oeis_a212693_up_to_ply_10() -> None:
+    game = find_game("connect4")
+    level, counts = {game.initial}, {}
+    for ply in range(1, 11):
+        level = {game.result(state, move) for state in level for move in game.actions(state)}
+        counts[ply] = len(level)
+        if ply == 8:
+            quiet = {min(state[:2], mirrored(state)) for state in level if is_quiet(game, state)}
+    assert (counts[9], counts[10]) == (558186, 1662623)
+    assert sum(map(game.is_terminal, level)) == 44225
+    assert len(quiet) == 67557, "not over, no win at once and no need to block, up to mirror"
+
+
+def is_quiet(game: Any, state: LineState) -> bool:
+    """Tell whether neither side, were it to move, would win at once."""
+    passed = state._replace(ply=state.ply + 1)
+    return not state.has_line and not any(
+        game.result(each, move).has_line for each in (state, passed) for move in game.actions(each)
+    )
+
+
+def mirrored(state: LineState) -> tuple[int, int]:
+    """Return the bitboards of a 7x6 position with left and right exchanged."""
+    rows = ((bits >> 7 * row & 127, row) for bits in state[:2] for row in range(6))
+    flipped = [int(f"{bits:07b}"[::-1], 2) << 7 * row for bits, row in rows]
+    return sum(flipped[:6]), sum(flipped[6:])
 
 
 def test_connect_four_on_4x4_has_the_161029_positions_of_tromp() -> None:
