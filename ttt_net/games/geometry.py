@@ -11,6 +11,7 @@ from itertools import compress, product
 Shape = tuple[int, ...]
 
 _ZERO_ONE = bytes.maketrans(b"01", b"\0\1")
+_MARKS = str.maketrans("012", ".XO")
 _CELLS = tuple(range(1024))
 """More numbers than any board has cells."""
 
@@ -52,8 +53,12 @@ def bits_of(board: str, mark: str) -> int:
 
 
 def draw_bits(first: int, second: int, size: int) -> str:
-    """Return a board of `size` cells with `X` in the cells of `first`, `O` in those of `second` and `.` elsewhere."""
-    return "".join("X" if first >> n & 1 else "O" if second >> n & 1 else "." for n in range(size))
+    """Return a board of `size` cells with `X` in the cells of `first`, `O` in those of `second` and `.` elsewhere.
+
+    The two share no cell. Each bit becomes a hexadecimal digit, so that one addition lays the boards over each other.
+    """
+    digits = int(f"{first:b}", 16) + 2 * int(f"{second:b}", 16)
+    return f"{digits:0{size}x}"[::-1].translate(_MARKS)
 
 
 def cell_name(shape: Shape, cell: int) -> str:
