@@ -19,9 +19,9 @@ from msgspec import NODEFAULT, Meta, Struct
 
 from ttt_net import messages as wire
 from ttt_net.clock import TimeControl
-from ttt_net.errors import Closing, Code
+from ttt_net.errors import Closing, Code, Refusal
 from ttt_net.games import Reason
-from ttt_net.server.connection import Connection
+from ttt_net.server.connection import Connection, frame
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Journal, Player
 from ttt_net.server.limits import Limits
@@ -149,6 +149,10 @@ class _Wire:
             start, size = (2, frames[1]) if frames[1] < 126 else (4, int.from_bytes(frames[2:4], "big"))
             self._log.append(f"{self._name} << {frames[start : start + size].decode()}")
             frames = frames[start + size :]
+
+    def refuse(self, request: int | None, refusal: Refusal) -> None:
+        """Write down the answer to what was not carried out."""
+        self.send(frame(wire.encode(wire.refused(request, refusal))))
 
 
 class _InstantJournal:

@@ -18,9 +18,10 @@ from websockets.http11 import Request, Response
 from websockets.protocol import State
 from websockets.server import ServerProtocol
 
-from ttt_net.errors import Closing, ProtocolError
-from ttt_net.messages import MAX_MESSAGE_BYTES
+from ttt_net.errors import Closing, ProtocolError, Refusal
+from ttt_net.messages import MAX_MESSAGE_BYTES, encode, refused
 from ttt_net.server.limits import Bucket, Limits
+from ttt_net.server.meters import Meters
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +45,7 @@ class Hub(Interface):
     """What a connection tells the one who owns it."""
 
     limits: Limits
+    meters: Meters
     now_ms: Callable[[], int]
 
     def opened(self, connection: "Connection") -> None:
@@ -119,7 +121,7 @@ class Connection(asyncio.Protocol):
             return
         self._opening_bytes += len(data)
         if self._opening_bytes > self._hub.limits.handshake_bytes:
-            self.abort()
+            self.evict("long_handshake")
             return
         # `websockets` would read frames that came with a request as if they were answers to nothing: line by line,
         # the request is complete, and answered, before the first byte of a frame is looked at.
@@ -192,6 +194,11 @@ class Connection(asyncio.Protocol):
                 return
         self._transport.write(frames)
 
+    def refuse(self, request: int | None, refusal: Refusal) -> None:
+        """Answer a request that was not carried out."""
+        self._hub.meters.refusals[refusal.code] += 1
+        self.send(frame(encode(refused(request, refusal))))
+
     def meter(self) -> int:
         """Count one frame; return 0, or after how many milliseconds it may be sent again. A flood is an error."""
         wait_ms = self._bucket.take(self._hub.now_ms())
@@ -202,10 +209,21 @@ class Connection(asyncio.Protocol):
     def close(self, closing: Closing, reason: str = "") -> None:
         """Start the closing handshake; if the peer does not take part, `tick` ends it."""
         if self.is_open:
+            self._note_end(closing.name.lower())
             self._protocol.send_close(closing, (reason or closing.meaning)[:_MAX_REASON])
             self._flush()
         elif self._closing_since_s is None:
             self.abort()
+
+    def evict(self, reason: str) -> None:
+        """Drop the socket for a reason that is counted."""
+        if self._closing_since_s is None:
+            self._note_end(reason)
+        self.abort()
+
+    def _note_end(self, reason: str) -> None:
+        self._hub.meters.endings[reason] += 1
+        log.info("connection ended: %s", reason)
 
     def abort(self) -> None:
         """Drop the socket and all that was waiting to be sent."""
@@ -220,11 +238,11 @@ class Connection(asyncio.Protocol):
                 self.abort()
         elif self._protocol.state is State.CONNECTING:
             if now_s - self._opened_s > limits.handshake_s:
-                self.abort()
+                self.evict("no_handshake")
         elif self.session is None and now_s - self._opened_s > limits.hello_s:
             self.close(Closing.NO_HELLO)
         elif now_s - self._heard_s > limits.dead_after_s:
-            self.abort()
+            self.evict("silent")
         elif self._behind_since_s is not None and now_s - self._behind_since_s > limits.stalled_s:
             self.close(Closing.TOO_SLOW)
             self.abort()
@@ -274,6 +292,6 @@ class Connection(asyncio.Protocol):
             elif self._transport.can_write_eof():
                 self._transport.write_eof()
         if self._transport.get_write_buffer_size() > self._hub.limits.unsent_bytes:
-            self.abort()  # it asks for pongs, and does not read them
+            self.evict("unread_pongs")
         if self._closing_since_s is None and self._protocol.close_expected():
             self._closing_since_s = self._loop.time()

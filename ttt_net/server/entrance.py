@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
-from ttt_net.server.connection import Connection, frame
+from ttt_net.server.connection import Connection
 from ttt_net.server.journal import Journal, Player, StorageError
 from ttt_net.text import clean
 
@@ -44,7 +44,7 @@ class Entrance:
                 found = Refusal(Code.UNKNOWN_TOKEN, "this server does not know that token; say hello with a name")
             elif isinstance(found, StorageError):
                 found = Refusal(Code.STORAGE, "the server cannot write to its disk; try again", 1_000)
-            connection.send(frame(wire.encode(wire.refused(said.id, found))))
+            connection.refuse(said.id, found)
 
         self._entering.add(connection)
         if said.token:

@@ -21,6 +21,7 @@ from ttt_net.server.http import answer_http
 from ttt_net.server.journal import Journal, Player
 from ttt_net.server.journal.sqlite import PlayerId
 from ttt_net.server.limits import Limits
+from ttt_net.server.meters import Meters
 from ttt_net.server.reception import Reception
 from ttt_net.server.session import Session
 from ttt_net.server.table import Request as TableRequest
@@ -44,6 +45,7 @@ class Hub:
         self.journal = journal
         self.name = clean(name, 40)
         self.limits = limits
+        self.meters = Meters()
         self.now_ms = now_ms
         self.sessions: dict[PlayerId, Session] = {}
         self.emptied = asyncio.Event()
@@ -59,8 +61,9 @@ class Hub:
     def opened(self, connection: Connection) -> None:
         """Count the connection; far above the limit, drop it at once."""
         self._connections.add(connection)
+        self.meters.accepted += 1
         if len(self._connections) > self.limits.max_connections + _POLITE:
-            connection.abort()
+            connection.evict("full")
 
     def closed(self, connection: Connection) -> None:
         """Let go of the connection, and of the session that it was."""
@@ -92,6 +95,7 @@ class Hub:
     def received(self, connection: Connection, text: str) -> None:
         """Carry out one request; it gets exactly one answer."""
         session = connection.session
+        self.meters.requests += 1
         try:
             wait_ms = connection.meter()
             if wait_ms:
@@ -104,7 +108,7 @@ class Hub:
             else:
                 self._entrance.enter(connection, said)
         except Refusal as refusal:
-            connection.send(frame(wire.encode(wire.refused(wire.request_id(text), refusal))))
+            connection.refuse(wire.request_id(text), refusal)
 
     def _act(self, session: Session, said: wire.AnySaid) -> None:
         if isinstance(said, wire.Ping):
@@ -160,6 +164,7 @@ class Hub:
     def seat(self, started: wire.Started, seats: tuple[PlayerId, PlayerId]) -> None:
         """Open the table of a match that has been written down, and seat those of its players who are here."""
         table = self._tables[started.match] = Table(started.match, self)
+        self.meters.matches += 1
         for player in seats:
             session = self.sessions.get(player)
             if session:

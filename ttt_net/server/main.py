@@ -31,6 +31,8 @@ _WRITING_S = 1.0
 _CLOSING_S = 2.0
 """How long the end waits for clients to take part in the closing handshake."""
 _TICK_S = 1.0
+_SAMPLE_S = 0.25
+"""How often the lateness of the event loop is measured."""
 _GC_THRESHOLDS = (10_000, 20, 50)
 """What dies dies by its reference count; only faults leave cycles, and a search for them stops every match."""
 
@@ -96,6 +98,7 @@ async def serving(hub: Hub, database: Database, listening: socket.socket) -> Asy
     async with asyncio.TaskGroup() as tasks:
         writing = tasks.create_task(database.run())
         ticking = tasks.create_task(_tick(hub))
+        sampling = tasks.create_task(_sample_lag(hub))
         server = await loop.create_server(lambda: Connection(hub, loop), sock=listening, backlog=BACKLOG)
         try:
             yield
@@ -110,6 +113,7 @@ async def serving(hub: Hub, database: Database, listening: socket.socket) -> Asy
             hub.abort_all()
             await hub.emptied.wait()
             ticking.cancel()
+            sampling.cancel()
 
 
 async def _tick(hub: Hub) -> None:
@@ -117,6 +121,14 @@ async def _tick(hub: Hub) -> None:
     while True:
         await asyncio.sleep(_TICK_S)
         hub.tick(loop.time())
+
+
+async def _sample_lag(hub: Hub) -> None:
+    loop = asyncio.get_running_loop()
+    while True:
+        due_s = loop.time() + _SAMPLE_S
+        await asyncio.sleep(_SAMPLE_S)
+        hub.meters.lag_s.observe(loop.time() - due_s)
 
 
 def _announce(listening: socket.socket, arguments: argparse.Namespace) -> None:

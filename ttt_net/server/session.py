@@ -1,7 +1,7 @@
 """A player's presence: who he is, over which connection, and at which tables he sits."""
 
 from ttt_net.errors import Refusal
-from ttt_net.messages import Heard, Ok, PlayerInfo, encode, refused
+from ttt_net.messages import Heard, Ok, PlayerInfo, encode
 from ttt_net.server.connection import Connection, frame
 from ttt_net.server.journal.sqlite import PlayerId
 
@@ -34,4 +34,4 @@ class Session:
 
     def refuse(self, request: int, refusal: Refusal) -> None:
         """Answer a request that was not carried out."""
-        self.tell(refused(request, refusal))
+        self.connection.refuse(request, refusal)

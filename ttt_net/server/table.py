@@ -5,6 +5,7 @@ what is in the journal, nothing is told that could be lost, and a failed write h
 """
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Callable
 from typing import Protocol as Interface
@@ -16,6 +17,7 @@ from ttt_net.messages import (
     Fact,
     LiveMatch,
     Ok,
+    Played,
     Presence,
     Rematched,
     Resume,
@@ -29,6 +31,7 @@ from ttt_net.messages import (
 from ttt_net.server.connection import frame
 from ttt_net.server.journal import Journal, Record, StorageError
 from ttt_net.server.journal.sqlite import PlayerId
+from ttt_net.server.meters import Meters
 from ttt_net.server.session import Session
 
 MAX_WAITING = 8
@@ -49,6 +52,7 @@ class Owner(Interface):
     """What a table asks of the hub."""
 
     journal: Journal
+    meters: Meters
     now_ms: Callable[[], int]
 
     def may_rematch(self, table: "Table") -> None:
@@ -221,12 +225,16 @@ class Table:
 
     def _commit(self, match: Match, facts: list[Fact], asked: tuple[Session, int] | None) -> None:
         self._is_busy = True
+        since_s = time.perf_counter()
         next_match = match.rematch(self._owner.now_ms()) if isinstance(facts[-1], Rematched) else None
 
         def done(failure: StorageError | None) -> None:
             self._is_busy = False
             if failure is None:
                 self._apply(match, facts, asked)
+                if isinstance(facts[0], Played):
+                    self._owner.meters.moves += 1
+                    self._owner.meters.move_s.observe(time.perf_counter() - since_s)
                 if next_match:
                     self._owner.rematched(self, next_match)
             else:

@@ -9,6 +9,7 @@ import logging
 import os
 import queue
 import sqlite3
+import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeVar
 
 from ttt_net.errors import ConfigurationError, TttNetError
+from ttt_net.server.meters import Histogram
 
 try:
     import fcntl
@@ -80,6 +82,10 @@ class Database:
         """Open or create the file; what is wrong with it raises `ConfigurationError`."""
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._gathered: list[_Job] = []
+        self.commit_s = Histogram()
+        """How long transactions took, each of one or more jobs."""
+        self.failures = 0
+        """Jobs that failed."""
         self._connection, self._lock = _open(path)
 
     def submit(self, work: Callable[[sqlite3.Connection], Any], done: Callable[[Any], None]) -> None:
@@ -138,7 +144,10 @@ class Database:
                 job = self._jobs.get()
             is_running = job is not None
             if batch:
-                notify(partial(_report, batch, self._commit(batch)))
+                since_s = time.perf_counter()
+                results = self._commit(batch)
+                self.commit_s.observe(time.perf_counter() - since_s)
+                notify(partial(_report, batch, results))
 
     def _commit(self, batch: list[_Job]) -> list[Any]:
         """Do the jobs in one transaction; if any fails, each in its own, so that one cannot spoil the others."""
@@ -155,6 +164,7 @@ class Database:
             if len(batch) > 1:
                 return [result for job in batch for result in self._commit([job])]
             is_ours = not isinstance(error, sqlite3.Error | StorageError)
+            self.failures += 1
             log.error("storage: %s", error, exc_info=is_ours)
             return [StorageError(str(error))]
         return results
