@@ -21,10 +21,10 @@ from ttt_net import messages as wire
 from ttt_net.clock import TimeControl
 from ttt_net.errors import Closing, Code, Refusal
 from ttt_net.games import Reason
+from ttt_net.server.configuration import Configuration
 from ttt_net.server.connection import Connection, frame
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Journal, Player
-from ttt_net.server.limits import Limits
 
 HERE = Path(__file__).parent
 SHARED: tuple[type[Struct], ...] = (
@@ -176,7 +176,7 @@ def transcript() -> list[str]:
     log: list[str] = []
     now = iter(range(1_795_254_000_000, 2**53, 250))
     journal = cast(Journal, _InstantJournal())
-    hub = Hub(journal, "the lobby", Limits(), lambda: next(now), random.Random(3))
+    hub = Hub(journal, Configuration(name="the lobby"), lambda: next(now), random.Random(3))
     ann, bob = _Wire("Ann", log), _Wire("Bob", log)
 
     def say(client: _Wire, said: wire.AnySaid) -> None:

@@ -27,6 +27,11 @@ def test_the_generated_pages_are_as_make_docs_writes_them(name: str) -> None:
     assert (ROOT / "docs" / name).read_text(encoding="utf-8") == generated[ROOT / "docs" / name]
 
 
+def test_the_page_of_settings_is_as_make_docs_writes_it() -> None:
+    page = load(ROOT / "docs" / "write_configuration.py")
+    assert (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8") == page.page()
+
+
 def test_the_picture_in_the_readme_shows_the_client_as_it_is() -> None:
     """The words of the picture; its shapes may change with a release of rich."""
     drawn = load(ROOT / "docs" / "write_picture.py").picture()

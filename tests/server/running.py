@@ -5,10 +5,12 @@ import random
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from tests.server.peer import Peer, RawPeer
 from ttt_net.server.addresses import listen
+from ttt_net.server.configuration import Configuration
 from ttt_net.server.connection import Connection
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Database, Journal
@@ -130,12 +132,15 @@ async def until(is_so: Callable[[], bool]) -> None:
 
 
 @asynccontextmanager
-async def running(folder: Path, limits: Limits | None = None, seed: int = 1) -> AsyncIterator[Server]:
+async def running(
+    folder: Path, limits: Limits | None = None, seed: int = 1, configuration: Configuration | None = None
+) -> AsyncIterator[Server]:
     """Run a server inside the block; two on the same folder one after the other are a restart."""
+    settings = replace(configuration or Configuration(name="test"), limits=limits or Limits())
     with listen("127.0.0.1", 0) as listening:
         database = Database(folder / JOURNAL_FILE)
         try:
-            hub = Hub(Journal(database), "test", limits or Limits(), steady_clock(), random.Random(seed))
+            hub = Hub(Journal(database), settings, steady_clock(), random.Random(seed))
             with closing(Server(hub, database, listening.getsockname()[1])) as server:
                 async with serving(hub, database, listening), asyncio.timeout(PATIENCE_S):
                     yield server

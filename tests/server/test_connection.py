@@ -12,8 +12,9 @@ from tests.server.peer import BINARY, CLOSE, CONT, HANDSHAKE, PING, PONG, TEXT, 
 from tests.server.running import running, until
 from ttt_net.server.connection import Connection, frame
 from ttt_net.server.limits import Limits
+from ttt_net.server.rate import Rate
 
-FAST = Limits(messages_per_s=1_000_000.0, message_burst=1_000_000)
+FAST = Limits(messages=Rate(1_000_000))
 """No limit of rate, for those who are to be stopped by another."""
 
 

@@ -8,6 +8,7 @@ import pytest
 from tests.server.peer import CONT, HANDSHAKE, PING, TEXT, client_frame, said
 from tests.server.running import running, until
 from ttt_net.server.limits import Limits
+from ttt_net.server.rate import Rate
 
 
 async def test_a_new_player_is_welcomed_with_a_token(tmp_path: Path) -> None:
@@ -203,7 +204,7 @@ async def test_who_lists_bots_as_bots_and_what_everyone_does(tmp_path: Path) -> 
 
 
 async def test_one_who_asks_too_fast_is_told_so_and_is_then_closed_with_1008(tmp_path: Path) -> None:
-    async with running(tmp_path, Limits(messages_per_s=1.0, message_burst=10)) as server:
+    async with running(tmp_path, Limits(messages=Rate(10, 10.0))) as server:
         peer = await server.raw()
         await peer.hello("Ann")
         await peer.send(b"".join(said("ping", number) for number in range(2, 12)))

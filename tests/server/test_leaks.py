@@ -9,8 +9,9 @@ from pathlib import Path
 from tests.server.peer import HANDSHAKE, RawPeer, client_frame, said
 from tests.server.running import PATIENCE_S, Server, running
 from ttt_net.server.limits import Limits
+from ttt_net.server.rate import Rate
 
-FAST = Limits(messages_per_s=1_000_000.0, message_burst=1_000_000)
+FAST = Limits(messages=Rate(1_000_000))
 
 
 def objects() -> Counter[str]:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from tests.server.running import running
 from ttt_net.server.limits import Limits
+from ttt_net.server.rate import Rate
 
 
 async def test_a_challenge_that_is_accepted_becomes_a_match(tmp_path: Path) -> None:
@@ -51,7 +52,7 @@ async def test_a_friend_joins_by_the_code_and_nobody_else_sees_the_match(tmp_pat
 
 
 async def test_guessing_codes_is_slow_also_for_one_who_comes_back(tmp_path: Path) -> None:
-    async with running(tmp_path, Limits(code_burst=3)) as server:
+    async with running(tmp_path, Limits(codes=Rate(3, 60.0))) as server:
         eve = await server.join("Eve")
         for _ in range(3):
             assert await eve.refused("join", code="BCDFGH") == "unknown_code"

@@ -15,8 +15,9 @@ from ttt_net.match import Match
 from ttt_net.messages import PlayerInfo, decode_fact
 from ttt_net.server.limits import Limits
 from ttt_net.server.main import JOURNAL_FILE
+from ttt_net.server.rate import Rate
 
-FAST = Limits(messages_per_s=1_000_000.0, message_burst=1_000_000, max_live_matches=3)
+FAST = Limits(messages=Rate(1_000_000), max_live_matches=3)
 NAMES = ["Ann", "Bob", "Carl", "Dora", "Eve"]
 STEPS = 250
 

@@ -8,8 +8,9 @@ import pytest
 
 from tests.server.running import Server, running, until
 from ttt_net.server.limits import Limits
+from ttt_net.server.rate import Rate
 
-FAST = Limits(messages_per_s=1_000_000.0, message_burst=1_000_000)
+FAST = Limits(messages=Rate(1_000_000))
 TIMED = {"initial_ms": 1_000, "increment_ms": 0}
 
 

@@ -12,7 +12,7 @@ from ttt_net.commands.source import load_records
 from ttt_net.errors import ConfigurationError
 from ttt_net.games import Game, find_game
 from ttt_net.games.record import Record
-from ttt_net.server.main import DEFAULT_DATA
+from ttt_net.server.configuration import DEFAULT_DATA
 from ttt_net.strategies import Limit
 from ttt_net.strategies.review import Reviewed, review
 

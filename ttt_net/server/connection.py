@@ -20,8 +20,9 @@ from websockets.server import ServerProtocol
 
 from ttt_net.errors import Closing, ProtocolError, Refusal
 from ttt_net.messages import MAX_MESSAGE_BYTES, encode, refused
-from ttt_net.server.limits import Bucket, Limits
+from ttt_net.server.limits import Limits
 from ttt_net.server.meters import Meters
+from ttt_net.server.rate import Bucket
 
 log = logging.getLogger(__name__)
 
@@ -95,7 +96,7 @@ class Connection(asyncio.Protocol):
         self.lag_ms = 0
         """How long a message and its answer are on the network, as pings measure it."""
         self._opened_s = self._heard_s = loop.time()
-        self._bucket = Bucket(hub.limits.messages_per_s, hub.limits.message_burst, hub.now_ms())
+        self._bucket = Bucket(hub.limits.messages, hub.now_ms())
         self.session: object = None
         """Whatever the hub knows this client by, from its accepted `hello` on."""
 
@@ -203,7 +204,7 @@ class Connection(asyncio.Protocol):
         """Count one frame; return 0, or after how many milliseconds it may be sent again. A flood is an error."""
         wait_ms = self._bucket.take(self._hub.now_ms())
         if self._bucket.is_flooded:
-            raise ProtocolError(Closing.TOO_FAST, f"more than {self._hub.limits.messages_per_s:g} frames per second")
+            raise ProtocolError(Closing.TOO_FAST, f"more than {self._hub.limits.messages} frames")
         return wait_ms
 
     def close(self, closing: Closing, reason: str = "") -> None:

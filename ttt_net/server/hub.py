@@ -15,12 +15,12 @@ from websockets.server import ServerProtocol
 from ttt_net import messages as wire
 from ttt_net.errors import Closing, Code, Refusal
 from ttt_net.match import Match
+from ttt_net.server.configuration import Configuration
 from ttt_net.server.connection import Connection, frame
 from ttt_net.server.entrance import Entrance
 from ttt_net.server.http import answer_http
 from ttt_net.server.journal import Journal, Player
 from ttt_net.server.journal.sqlite import PlayerId
-from ttt_net.server.limits import Limits
 from ttt_net.server.meters import Meters
 from ttt_net.server.reception import Reception
 from ttt_net.server.session import Session
@@ -40,11 +40,12 @@ class Hub:
     """The owner of connections, sessions and tables."""
 
     def __init__(
-        self, journal: Journal, name: str, limits: Limits, now_ms: Callable[[], int], rng: random.Random
+        self, journal: Journal, configuration: Configuration, now_ms: Callable[[], int], rng: random.Random
     ) -> None:
         self.journal = journal
-        self.name = clean(name, 40)
-        self.limits = limits
+        self.configuration = configuration
+        self.name = clean(configuration.title, 40)
+        self.limits = configuration.limits
         self.meters = Meters()
         self.now_ms = now_ms
         self.sessions: dict[PlayerId, Session] = {}
@@ -99,7 +100,7 @@ class Hub:
         try:
             wait_ms = connection.meter()
             if wait_ms:
-                raise Refusal(Code.TOO_FAST, f"at most {self.limits.messages_per_s:g} messages per second", wait_ms)
+                raise Refusal(Code.TOO_FAST, f"at most {self.limits.messages} messages", wait_ms)
             said = wire.decode_said(text)
             if isinstance(session, Session):
                 self._act(session, said)

@@ -1,30 +1,25 @@
 """Start, run and end the server."""
 
-import argparse
 import asyncio
 import contextlib
 import gc
 import logging
+import os
 import random
 import signal
 import socket
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
-from pathlib import Path
-
-from platformdirs import user_data_path
 
 from ttt_net.errors import ConfigurationError
 from ttt_net.server.addresses import BACKLOG, display, listen, local_addresses
+from ttt_net.server.configuration import DEFAULT_PORT, Configuration
 from ttt_net.server.connection import Connection
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Database, Journal
-from ttt_net.server.limits import Limits
+from ttt_net.server.sources import Order, as_file, read_order
 
-DEFAULT_PORT = 8765
-DEFAULT_DATA = user_data_path("ttt_net", appauthor=False) / "server"
-MAX_RATE = 1_000_000
 JOURNAL_FILE = "journal.sqlite"
 _WRITING_S = 1.0
 """How long the end waits for the journal."""
@@ -38,42 +33,32 @@ _GC_THRESHOLDS = (10_000, 20, 50)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the server until it is told to stop; return the exit code: 0, or 2 if it was started wrongly."""
-    arguments = _parser().parse_args(argv)
+    """Do what the command line asks for; return the exit code: 0, or 2 if the server was started wrongly."""
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     try:
-        if not 1 <= arguments.rate <= MAX_RATE:
-            raise ConfigurationError(f"--rate {arguments.rate:g} is out of range; 1 to {MAX_RATE:,}")
-        with listen(arguments.host, arguments.port) as listening:
-            database = Database(arguments.data / JOURNAL_FILE)
-            try:
-                limits = Limits(messages_per_s=arguments.rate, message_burst=int(2 * arguments.rate))
-                with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-                    hub = Hub(Journal(database), arguments.name, limits, steady_clock(), random.SystemRandom())
-                    runner.run(_serve(hub, database, listening, arguments))
-            finally:
-                database.close()
+        return _carry_out(read_order(sys.argv[1:] if argv is None else argv, os.environ))
     except ConfigurationError as error:
         print(f"server.py: {error}", file=sys.stderr)
         return 2
+
+
+def _carry_out(order: Order) -> int:
+    configuration = order.configuration
+    if order.is_print:
+        print(as_file(configuration), end="")
+        return 0
+    with listen(configuration.host or None, configuration.port) as listening:
+        database = Database(configuration.folder / JOURNAL_FILE)
+        try:
+            with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+                hub = Hub(Journal(database), configuration, steady_clock(), random.SystemRandom())
+                runner.run(_serve(hub, database, listening))
+        finally:
+            database.close()
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="server.py", description="The table and the referee of networked matches.")
-    parser.add_argument("--host", help="address to listen on (default: all interfaces)")
-    parser.add_argument(
-        "--port", type=int, default=DEFAULT_PORT, help="port; 0 picks a free one (default: %(default)s)"
-    )
-    parser.add_argument("--data", type=Path, default=DEFAULT_DATA, help="folder for the journal")
-    parser.add_argument("--name", default=f"ttt_net on {socket.gethostname()}", help="what players see as its name")
-    parser.add_argument(
-        "--rate", type=float, default=100.0, help="messages per second and client (default: %(default)g)"
-    )
-    return parser
-
-
-async def _serve(hub: Hub, database: Database, listening: socket.socket, arguments: argparse.Namespace) -> None:
+async def _serve(hub: Hub, database: Database, listening: socket.socket) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -83,7 +68,7 @@ async def _serve(hub: Hub, database: Database, listening: socket.socket, argumen
     gc.freeze()  # what lives as long as the process needs no look from the collector
     gc.set_threshold(*_GC_THRESHOLDS)
     async with serving(hub, database, listening):
-        _announce(listening, arguments)
+        _announce(listening, hub.configuration)
         await stop.wait()
     for number in (signal.SIGTERM, signal.SIGINT):  # one more of them would end in another exit code what is over
         with contextlib.suppress(NotImplementedError):
@@ -131,17 +116,17 @@ async def _sample_lag(hub: Hub) -> None:
         hub.meters.lag_s.observe(loop.time() - due_s)
 
 
-def _announce(listening: socket.socket, arguments: argparse.Namespace) -> None:
+def _announce(listening: socket.socket, configuration: Configuration) -> None:
     port = listening.getsockname()[1]
-    print(f"listening on ws://{display(arguments.host or '127.0.0.1', port)}", flush=True)
+    print(f"listening on ws://{display(configuration.host or '127.0.0.1', port)}", flush=True)
     suffix = "" if port == DEFAULT_PORT else f" 127.0.0.1:{port}"
-    print(f"{arguments.name}; matches are kept in {arguments.data}")
-    if arguments.host is None:
+    print(f"{configuration.title}; matches are kept in {configuration.folder}")
+    if not configuration.host:
         print(f"play from this machine:  python client.py{suffix}")
         for address in local_addresses():
             print(f"friends on this network: python client.py {display(address, port)}")
     else:
-        print(f"join with: python client.py {display(arguments.host, port)}")
+        print(f"join with: python client.py {display(configuration.host, port)}")
     print("Ctrl-C stops the server; unfinished matches go on when it is back", flush=True)
 
 

@@ -13,7 +13,8 @@ from ttt_net.games import game_name
 from ttt_net.lobby import CHALLENGE_MS, INVITATION_MS, Challenge, Lobby, Pairing, Seek
 from ttt_net.server.journal import Journal, StorageError
 from ttt_net.server.journal.sqlite import PlayerId
-from ttt_net.server.limits import Bucket, Limits
+from ttt_net.server.limits import Limits
+from ttt_net.server.rate import Bucket
 from ttt_net.server.session import Session
 from ttt_net.text import name_key
 
@@ -127,10 +128,10 @@ class Reception:
     def _join(self, session: Session, said: wire.Join) -> None:
         self._may_play_more(session)
         limits, now_ms = self._house.limits, self._house.now_ms()
-        guesses = self._guesses.setdefault(session.player, Bucket(limits.codes_per_s, limits.code_burst, now_ms))
+        guesses = self._guesses.setdefault(session.player, Bucket(limits.codes, now_ms))
         wait_ms = guesses.take(now_ms)
         if wait_ms:
-            raise Refusal(Code.TOO_FAST, f"at most {limits.codes_per_s * 60:g} codes a minute", wait_ms)
+            raise Refusal(Code.TOO_FAST, f"at most {limits.codes} codes", wait_ms)
         invitation = self._lobby.invitation(said.code.strip(), session.player, now_ms)
         if invitation.by not in self._house.sessions:
             raise Refusal(Code.OPPONENT_GONE, "whoever invited you is away at the moment; the code stays good", 1_000)

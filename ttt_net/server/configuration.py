@@ -1,0 +1,40 @@
+"""All that a host can set, in one table: flags, environment, file, `--print-config` and docs all come from it.
+
+A new setting is one more field here (or in a part, such as `Limits`): its default, one sentence of help, its bounds.
+"""
+
+import socket
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from platformdirs import user_data_path
+
+from ttt_net.server.limits import Limits
+from ttt_net.server.setting import Setting, setting, settings_of
+
+DEFAULT_PORT = 8765
+DEFAULT_DATA = user_data_path("ttt_net", appauthor=False) / "server"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Configuration:
+    """How a server is set up."""
+
+    host: str = setting("", "address to listen on; empty: all interfaces, IPv4 and IPv6")
+    port: int = setting(DEFAULT_PORT, "port; 0 picks a free one", most=65_535)
+    data: Path | None = setting(None, "folder for the journal; empty: ttt_net/server in your own data folder")
+    name: str = setting("", "what players see as its name; empty: ttt_net on, and the name of the machine")
+    limits: Limits = field(default_factory=Limits)
+
+    @property
+    def folder(self) -> Path:
+        """The folder that the journal is in."""
+        return self.data or DEFAULT_DATA
+
+    @property
+    def title(self) -> str:
+        """What players see as the server's name."""
+        return self.name or f"ttt_net on {socket.gethostname()}"
+
+
+SETTINGS: tuple[Setting, ...] = tuple(settings_of(Configuration))

@@ -1,0 +1,63 @@
+"""A rate as people write it, `10/min`, and the bucket that holds somebody to it."""
+
+import re
+from dataclasses import dataclass
+
+_PERIODS = {"s": 1.0, "min": 60.0, "h": 3_600.0}
+_WRITTEN = re.compile(r"(\d{1,9})/(\d{0,4})(s|min|h)", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """So many at once, and as many again over the period."""
+
+    count: int
+    period_s: float = 1.0
+
+    @classmethod
+    def of(cls, text: str) -> "Rate":
+        """Return the rate that `20/s`, `10/min` or `5/10s` names; `ValueError` for what is none."""
+        found = _WRITTEN.fullmatch(text.strip())
+        if not found or int(found[1]) == 0 or found[2] == "0":
+            raise ValueError(f"{text!r} is no rate; write 20/s, 10/min, 5/10s or 100/h")
+        return cls(int(found[1]), int(found[2] or 1) * _PERIODS[found[3]])
+
+    @property
+    def per_s(self) -> float:
+        """How many come back in a second."""
+        return self.count / self.period_s
+
+    def __str__(self) -> str:
+        """Return the text that `of` reads."""
+        for unit, seconds in reversed(_PERIODS.items()):
+            if self.period_s % seconds == 0:
+                periods = int(self.period_s / seconds)
+                return f"{self.count}/{periods if periods > 1 else ''}{unit}"
+        return f"{self.count}/{self.period_s:g}s"
+
+
+class Bucket:
+    """A token bucket: each act takes a token, tokens come back at the rate, and a full bucket allows a burst."""
+
+    __slots__ = ("_at_ms", "_rate", "_tokens")
+
+    def __init__(self, rate: Rate, now_ms: int) -> None:
+        self._rate = rate
+        self._tokens = float(rate.count)
+        self._at_ms = now_ms
+
+    def take(self, now_ms: int) -> int:
+        """Take a token; return 0, or how many milliseconds it takes until the debt is paid back."""
+        regained = (now_ms - self._at_ms) / 1000 * self._rate.per_s
+        self._tokens = min(float(self._rate.count), self._tokens + regained) - 1.0
+        self._at_ms = now_ms
+        return 0 if self._tokens >= 0 else int(-self._tokens / self._rate.per_s * 1000) + 1
+
+    def is_full(self, now_ms: int) -> bool:
+        """Tell whether all tokens are back, so that forgetting the bucket gives nothing away."""
+        return self._tokens + (now_ms - self._at_ms) / 1000 * self._rate.per_s >= self._rate.count
+
+    @property
+    def is_flooded(self) -> bool:
+        """Whether the debt is as large as the burst: whoever goes on like that does not listen."""
+        return self._tokens < -self._rate.count
