@@ -119,7 +119,7 @@ def _type_text(hint: Any) -> str:  # noqa: ANN401 - a type, in any of the forms 
         return f"[{', '.join(map(_type_text, arguments))}]"
     if isinstance(hint, type) and issubclass(hint, Struct):
         return f"[`{hint.__name__}`](#{hint.__name__.lower()})"
-    return {int: "integer", str: "text", bool: "true or false", type(None): "null"}[hint]
+    return {int: "integer", float: "number", str: "text", bool: "true or false", type(None): "null"}[hint]
 
 
 def _bounds(meta: Meta) -> str:

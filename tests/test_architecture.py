@@ -20,7 +20,7 @@ ALLOWED: dict[str, set[str]] = {
     "match": {"errors", "games", "messages", "clock", "absence"},
     "history": {"errors", "games", "messages", "clock", "match"},
     "lobby": {"errors", "games", "messages", "clock"},
-    "server": {"errors", "text", "games", "messages", "clock", "match", "lobby"},
+    "server": {"errors", "text", "games", "messages", "clock", "match", "history", "lobby"},
     "client": {"errors", "text", "games", "messages", "clock"},
     "client.bot": {"errors", "text", "games", "messages", "clock", "strategies"},
 }

@@ -54,11 +54,21 @@ SAID: dict[type, st.SearchStrategy[wire.AnySaid]] = {
     wire.Claim: st.builds(wire.Claim, id=ids, match=names, kind=st.sampled_from(["win", "draw", "adjourn"])),
     wire.Resume: st.builds(wire.Resume, id=ids, match=names, seq=small),
     wire.Who: st.builds(wire.Who, id=ids),
+    wire.Rename: st.builds(wire.Rename, id=ids, name=text),
+    wire.Replay: st.builds(wire.Replay, id=ids, match=names, ply=small),
+    wire.Record: st.builds(wire.Record, id=ids, match=names),
     wire.Ping: st.builds(wire.Ping, id=ids),
 }
 
 numbers = st.integers(0, 2**53)
-players = st.builds(wire.PlayerInfo, name=text, bot=st.none() | text)
+players = st.builds(
+    wire.PlayerInfo,
+    name=text,
+    bot=st.none() | text,
+    level=st.none() | st.integers(1, 8),
+    rating=st.none() | st.integers(0, 5000),
+    provisional=st.booleans(),
+)
 clocks = st.builds(wire.ClockInfo, remaining_ms=st.tuples(numbers, numbers), running=st.none() | sides)
 positions = st.builds(
     wire.Position,
@@ -80,6 +90,9 @@ FACTS: dict[type, st.SearchStrategy[wire.Fact]] = {
         time=st.none() | times,
         previous=st.none() | text,
         private=st.booleans(),
+        rated=st.booleans(),
+        score=st.tuples(st.floats(0, 100), st.floats(0, 100)),
+        code=st.none() | text,
     ),
     wire.Played: st.builds(
         wire.Played,
@@ -216,3 +229,14 @@ def test_what_is_heard_may_have_fields_that_this_client_does_not_know() -> None:
 def test_the_longest_request_fits_in_a_message() -> None:
     longest = wire.Hello(2**53 - 1, [10] * 16, *["\\u00e9" * 80] * 4)
     assert len(wire.encode(longest)) <= wire.MAX_MESSAGE_BYTES
+
+
+def test_a_match_that_an_older_server_wrote_down_is_still_read() -> None:
+    kept = (
+        b'{"type":"started","match":"m","seq":1,"at_ms":5,"game":"tictactoe",'
+        b'"players":[{"name":"Ann"},{"name":"Bob","bot":"random"}],"private":true}'
+    )
+    started = wire.decode_fact(kept)
+    assert isinstance(started, wire.Started)
+    assert (started.rated, started.score, started.code) == (False, (0, 0), None)
+    assert started.players[1] == wire.PlayerInfo("Bob", "random", None, None, False)

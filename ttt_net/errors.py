@@ -54,6 +54,7 @@ class Code(StrEnum):
     CELL_TAKEN = "cell_taken", "there is a mark in that cell already"
     ILLEGAL_MOVE = "illegal_move", "the move is not among the legal ones"
     BAD_NOTATION = "bad_notation", "a move, position or record could not be read; the sentence names the place"
+    NOT_FINISHED = "not_finished", "the match is still being played; watch it, or come back when it has ended"
     TOO_LATE = "too_late", "both players have moved, so the match can no longer be aborted"
     OPPONENT_HERE = "opponent_here", "the other player is here, or still has time to come back; wait `retry_after_ms`"
     ADJOURNED = "adjourned", "the match is adjourned; it goes on when both players are back"

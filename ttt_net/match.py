@@ -44,6 +44,9 @@ class Match:
         self.players = started.players
         self.previous = started.previous
         self.is_private = started.private
+        self.is_rated = started.rated
+        self.score = started.score
+        self.code = started.code
         self.time = started.time
         self.game: Game[Any] = find_game(started.game)
         self.state: Any = self.game.initial
@@ -159,6 +162,14 @@ class Match:
         self.offers.clear()
         self._turned_down.clear()
 
+    def rename(self, side: Side, name: str) -> None:
+        """Let the player of `side` be called `name`: a name belongs to the player, not to the match."""
+        infos = list(self.players)
+        infos[side] = restruct(infos[side], name=name)
+        self.players = (infos[0], infos[1])
+        assert isinstance(self.facts[0], wire.Started)
+        self.facts[0] = restruct(self.facts[0], players=self.players)
+
     def halt_clock(self, now_ms: int) -> None:
         """Let time stand still, as while both players are away."""
         if self.clock:
@@ -187,10 +198,22 @@ class Match:
 
     def position(self) -> wire.Position:
         """Return where the match stands, for a reader that knows no rules."""
-        game, state = self.game, self.state
-        is_over = self.is_over or game.is_terminal(state)
+        is_over = self.is_over or self.game.is_terminal(self.state)
+        return self._described(len(self.moves), self.state, is_over=is_over)
+
+    def positions(self, ply: int, count: int) -> list[wire.Position]:
+        """Return up to `count` positions of the match from `ply` on, without their legal moves; may be none."""
+        end = len(self.moves)
+        before = [
+            restruct(self._described(ply + number, state, is_over=False), legal=[])
+            for number, state in enumerate(self._before[ply : ply + count])
+        ]
+        return [*before, restruct(self.position(), legal=[])] if ply <= end < ply + count else before
+
+    def _described(self, ply: int, state: Any, *, is_over: bool) -> wire.Position:  # noqa: ANN401 - of any game
+        game = self.game
         return wire.Position(
-            ply=len(self.moves),
+            ply=ply,
             board=game.board(state),
             to_move=None if is_over else game.to_move(state),
             legal=[] if is_over else list(game.actions(state)),
@@ -220,6 +243,9 @@ class Match:
             away=next((away for side in SIDES if side != you and (away := self.away(side, now_ms))), None),
             previous=self.previous,
             next=self.next,
+            rated=self.is_rated,
+            score=self.score,
+            code=None if you is None else self.code,
         )
 
     def rematch(self, now_ms: int) -> wire.Started:

@@ -29,6 +29,8 @@ Ply = Annotated[int, Meta(ge=0, le=100_000)]
 MoveNumber = Annotated[int, Meta(ge=0, le=100_000)]
 ShortText = Annotated[str, Meta(max_length=80)]
 GameName = Annotated[str, Meta(max_length=40)]
+Level = Annotated[int, Meta(ge=1, le=8)]
+Rating = Annotated[int, Meta(ge=0, le=5000)]
 Side = Literal[0, 1]
 OfferKind = Literal["draw", "takeback", "rematch"]
 ClaimKind = Literal["win", "draw", "adjourn"]
@@ -178,6 +180,25 @@ class Who(Said, frozen=True):
     """Ask for the list of players that are connected."""
 
 
+class Rename(Said, frozen=True):
+    """Take another name; token, ratings and matches stay yours, and the old name is free for others."""
+
+    name: ShortText
+
+
+class Replay(Said, frozen=True, omit_defaults=True):
+    """Ask for the positions of a finished match, or one that you hear, from `ply` on: at most 32 at a time."""
+
+    match: MatchId
+    ply: Ply = 0
+
+
+class Record(Said, frozen=True):
+    """Ask for a finished match as a text to keep, in the notation of docs/games.md."""
+
+    match: MatchId
+
+
 class Ping(Said, frozen=True):
     """Ask for an answer, to measure the way."""
 
@@ -201,15 +222,25 @@ AnySaid = (
     | Watch
     | Unwatch
     | Who
+    | Rename
+    | Replay
+    | Record
     | Ping
 )
 
 
 class PlayerInfo(Struct, frozen=True, omit_defaults=True):
-    """A player as others see it; `bot` is the label of a bot and absent for people."""
+    """A player as others see it; `bot` is the label of a bot and absent for people, `level` how strongly it plays.
+
+    `rating` is the one at the game and speed that the message is about, `provisional` until enough matches stand
+    behind it; absent where there is none, and in lists of players.
+    """
 
     name: str
     bot: str | None = None
+    level: Level | None = None
+    rating: Rating | None = None
+    provisional: bool = False
 
 
 class GameInfo(Struct, frozen=True, omit_defaults=True):
@@ -303,7 +334,11 @@ class Welcome(Heard, frozen=True, omit_defaults=True):
 
 
 class Snapshot(Heard, frozen=True, omit_defaults=True):
-    """A match, whole: how it stands after fact number `seq`. `you` is your side, absent if you only watch."""
+    """A match, whole: how it stands after fact number `seq`. `you` is your side, absent if you only watch.
+
+    `score` is the running score of the series before this match, by side. With the `code` of a private match others
+    may watch it; only its players are told.
+    """
 
     match: str
     seq: int
@@ -324,10 +359,13 @@ class Snapshot(Heard, frozen=True, omit_defaults=True):
     away: AwayInfo | None = None
     previous: str | None = None
     next: str | None = None
+    rated: bool = False
+    score: tuple[float, float] = (0, 0)
+    code: str | None = None
 
 
 class Started(Heard, frozen=True, omit_defaults=True):
-    """Fact: the match began. `previous` is the match that it is the rematch of."""
+    """Fact: the match began. `previous` is the match that it is the rematch of, `score` that of the series so far."""
 
     match: str
     seq: int
@@ -337,6 +375,9 @@ class Started(Heard, frozen=True, omit_defaults=True):
     time: TimeControl | None = None
     previous: str | None = None
     private: bool = False
+    rated: bool = False
+    score: tuple[float, float] = (0, 0)
+    code: str | None = None
 
 
 class Played(Heard, frozen=True, omit_defaults=True):
@@ -493,6 +534,28 @@ class Players(Heard, frozen=True):
     players: list[Listed]
 
 
+class Renamed(Heard, frozen=True):
+    """Your name from now on."""
+
+    you: PlayerInfo
+
+
+class ReplayTold(Heard, frozen=True, tag="replay"):
+    """Positions of a match, from `ply` on (each without its legal moves); `last` is the ply of the final one."""
+
+    match: str
+    ply: int
+    positions: list[Position]
+    last: int
+
+
+class RecordTold(Heard, frozen=True, tag="record"):
+    """A finished match as a text to keep."""
+
+    match: str
+    text: str
+
+
 class Restarting(Heard, frozen=True):
     """The server is about to close; matches wait as they are. Come back after `retry_after_ms` and resume."""
 
@@ -514,6 +577,9 @@ AnyHeard = (
     | Invitation
     | Live
     | Players
+    | Renamed
+    | ReplayTold
+    | RecordTold
     | Restarting
 )
 

@@ -12,7 +12,8 @@ import pytest
 from tests.server.peer import Message, Peer
 from tests.server.running import Server, running
 from ttt_net.match import Match
-from ttt_net.messages import PlayerInfo, decode_fact
+from ttt_net.messages import PlayerInfo
+from ttt_net.server.journal import read_match
 from ttt_net.server.limits import Limits
 from ttt_net.server.main import JOURNAL_FILE
 from ttt_net.server.rate import Rate
@@ -119,8 +120,9 @@ def check_journal(file: Path) -> int:
     with closing(sqlite3.connect(file)) as connection:
         names = dict(connection.execute("SELECT id, name FROM players").fetchall())
         for match, first, second, is_over in connection.execute("SELECT id, first, second, is_over FROM matches"):
-            rows = connection.execute("SELECT fact FROM facts WHERE match = ? ORDER BY seq", (match,))
-            facts = [decode_fact(row) for (row,) in rows]
+            record = read_match(connection, match)
+            assert record is not None
+            facts = record.facts
             assert [fact.seq for fact in facts] == list(range(1, len(facts) + 1))
             rebuilt = Match.from_facts(facts)
             assert tuple(player.name for player in rebuilt.players) == (names[first], names[second])

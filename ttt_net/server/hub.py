@@ -9,12 +9,15 @@ import logging
 import random
 from collections.abc import Callable
 
+from msgspec.structs import replace as restruct
 from websockets.http11 import Request, Response
 from websockets.server import ServerProtocol
 
 from ttt_net import messages as wire
 from ttt_net.errors import Closing, Code, Refusal
 from ttt_net.match import Match
+from ttt_net.server.archive import Archive
+from ttt_net.server.archive import Request as ArchiveRequest
 from ttt_net.server.configuration import Configuration
 from ttt_net.server.connection import Connection, frame
 from ttt_net.server.entrance import Entrance
@@ -23,6 +26,8 @@ from ttt_net.server.journal import Journal, Player
 from ttt_net.server.journal.sqlite import PlayerId
 from ttt_net.server.meters import Meters
 from ttt_net.server.reception import Reception
+from ttt_net.server.registrar import Registrar
+from ttt_net.server.registrar import Request as RegistrarRequest
 from ttt_net.server.session import Session
 from ttt_net.server.table import Request as TableRequest
 from ttt_net.server.table import Table
@@ -53,6 +58,8 @@ class Hub:
         """Set while draining, once the last connection is gone."""
         self._entrance = Entrance(journal, now_ms, self._welcome)
         self._reception = Reception(self, rng)
+        self._archive = Archive(self)
+        self._registrar = Registrar(self)
         self._connections: set[Connection] = set()
         self._tables: dict[str, Table] = {}
         self._is_draining = False
@@ -90,6 +97,7 @@ class Hub:
                 log.exception("fault while looking after a connection")
                 connection.abort()
         self._reception.tick()
+        self._archive.tick()
 
     # Requests.
 
@@ -119,6 +127,8 @@ class Hub:
         elif isinstance(said, wire.Matches):
             session.ok(said.id)
             session.tell(self._live())
+        elif isinstance(said, ArchiveRequest):
+            self._archive.act(session, said)
         elif self._is_draining:
             raise Refusal(Code.RESTARTING, "the server is about to restart; your match is safe", COME_BACK_MS)
         elif isinstance(said, TableRequest):
@@ -126,6 +136,8 @@ class Hub:
             if table is None:
                 table = self._tables[said.match] = Table(said.match, self)
             table.request(session, said)
+        elif isinstance(said, RegistrarRequest):
+            self._registrar.act(session, said)
         else:
             self._reception.act(session, said)
 
@@ -165,15 +177,25 @@ class Hub:
     def seat(self, started: wire.Started, seats: tuple[PlayerId, PlayerId]) -> None:
         """Open the table of a match that has been written down, and seat those of its players who are here."""
         table = self._tables[started.match] = Table(started.match, self)
+        match = Match(started)
         self.meters.matches += 1
-        for player in seats:
+        for side, player in enumerate(seats):
             session = self.sessions.get(player)
             if session:
+                match.rename(side, session.info.name)  # it may have changed while the start was written down
                 self._reception.withdraw(session)
                 self._leave_finished(session)
                 session.live.add(table.id)
                 table.seat(session)
-        table.open(Match(started), seats)
+        table.open(match, seats)
+
+    def renamed(self, player: PlayerId, name: str) -> None:
+        """Let the player be called `name` wherever he is."""
+        session = self.sessions.get(player)
+        if session:
+            session.info = restruct(session.info, name=name)
+        for table in self._tables.values():
+            table.rename(player, name)
 
     def _leave_finished(self, session: Session) -> None:
         for match_id in list(session.tables):

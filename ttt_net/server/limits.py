@@ -14,6 +14,7 @@ class Limits:
     max_live_matches: int = setting(20, "live matches of one player at a time", least=1)
     messages: Rate = setting(Rate(200, 2.0), "frames of any kind on one connection, pings and fragments too")
     codes: Rate = setting(Rate(10, 60.0), "tries of invitation codes by one player: of 309 million, none is found so")
+    inquiries: Rate = setting(Rate(20, 10.0), "questions of one player about the past, which the disk answers")
     handshake_s: float = setting(5.0, "how long the opening handshake may take", least=0.05, most=60)
     handshake_bytes: int = setting(16_384, "how long an opening may be", least=1_024, most=65_536)
     hello_s: float = setting(10.0, "how long until an accepted hello", least=0.05, most=600)

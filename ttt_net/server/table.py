@@ -136,6 +136,11 @@ class Table:
                 self._tell_watchers()
             self._settle()
 
+    def rename(self, player: PlayerId, name: str) -> None:
+        """Let a player who sits here be called `name` from now on."""
+        if self.match and self.seats and player in self.seats:
+            self.match.rename(self.seats.index(player), name)
+
     def is_present(self, player: PlayerId) -> bool:
         """Tell whether the player hears this match."""
         return player in self.audience

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import msgspec
+from msgspec.structs import replace as restruct
 
 from ttt_net.errors import Code, Refusal
-from ttt_net.messages import Ended, Fact, Started, decode_fact, encode
+from ttt_net.messages import Ended, Fact, Heard, Started, decode_fact, encode
 from ttt_net.server.journal.database import Database, StorageError
 from ttt_net.text import name_key
 
@@ -31,6 +32,10 @@ class Record(NamedTuple):
 
     seats: tuple[PlayerId, PlayerId]
     facts: list[Fact]
+
+
+Question = Callable[[sqlite3.Connection], Heard]
+"""What is read to answer a question; it raises `Refusal` where there is no answer."""
 
 
 class Journal:
@@ -67,8 +72,33 @@ class Journal:
                 (name, name_key(name), _hash(token), now_ms),
             ).fetchone()
             if row is None:
-                return Refusal(Code.NAME_TAKEN, f"the name {name} belongs to another player here; choose another")
+                return _name_taken(name)
             return Player(row[0], name, ())
+
+        self._database.submit(work, done)
+
+    def rename(self, player: PlayerId, name: str, done: Callable[[Refusal | StorageError | None], None]) -> None:
+        """Call the player by another name from now on, in all his matches too."""
+
+        def work(connection: sqlite3.Connection) -> Refusal | None:
+            taken = connection.execute(
+                "SELECT 1 FROM players WHERE name_key = ? AND id <> ?", (name_key(name), player)
+            ).fetchone()
+            if taken:
+                return _name_taken(name)
+            connection.execute("UPDATE players SET name = ?, name_key = ? WHERE id = ?", (name, name_key(name), player))
+            return None
+
+        self._database.submit(work, done)
+
+    def look_up(self, question: Question, done: Callable[[Heard | Refusal | StorageError], None]) -> None:
+        """Let the journal's thread answer a question."""
+
+        def work(connection: sqlite3.Connection) -> Heard | Refusal:
+            try:
+                return question(connection)
+            except Refusal as refusal:
+                return refusal
 
         self._database.submit(work, done)
 
@@ -92,14 +122,31 @@ class Journal:
 
 def read_match(connection: sqlite3.Connection, match: str) -> Record | None:
     """Return the match of that id, or None if there is none; one that cannot be understood raises `StorageError`."""
-    seats = connection.execute("SELECT first, second FROM matches WHERE id = ?", (match,)).fetchone()
-    if seats is None:
+    row = connection.execute(
+        "SELECT first, second, one.name, other.name FROM matches"
+        " JOIN players AS one ON one.id = first JOIN players AS other ON other.id = second WHERE matches.id = ?",
+        (match,),
+    ).fetchone()
+    if row is None:
         return None
-    facts = connection.execute("SELECT fact FROM facts WHERE match = ? ORDER BY seq", (match,))
+    first, second, *names = row
+    rows = connection.execute("SELECT fact FROM facts WHERE match = ? ORDER BY seq", (match,))
     try:
-        return Record(seats, [decode_fact(fact) for (fact,) in facts])
+        facts = [decode_fact(fact) for (fact,) in rows]
     except msgspec.MsgspecError as error:
         raise StorageError(f"match {match} cannot be read: {error}") from None
+    if facts and isinstance(facts[0], Started):
+        facts[0] = _with_names(facts[0], names[0], names[1])
+    return Record((first, second), facts)
+
+
+def _with_names(started: Started, first: str, second: str) -> Started:
+    one, other = started.players
+    return restruct(started, players=(restruct(one, name=first), restruct(other, name=second)))
+
+
+def _name_taken(name: str) -> Refusal:
+    return Refusal(Code.NAME_TAKEN, f"the name {name} belongs to another player here; choose another")
 
 
 def finished_matches(connection: sqlite3.Connection) -> list[str]:
@@ -115,7 +162,9 @@ def _append(
     started, ended, rows = [], [], []
     for facts, seats in appends:
         for fact in facts:
-            rows.append((fact.match, fact.seq, encode(fact)))
+            # a fact says who by his seat alone, so that a name can be changed, and forgotten
+            kept = _with_names(fact, "", "") if isinstance(fact, Started) else fact
+            rows.append((fact.match, fact.seq, encode(kept)))
             if isinstance(fact, Started):
                 assert seats is not None, "a match starts with its seats"
                 started.append((fact.match, *seats, fact.at_ms))
