@@ -36,6 +36,7 @@ SHARED: tuple[type[Struct], ...] = (
     wire.AwayInfo,
     wire.OutcomeInfo,
     TimeControl,
+    wire.SeekInfo,
     wire.LiveMatch,
     wire.Listed,
 )

@@ -222,3 +222,33 @@ def test_no_sequence_of_seeks_and_departures_breaks_the_lobby(events: list[Seek 
             assert not seek.games or pairing.game in seek.games
             assert seek.opponents == "any" or (seek.opponents == "bots") == opponent.is_bot
     assert {player for player in range(8) if room.seek_of(player)} == set(standing)
+
+
+def test_a_seek_is_accepted_by_its_number_once() -> None:
+    room = lobby()
+    room.seek(person(1, "connect4", time=BLITZ))
+    room.seek(person(2))
+    first, second = room.seeks
+    pairing = room.accept(first.number, 2, is_bot=False)
+    assert players(pairing) == {1, 2}
+    assert (pairing.game, pairing.time) == ("connect4", BLITZ)
+    for seek in (first, second):
+        refused(Code.UNKNOWN_SEEK, lambda number=seek.number: room.accept(number, 3, is_bot=False))  # type: ignore[misc]
+
+
+def test_a_seek_is_accepted_by_those_whom_it_welcomes_and_not_by_its_maker() -> None:
+    room = lobby()
+    room.seek(person(1, opponents="people"))
+    (seek,) = room.seeks
+    refused(Code.NOT_WELCOME, lambda: room.accept(seek.number, 2, is_bot=True))
+    refused(Code.NOT_YOURSELF, lambda: room.accept(seek.number, 1, is_bot=False))
+    assert list(room.seeks) == [seek]
+
+
+def test_a_new_seek_has_a_new_number() -> None:
+    room = lobby()
+    numbers = []
+    for _ in range(3):
+        room.seek(person(1))
+        numbers += [seek.number for seek in room.seeks]
+    assert len(set(numbers)) == 3

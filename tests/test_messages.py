@@ -37,6 +37,8 @@ SAID: dict[type, st.SearchStrategy[wire.AnySaid]] = {
         opponents=st.sampled_from(["any", "people", "bots"]),
     ),
     wire.Unseek: st.builds(wire.Unseek, id=ids),
+    wire.Accept: st.builds(wire.Accept, id=ids, seek=ids),
+    wire.Lobby: st.builds(wire.Lobby, id=ids, on=st.booleans()),
     wire.Challenge: st.builds(wire.Challenge, id=ids, name=text, game=st.text(max_size=40), time=st.none() | times),
     wire.Answer: st.builds(
         wire.Answer, id=ids, challenge=ids, accept=st.booleans(), reason=st.sampled_from(["later", "generic"])

@@ -37,6 +37,8 @@ class Code(StrEnum):
     RESTARTING = "restarting", "the server is about to restart and starts nothing new; come back in a moment"
     UNKNOWN_GAME = "unknown_game", "no game of that name or size; the sentence says what there is"
     NOT_SEEKING = "not_seeking", "there is no seek of yours to take back"
+    UNKNOWN_SEEK = "unknown_seek", "there is no such seek any more: taken back, or paired with another"
+    NOT_WELCOME = "not_welcome", "that seek is for others: for people, for bots, or for another range of ratings"
     TOO_MANY_MATCHES = "too_many_matches", "as many live matches as one player may have; finish one first"
     NOT_YOURSELF = "not_yourself", "you cannot be your own opponent"
     UNKNOWN_PLAYER = "unknown_player", "nobody of that name is connected"

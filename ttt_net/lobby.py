@@ -1,7 +1,8 @@
 """Who would play whom: seeks, challenges and invitations go in, pairings come out. Knows no socket and no match."""
 
 import random
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from ttt_net.clock import TimeControl
@@ -34,10 +35,12 @@ class Seek:
     games: tuple[str, ...]
     time: TimeControl | None = None
     opponents: Literal["any", "people", "bots"] = "any"
+    number: int = 0
+    """What others name it by; the lobby gives it, and never the same twice."""
 
-    def welcomes(self, other: "Seek") -> bool:
-        """Tell whether the other's kind is welcome as an opponent."""
-        return self.opponents == "any" or (self.opponents == "bots") == other.is_bot
+    def welcomes(self, *, is_bot: bool) -> bool:
+        """Tell whether a bot, or a person, is welcome as an opponent."""
+        return self.opponents == "any" or (self.opponents == "bots") == is_bot
 
     def common_game(self, other: "Seek") -> str | None:
         """Return the game that both would play: the first of the other's choices that is also one of ours."""
@@ -90,6 +93,8 @@ class Lobby:
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng
         self._standing: dict[Player, Seek] = {}
+        self._numbered: dict[int, Seek] = {}
+        self._last_seek = 0
         self._challenges: dict[int, Challenge] = {}
         self._last_challenge = 0
         self._invitations: dict[str, Invitation] = {}
@@ -98,19 +103,49 @@ class Lobby:
         """Pair the seek with the first standing one that fits, or let it stand in place of the player's last."""
         self.withdraw(seek.player)
         for other in self._standing.values():
-            if other.time != seek.time or not (seek.welcomes(other) and other.welcomes(seek)):
+            if other.time != seek.time or not (
+                seek.welcomes(is_bot=other.is_bot) and other.welcomes(is_bot=seek.is_bot)
+            ):
                 continue
             game = seek.common_game(other)
             if game is None:
                 continue
-            del self._standing[other.player]
+            self.withdraw(other.player)
             return self._paired(seek.player, other.player, game, seek.time)
-        self._standing[seek.player] = seek
+        self._last_seek += 1
+        seek = replace(seek, number=self._last_seek)
+        self._standing[seek.player] = self._numbered[seek.number] = seek
         return None
+
+    def accept(self, number: int, player: Player, *, is_bot: bool) -> Pairing:
+        """Pair the player with whoever has the seek of that number; his own seek is forgotten."""
+        seek = self._numbered.get(number)
+        if seek is None:
+            raise Refusal(Code.UNKNOWN_SEEK, "that seek is gone; look at the list again")
+        if seek.player == player:
+            raise Refusal(Code.NOT_YOURSELF, "that is your own seek; somebody else has to accept it")
+        if not seek.welcomes(is_bot=is_bot):
+            raise Refusal(Code.NOT_WELCOME, f"that seek is for {seek.opponents} only")
+        self.withdraw(seek.player)
+        self.withdraw(player)
+        return self._paired(seek.player, player, next(iter(seek.games), ANY_GAME), seek.time)
 
     def withdraw(self, player: Player) -> bool:
         """Forget the player's seek; tell whether there was one."""
-        return self._standing.pop(player, None) is not None
+        seek = self._standing.pop(player, None)
+        if seek is not None:
+            del self._numbered[seek.number]
+        return seek is not None
+
+    @property
+    def seeks(self) -> Iterable[Seek]:
+        """The standing seeks, the oldest first."""
+        return self._numbered.values()
+
+    @property
+    def seek_count(self) -> int:
+        """How many seeks stand."""
+        return len(self._numbered)
 
     def seek_of(self, player: Player) -> Seek | None:
         """Return the player's standing seek."""

@@ -31,6 +31,7 @@ ShortText = Annotated[str, Meta(max_length=80)]
 GameName = Annotated[str, Meta(max_length=40)]
 Level = Annotated[int, Meta(ge=1, le=8)]
 Rating = Annotated[int, Meta(ge=0, le=5000)]
+SeekNumber = Annotated[int, Meta(ge=0, le=2**53 - 1)]
 Side = Literal[0, 1]
 OfferKind = Literal["draw", "takeback", "rematch"]
 ClaimKind = Literal["win", "draw", "adjourn"]
@@ -74,6 +75,12 @@ class Unseek(Said, frozen=True):
     """Take the seek back."""
 
 
+class Accept(Said, frozen=True):
+    """Be paired with the standing seek of that number, as `seeks` lists it, in the first of its games."""
+
+    seek: SeekNumber
+
+
 class Challenge(Said, frozen=True, omit_defaults=True):
     """Challenge a connected player by `name`. He hears `challenged`; you hear `challengeover` or a `snapshot`."""
 
@@ -101,6 +108,15 @@ class Join(Said, frozen=True):
     """Join the private match of whoever gave you the code. Codes may be tried ten times a minute."""
 
     code: ShortText
+
+
+class Lobby(Said, frozen=True):
+    """Hear `seeks`, `players` and `live` now, and again whenever they change, until off or a match of yours starts.
+
+    Changes are told together: those of `seeks` after 0.25 s, those of the others after 2 s, later in a crowd.
+    """
+
+    on: bool
 
 
 class Matches(Said, frozen=True):
@@ -207,6 +223,7 @@ AnySaid = (
     Hello
     | Seek
     | Unseek
+    | Accept
     | Challenge
     | Answer
     | Invite
@@ -218,6 +235,7 @@ AnySaid = (
     | Decline
     | Claim
     | Resume
+    | Lobby
     | Matches
     | Watch
     | Unwatch
@@ -500,6 +518,23 @@ class Invitation(Heard, frozen=True, omit_defaults=True):
     time: TimeControl | None = None
 
 
+class SeekInfo(Struct, frozen=True, omit_defaults=True):
+    """A standing seek: say `accept` with its number. No `games` means any that you name in a seek of yours."""
+
+    seek: int
+    by: PlayerInfo
+    games: list[str]
+    time: TimeControl | None = None
+    opponents: Opponents = "any"
+
+
+class Seeks(Heard, frozen=True):
+    """The standing seeks, the oldest 100 of `count`."""
+
+    count: int
+    seeks: list[SeekInfo]
+
+
 class LiveMatch(Struct, frozen=True, omit_defaults=True):
     """One row of the list of live matches."""
 
@@ -575,6 +610,7 @@ AnyHeard = (
     | Challenged
     | ChallengeOver
     | Invitation
+    | Seeks
     | Live
     | Players
     | Renamed

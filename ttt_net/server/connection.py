@@ -182,6 +182,11 @@ class Connection(asyncio.Protocol):
         close = self._protocol.close_rcvd
         return close is not None and close.code in _GOODBYES
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether something that was sent waits in our memory, because the peer has not read on."""
+        return self._behind_since_s is not None
+
     def send(self, frames: bytes) -> None:
         """Send whole frames, or drop a peer that has left too much unread."""
         if not self.is_open:

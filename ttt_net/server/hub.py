@@ -5,6 +5,7 @@ in it waits: what takes time (the journal) answers through a callback.
 """
 
 import asyncio
+import heapq
 import logging
 import random
 from collections.abc import Callable
@@ -25,9 +26,11 @@ from ttt_net.server.http import answer_http
 from ttt_net.server.journal import Journal, Player
 from ttt_net.server.journal.sqlite import PlayerId
 from ttt_net.server.meters import Meters
+from ttt_net.server.noticeboard import Noticeboard
 from ttt_net.server.reception import Reception
 from ttt_net.server.registrar import Registrar
 from ttt_net.server.registrar import Request as RegistrarRequest
+from ttt_net.server.roster import Roster
 from ttt_net.server.session import Session
 from ttt_net.server.table import Request as TableRequest
 from ttt_net.server.table import Table
@@ -54,12 +57,16 @@ class Hub:
         self.meters = Meters()
         self.now_ms = now_ms
         self.sessions: dict[PlayerId, Session] = {}
+        self.roster = Roster()
         self.emptied = asyncio.Event()
         """Set while draining, once the last connection is gone."""
         self._entrance = Entrance(journal, now_ms, self._welcome)
         self._reception = Reception(self, rng)
         self._archive = Archive(self)
         self._registrar = Registrar(self)
+        self.noticeboard = Noticeboard(
+            {"seeks": self._reception.seeks, "players": self._reception.players, "live": self._live}, now_ms
+        )
         self._connections: set[Connection] = set()
         self._tables: dict[str, Table] = {}
         self._is_draining = False
@@ -98,6 +105,7 @@ class Hub:
                 connection.abort()
         self._reception.tick()
         self._archive.tick()
+        self.noticeboard.tick()
 
     # Requests.
 
@@ -126,7 +134,7 @@ class Hub:
             raise Refusal(Code.HELLO_FIRST, "you have said hello on this connection already")
         elif isinstance(said, wire.Matches):
             session.ok(said.id)
-            session.tell(self._live())
+            session.connection.send(self.noticeboard.frame("live"))
         elif isinstance(said, ArchiveRequest):
             self._archive.act(session, said)
         elif self._is_draining:
@@ -142,9 +150,9 @@ class Hub:
             self._reception.act(session, said)
 
     def _live(self) -> wire.Live:
-        rows = [row for table in self._tables.values() if (row := table.live_row()) is not None]
-        rows.sort(key=lambda row: -row.watchers)
-        return wire.Live(len(rows), rows[:MAX_LISTED])
+        listed = [table for table in self._tables.values() if table.is_listed]
+        most_watched = heapq.nlargest(MAX_LISTED, listed, key=lambda table: table.watchers)
+        return wire.Live(len(listed), [table.live_row() for table in most_watched])
 
     def _welcome(self, connection: Connection, said: wire.Hello, player: Player, token: str | None) -> None:
         bot = None if said.bot is None else clean(said.bot, wire.MAX_NAME_CELLS) or "bot"
@@ -155,6 +163,8 @@ class Hub:
         session = Session(connection, player.id, wire.PlayerInfo(player.name, bot))
         session.live.update(player.unfinished)
         self.sessions[player.id] = session
+        self.roster.add(session)
+        self.noticeboard.changed("players")
         connection.session = session
         session.ok(said.id)
         session.tell(wire.Welcome(wire.PROTOCOL, self.name, session.info, list(player.unfinished), token))
@@ -162,7 +172,10 @@ class Hub:
     def _end(self, session: Session) -> None:
         if self.sessions.get(session.player) is session:
             del self.sessions[session.player]
+            self.roster.remove(session)
             self._reception.leave(session)
+            self.noticeboard.unsubscribe(session)
+            self.noticeboard.changed("players")
         for match_id in list(session.tables):
             self._leave(session, match_id)
 
@@ -184,18 +197,23 @@ class Hub:
             if session:
                 match.rename(side, session.info.name)  # it may have changed while the start was written down
                 self._reception.withdraw(session)
+                self.noticeboard.unsubscribe(session)
                 self._leave_finished(session)
                 session.live.add(table.id)
                 table.seat(session)
+        self.noticeboard.changed("players", "live")
         table.open(match, seats)
 
     def renamed(self, player: PlayerId, name: str) -> None:
         """Let the player be called `name` wherever he is."""
         session = self.sessions.get(player)
         if session:
+            self.roster.remove(session)
             session.info = restruct(session.info, name=name)
+            self.roster.add(session)
         for table in self._tables.values():
             table.rename(player, name)
+        self.noticeboard.changed("seeks", "players", "live")
 
     def _leave_finished(self, session: Session) -> None:
         for match_id in list(session.tables):
@@ -213,8 +231,13 @@ class Hub:
             if len(session.live) >= self.limits.max_live_matches:
                 raise Refusal(Code.TOO_MANY_MATCHES, f"{session.info.name} has as many unfinished matches as one may")
 
+    def changed(self, table: Table, *, slightly: bool = False) -> None:
+        """Have the list of live matches told anew."""
+        self.noticeboard.changed("live", slightly=slightly)
+
     def ended(self, table: Table) -> None:
         """Count the match as finished for both."""
+        self.noticeboard.changed("players", "live")
         for player in table.seats or ():
             session = self.sessions.get(player)
             if session:
@@ -229,6 +252,7 @@ class Hub:
         """Forget a table that nobody sits at; the journal has the match."""
         if self._tables.get(table.id) is table:
             del self._tables[table.id]
+            self.noticeboard.changed("live")
 
     # The end.
 

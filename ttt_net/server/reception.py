@@ -5,6 +5,7 @@ The lobby decides; what it pairs is written down here, and then handed to the hu
 
 import random
 from collections.abc import Callable, Iterable
+from itertools import islice
 from typing import Protocol as Interface
 
 from ttt_net import messages as wire
@@ -14,9 +15,10 @@ from ttt_net.lobby import CHALLENGE_MS, INVITATION_MS, Challenge, Lobby, Pairing
 from ttt_net.server.journal import Journal, StorageError
 from ttt_net.server.journal.sqlite import PlayerId
 from ttt_net.server.limits import Limits
+from ttt_net.server.noticeboard import Noticeboard
 from ttt_net.server.rate import Bucket
+from ttt_net.server.roster import Roster
 from ttt_net.server.session import Session
-from ttt_net.text import name_key
 
 MAX_LISTED = 100
 _ID_LETTERS = "23456789abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ"
@@ -31,6 +33,8 @@ class House(Interface):
     limits: Limits
     now_ms: Callable[[], int]
     sessions: dict[PlayerId, Session]
+    roster: Roster
+    noticeboard: Noticeboard
 
     def seat(self, started: wire.Started, seats: tuple[PlayerId, PlayerId]) -> None:
         """Open the table of a match that has been written down."""
@@ -51,9 +55,9 @@ class Reception:
             case wire.Seek():
                 self._seek(session, said)
             case wire.Unseek():
-                if not self._lobby.withdraw(session.player):
-                    raise Refusal(Code.NOT_SEEKING, "you have no seek to take back")
-                session.ok(said.id)
+                self._unseek(session, said)
+            case wire.Accept():
+                self._accept(session, said)
             case wire.Challenge():
                 self._challenge(session, said)
             case wire.Answer():
@@ -64,16 +68,24 @@ class Reception:
                 self._join(session, said)
             case wire.Who():
                 session.ok(said.id)
-                session.tell(self._players())
+                session.connection.send(self._house.noticeboard.frame("players"))
+            case wire.Lobby():
+                session.ok(said.id)
+                if said.on:
+                    self._house.noticeboard.subscribe(session)
+                else:
+                    self._house.noticeboard.unsubscribe(session)
             case _:
                 raise AssertionError(f"{said} is not for the reception")
 
     def withdraw(self, session: Session) -> None:
         """Take back the seek of one who plays now."""
-        self._lobby.withdraw(session.player)
+        if self._lobby.withdraw(session.player):
+            self._seeks_changed()
 
     def leave(self, session: Session) -> None:
         """Forget one who is gone, and tell whom he has challenged and who has challenged him."""
+        self.withdraw(session)
         for challenge in self._lobby.leave(session.player):
             self._over(challenge, "gone")
 
@@ -90,13 +102,29 @@ class Reception:
         seek = Seek(session.player, session.info.bot is not None, games, said.time, said.opponents)
         session.ok(said.id)
         pairing = self._lobby.seek(seek)
+        self._seeks_changed()
         if pairing:
             self._start(pairing)
 
+    def _unseek(self, session: Session, said: wire.Unseek) -> None:
+        if not self._lobby.withdraw(session.player):
+            raise Refusal(Code.NOT_SEEKING, "you have no seek to take back")
+        self._seeks_changed()
+        session.ok(said.id)
+
+    def _accept(self, session: Session, said: wire.Accept) -> None:
+        self._may_play_more(session)
+        pairing = self._lobby.accept(said.seek, session.player, is_bot=session.info.bot is not None)
+        self._seeks_changed()
+        session.ok(said.id)
+        self._start(pairing)
+
+    def _seeks_changed(self) -> None:
+        self._house.noticeboard.changed("seeks", "players")
+
     def _challenge(self, session: Session, said: wire.Challenge) -> None:
         self._may_play_more(session)
-        key = name_key(said.name)
-        other = next((each for each in self._house.sessions.values() if name_key(each.info.name) == key), None)
+        other = self._house.roster.find(said.name)
         if other is None:
             raise Refusal(Code.UNKNOWN_PLAYER, "nobody of that name is connected")
         game = game_name(said.game)
@@ -146,14 +174,23 @@ class Reception:
                 f"{session.info.name} has {len(session.live)} unfinished matches; one has to end first",
             )
 
-    def _players(self) -> wire.Players:
+    def seeks(self) -> wire.Seeks:
+        """Return the list of standing seeks."""
         sessions = self._house.sessions
-        rows = []
-        for other in sorted(sessions.values(), key=lambda each: each.info.name)[:MAX_LISTED]:
+        rows = [
+            wire.SeekInfo(seek.number, sessions[seek.player].info, list(seek.games), seek.time, seek.opponents)
+            for seek in islice(self._lobby.seeks, MAX_LISTED)
+        ]
+        return wire.Seeks(self._lobby.seek_count, rows)
+
+    def players(self) -> wire.Players:
+        """Return the list of who is here."""
+        roster, rows = self._house.roster, []
+        for other in roster.first(MAX_LISTED):
             seek = self._lobby.seek_of(other.player)
             seeking = list(seek.games) if seek else None
             rows.append(wire.Listed(other.info.name, other.info.bot, len(other.live), seeking))
-        return wire.Players(len(sessions), rows)
+        return wire.Players(len(roster), rows)
 
     def _over(self, challenge: Challenge, reason: wire.ChallengeEnd) -> None:
         for session in self._present((challenge.by, challenge.to)):

@@ -58,6 +58,9 @@ class Owner(Interface):
     def may_rematch(self, table: "Table") -> None:
         """Raise `Refusal` unless both players are here and free."""
 
+    def changed(self, table: "Table", *, slightly: bool = False) -> None:
+        """Take note that the row of the match is another; `slightly` if only its moves have changed."""
+
     def ended(self, table: "Table") -> None:
         """Take note that the match is over."""
 
@@ -91,12 +94,21 @@ class Table:
             session.tell(self._snapshot(match, session, self._owner.now_ms()))
         self._settle()  # both may have left while it was being written down
 
-    def live_row(self) -> LiveMatch | None:
-        """Return the match's row in the list of live public matches, if it belongs there."""
+    @property
+    def is_listed(self) -> bool:
+        """Whether the match belongs on the list of live public matches."""
+        return self.match is not None and not self.match.is_over and not self.match.is_private
+
+    @property
+    def watchers(self) -> int:
+        """How many hear the match and do not play in it."""
+        return len(self.audience) - sum(player in self.audience for player in self.seats or ())
+
+    def live_row(self) -> LiveMatch:
+        """Return the row of a match that is listed."""
         match = self.match
-        if match is None or match.is_over or match.is_private:
-            return None
-        return LiveMatch(self.id, match.game.name, match.players, len(match.moves), self._watchers(), match.time)
+        assert match is not None, "a match is read before it is listed"
+        return LiveMatch(self.id, match.game.name, match.players, len(match.moves), self.watchers, match.time)
 
     def request(self, session: Session, request: Request) -> None:
         """Carry out a request now, or when its turn comes; it gets exactly one answer."""
@@ -216,10 +228,7 @@ class Table:
             raise Refusal(Code.TOO_MANY_MATCHES, f"you hear {len(session.tables)} matches; leave one first")
 
     def _snapshot(self, match: Match, session: Session, now_ms: int) -> Snapshot:
-        return match.snapshot(self._side(session), self._present(), now_ms, self._watchers())
-
-    def _watchers(self) -> int:
-        return sum(player not in (self.seats or ()) for player in self.audience)
+        return match.snapshot(self._side(session), self._present(), now_ms, self.watchers)
 
     def seat(self, session: Session) -> None:
         """Let the session hear this match from now on."""
@@ -263,6 +272,7 @@ class Table:
         if asker and self.audience.get(asker.player) is not asker:
             asker.connection.send(answer)
         self._mind_clock(match, self._owner.now_ms())
+        self._owner.changed(self, slightly=True)
         if isinstance(facts[-1], Ended):
             self._owner.ended(self)
 
@@ -342,9 +352,10 @@ class Table:
                     session.connection.send(told)
 
     def _tell_watchers(self) -> None:
-        told = frame(encode(Watching(self.id, self._watchers())))
+        told = frame(encode(Watching(self.id, self.watchers)))
         for session in self.audience.values():
             session.connection.send(told)
+        self._owner.changed(self)
 
     def _mind_clock(self, match: Match, now_ms: int) -> None:
         """Let time run while a player is here, and look again when the running side's will be used up."""
