@@ -13,6 +13,7 @@ ALLOWED: dict[str, set[str]] = {
     "errors": set(),
     "text": set(),
     "clock": set(),
+    "announcement": {"text"},
     "games": {"errors"},
     "strategies": {"errors", "games"},
     "messages": {"errors", "clock"},
@@ -20,8 +21,8 @@ ALLOWED: dict[str, set[str]] = {
     "match": {"errors", "games", "messages", "clock", "absence"},
     "history": {"errors", "games", "messages", "clock", "match"},
     "lobby": {"errors", "games", "messages", "clock"},
-    "server": {"errors", "text", "games", "messages", "clock", "match", "history", "lobby"},
-    "client": {"errors", "text", "games", "messages", "clock"},
+    "server": {"errors", "text", "announcement", "games", "messages", "clock", "match", "history", "lobby"},
+    "client": {"errors", "text", "announcement", "games", "messages", "clock"},
     "client.bot": {"errors", "text", "games", "messages", "clock", "strategies"},
 }
 """What each layer may import of ours; a layer may always import itself."""
@@ -29,7 +30,7 @@ ALLOWED: dict[str, set[str]] = {
 SHELL = {"server", "client", "client.bot"}
 EFFECTS = {
     "asyncio", "socket", "ssl", "selectors", "sqlite3", "threading", "multiprocessing", "subprocess", "signal",
-    "time", "websockets", "rich", "prompt_toolkit", "platformdirs", "uvloop", "zeroconf",
+    "time", "websockets", "rich", "prompt_toolkit", "platformdirs", "uvloop", "zeroconf", "ifaddr", "segno",
 }  # fmt: skip
 """Modules that meet the world: clocks, sockets, files, terminals. Only the shell may import them."""
 CLOCK_CALLS = {"now", "today", "utcnow"}
@@ -45,6 +46,7 @@ it, and another loads them in the background.
 OF_ONE_SIDE = {
     "websockets": {"server", "client"},
     "sqlite3": {"server"},
+    "segno": {"server"},
     "rich": {"client"},
     "prompt_toolkit": {"client"},
 }

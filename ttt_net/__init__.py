@@ -5,12 +5,12 @@ importer stands to the right of what it imports::
 
     errors <- games <- strategies
     errors, clock <- messages
-    text
+    text <- announcement
     clock <- absence
     games, messages, clock, absence <- match <- history
     games, messages, clock <- lobby
-    match, lobby, messages, clock, games, text <- server    sockets, SQLite
-    messages, clock, games, text <- client                  rich, keys
+    match, lobby, messages, clock, games, announcement <- server    sockets, SQLite
+    messages, clock, games, announcement <- client                  rich, keys
     strategies <- client.bot alone
 
 `door`, `__main__` and `commands` are how people come in, and may import

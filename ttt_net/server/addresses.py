@@ -2,7 +2,10 @@
 
 import contextlib
 import errno
+import ipaddress
 import socket
+
+import ifaddr
 
 from ttt_net.errors import ConfigurationError
 
@@ -45,6 +48,16 @@ def local_addresses() -> list[str]:
         # A documentation address: a route is looked up, nothing is sent. It fails without any network.
         probe.connect(("192.0.2.1", 9))
         found.append(probe.getsockname()[0])
-    with contextlib.suppress(OSError):  # the host does not know its own name
-        found += socket.gethostbyname_ex(socket.gethostname())[2]
+    with contextlib.suppress(OSError):
+        found += [str(each.ip) for adapter in ifaddr.get_adapters() for each in adapter.ips if each.is_IPv4]
     return [address for address in dict.fromkeys(found) if not address.startswith("127.")]
+
+
+def is_loopback(host: str | None) -> bool:
+    """Tell whether only this machine can reach a server on that host."""
+    if host is None:
+        return False
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -24,6 +24,7 @@ class Configuration:
     port: int = setting(DEFAULT_PORT, "port; 0 picks a free one", most=65_535)
     data: Path | None = setting(None, "folder for the journal; empty: ttt_net/server in your own data folder")
     name: str = setting("", "what players see as its name; empty: ttt_net on, and the name of the machine")
+    announce: bool = setting(True, "tell the local network of the server (mDNS), so that clients find it")
     limits: Limits = field(default_factory=Limits)
 
     @property

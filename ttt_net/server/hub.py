@@ -71,6 +71,11 @@ class Hub:
         self._tables: dict[str, Table] = {}
         self._is_draining = False
 
+    def census(self) -> tuple[int, int]:
+        """Return how many players are connected, and how many matches they play."""
+        matches = (table.match for table in self._tables.values())
+        return len(self.sessions), sum(match is not None and not match.is_over for match in matches)
+
     # Connections.
 
     def opened(self, connection: Connection) -> None:

@@ -11,11 +11,14 @@ import socket
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack
 
 from ttt_net.errors import ConfigurationError
-from ttt_net.server.addresses import BACKLOG, display, listen, local_addresses
-from ttt_net.server.configuration import DEFAULT_PORT, Configuration
+from ttt_net.server.addresses import BACKLOG, is_loopback, listen
+from ttt_net.server.announce import announced
+from ttt_net.server.configuration import Configuration
 from ttt_net.server.connection import Connection
+from ttt_net.server.greeting import Whereabouts, greet
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Database, Journal
 from ttt_net.server.sources import Order, as_file, read_order
@@ -67,8 +70,12 @@ async def _serve(hub: Hub, database: Database, listening: socket.socket) -> None
     _allow_many_files()
     gc.freeze()  # what lives as long as the process needs no look from the collector
     gc.set_threshold(*_GC_THRESHOLDS)
-    async with serving(hub, database, listening):
-        _announce(listening, hub.configuration)
+    where = _whereabouts(listening, hub.configuration)
+    async with AsyncExitStack() as running:
+        if hub.configuration.announce and not is_loopback(where.host):
+            await running.enter_async_context(announced(where, hub.census))
+        await running.enter_async_context(serving(hub, database, listening))
+        greet(where)
         await stop.wait()
     for number in (signal.SIGTERM, signal.SIGINT):  # one more of them would end in another exit code what is over
         with contextlib.suppress(NotImplementedError):
@@ -116,18 +123,9 @@ async def _sample_lag(hub: Hub) -> None:
         hub.meters.lag_s.observe(loop.time() - due_s)
 
 
-def _announce(listening: socket.socket, configuration: Configuration) -> None:
-    port = listening.getsockname()[1]
-    print(f"listening on ws://{display(configuration.host or '127.0.0.1', port)}", flush=True)
-    suffix = "" if port == DEFAULT_PORT else f" 127.0.0.1:{port}"
-    print(f"{configuration.title}; matches are kept in {configuration.folder}")
-    if not configuration.host:
-        print(f"play from this machine:  python client.py{suffix}")
-        for address in local_addresses():
-            print(f"friends on this network: python client.py {display(address, port)}")
-    else:
-        print(f"join with: python client.py {display(configuration.host, port)}")
-    print("Ctrl-C stops the server; unfinished matches go on when it is back", flush=True)
+def _whereabouts(listening: socket.socket, configuration: Configuration) -> Whereabouts:
+    host = configuration.host or None
+    return Whereabouts(configuration.title, host, listening.getsockname()[1], configuration.folder)
 
 
 def steady_clock() -> Callable[[], int]:

@@ -1,0 +1,139 @@
+"""Looking for servers on the local network: what announces itself by mDNS, and whether it answers.
+
+The library is loaded when the looking starts, never before the first picture. What was heard is checked and bounded
+(`announcement`), for whoever is on the network can announce anything; of an address, no more is tried than to
+connect to it.
+"""
+
+import asyncio
+import contextlib
+import logging
+import socket
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from ttt_net.announcement import SERVICE, Announcement, read_announcement
+
+if TYPE_CHECKING:
+    from zeroconf.asyncio import AsyncServiceInfo, AsyncZeroconf
+
+MAX_SERVERS = 32
+"""Announcements that are looked at; more of them are no network of friends."""
+ANSWER_S = 0.7
+"""How long a server on the local network may take to answer."""
+_RESOLVE_MS = 1500
+_CLOSE_S = 1.0
+_SILENT = logging.getLogger("zeroconf")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A server that announces itself as `key`; `host` is the address to use, and whether something answered there."""
+
+    key: str
+    announcement: Announcement
+    host: str
+    does_answer: bool
+    is_here: bool
+    """Whether it runs on this machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """The server that announced itself as `key` has said goodbye."""
+
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """The local network cannot be asked at all, for the reason given."""
+
+    reason: str
+
+
+Sighting = Found | Gone | Blocked
+
+
+async def look_around(report: Callable[[Sighting], None]) -> None:
+    """Report servers as they come and go, until cancelled; ends by itself only where nothing can be found."""
+    _SILENT.setLevel(logging.CRITICAL)  # what goes wrong is reported; a line on stderr would tear the screen
+    library = await asyncio.to_thread(import_module, "zeroconf.asyncio")
+    try:
+        network: AsyncZeroconf = library.AsyncZeroconf()
+    except (OSError, RuntimeError) as error:
+        report(Blocked(str(getattr(error, "strerror", None) or error)))
+        return
+    heard: asyncio.Queue[tuple[str, bool]] = asyncio.Queue(4 * MAX_SERVERS)
+
+    def changed(*, name: str, state_change: object, **_: object) -> None:
+        with contextlib.suppress(asyncio.QueueFull):
+            heard.put_nowait((name, getattr(state_change, "name", "") != "Removed"))
+
+    browser = library.AsyncServiceBrowser(network.zeroconf, [SERVICE], handlers=[changed])
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            known: dict[str, asyncio.Task[None]] = {}
+            while True:
+                key, is_there = await heard.get()
+                if (task := known.pop(key, None)) is not None:
+                    task.cancel()
+                if is_there and len(known) < MAX_SERVERS:
+                    resolver = _Resolver(network, library.AsyncServiceInfo, report)
+                    known[key] = tasks.create_task(resolver.resolve(key))
+                elif not is_there:
+                    report(Gone(key))
+    finally:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_CLOSE_S):
+                await browser.async_cancel()
+                await network.async_close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Resolver:
+    network: "AsyncZeroconf"
+    make: "type[AsyncServiceInfo]"
+    report: Callable[[Sighting], None]
+
+    async def resolve(self, key: str) -> None:
+        """Find out what the announcement says, and by which of its addresses the server answers."""
+        info = self.make(SERVICE, key)
+        if not await info.async_request(self.network.zeroconf, _RESOLVE_MS):
+            return
+        announcement = read_announcement(info.port, info.parsed_addresses(), info.properties)
+        if announcement is None:
+            return
+        host = await first_answering(announcement.addresses, announcement.port)
+        is_here = any(is_own_address(address) for address in announcement.addresses)
+        shown = host or announcement.addresses[0]
+        self.report(Found(key, announcement, shown, does_answer=host is not None, is_here=is_here))
+
+
+async def first_answering(
+    hosts: tuple[str, ...], port: int, answers: Callable[[str, int], Awaitable[bool]] | None = None
+) -> str | None:
+    """Return the first of the addresses, in their order, at which something listens; they are tried at once."""
+    results = await asyncio.gather(*((answers or does_answer)(host, port) for host in hosts))
+    return next((host for host, is_good in zip(hosts, results, strict=True) if is_good), None)
+
+
+async def does_answer(host: str, port: int) -> bool:
+    """Tell whether something listens there; nothing is said to it."""
+    try:
+        async with asyncio.timeout(ANSWER_S):
+            _, writer = await asyncio.open_connection(host, port)
+    except (OSError, TimeoutError):
+        return False
+    writer.transport.abort()
+    return True
+
+
+def is_own_address(address: str) -> bool:
+    """Tell whether the address is one of this machine: only such a one can be bound."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, contextlib.suppress(OSError):
+        probe.bind((address, 0))
+        return True
+    return False
