@@ -15,7 +15,7 @@ import pytest
 
 from ttt_net.errors import ConfigurationError
 from ttt_net.server.journal import Database, StorageError
-from ttt_net.server.journal.database import SCHEMA_VERSION
+from ttt_net.server.journal.schema import SCHEMA_VERSION
 
 Work = Callable[[sqlite3.Connection], Any]
 

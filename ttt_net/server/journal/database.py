@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeVar
 
 from ttt_net.errors import ConfigurationError, TttNetError
+from ttt_net.server.journal.schema import SCHEMA_VERSION, migrate
 from ttt_net.server.meters import Histogram
 
 try:
@@ -30,37 +31,8 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-SCHEMA_VERSION = 1
 MAX_BATCH = 256
 """The most jobs in one commit, so that the first of them does not wait for ever for its answer."""
-
-SCHEMA = """
-CREATE TABLE players (
-    id INTEGER PRIMARY KEY,
-    name TEXT NOT NULL,
-    name_key TEXT NOT NULL UNIQUE,      -- see text.name_key
-    token_hash BLOB NOT NULL UNIQUE,    -- SHA-256; the token itself is never kept
-    created_ms INTEGER NOT NULL
-) STRICT;
-CREATE TABLE matches (
-    id TEXT PRIMARY KEY,
-    first INTEGER NOT NULL REFERENCES players (id),
-    second INTEGER NOT NULL REFERENCES players (id),
-    started_ms INTEGER NOT NULL,
-    is_over INTEGER NOT NULL DEFAULT 0
-) STRICT, WITHOUT ROWID;
-CREATE INDEX live_of_first ON matches (first) WHERE NOT is_over;
-CREATE INDEX live_of_second ON matches (second) WHERE NOT is_over;
-CREATE TABLE facts (
-    match TEXT NOT NULL REFERENCES matches (id),
-    seq INTEGER NOT NULL,
-    fact BLOB NOT NULL,                 -- JSON, as messages.py writes it
-    PRIMARY KEY (match, seq)
-) STRICT, WITHOUT ROWID;
-CREATE TRIGGER facts_are_numbered_without_a_gap BEFORE INSERT ON facts
-WHEN NEW.seq <> 1 + (SELECT coalesce(max(seq), 0) FROM facts WHERE match = NEW.match)
-BEGIN SELECT raise(ABORT, 'the journal expects another fact number'); END;
-"""
 
 
 class StorageError(TttNetError):
@@ -185,8 +157,12 @@ def open_readonly(path: Path) -> sqlite3.Connection:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
     except sqlite3.Error as error:
         raise ConfigurationError(f"cannot read the journal {path}: {error}; name its folder with --data") from None
-    if version != SCHEMA_VERSION:
-        raise ConfigurationError(f"{path} has schema {version}, this program knows {SCHEMA_VERSION}")
+    if version < SCHEMA_VERSION:
+        raise ConfigurationError(
+            f"{path} is of an older ttt_net; start the server on it once, which brings it up to date"
+        )
+    if version > SCHEMA_VERSION:
+        raise ConfigurationError(f"{path} has schema {version}, this program knows {SCHEMA_VERSION}; upgrade")
     return connection
 
 
@@ -229,26 +205,5 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")  # an acknowledged move outlives a power cut
     connection.execute("PRAGMA trusted_schema = OFF")
+    migrate(connection, path)
     connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute("BEGIN IMMEDIATE")
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version > SCHEMA_VERSION:
-        raise ConfigurationError(
-            f"{path} was written by a newer ttt_net (schema {version}, this program knows {SCHEMA_VERSION}); upgrade"
-        )
-    if version == 0:
-        for statement in _statements(SCHEMA):
-            connection.execute(statement)
-        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-    connection.execute("COMMIT")
-
-
-def _statements(script: str) -> list[str]:
-    """Return the statements of a script one by one: `executescript` would commit between them."""
-    statements, pending = [], ""
-    for line in script.splitlines(keepends=True):
-        pending += line
-        if sqlite3.complete_statement(pending):
-            statements.append(pending)
-            pending = ""
-    return statements

@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace as restruct
 
 from ttt_net.errors import Code, Refusal
-from ttt_net.messages import Ended, Fact, Heard, Started, decode_fact, encode
+from ttt_net.messages import Ended, Fact, Heard, Played, Started, Tookback, decode_fact, encode
 from ttt_net.server.journal.database import Database, StorageError
 from ttt_net.text import name_key
 
@@ -167,15 +167,32 @@ def _append(
             rows.append((fact.match, fact.seq, encode(kept)))
             if isinstance(fact, Started):
                 assert seats is not None, "a match starts with its seats"
-                started.append((fact.match, *seats, fact.at_ms))
+                time = None if fact.time is None else encode(fact.time).decode()
+                started.append((fact.match, *seats, fact.at_ms, fact.game, time, fact.rated, fact.private))
             elif isinstance(fact, Ended):
-                ended.append((fact.match,))
+                ended.append(fact)
     if started:
-        connection.executemany("INSERT INTO matches (id, first, second, started_ms) VALUES (?, ?, ?, ?)", started)
+        connection.executemany(
+            "INSERT INTO matches (id, first, second, started_ms, game, time, is_rated, is_private)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            started,
+        )
     connection.executemany("INSERT INTO facts (match, seq, fact) VALUES (?, ?, ?)", rows)
     if ended:
-        connection.executemany("UPDATE matches SET is_over = 1 WHERE id = ?", ended)
+        connection.executemany(  # which the triggers count for both players
+            "UPDATE matches SET is_over = 1, ended_ms = ?, winner = ?, reason = ?, plies = ? WHERE id = ?",
+            [(each.at_ms, each.winner, each.reason, _plies(connection, each.match), each.match) for each in ended],
+        )
     return [None] * len(appends)
+
+
+def _plies(connection: sqlite3.Connection, match: str) -> int:
+    """Return how many moves a match has, those that were taken back left out: its newest such fact knows."""
+    for (kept,) in connection.execute("SELECT fact FROM facts WHERE match = ? ORDER BY seq DESC", (match,)):
+        fact = decode_fact(kept)
+        if isinstance(fact, Played | Tookback):
+            return fact.ply
+    return 0
 
 
 def _hash(token: str) -> bytes:

@@ -1,0 +1,175 @@
+"""A file of an older program is brought up to date, step by step, and nothing that is in it is lost."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ttt_net.errors import ConfigurationError
+from ttt_net.messages import PlayerInfo, Started
+from ttt_net.server.journal import Database, open_readonly, read_match
+from ttt_net.server.journal import schema as steps
+from ttt_net.server.journal.schema import SCHEMA_VERSION
+
+VERSION_1 = """
+CREATE TABLE players (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    name_key TEXT NOT NULL UNIQUE,      -- see text.name_key
+    token_hash BLOB NOT NULL UNIQUE,    -- SHA-256; the token itself is never kept
+    created_ms INTEGER NOT NULL
+) STRICT;
+CREATE TABLE matches (
+    id TEXT PRIMARY KEY,
+    first INTEGER NOT NULL REFERENCES players (id),
+    second INTEGER NOT NULL REFERENCES players (id),
+    started_ms INTEGER NOT NULL,
+    is_over INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+CREATE INDEX live_of_first ON matches (first) WHERE NOT is_over;
+CREATE INDEX live_of_second ON matches (second) WHERE NOT is_over;
+CREATE TABLE facts (
+    match TEXT NOT NULL REFERENCES matches (id),
+    seq INTEGER NOT NULL,
+    fact BLOB NOT NULL,                 -- JSON, as messages.py writes it
+    PRIMARY KEY (match, seq)
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER facts_are_numbered_without_a_gap BEFORE INSERT ON facts
+WHEN NEW.seq <> 1 + (SELECT coalesce(max(seq), 0) FROM facts WHERE match = NEW.match)
+BEGIN SELECT raise(ABORT, 'the journal expects another fact number'); END;
+
+INSERT INTO players VALUES (1, 'Ann', 'ann', x'01', 5), (2, 'Bob', 'bob', x'02', 6), (7, 'C D', 'c d', x'07', 7);
+INSERT INTO matches VALUES ('won', 1, 2, 10, 1), ('drawn', 2, 1, 20, 1), ('off', 1, 7, 30, 1), ('live', 7, 2, 40, 0);
+INSERT INTO facts VALUES
+('won', 1, CAST('{"type":"started","match":"won","seq":1,"at_ms":10,"game":"tictactoe","players":[{"name":"Ann"},
+{"name":"Bob","bot":"random"}],"time":{"initial_ms":180000,"increment_ms":2000},"private":true}' AS BLOB)),
+('won', 2, CAST('{"type":"played","match":"won","seq":2,"at_ms":11,"side":0,"ply":1,"move":4}' AS BLOB)),
+('won', 3, CAST('{"type":"played","match":"won","seq":3,"at_ms":12,"side":1,"ply":2,"move":0}' AS BLOB)),
+('won', 4, CAST('{"type":"tookback","match":"won","seq":4,"at_ms":13,"side":1,"ply":1}' AS BLOB)),
+('won', 5, CAST('{"type":"ended","match":"won","seq":5,"at_ms":14,"winner":0,"reason":"resign"}' AS BLOB)),
+('won', 6, CAST('{"type":"rematched","match":"won","seq":6,"at_ms":15,"next":"drawn"}' AS BLOB)),
+('drawn', 1, CAST('{"type":"started","match":"drawn","seq":1,"at_ms":20,"game":"connect4","players":[{"name":"Bob"},
+{"name":"\u00c4nn"}]}' AS BLOB)),
+('drawn', 2, CAST('{"type":"ended","match":"drawn","seq":2,"at_ms":21,"winner":null,"reason":"agreement"}' AS BLOB)),
+('off', 1, CAST('{"type":"started","match":"off","seq":1,"at_ms":30,"game":"tictactoe","players":[{"name":"Ann"},
+{"name":"C D"}]}' AS BLOB)),
+('off', 2, CAST('{"type":"ended","match":"off","seq":2,"at_ms":31,"winner":null,"reason":"abort"}' AS BLOB)),
+('live', 1, CAST('{"type":"started","match":"live","seq":1,"at_ms":40,"game":"tictactoe","players":[{"name":"C D"},
+{"name":"Bob"}]}' AS BLOB));
+PRAGMA user_version = 1;
+"""
+"""The tables as the first schema had them, and a few matches."""
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    path = tmp_path / "journal.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(VERSION_1)
+    return path
+
+
+def rows(path: Path, query: str) -> list[Any]:
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute(query).fetchall()
+
+
+def update(path: Path) -> None:
+    with closing(Database(path)):
+        pass
+
+
+def test_what_an_older_program_wrote_is_still_there(old: Path) -> None:
+    update(old)
+    assert rows(old, "PRAGMA user_version") == [(SCHEMA_VERSION,)]
+    assert rows(old, "SELECT id, name, name_key, token_hash, created_ms FROM players ORDER BY id") == [
+        (1, "Ann", "ann", b"\x01", 5),
+        (2, "Bob", "bob", b"\x02", 6),
+        (7, "C D", "c d", b"\x07", 7),
+    ]
+    assert rows(old, "SELECT id, first, second, started_ms, is_over FROM matches ORDER BY started_ms") == [
+        ("won", 1, 2, 10, 1),
+        ("drawn", 2, 1, 20, 1),
+        ("off", 1, 7, 30, 1),
+        ("live", 7, 2, 40, 0),
+    ]
+    with closing(open_readonly(old)) as connection:
+        record = read_match(connection, "won")
+    assert record is not None
+    assert len(record.facts) == 6
+    assert isinstance(record.facts[0], Started)
+    assert record.facts[0].players == (PlayerInfo("Ann"), PlayerInfo("Bob", "random"))
+    assert rows(old, "PRAGMA foreign_key_check") == []
+    assert rows(old, "PRAGMA integrity_check") == [("ok",)]
+
+
+def test_names_are_kept_in_one_place_only(old: Path) -> None:
+    update(old)
+    kept = b"".join(fact for (fact,) in rows(old, "SELECT fact FROM facts"))
+    for name in (b"Ann", "Änn".encode(), b"\\u00c4nn", b"Bob", b"C D"):
+        assert name not in kept
+
+
+def test_the_results_of_before_are_counted(old: Path) -> None:
+    update(old)
+    assert rows(old, "SELECT id, won, drawn, lost FROM players ORDER BY id") == [
+        (1, 1, 1, 0),
+        (2, 0, 1, 1),
+        (7, 0, 0, 0),
+    ]
+    assert rows(old, "SELECT * FROM meetings ORDER BY player") == [(1, 2, 1, 1, 0), (2, 1, 0, 1, 1)]
+    assert rows(old, "SELECT * FROM results ORDER BY player, ended_ms") == [
+        (1, 1, 14, "won", "tictactoe"),
+        (1, 0, 21, "drawn", "connect4"),
+        (1, 0, 31, "off", "tictactoe"),
+        (2, 1, 14, "won", "tictactoe"),
+        (2, 0, 21, "drawn", "connect4"),
+        (7, 0, 31, "off", "tictactoe"),
+    ]
+    assert rows(old, "SELECT game, time, is_private, ended_ms, winner, reason, plies FROM matches ORDER BY id") == [
+        ("connect4", None, 0, 21, None, "agreement", 0),
+        ("tictactoe", None, 0, None, None, None, None),
+        ("tictactoe", None, 0, 31, None, "abort", 0),
+        ("tictactoe", '{"initial_ms":180000,"increment_ms":2000}', 1, 14, 0, "resign", 1),
+    ]
+
+
+def test_a_new_file_and_an_older_one_come_to_the_same_tables(old: Path, tmp_path: Path) -> None:
+    update(old)
+    update(tmp_path / "new")
+    query = "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' ORDER BY name"
+    assert rows(old, query) == rows(tmp_path / "new", query)
+
+
+def test_a_step_that_fails_leaves_the_file_as_it_was(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    good = steps.STEPS[1]
+
+    def fail(connection: sqlite3.Connection) -> None:
+        good(connection)
+        raise OSError(28, "No space left on device")
+
+    before = rows(old, "SELECT sql FROM sqlite_master"), rows(old, "SELECT * FROM facts")
+    with monkeypatch.context() as patch:
+        patch.setattr(steps, "STEPS", (steps.STEPS[0], fail))
+        with pytest.raises(ConfigurationError, match="No space left"):
+            Database(old)
+    assert rows(old, "PRAGMA user_version") == [(1,)]
+    assert (rows(old, "SELECT sql FROM sqlite_master"), rows(old, "SELECT * FROM facts")) == before
+    update(old)
+    assert rows(old, "PRAGMA user_version") == [(SCHEMA_VERSION,)]
+
+
+def test_a_match_that_cannot_be_read_is_named_and_nothing_is_changed(old: Path) -> None:
+    with closing(sqlite3.connect(old)) as connection:
+        connection.execute("UPDATE facts SET fact = x'ff' WHERE match = 'off' AND seq = 1")
+        connection.commit()
+    with pytest.raises(ConfigurationError, match="match off"):
+        Database(old)
+    assert rows(old, "PRAGMA user_version") == [(1,)]
+
+
+def test_a_reader_says_what_to_do_about_an_older_file(old: Path) -> None:
+    with pytest.raises(ConfigurationError, match="start the server on it once"):
+        open_readonly(old)
