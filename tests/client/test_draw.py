@@ -9,18 +9,21 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 from rich.console import Console
+from rich.style import Style
+from rich.text import Text
 
 from tests.client.samples import BEN, BOT, layered, played, snapshot, swapping, welcome
-from ttt_net.client.actions import Do, Type, act
+from ttt_net.client.actions import Do, Point, Type, act
 from ttt_net.client.draw import draw
-from ttt_net.client.events import Event, Lost, Retrying
+from ttt_net.client.events import Event, Key, Lost, Retrying
 from ttt_net.client.glyphs import ASCII, BOXES, Glyphs, encodable, glyphs_for
 from ttt_net.client.looks import labels_of
+from ttt_net.client.targets import aim, target_at, without_targets
 from ttt_net.client.view import Overlay, View, update
 from ttt_net.messages import ClockInfo, OfferInfo, Play, PlayerInfo, Seek
 
 GOLDENS = Path(__file__).parent / "goldens"
-ROOMY, COMPACT = (80, 24), (40, 12)
+LARGE, ROOMY, COMPACT = (120, 40), (80, 24), (40, 12)
 DRAW = [4, 0, 8, 2, 1, 7, 3, 5, 6]
 FOUR = [38, 31, 37, 30, 36, 29, 35]
 
@@ -60,12 +63,13 @@ SCREENS: dict[str, tuple[View, Glyphs]] = {
     "cube-of-four-ascii": (seen(layered(4)), ASCII),
     "ultimate": (seen(snapshot("ultimate", [40, 30])), BOXES),
     "score-four": (seen(snapshot("scorefour", [0, 16])), BOXES),
+    "large-gomoku": (seen(snapshot("mnk:19x19,5", [180, 181, 160])), BOXES),
     "wild": (doing(seen(snapshot("wild")), Do.PLACE), BOXES),
     "choice": (doing(seen(swapping()), Do.PLACE), BOXES),
 }
 
 
-@pytest.mark.parametrize("size", [ROOMY, COMPACT], ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("size", [LARGE, ROOMY, COMPACT], ids=lambda size: f"{size[0]}x{size[1]}")
 @pytest.mark.parametrize("name", SCREENS)
 def test_a_screen_is_as_it_was_looked_at_and_found_good(name: str, size: tuple[int, int]) -> None:
     view, glyphs = SCREENS[name]
@@ -162,6 +166,38 @@ def test_no_code_point_as_a_name_leaves_the_line() -> None:
         lines = page.split("\n", allow_blank=True)
         assert len(lines) == 12
         assert max(line.cell_len for line in lines) <= 40
+
+
+@pytest.mark.parametrize("size", [(200, 60), LARGE, ROOMY, COMPACT], ids=str)
+@pytest.mark.parametrize("name", ["tictactoe-start", "connect4-start", "cube"])
+def test_every_cell_and_key_can_be_clicked_where_it_is_seen(name: str, size: tuple[int, int]) -> None:
+    view, glyphs = SCREENS[name]
+    page = draw(view, size, 0, glyphs)
+    lines = page.plain.split("\n")
+    aimed = [span.style.meta["target"] for span in page.spans if isinstance(span.style, Style)]
+    assert view.match is not None
+    cells = {target.cell for target in aimed if isinstance(target, Point)}
+    assert cells == set(range(len(view.match.position.board)))
+    assert Key("?") in aimed
+    row = next(y for y, line in enumerate(lines) if line.endswith("? keys"))
+    assert target_at(page, lines[row].index("? keys"), row) == Key("?")
+    assert target_at(page, 0, 500) is None
+    assert without_targets(page).plain == page.plain
+
+
+@pytest.mark.parametrize("cursor", [0, 14, 112, 210, 224])
+def test_of_a_board_that_does_not_fit_the_part_around_the_cursor_is_shown(cursor: int) -> None:
+    page = draw(replace(seen(snapshot("mnk:15x15,5", [112, 113])), cursor=cursor), (24, 9), 0, BOXES)
+    aimed = [span.style.meta["target"] for span in page.spans if isinstance(span.style, Style)]
+    assert Point(cursor) in aimed
+    assert "[" in page.plain
+    assert "Part of 15x15" in page.plain
+
+
+def test_a_click_on_a_wide_letter_counts_its_cells() -> None:
+    line = Text("名x")
+    aim(line, Key("x"), 1)
+    assert [target_at(line, x, 0) for x in range(4)] == [None, None, Key("x"), None]
 
 
 def test_labels_are_what_the_names_of_the_moves_agree_on() -> None:

@@ -161,6 +161,58 @@ def test_arrows_and_enter_and_a_typed_cell_make_moves(
     person.comes_to(lambda picture: f"  {free}  " not in picture and "Move:" not in picture, "our mark")
 
 
+def click(person: Terminal, words: str) -> None:
+    """Click on the words where they come to be on the screen."""
+    rows = person.shows(words).split("\n")
+    row = next(y for y, line in enumerate(rows) if words in line)
+    column = rows[row].index(words) + len(words) // 2
+    person.press(f"\x1b[<0;{column + 1};{row + 1}M", f"\x1b[<0;{column + 1};{row + 1}m")
+
+
+def test_a_click_on_a_cell_plays_there_and_a_click_on_a_key_presses_it(
+    real_server: RealServer, open_terminal: Open, start: Start
+) -> None:
+    start(real_server.address, "--bot", "random")
+    person = open_terminal(real_server.address, "--name", "Ann")
+    free = free_digits(person.comes_to(may_move, "our turn"))[0]
+    click(person, f"  {free}  ")
+    person.comes_to(lambda picture: f"  {free}  " not in picture, "our mark")
+    person.comes_to(may_move, "our turn again")
+    click(person, "? keys")
+    person.shows("move the cursor")
+    click(person, "any key: back")
+    person.comes_to(may_move, "the board again")
+    click(person, "q leave")
+    person.shows("and leave?")
+
+
+def test_a_pasted_text_is_typed_and_its_line_ends_press_nothing(
+    real_server: RealServer, open_terminal: Open, start: Start
+) -> None:
+    start(real_server.address, "--bot", "random")
+    person = open_terminal(real_server.address, "--name", "Ann")
+    person.comes_to(may_move, "our turn")
+    person.press("\x1b[200~b\r\n\x1b[2J2\x1b[201~")
+    person.shows("Move: b [2J2_")
+    person.press("\x1b")
+    person.comes_to(lambda picture: "Move:" not in picture, "nothing typed")
+
+
+def test_the_terminal_rings_when_it_is_our_turn_and_nobody_looks(real_server: RealServer, open_terminal: Open) -> None:
+    ann = open_terminal(real_server.address, "--name", "Ann")
+    ann.shows("Waiting for an opponent")
+    bob = open_terminal(real_server.address, "--name", "Bob")
+    first, second = (ann, bob) if "Your turn" in both_see_the_board(ann, bob) else (bob, ann)
+    second.press("\x1b[O")
+    first.press("5")
+    second.comes_to(may_move, "the first move")
+    assert b"\x1b]2;* your turn - ttt_net\x07\x07" in second.raw
+    first.comes_to(lambda picture: "to move" in picture, "our move made")
+    second.press("1")
+    first.comes_to(may_move, "the answer")
+    assert b"your turn - ttt_net\x07\x07" not in first.raw, "he looks at it"
+
+
 @pytest.mark.parametrize("how", ["key", signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_however_it_is_ended_the_terminal_is_given_back_and_the_match_stays(
     real_server: RealServer, open_terminal: Open, start: Start, how: "str | signal.Signals"
@@ -198,8 +250,8 @@ def test_a_resized_window_is_drawn_anew_and_nothing_wraps(
     start(real_server.address, "--bot", "random")
     person = open_terminal(real_server.address, "--name", "Ann")
     person.shows("Your turn")
-    large, medium, none = "┌───────┬", "┌─────┬", "Make the window"
-    for columns, rows, corner in ((40, 12, medium), (120, 40, large), (20, 6, none), (80, 24, large)):
+    huge, large, medium, none = "┌───────────┬", "┌───────┬", "┌─────┬", "Make the window"
+    for columns, rows, corner in ((40, 12, medium), (120, 40, huge), (20, 6, none), (80, 24, large)):
         person.resize(columns, rows)
         picture = person.comes_to(lambda p, corner=corner: corner in p, f"{columns}x{rows}")  # type: ignore[misc]
         assert len(picture.split("\n")) == rows

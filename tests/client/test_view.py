@@ -2,7 +2,7 @@ import pytest
 
 from tests.client.samples import BEN, BOT, layered, played, snapshot, swapping, welcome
 from ttt_net.client import words
-from ttt_net.client.actions import Action, Choose, Do, Move, Quick, Type, act, answered
+from ttt_net.client.actions import Action, Choose, Do, Move, Point, Quick, Type, act, answered
 from ttt_net.client.events import Answered, Back, Event, Farewell, Garbled, Lost, Parting, Retrying
 from ttt_net.client.keys import NO, YES, action_for
 from ttt_net.client.view import Link, Overlay, Tally, View, update
@@ -27,6 +27,7 @@ from ttt_net.messages import (
     Said,
     Seek,
     Unseek,
+    Watching,
 )
 
 SEEK = Seek(0, ["tictactoe"])
@@ -156,6 +157,8 @@ def test_a_lost_link_is_said_with_what_it_means_and_stops_the_clock() -> None:
     view = update(update(view, Lost("the connection broke"), 11_000), Retrying(3, 250), 11_000)
     assert view.left_ms(0, 99_000) == 50_000
     assert words.banner(view) == "Reconnecting, try 3: your match is safe. The connection broke."
+    said = words.banner(view, view.lost_for_ms(23_000))
+    assert said == "Reconnecting for 12 s, try 3: your match is safe. The connection broke."
     view = update(update(view, Back(), 99_000), welcome("m1"), 99_000)
     assert view.link is Link.ONLINE
     assert words.banner(view) == ""
@@ -268,6 +271,36 @@ def test_an_impossible_move_is_not_sent_and_the_reason_said(name: str, reason: s
     view, requests = done(seen(snapshot(moves=[4], you=1)), Move(name))
     assert requests == ()
     assert words.notice(view) == reason
+
+
+def test_a_click_moves_the_cursor_and_places_a_mark_or_says_why_not() -> None:
+    view, requests = done(seen(snapshot()), Point(8))
+    assert requests == (Play(0, match="m1", ply=0, move=8),)
+    assert view.cursor == 8
+    view, requests = done(seen(snapshot(moves=[4, 0])), Point(4))
+    assert (view.cursor, requests) == (4, ())
+    assert words.notice(view) == "That cell is not free."
+
+
+def test_how_many_watch_is_kept() -> None:
+    view = seen(snapshot(), Watching("m1", 3), Watching("elsewhere", 5))
+    assert view.match is not None
+    assert words.facts(view, view.match) == ["3 watching"]
+
+
+@pytest.mark.parametrize(
+    ("ms", "said"), [(None, ""), (12, "12 ms, good"), (250, "250 ms, fair"), (900, "900 ms, slow")]
+)
+def test_the_way_to_the_server_is_a_number_and_a_word(ms: int | None, said: str) -> None:
+    assert words.latency(ms) == said
+
+
+@pytest.mark.parametrize(
+    ("ms", "said"),
+    [(-1, "0 s"), (4_900, "4 s"), (119_000, "119 s"), (120_000, "2 min"), (3_600_000, "1 h"), (90_000_000, "1 d")],
+)
+def test_a_duration_is_short_and_has_a_unit(ms: int, said: str) -> None:
+    assert words.duration(ms) == said
 
 
 def test_out_of_turn_nothing_is_sent() -> None:

@@ -46,15 +46,16 @@ class Do(Enum):
     NEW = "new"
     LEAVE = "leave"
     HELP = "help"
+    ASIDE = "aside"
     BACK = "back"
     ERASE = "erase"
 
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """One more character of a move that is being written."""
+    """More characters of what is being written."""
 
-    character: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +79,17 @@ class Quick:
     digit: int
 
 
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A cell was pointed at: the cursor goes there, and a mark if it may."""
+
+    cell: int
+
+
 CLAIMS: tuple[ClaimKind, ...] = ("win", "draw", "adjourn")
 """What may be claimed, in the order of the list."""
 _OFFERS: dict[Do, OfferKind] = {Do.REMATCH: "rematch", Do.DRAW: "draw", Do.TAKE_BACK: "takeback"}
-Action = Do | Type | Choose | Move | Quick
+Action = Do | Type | Choose | Move | Quick | Point
 Step = tuple[View, tuple[Said, ...]]
 
 
@@ -111,18 +119,22 @@ def act(view: View, action: Action, seek: Seek) -> Step:
             return _leave(view)
         case Do.HELP:
             return replace(view, overlay=Overlay.NONE if view.overlay is Overlay.HELP else Overlay.HELP), ()
+        case Do.ASIDE:
+            return replace(view, overlay=Overlay.NONE if view.overlay is Overlay.ASIDE else Overlay.ASIDE), ()
         case Do.BACK:
             return replace(view, overlay=Overlay.NONE, typed=""), ()
         case Do.ERASE:
             return replace(view, typed=view.typed[:-1]), ()
-        case Type(character):
-            return replace(view, typed=(view.typed + character)[:_MAX_TYPED]), ()
+        case Type(text):
+            return replace(view, typed=(view.typed + text)[:_MAX_TYPED]), ()
         case Choose(index):
             return _choose(view, index)
         case Move(name):
             return _play_named(view, name)
         case Quick(digit):
             return _play_quick(view, digit)
+        case Point(cell):
+            return _place(replace(view, cursor=cell, typed="", overlay=Overlay.NONE))
 
 
 def answered(view: View, event: Answered) -> tuple[Said, ...]:

@@ -1,7 +1,8 @@
 """A board as lines of text, for any game: from shape, moves and board string alone, in the largest form that fits.
 
-Forms, from large to small: cells of three rows, cells in a grid, rows without a grid, and rows without labels.
-A board that consists of small boards has lines between those, and no other grid.
+Forms, from large to small: cells of five rows and of three, cells of one row in a grid, rows without a grid, and rows
+without labels. A board that consists of small boards has lines between those, and no other grid; nor has a large
+board, where so many lines would be all that one sees. Each cell can be clicked.
 """
 
 from collections.abc import Sequence
@@ -9,13 +10,17 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
+from ttt_net.client.actions import Point
 from ttt_net.client.glyphs import Glyphs
 from ttt_net.client.looks import Frame, Labels, Look, labels_of, looks_of
 from ttt_net.client.moves import layers_of
+from ttt_net.client.targets import aim
 from ttt_net.client.view import View
 from ttt_net.messages import GameInfo
 
 _LAYER_GAP = 3
+_LONGEST_GRID = 9
+"""Boards with a longer side have no grid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +37,12 @@ class Form:
 
 
 FORMS = (
+    Form(11, 5, has_grid=True, has_labels=True),
     Form(7, 3, has_grid=True, has_labels=True),
+    Form(7, 3, has_grid=False, has_labels=True),
     Form(5, 1, has_grid=True, has_labels=True),
+    Form(5, 2, has_grid=False, has_labels=True),
+    Form(5, 1, has_grid=False, has_labels=True),
     Form(3, 1, has_grid=True, has_labels=True),
     Form(3, 1, has_grid=False, has_labels=True),
     Form(2, 1, has_grid=False, has_labels=True),
@@ -47,8 +56,9 @@ def draw_board(view: View, width: int, height: int, glyphs: Glyphs, forms: Seque
     if match is None:
         return None
     labels = labels_of(match.game)
+    has_grid = match.game.block is None and max(match.game.shape[-2:]) <= _LONGEST_GRID
     for form in forms:
-        if form.has_grid and match.game.block is not None:
+        if (form.columns > 3 and form.has_grid != has_grid) or form.has_grid > has_grid:
             continue
         pen = _Pen(form, match.game, labels, glyphs)
         across, down = pen.size(layers_of(match))
@@ -85,21 +95,22 @@ class _Pen:
         drawn = []
         for z in range(layers):
             name = self.labels.layers[z] if layers > 1 and self.form.has_labels else ""
-            drawn.append(self._board(looks[z * cells : (z + 1) * cells], name))
+            drawn.append(self._board(looks[z * cells : (z + 1) * cells], z * cells, name))
         gap = " " * _LAYER_GAP if self.form.has_labels else self.glyphs.vertical
         between = Text.assemble((gap, "dim"))  # styled as a part: the style of a whole would dim the marks too
         return [between.join(lines) for lines in zip(*drawn, strict=True)]
 
-    def _board(self, looks: Sequence[Look], name: str) -> list[Text]:
+    def _board(self, looks: Sequence[Look], first: int, name: str) -> list[Text]:
+        """Return the lines of one board, whose first cell is number `first`."""
         lines = []
         for y in range(self.height):
             if y % self.block_height == 0 and (y or self.form.has_grid):
                 lines.append(self._labelled(self._rule(y), ""))
             row = looks[y * self.width : (y + 1) * self.width]
             for part in range(self.form.rows):
-                is_middle = part == self.form.rows // 2
+                is_middle = part == (self.form.rows - 1) // 2
                 label = self.labels.rows[y] if self.labels.rows and is_middle else ""
-                lines.append(self._labelled(self._row(row, part), label))
+                lines.append(self._labelled(self._row(row, part, first + y * self.width), label))
         if self.form.has_grid:
             lines.append(self._labelled(self._rule(self.height), ""))
         return [*self._heads(name, lines[0].cell_len), *lines]
@@ -134,42 +145,61 @@ class _Pen:
         part = glyphs.horizontal * (self.form.columns * self.block_width)
         return Text(left + middle.join([part] * (self.width // self.block_width)) + right, style="dim")
 
-    def _row(self, row: Sequence[Look], part: int) -> Text:
-        """Return one line of text of a row of cells."""
+    def _row(self, row: Sequence[Look], part: int, first: int) -> Text:
+        """Return one line of text of a row of cells, the first of which is number `first`."""
         if self.form.columns == 2:
-            return _tight_row(row, walls=self.glyphs.vertical if self.form.has_labels else "")
+            return _tight_row(row, first, walls=self.glyphs.vertical if self.form.has_labels else "")
         line = Text()
         for x, look in enumerate(row):
             if x % self.block_width == 0:
                 line.append(self.glyphs.vertical, "dim")
+            start = len(line)
             left, middle, right = _cell(self.form, look, part, self.glyphs)
             line.append(left, look.frame_style)
             line.append(middle, look.style)
             line.append(right, look.frame_style)
+            aim(line, Point(first + x), start)
         line.append(self.glyphs.vertical, "dim")
         return line
 
 
 def _cell(form: Form, look: Look, part: int, glyphs: Glyphs) -> tuple[str, str, str]:
     """Return the left side, the middle and the right side of one row of a cell."""
+    if form.rows >= 3:
+        return _large_cell(form, look, part, glyphs)
+    if part > 0:
+        return " ", " " * (form.columns - 2), " "
     left, right = look.frame.value[0], look.frame.value[1]
-    if form.rows == 3:
-        frames = {Frame.CURSOR: glyphs.cursor, Frame.LAST: glyphs.last, Frame.WON: glyphs.won}
-        sides = frames.get(look.frame)
-        left, right = (sides[0][part], sides[1][part]) if sides else (" ", " ")
-        blank = look.mark or look.hint
-        drawn = glyphs.large.get(look.mark, ("   ", f" {blank} ", "   "))[part]
-        return left, f" {drawn}{'?' if look.is_pending and part == 1 else ' '}", right
     mark = look.mark.lower() if look.is_pending else look.mark or look.hint
     right = "?" if look.is_pending else right
     padding = " " * ((form.columns - 3) // 2)
     return padding + left, mark, right + padding
 
 
-def _tight_row(row: Sequence[Look], walls: str) -> Text:
+def _large_cell(form: Form, look: Look, part: int, glyphs: Glyphs) -> tuple[str, str, str]:
+    middle, last = form.rows // 2, form.rows - 1
+    left = right = " "
+    if look.frame is Frame.CURSOR:
+        piece = 0 if part == 0 else 2 if part == last else 1
+        left, right = glyphs.cursor[0][piece], glyphs.cursor[1][piece]
+    elif look.frame is Frame.WON:
+        left, right = glyphs.won[0], glyphs.won[1]
+    elif look.frame is Frame.LAST and part == middle:
+        left, right = glyphs.last[0], glyphs.last[1]
+    inside = form.columns - 2
+    shape = (glyphs.huge if form.rows == 5 else glyphs.large).get(look.mark)
+    small = (look.mark or look.hint) if part == middle else ""
+    line = (shape[part] if shape is not None else small).center(inside)
+    if look.is_pending and part == middle:
+        line = line[:-1] + "?"
+    return left, line, right
+
+
+def _tight_row(row: Sequence[Look], first: int, walls: str) -> Text:
     """Return cells of one column with one column between them, in which the brackets stand."""
     line = Text.assemble((walls, "dim"))
     for index in range(len(row) + 1):
+        start = len(line)
         before = row[index - 1] if index else None
         after = row[index] if index < len(row) else None
         if before is not None and (before.is_pending or before.frame.value[1] != " "):
@@ -180,5 +210,6 @@ def _tight_row(row: Sequence[Look], walls: str) -> Text:
             line.append(" ")
         if after is not None:
             line.append(after.mark.lower() if after.is_pending else after.mark or after.hint, after.style)
+            aim(line, Point(first + index), start)
     line.append(walls, "dim")
     return line

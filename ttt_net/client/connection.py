@@ -103,6 +103,13 @@ class Connection:
         self._was_welcome = False
         self._is_away = False
         self._welcome_at_ms: int | None = None
+        self._open: ClientConnection | None = None
+
+    @property
+    def latency_ms(self) -> int | None:
+        """The way to the server and back, as the last keepalive measured it; None before there was one."""
+        seconds = self._open.latency if self._open is not None else 0.0
+        return max(1, round(seconds * 1000)) if seconds > 0 else None
 
     def say(self, request: Said) -> None:
         """Send a request, now or when the link is back; raises `Refusal` when too many are unanswered."""
@@ -157,9 +164,11 @@ class Connection:
                 ping_timeout=PING_TIMEOUT_S,
                 close_timeout=CLOSE_TIMEOUT_S,
             ) as link:
+                self._open = link
                 try:
                     return await self._converse(link)
                 finally:
+                    self._open = None
                     await link.close()  # as done, even where the library would report our leaving as an error
         except (OSError, WebSocketException) as error:
             return _why_unreachable(error)

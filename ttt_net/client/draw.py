@@ -8,16 +8,21 @@ from rich.text import Text
 from ttt_net.client import words
 from ttt_net.client.actions import CLAIMS
 from ttt_net.client.board import draw_board
-from ttt_net.client.glyphs import COLOURS, WARNING, WON, Glyphs
-from ttt_net.client.keys import CLAIM, NO, YES, help_lines, keys_line
+from ttt_net.client.draw_match import beside, board_alone, centred, seats
+from ttt_net.client.events import Key
+from ttt_net.client.glyphs import WARNING, WON, Glyphs
+from ttt_net.client.keys import CLAIM, NO, YES, help_lines, hints
+from ttt_net.client.panel import panel
+from ttt_net.client.targets import aim
 from ttt_net.client.view import Overlay, View
-from ttt_net.messages import Snapshot
 from ttt_net.text import clean
 
 SMALLEST = (24, 8)
 """The columns and rows below which only a sentence is shown."""
 _ROOMY_ROWS = 16
 """From so many rows on there is room for a title and for a line for each player."""
+_ROOMY_COLUMNS = 64
+"""From so many columns on there is room beside a board."""
 
 
 def draw(view: View, size: tuple[int, int], now_ms: int, glyphs: Glyphs) -> Text:
@@ -28,12 +33,12 @@ def draw(view: View, size: tuple[int, int], now_ms: int, glyphs: Glyphs) -> Text
     foot = _foot(view, width, now_ms)
     roomy = _head(view, width, now_ms, glyphs, is_roomy=True)
     if height >= _ROOMY_ROWS:
-        body = _body(view, width, height - len(roomy) - len(foot), glyphs)
+        body = _body(view, width, height - len(roomy) - len(foot), glyphs, is_roomy=True)
         if body is not None:
             return _page(roomy, body, foot, size)
     head = _head(view, width, now_ms, glyphs, is_roomy=False)
-    body = _body(view, width, height - len(head) - len(foot), glyphs)
-    return _page(head, body if body is not None else [_too_small(view)], foot, size)
+    body = _body(view, width, height - len(head) - len(foot), glyphs, is_roomy=False)
+    return _page(head, body or [], foot, size)
 
 
 def _page(head: list[Text], body: list[Text], foot: list[Text], size: tuple[int, int]) -> Text:
@@ -58,9 +63,8 @@ def _head(view: View, width: int, now_ms: int, glyphs: Glyphs, *, is_roomy: bool
     if is_roomy:
         lines += [_title(view, width, glyphs), Text()]
     if match is not None:
-        seats = [_seat(view, match, side, now_ms) for side in (0, 1)]
-        lines += seats if is_roomy else [Text("  ").join(seats)]
-    lines.append(_status(view, width))
+        lines += seats(view, match, width, now_ms, is_roomy=is_roomy)
+    lines.append(_status(view, width, now_ms))
     return [*lines, Text()] if is_roomy else lines
 
 
@@ -71,35 +75,27 @@ def _title(view: View, width: int, glyphs: Glyphs) -> Text:
         left = clean(match.game.title, 40)
         rule = f"{left} {glyphs.dash} {clean(match.game.rule, 120)}"
         left = rule if Text(rule).cell_len <= width else left
-    right = clean(view.server, 30) or view.address
     title = Text(left, style="bold")
-    if width - title.cell_len - len(right) >= 2:
-        title.append(" " * (width - title.cell_len - len(right)))
-        title.append(right, "dim")
+    for right in _rights(view):
+        room = width - title.cell_len - Text(right).cell_len
+        if room >= 2:
+            return title.append(" " * room).append(right, "not bold dim")
     return title
 
 
-def _seat(view: View, match: Snapshot, side: int, now_ms: int) -> Text:
-    """Return the mark, name and clock of a side, and whether it is to move and connected."""
-    mark = words.mark_of(match, side)
-    is_to_move = match.position.to_move == side and match.outcome is None
-    seat = Text("> " if is_to_move else "  ", style="bold")
-    seat.append(mark, f"bold {COLOURS.get(mark, '')}".strip())
-    seat.append(f" {words.label_of(match.players[side])}", "bold" if is_to_move else "")
-    if side == match.you:
-        seat.append(" (you)", "dim")
-    elif not match.present[side]:
-        seat.append(" (away)", WARNING)
-    left_ms = view.left_ms(side, now_ms)
-    if left_ms is not None:
-        seat.append(f"  {words.clock_face(left_ms)}", "bold" if is_to_move else "")
-    return seat
+def _rights(view: View) -> list[str]:
+    """Return what may stand to the right of the title, the fullest first."""
+    server = clean(view.server, 30) or view.address
+    latency = words.latency(view.latency_ms)
+    return [f"{server}  {latency}", latency, server] if latency else [server]
 
 
-def _status(view: View, width: int) -> Text:
-    trouble = words.banner(view)
+def _status(view: View, width: int, now_ms: int) -> Text:
+    trouble = words.banner(view, view.lost_for_ms(now_ms))
     if trouble:
-        return Text(trouble[: width - 1], style=f"bold {WARNING}")
+        line = Text(f" {trouble} ", style=f"bold {WARNING}")
+        line.truncate(width, overflow="ellipsis")
+        return line
     style = "bold" if view.is_my_turn else ""
     match = view.match
     if match is not None and match.outcome is not None:
@@ -107,30 +103,37 @@ def _status(view: View, width: int) -> Text:
     return Text(words.status(view), style=style)
 
 
-def _body(view: View, width: int, height: int, glyphs: Glyphs) -> list[Text] | None:
-    """Return what stands in the middle, or None when the board does not fit there."""
+def _body(view: View, width: int, height: int, glyphs: Glyphs, *, is_roomy: bool) -> list[Text] | None:
+    """Return what stands in the middle, or None when the whole board does not fit there and less may stand above it."""
     if view.overlay is Overlay.HELP:
-        return _centred([Text(line) for line in help_lines(view, height)], width)
+        return centred([Text(line) for line in help_lines(view)[:height]], width)
     match = view.match
     if match is None:
-        return _centred([Text(line, style="dim") for line in words.bot_hint(view, width)], width)
-    lines = draw_board(view, width, height, glyphs)
-    return _centred(lines, width) if lines is not None else None
-
-
-def _too_small(view: View) -> Text:
-    size = "x".join(map(str, reversed(view.match.game.shape))) if view.match is not None else ""
-    return Text(f"Too small for a board of {size}.")
-
-
-def _centred(lines: list[Text], width: int) -> list[Text]:
-    """Shift all lines alike, so that the widest is in the middle."""
-    margin = max(0, (width - max((line.cell_len for line in lines), default=0)) // 2)
-    return [Text(" " * margin) + line for line in lines]
+        return centred([Text(line, style="dim") for line in words.bot_hint(view, width)], width)
+    if view.overlay is Overlay.ASIDE:
+        return centred(panel(view, match, height), width)
+    if is_roomy and width >= _ROOMY_COLUMNS and (lines := beside(view, match, width, height, glyphs)):
+        return lines
+    if is_roomy:
+        lines = draw_board(view, width, height, glyphs)
+        return centred(lines, width) if lines is not None else None
+    return board_alone(view, match, width, height, glyphs)
 
 
 def _foot(view: View, width: int, now_ms: int) -> list[Text]:
-    return [_prompt(view, now_ms), Text(keys_line(view, width), style="dim")]
+    return [_prompt(view, now_ms), _keys(view, width)]
+
+
+def _keys(view: View, width: int) -> Text:
+    """Return the keys that matter now, each of them to be clicked."""
+    line = Text(style="dim")
+    for hint in hints(view, width):
+        line.append("  " if line else "")
+        start = len(line)
+        line.append(hint.key, "not dim bold").append(f" {hint.label}" if hint.label else "")
+        if hint.press:
+            aim(line, Key(hint.press), start)
+    return line
 
 
 def _prompt(view: View, now_ms: int) -> Text:

@@ -82,6 +82,28 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
+class Clicked:
+    """The mouse was clicked, in a column and row counted from 0."""
+
+    column: int
+    row: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pasted:
+    """A text was pasted, whatever it holds."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Focused:
+    """The window came into focus, or went out of it."""
+
+    is_focused: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Resized:
     """The window has another size."""
 
@@ -91,7 +113,9 @@ class Stop:
     """The system asks us to end, or the person at the keyboard does so without being asked."""
 
 
-Mail = Event | Key | Line | Resized | Stop
+Terminal = Key | Line | Resized | Clicked | Pasted | Focused
+"""What people and their terminals do."""
+Mail = Event | Terminal | Stop
 """All that reaches a client's loop."""
 
 MAILBOX_LETTERS = 256

@@ -1,22 +1,23 @@
 """The characters that boards are drawn with: one set for terminals that can draw boxes, one for those that cannot.
 
 Marks differ by shape and brackets say what colour says too, so that a board reads the same without colour.
-The colours are Okabe and Ito's, which people with any colour vision tell apart.
+The colours are those of Okabe and Ito, which people with any colour vision tell apart, that have a contrast of at least
+4 (the green: 3) with a black and with a white background: nobody has to say which one he has.
 """
 
 import unicodedata
 from dataclasses import dataclass
 
-COLOURS = {"X": "#56B4E9", "O": "#E69F00"}
-"""Sky blue and orange; all other marks take the terminal's own colour."""
+COLOURS = {"X": "#0072B2", "O": "#D55E00"}
+"""Blue and vermilion; all other marks take the terminal's own colour."""
 WON = "#009E73"
-WARNING = "#D55E00"
+WARNING = "reverse"
 _PLAINER = {"×": "x", "—": "-", "–": "-", "…": ".", "·": ".", "“": '"', "”": '"', "’": "'"}
 
 
 @dataclass(frozen=True, slots=True)
 class Glyphs:
-    """One set. A frame is the left and right side of a cell of three rows, from top to bottom."""
+    """One set. The cursor's frame is the left and right side of a cell: its top, what may repeat, and its bottom."""
 
     horizontal: str
     vertical: str
@@ -30,10 +31,12 @@ class Glyphs:
     dash: str
     dots: str
     cursor: tuple[str, str]
-    last: tuple[str, str]
-    won: tuple[str, str]
-    large: dict[str, tuple[str, str, str]]
-    """Marks drawn in three rows of five."""
+    last: str
+    won: str
+    large: dict[str, tuple[str, ...]]
+    """Marks drawn in three rows of three."""
+    huge: dict[str, tuple[str, ...]]
+    """Marks drawn in five rows of five."""
 
     @property
     def is_ascii(self) -> bool:
@@ -54,9 +57,13 @@ BOXES = Glyphs(
     dash="—",
     dots="…",
     cursor=("┏┃┗", "┓┃┛"),
-    last=(" ( ", " ) "),
-    won=("***", "***"),
+    last="()",
+    won="**",
     large={"X": ("╲ ╱", " ╳ ", "╱ ╲"), "O": ("╭─╮", "│ │", "╰─╯")},
+    huge={
+        "X": ("╲   ╱", " ╲ ╱ ", "  ╳  ", " ╱ ╲ ", "╱   ╲"),
+        "O": ("╭───╮", "│   │", "│   │", "│   │", "╰───╯"),
+    },
 )
 ASCII = Glyphs(
     horizontal="-",
@@ -71,9 +78,13 @@ ASCII = Glyphs(
     dash="-",
     dots="...",
     cursor=("[[[", "]]]"),
-    last=(" ( ", " ) "),
-    won=("***", "***"),
+    last="()",
+    won="**",
     large={"X": ("\\ /", " X ", "/ \\"), "O": (".-.", "| |", "'-'")},
+    huge={
+        "X": ("\\   /", " \\ / ", "  X  ", " / \\ ", "/   \\"),
+        "O": (".---.", "|   |", "|   |", "|   |", "'---'"),
+    },
 )
 
 

@@ -4,6 +4,8 @@ A key is named as prompt_toolkit names it (`up`, `c-m`, `a`). Letters of the boa
 where such a letter is also a key, the upper-case letter is always the key.
 """
 
+from dataclasses import dataclass
+
 from ttt_net.client.actions import Action, Choose, Do, Quick, Type
 from ttt_net.client.moves import quick_moves
 from ttt_net.client.view import Overlay, View
@@ -35,10 +37,11 @@ _LETTERS = {
     "x": Do.DECLINE,
     "c": Do.CLAIM,
     "n": Do.NEW,
+    "i": Do.ASIDE,
     "q": Do.LEAVE,
 }
-_LEAST_ENTRIES = 2
-"""The last entries of a line, which stay whatever the width: how to leave, and where all keys are."""
+_LEAST_HINTS = 2
+"""The last hints of a line, which stay whatever the width: how to leave, and where all keys are."""
 YES = {"rematch": "r", "draw": "d", "takeback": "t"}
 """The key that makes or accepts each kind of offer."""
 NO = "x"
@@ -77,27 +80,52 @@ def _beginnings(view: View) -> set[str]:
     return {name[:1].lower() for name in view.match.game.move_names}
 
 
-def keys_line(view: View, width: int) -> str:
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """A key and what it does now; a click on it is the key, where there is one to press."""
+
+    key: str
+    label: str
+    press: str = ""
+
+    @property
+    def text(self) -> str:
+        """The words on the screen."""
+        return f"{self.key} {self.label}".strip()
+
+
+_QUIT, _HELP = Hint("q", "leave", "q"), Hint("?", "keys", "?")
+
+
+def hints(view: View, width: int) -> list[Hint]:
     """Return the keys that matter now, the most needed first, as many as fit."""
     match = view.match
-    if view.overlay is Overlay.HELP:
-        entries = ["any key: back"]
-    elif match is None:
-        entries = ["q leave", "? keys"]
+    if view.overlay in (Overlay.HELP, Overlay.ASIDE):
+        return [Hint("any key:", "back", "escape")]
+    if match is None:
+        found = [_QUIT, _HELP]
     elif match.outcome is not None:
-        entries = ["r rematch", "n new game", "q leave", "? keys"]
+        found = [Hint("r", "rematch", "r"), Hint("n", "new game", "n"), Hint("i", "moves", "i"), _QUIT, _HELP]
     else:
-        taken = _beginnings(view)
-        entries = ["arrows Enter"]
-        if quick := quick_moves(match):
-            entries.append(f"1-{max(quick)}")
-        if any(match.game.move_cells[move] < 0 for move in match.position.legal):
-            entries.append("Tab more")
-        entries += [] if quick and match.game.gravity else [f"type {_example(match)}"]
-        entries += ["D draw" if "d" in taken else "d draw", "Q leave" if "q" in taken else "q leave", "? keys"]
-    while len("  ".join(entries)) > width and len(entries) > _LEAST_ENTRIES:
-        del entries[-_LEAST_ENTRIES - 1]
-    return "  ".join(entries)
+        found = _playing(view, match)
+    while len("  ".join(hint.text for hint in found)) > width and len(found) > _LEAST_HINTS:
+        del found[-_LEAST_HINTS - 1]
+    return found
+
+
+def _playing(view: View, match: Snapshot) -> list[Hint]:
+    taken = _beginnings(view)
+    found = [Hint("arrows Enter", "")]
+    quick = quick_moves(match)
+    if quick:
+        found.append(Hint(f"1-{max(quick)}", ""))
+    if any(match.game.move_cells[move] < 0 for move in match.position.legal):
+        found.append(Hint("Tab", "more", "c-i"))
+    if not (quick and match.game.gravity):
+        found.append(Hint("type", _example(match)))
+    for key, label in (("d", "draw"), ("t", "take back"), ("i", "moves")):
+        found.append(Hint(key.upper() if key in taken else key, label, key.upper()))
+    return [*found, Hint("Q", "leave", "Q") if "q" in taken else _QUIT, _HELP]
 
 
 def _example(match: Snapshot) -> str:
@@ -105,12 +133,12 @@ def _example(match: Snapshot) -> str:
     return clean(names[len(names) // 2], 8) if names else ""
 
 
-def help_lines(view: View, height: int) -> list[str]:
-    """Return every key and what it does, in at most `height` lines."""
-    taken = "".join(sorted(set(_LETTERS) & _beginnings(view)))
+def help_lines(view: View) -> list[str]:
+    """Return every key and what it does."""
+    taken = sorted(set(_LETTERS) & _beginnings(view))
     lines = [
         "arrows hjkl  move the cursor",
-        "Enter space  place a mark",
+        "Enter space  place a mark; or click",
         "1-9          place by cell or column",
         "b2 Enter     place by name; Esc clears",
         "Tab          choose from a list",
@@ -118,9 +146,10 @@ def help_lines(view: View, height: int) -> list[str]:
         "             rematch; or accept it",
         "x            decline, or withdraw",
         "c            claim, if the other is away",
+        "i            moves, score, watchers",
         "n            new game, after the end",
         "q  Ctrl-C    leave; leave at once",
     ]
     if taken:
-        lines.append(f"Here {taken} are columns: use {taken.upper()}.")
-    return lines[:height]
+        lines.insert(0, f"Here {''.join(taken)} are columns: use {''.join(taken).upper()}.")
+    return lines

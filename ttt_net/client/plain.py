@@ -12,7 +12,7 @@ from dataclasses import replace
 from ttt_net.client import words
 from ttt_net.client.actions import CLAIMS, Action, Choose, Do, Move
 from ttt_net.client.board import FORMS, draw_board
-from ttt_net.client.events import Key, Line, Mail, Resized, Stop
+from ttt_net.client.events import Clicked, Focused, Key, Line, Mail, Pasted, Resized, Stop
 from ttt_net.client.glyphs import Glyphs
 from ttt_net.client.table import Table
 from ttt_net.client.view import Overlay, View
@@ -24,7 +24,7 @@ MAX_HELD_LINES = 256
 _MAX_LINE_BYTES = 256
 _FULL_S = 0.05
 _WIDTH, _HEIGHT = 80, 60
-_FORMS = FORMS[2:]
+_FORMS = tuple(form for form in FORMS if form.columns <= 3)
 _WORDS = {
     "rematch": Do.REMATCH,
     "resign": Do.RESIGN,
@@ -84,7 +84,7 @@ class Plain:
                 self._table.hear(letter, _now_ms())
                 self._tell_move(letter)
                 self._tell()
-            case Line() | Key() | Resized() | Stop():
+            case Line() | Key() | Resized() | Clicked() | Pasted() | Focused() | Stop():
                 return
             case _:
                 self._table.hear(letter, _now_ms())

@@ -1,5 +1,10 @@
-"""The terminal as a canvas: the other screen, no cursor, no echo, and everything given back at the end."""
+"""The terminal as a canvas: the other screen, no cursor, no echo, and everything given back at the end.
 
+Terminals that know more than the oldest ones also tell clicks, pasted text and the focus, carry a title, and ring when
+it becomes our turn while nobody looks. Nothing that a peer wrote goes into a title.
+"""
+
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -10,6 +15,7 @@ from rich.text import Text
 
 from ttt_net.client.draw import draw
 from ttt_net.client.glyphs import Glyphs, encodable
+from ttt_net.client.targets import Target, target_at, without_targets
 from ttt_net.client.view import View
 
 try:
@@ -17,13 +23,22 @@ try:
 except ImportError:  # Windows has no terminal attributes; prompt_toolkit sets the console's mode there
     termios = None  # type: ignore[assignment]
 
+_OLD_TERMINALS = ("linux", "vt", "ansi", "cons", "sun", "wyse")
+_MODES = (1000, 1006, 1004, 2004)
+"""What is switched on: clicks, told with any column; the focus; marks around pasted text."""
+_KEEP_TITLE, _GIVE_TITLE_BACK = "\x1b[22;2t", "\x1b[23;2t"
+TITLE, TITLE_ON_TURN = "ttt_net", "* your turn - ttt_net"
+
 
 class Screen:
-    """Shows views; writes only when the picture has changed."""
+    """Shows views; writes only when the picture has changed. `is_focused` is what the terminal last told."""
 
-    def __init__(self, glyphs: Glyphs) -> None:
+    def __init__(self, glyphs: Glyphs, *, is_quiet: bool = False) -> None:
+        self.is_focused = True
+        self._is_quiet = is_quiet
         self._glyphs = glyphs
         self._console = Console(file=sys.stdout, markup=False, highlight=False, emoji=False, force_terminal=True)
+        self._is_modern = not os.environ.get("TERM", "").startswith(_OLD_TERMINALS) and not self._console.legacy_windows
         self._live = Live(
             Text(),
             console=self._console,
@@ -34,21 +49,53 @@ class Screen:
             vertical_overflow="crop",
         )
         self._shown: tuple[Text, tuple[int, int]] | None = None
+        self._title: str | None = None
 
     @contextmanager
     def opened(self) -> Iterator["Screen"]:
         """Take the terminal for as long as the context lasts."""
-        with _quiet_keyboard(), self._live:
+        with _quiet_keyboard(), self._live, self._told_more():
             yield self
 
     def paint(self, view: View, now_ms: int) -> None:
         """Show the view in the size that the window has now."""
+        self._tell_turn(view)
         size = (self._console.width, self._console.height)
         page = draw(view, size, now_ms, self._glyphs)
         if self._shown != (page, size):
-            self._shown = (page.copy(), size)
-            page.plain = encodable(page.plain, self._console.encoding)
-            self._live.update(page, refresh=True)
+            self._shown = (page, size)
+            written = without_targets(page)
+            written.plain = encodable(written.plain, self._console.encoding)
+            self._live.update(written, refresh=True)
+
+    def target_at(self, column: int, row: int) -> Target | None:
+        """Return what a click there means in the picture that is shown."""
+        return target_at(self._shown[0], column, row) if self._shown is not None else None
+
+    def _tell_turn(self, view: View) -> None:
+        """Say in the title whose turn it is; ring if it has become ours and nobody looks."""
+        title = TITLE_ON_TURN if view.is_my_turn else TITLE
+        if title == self._title or not self._is_modern or self._is_quiet:
+            return
+        is_news = title == TITLE_ON_TURN and not self.is_focused
+        self._title = title
+        self._write(f"\x1b]2;{title}\x07" + "\x07" * is_news)
+
+    @contextmanager
+    def _told_more(self) -> Iterator[None]:
+        if not self._is_modern:
+            yield
+            return
+        self._write(_KEEP_TITLE + "".join(f"\x1b[?{mode}h" for mode in _MODES))
+        try:
+            yield
+        finally:
+            with suppress(OSError):  # the terminal itself may be gone
+                self._write("".join(f"\x1b[?{mode}l" for mode in reversed(_MODES)) + _GIVE_TITLE_BACK)
+
+    def _write(self, codes: str) -> None:
+        self._console.file.write(codes)
+        self._console.file.flush()
 
 
 @contextmanager

@@ -10,6 +10,9 @@ from ttt_net.errors import Code, Refusal
 from ttt_net.messages import Refused, Resume, Said, Seek, Welcome
 from ttt_net.text import clean
 
+_CALM_MS = 10
+"""A difference of latency that nobody cares about."""
+
 
 class Table:
     """Keeps the view true to what is heard and done, and sends what follows from it."""
@@ -42,6 +45,12 @@ class Table:
         """Carry out what the player did."""
         self.view, requests = act(self.view, action, self._seek)
         self._say(requests)
+
+    def look_at_link(self) -> None:
+        """Take note of how long the way to the server is, where that has changed enough to tell it."""
+        now_ms, shown_ms = self.connection.latency_ms, self.view.latency_ms
+        if now_ms is None or shown_ms is None or abs(now_ms - shown_ms) > max(_CALM_MS, shown_ms // 4):
+            self.view = replace(self.view, latency_ms=now_ms)
 
     def forget_notice(self) -> None:
         """Take the notice away, once it has been said where nothing stays on a screen."""

@@ -30,6 +30,7 @@ from ttt_net.messages import (
     Snapshot,
     Tookback,
     Unseek,
+    Watching,
     Welcome,
 )
 
@@ -47,6 +48,7 @@ class Overlay(Enum):
 
     NONE = "none"
     HELP = "help"
+    ASIDE = "aside"
     CHOICE = "choice"
     CLAIM = "claim"
     LEAVE = "leave"
@@ -88,6 +90,8 @@ class View:
     frozen_at_ms: int | None = None
     away_at_ms: int = 0
     """When it was heard how long the opponent may be away."""
+    latency_ms: int | None = None
+    """The way to the server and back, once it is known."""
     seeking: Seek | None = None
     pending: Play | None = None
     cursor: int = 0
@@ -130,6 +134,12 @@ class View:
         spent_ms = max(0, until_ms - self.heard_at_ms) if clock.running == side and self.is_live else 0
         return max(0, clock.remaining_ms[side] - spent_ms)
 
+    def lost_for_ms(self, now_ms: int) -> int | None:
+        """Return for how long the link has been gone, or None while it stands."""
+        if self.link is not Link.LOST or self.frozen_at_ms is None:
+            return None
+        return max(0, now_ms - self.frozen_at_ms)
+
     def claim_in_ms(self, now_ms: int) -> int | None:
         """Return how long it is until we may claim the shown match, or None when the opponent is not away."""
         match = self.match
@@ -153,7 +163,7 @@ def update(view: View, event: Event, now_ms: int) -> View:
                 frozen_at_ms=None,
             )
         case Lost():
-            return replace(view, link=Link.LOST, trouble=event.reason, frozen_at_ms=now_ms)
+            return replace(view, link=Link.LOST, trouble=event.reason, frozen_at_ms=now_ms, latency_ms=None)
         case Retrying():
             return replace(view, attempt=event.attempt)
         case Back():
@@ -162,6 +172,8 @@ def update(view: View, event: Event, now_ms: int) -> View:
             return _with_snapshot(view, event, now_ms)
         case Presence():
             return _with_presence(view, event, now_ms)
+        case Watching():
+            return _with_watchers(view, event)
         case Restarting():
             return replace(view, notice="The server restarts; your match waits as it is.")
         case Answered():
@@ -262,6 +274,14 @@ def _with_presence(view: View, event: Presence, now_ms: int) -> View:
     matches = {**view.matches, event.match: structs.replace(match, present=present, away=away)}
     away_at_ms = now_ms if event.match == view.shown else view.away_at_ms
     return replace(view, matches=MappingProxyType(matches), away_at_ms=away_at_ms)
+
+
+def _with_watchers(view: View, event: Watching) -> View:
+    match = view.matches.get(event.match)
+    if match is None:
+        return view
+    matches = {**view.matches, event.match: structs.replace(match, watchers=event.watchers)}
+    return replace(view, matches=MappingProxyType(matches))
 
 
 def _answered(view: View, event: Answered) -> View:

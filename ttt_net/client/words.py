@@ -18,6 +18,7 @@ _HOW = {
 }
 MAX_SENTENCE_CELLS = 160
 MAX_MARKS = 4
+_LATENCIES = ((100, "good"), (300, "fair"))
 
 
 def name_of(player: PlayerInfo) -> str:
@@ -111,11 +112,12 @@ def status(view: View) -> str:
     return f"{label_of(opponent)} is {'thinking' if opponent.bot is not None else 'to move'} ..."
 
 
-def banner(view: View) -> str:
-    """Return what is wrong with the link, and what that means for the match; nothing when all is well."""
+def banner(view: View, lost_for_ms: int | None = None) -> str:
+    """Return what is wrong with the link, for how long, and what that means for the match; nothing when all is well."""
     if view.link is Link.LOST:
         safe = "your match is safe" if view.is_live else "please wait"
-        return f"Reconnecting, try {view.attempt}: {safe}. {_sentence(view.trouble)}"
+        since = "" if lost_for_ms is None else f" for {duration(lost_for_ms)}"
+        return f"Reconnecting{since}, try {view.attempt}: {safe}. {_sentence(view.trouble)}"
     if view.link is Link.CONNECTING and view.attempt > 0:
         return f"No answer from {view.address}, try {view.attempt} ..."
     return ""
@@ -145,6 +147,21 @@ def absence(match: Snapshot, claim_in_ms: int | None, claim: str) -> str:
     return f"{opponent} is away: {claim} claims the match."
 
 
+def facts(view: View, match: Snapshot) -> list[str]:
+    """Return what is worth knowing about a match besides its board: the session's score, who looks on."""
+    said = []
+    if view.tally.games:
+        said.append(
+            f"Session {view.tally.won} won, {view.tally.lost} lost"
+            + f", {view.tally.drawn} drawn" * (view.tally.drawn > 0)
+        )
+    if match.private:
+        said.append("A private match")
+    if match.watchers:
+        said.append(f"{match.watchers} watching")
+    return said
+
+
 def notice(view: View) -> str:
     """Return the last thing worth saying, cleaned."""
     return clean(view.notice, MAX_SENTENCE_CELLS)
@@ -161,9 +178,30 @@ def parting(view: View, command: str) -> str:
     return ""
 
 
+def duration(ms: int) -> str:
+    """Return how long something has taken or will take: `4 s`, `2 min`, `3 h`, `5 d`."""
+    seconds = max(0, ms) // 1000
+    for unit, size in (("d", 86_400), ("h", 3600), ("min", 60)):
+        if seconds >= 2 * size or (unit != "min" and seconds >= size):
+            return f"{seconds // size} {unit}"
+    return f"{seconds} s"
+
+
+def latency(latency_ms: int | None) -> str:
+    """Return the way to the server and back as a number and a word; nothing as long as it is not known."""
+    if latency_ms is None:
+        return ""
+    word = next((word for limit_ms, word in _LATENCIES if latency_ms < limit_ms), "slow")
+    return f"{latency_ms} ms, {word}"
+
+
+TENTHS_BELOW_MS = 10_000
+"""A clock shows tenths of a second below this."""
+
+
 def clock_face(left_ms: int) -> str:
-    """Return what is left as m:ss, with tenths in the last twenty seconds."""
-    if left_ms < 20_000:
+    """Return what is left as m:ss, with tenths in the last ten seconds."""
+    if left_ms < TENTHS_BELOW_MS:
         return f"0:{left_ms // 1000:02}.{left_ms % 1000 // 100}"
     seconds = left_ms // 1000
     return (

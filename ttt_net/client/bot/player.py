@@ -13,7 +13,7 @@ from ttt_net.client.bot.mind import Mind
 from ttt_net.client.bot.thinker import Question
 from ttt_net.client.connection import Connection
 from ttt_net.client.dialogue import MAX_MATCHES
-from ttt_net.client.events import Answered, Event, Farewell, Key, Line, Mail, Parting, Resized, Stop
+from ttt_net.client.events import Answered, Event, Farewell, Mail, Parting, Stop, Terminal
 from ttt_net.client.view import View, update
 from ttt_net.errors import Code, Refusal
 from ttt_net.messages import (
@@ -91,7 +91,7 @@ class Bot:
                     letter = await mailbox.get()
                     if isinstance(letter, Stop):
                         break
-                    if not isinstance(letter, Key | Line | Resized):
+                    if not isinstance(letter, Terminal):
                         self._hear(letter)
                 for task in tasks:
                     task.cancel()

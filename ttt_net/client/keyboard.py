@@ -1,0 +1,78 @@
+"""Keys, clicks, pasted text and the focus of the window, read with prompt_toolkit's input layer."""
+
+import asyncio
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from prompt_toolkit.input import Input, create_input
+from prompt_toolkit.input.ansi_escape_sequences import ANSI_SEQUENCES
+from prompt_toolkit.key_binding import KeyPress
+from prompt_toolkit.keys import Keys
+
+from ttt_net.client.events import Clicked, Focused, Key, Mail, Pasted, Stop, Terminal
+from ttt_net.client.signals import post
+
+ESCAPE_S = 0.05
+"""After so long without another byte, an escape byte is the Escape key."""
+_SGR_MOUSE = re.compile(r"\x1b\[<(\d{1,4});(\d{1,5});(\d{1,5})([Mm])")
+_LEFT_BUTTON, _WHEEL_UP, _WHEEL_DOWN = 0, 64, 65
+_MAX_PASTED = 4096
+
+# Reports of the focus, which prompt_toolkit does not know, come in under the names of keys that no keyboard has.
+_FOCUS = {Keys.ControlF23: True, Keys.ControlF24: False}
+ANSI_SEQUENCES |= {"\x1b[I": Keys.ControlF23, "\x1b[O": Keys.ControlF24}
+
+
+@contextmanager
+def reading(mailbox: asyncio.Queue[Mail]) -> Iterator[None]:
+    """Deliver what is pressed, clicked and pasted until the context ends."""
+    keyboard = create_input()
+    reader = _Reader(keyboard, mailbox)
+    with keyboard.raw_mode(), keyboard.attach(reader.read):
+        yield
+
+
+def letter_of(press: KeyPress) -> Terminal | None:
+    """Return what a press means to a loop; None when it means nothing."""
+    if press.key in _FOCUS:
+        return Focused(_FOCUS[press.key])  # type: ignore[index]
+    if press.key == Keys.BracketedPaste:
+        return Pasted(press.data[:_MAX_PASTED])
+    if press.key == Keys.Vt100MouseEvent:
+        return _click(press.data)
+    return Key(press.key.value if isinstance(press.key, Keys) else press.key)
+
+
+def _click(data: str) -> Terminal | None:
+    found = _SGR_MOUSE.fullmatch(data)
+    if found is None or found[4] == "m":
+        return None
+    button, column, row = int(found[1]), int(found[2]), int(found[3])
+    if button == _LEFT_BUTTON:
+        return Clicked(column - 1, row - 1)
+    return {_WHEEL_UP: Key("up"), _WHEEL_DOWN: Key("down")}.get(button)
+
+
+class _Reader:
+    """Takes keys from the keyboard; what may be the start of a longer key waits a moment for the rest."""
+
+    def __init__(self, keyboard: Input, mailbox: asyncio.Queue[Mail]) -> None:
+        self._keyboard = keyboard
+        self._mailbox = mailbox
+        self._flush: asyncio.TimerHandle | None = None
+
+    def read(self) -> None:
+        self._deliver(self._keyboard.read_keys())
+        if self._keyboard.closed:
+            post(self._mailbox, Stop())
+        if self._flush is not None:
+            self._flush.cancel()
+        flush = asyncio.get_running_loop().call_later
+        self._flush = flush(ESCAPE_S, lambda: self._deliver(self._keyboard.flush_keys()))
+
+    def _deliver(self, presses: list[KeyPress]) -> None:
+        for press in presses:
+            letter = letter_of(press)
+            if letter is not None:
+                post(self._mailbox, letter)
