@@ -137,6 +137,7 @@ class _Wire:
         self.is_open = True
         self.left_on_purpose = False
         self.lag_ms = 0
+        self.metered_as = None
         self._name = name
         self._log = log
 

@@ -37,6 +37,9 @@ PING_INTERVAL_S = 2.0
 PING_TIMEOUT_S = 3.0
 SEND_TIMEOUT_S = 5.0
 CLOSE_TIMEOUT_S = 1.0
+_LATER = (429, 502, 503, 504)
+"""HTTP answers after which it is worth to come again."""
+_MAX_SENTENCE = 120
 _UNKNOWN_TYPE = re.compile(r"Invalid value .* - at `\$\.type`", re.DOTALL)
 _SILENT = logging.getLogger("ttt_net.client.link")
 _SILENT.addHandler(logging.NullHandler())
@@ -263,8 +266,10 @@ def _why_closed(closed: ConnectionClosed) -> _Loss:
 
 def _why_unreachable(error: OSError | WebSocketException) -> _Loss:
     match error:
-        case InvalidStatus() if error.response.status_code in (502, 503, 504):
-            return _Loss(f"the server is not ready (HTTP {error.response.status_code})")
+        case InvalidStatus() if error.response.status_code in _LATER:
+            body = clean(bytes(error.response.body or b"")[:_MAX_SENTENCE].decode(errors="replace"), _MAX_SENTENCE)
+            is_ours = error.response.headers.get("Content-Type", "").startswith("text/plain")
+            return _Loss(body if body and is_ours else f"the server is not ready (HTTP {error.response.status_code})")
         case InvalidHandshake():
             return _Loss("what answers there is not a ttt_net server", is_foreign=True)
         case WebSocketException():

@@ -5,6 +5,7 @@ A new setting is one more field here (or in a part, such as `Limits`): its defau
 
 import socket
 from dataclasses import dataclass, field
+from ipaddress import ip_network
 from pathlib import Path
 
 from platformdirs import user_data_path
@@ -25,6 +26,10 @@ class Configuration:
     data: Path | None = setting(None, "folder for the journal; empty: ttt_net/server in your own data folder")
     name: str = setting("", "what players see as its name; empty: ttt_net on, and the name of the machine")
     announce: bool = setting(True, "tell the local network of the server (mDNS), so that clients find it")
+    behind_proxy: bool = setting(False, "a proxy in front has the certificate, and says in X-Forwarded-For who calls")
+    proxies: tuple[str, ...] = setting(
+        ("127.0.0.1", "::1"), "addresses and networks of proxies whose X-Forwarded-For is believed", check=ip_network
+    )
     limits: Limits = field(default_factory=Limits)
 
     @property

@@ -20,6 +20,7 @@ from websockets.server import ServerProtocol
 
 from ttt_net.errors import Closing, ProtocolError, Refusal
 from ttt_net.messages import MAX_MESSAGE_BYTES, encode, refused
+from ttt_net.server.gate import TurnedAway
 from ttt_net.server.limits import Limits
 from ttt_net.server.meters import Meters
 from ttt_net.server.rate import Bucket
@@ -49,10 +50,10 @@ class Hub(Interface):
     meters: Meters
     now_ms: Callable[[], int]
 
-    def opened(self, connection: "Connection") -> None:
-        """Take note of a new connection."""
+    def opened(self, connection: "Connection", peer: str) -> None:
+        """Take note of a new connection, and where it comes from."""
 
-    def answer_http(self, request: Request, protocol: ServerProtocol) -> Response | None:
+    def answer_http(self, connection: "Connection", request: Request, protocol: ServerProtocol) -> Response | None:
         """Answer a plain HTTP request, or return None for a WebSocket handshake."""
 
     def received(self, connection: "Connection", text: str) -> None:
@@ -79,15 +80,18 @@ class Connection(asyncio.Protocol):
         "_protocol",
         "_transport",
         "_unsent",
+        "address",
         "lag_ms",
+        "metered_as",
         "session",
+        "turned_away",
     )
 
     def __init__(self, hub: Hub, loop: asyncio.AbstractEventLoop) -> None:
         self._hub = hub
         self._loop = loop
         self._protocol = ServerProtocol(max_size=MAX_MESSAGE_BYTES)
-        self._fragments: list[bytes] = []
+        self._fragments: bytearray | None = None
         self._opening_bytes = 0
         self._unsent = 0
         self._behind_since_s: float | None = None
@@ -97,6 +101,12 @@ class Connection(asyncio.Protocol):
         """How long a message and its answer are on the network, as pings measure it."""
         self._opened_s = self._heard_s = loop.time()
         self._bucket = Bucket(hub.limits.messages, hub.now_ms())
+        self.address = ""
+        """The address that the client has; behind a proxy, once it has said so."""
+        self.metered_as: str | None = None
+        """What limits of addresses count it under, if they apply to it."""
+        self.turned_away: TurnedAway | None = None
+        """Why it may not come in."""
         self.session: object = None
         """Whatever the hub knows this client by, from its accepted `hello` on."""
 
@@ -112,7 +122,8 @@ class Connection(asyncio.Protocol):
         if hasattr(socket, "TCP_USER_TIMEOUT"):
             peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(limits.dead_after_s * 1000))
         self._transport.set_write_buffer_limits(high=_PAUSE_ABOVE_BYTES)
-        self._hub.opened(self)
+        name = transport.get_extra_info("peername")
+        self._hub.opened(self, name[0] if name else "")
 
     def data_received(self, data: bytes) -> None:
         """Take in bytes, and act on the messages that are complete with them."""
@@ -141,7 +152,7 @@ class Connection(asyncio.Protocol):
             if self._closing_since_s is not None:
                 break
             if isinstance(event, Request):
-                answer = self._hub.answer_http(event, self._protocol)
+                answer = self._hub.answer_http(self, event, self._protocol)
                 self._protocol.send_response(answer or self._protocol.accept(event))
             elif isinstance(event, Frame):
                 self._take(event)
@@ -282,12 +293,15 @@ class Connection(asyncio.Protocol):
         is_data = event.opcode is Opcode.TEXT or event.opcode is Opcode.CONT
         if not is_data or not event.fin:
             self.meter()  # too fast or not, there is nothing here to answer; a flood is closed
-        if is_data and (self._fragments or not event.fin):
-            self._fragments.append(bytes(event.data))
-        if not is_data or not event.fin:
+        if not is_data:
             return None
-        data = b"".join(self._fragments) if self._fragments else event.data
-        self._fragments = []
+        if not event.fin:
+            self._fragments = (
+                self._fragments or bytearray()
+            ) + event.data  # in one piece: a million empty ones are none
+            return None
+        data = event.data if self._fragments is None else self._fragments + event.data
+        self._fragments = None
         return str(data, "utf-8")
 
     def _flush(self) -> None:

@@ -7,6 +7,7 @@ from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
 from ttt_net.server.connection import Connection
 from ttt_net.server.journal import Journal, Player, StorageError
+from ttt_net.server.quotas import Quotas
 from ttt_net.text import clean
 
 Admit = Callable[[Connection, wire.Hello, Player, str | None], None]
@@ -16,8 +17,9 @@ Admit = Callable[[Connection, wire.Hello, Player, str | None], None]
 class Entrance:
     """Lets players in, one `hello` for each connection at a time."""
 
-    def __init__(self, journal: Journal, now_ms: Callable[[], int], admit: Admit) -> None:
+    def __init__(self, journal: Journal, quotas: Quotas, now_ms: Callable[[], int], admit: Admit) -> None:
         self._journal = journal
+        self._quotas = quotas
         self._now_ms = now_ms
         self._admit = admit
         self._entering: set[Connection] = set()
@@ -31,6 +33,8 @@ class Entrance:
         name = clean(said.name or "", wire.MAX_NAME_CELLS)
         if not said.token and not name:
             raise Refusal(Code.BAD_NAME, f"a name has 1 to {wire.MAX_NAME_CELLS} visible characters")
+        if not said.token:
+            self._quotas.spend_of_address("registrations", connection.metered_as)
         token = said.token or secrets.token_urlsafe(32)
 
         def entered(found: Player | Refusal | StorageError | None) -> None:

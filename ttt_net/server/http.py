@@ -5,6 +5,10 @@ from urllib.parse import urlsplit
 from websockets.http11 import Request, Response
 from websockets.server import ServerProtocol
 
+from ttt_net.server.gate import TurnedAway
+
+HEALTH = "/healthz"
+
 
 def answer_http(request: Request, protocol: ServerProtocol, name: str, *, is_closed: bool) -> Response | None:
     """Answer what is no WebSocket handshake, or one that is not taken; None for a handshake that is.
@@ -12,7 +16,7 @@ def answer_http(request: Request, protocol: ServerProtocol, name: str, *, is_clo
     A page may connect only to the server that it came from; programs that are not browsers send no Origin.
     """
     if "Upgrade" not in request.headers and request.method == "GET":
-        if request.path == "/healthz":
+        if request.path == HEALTH:
             return protocol.reject(200, "ok\n")
         if request.path == "/":
             return protocol.reject(200, f"{name}: a ttt_net server. Join with: python client.py HOST:PORT\n")
@@ -20,10 +24,17 @@ def answer_http(request: Request, protocol: ServerProtocol, name: str, *, is_clo
     if _is_foreign(request.headers.get_all("Origin"), request.headers.get_all("Host")):
         return protocol.reject(403, "pages of other sites may not connect\n")
     if is_closed:
-        response = protocol.reject(503, "the server is full or restarting; try again\n")
+        response = protocol.reject(503, "the server is restarting; try again\n")
         response.headers["Retry-After"] = "1"
         return response
     return None
+
+
+def turn_away(why: TurnedAway, protocol: ServerProtocol) -> Response:
+    """Answer one who is over a limit, whatever he asks for."""
+    response = protocol.reject(why.status, f"{why.sentence}; try again in {why.retry_after_s} s\n")
+    response.headers["Retry-After"] = str(why.retry_after_s)
+    return response
 
 
 def _is_foreign(origins: list[str], hosts: list[str]) -> bool:

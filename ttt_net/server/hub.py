@@ -22,11 +22,13 @@ from ttt_net.server.archive import Request as ArchiveRequest
 from ttt_net.server.configuration import Configuration
 from ttt_net.server.connection import Connection, frame
 from ttt_net.server.entrance import Entrance
-from ttt_net.server.http import answer_http
+from ttt_net.server.gate import Gate
+from ttt_net.server.http import HEALTH, answer_http, turn_away
 from ttt_net.server.journal import Journal, Player
 from ttt_net.server.journal.sqlite import PlayerId
 from ttt_net.server.meters import Meters
 from ttt_net.server.noticeboard import Noticeboard
+from ttt_net.server.quotas import Quotas
 from ttt_net.server.reception import Reception
 from ttt_net.server.registrar import Registrar
 from ttt_net.server.registrar import Request as RegistrarRequest
@@ -40,8 +42,6 @@ log = logging.getLogger(__name__)
 
 COME_BACK_MS = 50
 MAX_LISTED = 50
-_POLITE = 100
-"""Connections above the limit that still get an answer; beyond them the socket is dropped."""
 
 
 class Hub:
@@ -60,7 +60,9 @@ class Hub:
         self.roster = Roster()
         self.emptied = asyncio.Event()
         """Set while draining, once the last connection is gone."""
-        self._entrance = Entrance(journal, now_ms, self._welcome)
+        self.quotas = Quotas(configuration.limits, now_ms)
+        self._gate = Gate(configuration, self.quotas, lambda: len(self._connections))
+        self._entrance = Entrance(journal, self.quotas, now_ms, self._welcome)
         self._reception = Reception(self, rng)
         self._archive = Archive(self)
         self._registrar = Registrar(self)
@@ -78,16 +80,16 @@ class Hub:
 
     # Connections.
 
-    def opened(self, connection: Connection) -> None:
-        """Count the connection; far above the limit, drop it at once."""
+    def opened(self, connection: Connection, peer: str) -> None:
+        """Count the connection from that address; far above a limit, drop it at once."""
         self._connections.add(connection)
         self.meters.accepted += 1
-        if len(self._connections) > self.limits.max_connections + _POLITE:
-            connection.evict("full")
+        self._gate.arrive(connection, peer)
 
     def closed(self, connection: Connection) -> None:
         """Let go of the connection, and of the session that it was."""
         self._connections.discard(connection)
+        self._gate.leave(connection)
         self._entrance.forget(connection)
         if isinstance(connection.session, Session):
             self._end(connection.session)
@@ -95,10 +97,12 @@ class Hub:
         if self._is_draining and not self._connections:
             self.emptied.set()
 
-    def answer_http(self, request: Request, protocol: ServerProtocol) -> Response | None:
+    def answer_http(self, connection: Connection, request: Request, protocol: ServerProtocol) -> Response | None:
         """Answer what is no WebSocket handshake, or one too many."""
-        is_closed = self._is_draining or len(self._connections) > self.limits.max_connections
-        return answer_http(request, protocol, self.name, is_closed=is_closed)
+        turned_away = self._gate.identify(connection, request.headers.get_all("X-Forwarded-For"))
+        if turned_away and request.path != HEALTH:  # whoever looks after the server still sees that it lives
+            return turn_away(turned_away, protocol)
+        return answer_http(request, protocol, self.name, is_closed=self._is_draining)
 
     def tick(self, now_s: float) -> None:
         """Look after every connection; to be called about once a second."""
@@ -109,7 +113,6 @@ class Hub:
                 log.exception("fault while looking after a connection")
                 connection.abort()
         self._reception.tick()
-        self._archive.tick()
         self.noticeboard.tick()
 
     # Requests.
@@ -121,7 +124,8 @@ class Hub:
         try:
             wait_ms = connection.meter()
             if wait_ms:
-                raise Refusal(Code.TOO_FAST, f"at most {self.limits.messages} messages", wait_ms)
+                raise Refusal(Code.TOO_FAST, f"too many messages: {self.limits.messages} (limits.messages)", wait_ms)
+            self.quotas.share("messages", connection.metered_as)
             said = wire.decode_said(text)
             if isinstance(session, Session):
                 self._act(session, said)
@@ -168,6 +172,7 @@ class Hub:
         session = Session(connection, player.id, wire.PlayerInfo(player.name, bot))
         session.live.update(player.unfinished)
         self.sessions[player.id] = session
+        self._gate.admitted(connection)
         self.roster.add(session)
         self.noticeboard.changed("players")
         connection.session = session

@@ -1,6 +1,7 @@
 """Every bound that the server keeps, in one place; each is a setting."""
 
 from dataclasses import dataclass
+from ipaddress import ip_network
 
 from ttt_net.server.rate import Rate
 from ttt_net.server.setting import setting
@@ -11,10 +12,24 @@ class Limits:
     """What one connection, and all of them together, may use. Times are in seconds, sizes in bytes."""
 
     max_connections: int = setting(5_000, "connections in all", least=1)
+    max_per_address: int = setting(200, "connections from one address: a class that opens the page at once", least=1)
+    max_newcomers: int = setting(
+        2_000, "connections that have not said hello yet; one more, and the oldest of them is dropped", least=10
+    )
     max_live_matches: int = setting(20, "live matches of one player at a time", least=1)
     messages: Rate = setting(Rate(200, 2.0), "frames of any kind on one connection, pings and fragments too")
     codes: Rate = setting(Rate(10, 60.0), "tries of invitation codes by one player: of 309 million, none is found so")
     inquiries: Rate = setting(Rate(20, 10.0), "questions of one player about the past, which the disk answers")
+    challenges: Rate = setting(Rate(20, 60.0), "challenges by one player")
+    players_per_address: int = setting(
+        20, "what players of one address may do together is so many times what one may", least=1, most=10_000
+    )
+    openings: Rate = setting(Rate(600, 60.0), "new connections from one address")
+    registrations: Rate = setting(Rate(100, 3_600.0), "new names from one address")
+    wrong_codes: Rate = setting(Rate(20, 3_600.0), "codes from one address that nobody was given")
+    unmetered: tuple[str, ...] = setting(
+        ("127.0.0.0/8", "::1"), "addresses and networks that limits of addresses do not apply to", check=ip_network
+    )
     handshake_s: float = setting(5.0, "how long the opening handshake may take", least=0.05, most=60)
     handshake_bytes: int = setting(16_384, "how long an opening may be", least=1_024, most=65_536)
     hello_s: float = setting(10.0, "how long until an accepted hello", least=0.05, most=600)

@@ -47,17 +47,20 @@ class Bucket:
         self._at_ms = now_ms
 
     def take(self, now_ms: int) -> int:
-        """Take a token; return 0, or how many milliseconds it takes until the debt is paid back."""
-        regained = (now_ms - self._at_ms) / 1000 * self._rate.per_s
-        self._tokens = min(float(self._rate.count), self._tokens + regained) - 1.0
+        """Take a token; return 0, or after how many milliseconds there is one to take: asking in vain costs too."""
+        self._tokens = max(self._tokens_at(now_ms) - 1.0, -self._rate.count - 1.0)
         self._at_ms = now_ms
-        return 0 if self._tokens >= 0 else int(-self._tokens / self._rate.per_s * 1000) + 1
+        return 0 if self._tokens >= 0 else self.wait_ms(now_ms)
 
-    def is_full(self, now_ms: int) -> bool:
-        """Tell whether all tokens are back, so that forgetting the bucket gives nothing away."""
-        return self._tokens + (now_ms - self._at_ms) / 1000 * self._rate.per_s >= self._rate.count
+    def wait_ms(self, now_ms: int) -> int:
+        """Return after how many milliseconds there is a token to take; 0 if there is one now."""
+        missing = 1.0 - self._tokens_at(now_ms)
+        return 0 if missing <= 0 else int(missing / self._rate.per_s * 1000) + 1
 
     @property
     def is_flooded(self) -> bool:
         """Whether the debt is as large as the burst: whoever goes on like that does not listen."""
         return self._tokens < -self._rate.count
+
+    def _tokens_at(self, now_ms: int) -> float:
+        return min(float(self._rate.count), self._tokens + (now_ms - self._at_ms) / 1000 * self._rate.per_s)

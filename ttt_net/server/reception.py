@@ -16,7 +16,7 @@ from ttt_net.server.journal import Journal, StorageError
 from ttt_net.server.journal.sqlite import PlayerId
 from ttt_net.server.limits import Limits
 from ttt_net.server.noticeboard import Noticeboard
-from ttt_net.server.rate import Bucket
+from ttt_net.server.quotas import Quotas
 from ttt_net.server.roster import Roster
 from ttt_net.server.session import Session
 
@@ -31,6 +31,7 @@ class House(Interface):
 
     journal: Journal
     limits: Limits
+    quotas: Quotas
     now_ms: Callable[[], int]
     sessions: dict[PlayerId, Session]
     roster: Roster
@@ -47,7 +48,6 @@ class Reception:
         self._house = house
         self._rng = rng
         self._lobby = Lobby(rng)
-        self._guesses: dict[PlayerId, Bucket] = {}
 
     def act(self, session: Session, said: wire.AnySaid) -> None:
         """Carry out one request."""
@@ -94,7 +94,6 @@ class Reception:
         now_ms = self._house.now_ms()
         for challenge in self._lobby.expired(now_ms):
             self._over(challenge, "expired")
-        self._guesses = {player: each for player, each in self._guesses.items() if not each.is_full(now_ms)}
 
     def _seek(self, session: Session, said: wire.Seek) -> None:
         self._may_play_more(session)
@@ -128,6 +127,7 @@ class Reception:
         if other is None:
             raise Refusal(Code.UNKNOWN_PLAYER, "nobody of that name is connected")
         game = game_name(said.game)
+        self._house.quotas.spend("challenges", session.player, session.connection.metered_as)
         challenge = self._lobby.challenge(session.player, other.player, game, said.time, self._house.now_ms())
         session.ok(said.id)
         told = wire.Challenged(challenge.number, session.info, other.info, game, CHALLENGE_MS, said.time)
@@ -155,12 +155,14 @@ class Reception:
 
     def _join(self, session: Session, said: wire.Join) -> None:
         self._may_play_more(session)
-        limits, now_ms = self._house.limits, self._house.now_ms()
-        guesses = self._guesses.setdefault(session.player, Bucket(limits.codes, now_ms))
-        wait_ms = guesses.take(now_ms)
-        if wait_ms:
-            raise Refusal(Code.TOO_FAST, f"at most {limits.codes} codes", wait_ms)
-        invitation = self._lobby.invitation(said.code.strip(), session.player, now_ms)
+        quotas, address = self._house.quotas, session.connection.metered_as
+        quotas.spend("codes", session.player, address)
+        quotas.check_of_address("wrong_codes", address)
+        try:
+            invitation = self._lobby.invitation(said.code.strip(), session.player, self._house.now_ms())
+        except Refusal:
+            quotas.spend_of_address("wrong_codes", address)
+            raise
         if invitation.by not in self._house.sessions:
             raise Refusal(Code.OPPONENT_GONE, "whoever invited you is away at the moment; the code stays good", 1_000)
         self._may_play_more(self._house.sessions[invitation.by])

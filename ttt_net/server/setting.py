@@ -1,7 +1,7 @@
 """What one setting of the server is: name, default, bounds, help, and how its value is read and written."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -24,9 +24,20 @@ METAVARS: dict[object, str] = {
 """The types that a setting may have, and what stands for a value of each."""
 
 
-def setting(default: T, help: str, *, least: float = 0, most: float = 10**9, choices: tuple[str, ...] = ()) -> T:
-    """Return a field of a frozen dataclass that is a setting: with bounds, for numbers, and choices, for words."""
-    entry = {"help": help, "least": least, "most": most, "choices": choices}
+def setting(
+    default: T,
+    help: str,
+    *,
+    least: float = 0,
+    most: float = 10**9,
+    choices: tuple[str, ...] = (),
+    check: Callable[[str], object] | None = None,
+) -> T:
+    """Return a field of a frozen dataclass that is a setting: with bounds, for numbers, and choices, for words.
+
+    `check` is called with each word of a list; a `ValueError` of it refuses the value.
+    """
+    entry = {"help": help, "least": least, "most": most, "choices": choices, "check": check}
     return field(default=default, metadata={_ENTRY: entry})
 
 
@@ -41,6 +52,7 @@ class Setting:
     least: float
     most: float
     choices: tuple[str, ...]
+    check: Callable[[str], object] | None
 
     @property
     def flag(self) -> str:
@@ -64,7 +76,11 @@ class Setting:
         if self.kind is int or self.kind is float:
             return self._number(given)
         if self.kind == tuple[str, ...]:
-            return _words(given)
+            words = _words(given)
+            if self.check:
+                for word in words:
+                    self.check(word)
+            return words
         if not isinstance(given, str):
             raise ValueError(f"{given!r} is no text")
         if any(ord(character) < 32 for character in given):

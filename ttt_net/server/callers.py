@@ -1,0 +1,59 @@
+"""Where a connection comes from: what counts as one address, and whose word is taken for it."""
+
+import re
+from collections.abc import Iterable, Sequence
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+
+Network = IPv4Network | IPv6Network
+UNKNOWN = "unknown"
+"""What stands for an address that a listed proxy did not say as it should; all of these count as one."""
+_MAX_HOPS = 32
+_WITH_PORT = re.compile(r"\[(?P<six>[^\]]+)\](?::\d{1,5})?|(?P<four>\d+\.\d+\.\d+\.\d+):\d{1,5}", re.ASCII)
+
+
+def networks(texts: Iterable[str]) -> tuple[Network, ...]:
+    """Return the networks; `ValueError` names the text that is none."""
+    return tuple(map(ip_network, texts))
+
+
+def is_among(address: str, among: Iterable[Network]) -> bool:
+    """Tell whether the address is in one of the networks."""
+    found = _read(address)
+    return found is not None and any(found in network for network in among)
+
+
+def network_of(address: str) -> str:
+    """Return what counts as one address: an IPv4 address, or the /64 that every IPv6 customer has to himself."""
+    found = _read(address)
+    if isinstance(found, IPv6Address):
+        return str(IPv6Network((found, 64), strict=False))
+    return UNKNOWN if found is None else str(found)
+
+
+def caller_of(peer: str, forwarded: Sequence[str], proxies: Sequence[Network]) -> str:
+    """Return the address that a connection comes from.
+
+    `forwarded` are the values of `X-Forwarded-For`, which are believed only as far as listed proxies wrote them: the
+    caller is the rightmost address that is no proxy of ours. What stands left of it, anybody may have written.
+    """
+    if not is_among(peer, proxies):
+        return peer
+    hops = ",".join(forwarded).rsplit(",", _MAX_HOPS)[-_MAX_HOPS:] if forwarded else []
+    for hop in reversed(hops):
+        found = _read(hop.strip())
+        if found is None:
+            return UNKNOWN
+        if not any(found in network for network in proxies):
+            return str(found)
+    return peer if not hops else str(_read(hops[0].strip()))
+
+
+def _read(text: str) -> IPv4Address | IPv6Address | None:
+    """Return the address, an IPv4 one as such even where IPv6 carries it; None for what is none."""
+    with_port = _WITH_PORT.fullmatch(text)
+    bare = (with_port["six"] or with_port["four"]) if with_port else text
+    try:
+        found = ip_address(bare.partition("%")[0])  # a link-local address comes with its interface
+    except ValueError:
+        return None
+    return (found.ipv4_mapped or found) if isinstance(found, IPv6Address) else found
