@@ -122,8 +122,9 @@ def read_journal(data: Path, copy: Path) -> dict[str, list[dict[str, Any]]]:
     facts: dict[str, list[dict[str, Any]]] = {}
     with closing(sqlite3.connect(copy / "journal.sqlite")) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        for match, fact in connection.execute("SELECT match, fact FROM facts ORDER BY match, seq"):
-            facts.setdefault(match, []).append(json.loads(fact))
+        for (text,) in connection.execute("SELECT fact FROM facts ORDER BY match, seq"):
+            fact = json.loads(text)
+            facts.setdefault(fact["match"], []).append(fact)
     return facts
 
 

@@ -1,6 +1,7 @@
 """Facts are numbered without a gap, players are known by a hash, and unfinished matches are found again."""
 
 import asyncio
+import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -73,6 +74,18 @@ async def test_what_is_appended_is_read_back(tmp_path: Path) -> None:
         assert await journal.append(*facts[1:]) is None
         assert await journal.read("m") == Record((1, 2), facts)
         assert await journal.read("n") is None
+
+
+async def test_facts_of_many_matches_share_the_pages_of_a_commit(tmp_path: Path) -> None:
+    matches = [secrets.token_hex(4) for _ in range(50)]
+    log = tmp_path / "journal-wal"
+    async with opened(tmp_path / "journal") as journal:
+        for match in matches:
+            await journal.append(started(match), seats=(1, 2))
+            await journal.append(*(played(seq, match) for seq in range(2, 12)))
+        before = log.stat().st_size
+        assert await journal.append(*(played(12, match) for match in matches)) is None
+        assert log.stat().st_size - before < len(matches) / 2 * 4096
 
 
 @pytest.mark.parametrize("seq", [1, 2, 4, 0, -1, 1_000])

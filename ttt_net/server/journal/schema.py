@@ -90,6 +90,9 @@ CREATE TABLE meetings (                 -- how often a player has won, drawn and
     lost INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (player, opponent)
 ) STRICT, WITHOUT ROWID;
+"""
+
+_COUNTING = """
 CREATE TRIGGER an_end_is_found AFTER UPDATE OF is_over ON matches WHEN NEW.is_over AND NOT OLD.is_over
 BEGIN
     INSERT INTO results (player, is_private, ended_ms, match, game) VALUES
@@ -161,6 +164,47 @@ BEGIN
 END;
 """
 
+_ORDER = """
+CREATE TABLE new_matches (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    first INTEGER NOT NULL REFERENCES players (id),
+    second INTEGER NOT NULL REFERENCES players (id),
+    started_ms INTEGER NOT NULL,
+    is_over INTEGER NOT NULL DEFAULT 0,
+    game TEXT NOT NULL,
+    time TEXT,                          -- JSON; null: no clock
+    is_rated INTEGER NOT NULL DEFAULT 0,
+    is_private INTEGER NOT NULL DEFAULT 0,
+    ended_ms INTEGER,
+    winner INTEGER,                     -- 0 or 1; null: nobody
+    reason TEXT,
+    plies INTEGER
+) STRICT;
+INSERT INTO new_matches
+    (id, first, second, started_ms, is_over, game, time, is_rated, is_private, ended_ms, winner, reason, plies)
+SELECT id, first, second, started_ms, is_over, game, time, is_rated, is_private, ended_ms, winner, reason, plies
+    FROM matches ORDER BY started_ms, id;
+CREATE TABLE new_facts (                -- in the order of writing, so that a commit touches few pages
+    id INTEGER PRIMARY KEY,
+    match INTEGER NOT NULL REFERENCES matches (number),
+    seq INTEGER NOT NULL,
+    fact BLOB NOT NULL,                 -- JSON, as messages.py writes it
+    UNIQUE (match, seq)
+) STRICT;
+INSERT INTO new_facts (match, seq, fact)
+SELECT number, seq, fact FROM facts JOIN new_matches ON new_matches.id = facts.match ORDER BY number, seq;
+DROP TABLE facts;
+DROP TABLE matches;
+ALTER TABLE new_matches RENAME TO matches;
+ALTER TABLE new_facts RENAME TO facts;
+CREATE INDEX live_of_first ON matches (first) WHERE NOT is_over;
+CREATE INDEX live_of_second ON matches (second) WHERE NOT is_over;
+CREATE TRIGGER facts_are_numbered_without_a_gap BEFORE INSERT ON facts
+WHEN NEW.seq <> 1 + (SELECT coalesce(max(seq), 0) FROM facts WHERE match = NEW.match)
+BEGIN SELECT raise(ABORT, 'the journal expects another fact number'); END;
+"""
+
 
 def migrate(connection: sqlite3.Connection, path: Path) -> None:
     """Take the steps that the file lacks, each in a transaction of its own; a newer file raises `ConfigurationError`.
@@ -203,7 +247,7 @@ def _keep_facts(connection: sqlite3.Connection) -> None:
 
 def _count_results(connection: sqlite3.Connection) -> None:
     """Step 2: results and ratings; a journaled start says who by his seat alone, so that he can be forgotten."""
-    for script in (_PLAYERS, _RESULTS, _RATINGS):
+    for script in (_PLAYERS, _RESULTS, _COUNTING, _RATINGS):
         _run(connection, script)
     for match, is_over in connection.execute("SELECT id, is_over FROM matches").fetchall():
         try:
@@ -253,5 +297,11 @@ def _facts_from_the_last(connection: sqlite3.Connection, match: str) -> Iterator
         yield json.loads(fact)
 
 
-STEPS: tuple[Step, ...] = (_keep_facts, _count_results)
+def _keep_order(connection: sqlite3.Connection) -> None:
+    """Step 3: facts in the order of writing. Side by side with their matches, each was on a page of its own."""
+    _run(connection, _ORDER)
+    _run(connection, _COUNTING)
+
+
+STEPS: tuple[Step, ...] = (_keep_facts, _count_results, _keep_order)
 SCHEMA_VERSION = len(STEPS)

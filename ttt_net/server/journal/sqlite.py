@@ -123,14 +123,14 @@ class Journal:
 def read_match(connection: sqlite3.Connection, match: str) -> Record | None:
     """Return the match of that id, or None if there is none; one that cannot be understood raises `StorageError`."""
     row = connection.execute(
-        "SELECT first, second, one.name, other.name FROM matches"
+        "SELECT number, first, second, one.name, other.name FROM matches"
         " JOIN players AS one ON one.id = first JOIN players AS other ON other.id = second WHERE matches.id = ?",
         (match,),
     ).fetchone()
     if row is None:
         return None
-    first, second, *names = row
-    rows = connection.execute("SELECT fact FROM facts WHERE match = ? ORDER BY seq", (match,))
+    number, first, second, *names = row
+    rows = connection.execute("SELECT fact FROM facts WHERE match = ? ORDER BY seq", (number,))
     try:
         facts = [decode_fact(fact) for (fact,) in rows]
     except msgspec.MsgspecError as error:
@@ -177,7 +177,9 @@ def _append(
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             started,
         )
-    connection.executemany("INSERT INTO facts (match, seq, fact) VALUES (?, ?, ?)", rows)
+    connection.executemany(
+        "INSERT INTO facts (match, seq, fact) VALUES ((SELECT number FROM matches WHERE id = ?), ?, ?)", rows
+    )
     if ended:
         connection.executemany(  # which the triggers count for both players
             "UPDATE matches SET is_over = 1, ended_ms = ?, winner = ?, reason = ?, plies = ? WHERE id = ?",
@@ -188,7 +190,10 @@ def _append(
 
 def _plies(connection: sqlite3.Connection, match: str) -> int:
     """Return how many moves a match has, those that were taken back left out: its newest such fact knows."""
-    for (kept,) in connection.execute("SELECT fact FROM facts WHERE match = ? ORDER BY seq DESC", (match,)):
+    newest = connection.execute(
+        "SELECT fact FROM facts WHERE match = (SELECT number FROM matches WHERE id = ?) ORDER BY seq DESC", (match,)
+    )
+    for (kept,) in newest:
         fact = decode_fact(kept)
         if isinstance(fact, Played | Tookback):
             return fact.ply
