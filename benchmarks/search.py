@@ -17,7 +17,7 @@ from rich.table import Table
 from ttt_net.games import find_game
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies import Limit, find_strategy
-from ttt_net.strategies.engine import connect4_solver
+from ttt_net.strategies.connect4 import Connect4Solver
 from ttt_net.strategies.strategy import Effort
 from ttt_net.strategies.threats import own_and_other, wins
 
@@ -43,12 +43,10 @@ def position(game: LineGame, stones: int, rng: random.Random) -> LineState:
             return state
 
 
-def solved(game: LineGame, state: LineState) -> Timed:
+def solved(state: LineState) -> Timed:
     """Solve a position by the compiled search with an empty table."""
-    solver = connect4_solver(game)
-    assert solver is not None
     effort = Effort(Limit())
-    score = solver.searched_score(game, state, effort)
+    score = Connect4Solver().searched_score(state, effort)
     return Timed(score, effort.nodes, effort.counts().ms)
 
 
@@ -118,23 +116,23 @@ def connect4(console: Console, seconds: float, *, empty_board: bool) -> None:
     """Measure exact solutions of Connect Four."""
     game, rng = find_game("connect4"), random.Random(1)
     assert isinstance(game, LineGame)
-    solved(game, position(game, 36, rng))  # loads the engine
+    solved(position(game, 36, rng))  # loads the engine
     table = Table(
         "positions", "n", "mean ms", "median ms", "max ms", "nodes", "M nodes/s", title="Connect Four, exactly"
     )
     for fewest, most, number in GROUPS:
         states = [position(game, rng.randint(fewest, most), rng) for _ in range(number)]
-        table.add_row(*row(f"{fewest} to {most} stones", [solved(game, state) for state in states]))
+        table.add_row(*row(f"{fewest} to {most} stones", [solved(state) for state in states]))
         if fewest == GROUPS[0][0]:
             plain = baseline(game, states, seconds)
-            same = [solved(game, state) for state in sorted(states, key=lambda state: -state.ply)[: len(plain)]]
+            same = [solved(state) for state in sorted(states, key=lambda state: -state.ply)[: len(plain)]]
             if [timed.score for timed in plain] != [timed.score for timed in same]:
                 raise SystemExit("the textbook and the engine disagree")
             table.add_row(*row("the textbook on the latest of them", plain))
             table.add_row(*row("the engine on the same", same))
             table.add_row("ratio", "", f"{sum(timed.ms for timed in plain) / sum(timed.ms for timed in same):,.0f}")
     if empty_board:
-        table.add_row(*row("the empty board", [solved(game, game.initial)]))
+        table.add_row(*row("the empty board", [solved(game.initial)]))
     console.print(table)
 
 

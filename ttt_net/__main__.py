@@ -20,6 +20,7 @@ VERBS = {
     "replay": "step through a recorded match",
     "export": "write recorded matches as text",
     "analyse": "say what every move of a position is worth, and why",
+    "book": "build the opening book of Connect Four, which takes hours",
     "arena": "let strategies play one another, and print a cross table",
 }
 """The verbs, each the name of a module in `ttt_net.commands`, and what they do."""

@@ -8,6 +8,7 @@ from tests.strategies.positions import after_columns
 from ttt_net.games import Game, find_game
 from ttt_net.games.line import LineGame
 from ttt_net.strategies import Limit, engine, find_strategy
+from ttt_net.strategies.connect4 import Connect4Solver
 from ttt_net.strategies.strategy import Effort, plies_to_end
 
 pytest.importorskip("numba")
@@ -15,7 +16,7 @@ pytest.importorskip("numba")
 
 @pytest.fixture(scope="module", autouse=True)
 def _loaded_before_any_clock_runs(connect4: Game[Any]) -> None:
-    engine.playout_tree(connect4, 1)
+    engine.playout_tree(connect4, 1, Effort(Limit()))
 
 
 @pytest.mark.parametrize(("name", "value"), [("tictactoe3d", 1), ("mnk:6x4,3", 1), ("connect:6x3,3", 1)])
@@ -28,8 +29,7 @@ def test_a_small_game_is_solved_by_playouts(name: str, value: int) -> None:
 
 
 def test_what_it_claims_of_late_positions_of_connect_four_is_true(connect4: LineGame) -> None:
-    solver, rng, proved = engine.connect4_solver(connect4), random.Random(4), 0
-    assert solver is not None
+    solver, rng, proved = Connect4Solver(), random.Random(4), 0
     for _ in range(100):
         state = connect4.initial
         while state.ply < 26 and not connect4.is_terminal(state):

@@ -11,6 +11,7 @@ from typing import Any
 from rich.console import Console
 
 from ttt_net.commands import analyse_view as view
+from ttt_net.commands.arena import WIDE
 from ttt_net.commands.limits import add_limits, limit_of, positive
 from ttt_net.errors import ConfigurationError, Refusal
 from ttt_net.games import Game, find_game
@@ -67,7 +68,10 @@ def run(args: argparse.Namespace) -> int:
     elif args.tree or args.trace or args.states:
         show_tree(args, game, state)
     elif args.compare:
-        Console().print(view.comparison(game, compare(game, state, limit, args.seed)))
+        console = Console()
+        if not console.is_terminal:
+            console.width = WIDE
+        console.print(view.comparison(game, compare(game, state, limit, args.seed)))
     elif args.strategy:
         strategy = find_strategy(args.strategy, seed=args.seed)
         view.show_choice(Console(), game, state, strategy(game, state, limit))

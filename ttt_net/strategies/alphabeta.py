@@ -13,12 +13,13 @@ import random
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple
+from typing import Any, Generic, NamedTuple
 
 from ttt_net.games import Game, Move
 from ttt_net.games.line import LineGame, LineState
+from ttt_net.strategies.connect4 import Connect4Solver
 from ttt_net.strategies.deepening import INFINITY, Deepening, Search
-from ttt_net.strategies.engine import connect4_solver, is_connect4, line_search
+from ttt_net.strategies.engine import is_connect4, line_search
 from ttt_net.strategies.heuristic import estimator, promise
 from ttt_net.strategies.strategy import (
     DECIDED,
@@ -34,18 +35,12 @@ from ttt_net.strategies.strategy import (
     require_playable,
 )
 
-if TYPE_CHECKING:
-    from ttt_net.strategies.compiled.connect4_solver import Connect4Solver
-
 COMPLETE = 1 << 30
 """The depth of a value that no deeper search can change."""
 
 MAX_ENTRIES = 1 << 20
 """Positions that a table remembers; some 300 MB. When it is full it learns no new ones."""
 
-
-LOADING_SHARE = 0.5
-"""How much of its time it waits at most for what is compiled, before it searches in plain Python."""
 
 SOLVER_SHARE = 0.7
 """How much of its time it lets the exact solver try, before it looks ahead as far as it can in the rest."""
@@ -76,7 +71,7 @@ class AlphaBeta:
 
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng
-        self._solver: Connect4Solver | None = None
+        self._solver = Connect4Solver()
 
     def objection(self, game: Game[Any]) -> str | None:
         """Return None: it plays every game."""
@@ -96,13 +91,10 @@ class AlphaBeta:
         return deepening(game, limit, self._rng).choose(state)
 
     def _solved(self, game: LineGame, state: LineState, limit: Limit) -> Choice | None:
-        """Return a best move of Connect Four from the compiled solver, or None if it is not there or needs longer."""
+        """Return a best move of Connect Four by the book or the compiled solver, or None if neither tells in time."""
         if limit.ms is not None:
             limit = replace(limit, ms=round(limit.ms * SOLVER_SHARE))
         effort = Effort(limit)
-        self._solver = self._solver or connect4_solver(game, None if limit.ms is None else limit.ms * LOADING_SHARE)
-        if self._solver is None:
-            return None
         try:
             score = self._solver.score(game, state, effort)
             move = self._solver.best_move(game, state, score, effort)
@@ -113,8 +105,8 @@ class AlphaBeta:
 
 def deepening(game: Game[S], limit: Limit, rng: random.Random) -> Deepening[S]:
     """Return a new search of the game: the compiled one, if there is one and it loads in time; else the plain one."""
-    effort, patience = Effort(limit), None if limit.ms is None else limit.ms * LOADING_SHARE
-    compiled: Search[Any] | None = line_search(game, effort, rng, patience)
+    effort = Effort(limit)
+    compiled: Search[Any] | None = line_search(game, effort, rng)
     return Deepening(game, compiled or PlainSearch(game, effort, rng), limit)
 
 

@@ -2,17 +2,15 @@
 
 import random
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ttt_net.games import Game, Move, Side
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies.alphabeta import SOLVER_SHARE, deepening
-from ttt_net.strategies.engine import connect4_solver
+from ttt_net.strategies.connect4 import Connect4Solver
+from ttt_net.strategies.engine import is_connect4
 from ttt_net.strategies.strategy import WIN, Counts, Effort, Limit, S, Stopped, is_decided, plies_to_end
 from ttt_net.strategies.threats import is_line_game
-
-if TYPE_CHECKING:
-    from ttt_net.strategies.compiled.connect4_solver import Connect4Solver
 
 
 class Verdict(NamedTuple):
@@ -57,9 +55,10 @@ def analyse(game: Game[S], state: S, limit: Limit) -> Analysis:
         return Analysis(side, over, {}, Effort(limit).counts())
     moves = {move: Verdict(0, exact=False, line=(move,)) for move in game.actions(state)}
     watch, total = Effort(limit), limit.ms
-    if limit.depth is None and (solver := connect4_solver(game)) is not None:
+    if limit.depth is None and is_connect4(game):
+        assert isinstance(state, LineState)
         solving = Effort(limit if total is None else replace(limit, ms=round(total * SOLVER_SHARE)))
-        moves |= _solved(solver, game, state, solving)
+        moves |= _solved(game, state, solving)
         if all(verdict.exact for verdict in moves.values()):
             return Analysis(side, _best(moves), moves, solving.counts())
         limit = limit if total is None else replace(limit, ms=max(0, total - round(watch.counts().ms)))
@@ -84,11 +83,9 @@ def _best(moves: dict[Move, Verdict]) -> Verdict:
     return best._replace(exact=best.exact and (best.result == 1 or all(verdict.exact for verdict in moves.values())))
 
 
-def _solved(solver: "Connect4Solver", game: Game[S], state: S, effort: Effort) -> dict[Move, Verdict]:
+def _solved(game: LineGame, state: LineState, effort: Effort) -> dict[Move, Verdict]:
     """Return the exact verdicts on moves of Connect Four that can be found within the limit."""
-    assert isinstance(game, LineGame)
-    assert isinstance(state, LineState)
-    scores: dict[Move, int] = {}
+    solver, scores = Connect4Solver(), dict[Move, int]()
     lines: dict[Move, tuple[Move, ...]] = {}
     try:
         for move in game.actions(state):

@@ -21,16 +21,19 @@ from ttt_net.strategies.strategy import Effort
 from ttt_net.strategies.threats import is_line_game
 
 if TYPE_CHECKING:
-    from ttt_net.strategies.compiled.connect4_solver import Connect4Solver
+    from ttt_net.strategies.compiled.connect4_search import Connect4Search
     from ttt_net.strategies.compiled.line_search import LineSearch
     from ttt_net.strategies.compiled.playout_tree import PlayoutTree
 
-SOLVER = "ttt_net.strategies.compiled.connect4_solver"
+CONNECT4 = "ttt_net.strategies.compiled.connect4_search"
 LINES = "ttt_net.strategies.compiled.line_search"
 PLAYOUTS = "ttt_net.strategies.compiled.playout_tree"
 
 SMALL = 12
 """Boards of so many cells are small enough for plain Python, and nobody has to wait for anything to load."""
+
+LOADING_SHARE = 0.5
+"""How much of its time a search waits at most for what is compiled, before it begins in plain Python."""
 
 _logger = logging.getLogger(__name__)
 
@@ -57,42 +60,41 @@ def is_compiled(game: Game[Any]) -> TypeGuard[LineGame]:
 def warm(game: Game[Any]) -> None:
     """Begin to load in the background what searches of that game will need, if there is anything."""
     if is_connect4(game) and is_installed():
-        _loaded(SOLVER)
+        _loaded(CONNECT4)
     if is_compiled(game) and is_installed():
         _loaded(LINES)
         _loaded(PLAYOUTS)
 
 
-def connect4_solver(game: Game[Any], patience_ms: float | None = None) -> "Connect4Solver | None":
-    """Return a new exact solver if the game is Connect Four, numba is there and it loads in time."""
-    if not is_connect4(game) or not is_installed() or (module := _in_time(SOLVER, patience_ms)) is None:
+def connect4_search(effort: Effort) -> "Connect4Search | None":
+    """Return a new exact search of Connect Four if numba is there and it loads in time."""
+    if not is_installed() or (module := _in_time(CONNECT4, effort)) is None:
         return None
-    _loaded(LINES)  # in the background: positions too far from the end for the solver are for the search
-    solver: Connect4Solver = module.Connect4Solver()
-    return solver
+    _loaded(LINES)  # in the background: positions that need too long for this search are for that one
+    search: Connect4Search = module.Connect4Search()
+    return search
 
 
-def playout_tree(game: Game[Any], seed: int, patience_ms: float | None = None) -> "PlayoutTree | None":
+def playout_tree(game: Game[Any], seed: int, effort: Effort) -> "PlayoutTree | None":
     """Return a new compiled tree if there are compiled playouts of the game, numba is there and it loads in time."""
-    if not is_compiled(game) or not is_installed() or (module := _in_time(PLAYOUTS, patience_ms)) is None:
+    if not is_compiled(game) or not is_installed() or (module := _in_time(PLAYOUTS, effort)) is None:
         return None
     tree: PlayoutTree = module.PlayoutTree(game, seed)
     return tree
 
 
-def line_search(
-    game: Game[Any], effort: Effort, rng: random.Random, patience_ms: float | None = None
-) -> "LineSearch | None":
+def line_search(game: Game[Any], effort: Effort, rng: random.Random) -> "LineSearch | None":
     """Return a new compiled alpha-beta search if there is one for the game, numba is there and it loads in time."""
-    if not is_compiled(game) or not is_installed() or (module := _in_time(LINES, patience_ms)) is None:
+    if not is_compiled(game) or not is_installed() or (module := _in_time(LINES, effort)) is None:
         return None
     search: LineSearch = module.LineSearch(game, effort, rng)
     return search
 
 
-def _in_time(name: str, patience_ms: float | None) -> ModuleType | None:
+def _in_time(name: str, effort: Effort) -> ModuleType | None:
+    left = effort.seconds_left()
     try:
-        return _loaded(name).result(None if patience_ms is None else patience_ms / 1000)
+        return _loaded(name).result(None if left is None else left * LOADING_SHARE)
     except TimeoutError:
         return None
 

@@ -32,9 +32,6 @@ if TYPE_CHECKING:
 EXPLORATION = 1.0
 """How much an uncertain child is preferred to a good one, for rewards from -1 to 1."""
 
-LOADING_SHARE = 0.5
-"""How much of its time it waits at most for the compiled playouts, before it plays out in plain Python."""
-
 CERTAIN = 1000
 """The value, as an estimate, of a node that all playouts have won."""
 
@@ -92,7 +89,7 @@ class MonteCarlo:
         effort = Effort(limit)
         if is_compiled(game):
             assert isinstance(state, LineState)
-            if (tree := self._compiled_tree(game, limit)) is not None:
+            if (tree := self._compiled_tree(game, effort)) is not None:
                 return tree.choose(state, EXPLORATION, effort)
         root = self._kept(game, state) or Node(game, state, self._rng)
         self._game, self._root = game, root
@@ -104,11 +101,10 @@ class MonteCarlo:
             pass  # every playout has left the tree in order
         return self._choice(root, effort)
 
-    def _compiled_tree(self, game: LineGame, limit: Limit) -> "PlayoutTree | None":
+    def _compiled_tree(self, game: LineGame, effort: Effort) -> "PlayoutTree | None":
         """Return the compiled tree for the game, the same as last time, or None if there is none."""
         if self._tree is None or self._tree.game is not game:
-            patience = None if limit.ms is None else limit.ms * LOADING_SHARE
-            self._tree = playout_tree(game, self._rng.getrandbits(63), patience)
+            self._tree = playout_tree(game, self._rng.getrandbits(63), effort)
         return self._tree
 
     def _kept(self, game: Game[S], state: S) -> Node[S] | None:

@@ -133,6 +133,10 @@ class Effort:
             return True
         return self._cancelled is not None and self._cancelled()
 
+    def seconds_left(self) -> float | None:
+        """Return how long it may go on, or None if there is no limit of time."""
+        return None if self._deadline == float("inf") else max(0.0, self._deadline - time.monotonic())
+
     def counts(self) -> Counts:
         """Return what has been spent up to now."""
         ms = (time.monotonic() - self._started) * 1000

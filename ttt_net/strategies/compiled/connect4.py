@@ -67,8 +67,9 @@ def winning_cells(stones, taken):
 def weigh_moves(own, taken, threats, moves, block, at):
     """Write each move's winning cells and its rank into the block; return whether one of them wins by force.
 
-    Lane c holds column c. A rank is 0 for a column that is not among the moves. A move wins by force if the other
-    side then has to answer in two cells, or in one below which the next winning cell lies.
+    Lane c holds column c. A rank has the column in its lowest bits; it is 0 for a column that is not among the moves.
+    A move wins by force if the other side then has to answer in two cells, or in one below which the next winning
+    cell lies.
     """
     wins = ZERO
     for column in range(8):
@@ -86,9 +87,9 @@ def weigh_moves(own, taken, threats, moves, block, at):
             + count_ones(useful & (replies << TWO))
         )
         centre = U(3) - U(abs(3 - column)) if column < 7 else ZERO
-        rank = (rank << U(4)) | (centre << ONE) | ONE
+        rank = (rank << TWO) | centre
         poke(block, at + column, cells)
-        poke(block, at + 8 + column, rank if move != ZERO else ZERO)
+        poke(block, at + 8 + column, (rank << U(4)) | U(8 + column) if move != ZERO else ZERO)
     return wins != ZERO
 
 
@@ -207,13 +208,12 @@ def search(own, taken, threats, stones, alpha, beta, block):
     best = -OFFSET
     floor = alpha
     while True:
-        column, rank = 0, ZERO
-        for lane in range(7):
-            found = peek(block, at + 8 + lane)
-            if found > rank:
-                column, rank = lane, found
+        rank = ZERO
+        for lane in range(8):
+            rank = max(rank, peek(block, at + 8 + lane))
         if rank == ZERO:
             break
+        column = types.int64(rank & U(7))
         poke(block, at + 8 + column, ZERO)
         move = moves & (COLUMN << U(column * 7))
         value = -search(other, taken | move, peek(block, at + column), stones + 1, -beta, -alpha, block)

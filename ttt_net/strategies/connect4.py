@@ -1,0 +1,73 @@
+"""Connect Four, exactly: what the book knows of the opening, and the compiled search of all that follows.
+
+A score is one more than the stones that the winner has left at the end, below zero for a loss, 0 for a draw.
+"""
+
+from typing import TYPE_CHECKING
+
+from ttt_net.games import Move
+from ttt_net.games.line import LineGame, LineState
+from ttt_net.strategies.book import shipped_book
+from ttt_net.strategies.engine import connect4_search
+from ttt_net.strategies.strategy import WIN, Effort, Stopped
+
+if TYPE_CHECKING:
+    from ttt_net.strategies.compiled.connect4_search import Connect4Search
+
+CENTRE_FIRST = (3, 2, 4, 1, 5, 0, 6)
+
+
+class Connect4Solver:
+    """Finds the scores of positions and of moves; without the engine, those that the book has and no others."""
+
+    def __init__(self) -> None:
+        self._search: Connect4Search | None = None
+
+    def score(self, game: LineGame, state: LineState, effort: Effort, low: int = -21, high: int = 21) -> int:
+        """Return the score of a position for the side to move, at least within low..high; raises `Stopped`."""
+        if game.is_terminal(state):
+            return -((44 - state.ply) // 2) if state.has_line else 0
+        known = shipped_book().score(state)
+        return self.searched_score(state, effort, low, high) if known is None else known
+
+    def searched_score(self, state: LineState, effort: Effort, low: int = -21, high: int = 21) -> int:
+        """Return the same of a position that is not over, without a look into the book; raises `Stopped`."""
+        self._search = self._search or connect4_search(effort)
+        if self._search is None:
+            raise Stopped
+        return self._search.score(state, effort, low, high)
+
+    def score_of_move(
+        self, game: LineGame, state: LineState, move: Move, effort: Effort, low: int = -21, high: int = 21
+    ) -> int:
+        """Return the score of a move for who makes it, at least within low..high; raises `Stopped`."""
+        effort.results += 1
+        return -self.score(game, game.result(state, move), effort, -high, -low)
+
+    def best_move(self, game: LineGame, state: LineState, score: int, effort: Effort) -> Move:
+        """Return the move nearest the middle that has the position's score; raises `Stopped`."""
+        moves = sorted(game.actions(state), key=lambda move: CENTRE_FIRST.index(move % 7))
+        for move in moves[:-1]:
+            if self.score_of_move(game, state, move, effort, score - 1, score) >= score:
+                return move
+        return moves[-1]
+
+    def line(self, game: LineGame, state: LineState, score: int, effort: Effort) -> tuple[Move, ...]:
+        """Return best play from a position whose score is known, as far as the limit lets it be found."""
+        line: list[Move] = []
+        try:
+            while not game.is_terminal(state):
+                line.append(self.best_move(game, state, score, effort))
+                state, score = game.result(state, line[-1]), -score
+        except Stopped:
+            pass  # what has been found of the line is right
+        return tuple(line)
+
+    @staticmethod
+    def value_of(score: int, state: LineState) -> int:
+        """Return the value, which tells the plies to the end, of a position's score."""
+        if score == 0:
+            return 0
+        winner = state.ply & 1 if score > 0 else 1 - (state.ply & 1)
+        end = 2 * (22 - abs(score)) - (winner == 0)
+        return WIN - (end - state.ply) if score > 0 else end - state.ply - WIN
