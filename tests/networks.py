@@ -53,23 +53,45 @@ def _run(*words: str) -> None:
 
 @pytest.fixture
 def two_machines() -> Iterator[tuple[Machine, Machine]]:
-    """Two namespaces joined by a pair of virtual interfaces, with a network of documentation addresses."""
+    """Two machines on one network."""
+    with _machines("a", "b") as (one, other):
+        _join(one, other)
+        yield one, other
+
+
+@pytest.fixture
+def two_networks() -> Iterator[tuple[Machine, Machine]]:
+    """Two machines on networks of their own with a router between them, past which no multicast goes."""
+    with _machines("a", "b", "r") as (one, other, router):
+        for number, machine in enumerate((one, other), start=1):
+            near = Machine(router.name, f"198.51.100.{64 * number}", f"r{number}{machine.link}"[:15])
+            machine.address = f"198.51.100.{64 * number + 1}"
+            _join(machine, near, prefix=26)
+            machine.ip("route", "add", "default", "via", near.address)
+        _run(*router.command("sh", "-c", "echo 1 > /proc/sys/net/ipv4/ip_forward"))
+        yield one, other
+
+
+@contextmanager
+def _machines(*sides: str) -> Iterator[tuple[Machine, ...]]:
     if os.geteuid() != 0 or shutil.which("ip") is None:
         pytest.skip("needs root, and `ip` of iproute2, to make network namespaces")
     mark = f"{os.getpid()}x{next(_number)}"
-    machines = tuple(
-        Machine(f"ttt-{mark}-{side}", f"198.51.100.{number}", f"t{side}{mark}"[:15])
-        for number, side in enumerate("ab", start=1)
-    )
     with ExitStack() as undo:
-        for machine in machines:
+        machines = []
+        for number, side in enumerate(sides, start=1):
+            machine = Machine(f"ttt-{mark}-{side}", f"198.51.100.{number}", f"t{side}{mark}"[:15])
             _run("ip", "netns", "add", machine.name)
             undo.callback(_run, "ip", "netns", "del", machine.name)
-        one, other = machines
-        veth = ("type", "veth", "peer", "name", other.link, "netns", other.name)
-        _run("ip", "link", "add", one.link, "netns", one.name, *veth)
-        for machine in machines:
-            machine.ip("addr", "add", f"{machine.address}/24", "dev", machine.link)
             machine.ip("link", "set", "lo", "up")
-            machine.ip("link", "set", machine.link, "up")
-        yield one, other
+            machines.append(machine)
+        yield tuple(machines)
+
+
+def _join(one: Machine, other: Machine, prefix: int = 24) -> None:
+    """Lay a cable between two machines, and give each its address."""
+    veth = ("type", "veth", "peer", "name", other.link, "netns", other.name)
+    _run("ip", "link", "add", one.link, "netns", one.name, *veth)
+    for machine in (one, other):
+        machine.ip("addr", "add", f"{machine.address}/{prefix}", "dev", machine.link)
+        machine.ip("link", "set", machine.link, "up")

@@ -40,6 +40,7 @@ def test_an_address_is_understood_in_all_its_forms(text: str, url: str) -> None:
         "x\x1b[2J",
         "ws://ä.example",
         "192.168..20",
+        "host:",
     ],
 )
 def test_what_is_no_address_is_refused_in_one_line(text: str) -> None:

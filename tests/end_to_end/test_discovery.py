@@ -1,16 +1,20 @@
 """A server and a client on two machines: network namespaces joined by a cable."""
 
 import json
+import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.networks import PATIENCE_S, ROOT, Machine, two_machines
+import pexpect
+import pytest
 
-__all__ = ["two_machines"]
+from tests.networks import PATIENCE_S, ROOT, Machine, two_machines, two_networks
+
+__all__ = ["two_machines", "two_networks"]
 
 
 @contextmanager
@@ -65,3 +69,66 @@ def test_a_machine_without_a_network_serves_on_and_says_why_nobody_finds_it(
         assert server.poll() is None
         server.terminate()
         assert server.wait(PATIENCE_S) == 0
+
+
+@pytest.fixture
+def sit_down(tmp_path: Path) -> Iterator[Callable[..., pexpect.spawn]]:
+    """Start clients, each in a terminal of its own on one of the machines."""
+    clients: list[pexpect.spawn] = []
+
+    def sat_down(machine: Machine, *more: str) -> pexpect.spawn:
+        command = machine.command(sys.executable, str(ROOT / "client.py"), *more)
+        home = {"TTT_NET_HOME": str(tmp_path / f"home{len(clients)}"), "TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
+        client = pexpect.spawn(
+            command[0],
+            command[1:],
+            env={**os.environ, **home},
+            timeout=PATIENCE_S,
+            encoding="utf-8",
+            dimensions=(24, 80),
+        )
+        clients.append(client)
+        return client
+
+    yield sat_down
+    for client in clients:
+        client.close(force=True)
+
+
+def test_a_friend_on_another_machine_is_asked_where_to_go_and_plays(
+    two_machines: tuple[Machine, Machine], tmp_path: Path, sit_down: Callable[..., pexpect.spawn]
+) -> None:
+    here, there = two_machines
+    with here.server(tmp_path / "data", "--name", "Friday"):
+        friend = sit_down(there, "--plain", "--name", "Ben")
+        friend.expect(r"1\. Friday, 198\.51\.100\.1:8765, 0 players, 0 matches, version")
+        friend.expect("or Enter for 1: ")
+        friend.sendline("")
+        friend.expect("Waiting for an opponent")
+        host = sit_down(here, "--plain", "--name", "Ann")
+        host.expect(r"1\. Friday, on this machine")
+        host.sendline("1")
+        host.expect("Your turn|is to move")
+        friend.expect("Your turn|is to move")
+
+
+def test_where_no_multicast_comes_through_the_client_says_what_to_do_and_a_typed_address_works(
+    two_networks: tuple[Machine, Machine], tmp_path: Path, sit_down: Callable[..., pexpect.spawn]
+) -> None:
+    here, there = two_networks
+    with here.server(tmp_path / "data"):
+        friend = sit_down(there, "--plain", "--name", "Ben")
+        friend.expect("firewall, a VPN")
+        friend.expect("A number, an address or a code: ")
+        friend.sendline("nonsense:")
+        friend.expect("is no address")
+        friend.sendline(here.address)
+        friend.expect("Waiting for an opponent")
+        friend.sendline("quit")
+        friend.expect(pexpect.EOF)
+        again = sit_down(there, "--plain", "--name", "Ben")
+        again.expect("A number, an address or a code")
+        again.sendeof()
+        again.expect(pexpect.EOF)
+        again.close()
+        assert again.exitstatus == 0

@@ -7,10 +7,13 @@ import os
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from ttt_net.client import identity
+from ttt_net.client.choose import choose_by_lines
 from ttt_net.client.events import Parting
 from ttt_net.client.options import Options, parse
+from ttt_net.client.servers import remember_server
 from ttt_net.client.sessions import Ending, Session, bot_session, plain_session, screen_session, summarise
 from ttt_net.errors import Code, ConfigurationError
 from ttt_net.messages import MAX_NAME_CELLS
@@ -52,6 +55,8 @@ def _written_down(text: str) -> str:
 
 
 def _run(options: Options) -> int:
+    if not options.is_address_given:
+        options = _with_address(options)
     session = _session_for(options)
     name = _first_name(options)
     taken: set[str] = set()
@@ -72,6 +77,16 @@ def _run(options: Options) -> int:
             taken.discard(name)
         elif farewell.code == Code.BAD_NAME:
             return _report(options, ending)
+
+
+def _with_address(options: Options) -> Options:
+    """Return the options with the address that was chosen; nobody who cannot be asked is kept waiting."""
+    if _may_ask(options) and not _is_on_screen(options):
+        place = choose_by_lines(input, print)
+        return replace(options, url=place.url, is_address_given=True)
+    if not _is_on_screen(options):
+        _complain(f"no address was given; joining {options.server}")
+    return options
 
 
 def _session_for(options: Options) -> Session:
@@ -134,6 +149,8 @@ def _ask(question: str, default: str | None) -> str:
 def _report(options: Options, ending: Ending) -> int:
     """Say how it ended, people's words to where people look, and return the exit code."""
     farewell = ending.farewell
+    if ending.server and options.bot is None:
+        remember_server(options.url, ending.server)
     if options.is_json:
         summarise(ending.tally)
     if ending.sentence and not options.is_json:

@@ -24,6 +24,8 @@ class Options:
     """How a client was started. `game` and `opponents` are None where nothing was said."""
 
     url: str
+    is_address_given: bool = True
+    """Whether the address was typed, and not the default one."""
     name: str | None = None
     game: str | None = None
     time: TimeControl | None = None
@@ -73,6 +75,7 @@ def parse(arguments: Sequence[str] | None) -> Options:
         raise ConfigurationError(f"--name: 1 to {MAX_NAME_CELLS} visible characters")
     return Options(
         url=url_of(given.url) if given.url is not None else DEFAULT_URL,
+        is_address_given=given.url is not None,
         name=clean(given.name, MAX_NAME_CELLS) if given.name is not None else None,
         game=given.game,
         time=time_of(given.time) if given.time is not None else None,
@@ -90,7 +93,7 @@ def parse(arguments: Sequence[str] | None) -> Options:
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="client.py", description="Play tic-tac-toe and its family over the network.")
-    parser.add_argument("url", nargs="?", help=f"host, host:port, ws://... or wss://... (default: {DEFAULT_URL})")
+    parser.add_argument("url", nargs="?", help="host, host:port, ws://... or wss://... (default: look for one)")
     parser.add_argument("--name", help="who you are (default: the name you typed the last time)")
     parser.add_argument("--game", help="tictactoe, connect4, mnk:15x15,5 (default: tictactoe; a bot: any)")
     parser.add_argument("--time", metavar="M+S", help="a clock: minutes each, and seconds for every move, as 3+2")
@@ -115,7 +118,8 @@ def url_of(text: str) -> str:
             bare = f"ws://{_with_port(bare)}"
         parts = urlsplit(bare)
         (parts.hostname or "").encode("idna")  # an empty or endless label is no name
-        is_good = parts.scheme in ("ws", "wss") and parts.hostname and (parts.port is None or parts.port in _PORTS)
+        is_port = parts.port in _PORTS or (parts.port is None and not parts.netloc.endswith(":"))
+        is_good = parts.scheme in ("ws", "wss") and parts.hostname and is_port
     except ValueError:
         is_good = False
     if not is_good or "@" in bare or not bare.isascii() or any(c.isspace() or not c.isprintable() for c in bare):

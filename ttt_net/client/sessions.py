@@ -31,11 +31,13 @@ _LATER_MS = 600_000
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a session ended: the server's farewell if there was one, the last sentence, and what was won and lost."""
+    """How a session ended: the server's farewell if there was one, the last sentence, what was won and lost."""
 
     farewell: Farewell | None
     sentence: str = ""
     tally: Tally = field(default_factory=Tally)
+    server: str = ""
+    """What the server calls itself, if it let us in."""
 
 
 Session = Callable[[Options, Identity], Ending]
@@ -150,4 +152,4 @@ def _ending(view: View, options: Options) -> Ending:
     command = options.command
     if view.you is not None and view.you.name != remembered_name():
         command += f" --name {shlex.quote(words.name_of(view.you))}"
-    return Ending(view.farewell, words.parting(view, command), view.tally)
+    return Ending(view.farewell, words.parting(view, command), view.tally, view.server)
