@@ -113,6 +113,7 @@ class Closing(IntEnum):
     REPLACED = 4001, "the same token said `hello` from another connection", Advice.REPLACED
     NO_HELLO = 4002, "no accepted `hello` within 10 seconds", Advice.LOG_IN
     TOO_SLOW = 4003, "the client did not read what was sent to it", Advice.RETRY
+    KICKED = 4005, "the host of the server has sent the player away", Advice.GIVE_UP
 
 
 class ProtocolError(TttNetError):

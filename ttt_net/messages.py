@@ -597,6 +597,13 @@ class Restarting(Heard, frozen=True):
     retry_after_ms: int
 
 
+class Notice(Heard, frozen=True, omit_defaults=True):
+    """A line from the host to everybody. With `restart_in_ms`, no match begins any more until the server is back."""
+
+    text: str
+    restart_in_ms: int | None = None
+
+
 Fact = Started | Played | Tookback | Offered | Declined | Adjourned | Ended | Rematched
 """What is journaled: the numbered facts of a match. A match is its list of facts."""
 AnyHeard = (
@@ -617,6 +624,7 @@ AnyHeard = (
     | ReplayTold
     | RecordTold
     | Restarting
+    | Notice
 )
 
 _said_decoder: msgspec.json.Decoder[AnySaid] = msgspec.json.Decoder(AnySaid)

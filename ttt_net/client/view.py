@@ -18,6 +18,7 @@ from ttt_net.messages import (
     Declined,
     Ended,
     Fact,
+    Notice,
     Offered,
     Play,
     Played,
@@ -174,6 +175,8 @@ def update(view: View, event: Event, now_ms: int) -> View:
             return _with_presence(view, event, now_ms)
         case Watching():
             return _with_watchers(view, event)
+        case Notice():
+            return replace(view, notice=event.text)
         case Restarting():
             return replace(view, notice="The server restarts; your match waits as it is.")
         case Answered():

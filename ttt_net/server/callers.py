@@ -30,6 +30,12 @@ def network_of(address: str) -> str:
     return UNKNOWN if found is None else str(found)
 
 
+def shown(address: str) -> str:
+    """Return the address as people know it: of IPv4 as IPv4, and without the interface that it came over."""
+    found = _read(address)
+    return address if found is None else str(found)
+
+
 def caller_of(peer: str, forwarded: Sequence[str], proxies: Sequence[Network]) -> str:
     """Return the address that a connection comes from.
 

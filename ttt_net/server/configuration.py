@@ -30,6 +30,9 @@ class Configuration:
     proxies: tuple[str, ...] = setting(
         ("127.0.0.1", "::1"), "addresses and networks of proxies whose X-Forwarded-For is believed", check=ip_network
     )
+    admin: str = setting(
+        "", "where the admin comes in: empty: admin.sock in the data folder; a path; HOST:PORT of the loopback; off"
+    )
     limits: Limits = field(default_factory=Limits)
 
     @property

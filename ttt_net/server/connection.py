@@ -74,7 +74,6 @@ class Connection(asyncio.Protocol):
         "_heard_s",
         "_hub",
         "_loop",
-        "_opened_s",
         "_opening_bytes",
         "_pinged_s",
         "_protocol",
@@ -83,6 +82,7 @@ class Connection(asyncio.Protocol):
         "address",
         "lag_ms",
         "metered_as",
+        "opened_s",
         "session",
         "turned_away",
     )
@@ -99,7 +99,7 @@ class Connection(asyncio.Protocol):
         self._pinged_s: float | None = None
         self.lag_ms = 0
         """How long a message and its answer are on the network, as pings measure it."""
-        self._opened_s = self._heard_s = loop.time()
+        self.opened_s = self._heard_s = loop.time()
         self._bucket = Bucket(hub.limits.messages, hub.now_ms())
         self.address = ""
         """The address that the client has; behind a proxy, once it has said so."""
@@ -118,9 +118,10 @@ class Connection(asyncio.Protocol):
         limits = self._hub.limits
         peer: socket.socket = transport.get_extra_info("socket")
         peer.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, limits.kernel_send_buffer)
-        peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # asyncio does so only for some sockets
-        if hasattr(socket, "TCP_USER_TIMEOUT"):
-            peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(limits.dead_after_s * 1000))
+        if peer.family in (socket.AF_INET, socket.AF_INET6):
+            peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # asyncio does so only for some sockets
+            if hasattr(socket, "TCP_USER_TIMEOUT"):
+                peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(limits.dead_after_s * 1000))
         self._transport.set_write_buffer_limits(high=_PAUSE_ABOVE_BYTES)
         name = transport.get_extra_info("peername")
         self._hub.opened(self, name[0] if name else "")
@@ -186,6 +187,11 @@ class Connection(asyncio.Protocol):
     def is_open(self) -> bool:
         """Whether what is sent now may still be heard."""
         return self._closing_since_s is None and self._protocol.state is State.OPEN
+
+    @property
+    def unsent_bytes(self) -> int:
+        """What waits in our memory for this client to read."""
+        return self._transport.get_write_buffer_size()
 
     @property
     def left_on_purpose(self) -> bool:
@@ -254,9 +260,9 @@ class Connection(asyncio.Protocol):
             if now_s - self._closing_since_s > limits.closing_s:
                 self.abort()
         elif self._protocol.state is State.CONNECTING:
-            if now_s - self._opened_s > limits.handshake_s:
+            if now_s - self.opened_s > limits.handshake_s:
                 self.evict("no_handshake")
-        elif self.session is None and now_s - self._opened_s > limits.hello_s:
+        elif self.session is None and now_s - self.opened_s > limits.hello_s:
             self.close(Closing.NO_HELLO)
         elif now_s - self._heard_s > limits.dead_after_s:
             self.evict("silent")

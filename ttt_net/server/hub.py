@@ -8,7 +8,7 @@ import asyncio
 import heapq
 import logging
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Set
 
 from msgspec.structs import replace as restruct
 from websockets.http11 import Request, Response
@@ -72,6 +72,8 @@ class Hub:
         self._connections: set[Connection] = set()
         self._tables: dict[str, Table] = {}
         self._is_draining = False
+        self._last_call: wire.Notice | None = None
+        """What is said of the restart that is counted down to."""
 
     def census(self) -> tuple[int, int]:
         """Return how many players are connected, and how many matches they play."""
@@ -96,6 +98,16 @@ class Hub:
             connection.session = None
         if self._is_draining and not self._connections:
             self.emptied.set()
+
+    @property
+    def connections(self) -> Set[Connection]:
+        """All connections, with or without a player."""
+        return self._connections
+
+    @property
+    def tables(self) -> Mapping[str, Table]:
+        """The matches in memory, by id."""
+        return self._tables
 
     def answer_http(self, connection: Connection, request: Request, protocol: ServerProtocol) -> Response | None:
         """Answer what is no WebSocket handshake, or one too many."""
@@ -178,6 +190,8 @@ class Hub:
         connection.session = session
         session.ok(said.id)
         session.tell(wire.Welcome(wire.PROTOCOL, self.name, session.info, list(player.unfinished), token))
+        if self._last_call:
+            session.tell(self._last_call)
 
     def _end(self, session: Session) -> None:
         if self.sessions.get(session.player) is session:
@@ -232,8 +246,15 @@ class Hub:
             if is_player and match_id not in session.live:
                 self._leave(session, match_id)
 
+    def may_begin(self) -> None:
+        """Refuse a new match while a restart is counted down to."""
+        if self._last_call:
+            wait_ms = (self._last_call.restart_in_ms or 0) + COME_BACK_MS
+            raise Refusal(Code.RESTARTING, "the server is about to restart; seek again when it is back", wait_ms)
+
     def may_rematch(self, table: Table) -> None:
         """Refuse a rematch unless both players are at the table still, and may have one match more."""
+        self.may_begin()
         for player in table.seats or ():
             session = self.sessions.get(player)
             if session is None or not table.is_present(player):
@@ -263,6 +284,22 @@ class Hub:
         if self._tables.get(table.id) is table:
             del self._tables[table.id]
             self.noticeboard.changed("live")
+
+    def announce(self, text: str, restart_in_ms: int | None = None) -> None:
+        """Show a line to everybody; with a time until the restart, begin no match from now on."""
+        notice = wire.Notice(text, restart_in_ms)
+        if restart_in_ms is not None:
+            self._last_call = notice
+        told = frame(wire.encode(notice))
+        for session in self.sessions.values():
+            session.connection.send(told)
+
+    def stay(self) -> None:
+        """Begin matches again; who was put off and does not play is sent round once, so that he asks again."""
+        self._last_call = None
+        for session in list(self.sessions.values()):
+            if not session.live:
+                session.connection.close(Closing.RESTART)
 
     # The end.
 

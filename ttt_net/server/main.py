@@ -15,6 +15,7 @@ from contextlib import AsyncExitStack
 
 from ttt_net.errors import ConfigurationError
 from ttt_net.server.addresses import BACKLOG, is_loopback, listen
+from ttt_net.server.admin.door import Door, attending, open_door
 from ttt_net.server.announce import announced
 from ttt_net.server.configuration import Configuration
 from ttt_net.server.connection import Connection
@@ -55,13 +56,14 @@ def _carry_out(order: Order) -> int:
         try:
             with asyncio.Runner(loop_factory=_loop_factory()) as runner:
                 hub = Hub(Journal(database), configuration, steady_clock(), random.SystemRandom())
-                runner.run(_serve(hub, database, listening))
+                door = open_door(configuration.admin, configuration.folder)
+                runner.run(_serve(hub, database, listening, door))
         finally:
             database.close()
     return 0
 
 
-async def _serve(hub: Hub, database: Database, listening: socket.socket) -> None:
+async def _serve(hub: Hub, database: Database, listening: socket.socket, door: Door | None) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -75,6 +77,7 @@ async def _serve(hub: Hub, database: Database, listening: socket.socket) -> None
         if hub.configuration.announce and not is_loopback(where.host):
             await running.enter_async_context(announced(where, hub.census))
         await running.enter_async_context(serving(hub, database, listening))
+        await running.enter_async_context(attending(door, hub, database, stop.set))
         greet(where)
         await stop.wait()
     for number in (signal.SIGTERM, signal.SIGINT):  # one more of them would end in another exit code what is over

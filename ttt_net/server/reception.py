@@ -40,6 +40,9 @@ class House(Interface):
     def seat(self, started: wire.Started, seats: tuple[PlayerId, PlayerId]) -> None:
         """Open the table of a match that has been written down."""
 
+    def may_begin(self) -> None:
+        """Refuse a new match while a restart is counted down to."""
+
 
 class Reception:
     """Carries out the requests by which players find one another. Each handler raises `Refusal` or answers `ok`."""
@@ -170,6 +173,7 @@ class Reception:
         self._start(self._lobby.joined(invitation, session.player))
 
     def _may_play_more(self, session: Session) -> None:
+        self._house.may_begin()
         if len(session.live) >= self._house.limits.max_live_matches:
             raise Refusal(
                 Code.TOO_MANY_MATCHES,

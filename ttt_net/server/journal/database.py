@@ -34,6 +34,9 @@ T = TypeVar("T")
 MAX_BATCH = 256
 """The most jobs in one commit, so that the first of them does not wait for ever for its answer."""
 
+SLOW_S = 5.0
+"""A transaction that takes longer means that the disk hangs."""
+
 
 class StorageError(TttNetError):
     """A job that left no trace: the disk is full or failing, or the job broke a law of the schema."""
@@ -58,6 +61,8 @@ class Database:
         """How long transactions took, each of one or more jobs."""
         self.failures = 0
         """Jobs that failed."""
+        self._is_failing = False
+        self._working_since_s: float | None = None
         self._connection, self._lock = _open(path)
 
     def submit(self, work: Callable[[sqlite3.Connection], Any], done: Callable[[Any], None]) -> None:
@@ -99,6 +104,24 @@ class Database:
         self._hand_over()
         self._jobs.put(None)
 
+    @property
+    def waiting(self) -> int:
+        """How many jobs wait for the disk, beside those that are under way."""
+        return len(self._gathered) + self._jobs.qsize()
+
+    def trouble(self) -> str | None:
+        """Return what is wrong with the disk at this moment, or None; to be asked on the event loop, and at once."""
+        since_s = self._working_since_s
+        if since_s is not None and time.perf_counter() - since_s > SLOW_S:
+            return f"the disk has not answered for {time.perf_counter() - since_s:.0f} s"
+        if self._is_failing:
+            self.submit(_probe, self._probed)  # so that an idle server notices when the disk works again
+            return "the disk refuses to be written"
+        return None
+
+    def _probed(self, failure: StorageError | None) -> None:
+        self._is_failing = failure is not None
+
     def close(self) -> None:
         """Close the file; nothing may be running."""
         self._connection.close()
@@ -116,20 +139,23 @@ class Database:
                 job = self._jobs.get()
             is_running = job is not None
             if batch:
-                since_s = time.perf_counter()
+                self._working_since_s = since_s = time.perf_counter()
                 results = self._commit(batch)
+                self._working_since_s = None
                 self.commit_s.observe(time.perf_counter() - since_s)
                 notify(partial(_report, batch, results))
 
     def _commit(self, batch: list[_Job]) -> list[Any]:
         """Do the jobs in one transaction; if any fails, each in its own, so that one cannot spoil the others."""
         connection = self._connection
+        before = connection.total_changes
         try:
             connection.execute("BEGIN")  # not IMMEDIATE: a disk that cannot be written can still be read
             results: list[Any] = []
             for work, jobs in groupby(batch, key=attrgetter("work")):
                 results += work(connection, [job.item for job in jobs])
             connection.execute("COMMIT")
+            self._is_failing = self._is_failing and connection.total_changes == before
         except Exception as error:  # whatever went wrong in one job, the others have theirs done, and the thread lives
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
@@ -137,6 +163,7 @@ class Database:
                 return [result for job in batch for result in self._commit([job])]
             is_ours = not isinstance(error, sqlite3.Error | StorageError)
             self.failures += 1
+            self._is_failing = isinstance(error, sqlite3.OperationalError)
             log.error("storage: %s", error, exc_info=is_ours)
             return [StorageError(str(error))]
         return results
@@ -148,6 +175,11 @@ def _report(batch: list[_Job], results: list[Any]) -> None:
             job.done(result)
         except Exception:  # a fault of ours in one answer must not keep the others from theirs
             log.exception("fault while answering a job")
+
+
+def _probe(connection: sqlite3.Connection) -> None:
+    """Write what is there already."""
+    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 
 def open_readonly(path: Path) -> sqlite3.Connection:

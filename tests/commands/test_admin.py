@@ -1,0 +1,120 @@
+"""`python -m ttt_net admin` against a server in this process."""
+
+import asyncio
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.server.admin.attended import attended
+from ttt_net.__main__ import main
+from ttt_net.commands.admin import reached
+from ttt_net.commands.admin_top import draw, watch
+from ttt_net.server.admin import words
+
+
+class Shell:
+    """Runs the command as a person would, and returns what it prints."""
+
+    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self._folder = folder
+        self._capsys = capsys
+
+    async def run(self, *arguments: str) -> str:
+        code = await asyncio.to_thread(main, ["admin", "--data", str(self._folder), *arguments])
+        printed = self._capsys.readouterr()
+        assert (code, printed.err) == (0, "")
+        return printed.out
+
+    async def fail(self, *arguments: str) -> str:
+        assert await asyncio.to_thread(main, ["admin", "--data", str(self._folder), *arguments]) == 2
+        (line,) = self._capsys.readouterr().err.splitlines()
+        return line
+
+
+@pytest.fixture
+def shell(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Shell:
+    return Shell(tmp_path, capsys)
+
+
+@pytest.mark.parametrize("wanted", ["", "127.0.0.1:0"], ids=["unix", "loopback"])
+async def test_a_host_sees_who_is_here_and_what_is_played(tmp_path: Path, shell: Shell, wanted: str) -> None:
+    async with attended(tmp_path, wanted) as each:
+        first, second, match = await each.server.pair()
+        await first.play(match, (first, 0), (second, 1))
+        stats = await shell.run("stats")
+        assert "2: 2 people, 0 bots" in stats
+        assert "1 live of 1 in memory" in stats
+        assert "state        ready" in stats
+        heading, ann, bob = (await shell.run("players")).splitlines()
+        assert heading.split()[:3] == ["name", "bot", "address"]
+        assert ann.split()[0] == "Ann"
+        assert bob.split()[0] == "Bob"
+        assert match in (await shell.run("matches")).splitlines()[1]
+        assert json.loads(await shell.run("--json", "matches"))["matches"][0]["match"] == match
+
+
+async def test_a_host_announces_kicks_and_drains(tmp_path: Path, shell: Shell) -> None:
+    async with attended(tmp_path) as each:
+        ann, bob = [await each.server.join(name) for name in ("Ann", "Bob")]
+        assert await shell.run("announce", "tea at five") == "told 2 players\n"
+        assert (await ann.hear("notice"))["text"] == "tea at five"
+        assert await shell.run("kick", "bob", "no manners") == "Bob was sent away\n"
+        assert await bob.close_code() == 4005
+        assert await shell.run("drain", "90") == "the server ends in 90 seconds\n"
+        assert "restarts in" in await shell.run("stats")
+        assert await shell.run("drain", "--cancel") == "the restart was called off\n"
+        await shell.run("drain", "0")
+        await each.stopped.wait()
+
+
+async def test_what_cannot_be_done_is_said_in_one_line(tmp_path: Path, shell: Shell) -> None:
+    assert "no server runs in" in await shell.fail("stats")
+    async with attended(tmp_path) as each:
+        assert "nobody called Eve" in await shell.fail("kick", "Eve")
+        (tmp_path / "admin.token").write_text("something else that is long enough\n")
+        assert "401" in await shell.fail("stats")
+        assert each.server.sessions == {}
+    assert "no server runs in" in await shell.fail("stats")
+    (tmp_path / "admin.address").write_text(str(tmp_path / "admin.sock"))
+    assert "no server answers" in await shell.fail("stats")
+
+
+async def test_top_writes_a_line_for_each_look_into_a_pipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ttt_net.commands.admin_top._EVERY_S", 0.0)
+    async with attended(tmp_path) as each:
+        first, second, match = await each.server.pair()
+        await first.play(match, (first, 0), (second, 1))
+        output = io.StringIO()
+
+        def look_twice() -> int:
+            with reached(tmp_path) as line:
+                return watch(line, output, 2)
+
+        assert await asyncio.to_thread(look_twice) == 0
+        lines = output.getvalue().splitlines()
+        assert len(lines) == 2
+        assert all(line.startswith("ready; 2 people, 0 bots, 1 live, ") for line in lines)
+
+
+def test_top_draws_hostile_names_as_text_and_no_more_rows_than_fit() -> None:
+    from rich.console import Console
+
+    timing = words.Timing((1.0,), [1, 0], 0.5)
+    report = words.Report(
+        name="[bold]lobby\x1b[2J", version="1", up_s=7_300.0, unready=None, restart_in_s=None, connections=2, people=1,
+        bots=1, tables=1, live=1, queue_bytes=0, jobs=0, accepted=2, requests=3, matches=1, moves=10, failures=0,
+        refusals={"stale_ply": 1}, endings={}, move_s=timing, commit_s=timing, lag_s=timing,
+    )  # fmt: skip
+    row = words.MatchRow("k3V9aaaa", "tictactoe", ("[red]Ann", "Bob\x1b]0;x\x07"), (True, True), 3, 0, is_private=False)
+    output = io.StringIO()
+    console = Console(file=output, width=80, height=24, force_terminal=False)
+    console.print(draw(report, None, words.MatchRows(50, [row] * 50), 24))
+    drawn = output.getvalue()
+    assert "[bold]lobby[2J" in drawn
+    assert "[red]Ann - Bob]0;x" in drawn
+    assert "\x1b" not in drawn
+    assert drawn.count("k3V9aaaa") == 15
+    assert "moves/s      0; half within 1000 ms" in drawn.replace("moves/s      1;", "moves/s      0;")
+    assert "up 2 hours" in drawn

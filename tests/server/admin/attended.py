@@ -1,0 +1,89 @@
+"""A server in this process with its admin listener, and an admin who knows nothing of ttt_net but the protocol."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from websockets.asyncio.client import ClientConnection, connect, unix_connect
+
+from tests.server.running import PATIENCE_S, Server, running
+from ttt_net.server.admin.door import Door, attending, open_door
+from ttt_net.server.configuration import Configuration
+
+
+class Admin:
+    """A connection to the admin listener."""
+
+    def __init__(self, socket: ClientConnection) -> None:
+        self.socket = socket
+
+    async def ask(self, ask: str, **fields: object) -> dict[str, Any]:
+        """Ask one question and return the answer."""
+        await self.socket.send(json.dumps({"ask": ask, **fields}))
+        answer: dict[str, Any] = json.loads(await self.socket.recv())
+        return answer
+
+    async def done(self, ask: str, **fields: object) -> str:
+        """Have something done that must be done; return what is said of it."""
+        answer = await self.ask(ask, **fields)
+        assert answer["answer"] == "done", answer
+        return str(answer["text"])
+
+    async def failed(self, ask: str, **fields: object) -> str:
+        """Ask for something that cannot be; return why."""
+        answer = await self.ask(ask, **fields)
+        assert answer["answer"] == "failed", answer
+        return str(answer["text"])
+
+
+class Attended:
+    """A running server with an admin listener."""
+
+    def __init__(self, server: Server, door: Door) -> None:
+        self.server = server
+        self.door = door
+        self.stopped = asyncio.Event()
+        """Set when an admin has ended the server."""
+
+    async def http(self, path: str, *headers: str) -> tuple[int, str]:
+        """Ask a plain question; return status and body."""
+        if "/" in self.door.address:
+            reader, writer = await asyncio.open_unix_connection(self.door.address)
+        else:
+            reader, writer = await asyncio.open_connection(*self.door.address.rsplit(":", 1))
+        lines = (f"GET {path} HTTP/1.1", "Host: admin", *headers, "", "")
+        writer.write("\r\n".join(lines).encode())
+        head, _, body = (await reader.read()).decode().partition("\r\n\r\n")
+        writer.close()
+        return int(head.split()[1]), body
+
+    @property
+    def authorization(self) -> str:
+        return f"Authorization: Bearer {self.door.token}"
+
+    @asynccontextmanager
+    async def admin(self) -> AsyncIterator[Admin]:
+        """Connect with the token inside the block."""
+        headers = {"Authorization": f"Bearer {self.door.token}"}
+        if "/" in self.door.address:
+            connecting = unix_connect(self.door.address, "ws://admin/", additional_headers=headers)
+        else:
+            connecting = connect(f"ws://{self.door.address}/", additional_headers=headers, proxy=None)
+        async with connecting as socket:
+            yield Admin(socket)
+
+
+@asynccontextmanager
+async def attended(
+    folder: Path, wanted: str = "", configuration: Configuration | None = None
+) -> AsyncIterator[Attended]:
+    """Run a server with an admin listener inside the block."""
+    async with running(folder, configuration=configuration) as server:
+        door = open_door(wanted, folder)
+        assert door is not None
+        each = Attended(server, door)
+        async with attending(door, server.hub, server.database, each.stopped.set), asyncio.timeout(PATIENCE_S):
+            yield each

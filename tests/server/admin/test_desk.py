@@ -1,0 +1,234 @@
+"""What an admin may do, and that nobody else may."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from websockets.asyncio.client import connect, unix_connect
+from websockets.exceptions import InvalidStatus
+
+from tests.server.admin.attended import attended
+from tests.server.running import until
+
+
+@pytest.fixture(params=["", "127.0.0.1:0"], ids=["unix", "loopback"])
+def wanted(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+async def test_the_figures_are_those_of_the_moment(tmp_path: Path, wanted: str) -> None:
+    async with attended(tmp_path, wanted) as each, each.admin() as admin:
+        before = await admin.ask("stats")
+        assert (before["people"], before["live"], before["moves"], before["unready"]) == (0, 0, 0, None)
+        first, second, match = await each.server.pair()
+        await each.server.join("Deep", bot="alphabeta")
+        await first.play(match, (first, 0), (second, 1))
+        after = await admin.ask("stats")
+        assert (after["people"], after["bots"], after["connections"], after["live"]) == (2, 1, 3, 1)
+        assert (after["moves"], sum(after["move_s"]["counts"]), after["matches"]) == (2, 2, 1)
+        assert after["up_s"] >= before["up_s"]
+
+
+async def test_players_and_matches_are_listed_private_ones_too(tmp_path: Path) -> None:
+    async with attended(tmp_path) as each, each.admin() as admin:
+        ann, bob = [await each.server.join(name) for name in ("Ann", "Bob")]
+        await ann.ok("invite")
+        await bob.ok("join", code=(await ann.hear("invitation"))["code"])
+        match = (await ann.hear("snapshot"))["match"]
+        players = await admin.ask("players")
+        assert [row["name"] for row in players["players"]] == ["Ann", "Bob"]
+        assert {row["address"] for row in players["players"]} == {"127.0.0.1"}
+        assert players["players"][0]["matches"] == [match]
+        (row,) = (await admin.ask("matches"))["matches"]
+        assert (row["match"], row["is_private"], row["present"]) == (match, True, [True, True])
+        bob.abort()
+        await until(lambda: len(each.server.sessions) == 1)
+        (row,) = (await admin.ask("matches"))["matches"]
+        assert sorted(row["present"]) == [False, True]
+
+
+async def test_a_player_is_kicked_with_a_reason_and_told_not_to_come_back(tmp_path: Path) -> None:
+    async with attended(tmp_path) as each, each.admin() as admin:
+        ann = await each.server.join("Ann")
+        assert "nobody called Eve" in await admin.failed("kick", name="Eve")
+        assert "Ann" in await admin.done("kick", name="ANN", reason="swearing\x1b[2J")
+        assert await ann.close_code() == 4005
+        assert ann.socket.close_reason == "the host has sent you away: swearing[2J"
+        assert each.server.hub.meters.endings == {"kicked": 1}
+
+
+async def test_everybody_hears_an_announcement_without_control_characters(tmp_path: Path) -> None:
+    async with attended(tmp_path) as each, each.admin() as admin:
+        peers = [await each.server.join(name) for name in ("Ann", "Bob")]
+        await admin.done("announce", text="tea at \x1bfive")
+        for peer in peers:
+            assert await peer.hear("notice") == {"type": "notice", "text": "tea at five"}
+        assert await admin.failed("announce", text="\x1b")
+
+
+async def test_a_drain_counts_down_begins_no_match_and_ends_the_server(tmp_path: Path) -> None:
+    async with attended(tmp_path) as each, each.admin() as admin:
+        first, second, match = await each.server.pair()
+        await admin.done("drain", in_s=1)
+        notice = await first.hear("notice")
+        assert notice["restart_in_ms"] == 1000
+        assert await first.refused("seek", games=["tictactoe"]) == "restarting"
+        assert await first.refused("invite") == "restarting"
+        await first.ok("play", match=match, ply=0, move=4)
+        late = await each.server.join("Late")
+        assert (await late.hear("notice"))["restart_in_ms"] == 1000
+        assert await late.refused("seek") == "restarting"
+        assert (await admin.ask("stats"))["unready"] == "the server is about to restart"
+        assert (await each.http("/readyz"))[0] == 503
+        await second.hear("played", match=match)
+        await each.stopped.wait()
+
+
+async def test_no_rematch_begins_while_a_drain_is_counted_down(tmp_path: Path) -> None:
+    async with attended(tmp_path) as each, each.admin() as admin:
+        first, second, match = await each.server.pair()
+        await first.ok("resign", match=match)
+        await second.hear("ended")
+        await first.ok("offer", match=match, kind="rematch")
+        await admin.done("drain", in_s=60)
+        assert await second.refused("offer", match=match, kind="rematch") == "restarting"
+
+
+async def test_a_drain_that_is_called_off_lets_matches_begin_and_sends_the_idle_round(tmp_path: Path) -> None:
+    async with attended(tmp_path) as each, each.admin() as admin:
+        first, _, match = await each.server.pair()
+        idle = await each.server.join("Idle")
+        assert await admin.failed("drain", in_s=None)
+        await admin.done("drain", in_s=60)
+        assert await idle.refused("seek") == "restarting"
+        await admin.done("drain", in_s=None)
+        assert await idle.close_code() == 1012
+        await first.ok("play", match=match, ply=0, move=4)
+        await each.server.pair("Cid", "Dan")
+        assert (await admin.ask("stats"))["restart_in_s"] is None
+        assert not each.stopped.is_set()
+
+
+async def test_the_countdown_is_told_again_as_it_runs_out(tmp_path: Path) -> None:
+    async with attended(tmp_path) as each, each.admin() as admin:
+        ann = await each.server.join("Ann")
+        await admin.done("drain", in_s=6)
+        assert [(await ann.hear("notice"))["restart_in_ms"] for _ in range(2)] == [6000, 5000]
+        await admin.done("drain", in_s=0)
+        await each.stopped.wait()
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[]", '{"ask":"nonsense"}', '{"ask":"kick"}', '{"ask":"stats","more":1}', "[" * 4_000]
+)
+async def test_what_is_no_question_is_answered_and_changes_nothing(tmp_path: Path, text: str) -> None:
+    async with attended(tmp_path) as each, each.admin() as admin:
+        await admin.socket.send(text)
+        assert "no question" in str(await admin.socket.recv())
+        assert (await admin.ask("stats"))["answer"] == "report"
+
+
+@pytest.mark.parametrize("token", [None, "", "wrong", "x" * 1_000, "\xff"])
+async def test_without_the_token_nothing_but_health_is_answered(tmp_path: Path, token: str | None, wanted: str) -> None:
+    async with attended(tmp_path, wanted) as each:
+        headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+        if wanted:
+            connecting = connect(f"ws://{each.door.address}/", additional_headers=headers, proxy=None)
+        else:
+            connecting = unix_connect(each.door.address, "ws://admin/", additional_headers=headers)
+        with pytest.raises(InvalidStatus, match="401"):
+            await connecting
+        lines = [f"{name}: {value}" for name, value in headers.items()]
+        assert (await each.http("/metrics", *lines))[0] == 401
+        assert (await each.http("/", *lines))[0] == 401
+        assert await each.http("/healthz", *lines) == (200, "ok\n")
+        assert await each.http("/readyz", *lines) == (200, "ready\n")
+
+
+async def test_a_page_of_a_browser_is_not_let_in_even_with_the_token(tmp_path: Path) -> None:
+    async with attended(tmp_path) as each:
+        assert (await each.http("/metrics", each.authorization, "Origin: http://localhost"))[0] == 401
+        assert (await each.http("/metrics", each.authorization, each.authorization))[0] == 401
+        assert (await each.http("/nonsense", each.authorization))[0] == 404
+
+
+@pytest.mark.parametrize("path", ["/metrics", "/readyz", "/stats", "/admin", "/kick", "/drain"])
+async def test_nothing_of_it_is_on_the_public_port(tmp_path: Path, path: str) -> None:
+    async with attended(tmp_path) as each:
+        peer = await each.server.raw()
+        await peer.send(f"GET {path} HTTP/1.1\r\n{each.authorization}\r\n\r\n".encode())
+        assert await peer.status() == 404
+
+
+@pytest.mark.parametrize("ask", ["stats", "players", "matches", "kick", "announce", "drain"])
+async def test_no_player_can_say_what_an_admin_says(tmp_path: Path, ask: str) -> None:
+    async with attended(tmp_path) as each:
+        ann = await each.server.join("Ann")
+        assert await ann.refused(ask if ask not in ("players", "matches") else "stats") == "bad_message"
+        await ann.socket.send(f'{{"ask":"{ask}"}}')
+        assert (await ann.hear("refused"))["code"] == "bad_message"
+
+
+async def test_metrics_are_read_by_prometheus_own_parser(tmp_path: Path) -> None:
+    parser = pytest.importorskip("prometheus_client.parser")
+    async with attended(tmp_path) as each:
+        first, second, match = await each.server.pair()
+        await first.play(match, (first, 0), (second, 1))
+        assert await first.refused("play", match=match, ply=0, move=8) == "stale_ply"
+        status, text = await each.http("/metrics", each.authorization)
+        assert status == 200
+        samples = {
+            (sample.name, *sorted(sample.labels.items())): sample.value
+            for family in parser.text_string_to_metric_families(text)
+            for sample in family.samples
+        }
+        assert samples[("ttt_net_moves_total",)] == 2
+        assert samples[("ttt_net_connections",)] == 2
+        assert samples[("ttt_net_sessions", ("kind", "person"))] == 2
+        assert samples[("ttt_net_live_matches",)] == 1
+        assert samples[("ttt_net_refusals_total", ("code", "stale_ply"))] == 1
+        assert samples[("ttt_net_move_seconds_bucket", ("le", "+Inf"))] == 2
+        assert samples[("ttt_net_commit_seconds_count",)] >= 4
+        assert samples[("ttt_net_ready",)] == 1
+        assert match not in text
+        assert "Ann" not in text
+
+
+async def test_a_disk_that_refuses_makes_the_server_unready_until_it_works_again(tmp_path: Path) -> None:
+    async with attended(tmp_path) as each:
+        first, _, match = await each.server.pair()
+        each.server.database.submit(lambda db: db.execute("PRAGMA query_only = ON"), lambda _: None)
+        assert await first.refused("play", match=match, ply=0, move=4) == "storage"
+        assert await each.http("/readyz") == (503, "the disk refuses to be written\n")
+        each.server.database.submit(lambda db: db.execute("PRAGMA query_only = OFF"), lambda _: None)
+        await each.http("/readyz")
+        await each.server.flushed()
+        assert await each.http("/readyz") == (200, "ready\n")
+
+
+async def test_a_disk_that_hangs_makes_the_server_unready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ttt_net.server.journal.database.SLOW_S", 0.0)
+    async with attended(tmp_path) as each:
+        with each.server.stopped_disk():
+            await until(lambda: each.server.database.trouble() is not None)
+            status, body = await each.http("/readyz")
+            assert (status, "has not answered" in body) == (503, True)
+        await each.server.flushed()
+        assert each.server.database.trouble() is None
+
+
+async def test_an_admin_who_does_not_read_holds_up_neither_the_end_nor_the_others(tmp_path: Path) -> None:
+    async with attended(tmp_path) as each, each.admin() as other, each.admin() as deaf:
+        deaf.socket.transport.pause_reading()
+        for _ in range(50):
+            await deaf.socket.send('{"ask":"stats"}')
+        assert (await other.ask("stats"))["answer"] == "report"
+        deaf.socket.transport.abort()
+
+
+async def test_more_admins_than_there_is_room_for_are_turned_away(tmp_path: Path) -> None:
+    async with attended(tmp_path) as each:
+        idle = [await asyncio.open_unix_connection(each.door.address) for _ in range(17)]
+        assert await idle[-1][0].read() == b""
+        for _, writer in idle:
+            writer.close()

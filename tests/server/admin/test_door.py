@@ -1,0 +1,88 @@
+"""Where the admin comes in: what is private, what is refused."""
+
+import os
+import socket
+import stat
+from pathlib import Path
+
+import pytest
+
+from ttt_net.errors import ConfigurationError
+from ttt_net.server.admin.door import ADDRESS_FILE, SOCKET_FILE, TOKEN_FILE, Door, open_door
+
+
+def opened(wanted: str, folder: Path) -> Door:
+    door = open_door(wanted, folder)
+    assert door is not None
+    door.listening.close()
+    return door
+
+
+def test_by_default_it_is_a_socket_in_the_folder_for_its_owner_alone(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        door = opened("", tmp_path)
+    finally:
+        os.umask(before)
+    assert door.address == str(tmp_path / SOCKET_FILE)
+    modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir()}
+    assert modes == {SOCKET_FILE: 0o600, ADDRESS_FILE: 0o600, TOKEN_FILE: 0o600}
+
+
+def test_the_token_stays_the_same_and_is_long(tmp_path: Path) -> None:
+    tokens = {opened("", tmp_path).token for _ in range(3)}
+    assert len(tokens) == 1
+    assert len(tokens.pop()) == 43
+
+
+def test_a_socket_that_a_killed_server_left_is_no_hindrance(tmp_path: Path) -> None:
+    left = socket.socket(socket.AF_UNIX)
+    left.bind(str(tmp_path / SOCKET_FILE))
+    left.close()
+    opened("", tmp_path)
+
+
+def test_a_folder_with_too_long_a_path_gets_a_port_of_the_loopback(tmp_path: Path) -> None:
+    folder = tmp_path / ("x" * 120)
+    folder.mkdir()
+    assert opened("", folder).address.startswith("127.0.0.1:")
+
+
+def test_off_is_off(tmp_path: Path) -> None:
+    assert open_door("off", tmp_path) is None
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("wanted", ["127.0.0.1:0", "localhost:0", "[::1]:0"])
+def test_a_port_of_the_loopback_is_taken(tmp_path: Path, wanted: str) -> None:
+    address = opened(wanted, tmp_path).address
+    assert int(address.rpartition(":")[2]) > 0
+    assert (tmp_path / ADDRESS_FILE).read_text() == address + "\n"
+
+
+@pytest.mark.parametrize("wanted", ["0.0.0.0:1", "[::]:1", "192.0.2.1:1", "example.org:1", "1234", "on", "127.0.0.1:x"])
+def test_what_can_be_reached_from_elsewhere_or_makes_no_sense_is_refused(tmp_path: Path, wanted: str) -> None:
+    with pytest.raises(ConfigurationError, match="admin: "):
+        open_door(wanted, tmp_path)
+
+
+def test_a_socket_where_none_can_be_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="cannot listen"):
+        open_door(str(tmp_path / "nowhere" / "socket"), tmp_path)
+    with pytest.raises(ConfigurationError, match="too long"):
+        open_door("/tmp/" + "x" * 200, tmp_path)
+
+
+@pytest.mark.parametrize("content", ["", "short", "\xff" * 40])
+def test_a_token_file_without_a_token_is_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / TOKEN_FILE).write_text(content, encoding="latin-1")
+    (tmp_path / TOKEN_FILE).chmod(0o600)
+    with pytest.raises(ConfigurationError, match=r"admin\.token"):
+        open_door("", tmp_path)
+
+
+def test_a_token_that_others_can_read_is_refused(tmp_path: Path) -> None:
+    (tmp_path / TOKEN_FILE).write_text("x" * 43)
+    (tmp_path / TOKEN_FILE).chmod(0o644)
+    with pytest.raises(ConfigurationError, match="chmod 600"):
+        open_door("", tmp_path)

@@ -1,0 +1,209 @@
+"""`admin`: look after a server that runs on this machine; asks it over the listener that its data folder names."""
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+from websockets.exceptions import InvalidStatus, WebSocketException
+from websockets.sync.client import ClientConnection, connect, unix_connect
+
+from ttt_net.commands.source import add_data
+from ttt_net.errors import ConfigurationError
+from ttt_net.server.admin import words
+from ttt_net.server.admin.door import ADDRESS_FILE, TOKEN_FILE
+from ttt_net.server.countdown import spoken
+from ttt_net.text import clean
+
+_TIMEOUT_S = 10.0
+MAX_ANSWER_BYTES = 1_048_576
+
+
+class Line:
+    """A connection to a server's admin listener."""
+
+    def __init__(self, connection: ClientConnection) -> None:
+        self._connection = connection
+
+    def ask(self, question: words.AnyAsked) -> words.AnyAnswer:
+        """Return the server's answer; one that says no raises `ConfigurationError`."""
+        try:
+            self._connection.send(words.encode(question).decode())
+            answer: words.AnyAnswer = words.decode_answer(self._connection.recv(timeout=_TIMEOUT_S))
+        except (OSError, WebSocketException, msgspec.MsgspecError) as error:
+            raise ConfigurationError(f"the server did not answer: {error or 'it took too long'}") from None
+        if isinstance(answer, words.Failed):
+            raise ConfigurationError(answer.text)
+        return answer
+
+
+def _read_address(folder: Path) -> tuple[str, str]:
+    try:
+        return tuple((folder / name).read_text(encoding="utf-8").strip() for name in (ADDRESS_FILE, TOKEN_FILE))  # type: ignore[return-value]
+    except FileNotFoundError:
+        raise ConfigurationError(
+            f"no server runs in {folder}, or it has no admin listener; name its folder with --data"
+        ) from None
+    except OSError as error:
+        raise ConfigurationError(f"cannot read {error.filename}: {error.strerror}; be the user who runs it") from None
+
+
+@contextmanager
+def reached(folder: Path) -> Iterator[Line]:
+    """Connect to the server whose data are in the folder; `ConfigurationError` says why that cannot be."""
+    address, token = _read_address(folder)
+    try:
+        connection = _connect(address, {"Authorization": f"Bearer {token}"})
+    except InvalidStatus as error:
+        raise ConfigurationError(f"the server at {address} said {error.response.status_code}; is it another?") from None
+    except (OSError, WebSocketException) as error:
+        raise ConfigurationError(f"no server answers at {address}: {error}") from None
+    with connection:
+        yield Line(connection)
+
+
+def _connect(address: str, headers: dict[str, str]) -> ClientConnection:
+    if "/" in address:
+        return unix_connect(
+            address, "ws://admin/", additional_headers=headers, open_timeout=_TIMEOUT_S, max_size=MAX_ANSWER_BYTES
+        )
+    return connect(
+        f"ws://{address}/",
+        additional_headers=headers,
+        open_timeout=_TIMEOUT_S,
+        max_size=MAX_ANSWER_BYTES,
+        proxy=None,
+    )
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the verb and its arguments."""
+    parser = subparsers.add_parser(
+        "admin",
+        help="look after a server that runs here",
+        description="Look after a server that runs on this machine.",
+    )
+    add_data(parser)
+    parser.add_argument("--json", action="store_true", help="print the answer as one JSON object")
+    acts = parser.add_subparsers(dest="act", metavar="ACT", required=True)
+    acts.add_parser("stats", help="print the server's figures")
+    acts.add_parser("players", help="list who is connected")
+    acts.add_parser("matches", help="list what is played")
+    acts.add_parser("top", help="show figures and matches until q or Ctrl-C; in a pipe, a line every second")
+    kick = acts.add_parser("kick", help="close a player's connection")
+    kick.add_argument("name")
+    kick.add_argument("reason", nargs="?", default="", help="what he is told")
+    announce = acts.add_parser("announce", help="show a line to everybody")
+    announce.add_argument("text")
+    drain = acts.add_parser("drain", help="count down for all to see, begin no more matches, then end the server")
+    drain.add_argument("seconds", nargs="?", type=int, default=60, help="how long (default %(default)s)")
+    drain.add_argument("--cancel", action="store_true", help="call it off")
+
+
+QUESTIONS: dict[str, Callable[[argparse.Namespace], words.AnyAsked]] = {
+    "stats": lambda args: words.Stats(),
+    "players": lambda args: words.Players(),
+    "matches": lambda args: words.Matches(),
+    "kick": lambda args: words.Kick(args.name, args.reason),
+    "announce": lambda args: words.Announce(args.text),
+    "drain": lambda args: words.Drain(None if args.cancel else args.seconds),
+}
+
+
+def run(args: argparse.Namespace) -> int:
+    """Ask, and print the answer."""
+    if args.act == "top":
+        from ttt_net.commands.admin_top import watch
+
+        with reached(args.data) as line:
+            return watch(line, sys.stdout)
+    with reached(args.data) as line:
+        answer = line.ask(QUESTIONS[args.act](args))
+    print(msgspec.json.encode(answer).decode() if args.json else as_text(answer))
+    return 0
+
+
+def as_text(answer: words.AnyAnswer) -> str:
+    """Return the answer for people."""
+    match answer:
+        case words.Report():
+            return _report(answer)
+        case words.PlayerRows():
+            rows = [
+                (
+                    each.name,
+                    each.bot or "",
+                    each.address,
+                    f"{each.connected_s:.0f}",
+                    str(each.lag_ms),
+                    " ".join(each.matches),
+                )
+                for each in answer.players
+            ]
+            return columns(("name", "bot", "address", "seconds", "lag ms", "matches"), rows)
+        case words.MatchRows():
+            lines = [
+                (each.match, each.game, " - ".join(each.players), str(each.ply), str(each.watchers), _private(each))
+                for each in answer.matches
+            ]
+            return columns(("match", "game", "players", "ply", "watchers", ""), lines)
+        case words.Done(text) | words.Failed(text):
+            return text
+
+
+def _few(matches: list[str]) -> str:
+    return " ".join(matches[:4]) + (f" and {len(matches) - 4} more" if len(matches) > 4 else "")
+
+
+def _private(row: words.MatchRow) -> str:
+    return "private" if row.is_private else ""
+
+
+def _report(report: words.Report) -> str:
+    refusals = sum(report.refusals.values())
+    facts = [
+        ("server", f"{clean(report.name, 60)}, ttt_net {report.version}, up {spoken(report.up_s)}"),
+        ("state", state(report)),
+        ("connections", f"{report.connections:,}: {report.people:,} people, {report.bots:,} bots"),
+        ("matches", f"{report.live:,} live of {report.tables:,} in memory; {report.matches:,} begun"),
+        ("moves", f"{report.moves:,}; {times(report.move_s)}"),
+        ("commits", f"{sum(report.commit_s.counts):,}; {times(report.commit_s)}; {report.failures:,} failed"),
+        ("loop lag", times(report.lag_s)),
+        ("waiting", f"{report.queue_bytes:,} bytes for clients, {report.jobs:,} jobs for the disk"),
+        ("requests", f"{report.requests:,}, {refusals:,} refused{_by_reason(report.refusals)}"),
+        ("ended", f"{sum(report.endings.values()):,} connections{_by_reason(report.endings)}"),
+    ]
+    return "\n".join(f"{name:<12} {text}" for name, text in facts)
+
+
+def state(report: words.Report) -> str:
+    """Return in words whether all is well."""
+    if report.restart_in_s is not None:
+        return f"restarts in {spoken(report.restart_in_s)}"
+    return report.unready or "ready"
+
+
+def times(timing: words.Timing, before: words.Timing | None = None) -> str:
+    """Return half and 99 % of the values, as bounds, those since `before`."""
+    added = timing.since(before)
+    half, most = added.quantile(0.5), added.quantile(0.99)
+    return "none yet" if half is None or most is None else f"half within {_ms(half)}, 99 % within {_ms(most)}"
+
+
+def _ms(seconds: float) -> str:
+    return "more than 5 s" if seconds == float("inf") else f"{seconds * 1000:g} ms"
+
+
+def _by_reason(counts: dict[str, int]) -> str:
+    most = sorted(counts.items(), key=lambda item: -item[1])[:6]
+    return f" ({', '.join(f'{reason} {count:,}' for reason, count in most)})" if most else ""
+
+
+def columns(headings: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    """Return a table as lines, its columns as wide as they need to be."""
+    table = [headings, *(tuple(clean(cell, 60) for cell in row) for row in rows)]
+    widths = [max(map(len, cells)) for cells in zip(*table, strict=True)]
+    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in table)
+    return "\n".join(line.rstrip() for line in lines)

@@ -1,0 +1,100 @@
+"""`admin top`: the server's figures, once a second: a screen in a terminal, a line in a pipe."""
+
+import time
+from typing import Protocol, TextIO
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from ttt_net.commands.admin import state, times
+from ttt_net.server.admin import words
+from ttt_net.server.countdown import spoken
+from ttt_net.text import clean
+
+_EVERY_S = 1.0
+_ABOVE_TABLE = 9
+"""Rows of the screen that are not matches."""
+
+
+class Asker(Protocol):
+    """Who answers questions: a `Line`, or a test."""
+
+    def ask(self, question: words.AnyAsked) -> words.AnyAnswer:
+        """Return the answer."""
+
+
+def watch(line: Asker, output: TextIO, rounds: int | None = None) -> int:
+    """Show until Ctrl-C, or for that many rounds; return the exit code."""
+    console = Console(file=output, highlight=False)
+    before: words.Report | None = None
+    try:
+        if not console.is_terminal:
+            while rounds is None or rounds > 0:
+                before = _write_line(console, line, before)
+                rounds = None if rounds is None else rounds - 1
+                time.sleep(_EVERY_S)
+            return 0
+        with Live(console=console, screen=True, auto_refresh=False) as live:
+            while rounds is None or rounds > 0:
+                report, matches = _ask(line)
+                live.update(draw(report, before, matches, console.height), refresh=True)
+                before = report
+                rounds = None if rounds is None else rounds - 1
+                time.sleep(_EVERY_S)
+    except KeyboardInterrupt:
+        pass
+    return 0
+
+
+def _ask(line: Asker) -> tuple[words.Report, words.MatchRows]:
+    report, matches = line.ask(words.Stats()), line.ask(words.Matches())
+    assert isinstance(report, words.Report)
+    assert isinstance(matches, words.MatchRows)
+    return report, matches
+
+
+def _write_line(console: Console, line: Asker, before: words.Report | None) -> words.Report:
+    report, _ = _ask(line)
+    console.print(one_line(report, before), soft_wrap=True)
+    return report
+
+
+def one_line(report: words.Report, before: words.Report | None) -> Text:
+    """Return the moment as one line."""
+    return Text(
+        f"{state(report)}; {report.people} people, {report.bots} bots, {report.live} live,"
+        f" {rate(report, before):.0f} moves/s, {times(report.move_s, before.move_s if before else None)}"
+    )
+
+
+def rate(report: words.Report, before: words.Report | None) -> float:
+    """Return the moves per second since `before`, or since the start."""
+    moves, seconds = (report.moves - before.moves, report.up_s - before.up_s) if before else (report.moves, report.up_s)
+    return moves / max(seconds, 0.001)
+
+
+def draw(report: words.Report, before: words.Report | None, matches: words.MatchRows, height: int) -> RenderableType:
+    """Return the screen; peers' text goes through `clean` and `Text`, so that none of it is taken for markup."""
+    head = Text(clean(report.name, 60), style="bold")
+    head.append(f"  ttt_net {report.version}, up {spoken(report.up_s)}, ")
+    head.append(state(report), style="bold red" if report.unready else "green")
+    figures = Table(box=None, show_header=False, pad_edge=False)
+    for name, text in (
+        ("connections", f"{report.connections:,}: {report.people:,} people, {report.bots:,} bots"),
+        ("moves/s", f"{rate(report, before):,.0f}; {times(report.move_s, before.move_s if before else None)}"),
+        ("commits", times(report.commit_s, before.commit_s if before else None)),
+        ("loop lag", times(report.lag_s, before.lag_s if before else None)),
+        ("waiting", f"{report.queue_bytes:,} bytes for clients, {report.jobs:,} jobs for the disk"),
+        ("refused", f"{sum(report.refusals.values()):,}; ended {sum(report.endings.values()):,} connections"),
+    ):
+        figures.add_row(Text(name, style="dim"), Text(text))
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for heading in (f"{matches.count:,} matches", "game", "players", "ply", "watchers"):
+        table.add_column(heading, no_wrap=True)
+    for row in matches.matches[: max(0, height - _ABOVE_TABLE)]:
+        players = " - ".join(clean(name, 20) for name in row.players)
+        cells = (row.match, row.game, players, str(row.ply), str(row.watchers))
+        table.add_row(*(Text(cell) for cell in cells))
+    return Group(head, figures, table)

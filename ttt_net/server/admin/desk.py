@@ -1,0 +1,167 @@
+"""Carries out what an admin asks, over connections like those of the players, from a listener of its own.
+
+It is a second owner of `Connection`s, so bad peers are held here to the same bounds as at the players' door.
+"""
+
+import asyncio
+import hmac
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+
+import msgspec
+from websockets.http11 import Request, Response
+from websockets.server import ServerProtocol
+
+from ttt_net.errors import Closing, Code, Refusal
+from ttt_net.server.admin import words
+from ttt_net.server.admin.exposition import write
+from ttt_net.server.admin.report import match_rows, player_rows, report
+from ttt_net.server.connection import Connection, frame
+from ttt_net.server.countdown import Countdown, spoken
+from ttt_net.server.hub import Hub
+from ttt_net.server.journal import Database
+from ttt_net.server.limits import Limits
+from ttt_net.server.meters import Meters
+from ttt_net.text import clean, name_key
+
+log = logging.getLogger(__name__)
+
+LIMITS = replace(Limits(), max_connections=16, unsent_bytes=1_048_576, kernel_send_buffer=262_144)
+"""An admin's connections: few, with long answers."""
+
+
+class Desk:
+    """Whom an admin talks to."""
+
+    def __init__(self, hub: Hub, database: Database, token: str, stop: Callable[[], None]) -> None:
+        self.limits = LIMITS
+        self.meters = Meters()
+        self.now_ms = hub.now_ms
+        self._hub = hub
+        self._database = database
+        self._token = token
+        self._countdown = Countdown(hub, stop)
+        self._connections: set[Connection] = set()
+        self._since_ms = hub.now_ms()
+
+    # As the owner of connections.
+
+    def opened(self, connection: Connection, peer: str) -> None:
+        """Count the connection; above the limit, drop it at once."""
+        self._connections.add(connection)
+        if len(self._connections) > self.limits.max_connections:
+            connection.evict("full")
+
+    def closed(self, connection: Connection) -> None:
+        """Let go of the connection."""
+        self._connections.discard(connection)
+
+    def tick(self, now_s: float) -> None:
+        """Look after every connection; to be called about once a second."""
+        for connection in list(self._connections):
+            connection.tick(now_s)
+
+    def close_all(self) -> None:
+        """Drop all connections."""
+        for connection in list(self._connections):
+            connection.close(Closing.RESTART)
+            connection.abort()
+
+    def answer_http(self, connection: Connection, request: Request, protocol: ServerProtocol) -> Response | None:
+        """Answer a plain request; let a handshake pass that brings the token."""
+        is_plain = "Upgrade" not in request.headers
+        if is_plain and request.path == "/healthz":
+            return protocol.reject(200, "ok\n")
+        if is_plain and request.path == "/readyz":
+            unready = self._unready()
+            return protocol.reject(503, f"{unready}\n") if unready else protocol.reject(200, "ready\n")
+        if not self._may_enter(request):
+            return protocol.reject(401, "this needs the header Authorization: Bearer TOKEN; see admin.token\n")
+        if not is_plain:
+            return None
+        if request.path != "/metrics":
+            return protocol.reject(404, "not found\n")
+        written = write(self._report())
+        if written is None:
+            return protocol.reject(501, "metrics need the extra: pip install 'ttt_net[metrics]'\n")
+        kind, text = written
+        response = protocol.reject(200, text)
+        del response.headers["Content-Type"]
+        response.headers["Content-Type"] = kind
+        return response
+
+    def _may_enter(self, request: Request) -> bool:
+        given = request.headers.get_all("Authorization")
+        is_foreign = "Origin" in request.headers  # no page of any site has business here
+        wanted = f"Bearer {self._token}".encode()
+        return not is_foreign and len(given) == 1 and hmac.compare_digest(given[0].encode(), wanted)
+
+    def received(self, connection: Connection, text: str) -> None:
+        """Answer one question."""
+        connection.session = connection.session or self
+        if connection.meter():
+            self._answer(connection, words.Failed("too fast"))
+            return
+        try:
+            asked = words.decode_asked(text)
+        except (msgspec.MsgspecError, RecursionError) as error:
+            self._answer(connection, words.Failed(f"this is no question: {error}"))
+            return
+        try:
+            self._answer(connection, self._carry_out(asked))
+        except Refusal as refusal:
+            self._answer(connection, words.Failed(str(refusal)))
+
+    def _answer(self, connection: Connection, answer: words.AnyAnswer) -> None:
+        connection.send(frame(words.encode(answer)))
+
+    # The questions.
+
+    def _carry_out(self, asked: words.AnyAsked) -> words.AnyAnswer:
+        match asked:
+            case words.Stats():
+                return self._report()
+            case words.Players():
+                return player_rows(self._hub, asyncio.get_running_loop().time())
+            case words.Matches():
+                return match_rows(self._hub)
+            case words.Kick():
+                return self._kick(asked)
+            case words.Announce():
+                return self._announce(asked)
+            case words.Drain():
+                return self._drain(asked)
+
+    def _report(self) -> words.Report:
+        up_s = (self.now_ms() - self._since_ms) / 1000
+        return report(self._hub, self._database, up_s, self._unready(), self._countdown.left_s)
+
+    def _unready(self) -> str | None:
+        if self._countdown.left_s is not None:
+            return "the server is about to restart"
+        return self._database.trouble()
+
+    def _kick(self, asked: words.Kick) -> words.Done:
+        key = name_key(asked.name)
+        session = next((each for each in self._hub.sessions.values() if name_key(each.info.name) == key), None)
+        if session is None:
+            raise Refusal(Code.UNKNOWN_PLAYER, f"nobody called {asked.name} is connected")
+        reason = clean(asked.reason, 80)
+        session.connection.close(Closing.KICKED, f"the host has sent you away{': ' if reason else ''}{reason}")
+        return words.Done(f"{session.info.name} was sent away")
+
+    def _announce(self, asked: words.Announce) -> words.Done:
+        text = clean(asked.text, 200)
+        if not text:
+            raise Refusal(Code.BAD_MESSAGE, "there is nothing to see in that text")
+        self._hub.announce(text)
+        return words.Done(f"told {len(self._hub.sessions)} players")
+
+    def _drain(self, asked: words.Drain) -> words.Done:
+        if asked.in_s is None:
+            if not self._countdown.call_off():
+                raise Refusal(Code.BAD_MESSAGE, "no restart was under way")
+            return words.Done("the restart was called off")
+        self._countdown.begin(asked.in_s)
+        return words.Done(f"the server ends in {spoken(asked.in_s)}")

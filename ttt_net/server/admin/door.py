@@ -1,0 +1,143 @@
+"""Where the admin comes in: a Unix socket in the data folder, or a port of the loopback; and the token for it."""
+
+import asyncio
+import contextlib
+import os
+import secrets
+import socket
+import stat
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from ttt_net.errors import ConfigurationError
+from ttt_net.server.addresses import display, is_loopback, listen
+from ttt_net.server.admin.desk import Desk
+from ttt_net.server.connection import Connection
+from ttt_net.server.hub import Hub
+from ttt_net.server.journal import Database
+
+OFF = "off"
+SOCKET_FILE = "admin.sock"
+ADDRESS_FILE = "admin.address"
+"""Holds the address of a server that runs, for `python -m ttt_net admin`."""
+TOKEN_FILE = "admin.token"  # noqa: S105 - a name, not a secret
+_MAX_PATH_BYTES = 100
+"""Longer paths are too long for a Unix socket on some systems."""
+_TICK_S = 1.0
+
+
+class Door(NamedTuple):
+    """An open listener, its address as it is written down, and the token."""
+
+    listening: socket.socket
+    address: str
+    token: str
+    folder: Path
+
+
+def open_door(wanted: str, folder: Path) -> Door | None:
+    """Listen where the setting says; None if it says `off`. The folder must be held by this server alone.
+
+    Empty is a Unix socket in the folder, or a free port of the loopback where there can be none.
+    """
+    if wanted == OFF:
+        return None
+    path = Path(wanted) if "/" in wanted else folder / SOCKET_FILE
+    has_unix = hasattr(socket, "AF_UNIX") and len(os.fsencode(path.absolute())) <= _MAX_PATH_BYTES
+    if "/" in wanted and not has_unix:
+        raise ConfigurationError(f"admin: {path} is too long for a Unix socket, or there are none here")
+    token = _token(folder / TOKEN_FILE)
+    if has_unix and (not wanted or "/" in wanted):
+        listening, address = _listen_unix(path), str(path.absolute())
+    else:
+        host, port = _loopback(wanted or "127.0.0.1:0")
+        listening = listen(host, port)
+        address = display(*listening.getsockname()[:2])
+    _write_private(folder / ADDRESS_FILE, address)
+    return Door(listening, address, token, folder)
+
+
+def _loopback(text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    host = host.strip("[]")
+    try:
+        number = int(port)
+    except ValueError:
+        raise ConfigurationError(f"admin: {text} is neither {OFF}, nor a path, nor HOST:PORT") from None
+    if not is_loopback(host):
+        raise ConfigurationError(f"admin: {host} can be reached from elsewhere; use 127.0.0.1, [::1] or a Unix socket")
+    return host, number
+
+
+def _listen_unix(path: Path) -> socket.socket:
+    listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    before = os.umask(0o177)
+    try:
+        if path.is_socket():
+            path.unlink()  # of a server that was killed; the folder is ours alone
+        listening.bind(str(path))
+        listening.listen()
+    except OSError as error:
+        listening.close()
+        raise ConfigurationError(f"admin: cannot listen on {path}: {error.strerror}") from None
+    finally:
+        os.umask(before)
+    return listening
+
+
+def _token(path: Path) -> str:
+    """Return the token in the file, which is made if there is none."""
+    try:
+        if not path.exists():
+            _write_private(path, secrets.token_urlsafe(32))
+        if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
+            raise ConfigurationError(f"{path} can be read by others; chmod 600 it, or remove it to have a new one")
+        token = path.read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"cannot use {path}: {error}") from None
+    if len(token) < 16:
+        raise ConfigurationError(f"{path} holds no token; remove it to have a new one")
+    return token
+
+
+def _write_private(path: Path, text: str) -> None:
+    path.unlink(missing_ok=True)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        file.write(text + "\n")
+
+
+@contextlib.asynccontextmanager
+async def attending(door: Door | None, hub: Hub, database: Database, stop: Callable[[], None]) -> AsyncIterator[None]:
+    """Answer the admin inside the block; `stop` is what ends the server."""
+    if door is None:
+        yield
+        return
+    loop = asyncio.get_running_loop()
+    desk = Desk(hub, database, door.token, stop)
+    async with asyncio.TaskGroup() as tasks:
+        ticking = tasks.create_task(_tick(desk))
+        is_unix = door.listening.family not in (socket.AF_INET, socket.AF_INET6)
+        create = loop.create_unix_server if is_unix else loop.create_server
+        server = await create(lambda: Connection(desk, loop), sock=door.listening)
+        try:
+            yield
+        finally:
+            server.close()
+            desk.close_all()
+            ticking.cancel()
+            _close(door)
+
+
+def _close(door: Door) -> None:
+    door.listening.close()
+    (door.folder / ADDRESS_FILE).unlink(missing_ok=True)
+    if "/" in door.address:
+        Path(door.address).unlink(missing_ok=True)
+
+
+async def _tick(desk: Desk) -> None:
+    loop = asyncio.get_running_loop()
+    while True:
+        await asyncio.sleep(_TICK_S)
+        desk.tick(loop.time())

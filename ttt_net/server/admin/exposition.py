@@ -1,0 +1,82 @@
+"""The figures in the text format that Prometheus reads; written by `prometheus-client`, where that is installed."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from ttt_net.server.admin.words import Report, Timing
+
+try:
+    from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, ProcessCollector, generate_latest
+    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
+except ImportError:  # the extra `metrics`
+    CollectorRegistry = None  # type: ignore[assignment,misc]
+
+
+def write(report: Report) -> tuple[str, str] | None:
+    """Return the type of the content, and the report as text; None without `prometheus-client`."""
+    if CollectorRegistry is None:
+        return None
+    registry: Any = CollectorRegistry()
+    registry.register(_Collector(report))
+    ProcessCollector(registry=registry)
+    return CONTENT_TYPE_LATEST, generate_latest(registry).decode()
+
+
+class _Collector:
+    """What `prometheus-client` asks for metrics: here they are all known before."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+
+    def collect(self) -> Iterator[Any]:
+        """Yield every metric; the names of counters get their `_total` from the library."""
+        report = self._report
+        info = GaugeMetricFamily("ttt_net_info", "Constant 1; what runs is in the labels.", labels=["version"])
+        info.add_metric([report.version], 1)
+        yield info
+        for name, value, help in (
+            ("up_seconds", report.up_s, "Since the start of the server."),
+            ("ready", report.unready is None, "1 if new players are welcome: /readyz says 200."),
+            ("connections", report.connections, "Open connections."),
+            ("tables", report.tables, "Matches in memory, live ones and those that somebody hears."),
+            ("live_matches", report.live, "Live matches that somebody hears."),
+            ("queue_bytes", report.queue_bytes, "Bytes in our memory that clients have not read yet, in all."),
+            ("journal_waiting_jobs", report.jobs, "What waits for the disk."),
+        ):
+            yield GaugeMetricFamily(f"ttt_net_{name}", help, value=value)
+        sessions = GaugeMetricFamily("ttt_net_sessions", "Players who are connected.", labels=["kind"])
+        sessions.add_metric(["person"], report.people)
+        sessions.add_metric(["bot"], report.bots)
+        yield sessions
+        for name, value, help in (
+            ("connections_accepted", report.accepted, "Connections since the start."),
+            ("requests", report.requests, "Messages from clients, good or bad."),
+            ("matches", report.matches, "Matches that were begun."),
+            ("moves", report.moves, "Moves that were acknowledged."),
+            ("journal_failures", report.failures, "Jobs that the disk or a fault of ours made fail."),
+        ):
+            yield CounterMetricFamily(f"ttt_net_{name}", help, value=value)
+        yield _by_label("refusals", "code", report.refusals, "Requests that were refused, by the code.")
+        yield _by_label("connections_ended", "reason", report.endings, "Connections that the server ended, by reason.")
+        for name, timing, help in (
+            ("move_seconds", report.move_s, "From taking up a move to having told it; the commit is in it."),
+            ("commit_seconds", report.commit_s, "Transactions of the journal, each with one job or many."),
+            ("event_loop_lag_seconds", report.lag_s, "By how much the event loop was late."),
+        ):
+            yield HistogramMetricFamily(f"ttt_net_{name}", help, buckets=_buckets(timing), sum_value=timing.total)
+
+
+def _by_label(name: str, label: str, counts: dict[str, int], help: str) -> Any:  # noqa: ANN401 - a type of an extra
+    family = CounterMetricFamily(f"ttt_net_{name}", help, labels=[label])
+    for value, count in sorted(counts.items()):
+        family.add_metric([value], count)
+    return family
+
+
+def _buckets(timing: Timing) -> list[tuple[str, float]]:
+    """Return the classes as Prometheus has them: each counts all values that are at most its bound."""
+    count, buckets = 0, []
+    for bound, more in zip([*map(repr, timing.bounds), "+Inf"], timing.counts, strict=True):
+        count += more
+        buckets.append((bound, float(count)))
+    return buckets

@@ -1,0 +1,157 @@
+"""All that an admin may ask and all that he may be answered; one JSON object each, one answer to each question."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta, Struct
+
+from ttt_net.server.meters import Histogram
+
+Text = Annotated[str, Meta(max_length=200)]
+Name = Annotated[str, Meta(min_length=1, max_length=80)]
+Seconds = Annotated[int, Meta(ge=1, le=10 * 365 * 86_400)]
+
+
+class Asked(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, tag_field="ask", tag=str.lower):
+    """What every question is."""
+
+
+class Stats(Asked, frozen=True):
+    """Ask for the server's figures: a `Report`."""
+
+
+class Players(Asked, frozen=True):
+    """Ask who is connected: `PlayerRows`."""
+
+
+class Matches(Asked, frozen=True):
+    """Ask what is played, private matches too: `MatchRows`."""
+
+
+class Kick(Asked, frozen=True):
+    """Close a player's connection; he may come back when he likes."""
+
+    name: Name
+    reason: Text = ""
+
+
+class Announce(Asked, frozen=True):
+    """Show a line to everybody who is connected."""
+
+    text: Annotated[str, Meta(min_length=1, max_length=200)]
+
+
+class Drain(Asked, frozen=True):
+    """Begin no more matches, count down for everybody to see, and end the server; null calls it off."""
+
+    in_s: Annotated[int, Meta(ge=0, le=86_400)] | None
+
+
+AnyAsked = Stats | Players | Matches | Kick | Announce | Drain
+
+
+class Answer(Struct, frozen=True, tag_field="answer", tag=str.lower):
+    """What every answer is."""
+
+
+class Done(Answer, frozen=True):
+    """It was done, as `text` says."""
+
+    text: str
+
+
+class Failed(Answer, frozen=True):
+    """It was not done, for the reason that `text` says."""
+
+    text: str
+
+
+class Timing(Struct, frozen=True):
+    """A histogram since the start: how many values were at most each bound, the last class having none."""
+
+    bounds: tuple[float, ...]
+    counts: list[int]
+    total: float
+
+    def since(self, before: "Timing | None") -> Histogram:
+        """Return what was added since `before`."""
+        histogram = Histogram(self.bounds)
+        then = before.counts if before else [0] * len(self.counts)
+        histogram.counts = [count - earlier for count, earlier in zip(self.counts, then, strict=True)]
+        histogram.total = self.total - (before.total if before else 0)
+        return histogram
+
+
+class Report(Answer, frozen=True):
+    """The figures of the moment, and the counts since the start."""
+
+    name: str
+    version: str
+    up_s: float
+    unready: str | None
+    """Why new players should rather go elsewhere, if they should."""
+    restart_in_s: float | None
+    connections: int
+    people: int
+    bots: int
+    tables: int
+    """Matches in memory: live ones, and finished ones that somebody hears."""
+    live: int
+    queue_bytes: int
+    jobs: int
+    """What waits for the disk."""
+    accepted: int
+    requests: int
+    matches: int
+    moves: int
+    failures: int
+    refusals: dict[str, int]
+    endings: dict[str, int]
+    move_s: Timing
+    commit_s: Timing
+    lag_s: Timing
+
+
+class PlayerRow(Struct, frozen=True, omit_defaults=True):
+    """One who is connected."""
+
+    name: str
+    bot: str | None
+    address: str
+    connected_s: float
+    matches: list[str]
+    lag_ms: int
+    unsent_bytes: int
+
+
+class PlayerRows(Answer, frozen=True):
+    """Who is connected, the first 1,000 of `count` by name."""
+
+    count: int
+    players: list[PlayerRow]
+
+
+class MatchRow(Struct, frozen=True):
+    """One match that is played."""
+
+    match: str
+    game: str
+    players: tuple[str, str]
+    present: tuple[bool, bool]
+    ply: int
+    watchers: int
+    is_private: bool
+
+
+class MatchRows(Answer, frozen=True):
+    """What is played, the first 1,000 of `count`."""
+
+    count: int
+    matches: list[MatchRow]
+
+
+AnyAnswer = Done | Failed | Report | PlayerRows | MatchRows
+
+encode = msgspec.json.encode
+decode_asked = msgspec.json.Decoder(AnyAsked).decode
+decode_answer = msgspec.json.Decoder(AnyAnswer).decode

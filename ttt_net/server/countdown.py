@@ -1,0 +1,76 @@
+"""The end that an admin asked for: everybody sees how long it is until then, and no match begins any more."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Protocol as Interface
+
+log = logging.getLogger(__name__)
+
+TOLD_AT_S = (3_600, 1_800, 900, 600, 300, 120, 60, 30, 10, 5)
+"""With so much left it is said again."""
+
+
+class House(Interface):
+    """What the countdown asks of the hub."""
+
+    def announce(self, text: str, restart_in_ms: int | None = None) -> None:
+        """Show a line to everybody; with a time until the restart, begin no match from now on."""
+
+    def stay(self) -> None:
+        """Begin matches again."""
+
+
+class Countdown:
+    """At most one at a time; a new one takes the place of the last. At its end `stop` is called."""
+
+    def __init__(self, house: House, stop: Callable[[], None]) -> None:
+        self._house = house
+        self._stop = stop
+        self._next: asyncio.TimerHandle | None = None
+        self._ends_s: float | None = None
+
+    @property
+    def left_s(self) -> float | None:
+        """The seconds that are left, or None while nothing is counted down."""
+        return None if self._ends_s is None else max(0.0, self._ends_s - asyncio.get_running_loop().time())
+
+    def begin(self, in_s: float) -> None:
+        """Count down from `in_s` seconds."""
+        log.warning("drain: the server ends in %g s and begins no more matches", in_s)
+        self._cancel()
+        self._ends_s = asyncio.get_running_loop().time() + in_s
+        self._tell(in_s)
+
+    def call_off(self) -> bool:
+        """Go on as if nothing had been said; tell whether there was anything to call off."""
+        was_on = self._ends_s is not None
+        self._cancel()
+        if was_on:
+            log.warning("drain: called off")
+            self._house.announce("The restart was called off.")
+            self._house.stay()
+        return was_on
+
+    def _cancel(self) -> None:
+        if self._next:
+            self._next.cancel()
+        self._next = self._ends_s = None
+
+    def _tell(self, left_s: float) -> None:
+        if not left_s:
+            self._stop()
+            return
+        text = f"The server restarts in {spoken(left_s)}; your matches are safe."
+        self._house.announce(text, int(left_s * 1000))
+        following = next((mark for mark in TOLD_AT_S if mark < left_s), 0)
+        self._next = asyncio.get_running_loop().call_later(left_s - following, self._tell, following)
+
+
+def spoken(seconds: float) -> str:
+    """Return a stretch of time in words, rounded to what matters: `90 seconds`, `5 minutes`."""
+    if seconds <= 90:
+        return f"{seconds:.0f} second{'s' if round(seconds) != 1 else ''}"
+    if seconds < 5_400:
+        return f"{seconds / 60:.0f} minutes"
+    return f"{seconds / 3_600:.0f} hours"
