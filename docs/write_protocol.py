@@ -35,6 +35,7 @@ SHARED: tuple[type[Struct], ...] = (
     wire.OfferInfo,
     wire.AwayInfo,
     wire.OutcomeInfo,
+    wire.RatingChange,
     TimeControl,
     wire.SeekInfo,
     wire.LiveMatch,
@@ -167,7 +168,7 @@ class _InstantJournal:
         """Say that the facts are written down."""
         done(None)
 
-    def register(self, name: str, token: str, now_ms: int, done: Callable[[Player], None]) -> None:
+    def register(self, name: str, token: str, bot: str | None, now_ms: int, done: Callable[[Player], None]) -> None:
         """Say that the player is known from now on."""
         self._players += 1
         done(Player(self._players, name, ()))

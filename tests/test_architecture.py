@@ -21,7 +21,8 @@ ALLOWED: dict[str, set[str]] = {
     "match": {"errors", "games", "messages", "clock", "absence"},
     "history": {"errors", "games", "messages", "clock", "match"},
     "lobby": {"errors", "games", "messages", "clock"},
-    "server": {"errors", "text", "announcement", "games", "messages", "clock", "match", "history", "lobby"},
+    "ratings": set(),
+    "server": {"errors", "text", "announcement", "games", "messages", "clock", "match", "history", "lobby", "ratings"},
     "client": {"errors", "text", "announcement", "games", "messages", "clock"},
     "client.bot": {"errors", "text", "games", "messages", "clock", "strategies"},
 }

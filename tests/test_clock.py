@@ -1,7 +1,8 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ttt_net.clock import LAG_QUOTA_MAX_MS, Clock, TimeControl
+from ttt_net.clock import LAG_QUOTA_MAX_MS, Clock, TimeControl, speed
 
 FRESH = Clock.fresh(TimeControl(initial_ms=180_000, increment_ms=2_000))
 
@@ -78,3 +79,23 @@ def test_what_is_charged_is_what_was_used(waits: list[int]) -> None:
     assert all(left >= 0 for left in clock.read(now))
     if sum(waits) < 180_000:
         assert total == 360_000 + 2_000 * len(waits) - sum(waits)
+
+
+@pytest.mark.parametrize(
+    ("time", "expected"),
+    [
+        (None, "untimed"),
+        (TimeControl(60_000), "bullet"),
+        (TimeControl(20_000, 1_000), "bullet"),
+        (TimeControl(60_000, 1_000), "blitz"),
+        (TimeControl(180_000, 2_000), "blitz"),
+        (TimeControl(300_000), "blitz"),
+        (TimeControl(300_000, 1_000), "rapid"),
+        (TimeControl(600_000), "rapid"),
+        (TimeControl(1_000, per_move=True), "bullet"),
+        (TimeControl(5_000, per_move=True), "blitz"),
+        (TimeControl(10_000, 5_000, per_move=True), "rapid"),
+    ],
+)
+def test_a_time_control_has_the_speed_of_a_match_of_forty_moves(time: TimeControl | None, expected: str) -> None:
+    assert speed(time) == expected

@@ -1,11 +1,17 @@
 """Time controls and clocks in integer milliseconds; knows no clock of the machine: `now_ms` is an argument."""
 
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
 SIDES = (0, 1)
+Speed = Literal["bullet", "blitz", "rapid", "untimed"]
+"""What time controls have in common: each speed has ratings of its own."""
+
+_BULLET_MS = 60_000
+_BLITZ_MS = 300_000
+_EXPECTED_MOVES = 40
 
 
 class TimeControl(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -17,6 +23,16 @@ class TimeControl(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     initial_ms: Annotated[int, Meta(ge=1_000, le=10_800_000)]
     increment_ms: Annotated[int, Meta(ge=0, le=60_000)] = 0
     per_move: bool = False
+
+
+def speed(time: TimeControl | None) -> Speed:
+    """Return the speed of a time control, by what a player of forty moves has in all; None is no clock."""
+    if time is None:
+        return "untimed"
+    whole_ms = _EXPECTED_MOVES * (time.initial_ms if time.per_move else time.increment_ms)
+    if not time.per_move:
+        whole_ms += time.initial_ms
+    return "bullet" if whole_ms <= _BULLET_MS else "blitz" if whole_ms <= _BLITZ_MS else "rapid"
 
 
 LAG_QUOTA_START_MS = 500

@@ -569,6 +569,21 @@ class Players(Heard, frozen=True):
     players: list[Listed]
 
 
+class RatingChange(Struct, frozen=True, omit_defaults=True):
+    """A rating before and after a match; `provisional` while little stands behind it."""
+
+    before: int
+    after: int
+    provisional: bool = False
+
+
+class Rated(Heard, frozen=True):
+    """What the end of a rated match did to the ratings, by side; of the moment, so it has no number."""
+
+    match: str
+    ratings: tuple[RatingChange, RatingChange]
+
+
 class Renamed(Heard, frozen=True):
     """Your name from now on."""
 
@@ -620,6 +635,7 @@ AnyHeard = (
     | Seeks
     | Live
     | Players
+    | Rated
     | Renamed
     | ReplayTold
     | RecordTold

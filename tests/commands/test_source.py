@@ -19,7 +19,7 @@ async def data(tmp_path: Path) -> Path:
     answers: list[object] = []
     players = (wire.PlayerInfo("Ann"), wire.PlayerInfo("Bob"))
     for number, name in enumerate(("Ann", "Bob")):
-        journal.register(name, f"token{number}", 0, answers.append)
+        journal.register(name, f"token{number}", None, 0, answers.append)
     for match in ("abcdefgh", "abcdefgh-2"):
         started = wire.Started(match=match, seq=1, at_ms=0, game="tictactoe", players=players)
         journal.append(

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from ttt_net.games import find_game
+from ttt_net.games import find_game, game_name
 from ttt_net.games.catalogue import NAMES
 from ttt_net.games.game import Game
 from ttt_net.games.line import LineGame, LineState
-from ttt_net.games.values import DRAW, FIRST, SECOND, UNKNOWN, known_value
+from ttt_net.games.values import DRAW, FIRST, SECOND, UNKNOWN, is_always_casual, known_value
 
 WORDS = {1: FIRST, 0: DRAW, -1: SECOND}
 
@@ -137,3 +137,33 @@ def test_every_named_game_has_a_value_and_a_source() -> None:
 )  # fmt: skip
 def test_values_of_sizes_are_looked_up_by_size(name: str, value: str) -> None:
     assert known_value(name).value == value
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "tictactoe", "misere", "wild", "vanishing", "tictactoe3d", "tictactoe3d+swap", "mnk:3x3,3", "mnk:4x4,4",
+        "mnk:7x4,4", "mnk:4x7,4", "mnk:5x5,5+swap", "mnk:6x5,4", "mnk:15x15,4", "mnk:19x19,2", "mnk:19x19,8",
+        "mnk:1x1,1", "connect:4x4,4", "connect:19x19,3", "connect:5x6,4",
+    ],
+)  # fmt: skip
+def test_what_anybody_can_play_perfectly_is_never_rated(name: str) -> None:
+    assert is_always_casual(game_name(name))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "gomoku",
+        "gomoku+swap",
+        "connect4",
+        "connect4+swap",
+        "qubic",
+        "scorefour",
+        "ultimate",
+        "mnk:7x7,5",
+        "connect:8x8,4",
+    ],
+)
+def test_what_takes_skill_may_be_rated(name: str) -> None:
+    assert not is_always_casual(game_name(name))

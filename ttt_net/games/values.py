@@ -1,7 +1,9 @@
-"""Who wins each game with best play, where that is known, and who found out; nothing else depends on it."""
+"""Who wins each game with best play, where that is known, and who found out; and which games are never rated for it."""
 
 import re
 from typing import NamedTuple
+
+from ttt_net.games.catalogue import SWAP
 
 FIRST = "the first player wins"
 SECOND = "the second player wins"
@@ -69,6 +71,29 @@ _CONNECT_FOUR = {
 _SIGNS = {"+": FIRST, "-": SECOND, "=": DRAW}
 
 _SIZED = re.compile(r"(mnk|connect):([0-9]+)x([0-9]+),([0-9]+)", re.ASCII)
+
+
+_FEW_CELLS = 30
+_RATEABLE_LINES = range(5, 8)
+"""Marks in a row that are worth a rating where nothing falls: fewer can be forced, more can be prevented for ever."""
+
+
+def is_always_casual(name: str) -> bool:
+    """Tell whether matches of the game of that canonical name are never rated: a perfect player is no surprise there.
+
+    So it is with games that a full search on one machine settles (with swap too), with small boards, and with lines
+    so short or so long that a simple rule decides.
+    """
+    base = name.removesuffix(SWAP)
+    if any(search in known_value(base).source for search in (_SEARCH, _OWN_SEARCH)):
+        return True
+    sizes = _SIZED.fullmatch(base)
+    if sizes is None:
+        return False
+    width, height, k = map(int, sizes.groups()[1:])
+    if width * height <= _FEW_CELLS or k <= 3:
+        return True
+    return sizes[1] == "mnk" and k not in _RATEABLE_LINES
 
 
 def known_value(name: str) -> Value:

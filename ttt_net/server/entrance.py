@@ -30,6 +30,7 @@ class Entrance:
             raise Refusal(Code.HELLO_FIRST, "say hello first, and wait for its answer")
         if wire.PROTOCOL not in said.protocols:
             raise Refusal(Code.BAD_PROTOCOL, f"this server speaks protocol {wire.PROTOCOL}, you {said.protocols}")
+        bot = label_of(said)
         name = clean(said.name or "", wire.MAX_NAME_CELLS)
         if not said.token and not name:
             raise Refusal(Code.BAD_NAME, f"a name has 1 to {wire.MAX_NAME_CELLS} visible characters")
@@ -52,10 +53,15 @@ class Entrance:
 
         self._entering.add(connection)
         if said.token:
-            self._journal.find(token, entered)
+            self._journal.find(token, bot, self._now_ms(), entered)
         else:
-            self._journal.register(name, token, self._now_ms(), entered)
+            self._journal.register(name, token, bot, self._now_ms(), entered)
 
     def forget(self, connection: Connection) -> None:
         """Forget a connection that is gone."""
         self._entering.discard(connection)
+
+
+def label_of(said: wire.Hello) -> str | None:
+    """Return the label of a bot as others may see it; None for people."""
+    return None if said.bot is None else clean(said.bot, wire.MAX_NAME_CELLS) or "bot"

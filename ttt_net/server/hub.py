@@ -21,7 +21,7 @@ from ttt_net.server.archive import Archive
 from ttt_net.server.archive import Request as ArchiveRequest
 from ttt_net.server.configuration import Configuration
 from ttt_net.server.connection import Connection, frame
-from ttt_net.server.entrance import Entrance
+from ttt_net.server.entrance import Entrance, label_of
 from ttt_net.server.gate import Gate
 from ttt_net.server.http import HEALTH, answer_http, turn_away
 from ttt_net.server.journal import Journal, Player
@@ -176,12 +176,11 @@ class Hub:
         return wire.Live(len(listed), [table.live_row() for table in most_watched])
 
     def _welcome(self, connection: Connection, said: wire.Hello, player: Player, token: str | None) -> None:
-        bot = None if said.bot is None else clean(said.bot, wire.MAX_NAME_CELLS) or "bot"
         before = self.sessions.get(player.id)
         if before:
             before.connection.close(Closing.REPLACED)
             self._end(before)
-        session = Session(connection, player.id, wire.PlayerInfo(player.name, bot))
+        session = Session(connection, player.id, wire.PlayerInfo(player.name, label_of(said)), player.ratings)
         session.live.update(player.unfinished)
         self.sessions[player.id] = session
         self._gate.admitted(connection)
@@ -273,6 +272,14 @@ class Hub:
             session = self.sessions.get(player)
             if session:
                 session.live.discard(table.id)
+
+    def rated(self, table: Table, ratings: tuple[wire.RatingChange, wire.RatingChange]) -> None:
+        """Let both players have their new ratings."""
+        assert table.match is not None
+        for player, change in zip(table.seats or (), ratings, strict=True):
+            session = self.sessions.get(player)
+            if session:
+                session.rated(table.match.game.name, table.match.time, change)
 
     def rematched(self, table: Table, started: wire.Started) -> None:
         """Seat both players, sides swapped, at the next match."""

@@ -12,7 +12,7 @@ from ttt_net import messages as wire
 from ttt_net.errors import Closing, Code, Refusal
 from ttt_net.games import game_name
 from ttt_net.lobby import CHALLENGE_MS, INVITATION_MS, Challenge, Lobby, Pairing, Seek
-from ttt_net.server.journal import Journal, StorageError
+from ttt_net.server.journal import Changes, Journal, StorageError
 from ttt_net.server.journal.sqlite import PlayerId
 from ttt_net.server.limits import Limits
 from ttt_net.server.noticeboard import Noticeboard
@@ -219,8 +219,8 @@ class Reception:
         )
         seats = (pairing.first, pairing.second)
 
-        def done(failure: StorageError | None) -> None:
-            if failure is None:
+        def done(written: StorageError | Changes | None) -> None:
+            if not isinstance(written, StorageError):
                 self._house.seat(started, seats)
                 return
             for session in (first, second):  # their seeks are spent; when they come back, they seek again

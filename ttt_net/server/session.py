@@ -1,9 +1,27 @@
 """A player's presence: who he is, over which connection, and at which tables he sits."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from ttt_net.clock import Speed, TimeControl, speed
 from ttt_net.errors import Refusal
-from ttt_net.messages import Heard, Ok, PlayerInfo, encode
+from ttt_net.messages import Heard, Ok, PlayerInfo, RatingChange, encode
+from ttt_net.ratings import Rating
 from ttt_net.server.connection import Connection, frame
 from ttt_net.server.journal.sqlite import PlayerId
+
+
+class _Known(NamedTuple):
+    """A rating as it is told."""
+
+    rating: int
+    is_provisional: bool
+
+
+_NEW = _Known(Rating().shown, is_provisional=True)
 
 
 class Session:
@@ -13,16 +31,39 @@ class Session:
     journal and at their tables, take him back by his id.
     """
 
-    __slots__ = ("connection", "info", "live", "player", "tables")
+    __slots__ = ("_ratings", "connection", "info", "live", "player", "tables")
 
-    def __init__(self, connection: Connection, player: PlayerId, info: PlayerInfo) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        player: PlayerId,
+        info: PlayerInfo,
+        ratings: Mapping[tuple[str, Speed], Rating] = MappingProxyType({}),
+    ) -> None:
         self.connection = connection
         self.player = player
         self.info = info
+        """Who he is, without a rating: he has many."""
+        self._ratings = {key: _Known(each.shown, each.is_provisional) for key, each in ratings.items()}
         self.tables: set[str] = set()
         """The matches whose facts he hears."""
         self.live: set[str] = set()
         """His unfinished matches."""
+
+    def rating_at(self, game: str, time: TimeControl | None) -> int:
+        """Return his rating at a game and the speed of a time control, or what everybody starts with."""
+        return self._ratings.get((game, speed(time)), _NEW).rating
+
+    def info_at(self, game: str, time: TimeControl | None) -> PlayerInfo:
+        """Return who he is, with his rating at a game and the speed of a time control, if he has one there."""
+        known = self._ratings.get((game, speed(time)))
+        if known is None:
+            return self.info
+        return replace(self.info, rating=known.rating, provisional=known.is_provisional)
+
+    def rated(self, game: str, time: TimeControl | None, change: RatingChange) -> None:
+        """Take note of a new rating."""
+        self._ratings[game, speed(time)] = _Known(change.after, change.provisional)
 
     def tell(self, message: Heard) -> None:
         """Send him one message."""

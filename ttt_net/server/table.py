@@ -19,6 +19,7 @@ from ttt_net.messages import (
     Ok,
     Played,
     Presence,
+    Rated,
     Rematched,
     Resume,
     Snapshot,
@@ -29,7 +30,7 @@ from ttt_net.messages import (
     encode,
 )
 from ttt_net.server.connection import frame
-from ttt_net.server.journal import Journal, Record, StorageError
+from ttt_net.server.journal import Changes, Journal, Record, StorageError
 from ttt_net.server.journal.sqlite import PlayerId
 from ttt_net.server.meters import Meters
 from ttt_net.server.session import Session
@@ -63,6 +64,9 @@ class Owner(Interface):
 
     def ended(self, table: "Table") -> None:
         """Take note that the match is over."""
+
+    def rated(self, table: "Table", ratings: Changes) -> None:
+        """Take note of what a rated match did to the ratings."""
 
     def rematched(self, table: "Table", started: Started) -> None:
         """Seat both players at the next match, which has been written down."""
@@ -242,10 +246,12 @@ class Table:
         since_s = time.perf_counter()
         next_match = match.rematch(self._owner.now_ms()) if isinstance(facts[-1], Rematched) else None
 
-        def done(failure: StorageError | None) -> None:
+        def done(written: StorageError | Changes | None) -> None:
             self._is_busy = False
-            if failure is None:
+            if not isinstance(written, StorageError):
                 self._apply(match, facts, asked)
+                if written:
+                    self._tell_ratings(written)
                 if isinstance(facts[0], Played):
                     self._owner.meters.moves += 1
                     self._owner.meters.move_s.observe(time.perf_counter() - since_s)
@@ -275,6 +281,12 @@ class Table:
         self._owner.changed(self, slightly=True)
         if isinstance(facts[-1], Ended):
             self._owner.ended(self)
+
+    def _tell_ratings(self, ratings: Changes) -> None:
+        told = frame(encode(Rated(self.id, ratings)))
+        for session in self.audience.values():
+            session.connection.send(told)
+        self._owner.rated(self, ratings)
 
     def _fail(self, asked: tuple[Session, int] | None) -> None:
         """Refuse, and forget the copy in memory: whether or not the write reached the disk, the journal knows."""

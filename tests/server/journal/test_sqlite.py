@@ -12,7 +12,7 @@ import pytest
 from tests.server.journal.test_database import running
 from ttt_net.errors import Refusal
 from ttt_net.messages import Ended, Fact, Offered, Played, PlayerInfo, Started
-from ttt_net.server.journal import Journal, Player, Record, StorageError
+from ttt_net.server.journal import Changes, Journal, Player, Record, StorageError
 
 ANN, BOB = PlayerInfo("Ann"), PlayerInfo("Bob", "random")
 
@@ -36,9 +36,9 @@ class Asked:
         self._journal = journal
         self._answers: asyncio.Queue[Any] = asyncio.Queue()
 
-    async def append(self, *facts: Fact, seats: tuple[int, int] | None = None) -> StorageError | None:
+    async def append(self, *facts: Fact, seats: tuple[int, int] | None = None) -> StorageError | Changes | None:
         self._journal.append(facts, self._answers.put_nowait, seats)
-        answer: StorageError | None = await self._answers.get()
+        answer: StorageError | Changes | None = await self._answers.get()
         return answer
 
     async def read(self, match: str) -> Record | StorageError | None:
@@ -47,12 +47,12 @@ class Asked:
         return record
 
     async def register(self, name: str, token: str) -> Player | Refusal | StorageError:
-        self._journal.register(name, token, 5, self._answers.put_nowait)
+        self._journal.register(name, token, None, 5, self._answers.put_nowait)
         player: Player | Refusal | StorageError = await self._answers.get()
         return player
 
-    async def find(self, token: str) -> Player | StorageError | None:
-        self._journal.find(token, self._answers.put_nowait)
+    async def find(self, token: str, bot: str | None = None, now_ms: int = 0) -> Player | StorageError | None:
+        self._journal.find(token, bot, now_ms, self._answers.put_nowait)
         player: Player | StorageError | None = await self._answers.get()
         return player
 

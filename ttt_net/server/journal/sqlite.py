@@ -2,15 +2,19 @@
 
 import hashlib
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace as restruct
 
+from ttt_net.clock import Speed
 from ttt_net.errors import Code, Refusal
 from ttt_net.messages import Ended, Fact, Heard, Played, Started, Tookback, decode_fact, encode
+from ttt_net.ratings import Rating
 from ttt_net.server.journal.database import Database, StorageError
+from ttt_net.server.journal.rating import Changes, rate, ratings_of
 from ttt_net.text import name_key
 
 PlayerId = int
@@ -20,11 +24,12 @@ MAX_UNFINISHED = 50
 
 
 class Player(NamedTuple):
-    """Somebody with a token here, and the matches that wait for him."""
+    """Somebody with a token here, the matches that wait for him, and how strong he is, by game and speed."""
 
     id: PlayerId
     name: str
-    unfinished: tuple[str, ...]
+    unfinished: tuple[str, ...] = ()
+    ratings: Mapping[tuple[str, Speed], Rating] = MappingProxyType({})
 
 
 class Record(NamedTuple):
@@ -47,12 +52,13 @@ class Journal:
     def append(
         self,
         facts: Sequence[Fact],
-        done: Callable[[StorageError | None], None],
+        done: Callable[[StorageError | Changes | None], None],
         seats: tuple[PlayerId, PlayerId] | None = None,
     ) -> None:
         """Write the facts down, all or none. A fact that is not the next of its match is refused.
 
-        `seats` are needed with the first fact of a match.
+        `seats` are needed with the first fact of a match. With the end of a rated match the ratings of both change,
+        in the same transaction; `done` gets how.
         """
         self._database.submit_alike(_append, (facts, seats), done)
 
@@ -61,19 +67,24 @@ class Journal:
         self._database.submit(lambda connection: read_match(connection, match), done)
 
     def register(
-        self, name: str, token: str, now_ms: int, done: Callable[[Player | Refusal | StorageError], None]
+        self,
+        name: str,
+        token: str,
+        bot: str | None,
+        now_ms: int,
+        done: Callable[[Player | Refusal | StorageError], None],
     ) -> None:
-        """Make a new player of that name, known from now on by the token."""
+        """Make a new player of that name, known from now on by the token; a bot has a label."""
 
         def work(connection: sqlite3.Connection) -> Player | Refusal:
             row = connection.execute(
-                "INSERT INTO players (name, name_key, token_hash, created_ms) VALUES (?, ?, ?, ?)"
+                "INSERT INTO players (name, name_key, token_hash, bot, created_ms) VALUES (?, ?, ?, ?, ?)"
                 " ON CONFLICT (name_key) DO NOTHING RETURNING id",
-                (name, name_key(name), _hash(token), now_ms),
+                (name, name_key(name), _hash(token), bot, now_ms),
             ).fetchone()
             if row is None:
                 return _name_taken(name)
-            return Player(row[0], name, ())
+            return Player(row[0], name)
 
         self._database.submit(work, done)
 
@@ -102,20 +113,26 @@ class Journal:
 
         self._database.submit(work, done)
 
-    def find(self, token: str, done: Callable[[Player | StorageError | None], None]) -> None:
-        """Find the player that the token belongs to; None if it is unknown."""
+    def find(
+        self, token: str, bot: str | None, now_ms: int, done: Callable[[Player | StorageError | None], None]
+    ) -> None:
+        """Find the player that the token belongs to, None if it is unknown; a bot comes with its label."""
 
         def work(connection: sqlite3.Connection) -> Player | None:
-            row = connection.execute("SELECT id, name FROM players WHERE token_hash = ?", (_hash(token),)).fetchone()
+            row = connection.execute(
+                "SELECT id, name, bot FROM players WHERE token_hash = ?", (_hash(token),)
+            ).fetchone()
             if row is None:
                 return None
-            player, name = row
+            player, name, label = row
+            if label != bot:
+                connection.execute("UPDATE players SET bot = ? WHERE id = ?", (bot, player))
             unfinished = connection.execute(
                 "SELECT id FROM matches WHERE NOT is_over AND (first = ? OR second = ?)"
                 " ORDER BY started_ms DESC LIMIT ?",
                 (player, player, MAX_UNFINISHED),
             )
-            return Player(player, name, tuple(match for (match,) in unfinished))
+            return Player(player, name, tuple(match for (match,) in unfinished), ratings_of(connection, player, now_ms))
 
         self._database.submit(work, done)
 
@@ -157,8 +174,11 @@ def finished_matches(connection: sqlite3.Connection) -> list[str]:
 
 def _append(
     connection: sqlite3.Connection, appends: list[tuple[Sequence[Fact], tuple[PlayerId, PlayerId] | None]]
-) -> list[None]:
-    """Write down the facts of many matches, with one statement for each table that they touch."""
+) -> list[Changes | None]:
+    """Write down the facts of many matches, with one statement for each table that they touch.
+
+    Return for each item what it did to the ratings: of several rated ends in it, there is never more than one.
+    """
     started, ended, rows = [], [], []
     for facts, seats in appends:
         for fact in facts:
@@ -181,10 +201,13 @@ def _append(
         "INSERT INTO facts (match, seq, fact) VALUES ((SELECT number FROM matches WHERE id = ?), ?, ?)", rows
     )
     if ended:
+        changes = rate(connection, ended)
         connection.executemany(  # which the triggers count for both players
-            "UPDATE matches SET is_over = 1, ended_ms = ?, winner = ?, reason = ?, plies = ? WHERE id = ?",
+            "UPDATE matches SET is_over = 1, ended_ms = ?, winner = ?, reason = ?, plies = ?"
+            " WHERE id = ? AND NOT is_over",
             [(each.at_ms, each.winner, each.reason, _plies(connection, each.match), each.match) for each in ended],
         )
+        return [next((changes[fact.match] for fact in facts if fact.match in changes), None) for facts, _ in appends]
     return [None] * len(appends)
 
 

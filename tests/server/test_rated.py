@@ -1,0 +1,76 @@
+"""Rated matches over real sockets: both hear what the end did to their ratings, and it outlives a restart."""
+
+import asyncio
+from pathlib import Path
+
+from tests.server.peer import Peer
+from tests.server.running import Server, running
+from ttt_net.clock import TimeControl
+from ttt_net.messages import PlayerInfo, Started
+
+
+async def rated_match(server: Server, first: Peer, second: Peer, match: str, game: str = "connect4") -> None:
+    """Let a rated match begin between two who are here."""
+    ids = {session.info.name: session.player for session in server.sessions.values()}
+    players = (PlayerInfo(first.name), PlayerInfo(second.name))
+    started = Started(
+        match=match, seq=1, at_ms=0, game=game, players=players, time=TimeControl(180_000, 2_000), rated=True
+    )
+    written = asyncio.Event()
+    server.hub.journal.append([started], lambda _: written.set(), (ids[first.name], ids[second.name]))
+    await written.wait()
+    for peer in (first, second):
+        snapshot = await peer.resume(match)
+        assert snapshot["rated"]
+
+
+async def test_players_and_watchers_hear_what_a_rated_match_did(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob, cleo = [await server.join(name) for name in ("Ann", "Bob", "Cleo")]
+        await rated_match(server, ann, bob, "m")
+        await cleo.ok("watch", match="m")
+        await ann.ok("resign", match="m")
+        for peer in (ann, bob, cleo):
+            await peer.hear("ended", match="m")
+            told = await peer.hear("rated", match="m")
+            assert [change["before"] for change in told["ratings"]] == [1500, 1500]
+            assert told["ratings"][0]["after"] < 1500 < told["ratings"][1]["after"]
+            assert [change["provisional"] for change in told["ratings"]] == [True, True]
+        after = told["ratings"][1]["after"]
+        (session,) = (each for each in server.sessions.values() if each.info.name == "Bob")
+        assert session.rating_at("connect4", TimeControl(180_000)) == after
+        assert session.info_at("connect4", TimeControl(180_000)).rating == after
+        assert session.info_at("connect4", None).rating is None
+        assert session.rating_at("connect4", None) == 1500
+        token = bob.token
+    async with running(tmp_path) as server:
+        again = await server.connect()
+        await again.hello(token=token)
+        (session,) = server.sessions.values()
+        assert session.rating_at("connect4", TimeControl(180_000)) == after
+
+
+async def test_an_aborted_match_is_not_rated(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob = [await server.join(name) for name in ("Ann", "Bob")]
+        await rated_match(server, ann, bob, "m")
+        await ann.ok("abort", match="m")
+        await bob.hear("ended", match="m")
+        await bob.ok("ping")
+        assert "rated" not in [message["type"] for message in bob.heard]
+
+
+async def test_a_disk_that_fails_at_the_end_leaves_the_match_live_and_the_ratings_as_they_were(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob = [await server.join(name) for name in ("Ann", "Bob")]
+        await rated_match(server, ann, bob, "m")
+        connection = server.database._connection
+        connection.execute(
+            "CREATE TEMP TRIGGER planted BEFORE INSERT ON ratings BEGIN SELECT raise(ABORT, 'full'); END"
+        )
+        assert await ann.refused("resign", match="m") == "storage"
+        assert (await bob.resume("m")).get("outcome") is None
+        assert connection.execute("SELECT count(*) FROM ratings").fetchone() == (0,)
+        connection.execute("DROP TRIGGER planted")
+        await ann.ok("resign", match="m")
+        await bob.hear("rated", match="m")

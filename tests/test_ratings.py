@@ -1,0 +1,117 @@
+"""Glicko-2 as its paper has it, and what any rating must keep, whatever is played."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ttt_net import ratings
+from ttt_net.ratings import PERIOD_MS, Rating, aged, rated, updated_by
+
+YEAR_MS = 365 * 24 * 3_600_000
+
+
+def test_the_example_of_the_paper_comes_out_as_printed_there() -> None:
+    """Glickman, Example of the Glicko-2 system, page 4: 1464.06, 151.52, 0.05999; it rounds on the way."""
+    player = Rating(1500, 200, 0.06)
+    results = [(Rating(1400, 30), 1.0), (Rating(1550, 100), 0.0), (Rating(1700, 300), 0.0)]
+    after = updated_by(player, results)
+    assert after.rating == pytest.approx(1464.06, abs=0.02)
+    assert after.deviation == pytest.approx(151.52, abs=0.005)
+    assert after.volatility == pytest.approx(0.05999, abs=0.00001)
+    assert after.games == 3
+
+
+def test_a_new_rating_settles_after_some_dozen_matches() -> None:
+    one, other = Rating(), Rating()
+    assert one.is_provisional
+    matches = 0
+    while one.is_provisional:
+        matches += 1
+        one, other = rated(one, other, (1, 0, 0.5)[matches % 3], matches * 60_000)
+    assert 8 <= matches <= 16
+    assert one.games == other.games == matches
+
+
+def test_a_settled_rating_is_provisional_again_after_a_year() -> None:
+    settled = Rating(1800, ratings.MIN_DEVIATION, 0.06, 80, at_ms=5)
+    assert not aged(settled, 5 + YEAR_MS * 9 // 10).is_provisional
+    assert aged(settled, 5 + YEAR_MS * 11 // 10).is_provisional
+    assert aged(settled, 5 + 200 * YEAR_MS).deviation == ratings.MAX_DEVIATION
+    assert aged(settled, 0) == settled, "a clock that went back makes nothing younger"
+
+
+def test_after_a_long_absence_a_rating_moves_faster() -> None:
+    settled = Rating(1500, 60, 0.06, 50, at_ms=0)
+    soon = rated(settled, Rating(1500, 60, 0.06, 50), 1, 1)[0]
+    late = rated(settled, Rating(1500, 60, 0.06, 50), 1, 100 * PERIOD_MS)[0]
+    assert late.rating - 1500 > 1.5 * (soon.rating - 1500)
+
+
+def test_settled_ratings_stand_before_provisional_ones() -> None:
+    settled = [Rating(rating, 60) for rating in (100, 1500, 4000)]
+    provisional = [Rating(rating, 111) for rating in (100, 1500, 4000)]
+    assert sorted([*settled, *provisional], key=lambda each: each.standing) == [*provisional, *settled]
+
+
+some_ratings = st.builds(
+    Rating,
+    rating=st.floats(ratings.LOWEST, ratings.HIGHEST),
+    deviation=st.floats(ratings.MIN_DEVIATION, ratings.MAX_DEVIATION),
+    volatility=st.floats(0.03, 0.1),
+    games=st.integers(1, 10_000),
+    at_ms=st.integers(0, 2**42),
+)
+scores = st.sampled_from([0.0, 0.5, 1.0])
+times = st.integers(0, 2**43)
+
+
+@given(some_ratings, some_ratings, scores, times)
+def test_who_wins_does_not_lose_by_it_and_no_bound_is_left(
+    one: Rating, other: Rating, score: float, at_ms: int
+) -> None:
+    for before, after, scored in zip((one, other), rated(one, other, score, at_ms), (score, 1 - score), strict=True):
+        assert all(map(math.isfinite, after))
+        assert ratings.LOWEST <= after.rating <= ratings.HIGHEST
+        assert ratings.MIN_DEVIATION <= after.deviation <= ratings.MAX_DEVIATION
+        assert 0 < after.volatility < 1
+        assert after.games == before.games + 1
+        assert after.at_ms == at_ms
+        if scored == 1:
+            assert after.rating >= before.rating
+        if scored == 0:
+            assert after.rating <= before.rating
+
+
+@given(some_ratings, some_ratings, scores, times)
+def test_both_sides_of_a_match_are_treated_alike(one: Rating, other: Rating, score: float, at_ms: int) -> None:
+    first, second = rated(one, other, score, at_ms)
+    assert rated(other, one, 1 - score, at_ms) == (second, first)
+
+
+@given(some_ratings, st.floats(ratings.LOWEST + 800, ratings.HIGHEST - 800), scores, times)
+def test_between_equally_sure_ratings_one_gains_what_the_other_loses(
+    one: Rating, rating: float, score: float, at_ms: int
+) -> None:
+    """The sum stays: nothing is made from nothing, however often the two play."""
+    first = one._replace(rating=min(ratings.HIGHEST - 800, max(ratings.LOWEST + 800, one.rating)))
+    second = first._replace(rating=rating)
+    after = rated(first, second, score, at_ms)
+    assert after[0].rating + after[1].rating == pytest.approx(first.rating + second.rating, abs=1e-6)
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), scores), max_size=60))
+def test_equal_players_who_play_on_keep_together(matches: list[tuple[int, int, float]]) -> None:
+    """A state machine of a small club: only who plays changes, and what he is surer of never gets less sure by it."""
+    club = [Rating() for _ in range(6)]
+    for number, (one, other, score) in enumerate(matches, 1):
+        if one == other:
+            continue
+        before = list(club)
+        club[one], club[other] = rated(club[one], club[other], score, number)
+        assert [each for seat, each in enumerate(club) if seat not in (one, other)] == [
+            each for seat, each in enumerate(before) if seat not in (one, other)
+        ]
+        assert club[one].deviation <= max(before[one].deviation, ratings.MIN_DEVIATION) + 1
+    assert sum(each.games for each in club) == 2 * sum(one != other for one, other, _ in matches)

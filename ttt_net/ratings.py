@@ -1,0 +1,140 @@
+"""From results to ratings: Glicko-2, after each match. Knows no player, no disk and no clock: `now_ms` is an argument.
+
+Source: Mark E. Glickman, Example of the Glicko-2 system (2022), www.glicko.net/glicko/glicko2.pdf; the steps below are
+numbered as there. Where the paper gathers the results of a period, a match here is rated as soon as it ends, and the
+deviation grows with the part of a period that has gone by since the match before.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+START = 1500.0
+MAX_DEVIATION = 350.0
+MIN_DEVIATION = 45.0
+"""Below it, a rating would hardly follow any more."""
+START_VOLATILITY = 0.06
+LOWEST, HIGHEST = 100.0, 4_000.0
+"""No rating leaves these bounds."""
+SETTLED_DEVIATION = 110.0
+"""A rating is provisional while its deviation is larger: for some dozen matches, and again after a year's absence."""
+PERIOD_MS = 4 * 24 * 3_600_000
+"""Chosen so that the smallest deviation takes a year to grow to that of a provisional rating."""
+TAU = 0.5
+"""How far volatility may change at a time; the paper's example has this one."""
+
+_SCALE = 173.7178
+_PRECISION = 1e-6
+_MAX_STEPS = 100
+
+
+class Rating(NamedTuple):
+    """How strong a player is at one game and speed, how sure that is, how erratic he is, and what stands behind it.
+
+    Two times out of three the true strength is within one deviation. `at_ms` is when the last match ended.
+    """
+
+    rating: float = START
+    deviation: float = MAX_DEVIATION
+    volatility: float = START_VOLATILITY
+    games: int = 0
+    at_ms: int = 0
+
+    @property
+    def shown(self) -> int:
+        """The rating as it is told."""
+        return round(self.rating)
+
+    @property
+    def is_provisional(self) -> bool:
+        """Whether too little is known for the rating to mean much."""
+        return self.deviation > SETTLED_DEVIATION
+
+    @property
+    def standing(self) -> int:
+        """What a list of ratings is ordered by: the settled ones first, then by rating."""
+        return self.shown - 10_000 * self.is_provisional
+
+
+def aged(rating: Rating, now_ms: int) -> Rating:
+    """Return the rating as it is at `now_ms`: the longer ago the last match, the larger the deviation."""
+    grown = _hypotenuse(rating.deviation, rating.volatility * _SCALE * math.sqrt(_periods(rating, now_ms)))
+    return rating._replace(deviation=min(MAX_DEVIATION, grown))
+
+
+def rated(first: Rating, second: Rating, score: float, now_ms: int) -> tuple[Rating, Rating]:
+    """Return both ratings after a match that ended at `now_ms`; `score` is the first's: 1 won, 0.5 drawn, 0 lost."""
+    return (
+        _after(first, aged(second, now_ms), score, now_ms),
+        _after(second, aged(first, now_ms), 1 - score, now_ms),
+    )
+
+
+def _after(player: Rating, opponent: Rating, score: float, now_ms: int) -> Rating:
+    updated = updated_by(player, [(opponent, score)], _periods(player, now_ms))
+    return updated._replace(
+        rating=min(HIGHEST, max(LOWEST, updated.rating)),
+        deviation=min(MAX_DEVIATION, max(MIN_DEVIATION, updated.deviation)),
+        at_ms=now_ms,
+    )
+
+
+def updated_by(player: Rating, results: Sequence[tuple[Rating, float]], periods: float = 1.0) -> Rating:
+    """Return the rating after results against opponents, `periods` of rating periods after the one before."""
+    mean, deviation = (player.rating - START) / _SCALE, player.deviation / _SCALE  # step 2
+    information, gain = 0.0, 0.0
+    for opponent, score in results:
+        weight = _g(opponent.deviation / _SCALE)
+        expected = 1 / (1 + math.exp(-weight * (mean - (opponent.rating - START) / _SCALE)))
+        information += weight**2 * expected * (1 - expected)
+        gain += weight * (score - expected)
+    variance = 1 / information  # step 3
+    delta = variance * gain  # step 4
+    volatility = _volatility(player.volatility, deviation, variance, delta)  # step 5
+    before = _hypotenuse(deviation, volatility * math.sqrt(periods))  # step 6
+    after = 1 / math.sqrt(1 / before**2 + 1 / variance)  # step 7
+    mean += after**2 * gain
+    return Rating(  # step 8
+        START + _SCALE * mean, _SCALE * after, volatility, player.games + len(results), player.at_ms
+    )
+
+
+def _volatility(volatility: float, deviation: float, variance: float, delta: float) -> float:
+    """Return the new volatility: the root of `f`, by the Illinois algorithm of the paper's step 5."""
+    start = math.log(volatility**2)
+
+    def f(x: float) -> float:
+        square = deviation**2 + variance + math.exp(x)
+        return math.exp(x) * (delta**2 - square) / (2 * square**2) - (x - start) / TAU**2
+
+    low = start
+    if delta**2 > deviation**2 + variance:
+        high = math.log(delta**2 - deviation**2 - variance)
+    else:
+        high = start - TAU
+        while f(high) < 0:
+            high -= TAU
+    f_low, f_high = f(low), f(high)
+    for _ in range(_MAX_STEPS):
+        if abs(high - low) <= _PRECISION:
+            break
+        middle = low + (low - high) * f_low / (f_high - f_low)
+        f_middle = f(middle)
+        if f_middle * f_high <= 0:
+            low, f_low = high, f_high
+        else:
+            f_low /= 2
+        high, f_high = middle, f_middle
+    return math.exp(low / 2)
+
+
+def _g(deviation: float) -> float:
+    return 1 / math.sqrt(1 + 3 * deviation**2 / math.pi**2)
+
+
+def _hypotenuse(one: float, other: float) -> float:
+    return math.sqrt(one**2 + other**2)
+
+
+def _periods(rating: Rating, now_ms: int) -> float:
+    return max(0, now_ms - rating.at_ms) / PERIOD_MS if rating.games else 0.0
