@@ -33,6 +33,9 @@ class Configuration:
     admin: str = setting(
         "", "where the admin comes in: empty: admin.sock in the data folder; a path; HOST:PORT of the loopback; off"
     )
+    origins: tuple[str, ...] = setting(
+        (), "pages that may connect besides the server's own, such as https://play.example"
+    )
     limits: Limits = field(default_factory=Limits)
 
     @property

@@ -113,8 +113,8 @@ class Hub:
         """Answer what is no WebSocket handshake, or one too many."""
         turned_away = self._gate.identify(connection, request.headers.get_all("X-Forwarded-For"))
         if turned_away and request.path != HEALTH:  # whoever looks after the server still sees that it lives
-            return turn_away(turned_away, protocol)
-        return answer_http(request, protocol, self.name, is_closed=self._is_draining)
+            return turn_away(turned_away)
+        return answer_http(request, self.configuration.origins, is_closed=self._is_draining)
 
     def tick(self, now_s: float) -> None:
         """Look after every connection; to be called about once a second."""

@@ -1,0 +1,158 @@
+"""A server in a process of its own, and people who look at its page."""
+
+import json
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from tests.end_to_end.process import command
+
+PATIENCE_MS = 20_000
+"""How long a test waits for what must come; only a hang takes that long."""
+PHONE = {"viewport": {"width": 390, "height": 780}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
+SMALL_PHONE = PHONE | {"viewport": {"width": 320, "height": 568}}
+
+
+class Visitor:
+    """One person with a browser of his own."""
+
+    def __init__(self, page: Any, url: str) -> None:
+        self.page = page
+        self.url = url
+
+    def come(self, name: str, path: str = "/") -> "Visitor":
+        """Open the page and give a name."""
+        self.page.goto(self.url + path)
+        self.page.get_by_label("What are you called?").fill(name)
+        self.page.get_by_role("button", name="Play", exact=True).click()
+        if path == "/":
+            self.page.locator("main.lobby").wait_for()
+        return self
+
+    def press(self, name: str) -> None:
+        """Press the button of that name."""
+        self.page.get_by_role("button", name=name, exact=True).click()
+
+    def choose(self, game: str, pace: str = "none") -> None:
+        """Choose a game and a clock as if by hand; the page remembers them."""
+        choice = json.dumps({"game": game, "pace": pace})
+        self.page.evaluate("choice => localStorage.setItem('ttt_net.choice', choice)", choice)
+        self.page.reload()
+        self.page.locator("main.lobby").wait_for()
+
+    def seek(self, game: str = "tictactoe", pace: str = "none") -> None:
+        self.choose(game, pace)
+        self.press("Find an opponent")
+
+    def cell(self, cell: int) -> Any:
+        return self.page.locator(f"#cell-{cell}")
+
+    @property
+    def is_to_move(self) -> bool:
+        return bool(self.page.locator(".boards.mine").count())
+
+    def until(self, text: str) -> None:
+        """Wait until the sentence below the board has that text in it."""
+        self.page.locator(".status", has_text=text).wait_for()
+
+    def await_turn(self) -> None:
+        self.page.locator(".boards.mine").wait_for()
+
+    def play(self, cell: int) -> None:
+        """Wait for our turn, and play a cell."""
+        self.await_turn()
+        self.cell(cell).click()
+
+
+class Place:
+    """A server and its visitors."""
+
+    def __init__(self, browser: Any, folder: Path) -> None:
+        self._browser = browser
+        self._data = folder / "data"
+        self._contexts: list[Any] = []
+        self._process: subprocess.Popen[str] | None = None
+        self._port = 0
+        self.complaints: list[str] = []
+        """What the browsers' consoles said, and requests to elsewhere."""
+
+    def __enter__(self) -> "Place":
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for context in self._contexts:
+            context.close()
+        self.stop()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._port}"
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self._port}"
+
+    def start(self) -> None:
+        """Start the server, on the port that it had before if it ran before."""
+        line = command(self._data, "--name", "the lobby", port=self._port)
+        self._process = subprocess.Popen(line, stdout=subprocess.PIPE, text=True)
+        assert self._process.stdout is not None
+        first = self._process.stdout.readline()
+        assert first.startswith("listening on ws://"), first
+        self._port = int(first.rpartition(":")[2])
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
+        """End the server."""
+        if self._process is not None:
+            self._process.send_signal(number)
+            self._process.communicate(timeout=20)
+            self._process = None
+
+    def visitor(self, **options: Any) -> Visitor:
+        """Return somebody with a browser window of his own."""
+        context = self._browser.new_context(**options)
+        context.set_default_timeout(PATIENCE_MS)
+        self._contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: self._note(message.text) if message.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: self._note(f"{error}"))
+        page.on("request", lambda request: self._note_request(request.url))
+        return Visitor(page, self.url)
+
+    def _note(self, text: str) -> None:
+        if "ERR_CONNECTION_REFUSED" not in text and "ERR_INTERNET_DISCONNECTED" not in text:
+            self.complaints.append(text)
+
+    def _note_request(self, url: str) -> None:
+        if not url.startswith(("http://127.0.0.1:", "ws://127.0.0.1:", "data:", "blob:")):
+            self.complaints.append(f"asked {url}")
+
+    def check(self) -> None:
+        """Fail if a browser complained: of a fault, a breach of the content policy, or a request to elsewhere."""
+        assert self.complaints == []
+
+    def pair(self, game: str = "tictactoe", pace: str = "none", **options: Any) -> tuple[Visitor, Visitor]:
+        """Return two visitors in a match with each other, the one to move in front."""
+        visitors = [self.visitor(**options).come("Ann"), self.visitor(**options).come("Bob")]
+        for visitor in visitors:
+            visitor.seek(game, pace)
+        for visitor in visitors:
+            visitor.page.locator("main.match").wait_for()
+        one, other = visitors
+        wait_for(lambda: one.is_to_move or other.is_to_move, one)
+        return (one, other) if one.is_to_move else (other, one)
+
+
+def wait_for(is_so: Callable[[], bool], visitor: Visitor) -> None:
+    """Wait for something that more than one page shows."""
+    for _ in range(PATIENCE_MS // 20):
+        if is_so():
+            return
+        visitor.page.wait_for_timeout(20)
+    raise AssertionError("it never came to be so")

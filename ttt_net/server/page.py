@@ -1,0 +1,91 @@
+"""The page's files, read once and served from memory.
+
+All but index.html live below an address that has the hash of them all in it: so a browser may keep them for ever, and
+never mixes the files of two versions.
+"""
+
+import gzip
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+
+from ttt_net.games import find_game
+from ttt_net.games.catalogue import NAMES, SWAPPABLE
+
+_KINDS = {
+    "html": "text/html; charset=utf-8",
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+}
+_INDEX = "index.html"
+_PLACES = re.compile(r"/(?:[jm]/[0-9A-Za-z-]{1,32})?", re.ASCII)
+"""Where the page is: the lobby, an invitation by its code, a match by its id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asset:
+    """One file as it is sent."""
+
+    kind: str
+    body: bytes
+    zipped: bytes
+    etag: str
+    caching: str
+
+
+def find_asset(path: str) -> Asset | None:
+    """Return what is at an address without its query, or None."""
+    return _assets().get("/" if _PLACES.fullmatch(path) else path)
+
+
+def page_files() -> dict[str, str]:
+    """Return the text of every file of the page by its name, index.html with the addresses of the others in it."""
+    found = {
+        file.name: file.read_text(encoding="utf-8")
+        for file in files("ttt_net").joinpath("web").iterdir()
+        if file.name.rpartition(".")[2] in _KINDS
+    }
+    found["catalogue.js"] = f"export const CATALOGUE = {json.dumps(_catalogue(), ensure_ascii=False)};\n"
+    return found
+
+
+def _catalogue() -> list[dict[str, object]]:
+    """Return what the page lists before it has seen a match: the games that have a name of their own."""
+    games = map(find_game, NAMES)
+    return [
+        {
+            "name": game.name,
+            "title": game.title,
+            "rule": game.rule,
+            "shape": game.shape,
+            "gravity": game.gravity,
+            "block": game.block,
+            "swap": game.name in SWAPPABLE,
+        }
+        for game in games
+    ]
+
+
+@cache
+def _assets() -> Mapping[str, Asset]:
+    texts = page_files()
+    version = _hash("".join(texts[name] for name in sorted(texts)).encode())
+    folder = f"/assets/{version}/"
+    index = texts.pop(_INDEX).replace("assets/", folder)
+    found = {folder + name: _asset(name, text, "public, max-age=31536000, immutable") for name, text in texts.items()}
+    return {"/": _asset(_INDEX, index, "no-cache"), **found}
+
+
+def _asset(name: str, text: str, caching: str) -> Asset:
+    body = text.encode()
+    kind = _KINDS[name.rpartition(".")[2]]
+    return Asset(kind, body, gzip.compress(body, mtime=0), f'W/"{_hash(body)}"', caching)
+
+
+def _hash(data: bytes) -> str:
+    return sha256(data).hexdigest()[:16]
