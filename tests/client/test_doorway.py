@@ -39,15 +39,20 @@ def test_what_was_found_stands_before_what_was_used_and_no_server_stands_twice()
     )
     assert keys(door) == ["ws://192.0.2.7:8765", "ws://example.org:8765", "type"]
     door = sighted(sighted(door, SHUT), FRIDAY)
-    assert keys(door) == ["a", "b", "ws://example.org:8765", "type"]
-    assert keys(sighted(door, Gone("a")))[-3:] == ["ws://192.0.2.7:8765", "ws://example.org:8765", "type"]
+    assert keys(door) == ["ws://192.0.2.7:8765", "ws://192.0.2.8:7000", "ws://example.org:8765", "type"]
+    assert keys(sighted(door, Gone("a"))) == [
+        "ws://192.0.2.8:7000",
+        "ws://192.0.2.7:8765",
+        "ws://example.org:8765",
+        "type",
+    ]
 
 
 def test_a_row_stays_chosen_whatever_comes_before_it() -> None:
     door = moved(sighted(Doorway(), SHUT), 0)
-    assert sighted(door, FRIDAY).row.key == "b"
+    assert sighted(door, FRIDAY).row.key == "ws://192.0.2.8:7000"
     assert sighted(door, Gone("b")).row.key == "type"
-    assert moved(moved(door, 1), 1).row.key == "b"
+    assert moved(moved(door, 1), 1).row.key == "ws://192.0.2.8:7000"
 
 
 def test_a_server_that_does_not_answer_is_shown_with_what_that_may_mean() -> None:

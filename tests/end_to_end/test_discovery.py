@@ -1,15 +1,18 @@
 """A server and a client on two machines: network namespaces joined by a cable."""
 
+import contextlib
 import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pexpect
+import pyte
 import pytest
 
 from tests.networks import PATIENCE_S, ROOT, Machine, two_machines, two_networks
@@ -78,7 +81,7 @@ def sit_down(tmp_path: Path) -> Iterator[Callable[..., pexpect.spawn]]:
 
     def sat_down(machine: Machine, *more: str) -> pexpect.spawn:
         command = machine.command(sys.executable, str(ROOT / "client.py"), *more)
-        home = {"TTT_NET_HOME": str(tmp_path / f"home{len(clients)}"), "TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
+        home = {"TTT_NET_HOME": str(tmp_path / machine.name), "TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
         client = pexpect.spawn(
             command[0],
             command[1:],
@@ -132,3 +135,60 @@ def test_where_no_multicast_comes_through_the_client_says_what_to_do_and_a_typed
         again.expect(pexpect.EOF)
         again.close()
         assert again.exitstatus == 0
+
+
+class Picture:
+    """The client in a terminal of its own on one of the machines, and what a person sees there."""
+
+    def __init__(self, client: pexpect.spawn) -> None:
+        self.client = client
+        self._screen = pyte.Screen(80, 24)
+        self._stream = pyte.Stream(self._screen)
+
+    def shows(self, words: str) -> list[str]:
+        """Wait until the words are on the screen, and return its lines."""
+        until = time.monotonic() + PATIENCE_S
+        while not any(words in line for line in self._screen.display):
+            assert time.monotonic() < until, "\n".join(self._screen.display)
+            with contextlib.suppress(pexpect.TIMEOUT):
+                self._stream.feed(self.client.read_nonblocking(65_536, timeout=0.2))
+        return [line.rstrip() for line in self._screen.display]
+
+    def press(self, keys: str) -> None:
+        self.client.send(keys)
+
+
+def test_on_the_screen_enter_joins_the_one_server_that_was_found(
+    two_machines: tuple[Machine, Machine], tmp_path: Path, sit_down: Callable[..., pexpect.spawn]
+) -> None:
+    here, there = two_machines
+    friend = Picture(sit_down(there, "--name", "Ben"))
+    friend.shows("Looking for servers on this network")
+    friend.shows("A firewall, a VPN, a guest network or another subnet can hide one.")
+    with here.server(tmp_path / "data", "--name", "Friday"):
+        lines = friend.shows("Friday")
+        assert any(line.startswith("> Friday") and here.address in line for line in lines), lines
+        friend.press("\r")
+        friend.shows("Waiting for an opponent")
+        friend.press("\x03")
+        friend.client.expect(pexpect.EOF)
+        again = Picture(sit_down(there, "--name", "Ben"))
+        lines = again.shows("On this network")
+        assert "Used before" not in "\n".join(lines)
+        again.press("q")
+        again.client.expect(pexpect.EOF)
+        again.client.close()
+        assert again.client.exitstatus == 0
+
+
+def test_on_the_screen_an_address_can_be_typed(
+    two_networks: tuple[Machine, Machine], tmp_path: Path, sit_down: Callable[..., pexpect.spawn]
+) -> None:
+    here, there = two_networks
+    with here.server(tmp_path / "data", "--port", "7001"):
+        friend = Picture(sit_down(there, "--name", "Ben"))
+        friend.shows("Looking for servers")
+        friend.press("nowhere:\r")
+        friend.shows("'nowhere:' is no address")
+        friend.press("\x7f" * 8 + f"{here.address}:7001\r")
+        friend.shows("Waiting for an opponent")

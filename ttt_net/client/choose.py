@@ -4,17 +4,41 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from ttt_net.client.discovery import does_answer, look_around
-from ttt_net.client.doorway import Doorway, Go, read_place, sighted, tried
-from ttt_net.client.doorway_draw import doorway_lines
+from ttt_net.client.doorway import (
+    MAX_TYPED,
+    Doorway,
+    Go,
+    entered,
+    erased,
+    moved,
+    read_place,
+    sighted,
+    tried,
+    typed,
+)
+from ttt_net.client.doorway_draw import doorway_lines, draw_doorway, target_of
+from ttt_net.client.events import MAILBOX_LETTERS, Clicked, Key, Mail, Pasted, Resized, Stop
+from ttt_net.client.keys import HANG_UP
 from ttt_net.client.options import DEFAULT_URL
 from ttt_net.client.servers import servers_used
+from ttt_net.client.signals import delivered, post
 from ttt_net.errors import ConfigurationError
+from ttt_net.text import clean
 
+if TYPE_CHECKING:
+    from ttt_net.client.screen import Screen
+    from ttt_net.client.targets import Target
+
+GLANCE_S = 1.0
 LOOK_S = 2.0
 """After so long, whoever wanted to be found has been."""
+
+_LEAVE: tuple[Mail, ...] = (Stop(), *(Key(name) for name in HANG_UP))
+_Q = Key("q")
 
 
 class Search:
@@ -53,6 +77,64 @@ class Search:
         parts = urlsplit(url)
         port = parts.port or (443 if parts.scheme == "wss" else 80)
         self.become(tried(self.door, url, does_answer=await does_answer(parts.hostname or "", port)))
+
+
+async def choose_on_screen(screen: "Screen") -> Go | None:
+    """Show what there is as it is found, and return what was chosen; None for whoever leaves."""
+    mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
+    search = Search(lambda: post(mailbox, Resized()))
+    with delivered(mailbox), screen.opened():
+        screen.show(draw_doorway(search.door, size := screen.size), size)
+        from ttt_net.client.keyboard import reading  # only now: the first picture does not wait for it
+
+        with reading(mailbox):
+            async with search.under_way():
+                while True:
+                    letter = await _next(mailbox)
+                    search.door, place = _dealt_with(letter, search.door, screen)
+                    if place is not None or letter in _LEAVE or (letter == _Q and search.door.typed is None):
+                        return place
+                    screen.show(draw_doorway(search.door, size := screen.size), size)
+
+
+async def _next(mailbox: "asyncio.Queue[Mail]") -> Mail:
+    """Return the next letter, or after a while one that has the window looked at, where no signal tells its size."""
+    try:
+        async with asyncio.timeout(GLANCE_S):
+            return await mailbox.get()
+    except TimeoutError:
+        return Resized()
+
+
+def _dealt_with(letter: Mail, door: Doorway, screen: "Screen") -> tuple[Doorway, Go | None]:
+    match letter:
+        case Key("c-m" | "c-j"):
+            return entered(door)
+        case Key("up" | "down"):
+            return moved(door, 1 if letter.name == "down" else -1), None
+        case Key("escape"):
+            return replace(door, typed=None, notice="", is_explained=False), None
+        case Key("c-h" | "backspace"):
+            return erased(door), None
+        case Key("?") if door.typed is None:
+            return replace(door, is_explained=not door.is_explained), None
+        case Key("q") if door.typed is None:
+            return door, None
+        case Key(character) if len(character) == 1 and character.isprintable():
+            return typed(door, character), None
+        case Pasted(text):
+            return typed(door, clean(text, MAX_TYPED)), None
+        case Clicked(column, row):
+            return _clicked(door, screen.target_at(column, row))
+        case _:
+            return door, None
+
+
+def _clicked(door: Doorway, target: "Target | None") -> tuple[Doorway, Go | None]:
+    for row in door.rows:
+        if target == target_of(row):
+            return entered(replace(door, chosen=row.key))
+    return door, None
 
 
 def choose_by_lines(ask: Callable[[str], str], write: Callable[[str], None]) -> Go:

@@ -137,3 +137,15 @@ def is_own_address(address: str) -> bool:
         probe.bind((address, 0))
         return True
     return False
+
+
+def shareable(address: str) -> str:
+    """Return an address as another machine can use it: of one on this machine, the machine's own on its network."""
+    host, _, port = address.rpartition(":")
+    if host not in ("localhost", "127.0.0.1", "::1"):
+        return address
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, contextlib.suppress(OSError):
+        # A documentation address: a route is looked up, nothing is sent. It fails without any network.
+        probe.connect(("192.0.2.1", 9))
+        return f"{probe.getsockname()[0]}:{port}"
+    return address

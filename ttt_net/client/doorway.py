@@ -4,19 +4,16 @@ A value and pure functions: sightings and keys go in, the next value or the choi
 terminal.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from ttt_net.client.discovery import Blocked, Found, Gone, Sighting
-from ttt_net.client.options import DEFAULT_PORT, DEFAULT_URL, url_of
+from ttt_net.client.options import CODE, DEFAULT_PORT, DEFAULT_URL, url_of
 from ttt_net.client.servers import Used
 from ttt_net.errors import ConfigurationError
 
 MAX_TYPED = 80
-_CODE = re.compile(r"[BCDFGHJKMNPQRTVWXYZ2346789]{6}", re.IGNORECASE)
-"""What invitation codes look like: no vowels, so hardly any name of a machine does."""
 _HERE = "here"
 _TYPE = "type"
 
@@ -88,15 +85,16 @@ class Doorway:
         return [Row(_HERE, name, " ".join(("on this machine", detail)).strip(), DEFAULT_URL, "found")]
 
     def _announced(self) -> list[Row]:
-        rows = []
+        rows: dict[str, Row] = {}
         for each in self.found.values():
             if _is_default_here(each):
                 continue
             scheme = "wss" if each.announcement.is_secure else "ws"
             address = f"{each.host}:{each.announcement.port}"
             detail = _census(each) if each.does_answer else "does not answer: a firewall?"
-            rows.append(Row(each.key, each.announcement.name, f"{address}  {detail}", f"{scheme}://{address}", "found"))
-        return sorted(rows, key=lambda row: (row.name, row.key))
+            url = f"{scheme}://{address}"
+            rows[url] = Row(url, each.announcement.name, f"{address}  {detail}", url, "found")
+        return sorted(rows.values(), key=lambda row: (row.name, row.key))
 
     def _used_before(self, known: set[str | None]) -> list[Row]:
         rows = []
@@ -176,7 +174,7 @@ def entered(door: Doorway) -> tuple[Doorway, Go | None]:
 def read_place(door: Doorway, text: str) -> Go:
     """Return where a typed text leads: an address, a code, or an address and a code; else `ConfigurationError`."""
     words = text.split()
-    code = words[-1].upper() if _CODE.fullmatch(words[-1]) else None
+    code = words[-1].upper() if CODE.fullmatch(words[-1]) else None
     if len(words) > 2 or (len(words) == 2 and code is None):
         raise ConfigurationError("type an address, a code, or an address and a code")
     if len(words) == 2 or code is None:

@@ -5,7 +5,9 @@ import textwrap
 from rich.text import Text
 
 from ttt_net.client.doorway import Doorway, Row, explanation
+from ttt_net.client.events import Key
 from ttt_net.client.glyphs import WARNING
+from ttt_net.client.targets import Target, aim
 from ttt_net.text import clean
 
 SMALLEST = (24, 8)
@@ -68,7 +70,13 @@ def _line(door: Doorway, row: Row, name_width: int, width: int) -> Text:
     text.append_text(label)
     if row.detail:
         text.append(f"  {row.detail}", style="" if is_chosen else "dim")
+    aim(text, target_of(row))
     return text
+
+
+def target_of(row: Row) -> Target:
+    """Return what a click on the row means."""
+    return Key(f"<row> {row.key}")
 
 
 def _page(body: list[Text], foot: list[Text], size: tuple[int, int]) -> Text:

@@ -3,6 +3,7 @@
 Exit codes: 0 fine, 1 a fault of ours, 2 started wrongly, 3 the network, 4 refused by the server.
 """
 
+import asyncio
 import os
 import sys
 import traceback
@@ -10,8 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ttt_net.client import identity
-from ttt_net.client.choose import choose_by_lines
+from ttt_net.client.choose import choose_by_lines, choose_on_screen
+from ttt_net.client.doorway import Go
 from ttt_net.client.events import Parting
+from ttt_net.client.glyphs import glyphs_for
 from ttt_net.client.options import Options, parse
 from ttt_net.client.servers import remember_server
 from ttt_net.client.sessions import Ending, Session, bot_session, plain_session, screen_session, summarise
@@ -56,7 +59,10 @@ def _written_down(text: str) -> str:
 
 def _run(options: Options) -> int:
     if not options.is_address_given:
-        options = _with_address(options)
+        place = _place_for(options)
+        if place is None:
+            return OK
+        options = replace(options, url=place.url, is_address_given=True, join=place.code or options.join)
     session = _session_for(options)
     name = _first_name(options)
     taken: set[str] = set()
@@ -79,14 +85,16 @@ def _run(options: Options) -> int:
             return _report(options, ending)
 
 
-def _with_address(options: Options) -> Options:
-    """Return the options with the address that was chosen; nobody who cannot be asked is kept waiting."""
-    if _may_ask(options) and not _is_on_screen(options):
-        place = choose_by_lines(input, print)
-        return replace(options, url=place.url, is_address_given=True)
-    if not _is_on_screen(options):
-        _complain(f"no address was given; joining {options.server}")
-    return options
+def _place_for(options: Options) -> Go | None:
+    """Return where to go, or None if the person leaves; nobody who cannot be asked is kept waiting."""
+    if options.bot is None and _is_on_screen(options):
+        from ttt_net.client.screen import Screen
+
+        return asyncio.run(choose_on_screen(Screen(glyphs_for(sys.stdout.encoding, is_ascii=options.is_ascii))))
+    if _may_ask(options):
+        return choose_by_lines(input, print)
+    _complain(f"no address was given; joining {options.server}")
+    return Go(options.url)
 
 
 def _session_for(options: Options) -> Session:

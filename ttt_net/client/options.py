@@ -16,6 +16,8 @@ DEFAULT_PORT = 8765
 DEFAULT_URL = f"ws://localhost:{DEFAULT_PORT}"
 DEFAULT_MOVE_MS = 1000
 _TIME = re.compile(r"(\d{1,3}(?:\.\d)?)\+(\d{1,2})", re.ASCII)
+CODE = re.compile(r"[BCDFGHJKMNPQRTVWXYZ2346789]{6}", re.IGNORECASE | re.ASCII)
+"""What invitation codes look like: no vowels, so hardly any name of a machine does."""
 _PORTS = range(1, 65_536)
 
 
@@ -27,6 +29,9 @@ class Options:
     is_address_given: bool = True
     """Whether the address was typed, and not the default one."""
     name: str | None = None
+    join: str | None = None
+    """The invitation code of the match to join."""
+    is_inviting: bool = False
     game: str | None = None
     time: TimeControl | None = None
     bot: str | None = None
@@ -73,10 +78,16 @@ def parse(arguments: Sequence[str] | None) -> Options:
         raise ConfigurationError(f"--move-time {given.move_time}: 1 to 600000 milliseconds")
     if given.name is not None and not clean(given.name, MAX_NAME_CELLS):
         raise ConfigurationError(f"--name: 1 to {MAX_NAME_CELLS} visible characters")
+    if given.bot is not None and (given.join is not None or given.invite):
+        raise ConfigurationError("--join and --invite are for people; leave out --bot")
+    if given.join is not None and given.invite:
+        raise ConfigurationError("--join takes an invitation up, --invite makes one; choose one of them")
     return Options(
         url=url_of(given.url) if given.url is not None else DEFAULT_URL,
         is_address_given=given.url is not None,
         name=clean(given.name, MAX_NAME_CELLS) if given.name is not None else None,
+        join=code_of(given.join) if given.join is not None else None,
+        is_inviting=given.invite,
         game=given.game,
         time=time_of(given.time) if given.time is not None else None,
         bot=given.bot,
@@ -95,6 +106,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="client.py", description="Play tic-tac-toe and its family over the network.")
     parser.add_argument("url", nargs="?", help="host, host:port, ws://... or wss://... (default: look for one)")
     parser.add_argument("--name", help="who you are (default: the name you typed the last time)")
+    parser.add_argument("--join", metavar="CODE", help="join the private match that a friend's invitation code is for")
+    parser.add_argument("--invite", action="store_true", help="print an invitation code, and wait for who joins")
     parser.add_argument("--game", help="tictactoe, connect4, mnk:15x15,5 (default: tictactoe; a bot: any)")
     parser.add_argument("--time", metavar="M+S", help="a clock: minutes each, and seconds for every move, as 3+2")
     parser.add_argument("--bot", metavar="STRATEGY", help="let a strategy play, such as alphabeta or random")
@@ -125,6 +138,13 @@ def url_of(text: str) -> str:
     if not is_good or "@" in bare or not bare.isascii() or any(c.isspace() or not c.isprintable() for c in bare):
         raise ConfigurationError(allowed)
     return bare
+
+
+def code_of(text: str) -> str:
+    """Return the invitation code that was typed, as it is written; what is none raises `ConfigurationError`."""
+    if CODE.fullmatch(text.strip()) is None:
+        raise ConfigurationError(f"{clean(text, 20)!r} is no invitation code; one looks like BCD234")
+    return text.strip().upper()
 
 
 def _with_port(host: str) -> str:

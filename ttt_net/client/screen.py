@@ -60,8 +60,15 @@ class Screen:
     def paint(self, view: View, now_ms: int) -> None:
         """Show the view in the size that the window has now."""
         self._tell_turn(view)
-        size = (self._console.width, self._console.height)
-        page = draw(view, size, now_ms, self._glyphs)
+        self.show(draw(view, self.size, now_ms, self._glyphs), self.size)
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """The columns and rows that the window has now."""
+        return self._console.width, self._console.height
+
+    def show(self, page: Text, size: tuple[int, int]) -> None:
+        """Show a page that was drawn for a window of that size."""
         if self._shown != (page, size):
             self._shown = (page, size)
             written = without_targets(page)

@@ -18,7 +18,7 @@ from ttt_net.client.identity import Identity, remembered_name
 from ttt_net.client.options import Options
 from ttt_net.client.signals import delivered
 from ttt_net.client.view import Tally, View
-from ttt_net.messages import Opponents, Seek
+from ttt_net.messages import Invite, Join, Opponents, Seek
 
 if TYPE_CHECKING:
     from ttt_net.client.connection import Connection
@@ -70,7 +70,7 @@ async def _play_on_screen(options: Options, mine: Identity) -> Ending:
             from ttt_net.client.terminal import play_on_screen
 
             connection = _connection(options, mine, mailbox, first_ms=_FIRST_MS, later_ms=None)
-            table = Table(connection, _seek(options), options.server)
+            table = Table(connection, _seek(options), options.server, _opening(options))
             await play_on_screen(table, screen, mailbox)
     return _ending(table.view, options)
 
@@ -82,7 +82,7 @@ async def _play_plainly(options: Options, mine: Identity) -> Ending:
     mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
     with delivered(mailbox):
         connection = _connection(options, mine, mailbox, first_ms=_FIRST_MS, later_ms=_LATER_MS)
-        table = Table(connection, _seek(options), options.server)
+        table = Table(connection, _seek(options), options.server, _opening(options))
         read_lines(mailbox)
         await Plain(table, _glyphs(options), _writer(options)).play(mailbox)
     return _ending(table.view, options)
@@ -126,6 +126,13 @@ def _connection(
 
 def _seek(options: Options) -> Seek:
     return Seek(0, [options.game or DEFAULT_GAME], options.time, options.opponents or "any")
+
+
+def _opening(options: Options) -> Join | Invite | None:
+    """Return what is asked for first, where it is not just anybody to play with."""
+    if options.join is not None:
+        return Join(0, options.join)
+    return Invite(0, options.game or DEFAULT_GAME, options.time) if options.is_inviting else None
 
 
 def _glyphs(options: Options) -> Glyphs:

@@ -4,10 +4,12 @@ from dataclasses import replace
 
 from ttt_net.client.actions import Action, act, answered
 from ttt_net.client.connection import Connection
+from ttt_net.client.discovery import shareable
 from ttt_net.client.events import Answered, Event, Farewell, Parting
 from ttt_net.client.view import Link, View, update
+from ttt_net.client.words import invitation
 from ttt_net.errors import Code, Refusal
-from ttt_net.messages import Refused, Resume, Said, Seek, Welcome
+from ttt_net.messages import Invitation, Invite, Join, Refused, Resume, Said, Seek, Welcome
 from ttt_net.text import clean
 
 _CALM_MS = 10
@@ -17,10 +19,13 @@ _CALM_MS = 10
 class Table:
     """Keeps the view true to what is heard and done, and sends what follows from it."""
 
-    def __init__(self, connection: Connection, seek: Seek, address: str) -> None:
+    def __init__(self, connection: Connection, seek: Seek, address: str, opening: Join | Invite | None = None) -> None:
+        """Ask for the `opening` first, if there is one, in place of the seek: a refusal of it ends everything."""
         self.connection = connection
         self.view = View(address=address)
         self._seek = seek
+        self._opening = opening
+        self._has_opened = False
 
     @property
     def is_done(self) -> bool:
@@ -31,13 +36,13 @@ class Table:
     def hear(self, event: Event, now_ms: int) -> None:
         """Take in an event."""
         self.view = update(self.view, event, now_ms)
-        if isinstance(event, Welcome) and not event.matches and not self.view.matches:
-            self._look_for_match()
+        if isinstance(event, Welcome):
+            self._begin(event)
+        if isinstance(event, Invitation):
+            self.view = replace(self.view, notice=invitation(event, shareable(self.view.address)))
         if isinstance(event, Answered):
             self._say(answered(self.view, event))
-            if isinstance(event.answer, Refused) and event.answer.code == Code.UNKNOWN_GAME:
-                farewell = Farewell(Parting.REJECTED, clean(event.answer.message, 400), event.answer.code)
-                self.view = replace(self.view, farewell=farewell)
+            self._end_if_refused(event)
             if isinstance(event.request, Resume) and isinstance(event.answer, Refused) and self.view.match is None:
                 self._look_for_match()
 
@@ -55,6 +60,21 @@ class Table:
     def forget_notice(self) -> None:
         """Take the notice away, once it has been said where nothing stays on a screen."""
         self.view = replace(self.view, notice="")
+
+    def _begin(self, welcome: Welcome) -> None:
+        if self._opening is not None:
+            if not self._has_opened:
+                self._has_opened = True
+                self._say((self._opening,))
+        elif not welcome.matches and not self.view.matches:
+            self._look_for_match()
+
+    def _end_if_refused(self, event: Answered) -> None:
+        """Say farewell where what we came for cannot be."""
+        is_opening = isinstance(event.request, Join | Invite) and self.view.match is None
+        if isinstance(event.answer, Refused) and (is_opening or event.answer.code == Code.UNKNOWN_GAME):
+            farewell = Farewell(Parting.REJECTED, clean(event.answer.message, 400), event.answer.code)
+            self.view = replace(self.view, farewell=farewell)
 
     def _look_for_match(self) -> None:
         if self.view.seeking is None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from ttt_net.client.view import Link, View
 from ttt_net.clock import TimeControl
-from ttt_net.messages import MAX_NAME_CELLS, PlayerInfo, Seek, Snapshot
+from ttt_net.messages import MAX_NAME_CELLS, Invitation, PlayerInfo, Seek, Snapshot
 from ttt_net.text import clean
 
 _HOW = {
@@ -84,6 +84,12 @@ def bot_hint(view: View, width: int) -> list[str]:
     time = f" --time {clock_name(seek.time)}" if seek.time is not None else ""
     lines = ["No opponent? Seat a bot from another terminal:", f"python client.py {view.address} --bot alphabeta{time}"]
     return lines if max(map(len, lines)) <= width else []
+
+
+def invitation(told: Invitation, address: str) -> str:
+    """Return the code, and what a friend types with it."""
+    code = clean(told.code, 12)
+    return f"Your code is {code}. A friend joins with: python client.py {address} --join {code}"
 
 
 def clock_name(time: TimeControl) -> str:

@@ -1,0 +1,98 @@
+"""Invitations from the command line: one prints a code and waits, the other joins with it."""
+
+import asyncio
+import json
+import re
+
+import pytest
+
+from tests.client.conftest import PATIENCE_S, RealServer, Start, heard_until
+from tests.client.fake_server import fake_server
+from tests.client.samples import BEN, ok, snapshot
+from tests.client.test_plain import Paper
+from ttt_net.client.connection import Connection, Patience
+from ttt_net.client.dialogue import Dialogue
+from ttt_net.client.discovery import shareable
+from ttt_net.client.events import Parting
+from ttt_net.client.glyphs import ASCII
+from ttt_net.client.options import parse
+from ttt_net.client.plain import Plain
+from ttt_net.client.table import Table
+from ttt_net.errors import Code, ConfigurationError
+from ttt_net.messages import Invitation, Invite, Join, Refused, Seek
+
+
+def table_at(url: str, paper: Paper, opening: Join | Invite) -> Table:
+    connection = Connection(url, Dialogue("Ann", None), paper.mailbox, Patience(None, None), lambda token: None)
+    return Table(connection, Seek(0, ["tictactoe"]), "example.org:8765", opening)
+
+
+async def test_a_code_is_asked_for_once_and_told_with_what_a_friend_types() -> None:
+    paper = Paper()
+    async with fake_server() as server:
+        table = table_at(server.url, paper, Invite(0, "connect4"))
+        async with asyncio.TaskGroup() as group:
+            playing = group.create_task(Plain(table, ASCII, paper.write).play(paper.mailbox))
+            link = await server.accepts()
+            await link.lets_in()
+            invite = await link.hears(Invite)
+            assert invite.game == "connect4"
+            await link.tells(ok(invite.id), Invitation("BCD234", "connect4", 3_600_000))
+            await paper.shows(
+                "Your code is BCD234. A friend joins with: python client.py example.org:8765 --join BCD234"
+            )
+            await link.breaks()
+            link = await server.accepts()
+            await link.lets_in()
+            await link.tells(snapshot(opponent=BEN))  # and neither a seek nor another invitation came before
+            await paper.shows("Your turn: place X.")
+            playing.cancel()
+
+
+async def test_a_code_that_is_refused_ends_the_client() -> None:
+    paper = Paper()
+    async with fake_server() as server, asyncio.TaskGroup() as group:
+        table = table_at(server.url, paper, Join(0, "BCD234"))
+        playing = group.create_task(Plain(table, ASCII, paper.write).play(paper.mailbox))
+        link = await server.accepts()
+        await link.lets_in()
+        join = await link.hears(Join)
+        await link.tells(Refused(join.id, Code.UNKNOWN_CODE.value, "no invitation has that code"))
+        async with asyncio.timeout(PATIENCE_S):
+            await playing
+        assert table.view.farewell is not None
+        assert table.view.farewell.why is Parting.REJECTED
+
+
+def test_a_friend_joins_with_the_code_that_was_printed(real_server: RealServer, start: Start) -> None:
+    host = start(real_server.address, "--invite", "--name", "Ann", "--game", "connect4")
+    line = heard_until(host, "--join")
+    found = re.search(r"--join ([A-Z0-9]{6})", line)
+    assert found is not None
+    friend = start(real_server.address, "--join", found[1].lower(), "--name", "Ben")
+    assert "Connect Four" in heard_until(host, "Connect Four")
+    assert "Connect Four" in heard_until(friend, "Connect Four")
+
+
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_a_code_that_nobody_gave_ends_with_exit_code_4(real_server: RealServer, start: Start, more: list[str]) -> None:
+    friend = start(real_server.address, "--join", "ZZZZZZ", "--name", "Ben", *more)
+    out, err = friend.communicate(timeout=PATIENCE_S)
+    assert friend.returncode == 4
+    assert "no invitation has that code" in err
+    if more:
+        assert json.loads(out.splitlines()[-1])["type"] == "summary"
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--join", "x"], ["--join", "BCD234", "--invite"], ["--bot", "random", "--invite"], ["--join"]]
+)
+def test_what_cannot_be_is_refused_in_one_line(arguments: list[str]) -> None:
+    with pytest.raises(ConfigurationError) as error:
+        parse(arguments)
+    assert "\n" not in str(error.value)
+
+
+def test_an_address_on_this_machine_is_told_as_others_can_use_it() -> None:
+    assert shareable("example.org:8765") == "example.org:8765"
+    assert shareable("localhost:8765").endswith(":8765")
