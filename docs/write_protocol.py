@@ -136,6 +136,7 @@ class _Wire:
     def __init__(self, name: str, log: list[str]) -> None:
         self.session: object = None
         self.is_open = True
+        self.address = ""
         self.left_on_purpose = False
         self.lag_ms = 0
         self.metered_as = None

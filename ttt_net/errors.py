@@ -33,6 +33,7 @@ class Code(StrEnum):
     BAD_PROTOCOL = "bad_protocol", "none of the protocol versions that the client speaks is spoken here"
     BAD_NAME = "bad_name", "the name is empty, too long, or holds characters that a name may not"
     NAME_TAKEN = "name_taken", "the name belongs to another player; choose another"
+    BANNED = "banned", "the host does not let that player in; the sentence says for how long, and why"
     UNKNOWN_TOKEN = "unknown_token", "this server never gave that token; say `hello` again with a name"
     RESTARTING = "restarting", "the server is about to restart and starts nothing new; come back in a moment"
     UNKNOWN_GAME = "unknown_game", "no game of that name or size; the sentence says what there is"

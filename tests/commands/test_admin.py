@@ -69,6 +69,30 @@ async def test_a_host_announces_kicks_and_drains(tmp_path: Path, shell: Shell) -
         await each.stopped.wait()
 
 
+async def test_a_host_bans_mutes_and_reads_what_was_done(tmp_path: Path, shell: Shell) -> None:
+    async with attended(tmp_path) as each:
+        await each.server.join("Ann")
+        assert (await shell.run("mute", "Ann", "shouting", "--for", "2h")).startswith("Ann is muted until ")
+        assert (await shell.run("ban", "192.0.2.7")) == "192.0.2.7/32 is banned for good\n"
+        heading, newest, older = (await shell.run("bans")).splitlines()
+        assert heading.split() == ["act", "whom", "since", "until", "reason"]
+        assert newest.split()[:2] == ["ban", "192.0.2.7/32"]
+        assert older.split()[-1] == "shouting"
+        assert await shell.run("unmute", "Ann") == "Ann is no longer muted\n"
+        assert await shell.run("unban", "192.0.2.7") == "192.0.2.7/32 is no longer banned\n"
+        assert [line.split()[2] for line in (await shell.run("audit")).splitlines()[1:]] == [
+            "mute", "ban", "unmute", "unban",
+        ]  # fmt: skip
+        assert (await shell.run("audit", "1")).splitlines()[1].split()[2] == "unban"
+
+
+@pytest.mark.parametrize("stretch", ["5", "m", "0h", "-1d", "1w", "1.5h"])
+def test_a_time_that_is_none_is_refused(stretch: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["admin", "ban", "Ann", f"--for={stretch}"])
+    assert "is no time such as" in capsys.readouterr().err
+
+
 async def test_what_cannot_be_done_is_said_in_one_line(tmp_path: Path, shell: Shell) -> None:
     assert "no server runs in" in await shell.fail("stats")
     async with attended(tmp_path) as each:

@@ -14,6 +14,7 @@ import ssl
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from http import HTTPStatus
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus, WebSocketException
@@ -264,12 +265,19 @@ def _why_closed(closed: ConnectionClosed) -> _Loss:
     return _Loss(closing.meaning, closing.advice)
 
 
+def _sentence_of(error: InvalidStatus) -> str:
+    """Return what an HTTP answer says in plain text; empty if it says nothing so."""
+    if not error.response.headers.get("Content-Type", "").startswith("text/plain"):
+        return ""
+    return clean(bytes(error.response.body or b"")[:_MAX_SENTENCE].decode(errors="replace"), _MAX_SENTENCE)
+
+
 def _why_unreachable(error: OSError | WebSocketException) -> _Loss:
     match error:
         case InvalidStatus() if error.response.status_code in _LATER:
-            body = clean(bytes(error.response.body or b"")[:_MAX_SENTENCE].decode(errors="replace"), _MAX_SENTENCE)
-            is_ours = error.response.headers.get("Content-Type", "").startswith("text/plain")
-            return _Loss(body if body and is_ours else f"the server is not ready (HTTP {error.response.status_code})")
+            return _Loss(_sentence_of(error) or f"the server is not ready (HTTP {error.response.status_code})")
+        case InvalidStatus() if error.response.status_code == HTTPStatus.FORBIDDEN and _sentence_of(error):
+            return _Loss(_sentence_of(error), Advice.GIVE_UP)
         case InvalidHandshake():
             return _Loss("what answers there is not a ttt_net server", is_foreign=True)
         case WebSocketException():

@@ -4,6 +4,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
@@ -95,6 +96,18 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     kick = acts.add_parser("kick", help="close a player's connection")
     kick.add_argument("name")
     kick.add_argument("reason", nargs="?", default="", help="what he is told")
+    ban = acts.add_parser("ban", help="keep a player, an address, an IPv6 /64 or a network out")
+    ban.add_argument("whom", help="a name, 192.0.2.7, 2001:db8::7, 192.0.2.0/24, or name:NAME")
+    acts.add_parser("unban", help="let them in again").add_argument("whom")
+    mute = acts.add_parser("mute", help="let nobody hear what a player writes")
+    mute.add_argument("name")
+    acts.add_parser("unmute", help="let him be heard again").add_argument("name")
+    for each in (ban, mute):
+        each.add_argument("reason", nargs="?", default="", help="what he is told")
+        each.add_argument("--for", dest="for_s", metavar="TIME", type=_stretch, help="90m, 12h, 7d; else for good")
+    acts.add_parser("bans", help="list who is banned or muted")
+    audit = acts.add_parser("audit", help="list what admins did")
+    audit.add_argument("last", nargs="?", type=int, default=50, help="how many acts (default %(default)s)")
     announce = acts.add_parser("announce", help="show a line to everybody")
     announce.add_argument("text")
     drain = acts.add_parser("drain", help="count down for all to see, begin no more matches, then end the server")
@@ -102,11 +115,25 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     drain.add_argument("--cancel", action="store_true", help="call it off")
 
 
+def _stretch(text: str) -> int:
+    """Return the seconds that a stretch of time such as `90m` has."""
+    unit = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}.get(text[-1:])
+    if unit is None or not text[:-1].isdecimal() or not int(text[:-1]):
+        raise argparse.ArgumentTypeError(f"{text!r} is no time such as 90s, 30m, 12h, 7d")
+    return int(text[:-1]) * unit
+
+
 QUESTIONS: dict[str, Callable[[argparse.Namespace], words.AnyAsked]] = {
     "stats": lambda args: words.Stats(),
     "players": lambda args: words.Players(),
     "matches": lambda args: words.Matches(),
     "kick": lambda args: words.Kick(args.name, args.reason),
+    "ban": lambda args: words.Ban(args.whom, args.reason, args.for_s),
+    "unban": lambda args: words.Unban(args.whom),
+    "mute": lambda args: words.Mute(args.name, args.reason, args.for_s),
+    "unmute": lambda args: words.Unmute(args.name),
+    "bans": lambda args: words.Bans(),
+    "audit": lambda args: words.Audit(args.last),
     "announce": lambda args: words.Announce(args.text),
     "drain": lambda args: words.Drain(None if args.cancel else args.seconds),
 }
@@ -149,8 +176,29 @@ def as_text(answer: words.AnyAnswer) -> str:
                 for each in answer.matches
             ]
             return columns(("match", "game", "players", "ply", "watchers", ""), lines)
+        case words.SanctionRows():
+            sanctions = [
+                (
+                    each.act,
+                    each.whom,
+                    moment(each.since_ms),
+                    (each.until_ms and moment(each.until_ms)) or "for good",
+                    each.reason,
+                )
+                for each in answer.sanctions
+            ]
+            return columns(("act", "whom", "since", "until", "reason"), sanctions)
+        case words.AuditRows():
+            return columns(("when", "act", "what"), [(moment(each.at_ms), each.act, each.what) for each in answer.acts])
         case words.Done(text) | words.Failed(text):
             return text
+
+
+def moment(at_ms: int | None) -> str:
+    """Return a moment as date and time, UTC; of an end that never comes, that."""
+    if at_ms is None:
+        return "for good"
+    return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S}"
 
 
 def _few(matches: list[str]) -> str:

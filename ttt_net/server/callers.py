@@ -30,6 +30,12 @@ def network_of(address: str) -> str:
     return UNKNOWN if found is None else str(found)
 
 
+def network_at(address: str, version: int, length: int) -> Network | None:
+    """Return the network of that prefix length that the address is in; None for one of the other version."""
+    found = _read(address)
+    return ip_network((found, length), strict=False) if found is not None and found.version == version else None
+
+
 def shown(address: str) -> str:
     """Return the address as people know it: of IPv4 as IPv4, and without the interface that it came over."""
     found = _read(address)

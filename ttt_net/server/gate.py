@@ -14,6 +14,7 @@ from ttt_net.errors import Refusal
 from ttt_net.server.callers import caller_of, is_among, network_of, networks
 from ttt_net.server.configuration import Configuration
 from ttt_net.server.quotas import Quotas
+from ttt_net.server.sanctions import Sanctions
 
 log = logging.getLogger(__name__)
 
@@ -27,7 +28,7 @@ class TurnedAway(NamedTuple):
     """How a connection is answered that may not come in."""
 
     status: int
-    """503 where the server is full, 429 where the address is over a limit."""
+    """503 where the server is full, 429 where the address is over a limit, 403 where it is banned."""
     sentence: str
     retry_after_s: int
 
@@ -48,11 +49,14 @@ class Arrival(Interface):
 class Gate:
     """Counts who comes in and leaves; what it refuses is kept with the connection until it can be said."""
 
-    def __init__(self, configuration: Configuration, quotas: Quotas, count_all: Callable[[], int]) -> None:
+    def __init__(
+        self, configuration: Configuration, quotas: Quotas, sanctions: Sanctions, count_all: Callable[[], int]
+    ) -> None:
         self._limits = configuration.limits
         self._proxies = networks(configuration.proxies) if configuration.behind_proxy else ()
         self._unmetered = networks(configuration.limits.unmetered)
         self._quotas = quotas
+        self._sanctions = sanctions
         self._count_all = count_all
         self._live: Counter[str] = Counter()
         self._newcomers: dict[Arrival, None] = {}
@@ -98,6 +102,12 @@ class Gate:
                 del self._live[one.metered_as]
 
     def _count(self, one: Arrival) -> None:
+        self._meter(one)
+        ban = self._sanctions.ban_of_address(one.address)
+        if ban:
+            one.turned_away = TurnedAway(403, ban.sentence(), 0)
+
+    def _meter(self, one: Arrival) -> None:
         if is_among(one.address, self._unmetered):
             return
         network = one.metered_as = network_of(one.address)

@@ -50,7 +50,9 @@ def answer_http(request: Request, origins: Collection[str] = (), *, is_closed: b
 
 
 def turn_away(why: TurnedAway) -> Response:
-    """Answer one who is over a limit, whatever he asks for."""
+    """Answer one who is over a limit or banned, whatever he asks for."""
+    if why.status == HTTPStatus.FORBIDDEN:
+        return _respond(HTTPStatus.FORBIDDEN, f"{why.sentence}\n".encode())
     text = f"{why.sentence}; try again in {why.retry_after_s} s\n"
     return _respond(HTTPStatus(why.status), text.encode(), {"Retry-After": str(why.retry_after_s)})
 

@@ -33,6 +33,7 @@ from ttt_net.server.reception import Reception
 from ttt_net.server.registrar import Registrar
 from ttt_net.server.registrar import Request as RegistrarRequest
 from ttt_net.server.roster import Roster
+from ttt_net.server.sanctions import Sanctions
 from ttt_net.server.session import Session
 from ttt_net.server.table import Request as TableRequest
 from ttt_net.server.table import Table
@@ -61,7 +62,8 @@ class Hub:
         self.emptied = asyncio.Event()
         """Set while draining, once the last connection is gone."""
         self.quotas = Quotas(configuration.limits, now_ms)
-        self._gate = Gate(configuration, self.quotas, lambda: len(self._connections))
+        self.sanctions = Sanctions(now_ms)
+        self._gate = Gate(configuration, self.quotas, self.sanctions, lambda: len(self._connections))
         self._entrance = Entrance(journal, self.quotas, now_ms, self._welcome)
         self._reception = Reception(self, rng)
         self._archive = Archive(self)
@@ -176,6 +178,10 @@ class Hub:
         return wire.Live(len(listed), [table.live_row() for table in most_watched])
 
     def _welcome(self, connection: Connection, said: wire.Hello, player: Player, token: str | None) -> None:
+        ban = self.sanctions.of("ban", player.id) or self.sanctions.ban_of_address(connection.address)
+        if ban:  # of an address too: it may have been banned since the handshake
+            connection.refuse(said.id, Refusal(Code.BANNED, ban.sentence(), ban.left_ms(self.now_ms())))
+            return
         before = self.sessions.get(player.id)
         if before:
             before.connection.close(Closing.REPLACED)

@@ -15,6 +15,7 @@ from contextlib import AsyncExitStack
 
 from ttt_net.errors import ConfigurationError
 from ttt_net.server.addresses import BACKLOG, is_loopback, listen
+from ttt_net.server.admin.acts import load_sanctions
 from ttt_net.server.admin.door import Door, attending, open_door
 from ttt_net.server.announce import announced
 from ttt_net.server.configuration import Configuration
@@ -94,6 +95,7 @@ async def serving(hub: Hub, database: Database, listening: socket.socket) -> Asy
         writing = tasks.create_task(database.run())
         ticking = tasks.create_task(_tick(hub))
         sampling = tasks.create_task(_sample_lag(hub))
+        load_sanctions(database, hub.sanctions)
         server = await loop.create_server(lambda: Connection(hub, loop), sock=listening, backlog=BACKLOG)
         try:
             yield

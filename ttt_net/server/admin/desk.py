@@ -15,15 +15,15 @@ from websockets.server import ServerProtocol
 
 from ttt_net.errors import Closing, Code, Refusal
 from ttt_net.server.admin import words
+from ttt_net.server.admin.acts import Acts
 from ttt_net.server.admin.exposition import write
 from ttt_net.server.admin.report import match_rows, player_rows, report
 from ttt_net.server.connection import Connection, frame
-from ttt_net.server.countdown import Countdown, spoken
+from ttt_net.server.countdown import Countdown
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Database
 from ttt_net.server.limits import Limits
 from ttt_net.server.meters import Meters
-from ttt_net.text import clean, name_key
 
 log = logging.getLogger(__name__)
 
@@ -42,6 +42,7 @@ class Desk:
         self._database = database
         self._token = token
         self._countdown = Countdown(hub, stop)
+        self._acts = Acts(hub, database, self._countdown)
         self._connections: set[Connection] = set()
         self._since_ms = hub.now_ms()
 
@@ -98,40 +99,29 @@ class Desk:
         return not is_foreign and len(given) == 1 and hmac.compare_digest(given[0].encode(), wanted)
 
     def received(self, connection: Connection, text: str) -> None:
-        """Answer one question."""
+        """Answer one question, now or when the journal has answered."""
         connection.session = connection.session or self
-        if connection.meter():
-            self._answer(connection, words.Failed("too fast"))
-            return
+
+        def answer(told: words.AnyAnswer) -> None:
+            connection.send(frame(words.encode(told)))
+
         try:
+            if connection.meter():
+                raise Refusal(Code.TOO_FAST, "too fast")
             asked = words.decode_asked(text)
+            match asked:
+                case words.Stats():
+                    answer(self._report())
+                case words.Players():
+                    answer(player_rows(self._hub, asyncio.get_running_loop().time()))
+                case words.Matches():
+                    answer(match_rows(self._hub))
+                case _:
+                    self._acts.carry_out(asked, answer)
         except (msgspec.MsgspecError, RecursionError) as error:
-            self._answer(connection, words.Failed(f"this is no question: {error}"))
-            return
-        try:
-            self._answer(connection, self._carry_out(asked))
+            answer(words.Failed(f"this is no question: {error}"))
         except Refusal as refusal:
-            self._answer(connection, words.Failed(str(refusal)))
-
-    def _answer(self, connection: Connection, answer: words.AnyAnswer) -> None:
-        connection.send(frame(words.encode(answer)))
-
-    # The questions.
-
-    def _carry_out(self, asked: words.AnyAsked) -> words.AnyAnswer:
-        match asked:
-            case words.Stats():
-                return self._report()
-            case words.Players():
-                return player_rows(self._hub, asyncio.get_running_loop().time())
-            case words.Matches():
-                return match_rows(self._hub)
-            case words.Kick():
-                return self._kick(asked)
-            case words.Announce():
-                return self._announce(asked)
-            case words.Drain():
-                return self._drain(asked)
+            answer(words.Failed(str(refusal)))
 
     def _report(self) -> words.Report:
         up_s = (self.now_ms() - self._since_ms) / 1000
@@ -141,27 +131,3 @@ class Desk:
         if self._countdown.left_s is not None:
             return "the server is about to restart"
         return self._database.trouble()
-
-    def _kick(self, asked: words.Kick) -> words.Done:
-        key = name_key(asked.name)
-        session = next((each for each in self._hub.sessions.values() if name_key(each.info.name) == key), None)
-        if session is None:
-            raise Refusal(Code.UNKNOWN_PLAYER, f"nobody called {asked.name} is connected")
-        reason = clean(asked.reason, 80)
-        session.connection.close(Closing.KICKED, f"the host has sent you away{': ' if reason else ''}{reason}")
-        return words.Done(f"{session.info.name} was sent away")
-
-    def _announce(self, asked: words.Announce) -> words.Done:
-        text = clean(asked.text, 200)
-        if not text:
-            raise Refusal(Code.BAD_MESSAGE, "there is nothing to see in that text")
-        self._hub.announce(text)
-        return words.Done(f"told {len(self._hub.sessions)} players")
-
-    def _drain(self, asked: words.Drain) -> words.Done:
-        if asked.in_s is None:
-            if not self._countdown.call_off():
-                raise Refusal(Code.BAD_MESSAGE, "no restart was under way")
-            return words.Done("the restart was called off")
-        self._countdown.begin(asked.in_s)
-        return words.Done(f"the server ends in {spoken(asked.in_s)}")

@@ -35,6 +35,47 @@ class Kick(Asked, frozen=True):
     reason: Text = ""
 
 
+class Ban(Asked, frozen=True):
+    """Keep a player, an address, an IPv6 /64 or a network out, for so long or (null) for good, and close what is open.
+
+    `whom` is an address or network where it can be read as one; `name:` before it says that it is a name.
+    """
+
+    whom: Name
+    reason: Text = ""
+    for_s: Seconds | None = None
+
+
+class Unban(Asked, frozen=True):
+    """Let them in again."""
+
+    whom: Name
+
+
+class Mute(Asked, frozen=True):
+    """Let nobody hear what the player writes, for so long or (null) for good."""
+
+    name: Name
+    reason: Text = ""
+    for_s: Seconds | None = None
+
+
+class Unmute(Asked, frozen=True):
+    """Let him be heard again."""
+
+    name: Name
+
+
+class Bans(Asked, frozen=True):
+    """Ask who is banned or muted: `SanctionRows`."""
+
+
+class Audit(Asked, frozen=True):
+    """Ask what admins did: `AuditRows`, the last so many."""
+
+    last: Annotated[int, Meta(ge=1, le=1_000)] = 50
+
+
 class Announce(Asked, frozen=True):
     """Show a line to everybody who is connected."""
 
@@ -47,7 +88,7 @@ class Drain(Asked, frozen=True):
     in_s: Annotated[int, Meta(ge=0, le=86_400)] | None
 
 
-AnyAsked = Stats | Players | Matches | Kick | Announce | Drain
+AnyAsked = Stats | Players | Matches | Bans | Audit | Kick | Ban | Unban | Mute | Unmute | Announce | Drain
 
 
 class Answer(Struct, frozen=True, tag_field="answer", tag=str.lower):
@@ -150,7 +191,37 @@ class MatchRows(Answer, frozen=True):
     matches: list[MatchRow]
 
 
-AnyAnswer = Done | Failed | Report | PlayerRows | MatchRows
+class SanctionRow(Struct, frozen=True):
+    """One decision of the host; times in milliseconds since 1970, `until_ms` null for good."""
+
+    act: str
+    whom: str
+    reason: str
+    since_ms: int
+    until_ms: int | None
+
+
+class SanctionRows(Answer, frozen=True):
+    """Who is banned or muted, the newest first."""
+
+    sanctions: list[SanctionRow]
+
+
+class AuditRow(Struct, frozen=True):
+    """One act of an admin."""
+
+    at_ms: int
+    act: str
+    what: str
+
+
+class AuditRows(Answer, frozen=True):
+    """What admins did, the oldest first."""
+
+    acts: list[AuditRow]
+
+
+AnyAnswer = Done | Failed | Report | PlayerRows | MatchRows | SanctionRows | AuditRows
 
 encode = msgspec.json.encode
 decode_asked = msgspec.json.Decoder(AnyAsked).decode

@@ -205,6 +205,24 @@ WHEN NEW.seq <> 1 + (SELECT coalesce(max(seq), 0) FROM facts WHERE match = NEW.m
 BEGIN SELECT raise(ABORT, 'the journal expects another fact number'); END;
 """
 
+_SANCTIONS = """
+CREATE TABLE sanctions (
+    act TEXT NOT NULL,                  -- ban or mute
+    whom TEXT NOT NULL,                 -- a network, or player: and an id
+    shown TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    since_ms INTEGER NOT NULL,
+    until_ms INTEGER,                   -- null: for good
+    PRIMARY KEY (act, whom)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE audit (
+    id INTEGER PRIMARY KEY,
+    at_ms INTEGER NOT NULL,
+    act TEXT NOT NULL,
+    what TEXT NOT NULL
+) STRICT;
+"""
+
 
 def migrate(connection: sqlite3.Connection, path: Path) -> None:
     """Take the steps that the file lacks, each in a transaction of its own; a newer file raises `ConfigurationError`.
@@ -303,5 +321,10 @@ def _keep_order(connection: sqlite3.Connection) -> None:
     _run(connection, _COUNTING)
 
 
-STEPS: tuple[Step, ...] = (_keep_facts, _count_results, _keep_order)
+def _keep_sanctions(connection: sqlite3.Connection) -> None:
+    """Step 4: whom the host has banned or muted, and what his admins did."""
+    _run(connection, _SANCTIONS)
+
+
+STEPS: tuple[Step, ...] = (_keep_facts, _count_results, _keep_order, _keep_sanctions)
 SCHEMA_VERSION = len(STEPS)

@@ -1,0 +1,53 @@
+"""What the host has decided and done, in the journal: sanctions, and a log of every act of an admin."""
+
+import sqlite3
+from typing import NamedTuple, cast
+
+from ttt_net.server.sanctions import Act, Sanction
+from ttt_net.text import name_key
+
+MAX_NOTES = 100_000
+"""The oldest acts beyond these are forgotten."""
+
+
+class Note(NamedTuple):
+    """One act of an admin."""
+
+    at_ms: int
+    act: str
+    what: str
+
+
+def read_sanctions(connection: sqlite3.Connection) -> list[Sanction]:
+    """Return all sanctions."""
+    rows = connection.execute("SELECT act, whom, shown, reason, since_ms, until_ms FROM sanctions")
+    return [Sanction(*row) for row in rows]
+
+
+def keep_sanction(connection: sqlite3.Connection, sanction: Sanction) -> None:
+    """Write a sanction down, and forget those that have run out."""
+    connection.execute("DELETE FROM sanctions WHERE until_ms <= ?", (sanction.since_ms,))
+    connection.execute("INSERT OR REPLACE INTO sanctions VALUES (?, ?, ?, ?, ?, ?)", sanction)
+
+
+def lift_sanction(connection: sqlite3.Connection, act: Act, whom: str) -> None:
+    """Forget a sanction."""
+    connection.execute("DELETE FROM sanctions WHERE act = ? AND whom = ?", (act, whom))
+
+
+def find_player(connection: sqlite3.Connection, name: str) -> tuple[int, str] | None:
+    """Return id and name of the player whom that name belongs to."""
+    row = connection.execute("SELECT id, name FROM players WHERE name_key = ?", (name_key(name),)).fetchone()
+    return cast("tuple[int, str] | None", row)
+
+
+def write_note(connection: sqlite3.Connection, note: Note) -> None:
+    """Add an act to the log."""
+    connection.execute("INSERT INTO audit (at_ms, act, what) VALUES (?, ?, ?)", note)
+    connection.execute("DELETE FROM audit WHERE id <= (SELECT max(id) FROM audit) - ?", (MAX_NOTES,))
+
+
+def read_notes(connection: sqlite3.Connection, last: int) -> list[Note]:
+    """Return the last acts, the oldest first."""
+    rows = connection.execute("SELECT at_ms, act, what FROM audit ORDER BY id DESC LIMIT ?", (last,))
+    return [Note(*row) for row in reversed(rows.fetchall())]
