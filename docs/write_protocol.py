@@ -169,10 +169,12 @@ class _InstantJournal:
         """Say that the facts are written down."""
         done(None)
 
-    def register(self, name: str, token: str, bot: str | None, now_ms: int, done: Callable[[Player], None]) -> None:
+    def register(
+        self, name: str, token: str, bot: str | None, now_ms: int, done: Callable[[Player], None], *, is_guest: bool
+    ) -> None:
         """Say that the player is known from now on."""
         self._players += 1
-        done(Player(self._players, name, ()))
+        done(Player(self._players, name, is_guest=is_guest))
 
 
 def transcript() -> list[str]:

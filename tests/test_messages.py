@@ -57,6 +57,7 @@ SAID: dict[type, st.SearchStrategy[wire.AnySaid]] = {
     wire.Resume: st.builds(wire.Resume, id=ids, match=names, seq=small),
     wire.Who: st.builds(wire.Who, id=ids),
     wire.Rename: st.builds(wire.Rename, id=ids, name=text),
+    wire.Forget: st.builds(wire.Forget, id=ids, name=text),
     wire.Replay: st.builds(wire.Replay, id=ids, match=names, ply=small),
     wire.Record: st.builds(wire.Record, id=ids, match=names),
     wire.Ping: st.builds(wire.Ping, id=ids),

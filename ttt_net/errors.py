@@ -34,6 +34,8 @@ class Code(StrEnum):
     BAD_NAME = "bad_name", "the name is empty, too long, or holds characters that a name may not"
     NAME_TAKEN = "name_taken", "the name belongs to another player; choose another"
     BANNED = "banned", "the host does not let that player in; the sentence says for how long, and why"
+    NO_GUESTS = "no_guests", "the host lets nobody play without a name; say `hello` with one"
+    STILL_PLAYING = "still_playing", "a match of yours is not over; finish it or resign first"
     UNKNOWN_TOKEN = "unknown_token", "this server never gave that token; say `hello` again with a name"
     RESTARTING = "restarting", "the server is about to restart and starts nothing new; come back in a moment"
     UNKNOWN_GAME = "unknown_game", "no game of that name or size; the sentence says what there is"
@@ -114,6 +116,7 @@ class Closing(IntEnum):
     REPLACED = 4001, "the same token said `hello` from another connection", Advice.REPLACED
     NO_HELLO = 4002, "no accepted `hello` within 10 seconds", Advice.LOG_IN
     TOO_SLOW = 4003, "the client did not read what was sent to it", Advice.RETRY
+    FORGOTTEN = 4004, "the player was forgotten, as he had asked; the token is good for nothing now", Advice.LOG_IN
     KICKED = 4005, "the host of the server has sent the player away", Advice.GIVE_UP
 
 

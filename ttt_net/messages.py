@@ -49,6 +49,9 @@ class Said(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", ta
 class Hello(Said, frozen=True, omit_defaults=True):
     """Say who you are: a new player by `name`, or a known one by the `token` that an earlier `welcome` gave.
 
+    With neither you are a guest, if `welcome.features` of this server has "guests": the server makes up a name, your
+    matches are casual, and the token that you get is good as ever. A guest who says `rename` is a guest no more.
+
     `bot` is the label of a program that plays, such as its strategy; people leave it out.
     """
 
@@ -202,6 +205,15 @@ class Rename(Said, frozen=True):
     name: ShortText
 
 
+class Forget(Said, frozen=True):
+    """Be forgotten: say your own `name` once more. Token, name and ratings are deleted, and the connection is closed.
+
+    Your matches are kept, with "deleted" in place of your name. Finish or resign the unfinished ones first.
+    """
+
+    name: ShortText
+
+
 class Replay(Said, frozen=True, omit_defaults=True):
     """Ask for the positions of a finished match, or one that you hear, from `ply` on: at most 32 at a time."""
 
@@ -241,6 +253,7 @@ AnySaid = (
     | Unwatch
     | Who
     | Rename
+    | Forget
     | Replay
     | Record
     | Ping
@@ -342,13 +355,17 @@ class Refused(Heard, frozen=True, omit_defaults=True):
 
 
 class Welcome(Heard, frozen=True, omit_defaults=True):
-    """Who you are here, and your unfinished matches. `token` is given once, to a new player: keep it."""
+    """Who you are here, and your unfinished matches. `token` is given once, to a new player: keep it.
+
+    `features` names what not every server offers: "guests".
+    """
 
     protocol: int
     server: str
     you: PlayerInfo
     matches: list[str]
     token: str | None = None
+    features: list[str] = []
 
 
 class Snapshot(Heard, frozen=True, omit_defaults=True):

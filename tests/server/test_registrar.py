@@ -1,8 +1,13 @@
 """A player and his name: over real sockets."""
 
+import re
 from pathlib import Path
 
+import pytest
+
 from tests.server.running import running
+from ttt_net.server.limits import Limits
+from ttt_net.server.rate import Rate
 
 
 async def test_a_player_takes_another_name_and_his_old_one_is_free(tmp_path: Path) -> None:
@@ -55,3 +60,108 @@ async def test_a_match_that_begins_while_a_name_changes_has_the_new_one(tmp_path
         assert (await ann.answer(renaming))["type"] == "ok"
         snapshot = await bob.hear("snapshot")
         assert {player["name"] for player in snapshot["players"]} == {"Annabel", "Bob"}
+
+
+async def test_new_names_have_a_rate(tmp_path: Path) -> None:
+    async with running(tmp_path, Limits(renames=Rate(2, 3_600.0))) as server:
+        ann = await server.join("Ann")
+        for name in ("Annabel", "Anna"):
+            await ann.ok("rename", name=name)
+        assert await ann.refused("rename", name="Annie") == "too_fast"
+
+
+def files(folder: Path) -> bytes:
+    """Return all that is on the disk; the server has closed its file, so that the log is part of it."""
+    return b"".join(path.read_bytes() for path in folder.iterdir())
+
+
+async def test_who_is_forgotten_leaves_no_trace_but_his_matches(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        zoe, bob, match = await server.pair("Zoetrope", "Bob")
+        if zoe.name == "Bob":
+            zoe, bob = bob, zoe
+        await zoe.ok("resign", match=match)
+        await bob.hear("ended")
+        token = zoe.token
+        await zoe.ok("forget", name="zoeTROPE")
+        assert await zoe.close_code() == 4004
+        snapshot = await bob.resume(match)
+        assert {player["name"] for player in snapshot["players"]} == {"Bob", "deleted"}
+        await bob.ok("record", match=match)
+        assert "deleted" in (await bob.hear("record"))["text"]
+        gone = await server.connect()
+        assert await gone.refused("hello", protocols=[1], token=token) == "unknown_token"
+        await bob.ok("who")
+        assert [row["name"] for row in (await bob.hear("players"))["players"]] == ["Bob"]
+    assert b"oetrope" not in files(tmp_path)
+    assert b"oeTROPE" not in files(tmp_path)
+    async with running(tmp_path) as server:
+        await server.join("Zoetrope")
+        again = await server.connect()
+        await again.hello(token=bob.token)
+        await again.ok("replay", match=match)
+
+
+async def test_nobody_is_forgotten_by_mistake_or_while_he_plays(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob, match = await server.pair()
+        assert await ann.refused("forget", name=bob.name) == "bad_name"
+        assert await ann.refused("forget", name=ann.name) == "still_playing"
+        await ann.ok("resign", match=match)
+        with server.stopped_disk():
+            forgetting = await ann.say("forget", name=ann.name)
+            await bob.ok("ping")
+        assert (await ann.answer(forgetting))["type"] == "ok"
+
+
+async def test_a_match_that_has_just_begun_keeps_a_player_from_being_forgotten(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob = await server.join("Ann"), await server.join("Bob")
+        await ann.ok("seek")
+        with server.stopped_disk():
+            await bob.ok("seek")
+            forgetting = await ann.say("forget", name="Ann")
+        assert (await ann.answer(forgetting))["code"] == "still_playing"
+        await ann.hear("snapshot")
+
+
+async def test_a_guest_needs_no_name_and_comes_back_with_his_token(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        names = set()
+        for _ in range(3):
+            guest = await server.connect()
+            welcome = await guest.hello()
+            assert re.fullmatch(r"guest-\d{4}", guest.name)
+            assert welcome["features"] == ["guests"]
+            names.add(guest.name)
+        assert len(names) == 3
+    async with running(tmp_path) as server:
+        again = await server.connect()
+        assert (await again.hello(token=guest.token))["you"] == {"name": guest.name}
+        (session,) = server.sessions.values()
+        assert session.is_guest
+        await again.ok("rename", name="Gus")
+        assert not session.is_guest
+    async with running(tmp_path) as server:
+        again = await server.connect()
+        await again.hello(token=guest.token)
+        (session,) = server.sessions.values()
+        assert (session.info.name, session.is_guest) == ("Gus", False)
+
+
+async def test_a_guest_gets_a_longer_name_where_the_short_ones_are_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ttt_net.server.entrance.secrets.randbelow", lambda _: 0)
+    async with running(tmp_path) as server:
+        for expected in ("guest-1000", "guest-10000", "guest-100000"):
+            guest = await server.connect()
+            await guest.hello()
+            assert guest.name == expected
+
+
+async def test_a_host_may_let_no_guests_in(tmp_path: Path) -> None:
+    async with running(tmp_path, Limits(allow_guests=False)) as server:
+        peer = await server.connect()
+        assert await peer.refused("hello", protocols=[1]) == "no_guests"
+        assert "features" not in await peer.hello(name="Ann")

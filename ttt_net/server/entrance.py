@@ -1,25 +1,34 @@
-"""How a connection becomes a player: `hello`, with a name or with a token."""
+"""How a connection becomes a player: `hello`, with a name, with a token, or as a guest with neither."""
 
 import secrets
 from collections.abc import Callable
+from functools import partial
 
 from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
 from ttt_net.server.connection import Connection
 from ttt_net.server.journal import Journal, Player, StorageError
+from ttt_net.server.limits import Limits
 from ttt_net.server.quotas import Quotas
 from ttt_net.text import clean
 
 Admit = Callable[[Connection, wire.Hello, Player, str | None], None]
 """What to do with a player who is let in: connection, hello, player, and the token if it is new."""
 
+_GUEST_DIGITS = 4
+_GUEST_TRIES = 6
+"""How often a name is made up for a guest until one is free; the last has nine digits."""
+
 
 class Entrance:
     """Lets players in, one `hello` for each connection at a time."""
 
-    def __init__(self, journal: Journal, quotas: Quotas, now_ms: Callable[[], int], admit: Admit) -> None:
+    def __init__(
+        self, journal: Journal, quotas: Quotas, limits: Limits, now_ms: Callable[[], int], admit: Admit
+    ) -> None:
         self._journal = journal
         self._quotas = quotas
+        self._limits = limits
         self._now_ms = now_ms
         self._admit = admit
         self._entering: set[Connection] = set()
@@ -30,36 +39,62 @@ class Entrance:
             raise Refusal(Code.HELLO_FIRST, "say hello first, and wait for its answer")
         if wire.PROTOCOL not in said.protocols:
             raise Refusal(Code.BAD_PROTOCOL, f"this server speaks protocol {wire.PROTOCOL}, you {said.protocols}")
-        bot = label_of(said)
-        name = clean(said.name or "", wire.MAX_NAME_CELLS)
-        if not said.token and not name:
-            raise Refusal(Code.BAD_NAME, f"a name has 1 to {wire.MAX_NAME_CELLS} visible characters")
-        if not said.token:
-            self._quotas.spend_of_address("registrations", connection.metered_as)
-        token = said.token or secrets.token_urlsafe(32)
-
-        def entered(found: Player | Refusal | StorageError | None) -> None:
-            self._entering.discard(connection)
-            if not connection.is_open:
-                return
-            if isinstance(found, Player):
-                self._admit(connection, said, found, None if said.token else token)
-                return
-            if found is None:
-                found = Refusal(Code.UNKNOWN_TOKEN, "this server does not know that token; say hello with a name")
-            elif isinstance(found, StorageError):
-                found = Refusal(Code.STORAGE, "the server cannot write to its disk; try again", 1_000)
-            connection.refuse(said.id, found)
-
-        self._entering.add(connection)
         if said.token:
-            self._journal.find(token, bot, self._now_ms(), entered)
-        else:
-            self._journal.register(name, token, bot, self._now_ms(), entered)
+            self._entering.add(connection)
+            answer = partial(self._entered, connection, said, None)
+            self._journal.find(said.token, label_of(said), self._now_ms(), answer)
+            return
+        name = clean(said.name or "", wire.MAX_NAME_CELLS)
+        if said.name is not None and not name:
+            raise Refusal(Code.BAD_NAME, f"a name has 1 to {wire.MAX_NAME_CELLS} visible characters")
+        if said.name is None and not self._limits.allow_guests:
+            raise Refusal(Code.NO_GUESTS, "guests are not let in here; say hello with a name")
+        self._quotas.spend_of_address("registrations", connection.metered_as)
+        self._entering.add(connection)
+        self._register(connection, said, name, tries=_GUEST_TRIES)
+
+    def _register(self, connection: Connection, said: wire.Hello, name: str, tries: int) -> None:
+        """Make a new player; a guest, who has no name, gets one that is free."""
+        token = secrets.token_urlsafe(32)
+        is_guest = not name
+
+        def registered(found: Player | Refusal | StorageError) -> None:
+            if is_guest and isinstance(found, Refusal) and tries > 1 and connection.is_open:
+                self._register(connection, said, "", tries - 1)
+            else:
+                self._entered(connection, said, token, found)
+
+        chosen = name or _guest_name(_GUEST_TRIES - tries)
+        self._journal.register(chosen, token, label_of(said), self._now_ms(), registered, is_guest=is_guest)
+
+    def _entered(
+        self,
+        connection: Connection,
+        said: wire.Hello,
+        token: str | None,
+        found: Player | Refusal | StorageError | None,
+    ) -> None:
+        self._entering.discard(connection)
+        if not connection.is_open:
+            return
+        if isinstance(found, Player):
+            self._admit(connection, said, found, token)
+            return
+        if found is None:
+            found = Refusal(Code.UNKNOWN_TOKEN, "this server does not know that token; say hello with a name")
+        elif isinstance(found, StorageError):
+            found = Refusal(Code.STORAGE, "the server cannot write to its disk; try again", 1_000)
+        connection.refuse(said.id, found)
 
     def forget(self, connection: Connection) -> None:
         """Forget a connection that is gone."""
         self._entering.discard(connection)
+
+
+def _guest_name(misses: int) -> str:
+    """Return a made-up name, of more digits after each that was taken."""
+    digits = _GUEST_DIGITS + misses
+    return f"guest-{secrets.randbelow(9 * 10 ** (digits - 1)) + 10 ** (digits - 1)}"
 
 
 def label_of(said: wire.Hello) -> str | None:

@@ -24,7 +24,7 @@ from ttt_net.server.connection import Connection, frame
 from ttt_net.server.entrance import Entrance, label_of
 from ttt_net.server.gate import Gate
 from ttt_net.server.http import HEALTH, answer_http, turn_away
-from ttt_net.server.journal import Journal, Player
+from ttt_net.server.journal import FORGOTTEN, Journal, Player
 from ttt_net.server.journal.sqlite import PlayerId
 from ttt_net.server.meters import Meters
 from ttt_net.server.noticeboard import Noticeboard
@@ -55,6 +55,7 @@ class Hub:
         self.configuration = configuration
         self.name = clean(configuration.title, 40)
         self.limits = configuration.limits
+        self._features = ["guests"] if self.limits.allow_guests else []
         self.meters = Meters()
         self.now_ms = now_ms
         self.sessions: dict[PlayerId, Session] = {}
@@ -64,7 +65,7 @@ class Hub:
         self.quotas = Quotas(configuration.limits, now_ms)
         self.sanctions = Sanctions(now_ms)
         self._gate = Gate(configuration, self.quotas, self.sanctions, lambda: len(self._connections))
-        self._entrance = Entrance(journal, self.quotas, now_ms, self._welcome)
+        self._entrance = Entrance(journal, self.quotas, self.limits, now_ms, self._welcome)
         self._reception = Reception(self, rng)
         self._archive = Archive(self)
         self._registrar = Registrar(self)
@@ -186,7 +187,13 @@ class Hub:
         if before:
             before.connection.close(Closing.REPLACED)
             self._end(before)
-        session = Session(connection, player.id, wire.PlayerInfo(player.name, label_of(said)), player.ratings)
+        session = Session(
+            connection,
+            player.id,
+            wire.PlayerInfo(player.name, label_of(said)),
+            player.ratings,
+            is_guest=player.is_guest,
+        )
         session.live.update(player.unfinished)
         self.sessions[player.id] = session
         self._gate.admitted(connection)
@@ -194,7 +201,9 @@ class Hub:
         self.noticeboard.changed("players")
         connection.session = session
         session.ok(said.id)
-        session.tell(wire.Welcome(wire.PROTOCOL, self.name, session.info, list(player.unfinished), token))
+        session.tell(
+            wire.Welcome(wire.PROTOCOL, self.name, session.info, list(player.unfinished), token, self._features)
+        )
         if self._last_call:
             session.tell(self._last_call)
 
@@ -239,10 +248,20 @@ class Hub:
         if session:
             self.roster.remove(session)
             session.info = restruct(session.info, name=name)
+            session.is_guest = False
             self.roster.add(session)
         for table in self._tables.values():
             table.rename(player, name)
         self.noticeboard.changed("seeks", "players", "live")
+
+    def forgotten(self, player: PlayerId) -> None:
+        """Let nobody call the player by his name any more, and send him away."""
+        self.renamed(player, FORGOTTEN)
+        session = self.sessions.get(player)
+        if session:
+            self._reception.withdraw(session)
+            session.connection.close(Closing.FORGOTTEN)
+            self._end(session)
 
     def _leave_finished(self, session: Session) -> None:
         for match_id in list(session.tables):

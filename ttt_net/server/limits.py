@@ -20,6 +20,9 @@ class Limits:
     messages: Rate = setting(Rate(200, 2.0), "frames of any kind on one connection, pings and fragments too")
     codes: Rate = setting(Rate(10, 60.0), "tries of invitation codes by one player: of 309 million, none is found so")
     inquiries: Rate = setting(Rate(20, 10.0), "questions of one player about the past, which the disk answers")
+    renames: Rate = setting(Rate(10, 3_600.0), "new names of one player")
+    allow_guests: bool = setting(True, "whether people may play without a name of their own, casually")
+    rated_same_address: bool = setting(True, "whether two players of one address may play a rated match")
     challenges: Rate = setting(Rate(20, 60.0), "challenges by one player")
     players_per_address: int = setting(
         20, "what players of one address may do together is so many times what one may", least=1, most=10_000

@@ -1,4 +1,4 @@
-"""Who a player is called: what he asks about his own name."""
+"""Who a player is: what he asks about his own name, and to be forgotten."""
 
 from typing import Protocol as Interface
 
@@ -6,19 +6,27 @@ from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
 from ttt_net.server.journal import Journal, StorageError
 from ttt_net.server.journal.sqlite import PlayerId
+from ttt_net.server.quotas import Quotas
 from ttt_net.server.session import Session
-from ttt_net.text import clean
+from ttt_net.text import clean, name_key
 
-Request = wire.Rename
+_SHOWN = 3
+"""Unfinished matches that a refusal names."""
+
+Request = wire.Rename | wire.Forget
 
 
 class House(Interface):
     """What the registrar asks of the hub."""
 
     journal: Journal
+    quotas: Quotas
 
     def renamed(self, player: PlayerId, name: str) -> None:
         """Let the player be called `name` wherever he is."""
+
+    def forgotten(self, player: PlayerId) -> None:
+        """Let nobody call the player by his name any more, and send him away."""
 
 
 class Registrar:
@@ -29,9 +37,16 @@ class Registrar:
 
     def act(self, session: Session, said: Request) -> None:
         """Carry out one request, or raise `Refusal`."""
+        if isinstance(said, wire.Rename):
+            self._rename(session, said)
+        else:
+            self._forget(session, said)
+
+    def _rename(self, session: Session, said: wire.Rename) -> None:
         name = clean(said.name, wire.MAX_NAME_CELLS)
         if not name:
             raise Refusal(Code.BAD_NAME, f"a name has 1 to {wire.MAX_NAME_CELLS} visible characters")
+        self._house.quotas.spend("renames", session.player, session.connection.metered_as)
 
         def done(failure: Refusal | StorageError | None) -> None:
             if failure:
@@ -42,6 +57,22 @@ class Registrar:
             session.tell(wire.Renamed(wire.PlayerInfo(name, session.info.bot, session.info.level)))
 
         self._house.journal.rename(session.player, name, done)
+
+    def _forget(self, session: Session, said: wire.Forget) -> None:
+        if name_key(said.name) != name_key(session.info.name):
+            raise Refusal(Code.BAD_NAME, f"to be forgotten, say your own name once more: {session.info.name}")
+        if session.live:
+            some = ", ".join(sorted(session.live)[:_SHOWN])
+            raise Refusal(Code.STILL_PLAYING, f"{len(session.live)} matches are not over; resign them first: {some}")
+
+        def done(failure: Refusal | StorageError | None) -> None:
+            if failure:
+                session.refuse(said.id, refusal_of(failure))
+                return
+            session.ok(said.id)
+            self._house.forgotten(session.player)
+
+        self._house.journal.forget(session.player, done)
 
 
 def refusal_of(failure: Refusal | StorageError) -> Refusal:

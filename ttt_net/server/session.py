@@ -31,7 +31,7 @@ class Session:
     journal and at their tables, take him back by his id.
     """
 
-    __slots__ = ("_ratings", "connection", "info", "live", "player", "tables")
+    __slots__ = ("_ratings", "connection", "info", "is_guest", "live", "player", "tables")
 
     def __init__(
         self,
@@ -39,11 +39,14 @@ class Session:
         player: PlayerId,
         info: PlayerInfo,
         ratings: Mapping[tuple[str, Speed], Rating] = MappingProxyType({}),
+        *,
+        is_guest: bool = False,
     ) -> None:
         self.connection = connection
         self.player = player
         self.info = info
         """Who he is, without a rating: he has many."""
+        self.is_guest = is_guest
         self._ratings = {key: _Known(each.shown, each.is_provisional) for key, each in ratings.items()}
         self.tables: set[str] = set()
         """The matches whose facts he hears."""

@@ -2,9 +2,10 @@
 
 from ttt_net.server.journal.database import Database, StorageError, open_readonly
 from ttt_net.server.journal.rating import Changes
-from ttt_net.server.journal.sqlite import Journal, Player, Record, finished_matches, read_match
+from ttt_net.server.journal.sqlite import FORGOTTEN, Journal, Player, Record, finished_matches, read_match
 
 __all__ = [
+    "FORGOTTEN",
     "Changes",
     "Database",
     "Journal",

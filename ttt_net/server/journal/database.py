@@ -237,5 +237,6 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")  # an acknowledged move outlives a power cut
     connection.execute("PRAGMA trusted_schema = OFF")
+    connection.execute("PRAGMA secure_delete = FAST")  # what is to be forgotten leaves no trace in the file
     migrate(connection, path)
     connection.execute("PRAGMA foreign_keys = ON")

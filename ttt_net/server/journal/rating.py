@@ -42,7 +42,8 @@ def rate(connection: sqlite3.Connection, ended: Sequence[Ended]) -> dict[str, Ch
         for match, *row in connection.execute(
             "SELECT matches.id, game, time, first, one.bot IS NOT NULL, second, other.bot IS NOT NULL FROM matches"
             " JOIN players AS one ON one.id = first JOIN players AS other ON other.id = second"
-            " WHERE matches.id IN (SELECT value FROM json_each(?)) AND is_rated AND NOT is_over",
+            " WHERE matches.id IN (SELECT value FROM json_each(?)) AND is_rated AND NOT is_over"
+            " AND one.token_hash IS NOT NULL AND other.token_hash IS NOT NULL",
             (json.dumps(list(results)),),
         )
     }

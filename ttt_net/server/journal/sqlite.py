@@ -19,6 +19,8 @@ from ttt_net.text import name_key
 
 PlayerId = int
 
+FORGOTTEN = "deleted"
+"""What a player is called who asked to be forgotten; nobody else can be."""
 MAX_UNFINISHED = 50
 """The most unfinished matches of one player that are looked up; the newest come first."""
 
@@ -29,6 +31,7 @@ class Player(NamedTuple):
     id: PlayerId
     name: str
     unfinished: tuple[str, ...] = ()
+    is_guest: bool = False
     ratings: Mapping[tuple[str, Speed], Rating] = MappingProxyType({})
 
 
@@ -73,18 +76,20 @@ class Journal:
         bot: str | None,
         now_ms: int,
         done: Callable[[Player | Refusal | StorageError], None],
+        *,
+        is_guest: bool = False,
     ) -> None:
         """Make a new player of that name, known from now on by the token; a bot has a label."""
 
         def work(connection: sqlite3.Connection) -> Player | Refusal:
             row = connection.execute(
-                "INSERT INTO players (name, name_key, token_hash, bot, created_ms) VALUES (?, ?, ?, ?, ?)"
+                "INSERT INTO players (name, name_key, token_hash, bot, created_ms, is_guest) VALUES (?, ?, ?, ?, ?, ?)"
                 " ON CONFLICT (name_key) DO NOTHING RETURNING id",
-                (name, name_key(name), _hash(token), bot, now_ms),
+                (name, name_key(name), _hash(token), bot, now_ms, is_guest),
             ).fetchone()
             if row is None:
                 return _name_taken(name)
-            return Player(row[0], name)
+            return Player(row[0], name, is_guest=is_guest)
 
         self._database.submit(work, done)
 
@@ -97,7 +102,28 @@ class Journal:
             ).fetchone()
             if taken:
                 return _name_taken(name)
-            connection.execute("UPDATE players SET name = ?, name_key = ? WHERE id = ?", (name, name_key(name), player))
+            connection.execute(
+                "UPDATE players SET name = ?, name_key = ?, is_guest = 0 WHERE id = ?", (name, name_key(name), player)
+            )
+            return None
+
+        self._database.submit(work, done)
+
+    def forget(self, player: PlayerId, done: Callable[[Refusal | StorageError | None], None]) -> None:
+        """Delete the player's name, token and ratings, unless a match of his goes on; only his number is kept."""
+
+        def work(connection: sqlite3.Connection) -> Refusal | None:
+            unfinished = connection.execute(
+                "SELECT id FROM matches WHERE NOT is_over AND (first = ? OR second = ?) LIMIT 1", (player, player)
+            ).fetchone()
+            if unfinished:
+                return Refusal(Code.STILL_PLAYING, f"match {unfinished[0]} is not over; finish it or resign first")
+            connection.execute(
+                "UPDATE players SET name = ?, name_key = NULL, token_hash = NULL, bot = NULL, is_guest = 0,"
+                " created_ms = 0 WHERE id = ?",
+                (FORGOTTEN, player),
+            )
+            connection.execute("DELETE FROM ratings WHERE player = ?", (player,))
             return None
 
         self._database.submit(work, done)
@@ -120,11 +146,11 @@ class Journal:
 
         def work(connection: sqlite3.Connection) -> Player | None:
             row = connection.execute(
-                "SELECT id, name, bot FROM players WHERE token_hash = ?", (_hash(token),)
+                "SELECT id, name, bot, is_guest FROM players WHERE token_hash = ?", (_hash(token),)
             ).fetchone()
             if row is None:
                 return None
-            player, name, label = row
+            player, name, label, is_guest = row
             if label != bot:
                 connection.execute("UPDATE players SET bot = ? WHERE id = ?", (bot, player))
             unfinished = connection.execute(
@@ -132,7 +158,8 @@ class Journal:
                 " ORDER BY started_ms DESC LIMIT ?",
                 (player, player, MAX_UNFINISHED),
             )
-            return Player(player, name, tuple(match for (match,) in unfinished), ratings_of(connection, player, now_ms))
+            matches = tuple(match for (match,) in unfinished)
+            return Player(player, name, matches, bool(is_guest), ratings_of(connection, player, now_ms))
 
         self._database.submit(work, done)
 
