@@ -28,6 +28,7 @@ def record_of(facts: Iterable[wire.Fact]) -> Record:
         event=match.id,
         date=datetime.datetime.fromtimestamp(started.at_ms / 1000, datetime.UTC).date(),
         time=_time_limit(match.time),
+        start=match.start,
     )
 
 

@@ -70,6 +70,10 @@ class Invitation:
     game: str
     time: TimeControl | None
     expires_ms: int
+    side: Literal[0, 1] | None = None
+    """The side of whoever invites; None: by lot."""
+    start: str | None = None
+    """The position to begin from, if not the usual one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +85,7 @@ class Pairing:
     first: Player
     second: Player
     is_private: bool = False
+    start: str | None = None
 
 
 class Lobby:
@@ -198,13 +203,21 @@ class Lobby:
             del self._challenges[challenge.number]
         return gone
 
-    def invite(self, by: Player, game: str, time: TimeControl | None, now_ms: int) -> Invitation:
+    def invite(
+        self,
+        by: Player,
+        game: str,
+        time: TimeControl | None,
+        now_ms: int,
+        side: Literal[0, 1] | None = None,
+        start: str | None = None,
+    ) -> Invitation:
         """Return a new invitation with a code of its own; it takes the place of the player's last."""
         self._invitations = {each.code: each for each in self._invitations.values() if each.by != by}
         code = ""
         while not code or code in self._invitations:
             code = "".join(self._rng.choices(CODE_LETTERS, k=CODE_LENGTH))
-        invitation = Invitation(code, by, game, time, now_ms + INVITATION_MS)
+        invitation = Invitation(code, by, game, time, now_ms + INVITATION_MS, side, start)
         self._invitations[code] = invitation
         return invitation
 
@@ -222,7 +235,11 @@ class Lobby:
     def joined(self, invitation: Invitation, player: Player) -> Pairing:
         """Return the pairing that an invitation leads to; it is spent."""
         del self._invitations[invitation.code]
-        return self._paired(invitation.by, player, invitation.game, invitation.time, is_private=True)
+        pairing = self._paired(invitation.by, player, invitation.game, invitation.time, is_private=True)
+        sides = (invitation.by, player) if invitation.side == 0 else (player, invitation.by)
+        if invitation.side is not None:
+            pairing = replace(pairing, first=sides[0], second=sides[1])
+        return replace(pairing, start=invitation.start)
 
     def _paired(
         self, one: Player, other: Player, game: str, time: TimeControl | None, *, is_private: bool = False

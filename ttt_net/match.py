@@ -27,6 +27,7 @@ from ttt_net.absence import Absences
 from ttt_net.clock import SIDES, Clock
 from ttt_net.errors import Code, Refusal
 from ttt_net.games import Game, Outcome, Reason, Side, find_game
+from ttt_net.games.notation import read_start
 
 Command = wire.Play | wire.Resign | wire.Abort | wire.Offer | wire.Decline | wire.Claim
 """What can be asked of a match."""
@@ -39,7 +40,7 @@ class Match:
     """A live or finished play: the rules, the facts so far, the clock, the offers and the outcome."""
 
     def __init__(self, started: wire.Started) -> None:
-        """Begin with the first fact; an unknown game raises `Refusal`."""
+        """Begin with the first fact; an unknown game or an impossible start raises `Refusal`."""
         self.id = started.match
         self.players = started.players
         self.previous = started.previous
@@ -49,7 +50,8 @@ class Match:
         self.code = started.code
         self.time = started.time
         self.game: Game[Any] = find_game(started.game)
-        self.state: Any = self.game.initial
+        self.start = started.start
+        self.state: Any = self.game.initial if started.start is None else read_start(self.game, started.start)
         self.clock = None if started.time is None else Clock.fresh(started.time)
         self.outcome: Outcome | None = None
         self.is_adjourned = False
@@ -246,6 +248,7 @@ class Match:
             rated=self.is_rated,
             score=self.score,
             code=None if you is None else self.code,
+            start=self.start,
         )
 
     def rematch(self, now_ms: int) -> wire.Started:
@@ -260,6 +263,7 @@ class Match:
             time=self.time,
             previous=self.id,
             private=self.is_private,
+            start=self.start,
         )
 
     def _play(self, side: Side, command: wire.Play, now_ms: int, lag_ms: int) -> list[wire.Fact]:

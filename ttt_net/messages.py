@@ -27,6 +27,7 @@ MatchId = Annotated[str, Meta(min_length=1, max_length=32)]
 Seq = Annotated[int, Meta(ge=0, le=1_000_000)]
 Ply = Annotated[int, Meta(ge=0, le=100_000)]
 MoveNumber = Annotated[int, Meta(ge=0, le=100_000)]
+PositionText = Annotated[str, Meta(min_length=1, max_length=500)]
 ShortText = Annotated[str, Meta(max_length=80)]
 GameName = Annotated[str, Meta(max_length=40)]
 Level = Annotated[int, Meta(ge=1, le=8)]
@@ -101,10 +102,15 @@ class Answer(Said, frozen=True, omit_defaults=True):
 
 
 class Invite(Said, frozen=True, omit_defaults=True):
-    """Ask for an `invitation`: a code for a friend, with which he joins a private match with you."""
+    """Ask for an `invitation`: a code for a friend, with which he joins a private match with you.
+
+    `side` is the one that you take, null by lot; `start` is a position to begin from, as docs/games.md writes them.
+    """
 
     game: GameName = "tictactoe"
     time: TimeControl | None = None
+    side: Side | None = None
+    start: PositionText | None = None
 
 
 class Join(Said, frozen=True):
@@ -372,7 +378,7 @@ class Snapshot(Heard, frozen=True, omit_defaults=True):
     """A match, whole: how it stands after fact number `seq`. `you` is your side, absent if you only watch.
 
     `score` is the running score of the series before this match, by side. With the `code` of a private match others
-    may watch it; only its players are told.
+    may watch it; only its players are told. `start` is the position that it began from, if not the usual one.
     """
 
     match: str
@@ -397,10 +403,14 @@ class Snapshot(Heard, frozen=True, omit_defaults=True):
     rated: bool = False
     score: tuple[float, float] = (0, 0)
     code: str | None = None
+    start: str | None = None
 
 
 class Started(Heard, frozen=True, omit_defaults=True):
-    """Fact: the match began. `previous` is the match that it is the rematch of, `score` that of the series so far."""
+    """Fact: the match began. `previous` is the match that it is the rematch of, `score` that of the series so far.
+
+    `start` is the position that it begins from, if not the usual one; ply 0 is there.
+    """
 
     match: str
     seq: int
@@ -413,6 +423,7 @@ class Started(Heard, frozen=True, omit_defaults=True):
     rated: bool = False
     score: tuple[float, float] = (0, 0)
     code: str | None = None
+    start: str | None = None
 
 
 class Played(Heard, frozen=True, omit_defaults=True):

@@ -173,6 +173,17 @@ async def test_a_mind_thinks_without_holding_the_loop() -> None:
     assert beats > 0
 
 
+async def test_a_mind_thinks_from_the_start_that_the_match_had() -> None:
+    mind = Mind("alphabeta", games=["tictactoe"])
+    async with asyncio.timeout(PATIENCE_S):
+        thought = await mind.think(Question("tictactoe", [5], 1000, "XX./.../OO."))
+        wrong = await mind.think(Question("tictactoe", [], 1000, "XXX/OO./..."))
+    await mind.stop()
+    assert (thought.move, thought.is_winning) == (8, True)
+    assert wrong.move is None
+    assert "over" in wrong.objection
+
+
 async def test_a_mind_that_died_is_started_again() -> None:
     mind = Mind("random", seed=1)
     async with asyncio.timeout(PATIENCE_S):

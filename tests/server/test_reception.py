@@ -51,6 +51,30 @@ async def test_a_friend_joins_by_the_code_and_nobody_else_sees_the_match(tmp_pat
         assert (await eve.hear("live"))["count"] == 0
 
 
+async def test_an_invitation_may_name_the_side_and_the_position_to_begin_from(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob = [await server.join(name) for name in ("Ann", "Bob")]
+        for start in ("XXX/OO./...", "nonsense"):
+            assert await ann.refused("invite", start=start) == "bad_notation"
+        assert await ann.refused("invite", side=2) == "bad_message"
+        for side in (0, 1):
+            await ann.ok("invite", side=side, start="x--/-o-/--x")
+            await bob.ok("join", code=(await ann.hear("invitation"))["code"])
+            snapshot = await ann.hear("snapshot")
+            assert snapshot["you"] == side
+            assert snapshot["start"] == "X../.O./..X"
+            assert snapshot["position"]["board"] == "X...O...X"
+            assert snapshot["position"]["to_move"] == 1
+            await bob.hear("snapshot")
+            await (ann, bob)[side == 0].ok("play", match=snapshot["match"], ply=0, move=1)
+            await ann.ok("resign", match=snapshot["match"])
+            for peer in (ann, bob):
+                await peer.hear("ended")
+        await ann.ok("invite", start=".../.../...")
+        await bob.ok("join", code=(await ann.hear("invitation"))["code"])
+        assert "start" not in await ann.hear("snapshot")
+
+
 async def test_guessing_codes_is_slow_also_for_one_who_comes_back(tmp_path: Path) -> None:
     async with running(tmp_path, Limits(codes=Rate(3, 60.0))) as server:
         eve = await server.join("Eve")

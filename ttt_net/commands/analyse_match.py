@@ -11,7 +11,7 @@ from ttt_net.commands.analyse_view import in_words, written
 from ttt_net.commands.source import load_records
 from ttt_net.errors import ConfigurationError
 from ttt_net.games import Game, find_game
-from ttt_net.games.record import Record
+from ttt_net.games.record import Record, first_position
 from ttt_net.server.configuration import DEFAULT_DATA
 from ttt_net.strategies import Limit
 from ttt_net.strategies.review import Reviewed, review
@@ -25,7 +25,7 @@ def show_match(args: argparse.Namespace, limit: Limit) -> None:
     """Print the table of the match's moves, and in words where it turned."""
     record = chosen(load_records(args.match, args.data or DEFAULT_DATA), args)
     game, console = find_game(record.game), Console()
-    reviewed = list(review(game, [made.move for made in record.moves], limit))
+    reviewed = list(review(game, [made.move for made in record.moves], limit, first_position(game, record.start)))
     names = " – ".join(escape(player.name) for player in record.players)
     table = Table("move", "by", "played", "value", "best was", "who wins", title=f"{game.title}: {names}")
     for each in reviewed:

@@ -131,6 +131,14 @@ def read_position(game: Game[S], text: str) -> S:
     return game.place(_read_board(game.shape, text[:start]), details)
 
 
+def read_start(game: Game[S], text: str) -> S:
+    """Return the position that `text` describes, if a play can begin there; else `Refusal` says why it cannot."""
+    state = read_position(game, text)
+    if game.is_terminal(state):
+        raise Refusal(Code.BAD_NOTATION, "the game is over in that position; nobody could move")
+    return state
+
+
 def _read_board(shape: tuple[int, ...], text: str) -> str:
     cells, width = prod(shape), shape[-1]
     if "," in text:

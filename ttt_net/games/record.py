@@ -3,11 +3,14 @@
 import datetime
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from ttt_net.errors import Code, Refusal
 from ttt_net.games.catalogue import find_game
-from ttt_net.games.game import Move, Outcome, Reason
+from ttt_net.games.game import Game, Move, Outcome, Reason
+from ttt_net.games.notation import read_start, write_position
+
+S = TypeVar("S")
 
 MAX_TEXT_LENGTH = 80
 """The longest event, name or bot mark."""
@@ -61,6 +64,8 @@ class Record:
     event: str | None = None
     date: datetime.date | None = None
     time: TimeLimit | None = None
+    start: str | None = None
+    """The position before the first move, as `notation.write_position` writes it; None for the usual one."""
 
     def __post_init__(self) -> None:
         """Check what was given."""
@@ -73,7 +78,7 @@ class Record:
         if self.time and self.time.per_move and self.time.increment_ms:
             raise Refusal(Code.BAD_NOTATION, "time per move has no increment")
         game = find_game(self.game)
-        state = game.initial
+        state = first_position(game, self.start)
         for number, made in enumerate(self.moves, start=1):
             try:
                 state = game.result(state, made.move)
@@ -86,11 +91,22 @@ class Record:
     def positions(self) -> Iterator[Any]:
         """Yield the position before the first move, and the one after each."""
         game = find_game(self.game)
-        state = game.initial
+        state = first_position(game, self.start)
         yield state
         for made in self.moves:
             state = game.result(state, made.move)
             yield state
+
+
+def first_position(game: Game[S], start: str | None) -> S:
+    """Return where a match that is recorded with that `start` begins; `Refusal` if nothing can begin there."""
+    if start is None:
+        return game.initial
+    state = read_start(game, start)
+    written = write_position(game, state)
+    if start != written:
+        raise Refusal(Code.BAD_NOTATION, f"start {start[:40]!r} is written {written[:40]!r}")
+    return state
 
 
 def _check_text(what: str, text: str | None) -> None:

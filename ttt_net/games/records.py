@@ -16,8 +16,9 @@
     2. a2 [3:00]
 
 A record is its tags, an empty line, and one move a line: number, move, the time left to the mover after it, and a
-comment. Only `Game`, `First` and `Second` must be there. Reading also takes several moves a line, moves without
-numbers, tags in any order and case, and every way in which `notation` reads a move.
+comment. Only `Game`, `First` and `Second` must be there; `Start` is the position before the first move, where it is
+not the usual one. Reading also takes several moves a line, moves without numbers, tags in any order and case, and
+every way in which `notation` reads a move.
 """
 
 import datetime
@@ -29,15 +30,15 @@ from typing import Any
 from ttt_net.errors import Code, Refusal
 from ttt_net.games.catalogue import find_game
 from ttt_net.games.game import Game, Outcome, Reason
-from ttt_net.games.notation import read_move, write_move
-from ttt_net.games.record import Record, RecordedMove, RecordedPlayer, TimeLimit, result_of
+from ttt_net.games.notation import read_move, read_start, write_move, write_position
+from ttt_net.games.record import Record, RecordedMove, RecordedPlayer, S, TimeLimit, first_position, result_of
 
 MAX_RECORD_LENGTH = 200_000
 """The longest text that is read as one record."""
 _MAX_LINE = 1000
 _SHOWN = 40
 
-_TAGS = ("Game", "Event", "Date", "First", "First-bot", "Second", "Second-bot", "Time", "Result", "Reason")
+_TAGS = ("Game", "Event", "Date", "First", "First-bot", "Second", "Second-bot", "Time", "Start", "Result", "Reason")
 _TAG = re.compile(r"\s*([A-Za-z][A-Za-z-]{0,19})\s*:(?:\s+(.*?))?\s*")
 _TOKEN = re.compile(r"\s*(?:\[([^\]]*)\]|\{([^}]*)\}|([0-9]{1,5})\.(?=\s|$)|([^\s\[\]{}]+))", re.ASCII)
 _CLOCK = re.compile(r"(?:([0-9]{1,3}):(?=[0-9]{1,2}:))?(?:([0-9]{1,4}):)?([0-9]{1,6})(?:\.([0-9]{1,3}))?", re.ASCII)
@@ -59,6 +60,7 @@ def write_record(record: Record) -> str:
         second.name,
         second.bot,
         record.time and _write_time(record.time),
+        record.start,
         result_of(record.outcome),
         record.outcome and record.outcome.reason.value,
     )
@@ -149,7 +151,8 @@ def _read_draft(draft: _Draft) -> Record:
         if needed not in tags:
             raise Refusal(Code.BAD_NOTATION, f"there is no tag {needed}")
     game = find_game(tags["Game"].lower())
-    moves, outcome = _read_moves(game, draft.body)
+    start = write_position(game, read_start(game, tags["Start"])) if "Start" in tags else None
+    moves, outcome = _read_moves(game, first_position(game, start), draft.body)
     return Record(
         game=game.name,
         players=(
@@ -161,12 +164,12 @@ def _read_draft(draft: _Draft) -> Record:
         event=tags.get("Event"),
         date=_read_date(tags["Date"]) if "Date" in tags else None,
         time=_read_time(tags["Time"]) if "Time" in tags else None,
+        start=start,
     )
 
 
-def _read_moves(game: Game[Any], body: list[tuple[int, str]]) -> tuple[list[RecordedMove], Outcome | None]:
+def _read_moves(game: Game[S], state: S, body: list[tuple[int, str]]) -> tuple[list[RecordedMove], Outcome | None]:
     moves: list[RecordedMove] = []
-    state = game.initial
     for where, kind, text in _tokens(body):
         if kind == "number" and int(text) != len(moves) + 1:
             raise Refusal(Code.BAD_NOTATION, f"line {where}: number {text} before move {len(moves) + 1}")

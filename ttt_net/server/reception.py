@@ -10,7 +10,8 @@ from typing import Protocol as Interface
 
 from ttt_net import messages as wire
 from ttt_net.errors import Closing, Code, Refusal
-from ttt_net.games import game_name
+from ttt_net.games import find_game, game_name
+from ttt_net.games.notation import read_start, write_position
 from ttt_net.lobby import CHALLENGE_MS, INVITATION_MS, Challenge, Lobby, Pairing, Seek
 from ttt_net.server.journal import Changes, Journal, StorageError
 from ttt_net.server.journal.sqlite import PlayerId
@@ -152,7 +153,9 @@ class Reception:
     def _invite(self, session: Session, said: wire.Invite) -> None:
         self._may_play_more(session)
         game = game_name(said.game)
-        invitation = self._lobby.invite(session.player, game, said.time, self._house.now_ms())
+        start = _start_of(game, said.start) if said.start is not None else None
+        now_ms = self._house.now_ms()
+        invitation = self._lobby.invite(session.player, game, said.time, now_ms, said.side, start)
         session.ok(said.id)
         session.tell(wire.Invitation(invitation.code, game, INVITATION_MS, said.time))
 
@@ -216,6 +219,7 @@ class Reception:
             players=(first.info, second.info),
             time=pairing.time,
             private=pairing.is_private,
+            start=pairing.start,
         )
         seats = (pairing.first, pairing.second)
 
@@ -227,3 +231,10 @@ class Reception:
                 session.connection.close(Closing.FAULT, "the server cannot write to its disk")
 
         self._house.journal.append([started], done, seats)
+
+
+def _start_of(name: str, text: str) -> str | None:
+    """Return the position in the one way in which it is written; None where it is the usual one."""
+    game = find_game(name)
+    state = read_start(game, text)
+    return None if state == game.initial else write_position(game, state)

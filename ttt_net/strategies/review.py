@@ -26,9 +26,9 @@ class Reviewed(NamedTuple):
         return self.could.result - self.was.result
 
 
-def review(game: Game[S], moves: Sequence[Move], limit: Limit) -> Iterator[Reviewed]:
-    """Yield each move of a match from its beginning, judged as well as the limit for each position lets it be."""
-    state = game.initial
+def review(game: Game[S], moves: Sequence[Move], limit: Limit, start: S | None = None) -> Iterator[Reviewed]:
+    """Yield each move of a match that began in `start`, judged as well as the limit for each position lets it be."""
+    state = game.initial if start is None else start
     for ply, move in enumerate(moves, 1):
         analysis = analyse(game, state, limit)
         yield Reviewed(ply, analysis.side, move, analysis.moves[move], analysis.verdict, analysis.best)

@@ -170,7 +170,7 @@ class Bot:
             match = self.view.matches.get(name)
             if match is None or match.outcome is not None or match.position.to_move != match.you:
                 continue
-            question = Question(match.game.name, match.moves, self._budget_ms(match))
+            question = Question(match.game.name, match.moves, self._budget_ms(match), match.start)
             thought = await self._mind.think(question)
             if not self._still_stands(name, question):
                 continue

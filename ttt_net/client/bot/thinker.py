@@ -11,6 +11,7 @@ from typing import NamedTuple
 from ttt_net.errors import TttNetError
 from ttt_net.games import find_game
 from ttt_net.games.catalogue import NAMES
+from ttt_net.games.notation import read_start
 from ttt_net.strategies import Limit, Strategy, find_strategy
 from ttt_net.strategies.engine import warm
 from ttt_net.strategies.strategy import is_decided
@@ -25,6 +26,8 @@ class Question(NamedTuple):
     game: str
     moves: list[int]
     ms: int
+    start: str | None = None
+    """The position before the first move, if it is not the usual one."""
 
 
 class Thought(NamedTuple):
@@ -62,7 +65,7 @@ def answer(strategy: Strategy, question: Question) -> Thought:
     """Return what the strategy makes of the position."""
     try:
         game = find_game(question.game)
-        state = game.initial
+        state = game.initial if question.start is None else read_start(game, question.start)
         for move in question.moves:
             state = game.result(state, move)
         choice = strategy(game, state, Limit(ms=question.ms))
