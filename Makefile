@@ -2,7 +2,7 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-EXTRAS := engine,fast,metrics,test
+EXTRAS := engine,fast,metrics,tls,test
 
 .PHONY: install demo test check docs bench clean
 

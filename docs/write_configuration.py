@@ -20,7 +20,7 @@ python server.py --print-config > server.toml   # a commented file with everythi
 A RATE is so many at once, and as many again over the period: `20/s`, `10/min`, `5/10s`, `100/h`. A LIST is separated by
 commas in a flag or a variable, and an array in the file. `--rate X` is short for `--limits-messages 2X/2s`.
 """
-HEADINGS = {"": "The server", "limits": "Limits"}
+HEADINGS = {"": "The server", "tls": "Encryption", "limits": "Limits"}
 
 
 def page() -> str:

@@ -1,6 +1,8 @@
 """A server that says what a test tells it to say, and hands over what it hears."""
 
 import asyncio
+import contextlib
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TypeVar
@@ -70,14 +72,17 @@ class FakeLink:
 class FakeServer:
     """Listens on a free port; every connection waits to be accepted by the test."""
 
-    def __init__(self) -> None:
+    def __init__(self, scheme: str) -> None:
         self.port = 0
+        self._scheme = scheme
+        self.heard: list[str | bytes] = []
+        """What nobody asked for."""
         self._links: asyncio.Queue[FakeLink] = asyncio.Queue()
 
     @property
     def url(self) -> str:
         """Where to connect to."""
-        return f"ws://127.0.0.1:{self.port}"
+        return f"{self._scheme}://127.0.0.1:{self.port}"
 
     async def accepts(self) -> FakeLink:
         """Return the next connection."""
@@ -93,12 +98,14 @@ class FakeServer:
             await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
             for end in ends:
                 end.cancel()
+        with contextlib.suppress(ConnectionClosed):
+            self.heard.append(await socket.recv())
 
 
 @asynccontextmanager
-async def fake_server(port: int = 0) -> AsyncIterator[FakeServer]:
+async def fake_server(port: int = 0, tls: ssl.SSLContext | None = None) -> AsyncIterator[FakeServer]:
     """Run a fake server for as long as the context lasts."""
-    fake = FakeServer()
-    async with serve(fake.handle, "127.0.0.1", port, compression=None, close_timeout=0.2) as server:
+    fake = FakeServer("wss" if tls else "ws")
+    async with serve(fake.handle, "127.0.0.1", port, compression=None, close_timeout=0.2, ssl=tls) as server:
         fake.port = next(iter(server.sockets)).getsockname()[1]
         yield fake

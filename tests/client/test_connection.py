@@ -20,6 +20,7 @@ from ttt_net.client.events import (
     Parting,
     Retrying,
 )
+from ttt_net.client.trust import Trust
 from ttt_net.errors import Closing, Code
 from ttt_net.messages import Hello, Ok, Ping, Play, Refused, Resume, Seek, Snapshot, Welcome
 
@@ -29,7 +30,7 @@ T = TypeVar("T")
 class Client:
     """A connection that runs, and what it tells."""
 
-    def __init__(self, url: str, patience: Patience, token: str | None = None) -> None:
+    def __init__(self, url: str, patience: Patience, token: str | None = None, trust: Trust | None = None) -> None:
         self.mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
         self.tokens: list[str] = []
         self.frames: list[str] = []
@@ -41,6 +42,7 @@ class Client:
             self.tokens.append,
             self.frames.append,
             Chance(jitter=lambda: 1.0),
+            trust,
         )
 
     async def hears(self, kind: type[T]) -> T:
@@ -61,9 +63,9 @@ class Client:
 
 @asynccontextmanager
 async def client_of(
-    server: FakeServer, patience: Patience | None = None, token: str | None = None
+    server: FakeServer, patience: Patience | None = None, token: str | None = None, trust: Trust | None = None
 ) -> AsyncIterator[Client]:
-    client = Client(server.url, patience or Patience(None, None), token)
+    client = Client(server.url, patience or Patience(None, None), token, trust)
     async with asyncio.TaskGroup() as group:
         running = group.create_task(client.connection.run())
         yield client

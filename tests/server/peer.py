@@ -4,6 +4,7 @@ import asyncio
 import base64
 import json
 import socket
+import ssl
 import struct
 from collections import deque
 from typing import Any
@@ -25,8 +26,8 @@ class Peer:
         self._last_id = 0
 
     @classmethod
-    async def connect(cls, url: str) -> "Peer":
-        return cls(await connect(url, proxy=None, compression=None, ping_interval=None))
+    async def connect(cls, url: str, tls: ssl.SSLContext | None = None) -> "Peer":
+        return cls(await connect(url, proxy=None, compression=None, ping_interval=None, ssl=tls))
 
     async def say(self, type: str, **fields: object) -> int:
         """Send a request; return its id."""

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tests.server.peer import Peer, RawPeer
 from ttt_net.server.addresses import listen
+from ttt_net.server.certificate import Certificate
 from ttt_net.server.configuration import Configuration
 from ttt_net.server.connection import Connection
 from ttt_net.server.hub import Hub
@@ -133,7 +134,11 @@ async def until(is_so: Callable[[], bool]) -> None:
 
 @asynccontextmanager
 async def running(
-    folder: Path, limits: Limits | None = None, seed: int = 1, configuration: Configuration | None = None
+    folder: Path,
+    limits: Limits | None = None,
+    seed: int = 1,
+    configuration: Configuration | None = None,
+    certificate: Certificate | None = None,
 ) -> AsyncIterator[Server]:
     """Run a server inside the block; two on the same folder one after the other are a restart."""
     settings = replace(configuration or Configuration(name="test"), limits=limits or Limits())
@@ -142,7 +147,7 @@ async def running(
         try:
             hub = Hub(Journal(database), settings, steady_clock(), random.Random(seed))
             with closing(Server(hub, database, listening.getsockname()[1])) as server:
-                async with serving(hub, database, listening), asyncio.timeout(PATIENCE_S):
+                async with serving(hub, database, listening, certificate), asyncio.timeout(PATIENCE_S):
                     yield server
                     server.hang_up()
         finally:

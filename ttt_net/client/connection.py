@@ -21,6 +21,7 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidSta
 
 from ttt_net.client.dialogue import MAX_PENDING, Dialogue, Reaction
 from ttt_net.client.events import Back, Event, Farewell, Garbled, Lost, Mail, Parting, Retrying
+from ttt_net.client.trust import Trust
 from ttt_net.errors import Advice, Closing, Refusal
 from ttt_net.messages import Refused, Said, Welcome, decode_heard, encode
 from ttt_net.text import clean
@@ -53,6 +54,14 @@ def delay_ms(attempt: int, *, is_live: bool, jitter: float) -> int:
     if is_live:
         whole = min(whole, LIVE_DELAY_MS)
     return round(whole * (1 - jitter / 2))
+
+
+class _Direct(connect):
+    """A connection to the server that was named: a redirect would take our token to another one."""
+
+    def process_redirect(self, exc: Exception) -> Exception | str:
+        """Take a redirect as the refusal that it is."""
+        return exc
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +103,7 @@ class Connection:
         keep_token: Callable[[str], None],
         tap: Callable[[str], None] | None = None,
         chance: Chance | None = None,
+        trust: Trust | None = None,
     ) -> None:
         self.url = url
         self._mailbox = mailbox
@@ -102,6 +112,7 @@ class Connection:
         self._keep_token = keep_token
         self._tap = tap
         self._chance = chance or Chance()
+        self._trust = trust or Trust()
         self._outgoing: asyncio.Queue[Said] | None = None
         self._rejected: Refused | None = None
         self._was_welcome = False
@@ -156,8 +167,9 @@ class Connection:
     async def _link(self) -> _Loss:
         """Hold one link for as long as it lasts and return how it ended."""
         try:
-            async with connect(
+            async with _Direct(
                 self.url,
+                ssl=self._trust.context(self.url),
                 logger=_SILENT,
                 proxy=None,
                 compression=None,
@@ -170,7 +182,8 @@ class Connection:
             ) as link:
                 self._open = link
                 try:
-                    return await self._converse(link)
+                    objection = self._trust.objection(link)
+                    return _Loss(objection, is_foreign=True) if objection else await self._converse(link)
                 finally:
                     self._open = None
                     await link.close()  # as done, even where the library would report our leaving as an error
@@ -278,6 +291,8 @@ def _why_unreachable(error: OSError | WebSocketException) -> _Loss:
             return _Loss(_sentence_of(error) or f"the server is not ready (HTTP {error.response.status_code})")
         case InvalidStatus() if error.response.status_code == HTTPStatus.FORBIDDEN and _sentence_of(error):
             return _Loss(_sentence_of(error), Advice.GIVE_UP)
+        case InvalidStatus() if sentence := _sentence_of(error):
+            return _Loss(f"what answers there is not a ttt_net server; it says: {sentence}", is_foreign=True)
         case InvalidHandshake():
             return _Loss("what answers there is not a ttt_net server", is_foreign=True)
         case WebSocketException():
@@ -288,7 +303,11 @@ def _why_unreachable(error: OSError | WebSocketException) -> _Loss:
             return _Loss("nothing listens there")
         case socket.gaierror():
             return _Loss("no computer of that name is known")
+        case ssl.SSLCertVerificationError():
+            why = clean(error.verify_message, 80)
+            sentence = f"its certificate is not good ({why}); if its host gave you its fingerprint, add it"
+            return _Loss(f"{sentence} with --tls-fingerprint", is_foreign=True)
         case ssl.SSLError():
-            return _Loss("the server's certificate was not accepted")
+            return _Loss("what answers there does not speak TLS as it should")
         case _:
             return _Loss(clean(error.strerror or "the network failed", 80).lower())

@@ -4,9 +4,10 @@ import argparse
 import ipaddress
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from ttt_net.client.trust import Trust, trust_of
 from ttt_net.clock import TimeControl
 from ttt_net.errors import ConfigurationError
 from ttt_net.messages import MAX_NAME_CELLS, Opponents
@@ -26,6 +27,7 @@ class Options:
     """How a client was started. `game` and `opponents` are None where nothing was said."""
 
     url: str
+    trust: Trust = field(default_factory=Trust)
     is_address_given: bool = True
     """Whether the address was typed, and not the default one."""
     name: str | None = None
@@ -54,7 +56,11 @@ class Options:
     @property
     def command(self) -> str:
         """What to type to come back."""
-        return "python client.py" if self.url == DEFAULT_URL else f"python client.py {self.url.removeprefix('ws://')}"
+        if self.url == DEFAULT_URL:
+            return "python client.py"
+        fingerprint = f" --tls-fingerprint {self.trust.fingerprint}" if self.trust.fingerprint else ""
+        insecure = " --insecure" if self.trust.is_insecure else ""
+        return f"python client.py {self.url.removeprefix('ws://')}{fingerprint}{insecure}"
 
 
 class _Parser(argparse.ArgumentParser):
@@ -82,8 +88,10 @@ def parse(arguments: Sequence[str] | None) -> Options:
         raise ConfigurationError("--join and --invite are for people; leave out --bot")
     if given.join is not None and given.invite:
         raise ConfigurationError("--join takes an invitation up, --invite makes one; choose one of them")
+    url = url_of(given.url) if given.url is not None else DEFAULT_URL
     return Options(
-        url=url_of(given.url) if given.url is not None else DEFAULT_URL,
+        url=url,
+        trust=trust_of(url, given.tls_fingerprint, is_insecure=given.insecure),
         is_address_given=given.url is not None,
         name=clean(given.name, MAX_NAME_CELLS) if given.name is not None else None,
         join=code_of(given.join) if given.join is not None else None,
@@ -119,6 +127,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--json", action="store_true", help="write what is heard as JSON lines, then a summary")
     parser.add_argument("--plain", action="store_true", help="line by line, without a full screen")
     parser.add_argument("--ascii", action="store_true", help="draw with ASCII characters only")
+    parser.add_argument("--tls-fingerprint", metavar="HEX", help="trust a wss:// server by its certificate's SHA-256")
+    parser.add_argument("--insecure", action="store_true", help="speak in clear to a server beyond the local network")
     return parser
 
 

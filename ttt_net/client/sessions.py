@@ -121,7 +121,9 @@ def _connection(
 
     tap = json_lines.tap(_print) if options.is_json else None
     dialogue = Dialogue(mine.name, mine.token(), options.bot)
-    return Connection(options.url, dialogue, mailbox, Patience(first_ms, later_ms), mine.keep_token, tap)
+    return Connection(
+        options.url, dialogue, mailbox, Patience(first_ms, later_ms), mine.keep_token, tap, trust=options.trust
+    )
 
 
 def _seek(options: Options) -> Seek:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from platformdirs import user_data_path
 
+from ttt_net.server.certificate import Tls
 from ttt_net.server.limits import Limits
 from ttt_net.server.setting import Setting, setting, settings_of
 
@@ -36,6 +37,8 @@ class Configuration:
     origins: tuple[str, ...] = setting(
         (), "pages that may connect besides the server's own, such as https://play.example"
     )
+    public: bool = setting(False, "for strangers: refuse to start without TLS, here or in a proxy")
+    tls: Tls = field(default_factory=Tls)
     limits: Limits = field(default_factory=Limits)
 
     @property

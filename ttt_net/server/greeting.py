@@ -24,6 +24,8 @@ class Whereabouts(NamedTuple):
     port: int
     data: Path
     scheme: str = "ws"
+    fingerprint: str | None = None
+    """That of a certificate that nobody vouches for; clients are told it."""
 
 
 def greet(where: Whereabouts, out: TextIO | None = None) -> None:
@@ -40,19 +42,30 @@ def greet(where: Whereabouts, out: TextIO | None = None) -> None:
 
 def greeting(where: Whereabouts) -> list[str]:
     """Return the lines, the first of them for scripts."""
-    suffix = "" if where.port == DEFAULT_PORT else f" {display('127.0.0.1', where.port)}"
+    at_home = display("127.0.0.1", where.port)
+    suffix = "" if where.port == DEFAULT_PORT and where.scheme == "ws" else f" {_typed(where, at_home)}"
     lines = [
         f"listening on {where.scheme}://{display(where.host or '127.0.0.1', where.port)}",
         f"{where.name}; matches are kept in {where.data}",
     ]
     if where.host is None:
         lines.append(f"play from this machine:  python client.py{suffix}")
-        lines += [f"friends on this network: python client.py {each}" for each in _others(where)]
+        lines += [f"friends on this network: python client.py {_typed(where, each)}" for each in _others(where)]
     else:
-        lines.append(f"join with: python client.py {display(where.host, where.port)}")
+        lines.append(f"join with: python client.py {_typed(where, display(where.host, where.port))}")
     lines.append(f"in a web browser:        {web_address(where)}")
+    if where.fingerprint:
+        lines.append(f"self-signed certificate, SHA-256 fingerprint: {where.fingerprint}")
     lines.append("Ctrl-C stops the server; unfinished matches go on when it is back")
     return lines
+
+
+def _typed(where: Whereabouts, address: str) -> str:
+    """Return the address as it is typed after `client.py`."""
+    if where.scheme == "ws":
+        return address
+    trust = f" --tls-fingerprint {where.fingerprint}" if where.fingerprint else ""
+    return f"{where.scheme}://{address}{trust}"
 
 
 def _others(where: Whereabouts) -> list[str]:

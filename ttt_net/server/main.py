@@ -12,14 +12,17 @@ import sys
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack
+from typing import NamedTuple
 
 from ttt_net.errors import ConfigurationError
 from ttt_net.server.addresses import BACKLOG, is_loopback, listen
 from ttt_net.server.admin.acts import load_sanctions
 from ttt_net.server.admin.door import Door, attending, open_door
 from ttt_net.server.announce import announced
+from ttt_net.server.certificate import Certificate, certificate_for
 from ttt_net.server.configuration import Configuration
 from ttt_net.server.connection import Connection
+from ttt_net.server.encryption import Encrypted
 from ttt_net.server.greeting import Whereabouts, greet
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Database, Journal
@@ -37,6 +40,14 @@ _GC_THRESHOLDS = (10_000, 20, 50)
 """What dies dies by its reference count; only faults leave cycles, and a search for them stops every match."""
 
 
+class Doors(NamedTuple):
+    """How one comes in: the public socket, its certificate if it has one, and the admin's door if there is one."""
+
+    public: socket.socket
+    certificate: Certificate | None
+    admin: Door | None
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Do what the command line asks for; return the exit code: 0, or 2 if the server was started wrongly."""
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
@@ -52,33 +63,36 @@ def _carry_out(order: Order) -> int:
     if order.is_print:
         print(as_file(configuration), end="")
         return 0
+    certificate = certificate_for(configuration.tls, configuration.folder)
     with listen(configuration.host or None, configuration.port) as listening:
         database = Database(configuration.folder / JOURNAL_FILE)
         try:
             with asyncio.Runner(loop_factory=_loop_factory()) as runner:
                 hub = Hub(Journal(database), configuration, steady_clock(), random.SystemRandom())
-                door = open_door(configuration.admin, configuration.folder)
-                runner.run(_serve(hub, database, listening, door))
+                admin = open_door(configuration.admin, configuration.folder)
+                runner.run(_serve(hub, database, Doors(listening, certificate, admin)))
         finally:
             database.close()
     return 0
 
 
-async def _serve(hub: Hub, database: Database, listening: socket.socket, door: Door | None) -> None:
+async def _serve(hub: Hub, database: Database, doors: Doors) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         with contextlib.suppress(NotImplementedError):  # Windows: Ctrl-C cancels this coroutine instead
             loop.add_signal_handler(number, stop.set)
+    if doors.certificate and hasattr(signal, "SIGHUP"):
+        loop.add_signal_handler(signal.SIGHUP, doors.certificate.reload)
     _allow_many_files()
     gc.freeze()  # what lives as long as the process needs no look from the collector
     gc.set_threshold(*_GC_THRESHOLDS)
-    where = _whereabouts(listening, hub.configuration)
+    where = _whereabouts(doors, hub.configuration)
     async with AsyncExitStack() as running:
         if hub.configuration.announce and not is_loopback(where.host):
             await running.enter_async_context(announced(where, hub.census))
-        await running.enter_async_context(serving(hub, database, listening))
-        await running.enter_async_context(attending(door, hub, database, stop.set))
+        await running.enter_async_context(serving(hub, database, doors.public, doors.certificate))
+        await running.enter_async_context(attending(doors.admin, hub, database, stop.set))
         greet(where)
         await stop.wait()
     for number in (signal.SIGTERM, signal.SIGINT):  # one more of them would end in another exit code what is over
@@ -88,7 +102,9 @@ async def _serve(hub: Hub, database: Database, listening: socket.socket, door: D
 
 
 @contextlib.asynccontextmanager
-async def serving(hub: Hub, database: Database, listening: socket.socket) -> AsyncIterator[None]:
+async def serving(
+    hub: Hub, database: Database, listening: socket.socket, certificate: Certificate | None = None
+) -> AsyncIterator[None]:
     """Serve on the socket inside the block; at its end tell every client, and wait for none of them for long."""
     loop = asyncio.get_running_loop()
     async with asyncio.TaskGroup() as tasks:
@@ -96,7 +112,7 @@ async def serving(hub: Hub, database: Database, listening: socket.socket) -> Asy
         ticking = tasks.create_task(_tick(hub))
         sampling = tasks.create_task(_sample_lag(hub))
         load_sanctions(database, hub.sanctions)
-        server = await loop.create_server(lambda: Connection(hub, loop), sock=listening, backlog=BACKLOG)
+        server = await loop.create_server(_protocols(hub, loop, certificate), sock=listening, backlog=BACKLOG)
         try:
             yield
         finally:
@@ -111,6 +127,15 @@ async def serving(hub: Hub, database: Database, listening: socket.socket) -> Asy
             await hub.emptied.wait()
             ticking.cancel()
             sampling.cancel()
+
+
+def _protocols(
+    hub: Hub, loop: asyncio.AbstractEventLoop, certificate: Certificate | None
+) -> Callable[[], asyncio.Protocol]:
+    """Return what makes the protocol of each new socket."""
+    if certificate is None:
+        return lambda: Connection(hub, loop)
+    return lambda: Encrypted(Connection(hub, loop), certificate.context, hub.limits)
 
 
 async def _tick(hub: Hub) -> None:
@@ -128,9 +153,14 @@ async def _sample_lag(hub: Hub) -> None:
         hub.meters.lag_s.observe(loop.time() - due_s)
 
 
-def _whereabouts(listening: socket.socket, configuration: Configuration) -> Whereabouts:
-    host = configuration.host or None
-    return Whereabouts(configuration.title, host, listening.getsockname()[1], configuration.folder)
+def _whereabouts(doors: Doors, configuration: Configuration) -> Whereabouts:
+    port = doors.public.getsockname()[1]
+    where = Whereabouts(configuration.title, configuration.host or None, port, configuration.folder)
+    if doors.certificate is None:
+        return where
+    return where._replace(
+        scheme="wss", fingerprint=doors.certificate.fingerprint if configuration.tls.self_signed else None
+    )
 
 
 def steady_clock() -> Callable[[], int]:

@@ -1,0 +1,111 @@
+"""Whom a client speaks to: what it says is not for anybody on the way, and its token least of all.
+
+An address of the local network may be spoken to in clear. Beyond it there is TLS, with a certificate that the system
+trusts or that has the fingerprint which the host gave; or else a flag that says one knows better.
+"""
+
+import hashlib
+import ipaddress
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from ttt_net.errors import ConfigurationError
+from ttt_net.text import clean
+
+if TYPE_CHECKING:  # a first picture does not wait for them
+    import ssl
+
+    from websockets.asyncio.client import ClientConnection
+
+_FINGERPRINT = re.compile(r"(?:[0-9a-f]{2}:?){31}[0-9a-f]{2}", re.ASCII)
+IN_CLEAR = (
+    "it is not encrypted and not on your network: whoever is on the way could read your token and play as you; "
+    "use wss://, or add --insecure"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """What is enough for a client to say who it is."""
+
+    fingerprint: str | None = None
+    """The SHA-256 of the server's certificate, in place of somebody who vouches for it."""
+    is_insecure: bool = False
+    """Whether to speak in clear beyond the local network."""
+
+    def context(self, url: str) -> "ssl.SSLContext | None":
+        """Return how the connection is encrypted; None for one that is not."""
+        if urlsplit(url).scheme != "wss":
+            return None
+        return _checking() if self.fingerprint is None else _encrypting()
+
+    def objection(self, link: "ClientConnection") -> str | None:
+        """Return why not to say a word over this link, which stands; None if nothing is wrong with it."""
+        encryption = link.transport.get_extra_info("ssl_object")
+        if encryption is None:
+            is_fine = self.is_insecure or is_local(link.remote_address[0] if link.remote_address else "")
+            return None if is_fine else IN_CLEAR
+        if self.fingerprint is not None:
+            shown = hashlib.sha256(encryption.getpeercert(binary_form=True) or b"").hexdigest()
+            if shown != self.fingerprint:
+                return f"its certificate has another fingerprint, {shown}; ask its host"
+        return None
+
+
+def trust_of(url: str, fingerprint: str | None, *, is_insecure: bool) -> Trust:
+    """Return the trust that the command line asks for; `ConfigurationError` for what cannot be."""
+    parts = urlsplit(url)
+    if fingerprint is not None:
+        given = fingerprint.strip().lower()
+        if not _FINGERPRINT.fullmatch(given):
+            raise ConfigurationError(f"--tls-fingerprint {clean(fingerprint, 80)}: 64 hexadecimal digits")
+        if parts.scheme != "wss":
+            raise ConfigurationError("--tls-fingerprint is for encrypted servers; write wss://host:port")
+        return Trust(given.replace(":", ""), is_insecure)
+    if parts.scheme == "ws" and not is_insecure and _is_address(parts.hostname) and not is_local(parts.hostname or ""):
+        raise ConfigurationError(f"{url}: {IN_CLEAR}")
+    return Trust(None, is_insecure)
+
+
+def is_local(address: str) -> bool:
+    """Tell whether the address is on this machine or its network: loopback, private, link-local."""
+    try:
+        found = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped:
+        found = found.ipv4_mapped
+    return found.is_loopback or found.is_link_local or any(found in network for network in _PRIVATE)
+
+
+_PRIVATE = tuple(map(ipaddress.ip_network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")))
+"""RFC 1918 and RFC 4193; what Python calls private has more in it, such as addresses for documentation."""
+
+
+def _is_address(host: str | None) -> bool:
+    try:
+        ipaddress.ip_address(host or "")
+    except ValueError:
+        return False
+    return True
+
+
+@cache
+def _checking() -> "ssl.SSLContext":
+    import ssl
+
+    return ssl.create_default_context()
+
+
+@cache
+def _encrypting() -> "ssl.SSLContext":
+    """Return what encrypts without asking who is there: `objection` asks, before a word is said."""
+    import ssl
+
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
