@@ -36,6 +36,12 @@ def network_at(address: str, version: int, length: int) -> Network | None:
     return ip_network((found, length), strict=False) if found is not None and found.version == version else None
 
 
+def coarse(address: str) -> str:
+    """Return the address as it may be logged: an IPv4 one as its /24, an IPv6 one as its /48."""
+    found = _read(address)
+    return UNKNOWN if found is None else str(ip_network((found, 24 if found.version == 4 else 48), strict=False))
+
+
 def shown(address: str) -> str:
     """Return the address as people know it: of IPv4 as IPv4, and without the interface that it came over."""
     found = _read(address)

@@ -12,6 +12,7 @@ from platformdirs import user_data_path
 
 from ttt_net.server.certificate import Tls
 from ttt_net.server.limits import Limits
+from ttt_net.server.logs import FORMATS, LEVELS
 from ttt_net.server.setting import Setting, setting, settings_of
 
 DEFAULT_PORT = 8765
@@ -38,6 +39,8 @@ class Configuration:
         (), "pages that may connect besides the server's own, such as https://play.example"
     )
     public: bool = setting(False, "for strangers: refuse to start without TLS, here or in a proxy")
+    log_format: str = setting("plain", "how a line of the log is written", choices=FORMATS)
+    log_level: str = setting("warning", "what is logged; info adds start, stop and who was dropped", choices=LEVELS)
     tls: Tls = field(default_factory=Tls)
     limits: Limits = field(default_factory=Limits)
 

@@ -20,6 +20,7 @@ from websockets.server import ServerProtocol
 
 from ttt_net.errors import Closing, ProtocolError, Refusal
 from ttt_net.messages import MAX_MESSAGE_BYTES, encode, refused
+from ttt_net.server.callers import coarse
 from ttt_net.server.gate import TurnedAway
 from ttt_net.server.limits import Limits
 from ttt_net.server.meters import Meters
@@ -246,7 +247,8 @@ class Connection(asyncio.Protocol):
 
     def _note_end(self, reason: str) -> None:
         self._hub.meters.endings[reason] += 1
-        log.info("connection ended: %s", reason)
+        if log.isEnabledFor(logging.INFO):
+            log.info("a connection from %s was ended: %s", coarse(self.address), reason)
 
     def abort(self) -> None:
         """Drop the socket and all that was waiting to be sent."""

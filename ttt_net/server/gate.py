@@ -11,7 +11,7 @@ from typing import NamedTuple
 from typing import Protocol as Interface
 
 from ttt_net.errors import Refusal
-from ttt_net.server.callers import caller_of, is_among, network_of, networks
+from ttt_net.server.callers import caller_of, coarse, is_among, network_of, networks
 from ttt_net.server.configuration import Configuration
 from ttt_net.server.quotas import Quotas
 from ttt_net.server.sanctions import Sanctions
@@ -86,7 +86,9 @@ class Gate:
             self._count(one)
         elif forwarded and not self._has_warned:
             self._has_warned = True
-            log.warning("X-Forwarded-For from %s, who is no listed proxy, is ignored; see behind_proxy", one.address)
+            log.warning(
+                "X-Forwarded-For from %s, who is no listed proxy, is ignored; see behind_proxy", coarse(one.address)
+            )
         return one.turned_away
 
     def admitted(self, one: Arrival) -> None:

@@ -12,9 +12,10 @@ import sys
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from ttt_net.errors import ConfigurationError
+from ttt_net.server import logs
 from ttt_net.server.addresses import BACKLOG, is_loopback, listen
 from ttt_net.server.admin.acts import load_sanctions
 from ttt_net.server.admin.door import Door, attending, open_door
@@ -26,7 +27,10 @@ from ttt_net.server.encryption import Encrypted
 from ttt_net.server.greeting import Whereabouts, greet
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Database, Journal
+from ttt_net.server.notify import keep_alive, notify
 from ttt_net.server.sources import Order, as_file, read_order
+
+log = logging.getLogger(__name__)
 
 JOURNAL_FILE = "journal.sqlite"
 _WRITING_S = 1.0
@@ -49,8 +53,10 @@ class Doors(NamedTuple):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Do what the command line asks for; return the exit code: 0, or 2 if the server was started wrongly."""
-    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    """Do what the command line asks for; return the exit code: 0, or 2 if the server was started wrongly.
+
+    When the disk hangs at the end, the process exits from within with 1.
+    """
     try:
         return _carry_out(read_order(sys.argv[1:] if argv is None else argv, os.environ))
     except ConfigurationError as error:
@@ -60,6 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _carry_out(order: Order) -> int:
     configuration = order.configuration
+    logs.set_up(configuration.log_format, configuration.log_level)
     if order.is_print:
         print(as_file(configuration), end="")
         return 0
@@ -94,11 +101,19 @@ async def _serve(hub: Hub, database: Database, doors: Doors) -> None:
         await running.enter_async_context(serving(hub, database, doors.public, doors.certificate))
         await running.enter_async_context(attending(doors.admin, hub, database, stop.set))
         greet(where)
+        notify("READY=1")
+        log.info("started on port %d; the journal is in %s", where.port, hub.configuration.folder)
         await stop.wait()
+        notify("STOPPING=1")
+        log.info("stopping")
     for number in (signal.SIGTERM, signal.SIGINT):  # one more of them would end in another exit code what is over
         with contextlib.suppress(NotImplementedError):
             loop.remove_signal_handler(number)
         signal.signal(number, signal.SIG_IGN)
+    if database.is_stuck:
+        log.error("the disk does not answer; the server ends without it, and nothing acknowledged is lost")
+        _end_at_once()
+    log.info("stopped")
 
 
 @contextlib.asynccontextmanager
@@ -111,6 +126,7 @@ async def serving(
         writing = tasks.create_task(database.run())
         ticking = tasks.create_task(_tick(hub))
         sampling = tasks.create_task(_sample_lag(hub))
+        living = tasks.create_task(keep_alive(lambda: "{} players, {} matches".format(*hub.census())))
         load_sanctions(database, hub.sanctions)
         server = await loop.create_server(_protocols(hub, loop, certificate), sock=listening, backlog=BACKLOG)
         try:
@@ -125,6 +141,8 @@ async def serving(
                 await asyncio.wait_for(hub.emptied.wait(), _CLOSING_S)
             hub.abort_all()
             await hub.emptied.wait()
+            writing.cancel()  # if the disk hangs, its thread is left behind
+            living.cancel()
             ticking.cancel()
             sampling.cancel()
 
@@ -136,6 +154,13 @@ def _protocols(
     if certificate is None:
         return lambda: Connection(hub, loop)
     return lambda: Encrypted(Connection(hub, loop), certificate.context, hub.limits)
+
+
+def _end_at_once() -> NoReturn:
+    """End the process without waiting for its threads, as the interpreter would."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(1)
 
 
 async def _tick(hub: Hub) -> None:

@@ -131,7 +131,7 @@ class Acts:
             if not isinstance(result, Sanction):
                 answer(words.Failed(str(result)))
                 return
-            log.warning("admin: %s %s", result.act, _in_words(result))
+            log.warning("admin: %s", result.act)  # of whom, is in the audit log
             self._hub.sanctions.add([result])
             closed = self._close_banned(result) if result.act == "ban" else 0
             also = f"; {closed} connections closed" if closed else ""
@@ -172,7 +172,7 @@ class Acts:
             if failure:
                 answer(words.Failed(str(failure)))
                 return
-            log.warning("admin: %s %s", note.act, note.what)
+            log.warning("admin: %s", note.act)
             self._hub.sanctions.lift(act, found.whom)
             answer(words.Done(f"{found.shown} is no longer {_VERBS[act]}"))
 
@@ -189,7 +189,7 @@ class Acts:
     # The audit log.
 
     def _note(self, act: str, what: str) -> None:
-        log.warning("admin: %s %s", act, what)
+        log.warning("admin: %s", act)
         note = Note(self._hub.now_ms(), act, what)
         self._database.submit(lambda connection: host.write_note(connection, note), lambda _: None)
 

@@ -9,6 +9,7 @@ import logging
 import os
 import queue
 import sqlite3
+import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -63,6 +64,8 @@ class Database:
         """Jobs that failed."""
         self._is_failing = False
         self._working_since_s: float | None = None
+        self._has_ended = threading.Event()
+        self._has_ended.set()
         self._connection, self._lock = _open(path)
 
     def submit(self, work: Callable[[sqlite3.Connection], Any], done: Callable[[Any], None]) -> None:
@@ -97,12 +100,18 @@ class Database:
     async def run(self) -> None:
         """Work until `stop`; what was submitted before is still done."""
         loop = asyncio.get_running_loop()
+        self._has_ended.clear()
         await asyncio.to_thread(self._work, loop.call_soon_threadsafe)
 
     def stop(self) -> None:
         """Let `run` end after the jobs that are waiting."""
         self._hand_over()
         self._jobs.put(None)
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether the thread is at work still, though `run` was cancelled: the disk hangs, and nothing can stop it."""
+        return not self._has_ended.is_set()
 
     @property
     def waiting(self) -> int:
@@ -144,6 +153,7 @@ class Database:
                 self._working_since_s = None
                 self.commit_s.observe(time.perf_counter() - since_s)
                 notify(partial(_report, batch, results))
+        self._has_ended.set()
 
     def _commit(self, batch: list[_Job]) -> list[Any]:
         """Do the jobs in one transaction; if any fails, each in its own, so that one cannot spoil the others."""
