@@ -58,6 +58,18 @@ SAID: dict[type, st.SearchStrategy[wire.AnySaid]] = {
     wire.Who: st.builds(wire.Who, id=ids),
     wire.Rename: st.builds(wire.Rename, id=ids, name=text),
     wire.Forget: st.builds(wire.Forget, id=ids, name=text),
+    wire.Profile: st.builds(wire.Profile, id=ids, name=st.none() | text),
+    wire.History: st.builds(
+        wire.History, id=ids, name=st.none() | text, game=st.none() | st.text(max_size=40), before=st.none() | text
+    ),
+    wire.Leaderboard: st.builds(
+        wire.Leaderboard,
+        id=ids,
+        game=st.text(max_size=40),
+        speed=st.sampled_from(["bullet", "blitz", "rapid", "untimed"]),
+        bots=st.booleans(),
+        page=st.integers(1, 10_000),
+    ),
     wire.Replay: st.builds(wire.Replay, id=ids, match=names, ply=small),
     wire.Record: st.builds(wire.Record, id=ids, match=names),
     wire.Ping: st.builds(wire.Ping, id=ids),

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from ttt_net.clock import TimeControl
+from ttt_net.clock import Speed, TimeControl
 from ttt_net.errors import Code, Refusal
 
 PROTOCOL = 1
@@ -30,6 +30,7 @@ MoveNumber = Annotated[int, Meta(ge=0, le=100_000)]
 PositionText = Annotated[str, Meta(min_length=1, max_length=500)]
 ShortText = Annotated[str, Meta(max_length=80)]
 GameName = Annotated[str, Meta(max_length=40)]
+Page = Annotated[int, Meta(ge=1, le=10_000)]
 Level = Annotated[int, Meta(ge=1, le=8)]
 Rating = Annotated[int, Meta(ge=0, le=5000)]
 SeekNumber = Annotated[int, Meta(ge=0, le=2**53 - 1)]
@@ -220,6 +221,32 @@ class Forget(Said, frozen=True):
     name: ShortText
 
 
+class Profile(Said, frozen=True, omit_defaults=True):
+    """Ask who the player called `name` is, or who you are: ratings, results, and how you two have fared."""
+
+    name: ShortText | None = None
+
+
+class History(Said, frozen=True, omit_defaults=True):
+    """Ask for the finished matches of the player called `name`, or your own, newest first, 20 at a time.
+
+    `game` leaves the others out; `before`, taken from the page before, asks for the next page.
+    """
+
+    name: ShortText | None = None
+    game: GameName | None = None
+    before: ShortText | None = None
+
+
+class Leaderboard(Said, frozen=True, omit_defaults=True):
+    """Ask for the ratings at a game and speed, the best first, 20 on a page; `bots` false leaves bots out."""
+
+    game: GameName
+    speed: Speed = "untimed"
+    bots: bool = True
+    page: Page = 1
+
+
 class Replay(Said, frozen=True, omit_defaults=True):
     """Ask for the positions of a finished match, or one that you hear, from `ply` on: at most 32 at a time."""
 
@@ -260,6 +287,9 @@ AnySaid = (
     | Who
     | Rename
     | Forget
+    | Profile
+    | History
+    | Leaderboard
     | Replay
     | Record
     | Ping
@@ -605,6 +635,49 @@ class RatingChange(Struct, frozen=True, omit_defaults=True):
     provisional: bool = False
 
 
+class RatingInfo(Struct, frozen=True, omit_defaults=True):
+    """How strong a player is at one game and speed: two times out of three within one `deviation`."""
+
+    game: str
+    speed: Speed
+    rating: int
+    deviation: int
+    games: int
+    provisional: bool = False
+
+
+class HeadToHead(Struct, frozen=True):
+    """How often you have won, drawn and lost against another, in all games together; aborted matches left out."""
+
+    won: int
+    drawn: int
+    lost: int
+
+
+class FinishedMatch(Struct, frozen=True, omit_defaults=True):
+    """One row of a history: a match that ended `at_ms`; the players as they were when it began."""
+
+    match: str
+    game: str
+    at_ms: int
+    players: tuple[PlayerInfo, PlayerInfo]
+    winner: int | None
+    reason: str
+    plies: int
+    time: TimeControl | None = None
+    rated: bool = False
+    private: bool = False
+
+
+class Leader(Struct, frozen=True):
+    """One row of a list of ratings; settled ratings come before provisional ones."""
+
+    rank: int
+    player: PlayerInfo
+    games: int
+    deviation: int
+
+
 class Rated(Heard, frozen=True):
     """What the end of a rated match did to the ratings, by side; of the moment, so it has no number."""
 
@@ -616,6 +689,42 @@ class Renamed(Heard, frozen=True):
     """Your name from now on."""
 
     you: PlayerInfo
+
+
+class ProfileTold(Heard, frozen=True, tag="profile"):
+    """Who a player is: since when he is known here, his results, his most played ratings, his public live matches.
+
+    `against` is how you have fared against him, null in your own profile.
+    """
+
+    player: PlayerInfo
+    since_ms: int
+    online: bool
+    won: int
+    drawn: int
+    lost: int
+    ratings: list[RatingInfo]
+    against: HeadToHead | None
+    live: list[str]
+
+
+class HistoryTold(Heard, frozen=True, tag="history"):
+    """A page of finished matches, newest first; private ones only in your own. `before` asks for the next page."""
+
+    player: PlayerInfo
+    matches: list[FinishedMatch]
+    before: str | None
+
+
+class LeaderboardTold(Heard, frozen=True, tag="leaderboard"):
+    """A page of the ratings at a game and speed; `you` is your own rank, null if you have none."""
+
+    game: str
+    speed: Speed
+    page: int
+    pages: int
+    leaders: list[Leader]
+    you: int | None
 
 
 class ReplayTold(Heard, frozen=True, tag="replay"):
@@ -665,6 +774,9 @@ AnyHeard = (
     | Players
     | Rated
     | Renamed
+    | ProfileTold
+    | HistoryTold
+    | LeaderboardTold
     | ReplayTold
     | RecordTold
     | Restarting

@@ -6,6 +6,7 @@ import pytest
 
 from tests.server.peer import Peer
 from tests.server.running import Server, running
+from tests.server.test_rated import rated_match
 from ttt_net.games.records import read_record
 from ttt_net.server.limits import Limits
 from ttt_net.server.rate import Rate
@@ -107,3 +108,87 @@ async def test_one_question_at_a_time(tmp_path: Path, verb: str) -> None:
             assert await ann.refused(verb, match=match) == "too_fast"
         assert (await ann.answer(first))["type"] == "ok"
         await ann.ok(verb, match=match)
+
+
+async def test_a_profile_says_who_somebody_is_and_what_he_plays_now(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob, _ = await played_out(server)
+        live = (await server.match(ann, bob))[2]
+        cleo = await server.join("Cleo", bot="random")
+        await cleo.ok("profile", name=ann.name.upper())
+        told = await cleo.hear("profile")
+        assert told["player"] == {"name": ann.name}
+        assert (told["online"], told["won"], told["drawn"], told["lost"]) == (True, 1, 0, 0)
+        assert told["against"] == {"won": 0, "drawn": 0, "lost": 0}
+        assert told["live"] == [live]
+        await bob.ok("profile", name=ann.name)
+        assert (await bob.hear("profile"))["against"] == {"won": 0, "drawn": 0, "lost": 1}
+        await cleo.ok("profile")
+        mine = await cleo.hear("profile")
+        assert (mine["player"], mine["against"]) == ({"name": "Cleo", "bot": "random"}, None)
+        assert await cleo.refused("profile", name="Nobody") == "unknown_player"
+        token = bob.token
+    async with running(tmp_path) as server:
+        bob = await server.connect()
+        await bob.hello(token=token)
+        await bob.ok("profile", name=ann.name)
+        told = await bob.hear("profile")
+        assert (told["online"], told["live"], told["won"]) == (False, [], 1)
+
+
+async def test_a_history_is_asked_for_page_by_page(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob = [await server.join(name) for name in ("Ann", "Bob")]
+        matches = []
+        for _ in range(23):
+            first, _, match = await server.match(ann, bob)
+            await first.ok("resign", match=match)
+            for peer in (ann, bob):
+                await peer.hear("ended", match=match)
+            matches.append(match)
+        before, told = None, []
+        for size in (20, 3):
+            await ann.ok("history", name="bob", game="tictactoe", before=before)
+            page = await ann.hear("history")
+            assert (page["player"], len(page["matches"])) == ({"name": "Bob"}, size)
+            told += [row["match"] for row in page["matches"]]
+            before = page["before"]
+        assert before is None
+        assert sorted(told) == sorted(matches)
+        assert page["matches"][0]["reason"] == "resign"
+        await ann.ok("history", game="connect4")
+        assert (await ann.hear("history"))["matches"] == []
+        assert await ann.refused("history", game="chess") == "unknown_game"
+        assert await ann.refused("history", before="nonsense") == "bad_message"
+
+
+async def test_a_list_of_ratings_names_the_best_and_ones_own_rank(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob = await server.join("Ann"), await server.join("Bob", bot="random")
+        await rated_match(server, ann, bob, "m")
+        await ann.ok("resign", match="m")
+        await ann.hear("rated")
+        await ann.ok("leaderboard", game="connect4", speed="blitz")
+        told = await ann.hear("leaderboard")
+        assert (told["game"], told["speed"], told["page"], told["pages"], told["you"]) == ("connect4", "blitz", 1, 1, 2)
+        assert [(leader["rank"], leader["player"]["name"]) for leader in told["leaders"]] == [(1, "Bob"), (2, "Ann")]
+        assert told["leaders"][0]["player"]["bot"] == "random"
+        assert told["leaders"][0]["player"]["provisional"]
+        await ann.ok("leaderboard", game="connect4", speed="blitz", bots=False)
+        told = await ann.hear("leaderboard")
+        assert [(leader["rank"], leader["player"]["name"]) for leader in told["leaders"]] == [(1, "Ann")]
+        await ann.ok("leaderboard", game="connect4")
+        assert (await ann.hear("leaderboard"))["leaders"] == []
+        assert await ann.refused("leaderboard", game="tictactoe") == "always_casual"
+        assert await ann.refused("leaderboard", game="connect4", page=0) == "bad_message"
+        await bob.ok("profile", name="Ann")
+        (rating,) = (await bob.hear("profile"))["ratings"]
+        assert (rating["game"], rating["speed"], rating["games"], rating["provisional"]) == (
+            "connect4",
+            "blitz",
+            1,
+            True,
+        )
+        await ann.ok("history")
+        (row,) = (await ann.hear("history"))["matches"]
+        assert (row["rated"], row["time"]) == (True, {"initial_ms": 180_000, "increment_ms": 2_000})

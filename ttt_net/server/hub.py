@@ -242,6 +242,10 @@ class Hub:
         self.noticeboard.changed("players", "live")
         table.open(match, seats)
 
+    def live_of(self, session: Session) -> list[str]:
+        """Return the ids of his public live matches."""
+        return [match for match in sorted(session.live) if match in self._tables and self._tables[match].is_listed]
+
     def renamed(self, player: PlayerId, name: str) -> None:
         """Let the player be called `name` wherever he is."""
         session = self.sessions.get(player)

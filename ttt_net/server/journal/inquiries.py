@@ -2,15 +2,132 @@
 
 import sqlite3
 
+import msgspec
+
 from ttt_net import messages as wire
+from ttt_net.clock import Speed, TimeControl
 from ttt_net.errors import Code, Refusal
 from ttt_net.games.records import write_record
 from ttt_net.history import record_of
 from ttt_net.match import Match
-from ttt_net.server.journal.sqlite import PlayerId, read_match
+from ttt_net.messages import decode_fact
+from ttt_net.ratings import Rating, aged
+from ttt_net.server.journal.sqlite import PlayerId, read_match, with_names
+from ttt_net.text import name_key
 
+PAGE = 20
+MAX_RATINGS = 50
+"""Ratings in a profile, the most played first."""
+_MAX_DIGITS = 18
 MAX_POSITIONS = 32
 """Positions in one answer; on the largest board they take 15 KB."""
+
+_RESULTS = (
+    "SELECT ended_ms, match FROM results WHERE player = ? AND is_private = ? AND (ended_ms, match) < (?, ?)"
+    " ORDER BY ended_ms DESC, match DESC LIMIT ?"
+)
+_RESULTS_OF_GAME = _RESULTS.replace("player = ?", "player = ? AND game = ?")
+_FINISHED = (
+    "SELECT game, ended_ms, winner, reason, plies, time, is_rated, is_private, one.name, other.name, fact FROM matches"
+    " JOIN players AS one ON one.id = first JOIN players AS other ON other.id = second"
+    " JOIN facts ON facts.match = number AND seq = 1 WHERE matches.id = ?"
+)
+
+
+def profile(
+    connection: sqlite3.Connection,
+    said: wire.Profile,
+    asker: PlayerId,
+    online: wire.PlayerInfo | None,
+    live: list[str],
+    now_ms: int,
+) -> wire.ProfileTold:
+    """Return who a player is; `online` and `live` say what only the server's memory knows of him."""
+    player, name, bot = _player(connection, said.name, asker)
+    since_ms, won, drawn, lost = connection.execute(
+        "SELECT created_ms, won, drawn, lost FROM players WHERE id = ?", (player,)
+    ).fetchone()
+    rows = connection.execute(
+        "SELECT game, speed, rating, deviation, volatility, games, rated_ms FROM ratings WHERE player = ?"
+        " ORDER BY games DESC, game, speed LIMIT ?",
+        (player, MAX_RATINGS),
+    )
+    ratings = [_rating_info(game, speed, aged(Rating(*values), now_ms)) for game, speed, *values in rows]
+    against = None
+    if player != asker:
+        met = connection.execute(
+            "SELECT won, drawn, lost FROM meetings WHERE player = ? AND opponent = ?", (asker, player)
+        ).fetchone()
+        against = wire.HeadToHead(*(met or (0, 0, 0)))
+    info = online or wire.PlayerInfo(name, bot)
+    return wire.ProfileTold(info, since_ms, online is not None, won, drawn, lost, ratings, against, live)
+
+
+def _rating_info(game: str, speed: Speed, rating: Rating) -> wire.RatingInfo:
+    return wire.RatingInfo(
+        game, speed, rating.shown, round(rating.deviation), rating.games, provisional=rating.is_provisional
+    )
+
+
+def history(
+    connection: sqlite3.Connection, name: str | None, game: str | None, before: str | None, asker: PlayerId
+) -> wire.HistoryTold:
+    """Return a page of a player's finished matches, newest first; the private ones only to himself."""
+    player, shown, bot = _player(connection, name, asker)
+    kinds = (0, 1) if player == asker else (0,)
+    page = _RESULTS_OF_GAME if game is not None else _RESULTS
+    ended_ms, match = _cursor(before)
+    found: list[tuple[int, str]] = []
+    for is_private in kinds:
+        values = (player, *(() if game is None else (game,)), is_private, ended_ms, match, PAGE + 1)
+        found += connection.execute(page, values)
+    found.sort(reverse=True)
+    shown_rows = found[:PAGE]
+    next_page = "{}-{}".format(*shown_rows[-1]) if len(found) > PAGE else None
+    matches = [_finished(connection, match) for _, match in shown_rows]
+    return wire.HistoryTold(wire.PlayerInfo(shown, bot), matches, next_page)
+
+
+def _cursor(before: str | None) -> tuple[int, str]:
+    """Return the end and the id of the match that the page before ended with."""
+    if before is None:
+        return 2**62, ""
+    ended_ms, _, match = before.partition("-")
+    if not (ended_ms.isascii() and ended_ms.isdecimal() and len(ended_ms) <= _MAX_DIGITS):
+        raise Refusal(Code.BAD_MESSAGE, "`before` is what the page before this one gave, or left out")
+    return int(ended_ms), match
+
+
+def _finished(connection: sqlite3.Connection, match: str) -> wire.FinishedMatch:
+    game, ended_ms, winner, reason, plies, time, is_rated, is_private, first, second, fact = connection.execute(
+        _FINISHED, (match,)
+    ).fetchone()
+    started = decode_fact(fact)
+    assert isinstance(started, wire.Started)
+    return wire.FinishedMatch(
+        match=match,
+        game=game,
+        at_ms=ended_ms,
+        players=with_names(started, first, second).players,
+        winner=winner,
+        reason=reason,
+        plies=plies,
+        time=None if time is None else msgspec.json.decode(time, type=TimeControl),
+        rated=bool(is_rated),
+        private=bool(is_private),
+    )
+
+
+def _player(connection: sqlite3.Connection, name: str | None, asker: PlayerId) -> tuple[PlayerId, str, str | None]:
+    """Return number, name and label of the player of that name, or of the asker."""
+    if name is None:
+        found = connection.execute("SELECT id, name, bot FROM players WHERE id = ?", (asker,)).fetchone()
+    else:
+        found = connection.execute("SELECT id, name, bot FROM players WHERE name_key = ?", (name_key(name),)).fetchone()
+    if found is None:
+        raise Refusal(Code.UNKNOWN_PLAYER, "no player here has that name")
+    player, shown, bot = found
+    return player, shown, bot
 
 
 def replay(connection: sqlite3.Connection, said: wire.Replay, asker: PlayerId, *, is_heard: bool) -> wire.ReplayTold:

@@ -180,11 +180,12 @@ def read_match(connection: sqlite3.Connection, match: str) -> Record | None:
     except msgspec.MsgspecError as error:
         raise StorageError(f"match {match} cannot be read: {error}") from None
     if facts and isinstance(facts[0], Started):
-        facts[0] = _with_names(facts[0], names[0], names[1])
+        facts[0] = with_names(facts[0], names[0], names[1])
     return Record((first, second), facts)
 
 
-def _with_names(started: Started, first: str, second: str) -> Started:
+def with_names(started: Started, first: str, second: str) -> Started:
+    """Return the start of a match with the names that its players have now."""
     one, other = started.players
     return restruct(started, players=(restruct(one, name=first), restruct(other, name=second)))
 
@@ -210,7 +211,7 @@ def _append(
     for facts, seats in appends:
         for fact in facts:
             # a fact says who by his seat alone, so that a name can be changed, and forgotten
-            kept = _with_names(fact, "", "") if isinstance(fact, Started) else fact
+            kept = with_names(fact, "", "") if isinstance(fact, Started) else fact
             rows.append((fact.match, fact.seq, encode(kept)))
             if isinstance(fact, Started):
                 assert seats is not None, "a match starts with its seats"
