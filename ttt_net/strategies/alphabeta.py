@@ -140,6 +140,9 @@ class PlainSearch(Generic[S]):
             moves.insert(0, known)
         return moves
 
+    def forced_win(self, state: S) -> None:
+        """Return None: it looks for wins by threats no other way than for all else."""
+
     def value_of_move(self, state: S, move: Move, depth: int, alpha: int, beta: int, ply: int = 0) -> int:
         """Return the value of a move for who makes it; outside the window, a bound of it."""
         game = self.game

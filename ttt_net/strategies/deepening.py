@@ -25,7 +25,13 @@ class Search(Protocol[S_contra]):
         """How many values so far rest on an estimate."""
 
     def ordered(self, state: S_contra) -> list[Move]:
-        """Return the legal moves, the most promising one first."""
+        """Return the legal moves worth a look, the most promising one first; the rest can only be as good as these."""
+
+    def forced_win(self, state: S_contra) -> tuple[Move, ...] | None:
+        """Return the play of a win by threats alone, if the search looks for them and finds one; raises `Stopped`.
+
+        It is the shortest of its kind, so one of five plies or less is the shortest of all.
+        """
 
     def value_of_move(self, state: S_contra, move: Move, depth: int, alpha: int, beta: int) -> int:
         """Return a root move's value for who makes it; outside the window, a bound of it; raises `Stopped`."""
@@ -43,6 +49,8 @@ class Deepening(Generic[S]):
     def __init__(self, game: Game[S], search: Search[S], limit: Limit) -> None:
         self.game, self.search, self.effort = game, search, search.effort
         self.max_depth = UNLIMITED_DEPTH if limit.depth is None else limit.depth
+        self.is_hurried = limit.depth is None and (limit.ms is not None or limit.nodes is not None)
+        """Whether a win is good enough to stop at, even if there may be a shorter one; never at a limited depth."""
 
     def choose(self, state: S) -> Choice:
         """Return the best move of a position."""
@@ -50,10 +58,15 @@ class Deepening(Generic[S]):
         self._move, self._value, exact = moves[0], 0, False
         try:
             with self.search.running():
+                line = self.search.forced_win(state) if self.is_hurried else None
+                if line is not None:
+                    return Choice(line[0], WIN - len(line), line, self.effort.counts(), len(line) <= 5)
                 while not exact and self.effort.depth < self.max_depth:
                     moves.sort(key=self._move.__ne__)
                     exact = self._deepen(state, moves, self.effort.depth + 1)
                     self.effort.depth += 1
+                    if self._value <= -DECIDED and len(moves) < len(every := self.game.actions(state)):
+                        moves, exact = [*moves, *(move for move in every if move not in moves)], False
         except Stopped:
             pass  # what the unfinished pass has found so far is better than what the one before it knew
         return Choice(self._move, self._value, self.line(state, self._move), self.effort.counts(), exact)

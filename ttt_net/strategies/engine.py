@@ -22,11 +22,13 @@ from ttt_net.strategies.threats import is_line_game
 
 if TYPE_CHECKING:
     from ttt_net.strategies.compiled.connect4_search import Connect4Search
+    from ttt_net.strategies.compiled.fours_search import FoursSearch
     from ttt_net.strategies.compiled.line_search import LineSearch
     from ttt_net.strategies.compiled.playout_tree import PlayoutTree
 
 CONNECT4 = "ttt_net.strategies.compiled.connect4_search"
 LINES = "ttt_net.strategies.compiled.line_search"
+FOURS = "ttt_net.strategies.compiled.fours_search"
 PLAYOUTS = "ttt_net.strategies.compiled.playout_tree"
 
 SMALL = 12
@@ -57,6 +59,11 @@ def is_compiled(game: Game[Any]) -> TypeGuard[LineGame]:
     return is_line_game(game) and SMALL < game.size <= 64
 
 
+def is_large(game: Game[Any]) -> TypeGuard[LineGame]:
+    """Tell whether there is a compiled search for large boards of the game: flat, without gravity, up to 19×19."""
+    return is_line_game(game) and game.size > 64 and len(game.shape) == 2 and not game.gravity
+
+
 def warm(game: Game[Any]) -> None:
     """Begin to load in the background what searches of that game will need, if there is anything."""
     if is_connect4(game) and is_installed():
@@ -64,6 +71,8 @@ def warm(game: Game[Any]) -> None:
     if is_compiled(game) and is_installed():
         _loaded(LINES)
         _loaded(PLAYOUTS)
+    if is_large(game) and is_installed():
+        _loaded(FOURS)
 
 
 def connect4_search(effort: Effort) -> "Connect4Search | None":
@@ -83,11 +92,12 @@ def playout_tree(game: Game[Any], seed: int, effort: Effort) -> "PlayoutTree | N
     return tree
 
 
-def line_search(game: Game[Any], effort: Effort, rng: random.Random) -> "LineSearch | None":
+def line_search(game: Game[Any], effort: Effort, rng: random.Random) -> "LineSearch | FoursSearch | None":
     """Return a new compiled alpha-beta search if there is one for the game, numba is there and it loads in time."""
-    if not is_compiled(game) or not is_installed() or (module := _in_time(LINES, effort)) is None:
+    name = LINES if is_compiled(game) else FOURS if is_large(game) else None
+    if name is None or not is_installed() or (module := _in_time(name, effort)) is None:
         return None
-    search: LineSearch = module.LineSearch(game, effort, rng)
+    search: LineSearch | FoursSearch = (module.LineSearch if name == LINES else module.FoursSearch)(game, effort, rng)
     return search
 
 

@@ -46,6 +46,10 @@ class LineSearch:
         merits = kernel.MERIT + 64 * (state.ply & 1)
         return sorted(self.game.actions(state), key=lambda move: -int(self._block[merits + move]))
 
+    def forced_win(self, state: LineState) -> tuple[Move, ...] | None:
+        """Return None."""
+        return None
+
     def value_of_move(self, state: LineState, move: Move, depth: int, alpha: int, beta: int) -> int:
         """Return a move's value for who makes it; outside the window, a bound of it; raises `Stopped`."""
         child = self.game.result(state, move)
@@ -53,7 +57,7 @@ class LineSearch:
         if self.game.is_terminal(child):
             return WIN - 1 if child.has_line else 0
         own, other = map(np.uint64, own_and_other(child))
-        window = -_at_ply(beta, state.ply), -_at_ply(alpha, state.ply)
+        window = -at_ply(beta, state.ply), -at_ply(alpha, state.ply)
         address = np.uint64(self._block.ctypes.data)
         self._block[kernel.NODES] = self.effort.nodes
         value = int(kernel.search(own, other, child.ply, min(depth - 1, kernel.COMPLETE - 1), *window, address))
@@ -61,7 +65,7 @@ class LineSearch:
         self.effort.cuts, self.effort.hits = int(self._block[kernel.CUTS]), int(self._block[kernel.HITS])
         if value == kernel.STOPPED:
             raise Stopped
-        return _at_ply(-value, -state.ply)
+        return at_ply(-value, -state.ply)
 
     def remembered(self, state: LineState) -> Move | None:
         """Return the move that wins at once, or has to be made, or was found best, if one of these is known."""
@@ -72,7 +76,7 @@ class LineSearch:
         return None if found == kernel.NO_MOVE else found
 
 
-def _at_ply(value: int, ply: int) -> int:
+def at_ply(value: int, ply: int) -> int:
     """Return a value that counts plies from a root after `ply` moves as one that counts them from the first move."""
     if value >= DECIDED:
         return value - ply

@@ -1,0 +1,186 @@
+import random
+
+import pytest
+
+from ttt_net.games import find_game
+from ttt_net.games.geometry import list_cells
+from ttt_net.games.line import LineGame, LineState
+from ttt_net.games.notation import read_move
+from ttt_net.strategies import Limit, engine, find_strategy
+from ttt_net.strategies.strategy import DECIDED, WIN, Effort, Stopped
+from ttt_net.strategies.threats import completing_cells, own_and_other
+
+pytest.importorskip("numba")
+
+from ttt_net.strategies.compiled import patterns
+from ttt_net.strategies.compiled.fours_search import FoursSearch, empty_board
+from ttt_net.strategies.compiled.line_search import LineSearch
+
+
+def line_game(name: str) -> LineGame:
+    game = find_game(name)
+    assert isinstance(game, LineGame)
+    return game
+
+
+def a_search(game: LineGame) -> FoursSearch:
+    return FoursSearch(game, Effort(Limit()), random.Random(1))
+
+
+def random_position(game: LineGame, stones: int, rng: random.Random) -> LineState:
+    """A position after random moves within three cells of the middle, not over."""
+    height, width = game.shape
+    middle = [
+        y * width + x
+        for y in range(height)
+        for x in range(width)
+        if abs(2 * y - height + 1) <= 7 and abs(2 * x - width + 1) <= 7
+    ]
+    while True:
+        first, second = 0, 0
+        for number, cell in enumerate(rng.sample(middle, stones)):
+            if number % 2:
+                second |= 1 << cell
+            else:
+                first |= 1 << cell
+        if not game.complete_lines(first) and not game.complete_lines(second):
+            return LineState(first, second, stones, has_line=False)
+
+
+def slow_win_by_fours(game: LineGame, own: int, other: int, fours: int) -> int | None:
+    """The fewest plies in which `own` wins by fours and nothing else, found by trying all of them; None without one."""
+    if completing_cells(game.lines, own, other):
+        return 1
+    if not fours:
+        return None
+    moves, best = game.full & ~(own | other), None
+    threats = completing_cells(game.lines, other, own)
+    if threats:
+        moves = threats if threats.bit_count() == 1 else 0
+    for move in list_cells(moves):
+        after = own | 1 << move
+        replies = completing_cells(game.lines, after, other)
+        if replies:
+            reply = replies & -replies
+            rest = slow_win_by_fours(game, after, other | reply, 0 if replies != reply else fours - 1)
+            if rest is not None and (best is None or rest + 2 < best):
+                best = rest + 2
+    return best
+
+
+@pytest.mark.parametrize("name", ["gomoku", "mnk:9x9,4", "mnk:19x19,6", "mnk:11x7,3"])
+def test_patterns_after_marks_come_and_go_are_those_of_the_position(name: str) -> None:
+    game, rng = line_game(name), random.Random(3)
+    search, kept = a_search(game), slice(patterns.HASH, patterns.RANDOM)
+    for stones in (3, 9, 5, 10):
+        state, fresh = random_position(game, stones, rng), a_search(game)
+        search._hold(state)
+        fresh._hold(state)
+        assert (search._block[kept] == fresh._block[kept]).all()
+        for side, own, other in ((0, state.first, state.second), (1, state.second, state.first)):
+            completing = {
+                cell
+                for cell in list_cells(game.full & ~(own | other))
+                if search._block[patterns.PATTERN + side * patterns.MOST_CELLS + cell] & patterns.COMPLETES
+            }
+            assert completing == set(list_cells(completing_cells(game.lines, own, other)))
+    search._hold(game.initial)
+    assert (search._block[kept] == empty_board(game)[kept]).all()
+
+
+def test_wins_by_fours_are_those_that_trying_all_of_them_finds() -> None:
+    game, rng, found = line_game("mnk:11x11,5"), random.Random(7), 0
+    for _ in range(60):
+        state = random_position(game, 24, rng)
+        plies = slow_win_by_fours(game, *own_and_other(state), 3)
+        line = a_search(game).forced_win(state)
+        found += plies is not None
+        assert (line is not None and len(line) <= 7) == (plies is not None)
+        if plies is not None and line is not None:
+            assert len(line) == plies
+    assert 5 < found < 55
+
+
+def test_long_wins_by_fours_are_found_and_can_be_played_to_their_end() -> None:
+    game, rng, lengths = line_game("gomoku"), random.Random(11), list[int]()
+    while lengths.count(15) < 3:
+        state = random_position(game, 22, rng)
+        line = a_search(game).forced_win(state)
+        if line is None:
+            continue
+        lengths.append(len(line))
+        for move, reply in zip(line[:-1:2], line[1::2], strict=True):
+            state = game.result(state, move)
+            own, other = own_and_other(state)
+            replies = completing_cells(game.lines, other, own)
+            assert replies >> reply & 1
+            assert not completing_cells(game.lines, own, other)
+            state = game.result(state, reply)
+        assert game.result(state, line[-1]).has_line
+
+
+def test_a_four_three_fork_is_made() -> None:
+    game = line_game("gomoku")
+    state = after_names(game, "h8 h7 h9 i8 h10 g9 i11 j7 j11 c3 k11 c4")  # X has three in column h, and in row 11
+    choice = find_strategy("alphabeta")(game, state, Limit(nodes=200_000))
+    assert choice.value is not None
+    assert choice.value >= WIN - 5
+
+
+def test_a_four_three_fork_is_stopped() -> None:
+    game = line_game("gomoku")
+    state = after_names(
+        game, "h8 i6 h9 f8 h10 h7 i12 d12 j12"
+    )  # next X could make h12: a four of column h, a three of row 12
+    threat = state._replace(ply=state.ply + 1)
+    assert a_search(game).forced_win(threat) is not None
+    choice = find_strategy("alphabeta")(game, state, Limit(nodes=200_000))
+    state = game.result(state, choice.move)
+    assert a_search(game).forced_win(state) is None
+
+
+def after_names(game: LineGame, names: str) -> LineState:
+    state = game.initial
+    for name in names.split():
+        state = game.result(state, read_move(game, state, name))
+    return state
+
+
+@pytest.mark.parametrize("name", ["mnk:4x4,4", "mnk:5x5,3", "mnk:4x3,3"])
+def test_it_agrees_with_the_search_for_smaller_boards(name: str) -> None:
+    game, rng = line_game(name), random.Random(5)
+    for _ in range(8):
+        state = game.initial
+        while state.ply < 6 and not game.is_terminal(state):
+            state = game.result(state, rng.choice(game.actions(state)))
+        if game.is_terminal(state):
+            continue
+        for move in game.actions(state):
+            large, small = a_search(game), LineSearch(game, Effort(Limit()), rng)
+            depth = game.size - state.ply
+            values = [search.value_of_move(state, move, depth, -WIN, WIN) for search in (large, small)]
+            results = [(value >= DECIDED) - (value <= -DECIDED) for value in values]
+            assert results[0] == results[1]
+
+
+def test_it_keeps_its_limit_and_can_be_cancelled() -> None:
+    game = line_game("gomoku")
+    state = random_position(game, 12, random.Random(2))
+    find_strategy("alphabeta")(game, state, Limit(nodes=1))
+    choice = find_strategy("alphabeta")(game, state, Limit(ms=200))
+    assert choice.counts.ms < 2000
+    assert find_strategy("alphabeta")(game, state, Limit(cancelled=lambda: True)).counts.depth == 0
+    with pytest.raises(Stopped):
+        FoursSearch(game, Effort(Limit(nodes=2)), random.Random(1)).forced_win(
+            random_position(game, 30, random.Random(1))
+        )
+
+
+def test_large_boards_without_gravity_are_searched_by_what_is_compiled_for_them() -> None:
+    effort, rng = Effort(Limit()), random.Random(1)
+    for name in ("gomoku", "mnk:19x19,5", "mnk:13x5,4", "mnk:19x19,19", "mnk:19x4,1"):
+        assert isinstance(engine.line_search(find_game(name), effort, rng), FoursSearch)
+        choice = find_strategy("alphabeta")(find_game(name), find_game(name).initial, Limit(ms=50))
+        assert choice.move in find_game(name).actions(find_game(name).initial)
+    for name in ("connect:12x8,4", "wild", "ultimate"):
+        assert engine.line_search(find_game(name), effort, rng) is None

@@ -1,0 +1,246 @@
+"""Search on boards of more than 64 cells, compiled: wins by continuous fours, and alpha-beta that ends in them.
+
+A four is a line that lacks one mark; whoever makes one leaves the other side a single reply. So play in which one
+side makes nothing but fours is seen to its end at little cost. (Allis, van den Herik and Huntjens, "Go-Moku and
+threat-space search", 1993.) All other moves are ordered by the patterns of their cells, and only the best of them
+are looked at. But where those all lose, all others are looked at too: no win or loss is claimed for want of a look.
+
+Values are as in `lines`: `WIN` less the number of marks on the board when the game ends, negative for a loss.
+"""
+
+from numba import njit, types
+
+from ttt_net.strategies.compiled.memory import peek, poke
+from ttt_net.strategies.compiled.patterns import (
+    BUDGET,
+    CUTS,
+    END,
+    FOURS_LEFT,
+    GUESSES,
+    HASH,
+    HITS,
+    LACK_ONE,
+    MOST_CELLS,
+    NODES,
+    ONE,
+    OPEN,
+    RANK,
+    SCORE,
+    SIZE,
+    THREATENS,
+    ZERO,
+    U,
+    completing,
+    mark,
+    pattern,
+)
+from ttt_net.strategies.strategy import DECIDED, WIN
+
+STOPPED = WIN + 2
+INFINITY = WIN + 1
+COMPLETE = 255
+NO_MOVE = 511
+EXACT, LOWER, UPPER = 0, 1, 2
+
+# The block goes on: the winning play that was found; positions known to have none; moves to choose from, for each
+# depth; and the table, an entry of two words for each position.
+PLAY = END
+LOG_FAILED = 14
+FAILED = PLAY + MOST_CELLS + 1
+MOST_DEPTH = 64
+MOVES = FAILED + (1 << LOG_FAILED)
+LOG_TABLE = 16
+TABLE = MOVES + MOST_DEPTH * MOST_CELLS
+LINES = TABLE + (2 << LOG_TABLE)
+
+DEPTH_OF_FOURS = 10
+"""Fours of one side that are looked ahead at each node: 19 plies."""
+NODES_OF_FOURS = 200
+"""Positions that this may take at a node."""
+LOOKED_AT = 14
+"""Moves that are looked at in a position, if not all of them lose."""
+
+
+@njit(types.int64(types.int64, types.int64, types.int64, types.uint64), nogil=True, cache=True)
+def win_by_fours(side, stones, fours, block):
+    """Return how many marks are on the board when `side`, to move, has won by fours, or 0, or `STOPPED`.
+
+    It may make as many as `fours` and then completes a line. The play is in the block, from the number `stones` on.
+    """
+    nodes = peek(block, NODES) + ONE
+    if nodes > peek(block, BUDGET):
+        return STOPPED
+    poke(block, NODES, nodes)
+    other = 1 - side
+    if peek(block, LACK_ONE + side):
+        poke(block, PLAY + stones, U(completing(side, block)[1]))
+        return stones + 1
+    left = peek(block, FOURS_LEFT)
+    if fours == 0 or left == ZERO:
+        return 0
+    poke(block, FOURS_LEFT, left - ONE)
+    first, last = 0, types.int64(peek(block, SIZE)) - 1
+    if peek(block, LACK_ONE + other):
+        count, first = completing(other, block)
+        last = first
+        if count > 1:
+            return 0
+    key = peek(block, HASH)
+    slot = FAILED + types.int64(key >> U(64 - LOG_FAILED))
+    known = peek(block, slot)
+    if (known >> U(8)) == (key >> U(8)) and (known & U(255)) >= U(fours):
+        return 0
+    for cell in range(first, last + 1):
+        if not pattern(cell, side, block) & THREATENS:
+            continue
+        mark(cell, side, 1, block)
+        count, reply = completing(side, block)
+        mark(reply, other, 1, block)
+        won = win_by_fours(side, stones + 2, 0 if count > 1 else fours - 1, block)
+        mark(reply, other, -1, block)
+        mark(cell, side, -1, block)
+        if won != 0:
+            if won != STOPPED:
+                poke(block, PLAY + stones, U(cell))
+                poke(block, PLAY + stones + 1, U(reply))
+            return won
+    if peek(block, FOURS_LEFT):
+        poke(block, slot, ((key >> U(8)) << U(8)) | U(fours))
+    return 0
+
+
+@njit(inline="always")
+def list_moves(side, at, block):
+    """Write the empty cells that lie in an open line, each as its rank above its number; return how many."""
+    count = 0
+    for cell in range(types.int64(peek(block, SIZE))):
+        own, other = pattern(cell, side, block), pattern(cell, 1 - side, block)
+        rank = U(3) * (own >> RANK) + U(2) * (other >> RANK)
+        if rank:
+            poke(block, at + count, (rank << U(9)) | U(cell))
+            count += 1
+    return count
+
+
+@njit(inline="always")
+def take_best(at, count, block):
+    """Return the move of the highest rank in a list, and put the last one in its place."""
+    best, where = ZERO, 0
+    for n in range(count):
+        found = peek(block, at + n)
+        if found > best:
+            best, where = found, n
+    poke(block, at + where, peek(block, at + count - 1))
+    return types.int64(best & U(511))
+
+
+@njit(inline="always")
+def remember(depth, bound, value, move, block):
+    """Keep what was found of the position on the board, in place of what was there."""
+    key = peek(block, HASH)
+    at = TABLE + 2 * types.int64(key >> U(64 - LOG_TABLE))
+    poke(block, at, key)
+    poke(block, at + 1, ONE | U(bound) << U(1) | U(depth) << U(3) | U(move) << U(11) | U(value + INFINITY) << U(20))
+
+
+@njit(types.int64(types.uint64), inline="always")
+def find(block):
+    """Return where the entry of the position on the board is, or 0."""
+    key = peek(block, HASH)
+    at = TABLE + 2 * types.int64(key >> U(64 - LOG_TABLE))
+    return at if peek(block, at) == key and peek(block, at + 1) else 0
+
+
+@njit(
+    types.int64(types.int64, types.int64, types.int64, types.int64, types.int64, types.uint64), nogil=True, cache=True
+)
+def search(side, stones, depth, alpha, beta, block):
+    """Return the value for `side`, who is to move; outside (alpha, beta) a bound of it; or `STOPPED`."""
+    nodes = peek(block, NODES) + ONE
+    if nodes > peek(block, BUDGET):
+        return STOPPED
+    poke(block, NODES, nodes)
+    other = 1 - side
+    if peek(block, LACK_ONE + side):
+        return WIN - (stones + 1)
+    if peek(block, OPEN) == ZERO:
+        return 0
+    forced = NO_MOVE
+    if peek(block, LACK_ONE + other):
+        count, forced = completing(other, block)
+        if count > 1:
+            return stones + 2 - WIN
+    hint, at = NO_MOVE, find(block)
+    if at != 0:
+        word = peek(block, at + 1)
+        hint, known = types.int64((word >> U(11)) & U(511)), types.int64((word >> U(3)) & U(255))
+        if known >= depth:
+            value, bound = types.int64(word >> U(20)) - INFINITY, types.int64((word >> ONE) & U(3))
+            if bound == EXACT or (bound == LOWER and value >= beta) or (bound == UPPER and value <= alpha):
+                poke(block, HITS, peek(block, HITS) + ONE)
+                if known < COMPLETE:
+                    poke(block, GUESSES, peek(block, GUESSES) + ONE)
+                return value
+    guesses, best, best_move, floor = peek(block, GUESSES), -INFINITY, NO_MOVE, alpha
+    if forced == NO_MOVE:
+        poke(block, FOURS_LEFT, U(NODES_OF_FOURS))
+        won = win_by_fours(side, stones, DEPTH_OF_FOURS, block)
+        if won == STOPPED:
+            return STOPPED
+        if won != 0 or depth <= 0:
+            if won == 0 or won - stones > depth:
+                poke(block, GUESSES, guesses + ONE)
+            if won == 0:
+                return types.int64(peek(block, SCORE + side) - peek(block, SCORE + other))
+            remember(max(depth, 0), LOWER, WIN - won, types.int64(peek(block, PLAY + stones)), block)
+            return WIN - won
+    moves, count, looked_at = MOVES + min(depth, MOST_DEPTH - 1) * MOST_CELLS, 1, 0
+    if forced == NO_MOVE:
+        count = list_moves(side, moves, block)
+    while count > 0:
+        if forced != NO_MOVE:
+            move = forced
+        elif looked_at == 0 and hint != NO_MOVE:
+            move = hint
+        else:
+            move = take_best(moves, count, block)
+            count -= 1
+            if move == hint:
+                continue
+        if forced != NO_MOVE:
+            count = 0
+        looked_at += 1
+        mark(move, side, 1, block)
+        value = -search(other, stones + 1, depth - (forced == NO_MOVE), -beta, -alpha, block)
+        mark(move, side, -1, block)
+        if value == -STOPPED:
+            return STOPPED
+        if value > best:
+            best, best_move = value, move
+            alpha = max(alpha, value)
+            if alpha >= beta:
+                poke(block, CUTS, peek(block, CUTS) + ONE)
+                break
+        if looked_at >= LOOKED_AT and best > -DECIDED:
+            poke(block, GUESSES, peek(block, GUESSES) + ONE)
+            break
+    bound = LOWER if best >= beta else UPPER if best <= floor else EXACT
+    sure = guesses == peek(block, GUESSES) or (abs(best) >= DECIDED and WIN - abs(best) - stones <= depth)
+    remember(COMPLETE if sure else max(depth, 0), bound, best, best_move, block)
+    return best
+
+
+@njit(types.int64(types.int64, types.int64, types.uint64), nogil=True, cache=True)
+def listed(side, at, block):
+    """Do what `list_moves` does, for callers that are not compiled."""
+    return list_moves(side, at, block)
+
+
+@njit(types.int64(types.int64, types.uint64), nogil=True, cache=True)
+def best_move(side, block):
+    """Return a cell that completes a line, else one that has to be taken, else the table's best, else `NO_MOVE`."""
+    for each in (side, 1 - side):
+        if peek(block, LACK_ONE + each):
+            return completing(each, block)[1]
+    at = find(block)
+    return types.int64((peek(block, at + 1) >> U(11)) & U(511)) if at != 0 else NO_MOVE

@@ -1,0 +1,139 @@
+"""The compiled search of large boards, as iterative deepening sees it."""
+
+import random
+from contextlib import AbstractContextManager
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ttt_net.games import Move
+from ttt_net.games.geometry import list_cells
+from ttt_net.games.line import LineGame, LineState
+from ttt_net.strategies.compiled import fours as kernel
+from ttt_net.strategies.compiled import patterns
+from ttt_net.strategies.compiled.line_search import at_ply
+from ttt_net.strategies.compiled.watch import watching
+from ttt_net.strategies.heuristic import line_worth
+from ttt_net.strategies.strategy import WIN, Effort, Stopped
+
+AT_ROOT = 40
+"""Moves of the position to judge that are looked at, if not all of them lose."""
+
+MOST_FOURS = 12
+"""The longest win by continuous fours that is looked for before all else has so many, and one move more."""
+
+NODES_OF_FOURS = 500_000
+"""What that may cost, about a third of a second; such a search is nearly always over in a hundredth of it."""
+
+
+class FoursSearch:
+    """One search of a line game on a large board; made for one choice and then dropped.
+
+    The block of memory holds one position, that of the last question; `_hold` leads it to another.
+    """
+
+    def __init__(self, game: LineGame, effort: Effort, rng: random.Random) -> None:
+        del rng  # its order of moves follows from the position
+        self.game, self.effort = game, effort
+        self._block = empty_board(game).copy()
+        self._block[patterns.BUDGET] = effort.max_nodes
+        self._address = np.uint64(self._block.ctypes.data)
+        self._held = game.initial
+
+    @property
+    def guesses(self) -> int:
+        """How many values so far rest on an estimate, or on a look at the best moves only."""
+        return int(self._block[patterns.GUESSES])
+
+    def running(self) -> AbstractContextManager[None]:
+        """Return what ends the search when its limit is reached."""
+        return watching(self.effort, self._block, patterns.BUDGET)
+
+    def ordered(self, state: LineState) -> list[Move]:
+        """Return the moves worth a look, the most promising one first."""
+        self._hold(state)
+        moves = kernel.MOVES
+        count = int(kernel.listed(state.ply & 1, moves, self._address))
+        ranked = sorted((int(word) for word in self._block[moves : moves + count]), reverse=True)
+        return [word & kernel.NO_MOVE for word in ranked[:AT_ROOT]] or list(self.game.actions(state))
+
+    def forced_win(self, state: LineState) -> tuple[Move, ...] | None:
+        """Return the play of a win by continuous fours, the shortest of its kind, if there is one; raises `Stopped`."""
+        self._hold(state)
+        self._block[patterns.FOURS_LEFT] = NODES_OF_FOURS
+        for fours in range(MOST_FOURS + 1):
+            self._block[patterns.NODES] = self.effort.nodes
+            won = int(kernel.win_by_fours(state.ply & 1, state.ply, fours, self._address))
+            self.effort.nodes = int(self._block[patterns.NODES])
+            if won == kernel.STOPPED:
+                raise Stopped
+            if won:
+                return tuple(int(move) for move in self._block[kernel.PLAY + state.ply : kernel.PLAY + won])
+        return None
+
+    def value_of_move(self, state: LineState, move: Move, depth: int, alpha: int, beta: int) -> int:
+        """Return a move's value for who makes it; outside the window, a bound of it; raises `Stopped`."""
+        child = self.game.result(state, move)
+        self.effort.results += 1
+        if self.game.is_terminal(child):
+            return WIN - 1 if child.has_line else 0
+        self._hold(child)
+        block, window = self._block, (-at_ply(beta, state.ply), -at_ply(alpha, state.ply))
+        block[patterns.NODES] = self.effort.nodes
+        depth = min(depth - 1, kernel.COMPLETE - 1)
+        value = int(kernel.search(child.ply & 1, child.ply, depth, *window, self._address))
+        self.effort.nodes = int(block[patterns.NODES])
+        self.effort.cuts, self.effort.hits = int(block[patterns.CUTS]), int(block[patterns.HITS])
+        if value == kernel.STOPPED:
+            raise Stopped
+        return at_ply(-value, -state.ply)
+
+    def remembered(self, state: LineState) -> Move | None:
+        """Return the move that completes a line, or has to be made, or was found best, if one of these is known."""
+        if self.game.is_terminal(state):
+            return None
+        self._hold(state)
+        found = int(kernel.best_move(state.ply & 1, self._address))
+        return None if found == kernel.NO_MOVE else found
+
+    def _hold(self, state: LineState) -> None:
+        """Make the position in the block that one, by the marks in which the two differ."""
+        held = self._held
+        for side, before, after in ((0, held.first, state.first), (1, held.second, state.second)):
+            for cell in list_cells(before & ~after):
+                patterns.mark(cell, side, -1, self._address)
+        for side, before, after in ((0, held.first, state.first), (1, held.second, state.second)):
+            for cell in list_cells(after & ~before):
+                patterns.mark(cell, side, 1, self._address)
+        self._held = state
+
+
+@lru_cache(maxsize=4)
+def empty_board(game: LineGame) -> Any:
+    """Return the block of memory of a game before its first move."""
+    cells = [list_cells(line) for line in game.lines]
+    number = {line: n for n, line in enumerate(game.lines)}
+    through = [number[line] for lines in game.lines_through for line in lines]
+    starts = np.cumsum([0, *map(len, game.lines_through)])
+    cells_of, marks = kernel.LINES + len(through), kernel.LINES + len(through) + len(cells) * game.k
+    block = np.zeros(marks + 2 * len(cells), dtype=np.uint64)
+    block[patterns.SIZE], block[patterns.IN_LINE], block[patterns.OPEN] = game.size, game.k, len(cells)
+    block[patterns.THROUGH], block[patterns.CELLS_OF], block[patterns.MARKS] = kernel.LINES, cells_of, marks
+    block[patterns.HASH] = 1 << 63
+    block[kernel.LINES : cells_of] = through
+    block[cells_of:marks] = [cell for line in cells for cell in line]
+    block[patterns.STARTS : patterns.STARTS + game.size + 1] = starts
+    contributions = [4**n << int(patterns.RANK) for n in range(game.k)]
+    contributions[-1] |= 1
+    if game.k > 1:
+        contributions[-2] |= 1 << 8
+    block[patterns.CONTRIBUTION : patterns.CONTRIBUTION + game.k] = contributions
+    worth = line_worth(game)
+    block[patterns.WORTH : patterns.WORTH + len(worth)] = worth
+    bits = np.random.default_rng(1).integers(1, 1 << 63, 2 * patterns.MOST_CELLS, dtype=np.uint64)
+    block[patterns.RANDOM : patterns.RANDOM + len(bits)] = bits
+    for side in (0, patterns.MOST_CELLS):
+        for cell, lines in enumerate(game.lines_through):
+            block[patterns.PATTERN + side + cell] = len(lines) * contributions[0]
+    return block
