@@ -15,7 +15,11 @@ line with its place.
 
 ```
 python server.py --print-config > server.toml   # a commented file with everything that can be set
+python server.py check --config server.toml     # what is wrong or risky, and why
 ```
+
+`check` exits with 0 if nothing is to be said, 1 if something is risky, 2 if something is wrong; a server does not start
+with what is wrong, such as `--public` without encryption.
 
 A RATE is so many at once, and as many again over the period: `20/s`, `10/min`, `5/10s`, `100/h`. A LIST is separated by
 commas in a flag or a variable, and an array in the file. `--rate X` is short for `--limits-messages 2X/2s`.

@@ -43,20 +43,20 @@ def command(data: Path, *more: str, port: int = 0) -> list[str]:
     return [*start, "--data", str(data), *more]
 
 
-async def start(data: Path, *more: str, port: int = 0) -> Process:
+async def start(data: Path, *more: str, port: int = 0, scheme: str = "ws") -> Process:
     """Start a server and wait until it listens."""
     process = await asyncio.create_subprocess_exec(*command(data, *more, port=port), stdout=asyncio.subprocess.PIPE)
     assert process.stdout is not None
     async with asyncio.timeout(PATIENCE_S):
         first = (await process.stdout.readline()).decode()
-    assert first.startswith("listening on ws://127.0.0.1:"), first
+    assert first.startswith(f"listening on {scheme}://127.0.0.1:"), first
     return Process(process, first.removeprefix("listening on ").strip())
 
 
 @asynccontextmanager
-async def running(data: Path, *more: str, port: int = 0) -> AsyncIterator[Process]:
+async def running(data: Path, *more: str, port: int = 0, scheme: str = "ws") -> AsyncIterator[Process]:
     """Run a server inside the block; if it still runs at the end, kill it."""
-    server = await start(data, *more, port=port)
+    server = await start(data, *more, port=port, scheme=scheme)
     try:
         yield server
     finally:

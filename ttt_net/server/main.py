@@ -21,6 +21,7 @@ from ttt_net.server.admin.acts import load_sanctions
 from ttt_net.server.admin.door import Door, attending, open_door
 from ttt_net.server.announce import announced
 from ttt_net.server.certificate import Certificate, certificate_for
+from ttt_net.server.check import refuse_faults, report
 from ttt_net.server.configuration import Configuration
 from ttt_net.server.connection import Connection
 from ttt_net.server.encryption import Encrypted
@@ -53,7 +54,7 @@ class Doors(NamedTuple):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Do what the command line asks for; return the exit code: 0, or 2 if the server was started wrongly.
+    """Do what the command line asks for; return the exit code: 0, or 2 if it cannot be done so.
 
     When the disk hangs at the end, the process exits from within with 1.
     """
@@ -70,6 +71,9 @@ def _carry_out(order: Order) -> int:
     if order.is_print:
         print(as_file(configuration), end="")
         return 0
+    if order.is_check:
+        return report(configuration)
+    refuse_faults(configuration)
     certificate = certificate_for(configuration.tls, configuration.folder)
     with listen(configuration.host or None, configuration.port) as listening:
         database = Database(configuration.folder / JOURNAL_FILE)

@@ -15,6 +15,7 @@ from ttt_net.server.setting import METAVARS, Setting, Value, as_toml
 CONFIG_VARIABLE = "TTT_NET_CONFIG"
 MAX_FILE_BYTES = 1_000_000
 MAX_RATE = 1_000_000
+CHECK = "check"
 NOT_OURS = {CONFIG_VARIABLE, "TTT_NET_HOME", "TTT_NET_REQUIRE_ALL"}
 """Variables that begin like a setting and are none of the server's."""
 
@@ -24,6 +25,8 @@ class Order:
     """What was asked for on the command line: a configuration, and what is to be done with it."""
 
     configuration: Configuration
+    is_check: bool = False
+    """Whether to say what is wrong or risky, instead of serving."""
     is_print: bool = False
     """Whether to write the configuration as a file, instead of serving."""
 
@@ -41,14 +44,15 @@ def read_order(arguments: Sequence[str], environment: Mapping[str, str]) -> Orde
 
     A key that is none, or a value that cannot be, raises `ConfigurationError` with the place.
     """
-    given = vars(_parser().parse_args(arguments))
+    is_check = list(arguments[:1]) == [CHECK]
+    given = vars(_parser().parse_args(arguments[1:] if is_check else arguments))
     file = given["config"] or environment.get(CONFIG_VARIABLE)
     values: dict[str, Value] = {each.key: each.default for each in SETTINGS}
     if file:
         values |= _from_file(Path(file))
     values |= _from_environment(environment)
     values |= _from_flags(given)
-    return Order(configured(values), given["print_config"])
+    return Order(configured(values), is_check, given["print_config"])
 
 
 def configured(values: Mapping[str, Value]) -> Configuration:
@@ -89,10 +93,11 @@ def as_file(configuration: Configuration) -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="server.py",
-        usage="server.py [--config FILE] [--SETTING VALUE ...]",
+        usage="server.py [check] [--config FILE] [--SETTING VALUE ...]",
         description="The table and the referee of networked matches.",
         epilog="Each option is also a variable of the environment (--port: TTT_NET_PORT) and a key of the file "
-        "(--limits-codes: codes in [limits]); flags win over the environment, and that over the file.",
+        "(--limits-codes: codes in [limits]); flags win over the environment, and that over the file. "
+        "`server.py check` says what is wrong or risky, and why: 0 nothing, 1 something risky, 2 something wrong.",
         allow_abbrev=False,
     )
     parser.add_argument("--config", metavar="FILE", help="read settings from a TOML file")

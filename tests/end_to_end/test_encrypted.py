@@ -1,0 +1,95 @@
+"""An encrypted server as its host runs it, and a client as a friend starts it."""
+
+import asyncio
+import json
+import os
+import re
+import signal
+import ssl
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.end_to_end.process import PATIENCE_S, ROOT, command, refused, running
+from tests.server.encrypted_peer import Authority
+from tests.server.peer import Peer
+
+
+async def test_a_friend_types_the_command_that_a_self_signed_server_prints(tmp_path: Path) -> None:
+    async with running(tmp_path, "--tls-self-signed", scheme="wss") as server:
+        assert server.process.stdout is not None
+        printed = ""
+        while "--tls-fingerprint" not in printed:
+            printed += (await server.process.stdout.readline()).decode()
+        typed = re.search(r"client\.py (wss://\S+ --tls-fingerprint [0-9a-f]{64})\n", printed)
+        assert typed
+        assert await bots(tmp_path, *typed[1].split()) == [0, 0]
+        wrong = re.sub(r"[0-9a-f]{64}", "0" * 64, typed[1])
+        process = await bot(tmp_path, *wrong.split())
+        _, complaint = await process.communicate()
+        assert process.returncode == 3
+        assert b"its certificate has another fingerprint" in complaint
+
+
+async def bots(folder: Path, *address: str) -> list[int | None]:
+    """Let two bots play a match; return their exit codes."""
+    processes = [await bot(folder, *address) for _ in range(2)]
+    for process in processes:
+        out, complaint = await process.communicate()
+        assert json.loads(out.splitlines()[-1])["games"] == 1, complaint
+    return [process.returncode for process in processes]
+
+
+async def bot(folder: Path, *address: str) -> asyncio.subprocess.Process:
+    arguments = [*address, "--bot", "random", "--games", "1", "--opponents", "any", "--json"]
+    return await asyncio.create_subprocess_exec(
+        sys.executable,
+        str(ROOT / "client.py"),
+        *arguments,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env=os.environ | {"TTT_NET_HOME": str(folder / "home")},
+    )
+
+
+async def test_sighup_reads_the_certificate_again_and_nobody_is_disturbed(tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    flags = ["--tls-cert", str(authority.cert), "--tls-key", str(authority.key)]
+    async with running(tmp_path / "data", *flags, scheme="wss") as server:
+        ann = await Peer.connect(server.url, authority.trusting())
+        await ann.hello(name="Ann")
+        first = ssl.get_server_certificate(("127.0.0.1", server.port))
+        authority.renew()
+        server.send(signal.SIGHUP)
+        async with asyncio.timeout(PATIENCE_S):
+            while await asyncio.to_thread(ssl.get_server_certificate, ("127.0.0.1", server.port)) == first:
+                pass
+        await ann.ok("ping")
+        server.send(signal.SIGTERM)
+        assert await ann.close_code() == 1012
+        assert await server.exit_code() == 0
+
+
+def test_a_public_server_does_not_start_without_encryption(tmp_path: Path) -> None:
+    assert refused(tmp_path, "--public").startswith("server.py: public: strangers' tokens would go")
+
+
+async def test_behind_a_proxy_a_public_server_starts(tmp_path: Path) -> None:
+    async with running(tmp_path, "--public", "--behind-proxy") as server:
+        ann = await server.join("Ann")
+        await ann.ok("ping")
+
+
+def test_a_check_ends_with_a_code_for_scripts(tmp_path: Path) -> None:
+    start = command(tmp_path)
+    start.insert(2, "check")
+    done = subprocess.run([*start, "--public"], capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    assert done.returncode == 2
+    assert done.stdout.startswith("wrong: public: ")
+    file = tmp_path / "server.toml"
+    file.write_text("prot = 1")
+    done = subprocess.run(
+        [*start, "--config", str(file)], capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "prot: there is no such setting" in done.stderr

@@ -1,0 +1,125 @@
+"""`server.py check`: what is wrong keeps a server from starting, what is risky is said with its reason."""
+
+import os
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.server.encrypted_peer import Authority
+from ttt_net.errors import ConfigurationError
+from ttt_net.server import check
+from ttt_net.server.addresses import listen
+from ttt_net.server.certificate import Tls
+from ttt_net.server.check import FINE, RISKY, WRONG, faults, refuse_faults, report, risks
+from ttt_net.server.configuration import Configuration
+from ttt_net.server.limits import Limits
+from ttt_net.server.rate import Rate
+
+
+@pytest.fixture(autouse=True)
+def _plain_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the machine be an ordinary one, whatever this one is."""
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(check, "local_addresses", lambda: ["192.168.1.5"])
+    monkeypatch.setattr(check, "_file_limit", lambda: 1_000_000)
+    monkeypatch.setattr(check, "_memory", lambda: 64 * 2**30)
+    monkeypatch.setattr(check, "_MIN_FREE_BYTES", 1)
+
+
+def of(folder: Path, **settings: object) -> Configuration:
+    """Return a configuration with these settings and a free port."""
+    return Configuration(data=folder, **{"port": 0, **settings})  # type: ignore[arg-type]
+
+
+def test_a_server_for_the_local_network_is_fine(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tmp_path.chmod(0o700)
+    assert report(of(tmp_path)) == FINE
+    assert capsys.readouterr().out == "fine: nothing wrong and nothing risky was found\n"
+    assert report(of(tmp_path / "not" / "there")) == FINE
+
+
+def test_a_public_server_without_encryption_is_wrong_and_does_not_start(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert report(of(tmp_path, public=True)) == WRONG
+    assert capsys.readouterr().out.startswith("wrong: public: strangers' tokens would go over the Internet in clear")
+    with pytest.raises(ConfigurationError, match="public: "):
+        refuse_faults(of(tmp_path, public=True))
+    refuse_faults(of(tmp_path, public=True, behind_proxy=True))
+    refuse_faults(of(tmp_path, public=True, tls=Tls(self_signed=True)))
+
+
+@pytest.mark.parametrize(
+    ("settings", "fault"),
+    [
+        ({"limits": Limits(ping_after_s=7.0)}, "would be dropped before being asked"),
+        ({"tls": Tls(cert=Path("/nowhere/a"), key=Path("/nowhere/b"))}, "tls.cert: cannot read /nowhere/a"),
+        ({"tls": Tls(key=Path("/nowhere/b"))}, "belong together"),
+    ],
+)
+def test_what_cannot_be_is_wrong(tmp_path: Path, settings: dict[str, object], fault: str) -> None:
+    assert [fault in line for line in faults(of(tmp_path, **settings))] == [True]
+
+
+def test_a_certificate_that_has_expired_is_wrong_and_one_that_soon_will_is_risky(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expired = Authority(tmp_path, is_expired=True)
+    tls = Tls(cert=expired.cert, key=expired.key)
+    assert ["has expired" in line for line in faults(of(tmp_path, tls=tls))] == [True]
+    good = Authority(tmp_path)
+    good.key.chmod(0o600)
+    tmp_path.chmod(0o700)
+    assert list(faults(of(tmp_path, tls=tls))) == list(risks(of(tmp_path, tls=tls))) == []
+    monkeypatch.setattr(check, "_SOON", timedelta(days=200))
+    (line,) = risks(of(tmp_path, tls=tls))
+    assert "renew it, and send SIGHUP" in line
+
+
+@pytest.mark.parametrize(
+    ("settings", "risk"),
+    [
+        ({"host": "8.8.8.8"}, "anybody can reach 8.8.8.8, and nothing is encrypted"),
+        ({"behind_proxy": True}, "can be reached beside the proxy, in clear"),
+        ({"behind_proxy": True, "host": "127.0.0.1", "proxies": ("0.0.0.0/0",)}, "get around every limit of addresses"),
+        ({"behind_proxy": True, "host": "127.0.0.1", "proxies": ("::/0",)}, "get around every limit of addresses"),
+        ({"public": True, "tls": Tls(self_signed=True)}, "browsers warn of it"),
+        (
+            {"public": True, "tls": Tls(self_signed=True), "limits": Limits(messages=Rate(5_000))},
+            "keep the server busy",
+        ),
+        ({"public": True, "tls": Tls(self_signed=True), "limits": Limits(unmetered=("10.0.0.0/8",))}, "nothing limits"),
+        ({"limits": Limits(max_connections=2_000_000)}, "and the system allows 1,000,000 open files"),
+        ({"limits": Limits(max_connections=500_000)}, "MB of 68,719 are taken"),
+    ],
+)
+def test_what_is_risky_is_said_with_its_reason(tmp_path: Path, settings: dict[str, object], risk: str) -> None:
+    found = list(risks(of(tmp_path, **settings)))
+    assert any(risk in line for line in found), found
+
+
+def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:
+    with listen("127.0.0.1", 0) as taken:
+        found = list(risks(of(tmp_path, host="127.0.0.1", port=taken.getsockname()[1])))
+    assert any("is taken, perhaps by a server that runs already" in line for line in found)
+
+
+def test_what_others_on_the_machine_may_read_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    authority = Authority(tmp_path)
+    authority.key.chmod(0o644)
+    tmp_path.chmod(0o755)
+    found = list(risks(of(tmp_path, tls=Tls(cert=authority.cert, key=authority.key))))
+    assert any("others on this machine can read" in line for line in found)
+    assert any("others on this machine may look into" in line for line in found)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(check, "_MIN_FREE_BYTES", 10**18)
+    found = list(risks(of(tmp_path)))
+    assert any("as root" in line for line in found)
+    assert any("MB are free" in line for line in found)
+
+
+def test_a_check_prints_what_is_risky(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tmp_path.chmod(0o700)
+    assert report(of(tmp_path, behind_proxy=True)) == RISKY
+    assert capsys.readouterr().out.startswith("risky: host: ")

@@ -1,0 +1,172 @@
+"""What is wrong with a configuration, or risky, and why: `server.py check`.
+
+A server does not start with what is wrong. What is risky may be meant, so it starts all the same.
+"""
+
+import ipaddress
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from ttt_net.errors import ConfigurationError
+from ttt_net.server.addresses import is_loopback, listen, local_addresses
+from ttt_net.server.callers import networks
+from ttt_net.server.certificate import certificate_for, expires
+from ttt_net.server.configuration import Configuration
+
+FINE, RISKY, WRONG = range(3)
+"""The exit codes of a check."""
+_SOON = timedelta(days=14)
+_MIN_FREE_BYTES = 200_000_000
+_CONNECTION_BYTES = 40_960
+"""What a connection costs apart from what is unsent, with TLS."""
+_MIN_PREFIX = {4: 8, 6: 32}
+"""A network with a shorter prefix is half the world rather than somebody's proxies."""
+
+
+def report(configuration: Configuration) -> int:
+    """Print what is wrong and what is risky; return the exit code."""
+    wrong, risky = list(faults(configuration)), []
+    if not wrong:
+        risky = list(risks(configuration))
+    for line in wrong:
+        print(f"wrong: {line}")
+    for line in risky:
+        print(f"risky: {line}")
+    if wrong:
+        return WRONG
+    if not risky:
+        print("fine: nothing wrong and nothing risky was found")
+    return RISKY if risky else FINE
+
+
+def refuse_faults(configuration: Configuration) -> None:
+    """Raise `ConfigurationError` for the first thing that is wrong."""
+    for line in faults(configuration):
+        raise ConfigurationError(line)
+
+
+def faults(configuration: Configuration) -> Iterator[str]:
+    """Yield what a server may not start with."""
+    limits = configuration.limits
+    if configuration.public and not configuration.tls.is_on and not configuration.behind_proxy:
+        yield (
+            "public: strangers' tokens would go over the Internet in clear; set tls.cert and tls.key, "
+            "or behind_proxy if a proxy in front has the certificate"
+        )
+    if limits.ping_after_s >= limits.dead_after_s:
+        yield (
+            f"limits.ping_after_s is {limits.ping_after_s:g} and limits.dead_after_s is {limits.dead_after_s:g}: "
+            "everybody who is silent would be dropped before being asked"
+        )
+    try:
+        certificate_for(configuration.tls, configuration.folder)
+        if configuration.tls.cert and _ends(configuration.tls.cert) < datetime.now(UTC):
+            yield f"tls.cert: {configuration.tls.cert} has expired, so that every client would refuse it"
+    except ConfigurationError as error:
+        yield str(error)
+
+
+def risks(configuration: Configuration) -> Iterator[str]:
+    """Yield what may be meant, and yet is told to one who asks."""
+    yield from _on_the_network(configuration)
+    yield from _of_the_proxy(configuration)
+    yield from _of_the_certificate(configuration)
+    yield from _of_the_folder(configuration.folder)
+    yield from _of_the_machine(configuration)
+
+
+def _on_the_network(configuration: Configuration) -> Iterator[str]:
+    is_clear = not configuration.tls.is_on and not configuration.behind_proxy
+    hosts = [configuration.host] if configuration.host else local_addresses()
+    world = [host for host in hosts if _is_global(host)]
+    if is_clear and world:
+        yield f"host: anybody can reach {world[0]}, and nothing is encrypted; see public"
+    if configuration.public and configuration.limits.messages.per_s > 1_000:
+        yield f"limits.messages: {configuration.limits.messages} lets one stranger keep the server busy"
+    for network in networks(configuration.limits.unmetered):
+        if configuration.public and not network.is_loopback:
+            yield f"limits.unmetered: nothing limits {network}; on a public server that is for tests"
+    try:
+        listen(configuration.host or None, configuration.port).close()
+    except ConfigurationError as error:
+        yield f"port: {error}"
+
+
+def _of_the_proxy(configuration: Configuration) -> Iterator[str]:
+    if not configuration.behind_proxy:
+        return
+    if not is_loopback(configuration.host or None) and not configuration.tls.is_on:
+        yield "host: the server can be reached beside the proxy, in clear; if the proxy is here, listen on 127.0.0.1"
+    for network in networks(configuration.proxies):
+        if network.prefixlen < _MIN_PREFIX[network.version]:
+            yield f"proxies: everybody in {network} may say who he is, and so get around every limit of addresses"
+
+
+def _of_the_certificate(configuration: Configuration) -> Iterator[str]:
+    tls = configuration.tls
+    if tls.self_signed and configuration.public:
+        yield "tls.self_signed: browsers warn of it, and clients need its fingerprint; it is for a trial"
+    if tls.cert and _ends(tls.cert) < datetime.now(UTC) + _SOON:
+        yield f"tls.cert: {tls.cert} ends on {_ends(tls.cert):%Y-%m-%d}; renew it, and send SIGHUP"
+    if tls.key and tls.key.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH):
+        yield f"tls.key: others on this machine can read {tls.key}, and so be this server; chmod 600 it"
+
+
+def _of_the_folder(folder: Path) -> Iterator[str]:
+    there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+    if there == folder and folder.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        yield f"data: others on this machine may look into {folder}; chmod 700 it"
+    if not os.access(there, os.W_OK):
+        yield f"data: {there} cannot be written to by this user"
+    free = shutil.disk_usage(there).free
+    if free < _MIN_FREE_BYTES:
+        yield f"data: {free // 1_000_000} MB are free for {folder}; when nothing is left, moves are refused"
+
+
+def _of_the_machine(configuration: Configuration) -> Iterator[str]:
+    limits = configuration.limits
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        yield "the server would run as root, and whoever breaks it would be root; give it a user of its own"
+    files = _file_limit()
+    if files is not None and files < limits.max_connections + 100:
+        yield f"limits.max_connections: {limits.max_connections:,}, and the system allows {files:,} open files"
+    most = limits.max_connections * (limits.unsent_bytes + 2 * limits.kernel_send_buffer + _CONNECTION_BYTES)
+    if (memory := _memory()) is not None and most > memory // 2:
+        yield (
+            f"limits.max_connections: if {limits.max_connections:,} clients stop to read, "
+            f"{most // 1_000_000:,} MB of {memory // 1_000_000:,} are taken"
+        )
+
+
+def _ends(cert: Path) -> datetime:
+    """Return when a certificate ends; the last of days where the package that can read it is missing."""
+    try:
+        return expires(cert)
+    except ImportError:
+        return datetime.max.replace(tzinfo=UTC)
+
+
+def _is_global(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_global
+    except ValueError:
+        return False
+
+
+def _file_limit() -> int | None:
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return None
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+
+
+def _memory() -> int | None:
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return None
