@@ -2,12 +2,11 @@ import random
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ttt_net.clock import TimeControl
 from ttt_net.errors import Code, Refusal
-from ttt_net.lobby import CHALLENGE_MS, INVITATION_MS, MAX_CHALLENGES, Lobby, Pairing, Seek
+from ttt_net.lobby import CHALLENGE_MS, INVITATION_MS, MAX_CHALLENGES, Lobby, Pairing
+from ttt_net.pairing.seek import Seek
 
 BLITZ = TimeControl(initial_ms=180_000, increment_ms=2_000)
 
@@ -30,85 +29,85 @@ def players(pairing: Pairing | None) -> set[int]:
 
 def test_two_who_wait_for_the_same_are_paired_and_wait_no_longer() -> None:
     room = lobby()
-    assert room.seek(person(1)) is None
-    assert players(room.seek(person(2))) == {1, 2}
-    assert room.seek_of(1) is None
-    assert room.seek_of(2) is None
+    assert room.seek(person(1), 0) is None
+    assert players(room.seek(person(2), 0)) == {1, 2}
+    assert room.seeks.of(1) is None
+    assert room.seeks.of(2) is None
 
 
 def test_whoever_waits_longest_is_paired_first() -> None:
     room = lobby()
-    room.seek(person(1, "connect4"))
-    room.seek(person(2, "tictactoe"))
-    room.seek(person(3, "mnk:4x4,3"))
-    assert players(room.seek(bot(4))) == {1, 4}
+    room.seek(person(1, "connect4"), 0)
+    room.seek(person(2, "tictactoe"), 0)
+    room.seek(person(3, "mnk:4x4,3"), 0)
+    assert players(room.seek(bot(4), 0)) == {1, 4}
 
 
 def test_nobody_is_paired_with_himself() -> None:
     room = lobby()
-    room.seek(person(1))
-    assert room.seek(person(1)) is None
+    room.seek(person(1), 0)
+    assert room.seek(person(1), 0) is None
 
 
 def test_another_game_or_another_clock_is_no_pairing() -> None:
     room = lobby()
-    room.seek(person(1, "connect4"))
-    room.seek(person(2, time=BLITZ))
-    assert room.seek(person(3)) is None
-    assert players(room.seek(person(4, time=BLITZ))) == {2, 4}
+    room.seek(person(1, "connect4"), 0)
+    room.seek(person(2, time=BLITZ), 0)
+    assert room.seek(person(3), 0) is None
+    assert players(room.seek(person(4, time=BLITZ), 0)) == {2, 4}
 
 
 def test_the_first_of_the_waiting_players_games_that_both_like_is_played() -> None:
     room = lobby()
-    room.seek(person(1, "connect4", "tictactoe"))
-    pairing = room.seek(person(2, "tictactoe", "connect4"))
+    room.seek(person(1, "connect4", "tictactoe"), 0)
+    pairing = room.seek(person(2, "tictactoe", "connect4"), 0)
     assert pairing is not None
     assert pairing.game == "connect4"
 
 
 def test_two_who_play_anything_play_tictactoe() -> None:
     room = lobby()
-    room.seek(bot(1))
-    pairing = room.seek(bot(2))
+    room.seek(bot(1), 0)
+    pairing = room.seek(bot(2), 0)
     assert pairing is not None
     assert pairing.game == "tictactoe"
 
 
 def test_one_who_plays_anything_plays_what_the_other_names() -> None:
     room = lobby()
-    room.seek(bot(1))
-    pairing = room.seek(person(2, "mnk:5x5,4"))
+    room.seek(bot(1), 0)
+    pairing = room.seek(person(2, "mnk:5x5,4"), 0)
     assert pairing is not None
     assert pairing.game == "mnk:5x5,4"
 
 
 def test_a_bot_that_waits_for_people_is_not_paired_with_a_bot() -> None:
     room = lobby()
-    room.seek(bot(1, opponents="people"))
-    assert room.seek(bot(2)) is None
-    assert players(room.seek(person(3))) == {1, 3}
+    room.seek(bot(1, opponents="people"), 0)
+    assert room.seek(bot(2), 0) is None
+    assert players(room.seek(person(3), 0)) == {1, 3}
 
 
 def test_a_person_who_asks_for_a_bot_waits_for_one() -> None:
     room = lobby()
-    room.seek(person(1, opponents="bots"))
-    assert room.seek(person(2, opponents="people")) is None
-    assert players(room.seek(bot(3))) == {1, 3}
+    room.seek(person(1, opponents="bots"), 0)
+    assert room.seek(person(2, opponents="people"), 0) is None
+    assert players(room.seek(bot(3), 0)) == {1, 3}
 
 
 def test_one_who_has_left_is_not_paired() -> None:
     room = lobby()
-    room.seek(person(1))
-    assert room.withdraw(1)
-    assert not room.withdraw(1)
-    assert room.seek(person(2)) is None
+    room.seek(person(1), 0)
+    assert room.seeks.withdraw(1)
+    assert not room.seeks.withdraw(1)
+    assert room.seek(person(2), 0) is None
 
 
 def test_each_side_falls_to_each_player_now_and_then() -> None:
     room, firsts = lobby(), set()
     for _ in range(40):
-        room.seek(person(1))
-        pairing = room.seek(person(2))
+        room.seek(person(1), 0)
+        pairing = room.seek(person(2), 0)
         assert pairing is not None
         firsts.add(pairing.first)
     assert firsts == {1, 2}
@@ -124,18 +123,19 @@ def refused(code: Code, ask: Callable[[], object]) -> Refusal:
 def test_a_challenge_pairs_the_two_once_it_is_accepted() -> None:
     room = lobby()
     challenge = room.challenge(1, 2, "connect4", BLITZ, now_ms=0)
-    answered = room.answer(challenge.number, 2, now_ms=CHALLENGE_MS - 1)
-    pairing = room.accepted(answered)
+    assert room.challenge_of(challenge.number, 2, now_ms=CHALLENGE_MS - 1) == challenge
+    room.answer(challenge)
+    pairing = room.accepted(challenge)
     assert players(pairing) == {1, 2}
     assert (pairing.game, pairing.time, pairing.is_private) == ("connect4", BLITZ, False)
-    refused(Code.UNKNOWN_CHALLENGE, lambda: room.answer(challenge.number, 2, now_ms=0))
+    refused(Code.UNKNOWN_CHALLENGE, lambda: room.challenge_of(challenge.number, 2, now_ms=0))
 
 
 def test_only_the_two_may_answer_a_challenge_and_only_in_time() -> None:
     room = lobby()
     number = room.challenge(1, 2, "tictactoe", None, now_ms=0).number
-    refused(Code.UNKNOWN_CHALLENGE, lambda: room.answer(number, 3, now_ms=0))
-    refused(Code.UNKNOWN_CHALLENGE, lambda: room.answer(number, 2, now_ms=CHALLENGE_MS))
+    refused(Code.UNKNOWN_CHALLENGE, lambda: room.challenge_of(number, 3, now_ms=0))
+    refused(Code.UNKNOWN_CHALLENGE, lambda: room.challenge_of(number, 2, now_ms=CHALLENGE_MS))
     assert [each.number for each in room.expired(CHALLENGE_MS)] == [number]
     assert room.expired(CHALLENGE_MS) == []
 
@@ -155,8 +155,8 @@ def test_the_challenges_of_one_who_leaves_are_gone() -> None:
     room = lobby()
     by, to = room.challenge(1, 2, "tictactoe", None, 0), room.challenge(3, 1, "tictactoe", None, 0)
     other = room.challenge(2, 3, "tictactoe", None, 0)
-    assert room.leave(1) == [by, to]
-    assert room.answer(other.number, 3, now_ms=0) == other
+    assert room.leave(1, 0, on_purpose=False) == [by, to]
+    assert room.challenge_of(other.number, 3, now_ms=0) == other
 
 
 def test_an_invitation_is_good_for_one_friend_within_an_hour() -> None:
@@ -165,7 +165,7 @@ def test_an_invitation_is_good_for_one_friend_within_an_hour() -> None:
     refused(Code.NOT_YOURSELF, lambda: join(room, code, 1, now_ms=0))
     refused(Code.UNKNOWN_CODE, lambda: join(room, "XXXXXX", 2, now_ms=0))
     refused(Code.UNKNOWN_CODE, lambda: join(room, code, 2, now_ms=INVITATION_MS))
-    room.leave(1)
+    room.leave(1, 0, on_purpose=True)
     pairing = join(room, code.lower(), 2, now_ms=INVITATION_MS - 1)
     assert players(pairing) == {1, 2}
     assert pairing.is_private
@@ -191,43 +191,10 @@ def join(room: Lobby, code: str, player: int, now_ms: int) -> Pairing:
     return room.joined(room.invitation(code, player, now_ms), player)
 
 
-SEEKS = st.builds(
-    Seek,
-    player=st.integers(0, 7),
-    is_bot=st.booleans(),
-    games=st.lists(st.sampled_from(["tictactoe", "connect4", "mnk:4x4,4"]), max_size=2, unique=True).map(tuple),
-    time=st.sampled_from([None, BLITZ]),
-    opponents=st.sampled_from(["any", "people", "bots"]),
-)
-
-
-@given(st.lists(SEEKS | st.integers(0, 7)))
-def test_no_sequence_of_seeks_and_departures_breaks_the_lobby(events: list[Seek | int]) -> None:
-    room = lobby()
-    standing: dict[int, Seek] = {}
-    for event in events:
-        if isinstance(event, int):
-            assert room.withdraw(event) == (event in standing)
-            standing.pop(event, None)
-            continue
-        standing.pop(event.player, None)
-        pairing = room.seek(event)
-        if pairing is None:
-            standing[event.player] = event
-            continue
-        (other,) = players(pairing) - {event.player}
-        waiting = standing.pop(other)
-        assert pairing.time == waiting.time == event.time
-        for seek, opponent in ((waiting, event), (event, waiting)):
-            assert not seek.games or pairing.game in seek.games
-            assert seek.opponents == "any" or (seek.opponents == "bots") == opponent.is_bot
-    assert {player for player in range(8) if room.seek_of(player)} == set(standing)
-
-
 def test_a_seek_is_accepted_by_its_number_once() -> None:
     room = lobby()
-    room.seek(person(1, "connect4", time=BLITZ))
-    room.seek(person(2))
+    room.seek(person(1, "connect4", time=BLITZ), 0)
+    room.seek(person(2), 0)
     first, second = room.seeks
     pairing = room.accept(first.number, 2, is_bot=False)
     assert players(pairing) == {1, 2}
@@ -238,7 +205,7 @@ def test_a_seek_is_accepted_by_its_number_once() -> None:
 
 def test_a_seek_is_accepted_by_those_whom_it_welcomes_and_not_by_its_maker() -> None:
     room = lobby()
-    room.seek(person(1, opponents="people"))
+    room.seek(person(1, opponents="people"), 0)
     (seek,) = room.seeks
     refused(Code.NOT_WELCOME, lambda: room.accept(seek.number, 2, is_bot=True))
     refused(Code.NOT_YOURSELF, lambda: room.accept(seek.number, 1, is_bot=False))
@@ -249,6 +216,6 @@ def test_a_new_seek_has_a_new_number() -> None:
     room = lobby()
     numbers = []
     for _ in range(3):
-        room.seek(person(1))
+        room.seek(person(1), 0)
         numbers += [seek.number for seek in room.seeks]
     assert len(set(numbers)) == 3

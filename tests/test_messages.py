@@ -28,6 +28,9 @@ SAID: dict[type, st.SearchStrategy[wire.AnySaid]] = {
         token=st.none() | text,
         bot=st.none() | text,
         client=st.none() | text,
+        level=st.none() | st.integers(1, 8),
+        places=st.none() | st.integers(0, 20),
+        reserved=st.integers(0, 20),
     ),
     wire.Seek: st.builds(
         wire.Seek,
@@ -35,6 +38,9 @@ SAID: dict[type, st.SearchStrategy[wire.AnySaid]] = {
         games=st.lists(st.text(max_size=40), max_size=16),
         time=st.none() | times,
         opponents=st.sampled_from(["any", "people", "bots"]),
+        rated=st.booleans(),
+        min_rating=st.none() | st.integers(0, 5_000),
+        max_rating=st.none() | st.integers(0, 5_000),
     ),
     wire.Unseek: st.builds(wire.Unseek, id=ids),
     wire.Accept: st.builds(wire.Accept, id=ids, seek=ids),
@@ -242,7 +248,8 @@ def test_what_is_heard_may_have_fields_that_this_client_does_not_know() -> None:
 
 
 def test_the_longest_request_fits_in_a_message() -> None:
-    longest = wire.Hello(2**53 - 1, [10] * 16, *["\\u00e9" * 80] * 4)
+    text = ("\\u00e9" * 80,) * 4
+    longest = wire.Hello(2**53 - 1, [10] * 16, *text, 8, 20, 20)
     assert len(wire.encode(longest)) <= wire.MAX_MESSAGE_BYTES
 
 

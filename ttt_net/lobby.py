@@ -1,20 +1,16 @@
 """Who would play whom: seeks, challenges and invitations go in, pairings come out. Knows no socket and no match."""
 
 import random
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from ttt_net.clock import TimeControl
 from ttt_net.errors import Code, Refusal
+from ttt_net.pairing.seek import ANY_GAME, MayMeet, Player, RatingOf, Seek
+from ttt_net.pairing.seeks import Match, Seeks
 
-Player = int
-"""Whoever is to be paired, by the number that the caller knows him by."""
-
-ANY_GAME = "tictactoe"
-"""What two players play who would both play anything."""
-
-
+USUAL_RATING = 1500
+"""What everybody is taken for where nobody is rated."""
 CHALLENGE_MS = 30_000
 """How long a challenge waits for its answer."""
 INVITATION_MS = 3_600_000
@@ -27,29 +23,6 @@ CODE_LENGTH = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Seek:
-    """An offer to play whoever comes. `games` in order of preference; none means whatever the other names."""
-
-    player: Player
-    is_bot: bool
-    games: tuple[str, ...]
-    time: TimeControl | None = None
-    opponents: Literal["any", "people", "bots"] = "any"
-    number: int = 0
-    """What others name it by; the lobby gives it, and never the same twice."""
-
-    def welcomes(self, *, is_bot: bool) -> bool:
-        """Tell whether a bot, or a person, is welcome as an opponent."""
-        return self.opponents == "any" or (self.opponents == "bots") == is_bot
-
-    def common_game(self, other: "Seek") -> str | None:
-        """Return the game that both would play: the first of the other's choices that is also one of ours."""
-        if not self.games or not other.games:
-            return next(iter(other.games or self.games), ANY_GAME)
-        return next((game for game in other.games if game in self.games), None)
-
-
-@dataclass(frozen=True, slots=True)
 class Challenge:
     """An offer to one player, who may accept until `expires_ms`."""
 
@@ -59,6 +32,7 @@ class Challenge:
     game: str
     time: TimeControl | None
     expires_ms: int
+    is_rated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,85 +52,77 @@ class Invitation:
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """Two players who are to play `game`; `first` moves first. A private match is in no list."""
+    """Two players who are to play `game`; `first` moves first. A private match is in no list, and has a code."""
 
     game: str
     time: TimeControl | None
     first: Player
     second: Player
-    is_private: bool = False
+    is_rated: bool = False
+    code: str | None = None
     start: str | None = None
+
+    @property
+    def is_private(self) -> bool:
+        """Whether only those who have the code may know of the match."""
+        return self.code is not None
+
+
+def _all_alike(player: Player, game: str, time: TimeControl | None) -> int:
+    return USUAL_RATING
+
+
+def _whoever_comes(one: Seek, other: Seek) -> bool:
+    return True
 
 
 class Lobby:
-    """The standing seeks, in order of arrival, the challenges and the invitations.
+    """The standing seeks, the challenges and the invitations.
 
-    Of the seeks, whoever has waited longest is paired first. A player has at most one seek and one invitation, is
-    never paired with himself, and none of his seeks and challenges pairs after he has left.
+    A player has at most one seek and one invitation, is never paired with himself, and none of his seeks and
+    challenges pairs after he has left, unless he is back soon.
     """
 
-    def __init__(self, rng: random.Random) -> None:
+    def __init__(
+        self, rng: random.Random, rating_of: RatingOf = _all_alike, may_meet: MayMeet = _whoever_comes
+    ) -> None:
+        self.seeks = Seeks(rating_of, may_meet)
         self._rng = rng
-        self._standing: dict[Player, Seek] = {}
-        self._numbered: dict[int, Seek] = {}
-        self._last_seek = 0
         self._challenges: dict[int, Challenge] = {}
         self._last_challenge = 0
         self._invitations: dict[str, Invitation] = {}
 
-    def seek(self, seek: Seek) -> Pairing | None:
-        """Pair the seek with the first standing one that fits, or let it stand in place of the player's last."""
-        self.withdraw(seek.player)
-        for other in self._standing.values():
-            if other.time != seek.time or not (
-                seek.welcomes(is_bot=other.is_bot) and other.welcomes(is_bot=seek.is_bot)
-            ):
-                continue
-            game = seek.common_game(other)
-            if game is None:
-                continue
-            self.withdraw(other.player)
-            return self._paired(seek.player, other.player, game, seek.time)
-        self._last_seek += 1
-        seek = replace(seek, number=self._last_seek)
-        self._standing[seek.player] = self._numbered[seek.number] = seek
-        return None
+    def seek(self, seek: Seek, now_ms: int) -> Pairing | None:
+        """Pair the seek with the best one that fits, or let it stand in place of the player's last."""
+        return self._met(self.seeks.seek(seek, now_ms))
 
     def accept(self, number: int, player: Player, *, is_bot: bool) -> Pairing:
         """Pair the player with whoever has the seek of that number; his own seek is forgotten."""
-        seek = self._numbered.get(number)
+        seek = self.seeks.find(number)
         if seek is None:
             raise Refusal(Code.UNKNOWN_SEEK, "that seek is gone; look at the list again")
         if seek.player == player:
             raise Refusal(Code.NOT_YOURSELF, "that is your own seek; somebody else has to accept it")
         if not seek.welcomes(is_bot=is_bot):
             raise Refusal(Code.NOT_WELCOME, f"that seek is for {seek.opponents} only")
-        self.withdraw(seek.player)
-        self.withdraw(player)
-        return self._paired(seek.player, player, next(iter(seek.games), ANY_GAME), seek.time)
+        game = next(iter(seek.games), ANY_GAME)
+        if not self.seeks.index.admits(seek, player, game):
+            raise Refusal(Code.NOT_WELCOME, f"that seek is for ratings {_range_text(seek)} only")
+        self.seeks.withdraw(seek.player)
+        self.seeks.withdraw(player)
+        return self._paired(seek.player, player, game, seek.time, is_rated=seek.is_rated)
 
-    def withdraw(self, player: Player) -> bool:
-        """Forget the player's seek; tell whether there was one."""
-        seek = self._standing.pop(player, None)
-        if seek is not None:
-            del self._numbered[seek.number]
-        return seek is not None
+    def tick(self, now_ms: int) -> list[Pairing]:
+        """Return the pairings that waiting has led to; to be asked about once a second."""
+        return [self._paired_seeks(match) for match in self.seeks.tick(now_ms)]
 
-    @property
-    def seeks(self) -> Iterable[Seek]:
-        """The standing seeks, the oldest first."""
-        return self._numbered.values()
+    def returned(self, player: Player) -> Pairing | None:
+        """Let the seek of one who is back be found again, or pair it with one that has come meanwhile."""
+        return self._met(self.seeks.restore(player))
 
-    @property
-    def seek_count(self) -> int:
-        """How many seeks stand."""
-        return len(self._numbered)
-
-    def seek_of(self, player: Player) -> Seek | None:
-        """Return the player's standing seek."""
-        return self._standing.get(player)
-
-    def challenge(self, by: Player, to: Player, game: str, time: TimeControl | None, now_ms: int) -> Challenge:
+    def challenge(
+        self, by: Player, to: Player, game: str, time: TimeControl | None, now_ms: int, *, is_rated: bool = False
+    ) -> Challenge:
         """Let a challenge wait for its answer; it takes the place of an earlier one to the same player."""
         if by == to:
             raise Refusal(Code.NOT_YOURSELF, "you cannot play yourself; name another player")
@@ -169,20 +135,24 @@ class Lobby:
             wait_ms = max(0, min(each.expires_ms for each in mine) - now_ms)
             raise Refusal(Code.TOO_MANY_CHALLENGES, f"{len(mine)} of your challenges wait for an answer", wait_ms)
         self._last_challenge += 1
-        challenge = Challenge(self._last_challenge, by, to, game, time, now_ms + CHALLENGE_MS)
+        challenge = Challenge(self._last_challenge, by, to, game, time, now_ms + CHALLENGE_MS, is_rated)
         self._challenges[challenge.number] = challenge
         return challenge
 
-    def answer(self, number: int, player: Player, now_ms: int) -> Challenge:
-        """Take a challenge off the list that `player`, who made it or got it, answers; return it."""
+    def challenge_of(self, number: int, player: Player, now_ms: int) -> Challenge:
+        """Return a challenge that `player`, who made it or got it, may answer."""
         challenge = self._challenges.get(number)
         if challenge is None or player not in (challenge.by, challenge.to) or challenge.expires_ms <= now_ms:
             raise Refusal(Code.UNKNOWN_CHALLENGE, "there is no such challenge, or it has expired")
-        return self._challenges.pop(number)
+        return challenge
+
+    def answer(self, challenge: Challenge) -> None:
+        """Take a challenge that is answered off the list."""
+        del self._challenges[challenge.number]
 
     def accepted(self, challenge: Challenge) -> Pairing:
         """Return the pairing that an accepted challenge leads to."""
-        return self._paired(challenge.by, challenge.to, challenge.game, challenge.time)
+        return self._paired(challenge.by, challenge.to, challenge.game, challenge.time, is_rated=challenge.is_rated)
 
     def expired(self, now_ms: int) -> list[Challenge]:
         """Take off the list, and return, the challenges that nobody has answered in time; forget old invitations."""
@@ -192,12 +162,15 @@ class Lobby:
         self._invitations = {each.code: each for each in self._invitations.values() if each.expires_ms > now_ms}
         return late
 
-    def leave(self, player: Player) -> list[Challenge]:
-        """Forget the player's seek, and take off the list and return the challenges by him and to him.
+    def leave(self, player: Player, now_ms: int, *, on_purpose: bool) -> list[Challenge]:
+        """Take off the list and return the challenges by him and to him; forget his seek, or hide it for a while.
 
         His invitation stays: whom he has invited may come while his link is down.
         """
-        self.withdraw(player)
+        if on_purpose:
+            self.seeks.withdraw(player)
+        else:
+            self.seeks.hide(player, now_ms)
         gone = [each for each in self._challenges.values() if player in (each.by, each.to)]
         for challenge in gone:
             del self._challenges[challenge.number]
@@ -235,14 +208,33 @@ class Lobby:
     def joined(self, invitation: Invitation, player: Player) -> Pairing:
         """Return the pairing that an invitation leads to; it is spent."""
         del self._invitations[invitation.code]
-        pairing = self._paired(invitation.by, player, invitation.game, invitation.time, is_private=True)
+        pairing = self._paired(invitation.by, player, invitation.game, invitation.time)
         sides = (invitation.by, player) if invitation.side == 0 else (player, invitation.by)
         if invitation.side is not None:
             pairing = replace(pairing, first=sides[0], second=sides[1])
-        return replace(pairing, start=invitation.start)
+        return replace(pairing, start=invitation.start, code=invitation.code)
+
+    def _met(self, match: Match | None) -> Pairing | None:
+        return match and self._paired_seeks(match)
+
+    def _paired_seeks(self, match: Match) -> Pairing:
+        seek, found, game = match
+        return self._paired(seek.player, found.player, game, seek.time, is_rated=seek.is_rated)
 
     def _paired(
-        self, one: Player, other: Player, game: str, time: TimeControl | None, *, is_private: bool = False
+        self,
+        one: Player,
+        other: Player,
+        game: str,
+        time: TimeControl | None,
+        *,
+        is_rated: bool = False,
     ) -> Pairing:
         first, second = self._rng.sample((one, other), 2)
-        return Pairing(game, time, first, second, is_private)
+        return Pairing(game, time, first, second, is_rated)
+
+
+def _range_text(seek: Seek) -> str:
+    if seek.max_rating is None:
+        return f"from {seek.min_rating}"
+    return f"{seek.min_rating or 0} to {seek.max_rating}"

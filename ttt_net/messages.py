@@ -33,6 +33,7 @@ GameName = Annotated[str, Meta(max_length=40)]
 Page = Annotated[int, Meta(ge=1, le=10_000)]
 Level = Annotated[int, Meta(ge=1, le=8)]
 Rating = Annotated[int, Meta(ge=0, le=5000)]
+Places = Annotated[int, Meta(ge=0, le=20)]
 SeekNumber = Annotated[int, Meta(ge=0, le=2**53 - 1)]
 Side = Literal[0, 1]
 OfferKind = Literal["draw", "takeback", "rematch"]
@@ -54,7 +55,9 @@ class Hello(Said, frozen=True, omit_defaults=True):
     With neither you are a guest, if `welcome.features` of this server has "guests": the server makes up a name, your
     matches are casual, and the token that you get is good as ever. A guest who says `rename` is a guest no more.
 
-    `bot` is the label of a program that plays, such as its strategy; people leave it out.
+    `bot` is the label of a program that plays, such as its strategy; people leave it out. A bot may say at what
+    `level` it plays, how many matches at once (`places`; 1 if it does not say), and how many of those places are
+    `reserved` for people.
     """
 
     protocols: Annotated[list[int], Meta(min_length=1, max_length=16)]
@@ -62,18 +65,25 @@ class Hello(Said, frozen=True, omit_defaults=True):
     token: ShortText | None = None
     bot: ShortText | None = None
     client: ShortText | None = None
+    level: Level | None = None
+    places: Places | None = None
+    reserved: Places = 0
 
 
 class Seek(Said, frozen=True, omit_defaults=True):
     """Ask to be paired with whoever else is waiting. A new seek takes the place of the last.
 
-    `games` in order of preference, none for whatever the other names; `time` null for no clock;
-    `opponents` says who is welcome.
+    `games` in order of preference, none for whatever the other names (a rated seek names its games); `time` null for
+    no clock; `opponents`, `min_rating` and `max_rating` say who is welcome. Whoever is closest in rating is found
+    first, and who is further away the longer you wait. A seek outlives a lost link by 10 seconds.
     """
 
     games: Annotated[list[GameName], Meta(max_length=16)] = []
     time: TimeControl | None = None
     opponents: Opponents = "any"
+    rated: bool = False
+    min_rating: Rating | None = None
+    max_rating: Rating | None = None
 
 
 class Unseek(Said, frozen=True):
@@ -92,6 +102,7 @@ class Challenge(Said, frozen=True, omit_defaults=True):
     name: ShortText
     game: GameName = "tictactoe"
     time: TimeControl | None = None
+    rated: bool = False
 
 
 class Answer(Said, frozen=True, omit_defaults=True):
@@ -390,10 +401,24 @@ class Refused(Heard, frozen=True, omit_defaults=True):
     retry_after_ms: int | None = None
 
 
+class SeekInfo(Struct, frozen=True, omit_defaults=True):
+    """A standing seek: say `accept` with its number. No `games` means any that you name in a seek of yours."""
+
+    seek: int
+    by: PlayerInfo
+    games: list[str]
+    time: TimeControl | None = None
+    rated: bool = False
+    opponents: Opponents = "any"
+    min_rating: Rating | None = None
+    max_rating: Rating | None = None
+
+
 class Welcome(Heard, frozen=True, omit_defaults=True):
     """Who you are here, and your unfinished matches. `token` is given once, to a new player: keep it.
 
-    `features` names what not every server offers: "guests".
+    `seek` is one of yours that a lost link has not ended: it stands again. `features` names what not every server
+    offers: "guests".
     """
 
     protocol: int
@@ -401,6 +426,7 @@ class Welcome(Heard, frozen=True, omit_defaults=True):
     you: PlayerInfo
     matches: list[str]
     token: str | None = None
+    seek: SeekInfo | None = None
     features: list[str] = []
 
 
@@ -558,6 +584,7 @@ class Challenged(Heard, frozen=True, omit_defaults=True):
     game: str
     expires_in_ms: int
     time: TimeControl | None = None
+    rated: bool = False
 
 
 class ChallengeOver(Heard, frozen=True):
@@ -576,16 +603,6 @@ class Invitation(Heard, frozen=True, omit_defaults=True):
     time: TimeControl | None = None
 
 
-class SeekInfo(Struct, frozen=True, omit_defaults=True):
-    """A standing seek: say `accept` with its number. No `games` means any that you name in a seek of yours."""
-
-    seek: int
-    by: PlayerInfo
-    games: list[str]
-    time: TimeControl | None = None
-    opponents: Opponents = "any"
-
-
 class Seeks(Heard, frozen=True):
     """The standing seeks, the oldest 100 of `count`."""
 
@@ -594,7 +611,7 @@ class Seeks(Heard, frozen=True):
 
 
 class LiveMatch(Struct, frozen=True, omit_defaults=True):
-    """One row of the list of live matches."""
+    """One row of the list of live matches; featured is the strongest rated one, else the most watched."""
 
     match: str
     game: str
@@ -602,22 +619,30 @@ class LiveMatch(Struct, frozen=True, omit_defaults=True):
     ply: int
     watchers: int
     time: TimeControl | None = None
+    rated: bool = False
+    featured: bool = False
 
 
 class Live(Heard, frozen=True):
-    """The live public matches, the most watched 50 of `count`."""
+    """The live public matches: the featured one and the most watched, 50 of `count`."""
 
     count: int
     matches: list[LiveMatch]
 
 
 class Listed(Struct, frozen=True, omit_defaults=True):
-    """One row of the list of players; `seeking` names the games of a standing seek."""
+    """One row of the list of players; `seeking` names the games of a standing seek.
+
+    A bot plays so many matches at once (`places`), of which a person could have so many now (`free`).
+    """
 
     name: str
     bot: str | None = None
     playing: int = 0
     seeking: list[str] | None = None
+    level: Level | None = None
+    places: int | None = None
+    free: int | None = None
 
 
 class Players(Heard, frozen=True):
@@ -743,6 +768,15 @@ class RecordTold(Heard, frozen=True, tag="record"):
     text: str
 
 
+class Suggestion(Heard, frozen=True):
+    """You have waited alone for some seconds; these bots would play your game: say `challenge` if you like.
+
+    A choice, never forced: your seek stands on. It is told once for a seek.
+    """
+
+    bots: list[Listed]
+
+
 class Restarting(Heard, frozen=True):
     """The server is about to close; matches wait as they are. Come back after `retry_after_ms` and resume."""
 
@@ -773,6 +807,7 @@ AnyHeard = (
     | Live
     | Players
     | Rated
+    | Suggestion
     | Renamed
     | ProfileTold
     | HistoryTold

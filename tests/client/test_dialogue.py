@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from tests.client.samples import BOT, layered, ok, played, snapshot, welcome
+from tests.client.samples import ANN, BOT, layered, ok, played, snapshot, welcome
 from ttt_net.client.dialogue import MAX_MATCHES, MAX_PENDING, Dialogue
 from ttt_net.client.events import Answered, Event, Garbled
 from ttt_net.errors import Code, Refusal
@@ -22,6 +22,7 @@ from ttt_net.messages import (
     Resume,
     Said,
     Seek,
+    SeekInfo,
     Unseek,
 )
 
@@ -251,6 +252,21 @@ def test_a_seek_that_stood_is_sought_again_and_one_that_led_to_a_match_is_not() 
     talk.open()
     talk.let_in("m1")
     assert [type(said) for said in talk.said] == [Resume]
+
+
+def test_a_seek_that_the_server_has_kept_is_not_sought_again_and_one_of_an_earlier_run_is_taken_back() -> None:
+    kept = SeekInfo(7, ANN, ["tictactoe"])
+    talk = Talk()
+    talk.let_in()
+    talk.say(Seek(0, ["tictactoe"]))
+    for standing, is_said in ((kept, False), (replace(kept, rated=True), True), (None, True)):
+        talk.lose()
+        talk.open()
+        talk.hear(ok(talk.said[0].id), replace(welcome(), seek=standing))
+        assert [type(request) for request in talk.said] == ([Seek] if is_said else [])
+    talk = Talk()
+    talk.hear(ok(talk.said[0].id), replace(welcome(), seek=kept))
+    assert [type(request) for request in talk.said] == [Unseek]
 
 
 def test_a_seek_that_led_to_a_match_while_the_link_was_away_is_not_sought_again() -> None:

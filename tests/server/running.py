@@ -24,11 +24,23 @@ PATIENCE_S = 20
 """How long a test waits for what must come; only a hang takes that long."""
 
 
+class Clock:
+    """The clock of the server, which a test can put forward."""
+
+    def __init__(self) -> None:
+        self.offset_ms = 0
+        self._steady_ms = steady_clock()
+
+    def __call__(self) -> int:
+        return self._steady_ms() + self.offset_ms
+
+
 class Server:
     """What a test may do with a running server, and what it may look at."""
 
-    def __init__(self, hub: Hub, database: Database, port: int) -> None:
+    def __init__(self, hub: Hub, clock: Clock, database: Database, port: int) -> None:
         self.hub = hub
+        self.clock = clock
         self.database = database
         self.port = port
         self.url = f"ws://127.0.0.1:{port}"
@@ -60,10 +72,10 @@ class Server:
         for peer in self._polite + self._stubborn:
             peer.close()
 
-    async def join(self, name: str, bot: str | None = None) -> Peer:
+    async def join(self, name: str, **who: object) -> Peer:
         """Return a client that has been welcomed as a new player."""
         peer = await self.connect()
-        await peer.hello(name=name, **({"bot": bot} if bot else {}))
+        await peer.hello(name=name, **who)
         return peer
 
     async def pair(self, *names: str, **seek: object) -> tuple[Peer, Peer, str]:
@@ -83,6 +95,11 @@ class Server:
         """Look after all connections as if it were `later_s` from now."""
         self.hub.tick(asyncio.get_running_loop().time() + later_s)
 
+    def later(self, later_ms: int) -> None:
+        """Let time pass at once for all that goes by the hub's clock, and look after everything."""
+        self.clock.offset_ms += later_ms
+        self.tick(0)
+
     @property
     def connections(self) -> set[Connection]:
         return self.hub._connections
@@ -93,7 +110,12 @@ class Server:
 
     @property
     def tables(self) -> dict[str, Table]:
-        return self.hub._tables
+        return self.hub.tables
+
+    def player_of(self, name: str) -> int:
+        """Return the number of a connected player."""
+        (session,) = (session for session in self.sessions.values() if session.info.name == name)
+        return session.player
 
     def connection_of(self, name: str) -> Connection:
         """Return the server's end of the player's connection."""
@@ -145,8 +167,9 @@ async def running(
     with listen("127.0.0.1", 0) as listening:
         database = Database(folder / JOURNAL_FILE)
         try:
-            hub = Hub(Journal(database), settings, steady_clock(), random.Random(seed))
-            with closing(Server(hub, database, listening.getsockname()[1])) as server:
+            clock = Clock()
+            hub = Hub(Journal(database), settings, clock, random.Random(seed))
+            with closing(Server(hub, clock, database, listening.getsockname()[1])) as server:
                 async with serving(hub, database, listening, certificate), asyncio.timeout(PATIENCE_S):
                     yield server
                     server.hang_up()

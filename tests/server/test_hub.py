@@ -155,16 +155,14 @@ async def test_nobody_is_paired_with_himself_or_with_one_who_is_gone(tmp_path: P
         assert await bob.refused("unseek") == "not_seeking"
 
 
-async def test_a_seek_does_not_outlive_its_session_when_the_token_takes_over(tmp_path: Path) -> None:
+async def test_a_seek_goes_with_the_token_to_another_connection(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         ann, bob = await server.join("Ann"), await server.join("Bob")
         await ann.ok("seek")
         again = await server.connect()
-        await again.hello(token=ann.token)
+        assert (await again.hello(token=ann.token))["seek"]["games"] == []
         await bob.ok("seek")
-        await server.flushed()
-        assert server.tables == {}
-        assert await again.refused("unseek") == "not_seeking"
+        assert (await again.hear("snapshot"))["match"] == (await bob.hear("snapshot"))["match"]
 
 
 @pytest.mark.parametrize(
@@ -198,7 +196,7 @@ async def test_who_lists_bots_as_bots_and_what_everyone_does(tmp_path: Path) -> 
         assert players["players"] == [
             {"name": "Ann", "playing": 1},
             {"name": "Bob", "playing": 1},
-            {"name": "Robot", "bot": "alphabeta", "seeking": ["connect4"]},
+            {"name": "Robot", "bot": "alphabeta", "seeking": ["connect4"], "places": 1, "free": 1},
         ]
 
 

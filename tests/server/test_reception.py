@@ -2,9 +2,12 @@
 
 from pathlib import Path
 
-from tests.server.running import running
+import pytest
+
+from tests.server.running import running, until
 from ttt_net.server.limits import Limits
 from ttt_net.server.rate import Rate
+from ttt_net.server.session import Session
 
 
 async def test_a_challenge_that_is_accepted_becomes_a_match(tmp_path: Path) -> None:
@@ -105,3 +108,127 @@ async def test_a_watcher_hears_what_the_players_hear_and_counts(tmp_path: Path) 
         assert (await second.hear("watching", watchers=0))["match"] == match
         assert await eve.refused("unwatch", match=match) == "not_watching"
         assert await first.refused("watch", match=match) == "not_watching"
+
+
+async def test_a_seek_outlives_a_lost_link_but_not_a_goodbye(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob = await server.join("Ann"), await server.join("Bob")
+        await ann.ok("seek", games=["connect4"])
+        ann.abort()
+        await until(lambda: len(server.sessions) == 1)
+        await bob.ok("seek", games=["connect4"], opponents="people")
+        again = await server.connect()
+        welcome = await again.hello(token=ann.token)
+        assert (welcome["seek"]["games"], welcome["seek"]["by"]) == (["connect4"], {"name": "Ann"})
+        assert (await again.hear("snapshot"))["match"] == (await bob.hear("snapshot"))["match"]
+        carl = await server.join("Carl")
+        await carl.ok("seek")
+        await carl.close()
+        await until(lambda: len(server.sessions) == 2)
+        back = await server.connect()
+        assert "seek" not in await back.hello(token=carl.token)
+        assert await back.refused("unseek") == "not_seeking"
+
+
+async def test_a_seek_asks_for_ratings_and_who_does_not_have_them_is_not_welcome(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob = await server.join("Ann"), await server.join("Bob")
+        await ann.ok("seek", games=["connect4"], min_rating=1600, max_rating=2000)
+        await bob.ok("seek", games=["connect4"])
+        await bob.ok("lobby", on=True)
+        row = (await bob.hear("seeks", count=2))["seeks"][0]
+        assert (row["min_rating"], row["max_rating"]) == (1600, 2000)
+        assert await bob.refused("accept", seek=row["seek"]) == "not_welcome"
+
+
+async def test_waiting_makes_two_meet_who_were_too_far_apart_at_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running(tmp_path) as server:
+        ann, bob = await server.join("Ann"), await server.join("Bob")
+        ratings = {server.player_of("Ann"): 1_200, server.player_of("Bob"): 1_900}
+        monkeypatch.setattr(Session, "rating_at", lambda session, game, time: ratings[session.player])
+        await ann.ok("seek", games=["connect4"])
+        await bob.ok("seek", games=["connect4"])
+        await ann.ok("ping")
+        assert not [message for message in ann.heard if message["type"] == "snapshot"]
+        server.later(3_000)
+        assert (await ann.hear("snapshot"))["match"] == (await bob.hear("snapshot"))["match"]
+
+
+async def test_a_bot_plays_as_many_as_it_has_places_and_keeps_some_for_people(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        rob = await server.join("Rob", bot="alphabeta", level=3, places=2, reserved=1)
+        other = await server.join("Zed", bot="random", places=5)
+        await rob.ok("seek")
+        await rob.ok("who")
+        row = (await rob.hear("players"))["players"][0]
+        assert (row["bot"], row["level"], row["places"], row["free"]) == ("alphabeta", 3, 2, 2)
+        await other.ok("seek")  # the place that is not reserved
+        await rob.hear("snapshot")
+        await rob.ok("seek")
+        await other.ok("seek")
+        assert await other.refused("challenge", name="Rob") == "too_many_matches"
+        ann, bob = await server.join("Ann"), await server.join("Bob")
+        await ann.ok("challenge", name="Rob")
+        number = (await rob.hear("challenged"))["challenge"]
+        await bob.ok("challenge", name="Rob")
+        late = (await rob.hear("challenged"))["challenge"]
+        await rob.ok("answer", challenge=number, accept=True)
+        assert (await ann.hear("snapshot"))["players"]
+        assert await rob.refused("answer", challenge=late, accept=True) == "too_many_matches"
+        assert await rob.refused("seek") == "too_many_matches"
+        assert await bob.refused("challenge", name="Rob") == "too_many_matches"
+
+
+async def test_a_bot_that_says_nothing_of_places_plays_one_at_a_time(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        rob, ann = await server.join("Rob", bot="random"), await server.join("Ann")
+        await server.match(rob, ann)
+        assert await rob.refused("seek") == "too_many_matches"
+        assert await (await server.join("Bob")).refused("challenge", name="Rob") == "too_many_matches"
+
+
+async def test_one_who_waits_alone_is_offered_the_bots_that_play_his_game(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        for name, bot_fields in {
+            "Any": {"places": 1},
+            "Four": {"places": 2, "level": 2},
+            "Full": {"places": 0},
+            "Qube": {"places": 1},
+        }.items():
+            bot = await server.join(name, bot="random", **bot_fields)
+            if name != "Full":
+                games = {"Any": [], "Four": ["connect4", "gomoku"], "Qube": ["qubic"]}[name]
+                await bot.ok("seek", games=games, opponents="people", time={"initial_ms": 1_000})
+        ann = await server.join("Ann")
+        await ann.ok("seek", games=["connect4"], opponents="any")
+        server.later(5_000)
+        bots = (await ann.hear("suggestion"))["bots"]
+        assert [(each["name"], each["free"]) for each in bots] == [("Any", 1), ("Four", 2)]
+        server.later(60_000)
+        await ann.ok("unseek")
+        assert "suggestion" not in [message["type"] for message in ann.heard]
+
+
+async def test_rated_seeks_meet_rated_seeks_and_the_match_is_rated(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob = await server.join("Ann"), await server.join("Bob")
+        assert await ann.refused("seek", rated=True) == "always_casual"
+        assert await ann.refused("seek", games=["gomoku", "tictactoe"], rated=True) == "always_casual"
+        assert await ann.refused("challenge", name="Bob", rated=True) == "always_casual"
+        await (await server.join("Carl")).ok("seek", games=["gomoku"])
+        first, second, match = await server.match(ann, bob, games=["gomoku"], rated=True)
+        await second.ok("lobby", on=True)
+        (row,) = [each for each in (await second.hear("live"))["matches"] if each["match"] == match]
+        assert row["rated"] is True
+        await first.ok("resign", match=match)
+        change = (await second.hear("rated", match=match))["ratings"]
+        assert change[0]["after"] < 1500 < change[1]["after"]
+        await first.ok("challenge", name=second.name, game="gomoku", rated=True)
+        told = await second.hear("challenged")
+        assert told["rated"] is True
+        assert [told[who]["rating"] for who in ("by", "to")] == [each["after"] for each in change]
+        await second.ok("answer", challenge=told["challenge"], accept=True)
+        snapshot = await first.hear("snapshot", rated=True)
+        assert {player["rating"] for player in snapshot["players"]} == {each["after"] for each in change}

@@ -6,7 +6,7 @@ send and events to show. Its laws:
 - Every request has one id, and is kept until its one answer is there or it has lost its sense.
 - A fact is told once and in order: a repeat is left out, a gap is closed with `resume` before anything later is told.
 - After every `welcome`, unfinished matches are resumed first; then what was unanswered is sent again, a move only
-  if its match still stands at its ply, and a seek that stood is sought again.
+  if its match still stands at its ply, and a seek that stood is sought again unless it stands still.
 """
 
 from dataclasses import dataclass, field
@@ -36,6 +36,7 @@ from ttt_net.messages import (
     Resume,
     Said,
     Seek,
+    SeekInfo,
     Snapshot,
     Tookback,
     Unseek,
@@ -202,10 +203,23 @@ class Dialogue:
         requests: list[Said] = [self._resume(name) for name in dict.fromkeys((*known, *newest, *unheard_of))]
         if unheard_of:
             self._seek = None  # it led to a match just as the link went
-        if self._seek is not None:
-            requests.append(self._seek)
+        requests += self._seek_again(welcome.seek)
         self._pending |= {request.id: request for request in requests}
         return Reaction(say=requests, tell=[replace(welcome, token=None)], token=welcome.token)
+
+    def _seek_again(self, standing: SeekInfo | None) -> list[Said]:
+        """Return what to say so that on the server stands what was sought here last, and nothing else."""
+        if self._seek is None:
+            return [] if standing is None else [Unseek(self._new_id())]
+        seek = self._seek
+        is_standing = standing is not None and (
+            standing.games == seek.games
+            and standing.time == seek.time
+            and standing.rated == seek.rated
+            and standing.opponents == seek.opponents
+            and (standing.min_rating, standing.max_rating) == (seek.min_rating, seek.max_rating)
+        )
+        return [] if is_standing else [seek]
 
     def _resumed(self, snapshot: Snapshot) -> Reaction:
         check_snapshot(snapshot)

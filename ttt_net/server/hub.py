@@ -5,10 +5,9 @@ in it waits: what takes time (the journal) answers through a callback.
 """
 
 import asyncio
-import heapq
 import logging
 import random
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Set
 
 from msgspec.structs import replace as restruct
 from websockets.http11 import Request, Response
@@ -42,7 +41,6 @@ from ttt_net.text import clean
 log = logging.getLogger(__name__)
 
 COME_BACK_MS = 50
-MAX_LISTED = 50
 
 
 class Hub:
@@ -60,6 +58,7 @@ class Hub:
         self.now_ms = now_ms
         self.sessions: dict[PlayerId, Session] = {}
         self.roster = Roster()
+        self.tables: dict[str, Table] = {}
         self.emptied = asyncio.Event()
         """Set while draining, once the last connection is gone."""
         self.quotas = Quotas(configuration.limits, now_ms)
@@ -69,18 +68,18 @@ class Hub:
         self._reception = Reception(self, rng)
         self._archive = Archive(self)
         self._registrar = Registrar(self)
+        listing = self._reception.listing
         self.noticeboard = Noticeboard(
-            {"seeks": self._reception.seeks, "players": self._reception.players, "live": self._live}, now_ms
+            {"seeks": listing.seeks, "players": listing.players, "live": listing.live}, now_ms
         )
         self._connections: set[Connection] = set()
-        self._tables: dict[str, Table] = {}
         self._is_draining = False
         self._last_call: wire.Notice | None = None
         """What is said of the restart that is counted down to."""
 
     def census(self) -> tuple[int, int]:
         """Return how many players are connected, and how many matches they play."""
-        matches = (table.match for table in self._tables.values())
+        matches = (table.match for table in self.tables.values())
         return len(self.sessions), sum(match is not None and not match.is_over for match in matches)
 
     # Connections.
@@ -106,11 +105,6 @@ class Hub:
     def connections(self) -> Set[Connection]:
         """All connections, with or without a player."""
         return self._connections
-
-    @property
-    def tables(self) -> Mapping[str, Table]:
-        """The matches in memory, by id."""
-        return self._tables
 
     def answer_http(self, connection: Connection, request: Request, protocol: ServerProtocol) -> Response | None:
         """Answer what is no WebSocket handshake, or one too many."""
@@ -164,19 +158,14 @@ class Hub:
         elif self._is_draining:
             raise Refusal(Code.RESTARTING, "the server is about to restart; your match is safe", COME_BACK_MS)
         elif isinstance(said, TableRequest):
-            table = self._tables.get(said.match)
+            table = self.tables.get(said.match)
             if table is None:
-                table = self._tables[said.match] = Table(said.match, self)
+                table = self.tables[said.match] = Table(said.match, self)
             table.request(session, said)
         elif isinstance(said, RegistrarRequest):
             self._registrar.act(session, said)
         else:
             self._reception.act(session, said)
-
-    def _live(self) -> wire.Live:
-        listed = [table for table in self._tables.values() if table.is_listed]
-        most_watched = heapq.nlargest(MAX_LISTED, listed, key=lambda table: table.watchers)
-        return wire.Live(len(listed), [table.live_row() for table in most_watched])
 
     def _welcome(self, connection: Connection, said: wire.Hello, player: Player, token: str | None) -> None:
         ban = self.sanctions.of("ban", player.id) or self.sanctions.ban_of_address(connection.address)
@@ -187,13 +176,11 @@ class Hub:
         if before:
             before.connection.close(Closing.REPLACED)
             self._end(before)
-        session = Session(
-            connection,
-            player.id,
-            wire.PlayerInfo(player.name, label_of(said)),
-            player.ratings,
-            is_guest=player.is_guest,
-        )
+        info = wire.PlayerInfo(player.name, label_of(said), said.level if label_of(said) else None)
+        session = Session(connection, player.id, info, player.ratings, is_guest=player.is_guest)
+        if session.is_bot:
+            session.places = 1 if said.places is None else said.places
+            session.reserved = said.reserved
         session.live.update(player.unfinished)
         self.sessions[player.id] = session
         self._gate.admitted(connection)
@@ -202,10 +189,19 @@ class Hub:
         connection.session = session
         session.ok(said.id)
         session.tell(
-            wire.Welcome(wire.PROTOCOL, self.name, session.info, list(player.unfinished), token, self._features)
+            wire.Welcome(
+                protocol=wire.PROTOCOL,
+                server=self.name,
+                you=session.info,
+                matches=list(player.unfinished),
+                token=token,
+                seek=self._reception.seek_of(session),
+                features=self._features,
+            )
         )
         if self._last_call:
             session.tell(self._last_call)
+        self._reception.returned(session)
 
     def _end(self, session: Session) -> None:
         if self.sessions.get(session.player) is session:
@@ -219,7 +215,7 @@ class Hub:
 
     def _leave(self, session: Session, match_id: str) -> None:
         session.tables.discard(match_id)
-        table = self._tables.get(match_id)
+        table = self.tables.get(match_id)
         if table:
             table.leave(session)
 
@@ -227,7 +223,7 @@ class Hub:
 
     def seat(self, started: wire.Started, seats: tuple[PlayerId, PlayerId]) -> None:
         """Open the table of a match that has been written down, and seat those of its players who are here."""
-        table = self._tables[started.match] = Table(started.match, self)
+        table = self.tables[started.match] = Table(started.match, self)
         match = Match(started)
         self.meters.matches += 1
         for side, player in enumerate(seats):
@@ -244,7 +240,7 @@ class Hub:
 
     def live_of(self, session: Session) -> list[str]:
         """Return the ids of his public live matches."""
-        return [match for match in sorted(session.live) if match in self._tables and self._tables[match].is_listed]
+        return [match for match in sorted(session.live) if match in self.tables and self.tables[match].is_listed]
 
     def renamed(self, player: PlayerId, name: str) -> None:
         """Let the player be called `name` wherever he is."""
@@ -254,7 +250,7 @@ class Hub:
             session.info = restruct(session.info, name=name)
             session.is_guest = False
             self.roster.add(session)
-        for table in self._tables.values():
+        for table in self.tables.values():
             table.rename(player, name)
         self.noticeboard.changed("seeks", "players", "live")
 
@@ -269,7 +265,7 @@ class Hub:
 
     def _leave_finished(self, session: Session) -> None:
         for match_id in list(session.tables):
-            table = self._tables.get(match_id)
+            table = self.tables.get(match_id)
             is_player = table is not None and session.player in (table.seats or ())
             if is_player and match_id not in session.live:
                 self._leave(session, match_id)
@@ -287,8 +283,12 @@ class Hub:
             session = self.sessions.get(player)
             if session is None or not table.is_present(player):
                 raise Refusal(Code.OPPONENT_GONE, "your opponent has left or plays elsewhere")
-            if len(session.live) >= self.limits.max_live_matches:
-                raise Refusal(Code.TOO_MANY_MATCHES, f"{session.info.name} has as many unfinished matches as one may")
+            self._reception.may_play(session, against_bot=table.has_bot_beside(player))
+
+    def occupied(self, session: Session) -> int:
+        """Return how many matches keep a player busy: all that go on, or are about to, but for the adjourned ones."""
+        tables = (self.tables.get(match_id) for match_id in session.live)
+        return session.starting + sum(table is None or not table.is_adjourned for table in tables)
 
     def changed(self, table: Table, *, slightly: bool = False) -> None:
         """Have the list of live matches told anew."""
@@ -317,8 +317,8 @@ class Hub:
 
     def deserted(self, table: Table) -> None:
         """Forget a table that nobody sits at; the journal has the match."""
-        if self._tables.get(table.id) is table:
-            del self._tables[table.id]
+        if self.tables.get(table.id) is table:
+            del self.tables[table.id]
             self.noticeboard.changed("live")
 
     def announce(self, text: str, restart_in_ms: int | None = None) -> None:

@@ -5,23 +5,26 @@ The lobby decides; what it pairs is written down here, and then handed to the hu
 
 import random
 from collections.abc import Callable, Iterable
-from itertools import islice
 from typing import Protocol as Interface
 
 from ttt_net import messages as wire
+from ttt_net.clock import TimeControl
 from ttt_net.errors import Closing, Code, Refusal
 from ttt_net.games import find_game, game_name
 from ttt_net.games.notation import read_start, write_position
-from ttt_net.lobby import CHALLENGE_MS, INVITATION_MS, Challenge, Lobby, Pairing, Seek
+from ttt_net.games.values import is_always_casual
+from ttt_net.lobby import CHALLENGE_MS, INVITATION_MS, Challenge, Lobby, Pairing
+from ttt_net.pairing.seek import Opponents, Seek
 from ttt_net.server.journal import Changes, Journal, StorageError
 from ttt_net.server.journal.sqlite import PlayerId
 from ttt_net.server.limits import Limits
+from ttt_net.server.listing import Listing
 from ttt_net.server.noticeboard import Noticeboard
 from ttt_net.server.quotas import Quotas
 from ttt_net.server.roster import Roster
 from ttt_net.server.session import Session
+from ttt_net.server.table import Table
 
-MAX_LISTED = 100
 _ID_LETTERS = "23456789abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ"
 """Letters of match ids; none that is easily taken for another."""
 _ID_LENGTH = 8
@@ -36,7 +39,11 @@ class House(Interface):
     now_ms: Callable[[], int]
     sessions: dict[PlayerId, Session]
     roster: Roster
+    tables: dict[str, Table]
     noticeboard: Noticeboard
+
+    def occupied(self, session: Session) -> int:
+        """Return how many matches keep a player busy."""
 
     def seat(self, started: wire.Started, seats: tuple[PlayerId, PlayerId]) -> None:
         """Open the table of a match that has been written down."""
@@ -51,7 +58,8 @@ class Reception:
     def __init__(self, house: House, rng: random.Random) -> None:
         self._house = house
         self._rng = rng
-        self._lobby = Lobby(rng)
+        self._lobby = Lobby(rng, self._rating_of)
+        self.listing = Listing(house, self._lobby)
 
     def act(self, session: Session, said: wire.AnySaid) -> None:
         """Carry out one request."""
@@ -84,74 +92,140 @@ class Reception:
 
     def withdraw(self, session: Session) -> None:
         """Take back the seek of one who plays now."""
-        if self._lobby.withdraw(session.player):
+        if self._lobby.seeks.withdraw(session.player):
             self._seeks_changed()
 
     def leave(self, session: Session) -> None:
-        """Forget one who is gone, and tell whom he has challenged and who has challenged him."""
-        self.withdraw(session)
-        for challenge in self._lobby.leave(session.player):
+        """Take note that somebody is gone, and tell whom he has challenged and who has challenged him."""
+        on_purpose = session.connection.left_on_purpose
+        for challenge in self._lobby.leave(session.player, self._house.now_ms(), on_purpose=on_purpose):
             self._over(challenge, "gone")
+        self._seeks_changed()
 
-    def tick(self) -> None:
-        """End what nobody has answered in time; to be called about once a second."""
-        now_ms = self._house.now_ms()
-        for challenge in self._lobby.expired(now_ms):
-            self._over(challenge, "expired")
+    def seek_of(self, session: Session) -> wire.SeekInfo | None:
+        """Return the seek that has waited for a player who is back."""
+        seek = self._lobby.seeks.of(session.player)
+        if seek and seek.is_bot != session.is_bot:  # a player has come back as another kind than he sought as
+            self._lobby.seeks.withdraw(session.player)
+            return None
+        return self.listing.seek_info(seek) if seek else None
 
-    def _seek(self, session: Session, said: wire.Seek) -> None:
-        self._may_play_more(session)
-        games = tuple(game_name(name) for name in said.games)
-        seek = Seek(session.player, session.info.bot is not None, games, said.time, said.opponents)
-        session.ok(said.id)
-        pairing = self._lobby.seek(seek)
+    def returned(self, session: Session) -> None:
+        """Let the seek of a player who is back be found again."""
+        pairing = self._lobby.returned(session.player) if self._may_begin() else None
         self._seeks_changed()
         if pairing:
             self._start(pairing)
 
+    def tick(self) -> None:
+        """Look for whom waiting makes a difference; to be called about once a second."""
+        now_ms = self._house.now_ms()
+        for challenge in self._lobby.expired(now_ms):
+            self._over(challenge, "expired")
+        if self._may_begin():
+            for pairing in self._lobby.tick(now_ms):
+                self._seeks_changed()
+                self._start(pairing)
+        for seek in self._lobby.seeks.alone(now_ms):
+            self._suggest(seek)
+
+    def _suggest(self, seek: Seek) -> None:
+        session = self._house.sessions.get(seek.player)
+        bots = self.listing.bots_for(seek) if session else []
+        if session and bots:
+            session.tell(wire.Suggestion(bots))
+
+    def _seek(self, session: Session, said: wire.Seek) -> None:
+        games = tuple(dict.fromkeys(game_name(name) for name in said.games))
+        if said.rated:
+            self._must_be_ratable(session, games)
+        self.may_play(session, against_bot=said.opponents == "bots")
+        session.plays = games
+        seek = Seek(
+            player=session.player,
+            is_bot=session.is_bot,
+            games=games,
+            time=said.time,
+            opponents=self._opponents(session, said.opponents),
+            is_rated=said.rated,
+            min_rating=said.min_rating,
+            max_rating=said.max_rating,
+        )
+        session.ok(said.id)
+        pairing = self._lobby.seek(seek, self._house.now_ms())
+        self._seeks_changed()
+        if pairing:
+            self._start(pairing)
+
+    def _opponents(self, session: Session, asked: Opponents) -> Opponents:
+        """Return whom a seek is for: of a bot all whose free places are reserved, for people."""
+        has_place = session.places is None or self._free_places(session) > session.reserved
+        return asked if has_place or asked != "any" else "people"
+
     def _unseek(self, session: Session, said: wire.Unseek) -> None:
-        if not self._lobby.withdraw(session.player):
+        if not self._lobby.seeks.withdraw(session.player):
             raise Refusal(Code.NOT_SEEKING, "you have no seek to take back")
         self._seeks_changed()
         session.ok(said.id)
 
     def _accept(self, session: Session, said: wire.Accept) -> None:
-        self._may_play_more(session)
-        pairing = self._lobby.accept(said.seek, session.player, is_bot=session.info.bot is not None)
+        seek = self._lobby.seeks.find(said.seek)
+        self.may_play(session, against_bot=seek is not None and seek.is_bot)
+        if seek is not None and seek.is_rated:
+            self._must_be_ratable(session, seek.games)
+        pairing = self._lobby.accept(said.seek, session.player, is_bot=session.is_bot)
         self._seeks_changed()
         session.ok(said.id)
         self._start(pairing)
 
+    def _rating_of(self, player: PlayerId, game: str, time: TimeControl | None) -> int:
+        return self._house.sessions[player].rating_at(game, time)
+
     def _seeks_changed(self) -> None:
         self._house.noticeboard.changed("seeks", "players")
 
+    def _must_be_ratable(self, session: Session, games: tuple[str, ...]) -> None:
+        """Refuse what cannot be rated."""
+        if session.is_guest:
+            raise Refusal(Code.ALWAYS_CASUAL, f"{session.info.name} is a guest; `rename` first, to play for ratings")
+        if not games:
+            raise Refusal(Code.ALWAYS_CASUAL, "a rated seek names its games; not all are rated")
+        for game in filter(is_always_casual, games):
+            raise Refusal(Code.ALWAYS_CASUAL, f"{game} is never rated: perfect play is too well known")
+
     def _challenge(self, session: Session, said: wire.Challenge) -> None:
-        self._may_play_more(session)
         other = self._house.roster.find(said.name)
         if other is None:
             raise Refusal(Code.UNKNOWN_PLAYER, "nobody of that name is connected")
+        self._may_meet(session, other)
         game = game_name(said.game)
+        if said.rated:
+            self._must_be_ratable(session, (game,))
+            self._must_be_ratable(other, (game,))
         self._house.quotas.spend("challenges", session.player, session.connection.metered_as)
-        challenge = self._lobby.challenge(session.player, other.player, game, said.time, self._house.now_ms())
+        challenge = self._lobby.challenge(
+            session.player, other.player, game, said.time, self._house.now_ms(), is_rated=said.rated
+        )
         session.ok(said.id)
-        told = wire.Challenged(challenge.number, session.info, other.info, game, CHALLENGE_MS, said.time)
+        by, to = session.info_at(game, said.time), other.info_at(game, said.time)
+        told = wire.Challenged(challenge.number, by, to, game, CHALLENGE_MS, said.time, said.rated)
         session.tell(told)
         other.tell(told)
 
     def _answer(self, session: Session, said: wire.Answer) -> None:
-        if said.accept:
-            self._may_play_more(session)
-        challenge = self._lobby.answer(said.challenge, session.player, self._house.now_ms())
-        if said.accept:
-            self._may_play_more(self._house.sessions[challenge.by])
+        challenge = self._lobby.challenge_of(said.challenge, session.player, self._house.now_ms())
+        is_accepted = said.accept and challenge.to == session.player
+        if is_accepted:
+            self._may_meet(session, self._house.sessions[challenge.by])
+        self._lobby.answer(challenge)
         session.ok(said.id)
-        if said.accept and challenge.to == session.player:
+        if is_accepted:
             self._start(self._lobby.accepted(challenge))
         else:
             self._over(challenge, said.reason)
 
     def _invite(self, session: Session, said: wire.Invite) -> None:
-        self._may_play_more(session)
+        self.may_play(session, against_bot=False)
         game = game_name(said.game)
         start = _start_of(game, said.start) if said.start is not None else None
         now_ms = self._house.now_ms()
@@ -160,7 +234,6 @@ class Reception:
         session.tell(wire.Invitation(invitation.code, game, INVITATION_MS, said.time))
 
     def _join(self, session: Session, said: wire.Join) -> None:
-        self._may_play_more(session)
         quotas, address = self._house.quotas, session.connection.metered_as
         quotas.spend("codes", session.player, address)
         quotas.check_of_address("wrong_codes", address)
@@ -171,35 +244,41 @@ class Reception:
             raise
         if invitation.by not in self._house.sessions:
             raise Refusal(Code.OPPONENT_GONE, "whoever invited you is away at the moment; the code stays good", 1_000)
-        self._may_play_more(self._house.sessions[invitation.by])
+        self._may_meet(session, self._house.sessions[invitation.by])
         session.ok(said.id)
         self._start(self._lobby.joined(invitation, session.player))
 
-    def _may_play_more(self, session: Session) -> None:
+    def _may_begin(self) -> bool:
+        try:
+            self._house.may_begin()
+        except Refusal:
+            return False
+        return True
+
+    def _may_meet(self, one: Session, other: Session) -> None:
+        self.may_play(one, against_bot=other.is_bot)
+        self.may_play(other, against_bot=one.is_bot)
+
+    def may_play(self, session: Session, *, against_bot: bool) -> None:
+        """Refuse unless the player may have one match more."""
         self._house.may_begin()
-        if len(session.live) >= self._house.limits.max_live_matches:
+        live = len(session.live) + session.starting
+        if live >= self._house.limits.max_live_matches:
             raise Refusal(
-                Code.TOO_MANY_MATCHES,
-                f"{session.info.name} has {len(session.live)} unfinished matches; one has to end first",
+                Code.TOO_MANY_MATCHES, f"{session.info.name} has {live} unfinished matches; one has to end first"
             )
+        if session.places is None:
+            return
+        free = self._free_places(session)
+        if free <= 0:
+            raise Refusal(
+                Code.TOO_MANY_MATCHES, f"{session.info.name} plays at most {session.places} at once, and is busy", 5_000
+            )
+        if against_bot and free <= session.reserved:
+            raise Refusal(Code.TOO_MANY_MATCHES, f"what {session.info.name} has free is for people", 5_000)
 
-    def seeks(self) -> wire.Seeks:
-        """Return the list of standing seeks."""
-        sessions = self._house.sessions
-        rows = [
-            wire.SeekInfo(seek.number, sessions[seek.player].info, list(seek.games), seek.time, seek.opponents)
-            for seek in islice(self._lobby.seeks, MAX_LISTED)
-        ]
-        return wire.Seeks(self._lobby.seek_count, rows)
-
-    def players(self) -> wire.Players:
-        """Return the list of who is here."""
-        roster, rows = self._house.roster, []
-        for other in roster.first(MAX_LISTED):
-            seek = self._lobby.seek_of(other.player)
-            seeking = list(seek.games) if seek else None
-            rows.append(wire.Listed(other.info.name, other.info.bot, len(other.live), seeking))
-        return wire.Players(len(roster), rows)
+    def _free_places(self, bot: Session) -> int:
+        return (bot.places or 0) - self._house.occupied(bot)
 
     def _over(self, challenge: Challenge, reason: wire.ChallengeEnd) -> None:
         for session in self._present((challenge.by, challenge.to)):
@@ -216,14 +295,21 @@ class Reception:
             seq=1,
             at_ms=self._house.now_ms(),
             game=pairing.game,
-            players=(first.info, second.info),
+            players=(first.info_at(pairing.game, pairing.time), second.info_at(pairing.game, pairing.time)),
             time=pairing.time,
             private=pairing.is_private,
+            rated=pairing.is_rated,
+            code=pairing.code,
             start=pairing.start,
         )
         seats = (pairing.first, pairing.second)
+        for session in (first, second):
+            self.withdraw(session)
+            session.starting += 1
 
         def done(written: StorageError | Changes | None) -> None:
+            for session in (first, second):
+                session.starting -= 1
             if not isinstance(written, StorageError):
                 self._house.seat(started, seats)
                 return

@@ -1,7 +1,7 @@
 """Who is connected, to be found by name and listed in its order."""
 
 from bisect import bisect_left, insort
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import islice
 
 from ttt_net.server.journal.sqlite import PlayerId
@@ -15,6 +15,7 @@ class Roster:
     def __init__(self) -> None:
         self._order: list[tuple[str, PlayerId]] = []
         self._sessions: dict[tuple[str, PlayerId], Session] = {}
+        self._bots: dict[PlayerId, Session] = {}
 
     def __len__(self) -> int:
         return len(self._order)
@@ -25,6 +26,8 @@ class Roster:
         if place not in self._sessions:
             insort(self._order, place)
         self._sessions[place] = session
+        if session.info.bot is not None:
+            self._bots[session.player] = session
 
     def remove(self, session: Session) -> None:
         """Take a session off the list, if it is on it."""
@@ -32,6 +35,12 @@ class Roster:
         if self._sessions.get(place) is session:
             del self._sessions[place]
             del self._order[bisect_left(self._order, place)]
+            self._bots.pop(session.player, None)
+
+    @property
+    def bots(self) -> Collection[Session]:
+        """The sessions of bots."""
+        return self._bots.values()
 
     def first(self, count: int) -> Iterator[Session]:
         """Return the first so many, in the order of their names."""

@@ -31,7 +31,19 @@ class Session:
     journal and at their tables, take him back by his id.
     """
 
-    __slots__ = ("_ratings", "connection", "info", "is_guest", "live", "player", "tables")
+    __slots__ = (
+        "_ratings",
+        "connection",
+        "info",
+        "is_guest",
+        "live",
+        "places",
+        "player",
+        "plays",
+        "reserved",
+        "starting",
+        "tables",
+    )
 
     def __init__(
         self,
@@ -52,6 +64,19 @@ class Session:
         """The matches whose facts he hears."""
         self.live: set[str] = set()
         """His unfinished matches."""
+        self.starting = 0
+        """Matches of his whose start is being written down."""
+        self.places: int | None = None
+        """How many matches at once a bot plays; people as many as they like."""
+        self.reserved = 0
+        """How many of a bot's places are for people."""
+        self.plays: tuple[str, ...] | None = None
+        """The games that a bot has sought, none if any; None if it has sought nothing."""
+
+    @property
+    def is_bot(self) -> bool:
+        """Whether this is a program that plays."""
+        return self.info.bot is not None
 
     def rating_at(self, game: str, time: TimeControl | None) -> int:
         """Return his rating at a game and the speed of a time control, or what everybody starts with."""

@@ -104,15 +104,40 @@ class Table:
         return self.match is not None and not self.match.is_over and not self.match.is_private
 
     @property
+    def is_adjourned(self) -> bool:
+        """Whether the match waits for both players to be back."""
+        return self.match is not None and self.match.is_adjourned
+
+    def has_bot_beside(self, player: PlayerId) -> bool:
+        """Tell whether the player's opponent is a bot."""
+        assert self.match is not None
+        assert self.seats is not None
+        return self.match.players[1 - self.seats.index(player)].bot is not None
+
+    @property
     def watchers(self) -> int:
         """How many hear the match and do not play in it."""
         return len(self.audience) - sum(player in self.audience for player in self.seats or ())
 
-    def live_row(self) -> LiveMatch:
+    @property
+    def rating(self) -> int:
+        """What both players of a rated match have together; 0 for a casual one."""
+        return sum(player.rating or 0 for player in self.match.players) if self.match and self.match.is_rated else 0
+
+    def live_row(self, *, is_featured: bool) -> LiveMatch:
         """Return the row of a match that is listed."""
         match = self.match
         assert match is not None, "a match is read before it is listed"
-        return LiveMatch(self.id, match.game.name, match.players, len(match.moves), self.watchers, match.time)
+        return LiveMatch(
+            match=self.id,
+            game=match.game.name,
+            players=match.players,
+            ply=len(match.moves),
+            watchers=self.watchers,
+            time=match.time,
+            rated=match.is_rated,
+            featured=is_featured,
+        )
 
     def request(self, session: Session, request: Request) -> None:
         """Carry out a request now, or when its turn comes; it gets exactly one answer."""

@@ -1,0 +1,265 @@
+"""Who is found for whom, and when: in simulated time, without a server."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from ttt_net.clock import TimeControl
+from ttt_net.pairing.index import MAX_LOOKS
+from ttt_net.pairing.seek import ANY_GAME, Seek
+from ttt_net.pairing.seeks import ALONE_MS, BANDS, GRACE_MS, Match, Seeks
+
+BLITZ = TimeControl(initial_ms=180_000, increment_ms=2_000)
+GAMES = ("gomoku", "connect4", "qubic")
+
+
+def by_number(player: int, game: str, time: TimeControl | None) -> int:
+    """Let a player's number be his rating."""
+    return player
+
+
+def waiting(*seeks: Seek) -> Seeks:
+    """Return seeks that came one after the other and found nobody."""
+    room = Seeks(by_number, lambda one, other: True)
+    for seek in seeks:
+        assert room.seek(seek, 0) is None
+    return room
+
+
+def person(player: int, *games: str, **options: object) -> Seek:
+    return Seek(player, False, games or ("gomoku",), **options)  # type: ignore[arg-type]
+
+
+def found(match: Match | None) -> int | None:
+    return match.found.player if match else None
+
+
+def test_the_closest_in_rating_is_found_first_and_of_equals_whoever_has_waited_longest() -> None:
+    room = waiting(person(1_300), person(1_900), person(1_600, opponents="bots"))
+    assert found(room.seek(person(1_500), 0)) == 1_300
+    room = waiting(person(1_650), person(1_500, time=BLITZ), person(1_350))
+    assert found(room.seek(person(1_500), 0)) == 1_650
+
+
+def test_the_band_widens_with_waiting() -> None:
+    room = waiting(person(1_000), person(1_300), person(2_000))
+    for since_ms, band in BANDS[1:]:
+        pairs = [{match.seek.player, match.found.player} for match in room.tick(since_ms)]
+        assert pairs == ([{1_000, 1_300}] if band == 400 else [])
+        assert room.tick(since_ms) == []
+    assert found(room.seek(person(4_000), 6_000)) == 2_000, "one who has waited for long takes anybody"
+    assert room.tick(1_000_000) == []
+
+
+def test_a_person_is_found_before_a_bot_however_close_the_bot_is() -> None:
+    room = Seeks(by_number, lambda one, other: True)
+    room.seek(Seek(1_500, True, ("gomoku",), opponents="people"), 0)
+    room.seek(person(1_350, opponents="people"), 0)
+    assert found(room.seek(person(1_501), 0)) == 1_350
+
+
+def test_ranges_hold_both_ways() -> None:
+    room = waiting(person(1_500, min_rating=1_600), person(1_550, max_rating=1_580))
+    assert room.seek(person(1_590), 0) is None
+    assert found(room.seek(person(1_600), 0)) == 1_590, "nearer than 1500, who would do as well"
+    assert found(room.seek(person(1_601, min_rating=1_000, max_rating=1_500), 0)) == 1_500
+    assert room.seek(person(1_570, max_rating=1_540), 0) is None
+
+
+def test_rated_and_casual_do_not_meet_nor_whom_the_house_keeps_apart() -> None:
+    room = Seeks(by_number, lambda one, other: not one.is_rated or other.player - one.player != 1)
+    room.seek(person(1, is_rated=True), 0)
+    assert room.seek(person(2), 0) is None
+    assert room.seek(person(2, is_rated=True), 0) is not None
+    room.seek(person(2, is_rated=True), 0)
+    assert room.seek(person(1, is_rated=True), 0) is None
+
+
+def test_the_seek_of_one_whose_link_was_lost_is_hidden_and_found_again_when_he_is_back() -> None:
+    room = waiting(person(1))
+    (seek,) = room
+    room.hide(1, 0)
+    assert (len(room), list(room), room.find(seek.number), room.of(1)) == (0, [], None, seek)
+    assert room.seek(person(2), 0) is None
+    assert found(room.restore(1)) == 2
+    room.seek(person(1), 0)
+    room.hide(1, 0)
+    assert room.tick(GRACE_MS - 1) == []
+    assert room.restore(1) is None
+    assert room.find(room.of(1).number) is not None  # type: ignore[union-attr]
+    room.hide(1, GRACE_MS)
+    room.tick(2 * GRACE_MS)
+    assert room.of(1) is None
+    assert room.restore(1) is None
+
+
+def test_whoever_waits_alone_is_told_so_once() -> None:
+    room = waiting(person(1), Seek(2, True, ("qubic",)), person(3, "connect4"))
+    room.withdraw(3)
+    assert room.alone(ALONE_MS - 1) == []
+    assert [seek.player for seek in room.alone(ALONE_MS)] == [1]
+    assert room.alone(10 * ALONE_MS) == []
+
+
+def test_nothing_is_kept_of_seeks_that_are_gone() -> None:
+    room = waiting()
+    for player in range(100):
+        room.seek(person(player, "gomoku", "qubic", time=BLITZ), 0)
+        room.withdraw(player)
+    room.tick(60_000)
+    room.alone(60_000)
+    assert (len(room), room._numbered, room.index._halls, room.index._places) == (0, {}, {}, {})
+    assert not any(room._narrow)
+    assert not room._alone
+
+
+def test_a_crowd_that_shuts_somebody_out_is_given_up_after_a_few_looks() -> None:
+    looks = 0
+
+    def counted(one: Seek, other: Seek) -> bool:
+        nonlocal looks
+        looks += 1
+        return False
+
+    room = Seeks(by_number, counted)
+    for player in range(4 * MAX_LOOKS):
+        room.seek(person(player), 0)
+    looks = 0
+    room.seek(person(4 * MAX_LOOKS), 0)
+    assert looks <= MAX_LOOKS
+
+
+@dataclass
+class Waiting:
+    """A seek as the model knows it."""
+
+    seek: Seek
+    since_ms: int
+    hidden_until_ms: int | None = None
+
+
+def rating(player: int, game: str, time: TimeControl | None) -> int:
+    return 1_000 + player * 170 % 1_100 + 10 * len(game)
+
+
+class Room(RuleBasedStateMachine):
+    """The room beside a model that compares everybody with everybody."""
+
+    seeks = st.builds(
+        Seek,
+        player=st.integers(0, 9),
+        is_bot=st.booleans(),
+        games=st.lists(st.sampled_from(GAMES), max_size=2, unique=True).map(tuple),
+        time=st.sampled_from([None, BLITZ]),
+        opponents=st.sampled_from(["any", "any", "people", "bots"]),
+        is_rated=st.booleans(),
+        min_rating=st.none() | st.integers(900, 2_300),
+        max_rating=st.none() | st.integers(900, 2_300),
+    )
+    players = st.integers(0, 9)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.room = Seeks(rating, lambda one, other: True)
+        self.model: dict[int, Waiting] = {}
+        self.now_ms = self.ticked_ms = 0
+
+    def common(self, one: Seek, other: Seek, band: int) -> Iterator[tuple[int, str]]:
+        """Return how far apart the two are, in each game in which they may meet."""
+        is_welcome = one.welcomes(is_bot=other.is_bot) and other.welcomes(is_bot=one.is_bot)
+        if one.player == other.player or one.time != other.time or one.is_rated != other.is_rated or not is_welcome:
+            return
+        is_open = not one.games or not other.games
+        games = (one.games or other.games or (ANY_GAME,)) if is_open else set(one.games) & set(other.games)
+        for game in games:
+            mine, his = rating(one.player, game, one.time), rating(other.player, game, one.time)
+            if one.admits(his) and other.admits(mine) and (is_open or abs(mine - his) <= band):
+                yield (0 if is_open else abs(mine - his)), game
+
+    def band(self, waiting: Waiting) -> int:
+        return max(band for since_ms, band in BANDS if since_ms <= max(0, self.ticked_ms - waiting.since_ms))
+
+    def fits(self, one: Waiting, other: Waiting) -> list[tuple[int, str]]:
+        return list(self.common(one.seek, other.seek, max(self.band(one), self.band(other))))
+
+    def take(self, match: Match) -> None:
+        """Check a match, and take both out of the model."""
+        one = self.model.pop(match.seek.player)
+        other = self.model.pop(match.found.player)
+        assert other.hidden_until_ms is None
+        assert match.game in [game for _, game in self.fits(one, other)]
+
+    @rule(seek=seeks)
+    def seek(self, seek: Seek) -> None:
+        self.model.pop(seek.player, None)
+        mine = Waiting(seek, self.now_ms)
+        best = min(
+            (
+                (other.seek.is_bot, distance, other.seek.number)
+                for other in self.model.values()
+                if other.hidden_until_ms is None
+                for distance, _ in self.fits(mine, other)
+            ),
+            default=None,
+        )
+        match = self.room.seek(seek, self.now_ms)
+        if match is None:
+            assert best is None
+            standing = self.room.of(seek.player)
+            assert standing is not None
+            self.model[seek.player] = Waiting(standing, self.now_ms)
+            return
+        assert best is not None
+        assert match.found.number == best[2]
+        self.model[seek.player] = mine
+        self.take(match)
+
+    @rule(player=players)
+    def withdraw(self, player: int) -> None:
+        assert self.room.withdraw(player) == (self.model.pop(player, None) is not None)
+
+    @rule(player=players)
+    def hide(self, player: int) -> None:
+        self.room.hide(player, self.now_ms)
+        waiting = self.model.get(player)
+        if waiting and waiting.hidden_until_ms is None:
+            waiting.hidden_until_ms = self.now_ms + GRACE_MS
+
+    @rule(player=players)
+    def restore(self, player: int) -> None:
+        match = self.room.restore(player)
+        if player in self.model:
+            self.model[player].hidden_until_ms = None
+        if match:
+            self.take(match)
+
+    @rule(later_ms=st.sampled_from([0, 300, 1_000, 2_500, 12_000]))
+    def time_passes(self, later_ms: int) -> None:
+        self.now_ms += later_ms
+        self.ticked_ms = self.now_ms
+        gone = [p for p, each in self.model.items() if (each.hidden_until_ms or self.now_ms + 1) <= self.now_ms]
+        for player in gone:
+            del self.model[player]
+        for match in self.room.tick(self.now_ms):
+            self.take(match)
+
+    @invariant()
+    def those_who_wait_are_those_of_the_model(self) -> None:
+        visible = {each.seek.number for each in self.model.values() if each.hidden_until_ms is None}
+        assert {seek.number for seek in self.room} == visible
+        assert len(self.room) == len(visible)
+        assert all(self.room.of(player) == each.seek for player, each in self.model.items())
+
+    @invariant()
+    def no_two_who_wait_fit_each_other(self) -> None:
+        visible = [each for each in self.model.values() if each.hidden_until_ms is None]
+        for one, other in combinations(visible, 2):
+            assert not self.fits(one, other)
+
+
+Room.TestCase.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+TestRoom = Room.TestCase

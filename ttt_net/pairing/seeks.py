@@ -1,0 +1,163 @@
+"""Who waits for whom: seeks come, wait, are hidden while a link is down, and go in pairs.
+
+Two seeks fit if game, time, rated or casual, kind of opponent and ranges of ratings do, and if their ratings are no
+further apart than the wider of their two bands. A band is narrow at first and widens with waiting. The law that all
+of this keeps: **no two standing seeks fit each other**. A seek that comes is paired at once or fits nobody; after
+that two can only begin to fit when a band widens, or when one is hidden no more, and then that seek looks again.
+"""
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from ttt_net.pairing.index import Index
+from ttt_net.pairing.seek import MayMeet, Player, RatingOf, Seek
+
+BANDS = ((0, 200), (1_000, 400), (3_000, 800), (6_000, 10_000))
+"""After so many ms of waiting, how far apart ratings may be; at last as far as they can."""
+ALONE_MS = 5_000
+"""After how long somebody who waits is told whom else he could play."""
+GRACE_MS = 10_000
+"""How long the seek of one whose link was lost waits for him, hidden."""
+
+
+@dataclass(slots=True)
+class _Standing:
+    """A seek that stands, since when, how often its band has widened, and until when it is hidden, if it is."""
+
+    seek: Seek
+    since_ms: int
+    stage: int = 0
+    hidden_until_ms: int | None = None
+
+
+class Match(NamedTuple):
+    """Two seeks that fit, and the game for both: `found` stood already."""
+
+    seek: Seek
+    found: Seek
+    game: str
+
+
+class Seeks:
+    """The standing seeks; a player has at most one, and is never matched with himself."""
+
+    def __init__(self, rating_of: RatingOf, may_meet: MayMeet) -> None:
+        self.index = Index(rating_of, may_meet, tuple(band for _, band in BANDS))
+        """The seeks that can be found: all but the hidden ones."""
+        self._of_player: dict[Player, _Standing] = {}
+        self._numbered: dict[int, _Standing] = {}
+        self._last_number = 0
+        self._narrow: tuple[deque[int], ...] = tuple(deque() for _ in BANDS[1:])
+        """For each band that may widen, who has it, in the order in which that is due."""
+        self._alone: deque[int] = deque()
+        self._hidden: deque[tuple[int, int]] = deque()
+        """Until when somebody is waited for, and the number of his seek."""
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def __iter__(self) -> Iterator[Seek]:
+        """Go through the seeks that are not hidden, the oldest first."""
+        return (each.seek for each in self._numbered.values() if each.hidden_until_ms is None)
+
+    def of(self, player: Player) -> Seek | None:
+        """Return the player's seek, hidden or not."""
+        standing = self._of_player.get(player)
+        return standing.seek if standing else None
+
+    def find(self, number: int) -> Seek | None:
+        """Return the seek of that number, if it stands and is not hidden."""
+        standing = self._numbered.get(number)
+        return standing.seek if standing and standing.hidden_until_ms is None else None
+
+    def seek(self, seek: Seek, now_ms: int) -> Match | None:
+        """Match the seek with the best of those that fit, who stands no longer; or let it stand."""
+        self.withdraw(seek.player)
+        self._last_number += 1
+        standing = _Standing(replace(seek, number=self._last_number), now_ms)
+        match = self._matched(standing)
+        if match is None:
+            self._of_player[seek.player] = self._numbered[self._last_number] = standing
+            self._narrow[0].append(self._last_number)
+            self._alone.append(self._last_number)
+            self.index.add(standing.seek, standing.stage)
+        return match
+
+    def withdraw(self, player: Player) -> bool:
+        """Forget the player's seek; tell whether there was one."""
+        standing = self._of_player.pop(player, None)
+        if standing is None:
+            return False
+        del self._numbered[standing.seek.number]
+        if standing.hidden_until_ms is None:
+            self.index.remove(standing.seek)
+        return True
+
+    def hide(self, player: Player, now_ms: int) -> None:
+        """Let the seek of one whose link was lost be found by nobody, until he is back or his grace is over."""
+        standing = self._of_player.get(player)
+        if standing and standing.hidden_until_ms is None:
+            self.index.remove(standing.seek)
+            standing.hidden_until_ms = now_ms + GRACE_MS
+            self._hidden.append((standing.hidden_until_ms, standing.seek.number))
+
+    def restore(self, player: Player) -> Match | None:
+        """Let the player's hidden seek be found again, or match it with one that has come meanwhile."""
+        standing = self._of_player.get(player)
+        if standing is None or standing.hidden_until_ms is None:
+            return None
+        standing.hidden_until_ms = None
+        self.index.add(standing.seek, standing.stage)
+        return self._matched(standing)
+
+    def tick(self, now_ms: int) -> list[Match]:
+        """Widen the bands that are due, and return the matches that this leads to; forget who has not come back."""
+        while self._hidden and self._hidden[0][0] <= now_ms:
+            until_ms, number = self._hidden.popleft()
+            standing = self._numbered.get(number)
+            if standing and standing.hidden_until_ms == until_ms:
+                self.withdraw(standing.seek.player)
+        matches = []
+        for stage, queue in enumerate(self._narrow, 1):
+            for standing in self._due(queue, now_ms - BANDS[stage][0]):
+                match = self._widened(standing, stage)
+                if match:
+                    matches.append(match)
+                elif stage < len(self._narrow):
+                    self._narrow[stage].append(standing.seek.number)
+        return matches
+
+    def alone(self, now_ms: int) -> list[Seek]:
+        """Return, once each, the seeks of people who have waited for `ALONE_MS`."""
+        due = [standing.seek for standing in self._due(self._alone, now_ms - ALONE_MS)]
+        return [seek for seek in due if not seek.is_bot]
+
+    def _due(self, queue: deque[int], since_ms: int) -> Iterator[_Standing]:
+        """Take from a queue those who have waited since then; who stands no longer is left out."""
+        while queue:
+            standing = self._numbered.get(queue[0])
+            if standing and standing.since_ms > since_ms:
+                return
+            queue.popleft()
+            if standing:
+                yield standing
+
+    def _widened(self, standing: _Standing, stage: int) -> Match | None:
+        standing.stage = stage
+        if standing.hidden_until_ms is not None:
+            return None
+        self.index.remove(standing.seek)
+        self.index.add(standing.seek, stage)
+        return self._matched(standing)
+
+    def _matched(self, standing: _Standing) -> Match | None:
+        """Return the best match of a seek; both stand no longer."""
+        best = self.index.best(standing.seek, standing.stage)
+        if best is None:
+            return None
+        found, game = best
+        self.withdraw(found.player)
+        self.withdraw(standing.seek.player)
+        return Match(standing.seek, found, game)
