@@ -17,7 +17,7 @@ from ttt_net.server.page import page_files
 
 ROOT = Path(__file__).parent.parent.parent
 WEB = ROOT / "ttt_net" / "web"
-MAX_BYTES = 120_000
+MAX_BYTES = 78_000
 
 
 async def answer(server: Server, path: str, *headers: str, method: str = "GET") -> tuple[int, Message, bytes]:
@@ -89,8 +89,9 @@ async def test_what_the_browser_has_is_not_sent_again(tmp_path: Path) -> None:
 
 async def test_every_file_that_the_page_names_is_there_and_may_be_kept_for_ever(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
-        _, _, index = await answer(server, "/")
+        _, headers, index = await answer(server, "/")
         named = re.findall(r'(?:src|href)="(/assets/[^"]+)"', index.decode())
+        named += re.findall(r"<([^>]+)>; rel=modulepreload", headers["Link"])
         assert {path.rpartition("/")[2] for path in named} == set(page_files()) - {"index.html"}
         for path in named:
             status, headers, body = await answer(server, path, "Accept-Encoding: gzip, br")

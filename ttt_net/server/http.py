@@ -78,6 +78,8 @@ def _serve(request: Request, asset: Asset) -> Response:
     if known & {asset.etag, "*"}:
         return _respond(HTTPStatus.NOT_MODIFIED, b"", headers)
     headers["Content-Type"] = asset.kind
+    if asset.links:
+        headers["Link"] = asset.links
     accepted = {word.strip() for value in request.headers.get_all("Accept-Encoding") for word in value.split(",")}
     if "gzip" in accepted:
         return _respond(HTTPStatus.OK, asset.zipped, headers | {"Content-Encoding": "gzip"})

@@ -1,7 +1,7 @@
 """The page's files, read once and served from memory.
 
 All but index.html live below an address that has the hash of them all in it: so a browser may keep them for ever, and
-never mixes the files of two versions.
+never mixes the files of two versions. Comments and indentation stay here: what they say is for who reads the source.
 """
 
 import gzip
@@ -25,17 +25,20 @@ _KINDS = {
 _INDEX = "index.html"
 _PLACES = re.compile(r"/(?:[jm]/[0-9A-Za-z-]{1,32})?", re.ASCII)
 """Where the page is: the lobby, an invitation by its code, a match by its id."""
+_COMMENT = re.compile(r"/\*.*?\*/|^ *// .*?$", re.DOTALL | re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Asset:
-    """One file as it is sent."""
+    """One file as it is sent, and what else its answer says."""
 
     kind: str
     body: bytes
     zipped: bytes
     etag: str
     caching: str
+    links: str = ""
+    """Files that a browser may ask for before it has read this one."""
 
 
 def find_asset(path: str) -> Asset | None:
@@ -43,15 +46,20 @@ def find_asset(path: str) -> Asset | None:
     return _assets().get("/" if _PLACES.fullmatch(path) else path)
 
 
-def page_files() -> dict[str, str]:
-    """Return the text of every file of the page by its name, index.html with the addresses of the others in it."""
+def sources() -> dict[str, str]:
+    """Return the text of every file of the page by its name, as it was written."""
     found = {
         file.name: file.read_text(encoding="utf-8")
         for file in files("ttt_net").joinpath("web").iterdir()
         if file.name.rpartition(".")[2] in _KINDS
     }
-    found["catalogue.js"] = f"export const CATALOGUE = {json.dumps(_catalogue(), ensure_ascii=False)};\n"
-    return found
+    catalogue = json.dumps(_catalogue(), ensure_ascii=False, separators=(",", ":"))
+    return found | {"catalogue.js": f"export const CATALOGUE = {catalogue};\n"}
+
+
+def page_files() -> dict[str, str]:
+    """Return the text of every file of the page by its name, as it is sent."""
+    return {name: _without_comments(text) for name, text in sources().items()}
 
 
 def _catalogue() -> list[dict[str, object]]:
@@ -63,12 +71,16 @@ def _catalogue() -> list[dict[str, object]]:
             "title": game.title,
             "rule": game.rule,
             "shape": game.shape,
-            "gravity": game.gravity,
-            "block": game.block,
             "swap": game.name in SWAPPABLE,
         }
         for game in games
     ]
+
+
+def _without_comments(text: str) -> str:
+    """Return a source without comments, indentation and empty lines; no text in it may hold what looks like one."""
+    lines = (line.strip() for line in _COMMENT.sub("", text).splitlines())
+    return "\n".join(filter(None, lines)) + "\n"
 
 
 @cache
@@ -77,14 +89,15 @@ def _assets() -> Mapping[str, Asset]:
     version = _hash("".join(texts[name] for name in sorted(texts)).encode())
     folder = f"/assets/{version}/"
     index = texts.pop(_INDEX).replace("assets/", folder)
+    links = ", ".join(f"<{folder}{name}>; rel=modulepreload" for name in sorted(texts) if name.endswith(".js"))
     found = {folder + name: _asset(name, text, "public, max-age=31536000, immutable") for name, text in texts.items()}
-    return {"/": _asset(_INDEX, index, "no-cache"), **found}
+    return {"/": _asset(_INDEX, index, "no-cache", links), **found}
 
 
-def _asset(name: str, text: str, caching: str) -> Asset:
+def _asset(name: str, text: str, caching: str, links: str = "") -> Asset:
     body = text.encode()
     kind = _KINDS[name.rpartition(".")[2]]
-    return Asset(kind, body, gzip.compress(body, mtime=0), f'W/"{_hash(body)}"', caching)
+    return Asset(kind, body, gzip.compress(body, mtime=0), f'W/"{_hash(body)}"', caching, links)
 
 
 def _hash(data: bytes) -> str:

@@ -2,102 +2,70 @@
  * A finished match as an engine sees it: a small chart over the moves, and where it turned.
  *
  * @typedef {import("./state.js").Match} Match
- * @typedef {import("./state.js").Judged} Judged
  * @typedef {import("./main.js").App} App
  */
 
-import { h } from "./dom.js";
+import { button, h } from "./dom.js";
 
 const [WIDE, HIGH, EDGE] = [300, 100, 12];
-const VALUES = /** @type {Record<number, string>} */ ({ 1: "winning", 0: "level", "-1": "losing" });
+const VALUES = { 1: "won", 0: "level", "-1": "lost" };
 
-/**
- * @param {App} app
- * @param {Match} match
- */
+/** @param {App} app @param {Match} match */
 export function analysis(app, match) {
   const found = match.analysis;
-  const canAsk = app.state.features.includes("analyse") && match.moves.length > 0;
-  if (!found && !canAsk) return null;
-  if (!found || found === "asked") {
-    const word = found ? "Looking at every move …" : "Analyse";
-    return h("button", { key: "analyse", type: "button", disabled: Boolean(found), onclick: () => app.analyse(match) }, word);
+  if (!found && !(app.state.features.includes("analyse") && match.moves.length)) return null;
+  if (!found?.moves) {
+    const words = found ? "Looking at every move …" : "Analyse";
+    return button(words, () => app.analyse(match), "", "", { key: "analyse", disabled: Boolean(found) });
   }
-  const turning = found.moves.filter((move) => move.turning);
+  const turns = found.moves.filter((move) => move.turning);
   return h(
-    "section",
-    { key: "analysis", class: "panel analysis" },
-    h("h2", null, "Analysis"),
+    "section.panel.analysis",
+    { key: "analysis", label: "Analysis" },
+    h("h2", "Analysis"),
     chart(app, match, found.moves),
-    turning.length
-      ? h("ul", { class: "turns" }, turning.map((move) => turn(app, match, move)))
-      : h("p", { class: "quiet" }, "No move gave anything away."),
-    !found.exact && h("p", { class: "quiet" }, "Some values are estimates."),
+    turns.length ? h("ul.turns", turns.map((move) => turn(app, match, move))) : h("p.quiet", "No move gave anything away."),
+    !found.exact && h("p.quiet", "Some values are estimates."),
   );
 }
 
-/** How good it is for the first player, from -1 to 1. @param {Judged} move */
+/** How good it is for the first player, from -1 to 1. */
 function worth(move) {
   const own = move.score ?? move.value;
   return move.ply % 2 ? own : -own;
 }
 
-/**
- * @param {App} app
- * @param {Match} match
- * @param {Judged[]} moves
- */
+/** @param {App} app @param {Match} match */
 function chart(app, match, moves) {
-  const at = app.ui.ply ?? match.moves.length;
-  const x = (/** @type {number} */ ply) => EDGE + (ply * (WIDE - 2 * EDGE)) / Math.max(1, match.moves.length);
-  const y = (/** @type {number} */ value) => HIGH / 2 - value * (HIGH / 2 - EDGE);
-  const points = moves.map((move) => `${x(move.ply)},${y(worth(move))}`).join(" ");
-  const seek = (/** @type {any} */ event) => {
+  const { length } = match.moves;
+  const x = (ply) => EDGE + (ply * (WIDE - 2 * EDGE)) / length;
+  const y = (value) => HIGH / 2 - value * (HIGH / 2 - EDGE);
+  const seek = (event) => {
     const box = event.currentTarget.getBoundingClientRect();
-    const place = ((event.clientX - box.left) / box.width) * WIDE;
-    const ply = Math.round(((place - EDGE) * match.moves.length) / (WIDE - 2 * EDGE));
-    app.review(match, Math.min(match.moves.length, Math.max(0, ply)));
+    app.review(match, (((event.clientX - box.left) / box.width) * WIDE - EDGE) * (length / (WIDE - 2 * EDGE)));
   };
   const [first, second] = match.players;
+  const values = moves.map((move) => `${match.game.move_names[move.move]} ${VALUES[move.value]}`).join(", ");
+  const line = (name, x1, x2, y1, y2) => h("line", { class: name, x1, x2, y1, y2 });
+  const now = x(app.ui.ply ?? length);
   return h(
     "figure",
-    null,
-    h("figcaption", { class: "quiet" }, `Above the middle it is better for ${first.name}, below for ${second.name}.`),
+    h("figcaption.quiet", `Above the middle is better for ${first.name}, below for ${second.name}.`),
     h(
-      "svg",
-      { class: "chart", viewBox: `0 0 ${WIDE} ${HIGH}`, role: "img", "aria-label": described(match, moves), onclick: seek },
-      h("line", { class: "even", x1: 0, x2: WIDE, y1: HIGH / 2, y2: HIGH / 2 }),
-      h("polyline", { class: "course", points: `${x(0)},${y(0)} ${points}` }),
-      h("line", { class: "now", x1: x(at), x2: x(at), y1: 0, y2: HIGH }),
-      moves
-        .filter((move) => move.turning)
-        .map((move) => h("circle", { class: "turn", cx: x(move.ply), cy: y(worth(move)), r: 5 })),
+      "svg.chart",
+      { viewBox: `0 0 ${WIDE} ${HIGH}`, role: "img", label: `What each move made of it for its player: ${values}`, onclick: seek },
+      line("even", 0, WIDE, HIGH / 2, HIGH / 2),
+      h("polyline.course", { points: [`${x(0)},${y(0)}`, ...moves.map((move) => `${x(move.ply)},${y(worth(move))}`)].join(" ") }),
+      line("now", now, now, 0, HIGH),
+      moves.filter((move) => move.turning).map((move) => h("circle.turn", { cx: x(move.ply), cy: y(worth(move)), r: 5 })),
     ),
   );
 }
 
-/**
- * @param {Match} match
- * @param {Judged[]} moves
- */
-function described(match, moves) {
-  const value = (/** @type {Judged} */ move) => `${match.game.move_names[move.move]} ${VALUES[move.value]}`;
-  return `Value of each move for who made it: ${moves.map(value).join(", ")}`;
-}
-
-/**
- * @param {App} app
- * @param {Match} match
- * @param {Judged} move
- */
+/** @param {App} app @param {Match} match */
 function turn(app, match, move) {
-  const name = match.game.move_names[move.move];
-  const best = move.best.length ? `; better was ${move.best.slice(0, 3).join(" or ")}` : "";
-  const now = move.value === 0 ? "let the win go" : "lost the match";
-  return h(
-    "li",
-    null,
-    h("button", { type: "button", class: "plain", onclick: () => app.review(match, move.ply) }, `Move ${move.ply}, ${name}`),
-    ` ${now}${best}.`,
-  );
+  const words = `Move ${move.ply}, ${match.game.move_names[move.move]}`;
+  const better = move.best.length ? `; better was ${move.best.slice(0, 3).join(" or ")}` : "";
+  const what = move.value === 0 ? "let the win go" : "lost the match";
+  return h("li", button(words, () => app.review(match, move.ply), "plain"), ` ${what}${better}.`);
 }

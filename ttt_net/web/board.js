@@ -5,233 +5,16 @@
  *
  * @typedef {import("./state.js").Game} Game
  * @typedef {import("./state.js").Position} Position
- * @typedef {import("./dom.js").Tree} Tree
  * @typedef {{game: Game, position: Position, last: number, canMove: boolean, ghost: number, ghostMark: string,
  *   isPending: boolean, focus: number}} Look
- *   `last`, `ghost` and `focus` are cells, -1 for none
+ *   `last`, `ghost` (a mark that is not there yet) and `focus` are cells, -1 for none
  * @typedef {{choose: (cell: number, event: any) => void, hover: (cell: number) => void, focus: (cell: number) => void}} On
  */
 
 import { h } from "./dom.js";
 import { movesAt } from "./state.js";
 
-/**
- * @param {Look} look
- * @param {On} on
- */
-export function board(look, on) {
-  const { game, position } = look;
-  const [layers, height, width] = sizes(game);
-  const legal = new Set(position.legal.map((move) => game.move_cells[move]));
-  const kind = [game.gravity ? "gravity" : "", layers > 1 ? "deep" : "flat", game.block ? "blocks" : ""].join(" ");
-  return h(
-    "div",
-    {
-      key: "board",
-      class: `boards ${kind} ${look.canMove ? "mine" : ""} ${position.to_move === null ? "over" : ""}`,
-      style: { "--w": width, "--h": height },
-      onkeydown: (/** @type {KeyboardEvent} */ event) => travel(event, look, on),
-      onpointerleave: () => on.hover(-1),
-    },
-    Array.from({ length: layers }, (_, z) => layer(look, on, legal, z)),
-  );
-}
-
-/** @param {Game} game */
-export function sizes(game) {
-  return game.shape.length === 3 ? game.shape : [1, ...game.shape];
-}
-
-/**
- * @param {Look} look
- * @param {On} on
- * @param {Set<number>} legal
- * @param {number} z
- */
-function layer(look, on, legal, z) {
-  const { game } = look;
-  const [layers, height, width] = sizes(game);
-  const name = layers > 1 ? `Layer ${z + 1}` : "";
-  const rows = Array.from({ length: height }, (_, y) =>
-    h(
-      "div",
-      { role: "row" },
-      Array.from({ length: width }, (_, x) => square(look, on, legal, (z * height + y) * width + x)),
-    ),
-  );
-  return h(
-    "div",
-    { class: "layer" },
-    name && h("p", { class: "layer-name", "aria-hidden": "true" }, name),
-    h(
-      "div",
-      { class: "plane" },
-      game.block && h("div", { class: "under", "aria-hidden": "true" }, blocks(look, legal)),
-      h("div", { role: "grid", "aria-label": name || "Board", class: "grid" }, rows),
-      h("svg", { class: "above", viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" }, above(look, z)),
-    ),
-  );
-}
-
-/**
- * @param {Look} look
- * @param {On} on
- * @param {Set<number>} legal
- * @param {number} cell
- */
-function square(look, on, legal, cell) {
-  const { game, position } = look;
-  const mark = position.board[cell];
-  const isGhost = cell === look.ghost && mark === ".";
-  const isWon = position.line.includes(cell);
-  const words = [
-    placeName(game, cell),
-    mark === "." ? (isGhost && look.isPending ? `${look.ghostMark}, on its way` : "empty") : mark,
-    game.block && mark === "." && look.canMove && !legal.has(cell) && "not in play",
-    cell === look.last && "last move",
-    isWon && "winning line",
-  ];
-  const classes = ["cell", cell === look.last && "last", isWon && "won", legal.has(cell) && "free", isGhost && "ghost"];
-  return h(
-    "button",
-    {
-      key: cell,
-      id: `cell-${cell}`,
-      role: "gridcell",
-      type: "button",
-      class: classes.filter(Boolean).join(" "),
-      tabindex: cell === look.focus ? 0 : -1,
-      "aria-label": words.filter(Boolean).join(", "),
-      style: { "--row": Math.floor(cell / sizes(game)[2]) % sizes(game)[1] },
-      onclick: (/** @type {any} */ event) => on.choose(cell, event),
-      onfocus: () => on.focus(cell),
-      onpointerenter: (/** @type {PointerEvent} */ event) => event.pointerType === "mouse" && on.hover(cell),
-    },
-    (mark !== "." || isGhost) && symbol(isGhost ? look.ghostMark : mark, game.gravity),
-  );
-}
-
-/**
- * A mark as a picture: X and O differ by their shape, whatever their colour.
- *
- * @param {string} mark
- * @param {boolean} [isDisc]
- * @returns {Tree}
- */
-export function symbol(mark, isDisc = false) {
-  const marks = [...mark];
-  const children = isDisc && marks.length === 1 ? [h("circle", { class: "disc", cx: 50, cy: 50, r: 43 })] : [];
-  if (marks.length === 1) children.push(stroke(mark));
-  else children.push(...marks.map((each, n) => h("g", { transform: `translate(${n * 46} 22) scale(.56)` }, stroke(each))));
-  const kind = marks.length === 1 ? `mark-${kindOf(mark)}` : "mark-any";
-  return h(
-    "svg",
-    { key: mark, class: `mark ${kind} ${isDisc ? "on-disc" : ""}`, viewBox: "0 0 100 100", "aria-hidden": "true" },
-    children,
-  );
-}
-
-/** @param {string} mark */
-function kindOf(mark) {
-  return mark === "X" ? "x" : mark === "O" ? "o" : "any";
-}
-
-/** @param {string} mark */
-function stroke(mark) {
-  if (mark === "X") return h("path", { class: "stroke", pathLength: 1, d: "M28 28 L72 72 M72 28 L28 72" });
-  if (mark === "O") return h("circle", { class: "stroke", pathLength: 1, cx: 50, cy: 50, r: 24 });
-  return h("rect", { class: "stroke", pathLength: 1, x: 30, y: 30, width: 40, height: 40 });
-}
-
-/**
- * The small boards below the cells; those that may be played in stand out.
- *
- * @param {Look} look
- * @param {Set<number>} legal
- */
-function blocks(look, legal) {
-  const [, height, width] = sizes(look.game);
-  const [down, across] = look.game.block ?? [1, 1];
-  const open = new Set([...legal].map((cell) => blockOf(look.game, cell)));
-  return Array.from({ length: (height / down) * (width / across) }, (_, n) => {
-    const perRow = width / across;
-    const place = { left: `${((n % perRow) * 100) / perRow}%`, top: `${(Math.floor(n / perRow) * 100 * down) / height}%` };
-    const size = { width: `${(100 * across) / width}%`, height: `${(100 * down) / height}%` };
-    const won = look.position.blocks?.[n] ?? ".";
-    return h("div", { class: `block ${open.has(n) ? "open" : ""} block-${kindOf(won)}`, style: { ...place, ...size } });
-  });
-}
-
-/**
- * @param {Game} game
- * @param {number} cell
- */
-function blockOf(game, cell) {
-  const [, height, width] = sizes(game);
-  const [down, across] = game.block ?? [height, width];
-  return Math.floor(Math.floor(cell / width) / down) * (width / across) + Math.floor((cell % width) / across);
-}
-
-/**
- * What lies above the cells: small boards that are won, and the line that won.
- *
- * @param {Look} look
- * @param {number} z
- */
-function above(look, z) {
-  const { game, position } = look;
-  const [layers, height, width] = sizes(game);
-  const drawn = [];
-  if (game.block && position.blocks) {
-    const [down, across] = game.block;
-    [...position.blocks].forEach((mark, n) => {
-      if (mark !== "X" && mark !== "O") return;
-      const [x, y] = [(n % (width / across)) * across, Math.floor(n / (width / across)) * down];
-      const scale = `translate(${x} ${y}) scale(${across / 100} ${down / 100})`;
-      drawn.push(h("g", { key: `${n}${mark}`, class: `big mark-${kindOf(mark)}`, transform: scale }, stroke(mark)));
-    });
-  }
-  const ends = layers === 1 && z === 0 ? straight(position.line, width) : null;
-  if (ends) {
-    const at = (/** @type {number} */ cell) => [(cell % width) + 0.5, Math.floor(cell / width) + 0.5];
-    const [[x1, y1], [x2, y2]] = ends.map(at);
-    const [dx, dy] = [Math.sign(x2 - x1) * 0.25, Math.sign(y2 - y1) * 0.25];
-    const line = { x1: x1 - dx, y1: y1 - dy, x2: x2 + dx, y2: y2 + dy };
-    drawn.push(h("line", { key: "line", class: "winning", pathLength: 1, ...line }));
-  }
-  return drawn;
-}
-
-/**
- * The first and last cell of a line, if the cells stand in one.
- *
- * @param {number[]} cells
- * @param {number} width
- */
-function straight(cells, width) {
-  if (cells.length < 2) return null;
-  const step = cells[1] - cells[0];
-  const across = (cells[1] % width) - (cells[0] % width);
-  const isOne = cells.every((cell, n) => cell === cells[0] + n * step && (cell % width) === (cells[0] % width) + n * across);
-  return isOne && Math.abs(across) <= 1 && step <= width + 1 ? [cells[0], cells[cells.length - 1]] : null;
-}
-
-/**
- * Where a cell is, in words.
- *
- * @param {Game} game
- * @param {number} cell
- */
-export function placeName(game, cell) {
-  const [layers, height, width] = sizes(game);
-  const [z, y, x] = [Math.floor(cell / (width * height)), Math.floor(cell / width) % height, cell % width];
-  if (game.block) {
-    return `board ${blockOf(game, cell) + 1} row ${(y % game.block[0]) + 1} column ${(x % game.block[1]) + 1}`;
-  }
-  return `${layers > 1 ? `layer ${z + 1} ` : ""}row ${y + 1} column ${x + 1}`;
-}
-
-/** @type {Record<string, [number, number, number]>} */
+/** Each key's step through layers, rows and columns. */
 const STEPS = {
   ArrowLeft: [0, 0, -1],
   ArrowRight: [0, 0, 1],
@@ -239,43 +22,182 @@ const STEPS = {
   ArrowDown: [0, 1, 0],
   PageUp: [-1, 0, 0],
   PageDown: [1, 0, 0],
+  Home: [0, 0, -99],
+  End: [0, 0, 99],
 };
 
-/**
- * Move the focus by a key, or choose by a digit where digits name columns, or count the cells of a small board.
- *
- * @param {KeyboardEvent} event
- * @param {Look} look
- * @param {On} on
- */
+const range = (count, make) => Array.from({ length: count }, (_, n) => make(n));
+
+/** Layers, rows and columns. @param {Game} game */
+export const sizes = (game) => (game.shape.length === 3 ? game.shape : [1, ...game.shape]);
+
+/** Layer, row and column of a cell. @param {Game} game */
+function placeOf(game, cell) {
+  const [, height, width] = sizes(game);
+  return [Math.floor(cell / (width * height)), Math.floor(cell / width) % height, cell % width];
+}
+
+/** @param {Look} look @param {On} on */
+export function board(look, on) {
+  const { game, position } = look;
+  const [layers, height, width] = sizes(game);
+  const legal = new Set(position.legal.map((move) => game.move_cells[move]));
+  const kind = [
+    layers > 1 ? "deep" : "flat",
+    game.gravity && "gravity",
+    game.block && "blocks",
+    look.canMove && "mine",
+    position.to_move === null && "over",
+  ];
+  return h(
+    "div.boards",
+    {
+      class: kind.filter(Boolean).join(" "),
+      style: { "--w": width, "--h": height },
+      onkeydown: (event) => travel(event, look, on),
+      onpointerleave: () => on.hover(-1),
+    },
+    range(layers, (z) =>
+      h(
+        "div.layer",
+        layers > 1 && h("p.layer-name", { hidden: true }, `Layer ${z + 1}`),
+        h(
+          "div.plane",
+          game.block && h("div.under", { hidden: true }, blocks(look, legal)),
+          h(
+            "div.grid",
+            { role: "grid", label: layers > 1 ? `Layer ${z + 1}` : "Board" },
+            range(height, (y) =>
+              h("div", { role: "row" }, range(width, (x) => square(look, on, legal, (z * height + y) * width + x))),
+            ),
+          ),
+          h("svg.above", { viewBox: `0 0 ${width} ${height}`, hidden: true }, above(look)),
+        ),
+      ),
+    ),
+  );
+}
+
+/** @param {Look} look @param {On} on */
+function square(look, on, legal, cell) {
+  const { game, position } = look;
+  const mark = position.board[cell];
+  const isGhost = cell === look.ghost && mark === ".";
+  const isWon = position.line.includes(cell);
+  const isLast = cell === look.last;
+  const words = [
+    placeName(game, cell),
+    mark !== "." ? mark : isGhost && look.isPending ? `${look.ghostMark}, on its way` : "empty",
+    game.block && mark === "." && look.canMove && !legal.has(cell) && "not in play",
+    isLast && "last move",
+    isWon && "winning line",
+  ];
+  const classes = [isLast && "last", isWon && "won", legal.has(cell) && "free", isGhost && "ghost"];
+  return h(
+    "button.cell",
+    {
+      key: cell,
+      id: `cell-${cell}`,
+      role: "gridcell",
+      type: "button",
+      class: classes.filter(Boolean).join(" "),
+      tabindex: cell === look.focus ? 0 : -1,
+      label: words.filter(Boolean).join(", "),
+      style: { "--row": placeOf(game, cell)[1] },
+      onclick: (event) => on.choose(cell, event),
+      onfocus: () => on.focus(cell),
+      onpointerenter: (event) => event.pointerType === "mouse" && on.hover(cell),
+    },
+    (mark !== "." || isGhost) && symbol(isGhost ? look.ghostMark : mark, game.gravity),
+  );
+}
+
+/** A mark, or several to choose from, as a picture: they differ by shape, whatever their colour. */
+export function symbol(marks, isDisc = false) {
+  const isOne = marks.length === 1;
+  return h(
+    "svg.mark",
+    { key: marks, class: `mark-${isOne ? marks : "any"} ${isDisc ? "on-disc" : ""}`, viewBox: "0 0 100 100", hidden: true },
+    isDisc && isOne && h("circle.disc", { cx: 50, cy: 50, r: 43 }),
+    isOne ? stroke(marks) : [...marks].map((mark, n) => h("g", { transform: `translate(${n * 46} 22) scale(.56)` }, stroke(mark))),
+  );
+}
+
+function stroke(mark) {
+  if (mark === "X") return h("path.stroke", { pathLength: 1, d: "M28 28 L72 72 M72 28 L28 72" });
+  if (mark === "O") return h("circle.stroke", { pathLength: 1, cx: 50, cy: 50, r: 24 });
+  return h("rect.stroke", { pathLength: 1, x: 30, y: 30, width: 40, height: 40 });
+}
+
+/** Which small board a cell is in. */
+function blockOf(game, cell) {
+  const [, y, x] = placeOf(game, cell);
+  const [down, across] = game.block;
+  return Math.floor(y / down) * (sizes(game)[2] / across) + Math.floor(x / across);
+}
+
+/** The small boards below the cells; those that may be played in stand out. @param {Look} look */
+function blocks(look, legal) {
+  const [, height, width] = sizes(look.game);
+  const [down, across] = look.game.block ?? [1, 1];
+  const perRow = width / across;
+  const open = new Set([...legal].map((cell) => blockOf(look.game, cell)));
+  return range((height / down) * perRow, (n) => {
+    const [left, top] = [(n % perRow) / perRow, (Math.floor(n / perRow) * down) / height];
+    const place = { left: `${100 * left}%`, top: `${100 * top}%`, width: `${100 / perRow}%`, height: `${(100 * down) / height}%` };
+    return h("div.block", { class: open.has(n) ? "open" : "", style: place });
+  });
+}
+
+/** What lies above the cells: marks on small boards that are won, and the line that won. @param {Look} look */
+function above({ game, position }) {
+  const [layers, , width] = sizes(game);
+  const [down, across] = game.block ?? [1, 1];
+  const big = [...(position.blocks ?? "")].map((mark, n) => {
+    const [x, y] = [(n * across) % width, Math.floor((n * across) / width) * down];
+    const transform = `translate(${x} ${y}) scale(${across / 100} ${down / 100})`;
+    return "XO".includes(mark) && h("g.big", { key: n, class: `mark-${mark}`, transform }, stroke(mark));
+  });
+  const line = layers === 1 && !game.block && straight(position.line, width);
+  return [big, line && h("line.winning", { key: "line", pathLength: 1, ...line })];
+}
+
+/** The ends of a line through cells, if they stand in one. */
+function straight(cells, width) {
+  const at = (cell) => [cell % width, Math.floor(cell / width)];
+  if (cells.length < 2) return null;
+  const [[x, y], [nextX, nextY]] = [at(cells[0]), at(cells[1])];
+  const [dx, dy] = [nextX - x, nextY - y];
+  const isStraight = cells.every((cell, n) => cell === (y + n * dy) * width + x + n * dx);
+  if (!isStraight || Math.abs(dx) > 1 || dy > 1) return null;
+  const [lastX, lastY] = at(cells.at(-1));
+  return { x1: x + 0.5 - dx / 4, y1: y + 0.5 - dy / 4, x2: lastX + 0.5 + dx / 4, y2: lastY + 0.5 + dy / 4 };
+}
+
+/** Where a cell is, in words. */
+function placeName(game, cell) {
+  const [z, y, x] = placeOf(game, cell);
+  if (game.block) return `board ${blockOf(game, cell) + 1} row ${(y % game.block[0]) + 1} column ${(x % game.block[1]) + 1}`;
+  return `${game.shape.length === 3 ? `layer ${z + 1} ` : ""}row ${y + 1} column ${x + 1}`;
+}
+
+/** Move the focus by a key; digits choose columns where marks fall, and count the cells of a small board. */
 function travel(event, look, on) {
   const { game } = look;
   const [layers, height, width] = sizes(game);
   if (event.ctrlKey || event.altKey || event.metaKey) return;
-  if (/^[1-9]$/.test(event.key) && layers === 1) {
-    const cell = Number(event.key) - 1;
-    if (game.gravity ? cell < width : width * height <= 9 && cell < width * height) on.choose(cell, event);
-    return;
-  }
-  const from = Math.max(0, look.focus);
-  let [z, y, x] = [Math.floor(from / (width * height)), Math.floor(from / width) % height, from % width];
+  const digit = /^[1-9]$/.test(event.key) && layers === 1 ? Number(event.key) - 1 : 99;
+  if (digit < (game.gravity ? width : width * height <= 9 ? width * height : 0)) on.choose(digit, event);
   const step = STEPS[event.key];
-  if (step) [z, y, x] = [z + step[0], y + step[1], x + step[2]];
-  else if (event.key === "Home") x = 0;
-  else if (event.key === "End") x = width - 1;
-  else return;
+  if (!step) return;
   event.preventDefault();
-  if (z < 0 || z >= layers || y < 0 || y >= height || x < 0 || x >= width) return;
+  const [z, y, x] = placeOf(game, Math.max(0, look.focus)).map((from, axis) =>
+    Math.min([layers, height, width][axis] - 1, Math.max(0, from + step[axis])),
+  );
   document.getElementById(`cell-${(z * height + y) * width + x}`)?.focus();
 }
 
-/**
- * Where the mark of a move that a cell means would come to lie; -1 if there is none.
- *
- * @param {Game} game
- * @param {Position} position
- * @param {number} cell
- */
+/** Where the mark of a move that a cell means would come to lie; -1 if there is none. */
 export function landing(game, position, cell) {
   const moves = cell < 0 ? [] : movesAt(game, position.legal, cell);
   return moves.length ? game.move_cells[moves[0]] : -1;

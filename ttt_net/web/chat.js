@@ -1,75 +1,42 @@
-/**
- * What is said in a match: a few phrases by a tap, and a line to type.
- *
- * @typedef {import("./state.js").Match} Match
- * @typedef {import("./main.js").App} App
- */
+/** What is said in a match: a few phrases by a tap, and a line to type. */
 
-import { h } from "./dom.js";
+import { button, h } from "./dom.js";
 import { PHRASES } from "./words.js";
 
-const MOST_CHARACTERS = 140;
-
-/**
- * @param {App} app
- * @param {Match} match
- */
+/** @param {import("./main.js").App} app @param {import("./state.js").Match} match */
 export function chat(app, match) {
   if (!app.state.features.includes("chat")) return null;
-  const say = (/** @type {any} */ what) => app.request("chat", { match: match.match, ...what });
-  const send = (/** @type {SubmitEvent} */ event) => {
+  const say = (what) => app.request("chat", { match: match.match, ...what });
+  const send = (event) => {
     event.preventDefault();
-    const text = app.ui.chatText.trim();
-    if (text) say({ text });
-    app.type("chatText", "");
+    if (app.ui.chatText.trim()) say({ text: app.ui.chatText.trim() });
+    app.set({ chatText: "" });
   };
-  const isPlayer = match.you !== undefined;
+  const whom = match.you === undefined ? "To the other watchers" : "To your opponent";
   return h(
-    "details",
-    { key: "chat", class: "panel chat", open: app.isWide() || match.chat.length > 0 },
-    h("summary", null, match.chat.length ? `Chat (${match.chat.length})` : "Chat"),
-    h("ul", { class: "lines", role: "log", "aria-label": "Chat" }, match.chat.map((line) => said(app, match, line))),
+    "details.panel.chat",
+    { key: "chat", open: app.isWide || match.chat.length > 0 },
+    h("summary", match.chat.length ? `Chat (${match.chat.length})` : "Chat"),
+    h("ul.lines", { role: "log", label: "Chat" }, match.chat.map((line) => spoken(app, match, line))),
+    h("div.phrases", Object.entries(PHRASES).map(([phrase, text]) => button(text, () => say({ phrase }), "chip"))),
     h(
-      "div",
-      { class: "phrases" },
-      Object.entries(PHRASES).map(([phrase, text]) =>
-        h("button", { type: "button", class: "chip", onclick: () => say({ phrase }) }, text),
-      ),
-    ),
-    h(
-      "form",
-      { class: "row", onsubmit: send },
+      "form.row",
+      { onsubmit: send },
       h("input", {
         type: "text",
-        maxlength: MOST_CHARACTERS,
+        maxlength: 140,
         value: app.ui.chatText,
-        "aria-label": isPlayer ? "Say something to your opponent" : "Say something to the other watchers",
-        placeholder: isPlayer ? "Say something" : "To the other watchers",
-        oninput: (/** @type {any} */ event) => app.type("chatText", event.target.value),
+        label: whom,
+        placeholder: whom,
+        oninput: (event) => app.set({ chatText: event.target.value }),
       }),
-      h("button", { type: "submit" }, "Send"),
+      h("button", "Send"),
     ),
   );
 }
 
-/**
- * @param {App} app
- * @param {Match} match
- * @param {import("./state.js").Line} line
- */
-function said(app, match, line) {
-  const isMe = line.by.name === app.state.you?.name;
-  return h(
-    "li",
-    { class: isMe ? "me" : "" },
-    h("strong", null, isMe ? "You" : line.by.name),
-    " ",
-    line.text,
-    !isMe &&
-      h(
-        "button",
-        { type: "button", class: "plain mute", "aria-label": `Mute ${line.by.name}`, onclick: () => app.mute(match, line.by.name) },
-        "mute",
-      ),
-  );
+function spoken(app, match, { by, text }) {
+  const isMe = by.name === app.state.you?.name;
+  const mute = button("mute", () => app.mute(match, by.name), "plain mute", `Mute ${by.name}`);
+  return h("li", h("strong", isMe ? "You" : by.name), h("span", text), !isMe && mute);
 }

@@ -2,61 +2,50 @@
  * The page: what it knows, what the player has chosen, and what a tap does.
  *
  * @typedef {import("./state.js").Match} Match
- * @typedef {{pace: string, game: string, swap: boolean}} Choice
- * @typedef {{kind: "resign" | "mark" | "forget" | "rename", match?: string, moves?: number[]}} Question
  */
 
 import { CATALOGUE } from "./catalogue.js";
 import { Connection } from "./connection.js";
 import { dialog } from "./dialog.js";
 import { h, patch } from "./dom.js";
-import { declined, lobbyScreen, PACES } from "./lobby.js";
-import { ending, matchScreen } from "./match.js";
+import { lobbyScreen, timeOf } from "./lobby.js";
+import { matchScreen } from "./match.js";
 import { leadersScreen, playerScreen } from "./people.js";
 import { isMyTurn, State } from "./state.js";
 import { messageScreen, nameScreen } from "./welcome.js";
-import { label, sentence, speedOf, status } from "./words.js";
+import { declined, label, sentence, speedOf, status } from "./words.js";
 
 const CHOICE = "ttt_net.choice";
 const NOTICE_MS = 6000;
+const TICK_MS = 100;
 const REPLAY_PAGE = 32;
 const WIDE = matchMedia("(min-width: 900px)");
+/** What belongs to the screen that is shown, and is forgotten with it. */
+const FRESH = { ply: null, hover: -1, aim: -1, focus: -1, question: null, chatText: "" };
 
 export class App {
-  constructor() {
-    this.state = new State();
-    this.ui = {
-      /** @type {Choice} */
-      choice: { pace: "none", game: "tictactoe", swap: false, ...JSON.parse(localStorage.getItem(CHOICE) ?? "{}") },
-      name: "",
-      chatText: "",
-      /** @type {Question | null} */
-      question: null,
-      /** @type {number | null} */
-      ply: null,
-      hover: -1,
-      aim: -1,
-      focus: -1,
-      leaders: { game: "connect4", speed: "untimed", bots: true, page: 1 },
-    };
-    this.notice = "";
-    this.isDrawing = false;
-    this.isListening = false;
-    this.noticeTimer = 0;
-    this.lostAt = 0;
-    this.connection = new Connection(
-      (message) => this.heard(message),
-      (link, trouble) => this.linked(link, trouble),
-    );
-    this.connection.isUrgent = () => this.state.ownLive().length > 0;
-    addEventListener("popstate", () => this.arrive());
-    WIDE.addEventListener("change", () => this.draw());
-    setInterval(() => this.isTicking() && this.draw(), 100);
-  }
+  state = new State();
+  connection = new Connection((message) => this.#heard(message), (trouble) => this.#linked(trouble));
+  ui = {
+    ...FRESH,
+    choice: { pace: "No clock", game: "tictactoe", swap: false, ...JSON.parse(localStorage.getItem(CHOICE) ?? "{}") },
+    leaders: { game: "connect4", speed: "untimed", bots: true, page: 1 },
+    name: "",
+    notice: "",
+    trouble: "",
+  };
+  #isDrawing = false;
+  #isListening = false;
+  #noticeTimer = 0;
+  #lostAt = 0;
 
   start() {
+    this.connection.isUrgent = () => this.state.ownLive().length > 0;
+    addEventListener("popstate", () => this.#arrive());
+    WIDE.addEventListener("change", () => this.#draw());
+    setInterval(() => this.#isTicking && this.#draw(), TICK_MS);
     if (this.connection.isKnown) this.connection.start();
-    this.draw();
+    this.#draw();
   }
 
   // Where we are.
@@ -66,465 +55,329 @@ export class App {
     const [, kind, id] = /^\/([jm])\/([0-9A-Za-z-]+)$/.exec(location.pathname) ?? [];
     if (kind) return { kind: kind === "j" ? "join" : "match", id };
     const [, view, name] = /^#(leaders|me|player)(?:=(.*))?$/.exec(location.hash) ?? [];
-    if (view === "leaders") return { kind: "leaders", id: "" };
-    if (view) return { kind: "player", id: decodeURIComponent(name ?? "") };
-    return { kind: "lobby", id: "" };
+    if (!view) return { kind: "lobby", id: "" };
+    return view === "leaders" ? { kind: "leaders", id: "" } : { kind: "player", id: decodeURIComponent(name ?? "") };
+  }
+
+  /** The match on the screen. */
+  get #shown() {
+    const { kind, id } = this.place;
+    return kind === "match" ? this.state.matches.get(id) : undefined;
   }
 
   /** @param {string} address */
   go(address) {
-    const before = this.place;
+    const before = this.#shown;
     history.pushState(null, "", address);
-    const watched = before.kind === "match" ? this.state.matches.get(before.id) : undefined;
-    if (watched && watched.you === undefined && before.id !== this.place.id) {
-      this.connection.say("unwatch", { match: before.id });
-      this.state.matches.delete(before.id);
+    if (before && before.you === undefined && before !== this.#shown) {
+      this.connection.say("unwatch", { match: before.match });
+      this.state.matches.delete(before.match);
     }
-    this.arrive();
+    this.#arrive();
   }
 
-  /** Ask for what the place needs, and draw it. */
-  arrive() {
-    Object.assign(this.ui, { ply: null, hover: -1, aim: -1, focus: -1, question: null, chatText: "" });
+  #arrive() {
     scrollTo(0, 0);
-    if (this.state.link === "online") this.fetch();
-    this.draw();
+    if (this.connection.link === "online") this.#fetch();
+    this.set(FRESH);
   }
 
-  fetch() {
+  /** Ask for what the place needs. */
+  #fetch() {
     const { kind, id } = this.place;
-    if (kind === "match" && !this.state.matches.has(id)) this.see(id);
-    if (kind === "join") this.join(id);
-    if (kind === "player") {
-      const name = id || null;
-      this.state.profile = this.state.history = null;
-      this.request("profile", { name });
-      this.request("history", { name, game: null, before: null });
-    }
+    if (kind === "match" && !this.#shown) this.#see(id);
+    if (kind === "join") this.#try("join", { code: id });
     if (kind === "leaders") this.request("leaderboard", this.ui.leaders);
-    this.listen(kind === "lobby");
+    if (kind === "player") {
+      this.know({ profile: null, history: null });
+      this.request("profile", { name: id || null });
+      this.fetchHistory();
+    }
+    if (this.#isListening !== (kind === "lobby")) {
+      this.#isListening = !this.#isListening;
+      this.connection.say("lobby", { on: this.#isListening });
+    }
   }
 
-  /** @param {boolean} isHere */
-  listen(isHere) {
-    if (isHere === this.isListening) return;
-    this.isListening = isHere;
-    this.connection.say("lobby", { on: isHere });
+  fetchHistory(before = null) {
+    this.request("history", { name: this.place.id || null, game: null, before });
   }
 
-  /** See a match: watch it, or take our seat in it. @param {string} id */
-  async see(id) {
-    let answer = await this.connection.say("watch", { match: id });
-    if (answer.code === "not_watching") answer = await this.connection.say("resume", { match: id, seq: 0 });
-    if (answer.type === "refused" && answer.code !== "lost") this.turnBack(answer.message);
+  /** Watch a match or, if it is ours, take our seat in it; a private one opens to its code. */
+  async #see(match) {
+    const code = location.hash.slice(1);
+    const answer = await this.connection.say("watch", { match, ...(code && { code }) });
+    if (answer.code === "not_watching") this.#try("resume", { match, seq: 0 });
+    else this.#turnBack(answer);
   }
 
-  /** @param {string} code */
-  async join(code) {
-    const answer = await this.connection.say("join", { code });
-    if (answer.type === "refused" && answer.code !== "lost") this.turnBack(answer.message);
+  async #try(type, fields) {
+    this.#turnBack(await this.connection.say(type, fields));
   }
 
-  /** @param {string} why */
-  turnBack(why) {
+  #turnBack({ type, code, message }) {
+    if (type === "ok" || code === "lost") return;
     history.replaceState(null, "", "/");
-    this.arrive();
-    this.notify(sentence(why));
+    this.#arrive();
+    this.notify(sentence(message));
   }
 
   // What we hear.
 
-  /** @param {any} message */
-  heard(message) {
+  #heard(message) {
     const { state } = this;
     const before = state.matches.get(message.match);
-    const wasMyTurn = before ? isMyTurn(before) : false;
-    const wasOver = Boolean(before?.outcome);
-    state.hear(message, this.now());
+    const wasOver = before?.outcome;
+    state.hear(message, performance.now());
     const match = state.matches.get(message.match);
-    if (message.type === "welcome") this.welcomed(message.matches);
-    if (message.type === "snapshot" && match) this.seated(match, !before);
+    if (message.type === "welcome") this.#welcomed(message.matches);
+    if (message.type === "snapshot" && !before) this.#seated(match);
     if (message.type === "challengeover") this.notify(declined(message.reason));
-    if (match && message.match === this.place.id) {
-      if (message.type === "played") this.announce(this.told(match, message, wasMyTurn));
-      if (match.outcome && !wasOver && before) this.announce(ending(match));
+    if (message.type === "notice") this.notify(message.text);
+    if (message.type === "restarting") this.notify("The server restarts; your match waits as it is.");
+    if (match && match === this.#shown) {
+      if (["played", "tookback", "ended"].includes(message.type)) this.ui.aim = -1;
+      if (message.type === "played") this.announce(`${this.#who(match, message.side)} played ${match.game.move_names[message.move]}. ${status(match)}`);
+      else if (match.outcome && !wasOver && before) this.announce(status(match));
       if (message.type === "chat") this.announce(`${label(message.by)}: ${message.text}`);
-      if (message.type === "played" || message.type === "tookback" || message.type === "ended") this.ui.aim = -1;
     }
-    if (state.notice) {
-      this.notify(state.notice);
-      state.notice = "";
-    }
-    this.draw();
+    this.#draw();
   }
 
-  /** @param {string[]} matches */
-  welcomed(matches) {
-    this.isListening = false;
-    for (const id of matches) {
-      const seq = this.state.matches.get(id)?.seq ?? 0;
-      this.connection.say("resume", { match: id, seq }).then(() => this.again(id));
-    }
-    for (const match of [...this.state.matches.values()]) {
-      if (!matches.includes(match.match) && match.match !== this.place.id) this.state.matches.delete(match.match);
-      else if (!matches.includes(match.match)) this.see(match.match);
-    }
-    this.fetch();
+  #who(match, side) {
+    return side === match.you ? "You" : match.players[side].name;
   }
 
-  /** Make the move again that was on its way when the link was lost: made twice, it counts once. @param {string} id */
-  again(id) {
-    const match = this.state.matches.get(id);
-    if (match?.pending) this.sendMove(match, match.pending);
+  /** Take our seats again, and see again what we saw. @param {string[]} own */
+  #welcomed(own) {
+    const { matches } = this.state;
+    this.#isListening = false;
+    for (const match of own) {
+      const resumed = this.connection.say("resume", { match, seq: matches.get(match)?.seq ?? 0 });
+      resumed.then(() => this.#again(matches.get(match)));
+    }
+    const shown = this.#shown;
+    for (const id of matches.keys()) if (!own.includes(id) && id !== shown?.match) matches.delete(id);
+    if (shown && !own.includes(shown.match)) this.#see(shown.match);
+    this.#fetch();
   }
 
-  /**
-   * @param {Match} match
-   * @param {boolean} isNew
-   */
-  seated(match, isNew) {
-    if (!isNew || match.you === undefined || match.outcome) return;
+  /** Make the move again that was on its way when the link was lost: made twice, it counts once. */
+  #again(match) {
+    if (match?.pending) this.#sendMove(match);
+  }
+
+  /** Go to a match of ours that has just begun, unless another goes on here. */
+  #seated(match) {
+    if (match.you === undefined || match.outcome || match === this.#shown) return;
     if (this.state.unfinished.includes(match.match) && this.place.kind !== "join") return;
-    const shown = this.place.kind === "match" ? this.state.matches.get(this.place.id) : undefined;
-    if (shown && shown.you !== undefined && !shown.outcome) return;
-    this.isListening = false;
+    if (this.#shown && this.#shown.you !== undefined && !this.#shown.outcome) return;
+    this.#isListening = false;
     this.go(`/m/${match.match}`);
     this.announce(`${match.game.title} against ${label(match.players[1 - match.you])}. ${status(match)}`);
   }
 
-  /**
-   * @param {Match} match
-   * @param {any} fact
-   * @param {boolean} wasMine
-   */
-  told(match, fact, wasMine) {
-    const name = match.game.move_names[fact.move];
-    const who = wasMine && fact.side === match.you ? "You" : match.players[fact.side].name;
-    return `${who} played ${name}. ${match.outcome ? "" : status(match)}`;
-  }
-
-  /**
-   * @param {import("./connection.js").Link} link
-   * @param {string} trouble
-   */
-  linked(link, trouble) {
-    if (link === "lost" && this.state.link === "online") this.lostAt = performance.now();
-    this.state.link = link;
-    this.state.trouble = trouble;
-    this.draw();
+  #linked(trouble) {
+    if (this.connection.link === "lost" && !this.ui.trouble) this.#lostAt = performance.now();
+    this.set({ trouble: this.connection.link === "lost" ? trouble : "" });
   }
 
   // What we say.
 
-  /**
-   * @param {string} type
-   * @param {Record<string, any>} fields
-   */
+  /** Send a request; what is refused is shown. @param {string} type */
   async request(type, fields) {
     const answer = await this.connection.say(type, fields);
     if (answer.type === "refused") this.notify(sentence(answer.message));
     return answer.type === "ok";
   }
 
-  /**
-   * @param {Match} match
-   * @param {number} move
-   */
+  /** @param {Match} match @param {number} move */
   play(match, move) {
     match.pending = { ply: match.position.ply, move };
-    this.ui.aim = -1;
-    this.ui.question = null;
-    this.sendMove(match, match.pending);
-    this.draw();
+    this.#sendMove(match);
+    this.set({ aim: -1, question: null });
   }
 
-  /**
-   * @param {Match} match
-   * @param {{ply: number, move: number}} pending
-   */
-  async sendMove(match, pending) {
-    const answer = await this.connection.say("play", { match: match.match, ...pending });
+  async #sendMove({ match, pending }) {
+    const answer = await this.connection.say("play", { match, ...pending });
     if (answer.type === "ok" || answer.code === "lost") return;
-    const now = this.state.matches.get(match.match);
+    const now = this.state.matches.get(match);
     if (now) now.pending = null;
     this.notify(sentence(answer.message));
   }
 
+  /** The chosen game and clock. */
   get wish() {
     const { game, swap, pace } = this.ui.choice;
-    const time = PACES.find((each) => each.key === pace)?.time ?? null;
-    return { game: swap && canSwap(game) ? `${game}+swap` : game, time };
+    const canSwap = CATALOGUE.some((each) => each.name === game && each.swap);
+    return { game: swap && canSwap ? `${game}+swap` : game, time: timeOf(pace) };
   }
 
-  seek() {
-    const { game, time } = this.wish;
-    this.seekFor({ games: [game], time });
-  }
-
-  /** @param {Record<string, any>} wish */
-  async seekFor(wish) {
-    this.state.suggested = [];
-    this.state.seeking = wish;
-    this.draw();
-    if (!(await this.request("seek", wish))) this.state.seeking = null;
-    this.draw();
+  async seek(wish) {
+    this.know({ suggested: [], seeking: wish });
+    if (!(await this.request("seek", wish))) this.know({ seeking: null });
   }
 
   /** @param {Match} match */
   seekLike(match) {
     this.go("/");
-    this.seekFor({ games: [match.game.name], time: match.time ?? null });
+    this.seek({ games: [match.game.name], time: match.time ?? null });
   }
 
   unseek() {
-    this.state.seeking = null;
+    this.know({ seeking: null });
     this.connection.say("unseek");
-    this.draw();
   }
 
-  /** @param {any} seek */
-  accept(seek) {
-    this.request("accept", { seek: seek.seek });
+  /** Be paired with a standing seek; one for any game is met with a seek for the chosen one. */
+  accept({ seek, games, time }) {
+    if (games.length) this.request("accept", { seek });
+    else this.seek({ games: [this.wish.game], time: time ?? null });
   }
 
-  /** @param {string} name */
-  challenge(name) {
-    this.request("challenge", { name, ...this.wish });
+  challenge(name, wish = this.wish) {
+    this.request("challenge", { name, ...wish });
   }
 
-  invite() {
-    this.request("invite", this.wish);
-  }
-
-  forgetInvitation() {
-    this.state.invitation = null;
-    this.draw();
-  }
-
-  /** Show another part of the leaderboard. @param {Record<string, any>} change */
-  rank(change) {
-    this.ui.leaders = { ...this.ui.leaders, page: 1, ...change };
-    this.request("leaderboard", this.ui.leaders);
-    this.draw();
-  }
-
-  /** Show the next page of a history. */
-  older() {
-    const name = this.place.id || null;
-    this.request("history", { name, game: null, before: this.state.history.before });
+  async rename() {
+    const name = this.ui.name.trim();
+    if (await this.request("rename", { name })) this.set({ question: null });
   }
 
   /** @param {Match} match */
-  analyse(match) {
-    match.analysis = "asked";
-    this.draw();
-    this.request("analyse", { match: match.match }).then((isTaken) => {
-      if (!isTaken && match.analysis === "asked") match.analysis = null;
-      this.draw();
-    });
+  async analyse(match) {
+    match.analysis = { moves: null };
+    this.#draw();
+    if (!(await this.request("analyse", { match: match.match }))) match.analysis = null;
+    this.#draw();
   }
 
-  /**
-   * @param {Match} match
-   * @param {string} name
-   */
+  /** @param {Match} match */
   async mute(match, name) {
     if (!(await this.request("mute", { name, on: true }))) return;
     match.chat = match.chat.filter((line) => line.by.name !== name);
     this.notify(`You hear no more from ${name}.`);
   }
 
-  /**
-   * Show a finished match as it was after so many moves.
-   *
-   * @param {Match} match
-   * @param {number} ply
-   */
-  review(match, ply) {
-    match.review ??= { positions: [], ply: 0, last: match.moves.length, error: "" };
-    this.ui.ply = ply === match.moves.length ? null : ply;
-    if (this.ui.ply !== null && !match.review.positions[ply]) {
-      this.request("replay", { match: match.match, ply: Math.floor(ply / REPLAY_PAGE) * REPLAY_PAGE });
-    }
-    this.draw();
+  /** Show a finished match as it was after so many moves. @param {Match} match */
+  review(match, wanted) {
+    const { length } = match.moves;
+    const ply = Math.min(length, Math.max(0, Math.round(wanted)));
+    if (ply < length && !match.past[ply]) this.request("replay", { match: match.match, ply: ply - (ply % REPLAY_PAGE) });
+    this.set({ ply: ply === length ? null : ply });
+  }
+
+  rank(change) {
+    this.set({ leaders: { ...this.ui.leaders, page: 1, ...change } });
+    this.request("leaderboard", this.ui.leaders);
   }
 
   // What belongs to this page alone.
 
-  /** @param {Partial<Choice>} change */
+  /** Change something of the page, and draw it. */
+  set(change) {
+    Object.assign(this.ui, change);
+    this.#draw();
+  }
+
+  /** Change something of what we know, and draw it. */
+  know(change) {
+    Object.assign(this.state, change);
+    this.#draw();
+  }
+
   choose(change) {
     Object.assign(this.ui.choice, change);
     localStorage.setItem(CHOICE, JSON.stringify(this.ui.choice));
-    this.draw();
-  }
-
-  /**
-   * @param {"name" | "chatText"} field
-   * @param {string} text
-   */
-  type(field, text) {
-    this.ui[field] = text;
-    this.draw();
-  }
-
-  /** @param {Question | null} question */
-  ask(question) {
-    this.ui.question = question;
-    this.draw();
-  }
-
-  /** @param {number} cell */
-  hover(cell) {
-    if (this.ui.hover === cell) return;
-    this.ui.hover = cell;
-    this.draw();
-  }
-
-  /**
-   * @param {Match} match
-   * @param {number} cell
-   */
-  aim(match, cell) {
-    this.ui.aim = cell;
-    this.draw();
-  }
-
-  /** @param {Match} match */
-  aimed(match) {
-    return isMyTurn(match) && !match.pending ? this.ui.aim : -1;
-  }
-
-  /**
-   * @param {Match} match
-   * @param {number} cell
-   */
-  focus(match, cell) {
-    this.ui.focus = cell;
-    this.draw();
-  }
-
-  /** The cell that takes the focus: the last one that had it, or the middle of the board. @param {Match} match */
-  focusOf(match) {
-    const [height, width] = match.game.shape.slice(-2);
-    return this.ui.focus >= 0 ? this.ui.focus : Math.floor((height - 1) / 2) * width + Math.floor((width - 1) / 2);
-  }
-
-  canShare() {
-    return typeof navigator.share === "function";
+    this.#draw();
   }
 
   /** @param {Match} match */
   share(match) {
-    this.send(`${location.origin}/m/${match.match}`);
+    this.send(`${location.origin}/m/${match.match}${match.code ? `#${match.code}` : ""}`);
   }
 
   /** Hand an address to the share sheet or, without one, to the clipboard. @param {string} url */
   async send(url) {
     try {
-      if (this.canShare()) await navigator.share({ url });
-      else if (navigator.clipboard) {
-        await navigator.clipboard.writeText(url);
+      if ("share" in navigator) await navigator.share({ url });
+      else {
+        await navigator.clipboard.writeText(url); // only pages over https or of this machine have a clipboard
         this.notify("The link is copied.");
-      } else this.notify(`The link: ${url}`);
+      }
     } catch (error) {
       if (!(error instanceof DOMException && error.name === "AbortError")) this.notify(`The link: ${url}`);
     }
   }
 
-  /** @param {string} text */
-  notify(text) {
-    this.notice = text;
-    clearTimeout(this.noticeTimer);
-    this.noticeTimer = setTimeout(() => this.notify(""), text ? NOTICE_MS : 0);
-    if (!text) clearTimeout(this.noticeTimer);
-    this.draw();
+  notify(notice) {
+    clearTimeout(this.#noticeTimer);
+    if (notice) this.#noticeTimer = setTimeout(() => this.notify(""), NOTICE_MS);
+    this.set({ notice });
   }
 
-  /** Have something read out. @param {string} text */
+  /** Have something read out. */
   announce(text) {
     const place = document.getElementById("said");
     if (place) place.textContent = text;
   }
 
-  isWide() {
+  get isWide() {
     return WIDE.matches;
-  }
-
-  now() {
-    return performance.now();
   }
 
   /** The time that clocks show: it stands still while the link is lost. */
   clockNow() {
-    return this.state.link === "online" ? performance.now() : this.lostAt;
+    return this.connection.link === "online" ? performance.now() : this.#lostAt;
   }
 
-  isTicking() {
-    const match = this.place.kind === "match" ? this.state.matches.get(this.place.id) : undefined;
-    const isTimed = match?.clock?.running !== null && match?.clock !== undefined;
-    return Boolean(match && !match.outcome && !document.hidden && (isTimed || match.away));
+  get #isTicking() {
+    const match = this.#shown;
+    return match && !match.outcome && !document.hidden && ((match.clock?.running ?? null) !== null || match.away);
   }
 
   // What is shown.
 
-  draw() {
-    if (this.isDrawing) return;
-    this.isDrawing = true;
+  #draw() {
+    if (this.#isDrawing) return;
+    this.#isDrawing = true;
     queueMicrotask(() => {
-      this.isDrawing = false;
+      this.#isDrawing = false;
       const root = document.getElementById("page");
-      if (root) patch(root, [this.banner(), this.toast(), this.screen(), dialog(this)].filter((tree) => tree !== null));
-      const mine = this.state.ownLive().some(isMyTurn);
-      document.title = `${mine ? "● Your turn – " : ""}${this.state.server || "ttt_net"}`;
+      const shown = h("div", this.#banner(), this.#screen(), dialog(this), this.#toast());
+      if (root) patch(root, shown.children);
+      const isMine = this.state.ownLive().some(isMyTurn);
+      document.title = `${isMine ? "● Your turn – " : ""}${this.state.server || "ttt_net"}`;
     });
   }
 
-  screen() {
-    const { state } = this;
-    if (state.parting && state.link === "stopped") {
-      const isName = typeof state.parting.code === "string";
-      if (isName || state.parting.code === 4004) return nameScreen(this);
-      return messageScreen(this);
-    }
-    if (!state.you) return this.connection.isKnown ? messageScreen(this) : nameScreen(this);
-    const { kind, id } = this.place;
-    const match = kind === "match" ? state.matches.get(id) : undefined;
-    if (match) return matchScreen(this, match);
+  #screen() {
+    const { you, parting } = this.state;
+    const { link, isKnown } = this.connection;
+    if (link === "stopped" ? typeof parting?.code === "string" || !isKnown : !you && !isKnown) return nameScreen(this);
+    if (link === "stopped" || !you) return messageScreen(this);
+    const { kind } = this.place;
+    if (this.#shown) return matchScreen(this, this.#shown);
     if (kind === "match" || kind === "join") return messageScreen(this);
-    if (kind === "leaders") return leadersScreen(this);
-    if (kind === "player") return playerScreen(this);
-    return lobbyScreen(this);
+    return kind === "leaders" ? leadersScreen(this) : kind === "player" ? playerScreen(this) : lobbyScreen(this);
   }
 
-  banner() {
-    if (this.state.link !== "lost" || !this.state.you) return null;
+  #banner() {
     const safe = this.state.ownLive().length ? "Your match is safe." : "";
-    return h("div", { key: "banner", class: "banner", role: "status" }, `Reconnecting: ${this.state.trouble}. ${safe}`);
+    return this.ui.trouble && this.state.you && h("div.banner", { role: "status" }, `Reconnecting: ${this.ui.trouble}. ${safe}`);
   }
 
-  toast() {
-    if (!this.notice) return null;
-    return h(
-      "div",
-      { key: "toast", class: "toast", role: "status" },
-      h("span", null, this.notice),
-      h("button", { type: "button", class: "plain", "aria-label": "Close", onclick: () => this.notify("") }, "×"),
-    );
+  #toast() {
+    const close = { type: "button", label: "Close", onclick: () => this.notify("") };
+    return this.ui.notice && h("div.toast", { key: "toast", role: "status" }, h("span", this.ui.notice), h("button.plain", close, "×"));
   }
 
   /** How quick the way to the server is, in a word. */
   linkWord() {
-    const { link } = this.state;
     const ms = this.connection.latencyMs;
-    const word = link === "online" ? speedOf(ms) : "offline";
-    const detail = ms === null ? "" : `${Math.round(ms)} ms`;
-    return h("span", { class: `link link-${word.replace(" ", "-")}`, title: detail }, h("i", { "aria-hidden": "true" }), word);
+    const words = this.connection.link === "online" ? speedOf(ms) : "offline";
+    return h("span.link", { class: `link-${words.split(" ").at(-1)}`, title: ms && `${Math.round(ms)} ms` }, h("i", { hidden: true }), words);
   }
-}
-
-/** @param {string} game */
-function canSwap(game) {
-  return CATALOGUE.some((each) => each.name === game && each.swap);
 }
 
 new App().start();

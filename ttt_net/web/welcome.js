@@ -5,67 +5,66 @@
  */
 
 import { symbol } from "./board.js";
-import { h } from "./dom.js";
+import { button, h } from "./dom.js";
 import { sentence } from "./words.js";
+
+const TITLES = { join: "You are invited to a match", match: "Come and watch" };
+const ELSEWHERE = 4001;
+
+export const pulse = () => h("div.pulse", { hidden: true }, symbol("X"), symbol("O"));
 
 /** @param {App} app */
 export function nameScreen(app) {
-  const { kind } = app.place;
   const { parting } = app.state;
-  const trouble = parting && parting.code !== "unknown_token" && parting.code !== 4004 ? sentence(parting.message) : "";
-  const submit = (/** @type {SubmitEvent} */ event) => {
-    event.preventDefault();
-    const name = app.ui.name.trim();
-    app.connection.start(name ? { name } : {});
-  };
+  const isSilent = !parting || parting.code === "unknown_token" || parting.code === 4004;
+  const trouble = isSilent ? "" : sentence(parting.message);
+  const name = app.ui.name.trim();
   return h(
-    "main",
-    { key: "name", class: "welcome", tabindex: -1 },
-    h("div", { class: "pulse", "aria-hidden": "true" }, symbol("X"), symbol("O")),
-    h("h1", null, kind === "join" ? "You are invited to a match" : kind === "match" ? "Come and watch" : "Tic-tac-toe and its family"),
+    "main.welcome",
+    { key: "name", tabindex: -1 },
+    pulse(),
+    h("h1", TITLES[app.place.kind] ?? "Tic-tac-toe and its family"),
     h(
       "form",
-      { onsubmit: submit },
+      { onsubmit: (event) => (event.preventDefault(), app.connection.start(name)) },
       h("label", { for: "name" }, "What are you called?"),
       h("input", {
         id: "name",
         type: "text",
         autocomplete: "nickname",
-        autocapitalize: "words",
         maxlength: 20,
         value: app.ui.name,
         focus: true,
-        "aria-describedby": trouble ? "trouble" : null,
-        oninput: (/** @type {any} */ event) => app.type("name", event.target.value),
+        "aria-describedby": "trouble",
+        oninput: (event) => app.set({ name: event.target.value }),
       }),
-      trouble && h("p", { id: "trouble", class: "trouble", role: "alert" }, trouble),
-      h("button", { type: "submit", class: "primary large" }, app.ui.name.trim() ? "Play" : "Play as a guest"),
+      h("p.trouble", { id: "trouble", role: "alert" }, trouble),
+      h("button.primary.large", name ? "Play" : "Play as a guest"),
     ),
-    h("p", { class: "quiet" }, "No account, no password: this browser remembers you."),
+    h("p.quiet", "No account, no password: this browser remembers you."),
   );
 }
 
 /** @param {App} app */
 export function messageScreen(app) {
-  const { parting, link } = app.state;
-  const back = h("button", { type: "button", onclick: () => app.go("/") }, "To the lobby");
+  const { parting } = app.state;
+  const { link } = app.connection;
   if (link === "stopped" && parting) {
-    const isElsewhere = parting.code === 4001;
+    const isElsewhere = parting.code === ELSEWHERE;
     return h(
-      "main",
-      { key: "parting", class: "welcome", tabindex: -1, focus: true },
-      h("h1", null, isElsewhere ? "You play in another window" : "The connection has ended"),
-      h("p", { class: "quiet" }, isElsewhere ? "One window at a time hears your matches." : sentence(parting.message || "The server said no.")),
-      h("button", { type: "button", class: "primary large", onclick: () => app.connection.start() }, isElsewhere ? "Play here" : "Try again"),
+      "main.welcome",
+      { key: "parting", tabindex: -1, focus: true },
+      h("h1", isElsewhere ? "You play in another window" : "The connection has ended"),
+      h("p.quiet", isElsewhere ? "One window at a time hears your matches." : sentence(parting.message || "The server said no")),
+      button(isElsewhere ? "Play here" : "Try again", () => app.connection.start(), "primary large"),
     );
   }
-  const { kind } = app.place;
-  const word = link === "lost" ? "The server does not answer; trying again …" : kind === "join" ? "Joining …" : "One moment …";
+  const words = link === "lost" ? "The server does not answer; trying again …" : app.place.kind === "join" ? "Joining …" : "One moment …";
   return h(
-    "main",
-    { key: "moment", class: "welcome", tabindex: -1 },
-    h("div", { class: "pulse", "aria-hidden": "true" }, symbol("X"), symbol("O")),
-    h("p", { role: "status" }, word),
-    link === "online" && back,
+    "main.welcome",
+    { key: "moment", tabindex: -1 },
+    pulse(),
+    h("p", { role: "status" }, words),
+    link === "online" && button("To the lobby", () => app.go("/")),
   );
 }
