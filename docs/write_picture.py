@@ -10,7 +10,8 @@ from rich.terminal_theme import MONOKAI
 from ttt_net import messages as wire
 from ttt_net.client.draw import draw
 from ttt_net.client.glyphs import BOXES
-from ttt_net.client.view import Link, View, update
+from ttt_net.client.update import update
+from ttt_net.client.view import Link, View
 from ttt_net.clock import TimeControl
 from ttt_net.match import Match
 

@@ -2,17 +2,25 @@
 
 from msgspec.structs import replace
 
+from ttt_net.clock import TimeControl
 from ttt_net.games import find_game
 from ttt_net.match import describe
 from ttt_net.messages import (
+    Challenged,
     ClockInfo,
     GameInfo,
+    Listed,
+    Live,
+    LiveMatch,
     OfferInfo,
     Ok,
     OutcomeInfo,
     Played,
     PlayerInfo,
+    Players,
     Position,
+    SeekInfo,
+    Seeks,
     Snapshot,
     Welcome,
 )
@@ -20,6 +28,19 @@ from ttt_net.messages import (
 ANN = PlayerInfo("Ann")
 BEN = PlayerInfo("Ben")
 BOT = PlayerInfo("alphabeta", "alphabeta")
+BLITZ = TimeControl(180_000, 2_000)
+SEEKS = Seeks(2, [SeekInfo(7, BEN, ["connect4"], BLITZ), SeekInfo(8, ANN, ["tictactoe"])])
+PLAYERS = Players(
+    4,
+    [
+        Listed("alphabeta", "alphabeta", 0, []),
+        Listed("Ann"),
+        Listed("Ben", None, 0, ["connect4"]),
+        Listed("Cleo", None, 2),
+    ],
+)
+LIVE = Live(1, [LiveMatch("m9", "gomoku", (BEN, BOT), 12, 3, BLITZ)])
+CHALLENGED = Challenged(5, BEN, ANN, "connect4", 30_000, BLITZ)
 
 
 def position_after(game_name: str, moves: list[int]) -> Position:

@@ -12,15 +12,31 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from tests.client.samples import BEN, BOT, layered, played, snapshot, swapping, welcome
-from ttt_net.client.actions import Do, Point, Type, act
+from tests.client.samples import (
+    BEN,
+    BLITZ,
+    BOT,
+    CHALLENGED,
+    LIVE,
+    PLAYERS,
+    SEEKS,
+    layered,
+    played,
+    snapshot,
+    swapping,
+    welcome,
+)
+from ttt_net.client.act import act
+from ttt_net.client.actions import Action, Begin, Do, Open, Point, Say, Type
 from ttt_net.client.draw import draw
 from ttt_net.client.events import Event, Key, Lost, Retrying
 from ttt_net.client.glyphs import ASCII, BOXES, Glyphs, encodable, glyphs_for
 from ttt_net.client.looks import labels_of
+from ttt_net.client.pages import Entry, Kind, Page, Purpose
 from ttt_net.client.targets import aim, target_at, without_targets
-from ttt_net.client.view import Overlay, View, update
-from ttt_net.messages import ClockInfo, OfferInfo, Play, PlayerInfo, Seek
+from ttt_net.client.update import update
+from ttt_net.client.view import Overlay, View
+from ttt_net.messages import ClockInfo, Invitation, OfferInfo, Play, PlayerInfo, Seek, Watch
 
 GOLDENS = Path(__file__).parent / "goldens"
 LARGE, ROOMY, COMPACT = (120, 40), (80, 24), (40, 12)
@@ -35,7 +51,7 @@ def seen(*events: Event) -> View:
     return view
 
 
-def doing(view: View, *actions: Do | Type) -> View:
+def doing(view: View, *actions: Action) -> View:
     for action in actions:
         view, _ = act(view, action, Seek(0, ["tictactoe"]))
     return view
@@ -44,6 +60,18 @@ def doing(view: View, *actions: Do | Type) -> View:
 SCREENS: dict[str, tuple[View, Glyphs]] = {
     "connecting": (View(address="localhost:8765"), BOXES),
     "waiting": (doing(seen(), Do.NEW), BOXES),
+    "lobby": (doing(seen(SEEKS, PLAYERS, LIVE, CHALLENGED), Do.NEW), BOXES),
+    "lobby-ascii": (seen(SEEKS, PLAYERS, LIVE), ASCII),
+    "lobby-own-match": (doing(seen(snapshot("connect4", [38]), PLAYERS), Do.BACK), BOXES),
+    "lobby-help": (doing(seen(PLAYERS), Do.HELP), BOXES),
+    "games": (doing(seen(), Open(Page(Kind.GAMES)), Do.DOWN, Do.TIME), BOXES),
+    "challenge": (doing(seen(), Open(Page(Kind.GAMES, about="Ben", purpose=Purpose.CHALLENGE))), BOXES),
+    "invitation": (seen(Invitation("K7QMX2", "connect4", 600_000, BLITZ)), BOXES),
+    "code": (doing(seen(PLAYERS), Begin(Entry.CODE), Type("K7Q")), BOXES),
+    "watching": (
+        update(doing(seen(), Say(Watch(0, match="m1"))), snapshot("connect4", [38, 31], you=None, opponent=BEN), 0),
+        BOXES,
+    ),
     "tictactoe-start": (seen(snapshot()), BOXES),
     "tictactoe-pending": (replace(seen(snapshot(moves=[4, 0])), pending=Play(1, "m1", 2, 8), notice=""), BOXES),
     "tictactoe-won": (seen(snapshot(moves=[4, 0, 2, 1]), snapshot(moves=[4, 0, 2, 1, 6])), BOXES),

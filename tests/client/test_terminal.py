@@ -200,7 +200,7 @@ def test_a_pasted_text_is_typed_and_its_line_ends_press_nothing(
 
 def test_the_terminal_rings_when_it_is_our_turn_and_nobody_looks(real_server: RealServer, open_terminal: Open) -> None:
     ann = open_terminal(real_server.address, "--name", "Ann")
-    ann.shows("Waiting for an opponent")
+    ann.shows("Looking for an opponent")
     bob = open_terminal(real_server.address, "--name", "Bob")
     first, second = (ann, bob) if "Your turn" in both_see_the_board(ann, bob) else (bob, ann)
     second.press("\x1b[O")
@@ -274,7 +274,7 @@ def test_a_second_client_of_the_same_person_is_asked_for_another_name(
     real_server: RealServer, open_terminal: Open
 ) -> None:
     first = open_terminal(real_server.address, "--name", "Ann")
-    first.shows("Waiting for an opponent")
+    first.shows("Looking for an opponent")
     second = open_terminal(real_server.address, "--name", "Ann")
     second.shows("Another name [Ann-2]:")
     second.press("\r")
@@ -327,7 +327,7 @@ def test_a_link_that_goes_silent_in_mid_match_is_shown_and_comes_back_to_the_sam
     wire = SilentWire(real_server.port)
     try:
         ann = open_terminal(f"127.0.0.1:{wire.port}", "--name", "Ann")
-        ann.shows("Waiting for an opponent")
+        ann.shows("Looking for an opponent")
         bob = open_terminal(real_server.address, "--name", "Bob")
         first, second = (ann, bob) if "Your turn" in both_see_the_board(ann, bob) else (bob, ann)
         first.press("5")

@@ -2,10 +2,13 @@ import pytest
 
 from tests.client.samples import BEN, BOT, layered, played, snapshot, swapping, welcome
 from ttt_net.client import words
-from ttt_net.client.actions import Action, Choose, Do, Move, Point, Quick, Type, act, answered
+from ttt_net.client.act import act, answered
+from ttt_net.client.actions import Action, Choose, Do, Move, Point, Quick, Say, Type
 from ttt_net.client.events import Answered, Back, Event, Farewell, Garbled, Lost, Parting, Retrying
 from ttt_net.client.keys import NO, YES, action_for
-from ttt_net.client.view import Link, Overlay, Tally, View, update
+from ttt_net.client.pages import Kind
+from ttt_net.client.update import update
+from ttt_net.client.view import Link, Overlay, Tally, View
 from ttt_net.errors import Code
 from ttt_net.messages import (
     Abort,
@@ -27,6 +30,8 @@ from ttt_net.messages import (
     Said,
     Seek,
     Unseek,
+    Unwatch,
+    Watch,
     Watching,
 )
 
@@ -137,8 +142,44 @@ def test_another_live_match_waits_its_turn() -> None:
     assert (view.shown, requests) == ("m2", ())
 
 
-def test_a_watched_match_is_not_ours() -> None:
+def test_a_match_of_others_comes_on_the_screen_only_if_it_was_asked_for() -> None:
     assert seen(snapshot(you=None)).match is None
+    view, requests = done(seen(), Say(Watch(0, match="m1")))
+    assert requests == (Watch(0, match="m1"),)
+    view = update(view, snapshot(you=None, moves=[4]), 0)
+    assert (view.is_watched, view.is_live, view.is_my_turn) == (True, False, False)
+    assert words.status(view) == "alphabeta [bot] is thinking ..."
+    view = update(view, Ended("m1", 9, 0, winner=0, reason="resign"), 0)
+    assert words.status(view) == "Ann won: alphabeta resigned."
+    assert view.tally == Tally()
+    view, requests = done(view, Do.BACK)
+    assert requests == (Unwatch(0, match="m1"),)
+    assert (view.match, view.page.kind) == (None, Kind.LOBBY)
+
+
+def test_a_match_of_ours_takes_the_place_of_one_that_is_watched() -> None:
+    view, _ = done(seen(), Say(Watch(0, match="m1")))
+    view = update(update(view, snapshot(you=None), 0), snapshot(match="m2"), 0)
+    assert (view.shown, view.watching, set(view.matches)) == ("m2", None, {"m2"})
+
+
+def test_a_match_that_may_not_be_watched_is_not_waited_for() -> None:
+    view, (watch,) = done(seen(), Say(Watch(0, match="m1")))
+    view = update(view, Answered(watch, Refused(1, Code.NOT_PUBLIC, "that match is private")), 0)
+    assert view.watching is None
+    assert words.notice(view) == "That match is private."
+
+
+def test_escape_goes_back_step_by_step_and_a_live_match_stays() -> None:
+    view, _ = done(seen(snapshot()), Type("b"), Do.HELP)
+    for overlay, typed in ((Overlay.NONE, "b"), (Overlay.NONE, "")):
+        view, requests = done(view, Do.BACK)
+        assert (view.overlay, view.typed, requests) == (overlay, typed, ())
+    view, _ = done(view, Do.BACK)
+    assert view.page.kind is Kind.LOBBY
+    assert "m1" in view.matches
+    view, _ = done(view, Do.PLACE)
+    assert (view.page.kind, view.shown) == (Kind.MATCH, "m1"), "own matches come first"
 
 
 def test_presence_is_shown_in_words() -> None:

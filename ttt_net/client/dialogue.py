@@ -6,7 +6,8 @@ send and events to show. Its laws:
 - Every request has one id, and is kept until its one answer is there or it has lost its sense.
 - A fact is told once and in order: a repeat is left out, a gap is closed with `resume` before anything later is told.
 - After every `welcome`, unfinished matches are resumed first; then what was unanswered is sent again, a move only
-  if its match still stands at its ply, and a seek that stood is sought again unless it stands still.
+  if its match still stands at its ply, a seek that stood is sought again unless it stands still, and what was watched
+  is watched again.
 """
 
 from dataclasses import dataclass, field
@@ -40,6 +41,8 @@ from ttt_net.messages import (
     Snapshot,
     Tookback,
     Unseek,
+    Unwatch,
+    Watch,
     Welcome,
 )
 
@@ -86,11 +89,13 @@ class Dialogue:
         self._unsent: dict[int, Said] = {}
         self._seek: Seek | None = None
         self._matches: dict[str, Known] = {}
+        self._watched: str | None = None
+        """The one match of others that is followed."""
 
     @property
     def has_live_match(self) -> bool:
         """Whether an unfinished match of ours is known."""
-        return any(known.is_live for known in self._matches.values())
+        return any(known.is_live for name, known in self._matches.items() if name != self._watched)
 
     def opened(self) -> list[Said]:
         """Return what to say first on a new link."""
@@ -126,6 +131,9 @@ class Dialogue:
             self._seek = request
         elif isinstance(request, Unseek):
             self._seek = None
+        elif isinstance(request, Watch | Unwatch):
+            self._matches.pop(self._watched or "", None)
+            self._watched = request.match if isinstance(request, Watch) else None
         if self.is_welcome:
             self._pending[request.id] = request
             return [request]
@@ -169,11 +177,13 @@ class Dialogue:
         del self._pending[request.id]
         if isinstance(answer, Refused) and answer.code == Code.RESTARTING:
             return self._put_off(request)
-        if isinstance(request, Resume) and (known := self._matches.get(request.match)):
+        if isinstance(request, Resume | Watch) and (known := self._matches.get(request.match)):
             known.is_resuming = False
         if isinstance(answer, Refused):
             if self._seek is not None and self._seek.id == request.id:
                 self._seek = None
+            if isinstance(request, Watch) and request.match == self._watched:
+                self._watched = None
             if answer.code == Code.UNKNOWN_MATCH:
                 self._matches.pop(getattr(request, "match", ""), None)
         return Reaction(tell=[Answered(request, answer)])
@@ -197,10 +207,12 @@ class Dialogue:
     def _welcomed(self, welcome: Welcome) -> Reaction:
         self.is_welcome = True
         self._token = welcome.token or self._token
-        known = [name for name, match in self._matches.items() if match.is_live]
-        newest = list(self._matches)[-1:]
-        unheard_of = [name for name in welcome.matches[:MAX_MATCHES] if name not in self._matches]
-        requests: list[Said] = [self._resume(name) for name in dict.fromkeys((*known, *newest, *unheard_of))]
+        ours = {name: match for name, match in self._matches.items() if name != self._watched}
+        known = [name for name, match in ours.items() if match.is_live]
+        newest = list(ours)[-1:]
+        unheard_of = [name for name in welcome.matches[:MAX_MATCHES] if name not in ours]
+        watched = [self._watched] if self._watched is not None else []
+        requests = [self._resume(name) for name in dict.fromkeys((*known, *newest, *unheard_of, *watched))]
         if unheard_of:
             self._seek = None  # it led to a match just as the link went
         requests += self._seek_again(welcome.seek)
@@ -224,8 +236,8 @@ class Dialogue:
     def _resumed(self, snapshot: Snapshot) -> Reaction:
         check_snapshot(snapshot)
         name, is_live = snapshot.match, snapshot.outcome is None
-        if snapshot.you is not None:
-            if is_live and name not in self._matches:
+        if snapshot.you is not None or name == self._watched:
+            if snapshot.you is not None and is_live and name not in self._matches:
                 self._seek = None
             self._forget_finished(name)
             self._matches[name] = Known(snapshot.game, snapshot.seq, snapshot.position.ply, is_live)
@@ -269,10 +281,12 @@ class Dialogue:
         known.seq = fact.seq
         return Reaction(tell=[fact])
 
-    def _resume(self, name: str) -> Resume:
+    def _resume(self, name: str) -> Said:
         known = self._matches.get(name)
         if known is not None:
             known.is_resuming = True
+        if name == self._watched:
+            return Watch(self._new_id(), match=name)
         return Resume(self._new_id(), match=name, seq=known.seq if known else 0)
 
     def _new_id(self) -> int:

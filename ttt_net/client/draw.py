@@ -8,13 +8,17 @@ from rich.text import Text
 from ttt_net.client import words
 from ttt_net.client.actions import CLAIMS
 from ttt_net.client.board import draw_board
+from ttt_net.client.draw_list import cut, draw_list
 from ttt_net.client.draw_match import beside, board_alone, centred, seats
 from ttt_net.client.events import Key
 from ttt_net.client.glyphs import WARNING, WON, Glyphs
 from ttt_net.client.keys import CLAIM, NO, YES, help_lines, hints
+from ttt_net.client.page_rows import rows_of
+from ttt_net.client.pages import Entry, Kind
 from ttt_net.client.panel import panel
 from ttt_net.client.targets import aim
 from ttt_net.client.view import Overlay, View
+from ttt_net.messages import Snapshot
 from ttt_net.text import clean
 
 SMALLEST = (24, 8)
@@ -33,11 +37,11 @@ def draw(view: View, size: tuple[int, int], now_ms: int, glyphs: Glyphs) -> Text
     foot = _foot(view, width, now_ms)
     roomy = _head(view, width, now_ms, glyphs, is_roomy=True)
     if height >= _ROOMY_ROWS:
-        body = _body(view, width, height - len(roomy) - len(foot), glyphs, is_roomy=True)
+        body = _body(view, (width, height - len(roomy) - len(foot)), now_ms, glyphs, is_roomy=True)
         if body is not None:
             return _page(roomy, body, foot, size)
     head = _head(view, width, now_ms, glyphs, is_roomy=False)
-    body = _body(view, width, height - len(head) - len(foot), glyphs, is_roomy=False)
+    body = _body(view, (width, height - len(head) - len(foot)), now_ms, glyphs, is_roomy=False)
     return _page(head, body or [], foot, size)
 
 
@@ -58,19 +62,24 @@ def _page(head: list[Text], body: list[Text], foot: list[Text], size: tuple[int,
 
 
 def _head(view: View, width: int, now_ms: int, glyphs: Glyphs, *, is_roomy: bool) -> list[Text]:
-    match = view.match
+    match = _match(view)
     lines = []
     if is_roomy:
         lines += [_title(view, width, glyphs), Text()]
     if match is not None:
         lines += seats(view, match, width, now_ms, is_roomy=is_roomy)
-    lines.append(_status(view, width, now_ms))
+    lines.append(_status(view, width, now_ms, glyphs))
     return [*lines, Text()] if is_roomy else lines
 
 
+def _match(view: View) -> Snapshot | None:
+    """Return the match that is seen, if the page shows one."""
+    return view.match if view.page.kind is Kind.MATCH else None
+
+
 def _title(view: View, width: int, glyphs: Glyphs) -> Text:
-    match = view.match
-    left = "Tic-tac-toe and its family"
+    match = _match(view)
+    left = words.title_of_page(view)
     if match is not None:
         left = clean(match.game.title, 40)
         rule = f"{left} {glyphs.dash} {clean(match.game.rule, 120)}"
@@ -90,34 +99,41 @@ def _rights(view: View) -> list[str]:
     return [f"{server}  {latency}", latency, server] if latency else [server]
 
 
-def _status(view: View, width: int, now_ms: int) -> Text:
+def _status(view: View, width: int, now_ms: int, glyphs: Glyphs) -> Text:
     trouble = words.banner(view, view.lost_for_ms(now_ms))
     if trouble:
-        line = Text(f" {trouble} ", style=f"bold {WARNING}")
-        line.truncate(width, overflow="ellipsis")
-        return line
+        return Text(cut(f" {trouble} ", min(width, len(trouble) + 2), glyphs), style=f"bold {WARNING}")
+    match = _match(view)
+    if match is None:
+        return Text(words.status_of_page(view), style="bold")
     style = "bold" if view.is_my_turn else ""
-    match = view.match
     if match is not None and match.outcome is not None:
         style = f"bold {WON}" if match.outcome.winner is not None and match.outcome.winner == match.you else "bold"
     return Text(words.status(view), style=style)
 
 
-def _body(view: View, width: int, height: int, glyphs: Glyphs, *, is_roomy: bool) -> list[Text] | None:
+def _body(view: View, size: tuple[int, int], now_ms: int, glyphs: Glyphs, *, is_roomy: bool) -> list[Text] | None:
     """Return what stands in the middle, or None when the whole board does not fit there and less may stand above it."""
+    width, height = size
     if view.overlay is Overlay.HELP:
         return centred([Text(line) for line in help_lines(view)[:height]], width)
-    match = view.match
+    match = _match(view)
     if match is None:
-        return centred([Text(line, style="dim") for line in words.bot_hint(view, width)], width)
+        rows = rows_of(view, now_ms)
+        listed = draw_list(rows, view.page, size, glyphs)
+        return listed + [Text()] * (height - len(listed)) if rows else centred(_alone(view, width), width)
     if view.overlay is Overlay.ASIDE:
         return centred(panel(view, match, height), width)
     if is_roomy and width >= _ROOMY_COLUMNS and (lines := beside(view, match, width, height, glyphs)):
         return lines
     if is_roomy:
-        lines = draw_board(view, width, height, glyphs)
-        return centred(lines, width) if lines is not None else None
+        board = draw_board(view, width, height, glyphs)
+        return centred(board, width) if board is not None else None
     return board_alone(view, match, width, height, glyphs)
+
+
+def _alone(view: View, width: int) -> list[Text]:
+    return [Text(line, style="dim") for line in words.bot_hint(view, width)]
 
 
 def _foot(view: View, width: int, now_ms: int) -> list[Text]:
@@ -138,7 +154,9 @@ def _keys(view: View, width: int) -> Text:
 
 def _prompt(view: View, now_ms: int) -> Text:
     """Return the line above the keys: a question, what is being typed, an offer, or the newest notice."""
-    match = view.match
+    match = _match(view)
+    if view.entry is not Entry.MOVE:
+        return Text(f"{view.entry.value}: {view.typed}_", style="bold")
     if view.overlay is Overlay.LEAVE and match is not None:
         how = "Call it off" if match.position.ply < 2 else "Resign"
         return Text(f"{how} and leave? q: yes, else: no", style=f"bold {WARNING}")

@@ -4,27 +4,23 @@ A key is named as prompt_toolkit names it (`up`, `c-m`, `a`). Letters of the boa
 where such a letter is also a key, the upper-case letter is always the key.
 """
 
-from dataclasses import dataclass
-
 from ttt_net.client.actions import Action, Choose, Do, Quick, Type
+from ttt_net.client.hints import HELP, LEAVE, Hint
 from ttt_net.client.moves import quick_moves
+from ttt_net.client.page_keys import action_on_page, help_on_page, hints_on_page
+from ttt_net.client.pages import Entry, Kind
 from ttt_net.client.view import Overlay, View
 from ttt_net.messages import Snapshot
 from ttt_net.text import clean
 
+_WRITING = {"c-m": Do.PLACE, "c-j": Do.PLACE, "escape": Do.BACK, "c-h": Do.ERASE, "backspace": Do.ERASE}
+_EVERYWHERE = {**_WRITING, " ": Do.PLACE, "?": Do.HELP}
 _NAMED = {
     "up": Do.UP,
     "down": Do.DOWN,
     "left": Do.LEFT,
     "right": Do.RIGHT,
-    "c-m": Do.PLACE,
-    "c-j": Do.PLACE,
-    " ": Do.PLACE,
     "c-i": Do.MOVES,
-    "escape": Do.BACK,
-    "c-h": Do.ERASE,
-    "backspace": Do.ERASE,
-    "?": Do.HELP,
 }
 _LETTERS = {
     "k": Do.UP,
@@ -41,7 +37,7 @@ _LETTERS = {
     "q": Do.LEAVE,
 }
 _LEAST_HINTS = 2
-"""The last hints of a line, which stay whatever the width: how to leave, and where all keys are."""
+"""The last hints of a match, which stay whatever the width: how to leave, and where all keys are."""
 YES = {"rematch": "r", "draw": "d", "takeback": "t"}
 """The key that makes or accepts each kind of offer."""
 NO = "x"
@@ -52,6 +48,12 @@ HANG_UP = ("c-c", "<sigint>")
 
 def action_for(key: str, view: View) -> Action | None:
     """Return what a key means now, or None when it means nothing."""
+    if view.entry is not Entry.MOVE:
+        return _WRITING.get(key) or (Type(key) if len(key) == 1 and key.isprintable() else None)
+    if key in _EVERYWHERE:
+        return _EVERYWHERE[key]
+    if view.page.kind is not Kind.MATCH:
+        return action_on_page(key, view)
     if key in _NAMED:
         return _NAMED[key]
     if len(key) != 1 or not key.isprintable():
@@ -80,36 +82,24 @@ def _beginnings(view: View) -> set[str]:
     return {name[:1].lower() for name in view.match.game.move_names}
 
 
-@dataclass(frozen=True, slots=True)
-class Hint:
-    """A key and what it does now; a click on it is the key, where there is one to press."""
-
-    key: str
-    label: str
-    press: str = ""
-
-    @property
-    def text(self) -> str:
-        """The words on the screen."""
-        return f"{self.key} {self.label}".strip()
-
-
-_QUIT, _HELP = Hint("q", "leave", "q"), Hint("?", "keys", "?")
-
-
 def hints(view: View, width: int) -> list[Hint]:
     """Return the keys that matter now, the most needed first, as many as fit."""
     match = view.match
     if view.overlay in (Overlay.HELP, Overlay.ASIDE):
         return [Hint("any key:", "back", "escape")]
-    if match is None:
-        found = [_QUIT, _HELP]
+    if view.entry is not Entry.MOVE:
+        return [Hint("Enter", "send", "c-m"), Hint("Esc", "back", "escape")]
+    if match is None or view.page.kind is not Kind.MATCH:
+        found = hints_on_page(view)
+    elif view.is_watched:
+        found = [Hint("Esc", "back", "escape"), Hint("i", "moves", "i"), LEAVE, HELP]
     elif match.outcome is not None:
-        found = [Hint("r", "rematch", "r"), Hint("n", "new game", "n"), Hint("i", "moves", "i"), _QUIT, _HELP]
+        found = [Hint("r", "rematch", "r"), Hint("n", "new game", "n"), Hint("i", "moves", "i"), LEAVE, HELP]
     else:
         found = _playing(view, match)
-    while len("  ".join(hint.text for hint in found)) > width and len(found) > _LEAST_HINTS:
-        del found[-_LEAST_HINTS - 1]
+    least = _LEAST_HINTS if view.page.kind is Kind.MATCH else 1
+    while len("  ".join(hint.text for hint in found)) > width and len(found) > least:
+        del found[-least - 1]
     return found
 
 
@@ -125,7 +115,7 @@ def _playing(view: View, match: Snapshot) -> list[Hint]:
         found.append(Hint("type", _example(match)))
     for key, label in (("d", "draw"), ("t", "take back"), ("i", "moves")):
         found.append(Hint(key.upper() if key in taken else key, label, key.upper()))
-    return [*found, Hint("Q", "leave", "Q") if "q" in taken else _QUIT, _HELP]
+    return [*found, Hint("Q", "leave", "Q") if "q" in taken else LEAVE, HELP]
 
 
 def _example(match: Snapshot) -> str:
@@ -135,6 +125,8 @@ def _example(match: Snapshot) -> str:
 
 def help_lines(view: View) -> list[str]:
     """Return every key and what it does."""
+    if view.page.kind is not Kind.MATCH:
+        return help_on_page(view)
     taken = sorted(set(_LETTERS) & _beginnings(view))
     lines = [
         "arrows hjkl  move the cursor",

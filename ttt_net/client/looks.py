@@ -93,7 +93,8 @@ def looks_of(view: View, match: Snapshot, glyphs: Glyphs) -> list[Look]:
     last = match.game.move_cells[match.last] if match.last is not None else -1
     pending = view.pending if view.pending is not None and view.pending.match == match.match else None
     pending_cell = match.game.move_cells[pending.move] if pending is not None else -1
-    cursor = _cursor_cell(view, match) if match.outcome is None and view.cursor >= 0 else -1
+    has_cursor = match.outcome is None and match.you is not None and view.cursor >= 0
+    cursor = _cursor_cell(view, match) if has_cursor else -1
     looks = []
     for cell, character in enumerate(position.board):
         mark = "" if character == "." else clean(character, 1) or "?"

@@ -70,7 +70,7 @@ async def _play_on_screen(options: Options, mine: Identity) -> Ending:
             from ttt_net.client.terminal import play_on_screen
 
             connection = _connection(options, mine, mailbox, first_ms=_FIRST_MS, later_ms=None)
-            table = Table(connection, _seek(options), options.server, _opening(options))
+            table = Table(connection, _seek(options), options.server, _opening(options), has_lobby=True)
             await play_on_screen(table, screen, mailbox)
     return _ending(table.view, options)
 

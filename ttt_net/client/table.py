@@ -2,30 +2,51 @@
 
 from dataclasses import replace
 
-from ttt_net.client.actions import Action, act, answered
+from msgspec import structs
+
+from ttt_net.client.act import act, answered
+from ttt_net.client.actions import Action
 from ttt_net.client.connection import Connection
 from ttt_net.client.discovery import shareable
 from ttt_net.client.events import Answered, Event, Farewell, Parting
-from ttt_net.client.view import Link, View, update
+from ttt_net.client.pages import Kind
+from ttt_net.client.update import update
+from ttt_net.client.view import Link, View
 from ttt_net.client.words import invitation
 from ttt_net.errors import Code, Refusal
-from ttt_net.messages import Invitation, Invite, Join, Refused, Resume, Said, Seek, Welcome
+from ttt_net.messages import Invitation, Invite, Join, Lobby, Ok, Refused, Resume, Said, Seek, Welcome
 from ttt_net.text import clean
 
 _CALM_MS = 10
 """A difference of latency that nobody cares about."""
 
 
-class Table:
-    """Keeps the view true to what is heard and done, and sends what follows from it."""
+def _is_unknown_game(answer: Ok | Refused) -> bool:
+    return isinstance(answer, Refused) and answer.code == Code.UNKNOWN_GAME
 
-    def __init__(self, connection: Connection, seek: Seek, address: str, opening: Join | Invite | None = None) -> None:
+
+class Table:
+    """Keeps the view true to what is heard and done, and sends what follows from it.
+
+    Where the lobby can be seen (`has_lobby`), it is asked for whenever it is.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        seek: Seek,
+        address: str,
+        opening: Join | Invite | None = None,
+        *,
+        has_lobby: bool = False,
+    ) -> None:
         """Ask for the `opening` first, if there is one, in place of the seek: a refusal of it ends everything."""
         self.connection = connection
         self.view = View(address=address)
-        self._seek = seek
+        self._seek = self._first_seek = seek
         self._opening = opening
         self._has_opened = False
+        self._has_lobby = has_lobby
 
     @property
     def is_done(self) -> bool:
@@ -39,17 +60,22 @@ class Table:
         if isinstance(event, Welcome):
             self._begin(event)
         if isinstance(event, Invitation):
-            self.view = replace(self.view, notice=invitation(event, shareable(self.view.address)))
+            self.view = replace(self.view, reachable=shareable(self.view.address))
+            if not self._has_lobby:
+                self.view = replace(self.view, notice=invitation(event, self.view.reachable))
         if isinstance(event, Answered):
             self._say(answered(self.view, event))
             self._end_if_refused(event)
             if isinstance(event.request, Resume) and isinstance(event.answer, Refused) and self.view.match is None:
                 self._look_for_match()
+        self._look_around()
 
     def do(self, action: Action) -> None:
         """Carry out what the player did."""
         self.view, requests = act(self.view, action, self._seek)
+        self._seek = next((each for each in requests if isinstance(each, Seek)), self._seek)
         self._say(requests)
+        self._look_around()
 
     def look_at_link(self) -> None:
         """Take note of how long the way to the server is, where that has changed enough to tell it."""
@@ -71,8 +97,9 @@ class Table:
 
     def _end_if_refused(self, event: Answered) -> None:
         """Say farewell where what we came for cannot be."""
-        is_opening = isinstance(event.request, Join | Invite) and self.view.match is None
-        if isinstance(event.answer, Refused) and (is_opening or event.answer.code == Code.UNKNOWN_GAME):
+        request = structs.replace(event.request, id=0)
+        is_opening = request == self._opening or (request == self._first_seek and _is_unknown_game(event.answer))
+        if isinstance(event.answer, Refused) and is_opening and self.view.match is None:
             farewell = Farewell(Parting.REJECTED, clean(event.answer.message, 400), event.answer.code)
             self.view = replace(self.view, farewell=farewell)
 
@@ -80,6 +107,14 @@ class Table:
         if self.view.seeking is None:
             self.view = replace(self.view, seeking=self._seek)
             self._say((self._seek,))
+
+    def _look_around(self) -> None:
+        """Ask for the lists of the lobby if they are seen and not told."""
+        view = self.view
+        is_seen = self._has_lobby and view.page.kind is Kind.LOBBY and view.link is Link.ONLINE
+        if is_seen and not view.around.is_subscribed:
+            self.view = replace(view, around=replace(view.around, is_subscribed=True))
+            self._say((Lobby(0, on=True),))
 
     def _say(self, requests: tuple[Said, ...]) -> None:
         for request in requests:

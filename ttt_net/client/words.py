@@ -4,10 +4,13 @@ Text from peers is cleaned here once more: the server does so on the way in, and
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 
+from ttt_net.client.pages import TIMES, Kind, Purpose
 from ttt_net.client.view import Link, View
 from ttt_net.clock import TimeControl
-from ttt_net.messages import MAX_NAME_CELLS, Invitation, PlayerInfo, Seek, Snapshot
+from ttt_net.errors import Refusal
+from ttt_net.messages import MAX_NAME_CELLS, Challenged, Invitation, PlayerInfo, Seek, Snapshot
 from ttt_net.text import clean
 
 _HOW = {
@@ -18,6 +21,7 @@ _HOW = {
 }
 MAX_SENTENCE_CELLS = 160
 MAX_MARKS = 4
+MAX_CODE = 12
 _LATENCIES = ((100, "good"), (300, "fair"))
 
 
@@ -61,11 +65,19 @@ def result(match: Snapshot) -> str:
         return "The match was called off; it does not count."
     if outcome.winner is None:
         return "A draw, by agreement." if outcome.reason == "agreement" else "A draw."
+    if match.you is None:
+        return _result_of_others(match, outcome.winner, outcome.reason)
     has_won = outcome.winner == match.you
     opponent = name_of(opponent_of(match))
     winner, loser, losers = ("you", opponent, f"{opponent}'s") if has_won else (opponent, "you", "your")
     how = _HOW.get(outcome.reason, "").format(winner=winner, loser=loser, losers=losers)
     return f"{'You won' if has_won else 'You lost'}{': ' if how else ''}{how}."
+
+
+def _result_of_others(match: Snapshot, side: int, reason: str) -> str:
+    winner, loser = name_of(match.players[side]), name_of(match.players[1 - side])
+    how = _HOW.get(reason, "").format(winner=winner, loser=loser, losers=f"{loser}'s")
+    return f"{winner} won{': ' if how else ''}{how}."
 
 
 def seeking(seek: Seek) -> str:
@@ -92,9 +104,103 @@ def invitation(told: Invitation, address: str) -> str:
     return f"Your code is {code}. A friend joins with: python client.py {address} --join {code}"
 
 
+def game_name(name: str) -> str:
+    """Return a game's name as it may be shown, whoever sent it."""
+    return clean(name, 40) or "?"
+
+
+@lru_cache(maxsize=256)
+def title_and_rule(name: str) -> tuple[str, str]:
+    """Return the title and the rule of a game, or its name alone if only a newer server knows it."""
+    from ttt_net.games import find_game  # the first picture does not wait for the rules
+
+    try:
+        game = find_game(name)
+    except Refusal:
+        return game_name(name), ""
+    return game.title, game.rule
+
+
+def title_of(name: str) -> str:
+    """Return what people call a game."""
+    return title_and_rule(name)[0]
+
+
+def large_code(code: str) -> list[str]:
+    """Return an invitation code to be read out from across the room."""
+    letters = clean(code, MAX_CODE)
+    rule = "+---" * len(letters) + "+"
+    return [rule, "".join(f"| {letter} " for letter in letters) + "|", rule]
+
+
+def join_command(view: View, code: str) -> str:
+    """Return what a friend types to accept an invitation."""
+    return f"python client.py {view.reachable or view.address} --join {clean(code, MAX_CODE)}"
+
+
+def terms(game: str, time: TimeControl | None, *, is_rated: bool) -> str:
+    """Return what is to be played, and how: `connect4, 3+2, rated`."""
+    parts = [title_of(game) if game else "any game"]
+    if time is not None:
+        parts.append(clock_name(time))
+    return ", ".join([*parts, *["rated"] * is_rated])
+
+
+def challenged(challenge: Challenged) -> str:
+    """Return that we are challenged."""
+    wanted = terms(challenge.game, challenge.time, is_rated=False)
+    return f"{label_of(challenge.by)} challenges you: {wanted}."
+
+
+_DECLINED = {
+    "later": "would rather play later",
+    "another_game": "would rather play another game",
+    "another_time": "would rather play with another clock",
+    "no_bots": "plays no bots at the moment",
+    "expired": "did not answer in time",
+    "gone": "has gone",
+}
+
+
+def challenge_over(challenge: Challenged, reason: str) -> str:
+    """Return what became of a challenge of ours that led to no match."""
+    return f"{label_of(challenge.to)} {_DECLINED.get(reason, 'declined')}."
+
+
 def clock_name(time: TimeControl) -> str:
     """Return a time control as it is typed: minutes and seconds, `3+2`."""
     return f"{time.initial_ms / 60_000:g}+{time.increment_ms / 1000:g}"
+
+
+_TITLES = {
+    Kind.LOBBY: "Lobby",
+    Kind.GAMES: "Choose a game",
+    Kind.INVITATION: "Invitation",
+}
+
+
+def title_of_page(view: View) -> str:
+    """Return what a page besides a match is called."""
+    page = view.page
+    if page.kind is Kind.GAMES and page.purpose is Purpose.CHALLENGE:
+        return f"Challenge {clean(page.about, MAX_NAME_CELLS)}"
+    if page.kind is Kind.GAMES and page.purpose is Purpose.INVITE:
+        return "Invite a friend"
+    return _TITLES.get(page.kind, "")
+
+
+def status_of_page(view: View) -> str:
+    """Return in one sentence what is the matter on a page besides a match."""
+    if view.page.kind is Kind.GAMES:
+        time = TIMES[view.page.time]
+        return f"Clock: {clock_name(time) if time is not None else 'none'}"
+    if view.page.kind is Kind.LOBBY and view.link is Link.ONLINE and view.seeking is None:
+        return f"Welcome, {name_of(view.you)}. p finds you an opponent." if view.you is not None else ""
+    if view.seeking is not None:
+        games = ", ".join(map(title_of, view.seeking.games))
+        wanted = terms(games, view.seeking.time, is_rated=False)
+        return f"Looking for an opponent: {wanted} ..."
+    return f"Connecting to {view.address} ..." if view.link is Link.CONNECTING else ""
 
 
 def status(view: View) -> str:
@@ -114,8 +220,8 @@ def status(view: View) -> str:
         return f"Your move {move_name(match, view.pending.move)} is on its way ..."
     if view.is_my_turn:
         return f"Your turn: place {mark_of(match, match.you or 0).replace('/', ' or ')}."
-    opponent = opponent_of(match)
-    return f"{label_of(opponent)} is {'thinking' if opponent.bot is not None else 'to move'} ..."
+    mover = match.players[match.position.to_move or 0]
+    return f"{label_of(mover)} is {'thinking' if mover.bot is not None else 'to move'} ..."
 
 
 def banner(view: View, lost_for_ms: int | None = None) -> str:
@@ -132,10 +238,12 @@ def banner(view: View, lost_for_ms: int | None = None) -> str:
 def offers(match: Snapshot, yes: Mapping[str, str], no: str) -> str:
     """Return what stands on offer, and what to press or type: `yes` by the kind of offer, or `no`."""
     said = []
-    opponent = name_of(opponent_of(match))
     for offer in match.offers:
+        opponent = name_of(match.players[offer.side])
         if offer.side == match.you:
             said.append(f"You offered a {offer.kind}.")
+        elif match.you is None:
+            said.append(f"{opponent} offers a {offer.kind}.")
         else:
             said.append(f"{opponent} offers a {offer.kind}: {yes[offer.kind]} yes, {no} no.")
     return " ".join(dict.fromkeys(said))

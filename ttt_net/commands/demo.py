@@ -19,7 +19,8 @@ from ttt_net import messages as wire
 from ttt_net.client import words
 from ttt_net.client.board import draw_board
 from ttt_net.client.glyphs import Glyphs, glyphs_for
-from ttt_net.client.view import View, update
+from ttt_net.client.update import update
+from ttt_net.client.view import View
 from ttt_net.errors import ConfigurationError, Refusal
 from ttt_net.games import find_game
 

@@ -14,7 +14,8 @@ from ttt_net.client.bot.thinker import Question
 from ttt_net.client.connection import Connection
 from ttt_net.client.dialogue import MAX_MATCHES
 from ttt_net.client.events import Answered, Event, Farewell, Mail, Parting, Stop, Terminal
-from ttt_net.client.view import View, update
+from ttt_net.client.update import update
+from ttt_net.client.view import View
 from ttt_net.errors import Code, Refusal
 from ttt_net.messages import (
     Abort,

@@ -1,0 +1,172 @@
+"""The lobby and the pages that lie on it: keys and news in, requests and rows out."""
+
+import pytest
+
+from tests.client.samples import ANN, BEN, BLITZ, CHALLENGED, LIVE, PLAYERS, SEEKS, snapshot, welcome
+from ttt_net.client import words
+from ttt_net.client.act import act
+from ttt_net.client.draw import draw
+from ttt_net.client.events import Event
+from ttt_net.client.glyphs import BOXES
+from ttt_net.client.keys import action_for
+from ttt_net.client.page_rows import rows_of
+from ttt_net.client.pages import Kind
+from ttt_net.client.update import update
+from ttt_net.client.view import View
+from ttt_net.clock import TimeControl
+from ttt_net.messages import (
+    Accept,
+    Answer,
+    Challenge,
+    Challenged,
+    ChallengeOver,
+    Invitation,
+    Invite,
+    Join,
+    Listed,
+    Players,
+    Said,
+    Seek,
+    Unseek,
+    Watch,
+)
+
+SEEK = Seek(0, ["tictactoe"])
+
+
+def lobby(*events: Event) -> View:
+    view = View(address="192.168.1.20:8765")
+    for event in (welcome(), *events):
+        view = update(view, event, 0)
+    return view
+
+
+def pressed(view: View, *keys: str) -> tuple[View, tuple[Said, ...]]:
+    """Return the view after the keys, and what the last of them says."""
+    requests: tuple[Said, ...] = ()
+    for key in keys:
+        action = action_for(key, view)
+        assert action is not None, key
+        view, requests = act(view, action, SEEK)
+    return view, requests
+
+
+def keys_of(view: View) -> list[str]:
+    return [row.key for row in rows_of(view, 0) if row.enter is not None]
+
+
+def test_own_matches_come_first_and_then_what_can_be_answered_accepted_and_watched() -> None:
+    view, _ = pressed(lobby(snapshot(), SEEKS, PLAYERS, LIVE, CHALLENGED), "escape")
+    assert keys_of(view) == [
+        "own:m1", "challenge:5", "seek:7", "player:Ben", "player:Cleo", "player:alphabeta", "live:m9"
+    ]  # fmt: skip
+
+
+def test_a_seek_on_the_list_is_accepted_with_one_key() -> None:
+    assert pressed(lobby(SEEKS), "c-m")[1] == (Accept(0, seek=7),)
+
+
+def test_the_cursor_stays_with_its_row_while_others_come_and_go() -> None:
+    view, _ = pressed(lobby(PLAYERS), "down")
+    view = update(view, SEEKS, 0)
+    page = draw(view, (80, 24), 0, BOXES).plain
+    assert "> Cleo" in page
+    view = update(view, Players(1, [Listed("Ben")]), 0)
+    assert "> Ben" in draw(view, (80, 24), 0, BOXES).plain, "the nearest when its row is gone"
+
+
+def test_tab_goes_from_section_to_section() -> None:
+    view = lobby(SEEKS, PLAYERS, LIVE)
+    rows = []
+    for _ in range(4):
+        view, _ = pressed(view, "c-i")
+        rows.append(view.page.row)
+    assert rows == ["player:Ben", "live:m9", "seek:7", "player:Ben"]
+
+
+def test_to_play_takes_two_keys_and_a_clock_one_more() -> None:
+    view, requests = pressed(lobby(), "p", "6")
+    assert requests == (Seek(0, ["connect4"]),)
+    assert view.page.kind is Kind.LOBBY
+    assert words.status_of_page(view) == "Looking for an opponent: Connect Four ..."
+    _, requests = pressed(lobby(), "p", "t", "t", "6")
+    assert requests == (Seek(0, ["connect4"], BLITZ),)
+    _, requests = pressed(lobby(), "p", "left", "down", "c-m")
+    assert requests == (Seek(0, ["misere"], TimeControl(900_000, 10_000)),)
+
+
+def test_another_game_is_named() -> None:
+    view, _ = pressed(lobby(), "p", "end", "c-m", *"mnk:7x7,4")
+    assert view.typed == "mnk:7x7,4"
+    _, requests = pressed(view, "c-m")
+    assert requests == (Seek(0, ["mnk:7x7,4"]),)
+
+
+def test_escape_stops_the_search() -> None:
+    view, _ = pressed(lobby(), "p", "1")
+    view, requests = pressed(view, "escape")
+    assert (view.seeking, requests) == (None, (Unseek(0),))
+    assert pressed(view, "escape")[1] == ()
+
+
+def test_a_player_is_challenged_with_two_keys_and_a_bot_only_to_what_it_plays() -> None:
+    view, requests = pressed(lobby(PLAYERS), "c-m", "1")
+    assert requests == (Challenge(0, name="Ben", game="tictactoe"),)
+    bots = Players(1, [Listed("alphabeta", "alphabeta", 0, ["connect4"])])
+    view, _ = pressed(lobby(bots), "c-m")
+    assert keys_of(view) == ["game:connect4", "other"]
+
+
+def test_a_challenge_is_said_counted_down_and_answered() -> None:
+    view = lobby(CHALLENGED)
+    assert words.notice(view) == "Ben challenges you: Connect Four, 3+2."
+    assert "29 s left" in draw(view, (80, 24), 1_000, BOXES).plain
+    assert pressed(view, "a")[1] == (Answer(0, challenge=5, accept=True),)
+    assert pressed(view, "d")[1] == (Answer(0, challenge=5, accept=False),)
+    assert pressed(view, "c-m")[1] == (Answer(0, challenge=5, accept=True),)
+    assert keys_of(update(view, ChallengeOver(5, "expired"), 0)) == []
+    view, requests = pressed(lobby(), "a")
+    assert requests == ()
+    assert words.notice(view) == "Nobody challenges you at the moment."
+
+
+def test_what_became_of_our_own_challenge_is_said_and_it_can_be_taken_back() -> None:
+    view = lobby(Challenged(6, ANN, BEN, "connect4", 30_000))
+    assert pressed(view, "c-m")[1] == (Answer(0, challenge=6, accept=False),)
+    view = update(view, ChallengeOver(6, "later"), 0)
+    assert words.notice(view) == "Ben would rather play later."
+
+
+def test_an_invitation_shows_its_code_and_the_line_to_type() -> None:
+    _, requests = pressed(lobby(), "i", "6")
+    assert requests == (Invite(0, game="connect4"),)
+    view = lobby(Invitation("K7QMX2", "connect4", 600_000))
+    assert view.page.kind is Kind.INVITATION
+    page = draw(view, (80, 24), 0, BOXES).plain
+    assert "| K | 7 | Q | M | X | 2 |" in page
+    assert "python client.py 192.168.1.20:8765 --join K7QMX2" in page
+    assert pressed(view, "escape")[0].page.kind is Kind.LOBBY
+
+
+def test_a_code_is_typed_and_sent() -> None:
+    _, requests = pressed(lobby(), "c", *"k7qmx2", "c-m")
+    assert requests == (Join(0, code="K7QMX2"),)
+    view, requests = pressed(lobby(), "c", "k", "escape")
+    assert (view.typed, requests) == ("", ())
+
+
+def test_a_match_is_watched_with_one_key_from_anywhere_in_the_lobby() -> None:
+    assert pressed(lobby(PLAYERS, LIVE), "w")[1] == (Watch(0, match="m9"),)
+    assert pressed(lobby(LIVE), "c-m")[1] == (Watch(0, match="m9"),)
+
+
+@pytest.mark.parametrize("size", [(24, 8), (40, 12), (80, 24), (200, 60)])
+def test_a_long_lobby_fits_every_window_and_shows_the_cursor(size: tuple[int, int]) -> None:
+    many = Players(100, [Listed(f"player {n:03}") for n in range(100)])
+    view = lobby(many)
+    for _ in range(3):
+        view, _ = pressed(view, *["pagedown"] * 3)
+        lines = draw(view, size, 0, BOXES).split("\n", allow_blank=True)
+        assert len(lines) == size[1]
+        assert max(line.cell_len for line in lines) <= size[0]
+        assert sum(line.plain.startswith("> ") for line in lines) == 1

@@ -1,0 +1,103 @@
+"""What comes of what a player does: an action changes his own part of the view, or becomes requests.
+
+The requests have id 0; the connection numbers them.
+"""
+
+from dataclasses import replace
+
+from ttt_net.client.act_match import Outcome, act_in_match
+from ttt_net.client.act_page import act_on_page
+from ttt_net.client.actions import ON_LISTS, Action, Begin, Do, Open, Pick, Say, Show, Step, Type
+from ttt_net.client.events import Answered
+from ttt_net.client.page_rows import request_for
+from ttt_net.client.pages import Entry, Kind, Page
+from ttt_net.client.update import without
+from ttt_net.client.view import Overlay, View
+from ttt_net.errors import Code
+from ttt_net.messages import Abort, Join, Refused, Resign, Said, Seek, Unseek, Unwatch, Watch
+
+_LONGEST = {Entry.MOVE: 12, Entry.CODE: 12, Entry.GAME: 40}
+"""How much may be typed of each."""
+
+
+def act(view: View, action: Action, seek: Seek) -> Outcome:
+    """Return the view after the action and what to say to the server; `seek` is what `Do.NEW` asks for."""
+    if view.overlay is Overlay.LEAVE and action not in (Do.LEAVE, Do.PLACE):
+        return replace(view, overlay=Overlay.NONE, notice=""), ()
+    view = replace(view, notice="")
+    match action:
+        case Do.HELP:
+            return replace(view, overlay=Overlay.NONE if view.overlay is Overlay.HELP else Overlay.HELP), ()
+        case Do.BACK:
+            return _back(view)
+        case Do.ERASE:
+            return replace(view, typed=view.typed[:-1]), ()
+        case Type(text):
+            return replace(view, typed=(view.typed + text)[: _LONGEST[view.entry]]), ()
+        case Do.PLACE if view.entry is not Entry.MOVE:
+            return _entered(view)
+        case Begin(entry):
+            return replace(view, entry=entry, typed="", overlay=Overlay.NONE), ()
+        case Open(page):
+            return replace(view, pages=(*view.pages, page), overlay=Overlay.NONE), ()
+        case Show(name):
+            return replace(view, shown=name, typed="", pages=(view.pages[0], Page(Kind.MATCH))), ()
+        case Say(request):
+            return said(view, request)
+        case _ if view.page.kind is Kind.MATCH or not (action in ON_LISTS or isinstance(action, Pick | Step)):
+            return act_in_match(view, action, seek)
+        case _:
+            view, then, requests = act_on_page(view, action)
+            return act(view, then, seek) if then is not None else (view, requests)
+
+
+def answered(view: View, event: Answered) -> tuple[Said, ...]:
+    """Return what to say after an answer: whoever leaves too late to call the match off resigns it."""
+    is_too_late = isinstance(event.answer, Refused) and event.answer.code == Code.TOO_LATE
+    if view.is_leaving and is_too_late and isinstance(event.request, Abort):
+        return (Resign(0, match=event.request.match),)
+    return ()
+
+
+def said(view: View, request: Said) -> Outcome:
+    """Say a request; the page that it was chosen on closes."""
+    if view.page.kind is Kind.GAMES:
+        view = replace(view, pages=view.pages[:-1])
+    match request:
+        case Seek():
+            return replace(view, seeking=request), (request,)
+        case Watch(match=name):
+            return replace(view, watching=name), (request,)
+        case _:
+            return view, (request,)
+
+
+def _entered(view: View) -> Outcome:
+    """Take what was typed for what it is."""
+    typed, entry = view.typed.strip(), view.entry
+    view = replace(view, typed="", entry=Entry.MOVE)
+    if not typed:
+        return view, ()
+    match entry:
+        case Entry.CODE:
+            return view, (Join(0, code=typed.upper()),)
+        case Entry.GAME:
+            return said(view, request_for(view.page, typed.lower()))
+        case _:
+            return view, ()
+
+
+def _back(view: View) -> Outcome:
+    """Go back by one step: from a question, from what is being typed, from a page, from a search."""
+    if view.overlay is not Overlay.NONE:
+        return replace(view, overlay=Overlay.NONE), ()
+    if view.typed or view.entry is not Entry.MOVE:
+        return replace(view, typed="", entry=Entry.MOVE), ()
+    if len(view.pages) == 1:
+        return (replace(view, seeking=None), (Unseek(0),)) if view.seeking is not None else (view, ())
+    is_match, match = view.page.kind is Kind.MATCH, view.match
+    view = replace(view, pages=view.pages[:-1])
+    if not is_match or match is None or view.is_live:
+        return view, ()
+    requests = (Unwatch(0, match=match.match),) if view.watching == match.match else ()
+    return without(view, match.match), requests

@@ -1,0 +1,70 @@
+"""What is heard of the others, put where the pages find it: lists, challenges, an invitation, a replay."""
+
+from dataclasses import replace
+
+from ttt_net.client.events import Event
+from ttt_net.client.pages import Around, Kind, Offered, Page
+from ttt_net.client.view import View
+from ttt_net.client.words import challenge_over, challenged
+from ttt_net.messages import Challenged, ChallengeOver, Invitation, Live, Players, Renamed, ReplayTold, Seeks
+
+MAX_CHALLENGES = 20
+"""Challenges that are kept; of more, the oldest are forgotten."""
+
+
+def gathered(view: View, event: Event, now_ms: int) -> View:
+    """Return the view after something was heard that is of no match of ours."""
+    around = view.around
+    match event:
+        case Seeks():
+            return replace(view, around=replace(around, seeks=event))
+        case Players():
+            return replace(view, around=replace(around, players=event))
+        case Live():
+            return replace(view, around=replace(around, live=event))
+        case Challenged():
+            return _challenged(view, event, now_ms)
+        case ChallengeOver():
+            return _challenge_over(view, event)
+        case Invitation():
+            view = replace(view, around=replace(around, invitation=event))
+            return replace(view, pages=(*_without(view.pages, Kind.INVITATION), Page(Kind.INVITATION)))
+        case Renamed():
+            return replace(view, you=event.you, notice="You have another name now.")
+        case ReplayTold():
+            return replace(view, around=_replayed(around, event))
+        case _:
+            return view
+
+
+def _challenged(view: View, event: Challenged, now_ms: int) -> View:
+    others = [each for each in view.around.challenges if each.challenge.challenge != event.challenge]
+    challenges = (*others, Offered(event, now_ms))[-MAX_CHALLENGES:]
+    is_ours = view.you is not None and event.by.name == view.you.name
+    notice = view.notice if is_ours else challenged(event)
+    return replace(view, around=replace(view.around, challenges=challenges), notice=notice)
+
+
+def _challenge_over(view: View, event: ChallengeOver) -> View:
+    gone = [each for each in view.around.challenges if each.challenge.challenge == event.challenge]
+    left = tuple(each for each in view.around.challenges if each not in gone)
+    view = replace(view, around=replace(view.around, challenges=left))
+    is_ours = any(view.you is not None and each.challenge.by.name == view.you.name for each in gone)
+    return replace(view, notice=challenge_over(gone[0].challenge, event.reason)) if is_ours else view
+
+
+def _without(pages: tuple[Page, ...], kind: Kind) -> tuple[Page, ...]:
+    return tuple(page for page in pages if page.kind is not kind)
+
+
+def _replayed(around: Around, event: ReplayTold) -> Around:
+    """Put positions where they belong; what does not fit the match that is stepped through is left out."""
+    replayed = around.replayed
+    if replayed is None or event.match != replayed.match.match:
+        return around
+    positions = list(replayed.positions)
+    cells = len(replayed.match.position.board)
+    for ply, position in enumerate(event.positions, start=event.ply):
+        if 0 <= ply < len(positions) and len(position.board) == cells:
+            positions[ply] = position
+    return replace(around, replayed=replace(replayed, positions=tuple(positions)))

@@ -1,0 +1,65 @@
+"""The rows of every page that is a list: what stands on it, in order, and what each row stands for."""
+
+from collections.abc import Callable
+
+from ttt_net.client import words
+from ttt_net.client.actions import Begin, Say
+from ttt_net.client.lobby_rows import lobby_rows
+from ttt_net.client.pages import TIMES, Entry, Kind, Page, Purpose
+from ttt_net.client.rows import Row
+from ttt_net.client.view import View
+from ttt_net.messages import Challenge, Invite, Said, Seek
+
+
+def rows_of(view: View, now_ms: int) -> list[Row]:
+    """Return the rows of the page that is seen; none for a page that is no list."""
+    rows = _ROWS.get(view.page.kind)
+    return rows(view, now_ms) if rows is not None else []
+
+
+def request_for(page: Page, game: str) -> Said:
+    """Return what choosing that game on the page asks for."""
+    time = TIMES[page.time]
+    match page.purpose:
+        case Purpose.PLAY:
+            return Seek(0, [game], time)
+        case Purpose.CHALLENGE:
+            return Challenge(0, name=page.about, game=game, time=time)
+        case Purpose.INVITE:
+            return Invite(0, game=game, time=time)
+
+
+def _games(view: View, now_ms: int) -> list[Row]:
+    """Return the games to choose from, and last the way to name another one."""
+    from ttt_net.games.catalogue import NAMES  # no other page needs the rules' own list
+
+    page = view.page
+    rows = []
+    for number, name in enumerate(page.games or NAMES, start=1):
+        digit = str(number % 10) if number <= 10 else ""
+        title, rule = words.title_and_rule(name)
+        rows.append(Row((digit, title, rule), f"game:{name}", Say(request_for(page, name))))
+    other = Row(("", "Another", "by its name, such as mnk:7x7,4 or connect4+swap"), "other", Begin(Entry.GAME))
+    return [*rows, other]
+
+
+def _invitation(view: View, now_ms: int) -> list[Row]:
+    invitation = view.around.invitation
+    if invitation is None:
+        return [Row(("The invitation has been used, or was taken back.",))]
+    wanted = words.terms(invitation.game, invitation.time, is_rated=False)
+    return [
+        *(Row((line,)) for line in words.large_code(invitation.code)),
+        Row(("A friend types:",)),
+        Row((f"  {words.join_command(view, invitation.code)}",)),
+        Row(("or presses c in the lobby and types the code.",)),
+        Row(("",)),
+        Row((f"It is for one private match: {wanted}.",)),
+    ]
+
+
+_ROWS: dict[Kind, Callable[[View, int], list[Row]]] = {
+    Kind.LOBBY: lobby_rows,
+    Kind.GAMES: _games,
+    Kind.INVITATION: _invitation,
+}

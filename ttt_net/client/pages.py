@@ -1,0 +1,98 @@
+"""The pages of the screen besides a match: which there are, where the cursor is on them, and what is heard for them."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from ttt_net.clock import TimeControl
+from ttt_net.messages import Challenged, Invitation, Live, Players, Position, Seeks, Snapshot
+
+TIMES = (
+    None,
+    TimeControl(60_000, 0),
+    TimeControl(180_000, 2_000),
+    TimeControl(300_000, 3_000),
+    TimeControl(600_000, 5_000),
+    TimeControl(900_000, 10_000),
+)
+"""The clocks to choose from: none first."""
+
+
+class Kind(Enum):
+    """What a page shows."""
+
+    LOBBY = "lobby"
+    MATCH = "match"
+    GAMES = "games"
+    INVITATION = "invitation"
+    REPLAY = "replay"
+
+
+class Entry(Enum):
+    """What is being typed: a move by its name, or on a line of its own something else."""
+
+    MOVE = "Move"
+    CODE = "Code"
+    GAME = "Game"
+
+
+class Purpose(Enum):
+    """What a game is being chosen for."""
+
+    PLAY = "play"
+    CHALLENGE = "challenge"
+    INVITE = "invite"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page: the row that the cursor is on, and what the page is about.
+
+    `row` is the key of the row, and `place` where it was last seen, so that the cursor stays with its row while rows
+    come and go. `about` is the name of the player or the id of the match that the page is about.
+    """
+
+    kind: Kind
+    row: str = ""
+    place: int = 0
+    about: str = ""
+    purpose: Purpose = Purpose.PLAY
+    games: tuple[str, ...] = ()
+    """The games to choose from; none means all."""
+    time: int = 0
+    """Which of the time controls is chosen."""
+    is_rated: bool = False
+    ply: int = 0
+    """The position that a replay is at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """A challenge, and when we heard of it."""
+
+    challenge: Challenged
+    heard_at_ms: int
+
+    def left_ms(self, now_ms: int) -> int:
+        """Return how long it can still be answered."""
+        return max(0, self.challenge.expires_in_ms - (now_ms - self.heard_at_ms))
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """A match that is stepped through: the positions that are there, by ply."""
+
+    match: Snapshot
+    positions: tuple[Position | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What is heard of the others: the newest of each list."""
+
+    is_subscribed: bool = False
+    seeks: Seeks | None = None
+    players: Players | None = None
+    live: Live | None = None
+    challenges: tuple[Offered, ...] = ()
+    invitation: Invitation | None = None
+    replayed: Replayed | None = None
