@@ -155,6 +155,11 @@ class RawPeer:
     async def send(self, data: bytes) -> None:
         await asyncio.get_running_loop().sock_sendall(self.socket, data)
 
+    async def pause(self) -> None:
+        """Let what was sent arrive as a segment of its own, most of the time."""
+        for _ in range(3):
+            await asyncio.sleep(0)
+
     async def _receive(self) -> bytes:
         try:
             return await asyncio.get_running_loop().sock_recv(self.socket, 65_536)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.peer import BINARY, CLOSE, CONT, HANDSHAKE, PING, PONG, TEXT, client_frame, said
+from tests.server.peer import BINARY, CONT, HANDSHAKE, PING, PONG, TEXT, client_frame, said
 from tests.server.running import running, until
 from ttt_net.server.connection import Connection, frame
 from ttt_net.server.limits import Limits
@@ -18,103 +18,7 @@ FAST = Limits(messages=Rate(1_000_000))
 """No limit of rate, for those who are to be stopped by another."""
 
 
-def opening(*lines: bytes, method: bytes = b"GET", version: bytes = b"HTTP/1.1", drop: bytes = b"~") -> bytes:
-    """Return a handshake without the header line that starts with `drop`, and with more lines."""
-    _, *headers = HANDSHAKE.rstrip().split(b"\r\n")
-    kept = [header for header in headers if not header.startswith(drop)]
-    return b"\r\n".join((method + b" / " + version, *kept, *lines)) + b"\r\n\r\n"
-
-
-OPENINGS = [
-    ("a handshake", opening(), 101),
-    ("no key", opening(drop=b"Sec-WebSocket-Key"), 400),
-    ("a short key", opening(b"Sec-WebSocket-Key: aaaa", drop=b"Sec-WebSocket-Key"), 400),
-    ("two keys", opening(b"Sec-WebSocket-Key: " + b"A" * 22 + b"=="), 400),
-    ("an old version", opening(b"Sec-WebSocket-Version: 8", drop=b"Sec-WebSocket-Version"), 400),
-    ("no upgrade in Connection", opening(b"Connection: close", drop=b"Connection"), 426),
-    ("an upgrade to something else", opening(b"Upgrade: h2c", drop=b"Upgrade"), 426),
-    ("a POST", opening(method=b"POST"), 405),
-    ("HTTP/1.0", opening(version=b"HTTP/1.0"), 505),
-    ("HTTP/9", opening(version=b"HTTP/9"), None),
-    ("a body", opening(b"Content-Length: 5"), None),
-    ("a very long line", b"GET /" + b"a" * 10_000, 414),
-    ("a very long header", opening(b"X: " + b"a" * 10_000), 431),
-    ("a thousand headers", opening(*[b"X: y"] * 1_000), 431),
-    ("no HTTP at all", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", None),
-    ("zeros", bytes(10_000), 414),
-    ("zeros without end", bytes(20_000), None),
-    ("line feeds", b"\n" * 10_000, None),
-    ("a foreign page", opening(b"Origin: http://evil.example"), 403),
-    ("a page of nowhere", opening(b"Origin: null"), 403),
-    ("a page of our own", opening(b"Origin: http://127.0.0.1"), 101),
-    ("two origins", opening(b"Origin: http://127.0.0.1", b"Origin: http://evil.example"), 403),
-    ("two hosts", opening(b"Origin: http://127.0.0.1", b"Host: evil.example"), 403),
-    ("an origin that cannot be read", opening(b"Origin: http://[", b"X: y"), 403),
-    ("a plain request", b"GET / HTTP/1.1\r\n\r\n", 200),
-    ("a check of health", b"GET /healthz HTTP/1.1\r\n\r\n", 200),
-    ("a page that is not there", b"GET /favicon.ico HTTP/1.1\r\n\r\n", 404),
-    ("a plain POST", b"POST / HTTP/1.1\r\n\r\n", 405),
-    ("two requests at once", b"GET /healthz HTTP/1.1\r\n\r\n" * 2, 200),
-    ("a handshake and a close at once", opening() + client_frame(CLOSE), 101),
-    ("a handshake and a ping at once", opening() + client_frame(PING), 101),
-    ("a handshake and rubbish at once", opening() + b"\xff" * 100, 101),
-]
-
-
-@pytest.mark.parametrize(("sent", "status"), [row[1:] for row in OPENINGS], ids=[row[0] for row in OPENINGS])
-async def test_an_opening_is_answered_with_its_status(tmp_path: Path, sent: bytes, status: int | None) -> None:
-    async with running(tmp_path) as server:
-        peer = await server.raw()
-        await peer.send(sent)
-        assert await peer.status() == status
-        peer.close()
-        await server.until_empty()
-
-
 HELLO = said("hello", protocols=[1], name="Ann")
-HUGE = struct.pack("!BBQ", 0x81, 0x80 | 127, 2**62)
-
-FRAMES = [
-    ("a binary frame", client_frame(BINARY, b"{}"), 1003),
-    ("a binary frame in pieces", client_frame(BINARY, b"{", fin=False), 1003),
-    ("a frame without a mask", client_frame(TEXT, b"{}", masked=False), 1002),
-    ("a reserved bit", client_frame(TEXT, b"{}", rsv=4), 1002),
-    ("a reserved opcode", client_frame(3, b"{}"), 1002),
-    ("a reserved control opcode", client_frame(11), 1002),
-    ("a long ping", client_frame(PING, bytes(126)), 1002),
-    ("a ping in pieces", client_frame(PING, fin=False), 1002),
-    ("a continuation of nothing", client_frame(CONT, b"{}"), 1002),
-    ("a text within a text", client_frame(TEXT, b"{", fin=False) + client_frame(TEXT, b"}"), 1002),
-    ("a close of one byte", client_frame(CLOSE, b"\x03"), 1002),
-    ("a close with a code that none may send", client_frame(CLOSE, struct.pack("!H", 1005)), 1002),
-    ("a close whose reason is not UTF-8", client_frame(CLOSE, struct.pack("!H", 1000) + b"\xff"), 1007),
-    ("a close", client_frame(CLOSE, struct.pack("!H", 1000)), 1000),
-    ("a close of 4 bytes within a text", client_frame(TEXT, b"{", fin=False) + client_frame(CLOSE, b"\x03\xe8"), 1002),
-    ("a text that is not UTF-8", client_frame(TEXT, b'{"type":"\xff"}'), 1007),
-    ("half a letter at the end", client_frame(TEXT, b"\xc3"), 1007),
-    ("a surrogate in UTF-8", client_frame(TEXT, b"\xed\xa0\x80"), 1007),
-    ("4,097 bytes", client_frame(TEXT, b" " * 4_097), 1009),
-    ("4,097 bytes in pieces", client_frame(TEXT, b" " * 4_000, fin=False) + client_frame(CONT, b" " * 97), 1009),
-    ("2^62 bytes announced", HUGE, 1009),
-    ("2^63 bytes announced", struct.pack("!BBQ", 0x81, 0x80 | 127, 2**63), 1009),
-    ("a binary frame and a close", client_frame(BINARY, b"{}") + client_frame(CLOSE, b"\x03\xe8"), None),
-    ("bad text and a close", client_frame(TEXT, b"\xff") + client_frame(CLOSE, b"\x03\xe8"), None),
-]
-
-
-@pytest.mark.parametrize("is_in", [False, True], ids=["before hello", "after hello"])
-@pytest.mark.parametrize(("sent", "code"), [row[1:] for row in FRAMES], ids=[row[0] for row in FRAMES])
-async def test_a_broken_frame_is_answered_with_its_close_code(
-    tmp_path: Path, sent: bytes, code: int | None, is_in: bool
-) -> None:
-    async with running(tmp_path) as server:
-        peer = await server.raw()
-        await (peer.hello("Ann") if is_in else peer.upgrade())
-        await peer.send(sent)
-        heard = await peer.close_code()
-        assert heard == code or (code is None and heard in (1000, 1003, 1007))
-        peer.close()
-        await server.until_empty()
 
 
 async def test_a_message_of_4096_bytes_is_read_and_refused_with_its_id(tmp_path: Path) -> None:

@@ -1,0 +1,201 @@
+"""A table of openings and frames that no client would send, each with the answer that it earns."""
+
+import struct
+import zlib
+from pathlib import Path
+
+import pytest
+
+from tests.server.peer import BINARY, CLOSE, CONT, HANDSHAKE, PING, TEXT, client_frame
+from tests.server.running import running
+from ttt_net.server.limits import Limits
+from ttt_net.server.rate import Rate
+
+FAST = Limits(messages=Rate(1_000_000))
+
+
+def opening(*lines: bytes, method: bytes = b"GET", version: bytes = b"HTTP/1.1", drop: bytes = b"~") -> bytes:
+    """Return a handshake without the header line that starts with `drop`, and with more lines."""
+    _, *headers = HANDSHAKE.rstrip().split(b"\r\n")
+    kept = [header for header in headers if not header.startswith(drop)]
+    return b"\r\n".join((method + b" / " + version, *kept, *lines)) + b"\r\n\r\n"
+
+
+OPENINGS = [
+    ("a handshake", opening(), 101),
+    ("no key", opening(drop=b"Sec-WebSocket-Key"), 400),
+    ("a short key", opening(b"Sec-WebSocket-Key: aaaa", drop=b"Sec-WebSocket-Key"), 400),
+    ("two keys", opening(b"Sec-WebSocket-Key: " + b"A" * 22 + b"=="), 400),
+    ("an old version", opening(b"Sec-WebSocket-Version: 8", drop=b"Sec-WebSocket-Version"), 400),
+    ("no upgrade in Connection", opening(b"Connection: close", drop=b"Connection"), 426),
+    ("an upgrade to something else", opening(b"Upgrade: h2c", drop=b"Upgrade"), 426),
+    ("a POST", opening(method=b"POST"), 405),
+    ("HTTP/1.0", opening(version=b"HTTP/1.0"), 505),
+    ("HTTP/9", opening(version=b"HTTP/9"), None),
+    ("a body", opening(b"Content-Length: 5"), None),
+    ("a very long line", b"GET /" + b"a" * 10_000, 414),
+    ("a very long header", opening(b"X: " + b"a" * 10_000), 431),
+    ("a thousand headers", opening(*[b"X: y"] * 1_000), 431),
+    ("no HTTP at all", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", None),
+    ("zeros", bytes(10_000), 414),
+    ("zeros without end", bytes(20_000), None),
+    ("line feeds", b"\n" * 10_000, None),
+    ("a foreign page", opening(b"Origin: http://evil.example"), 403),
+    ("a page of nowhere", opening(b"Origin: null"), 403),
+    ("a page of our own", opening(b"Origin: http://127.0.0.1"), 101),
+    ("two origins", opening(b"Origin: http://127.0.0.1", b"Origin: http://evil.example"), 403),
+    ("two hosts", opening(b"Origin: http://127.0.0.1", b"Host: evil.example"), 403),
+    ("an origin that cannot be read", opening(b"Origin: http://[", b"X: y"), 403),
+    ("a plain request", b"GET / HTTP/1.1\r\n\r\n", 200),
+    ("a check of health", b"GET /healthz HTTP/1.1\r\n\r\n", 200),
+    ("a page that is not there", b"GET /favicon.ico HTTP/1.1\r\n\r\n", 404),
+    ("a plain POST", b"POST / HTTP/1.1\r\n\r\n", 405),
+    ("two requests at once", b"GET /healthz HTTP/1.1\r\n\r\n" * 2, 200),
+    ("a handshake and a close at once", opening() + client_frame(CLOSE), 101),
+    ("a handshake and a ping at once", opening() + client_frame(PING), 101),
+    ("a handshake and rubbish at once", opening() + b"\xff" * 100, 101),
+]
+
+
+@pytest.mark.parametrize(("sent", "status"), [row[1:] for row in OPENINGS], ids=[row[0] for row in OPENINGS])
+async def test_an_opening_is_answered_with_its_status(tmp_path: Path, sent: bytes, status: int | None) -> None:
+    async with running(tmp_path) as server:
+        peer = await server.raw()
+        await peer.send(sent)
+        assert await peer.status() == status
+        peer.close()
+        await server.until_empty()
+
+
+HUGE = struct.pack("!BBQ", 0x81, 0x80 | 127, 2**62)
+
+FRAMES = [
+    ("a binary frame", client_frame(BINARY, b"{}"), 1003),
+    ("a binary frame in pieces", client_frame(BINARY, b"{", fin=False), 1003),
+    ("a frame without a mask", client_frame(TEXT, b"{}", masked=False), 1002),
+    ("a reserved bit", client_frame(TEXT, b"{}", rsv=4), 1002),
+    ("a reserved opcode", client_frame(3, b"{}"), 1002),
+    ("a reserved control opcode", client_frame(11), 1002),
+    ("a long ping", client_frame(PING, bytes(126)), 1002),
+    ("a ping in pieces", client_frame(PING, fin=False), 1002),
+    ("a continuation of nothing", client_frame(CONT, b"{}"), 1002),
+    ("a text within a text", client_frame(TEXT, b"{", fin=False) + client_frame(TEXT, b"}"), 1002),
+    ("a close of one byte", client_frame(CLOSE, b"\x03"), 1002),
+    ("a close with a code that none may send", client_frame(CLOSE, struct.pack("!H", 1005)), 1002),
+    ("a close whose reason is not UTF-8", client_frame(CLOSE, struct.pack("!H", 1000) + b"\xff"), 1007),
+    ("a close", client_frame(CLOSE, struct.pack("!H", 1000)), 1000),
+    ("a close of 4 bytes within a text", client_frame(TEXT, b"{", fin=False) + client_frame(CLOSE, b"\x03\xe8"), 1002),
+    ("a text that is not UTF-8", client_frame(TEXT, b'{"type":"\xff"}'), 1007),
+    ("half a letter at the end", client_frame(TEXT, b"\xc3"), 1007),
+    ("a surrogate in UTF-8", client_frame(TEXT, b"\xed\xa0\x80"), 1007),
+    ("4,097 bytes", client_frame(TEXT, b" " * 4_097), 1009),
+    ("4,097 bytes in pieces", client_frame(TEXT, b" " * 4_000, fin=False) + client_frame(CONT, b" " * 97), 1009),
+    ("2^62 bytes announced", HUGE, 1009),
+    ("2^63 bytes announced", struct.pack("!BBQ", 0x81, 0x80 | 127, 2**63), 1009),
+    ("a binary frame and a close", client_frame(BINARY, b"{}") + client_frame(CLOSE, b"\x03\xe8"), None),
+    ("bad text and a close", client_frame(TEXT, b"\xff") + client_frame(CLOSE, b"\x03\xe8"), None),
+]
+
+
+@pytest.mark.parametrize("is_in", [False, True], ids=["before hello", "after hello"])
+@pytest.mark.parametrize(("sent", "code"), [row[1:] for row in FRAMES], ids=[row[0] for row in FRAMES])
+async def test_a_broken_frame_is_answered_with_its_close_code(
+    tmp_path: Path, sent: bytes, code: int | None, is_in: bool
+) -> None:
+    async with running(tmp_path) as server:
+        peer = await server.raw()
+        await (peer.hello("Ann") if is_in else peer.upgrade())
+        await peer.send(sent)
+        heard = await peer.close_code()
+        assert heard == code or (code is None and heard in (1000, 1003, 1007))
+        peer.close()
+        await server.until_empty()
+
+
+async def test_compression_is_never_agreed_to_and_a_compressed_bomb_is_a_broken_frame(tmp_path: Path) -> None:
+    deflate = zlib.compressobj(9, zlib.DEFLATED, -15)
+    bomb = deflate.compress(bytes(50_000_000)) + deflate.flush(zlib.Z_SYNC_FLUSH)
+    assert len(bomb) < 50_000
+    async with running(tmp_path) as server:
+        peer = await server.raw()
+        await peer.send(opening(b"Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits"))
+        head = await peer.read_head()
+        assert head.startswith(b"HTTP/1.1 101 ")
+        assert b"extensions" not in head.lower()
+        await peer.send(client_frame(TEXT, bomb[:4_000], rsv=4))
+        assert await peer.close_code() == 1002
+
+
+def fragments(sizes: list[int]) -> bytes:
+    """Return a message in fragments of those sizes, without its last one."""
+    return b"".join(client_frame(CONT if number else TEXT, b" " * size, fin=False) for number, size in enumerate(sizes))
+
+
+BOMBS = [
+    ("1 MB in one frame", client_frame(TEXT, bytes(1_000_000)), 1009),
+    ("4,097 bytes in pieces of 17", fragments([17] * 241), 1009),
+    ("a binary frame of 1 MB", client_frame(BINARY, bytes(1_000_000)), 1009),
+    ("2^62 bytes announced", HUGE, 1009),
+    ("a deep array", client_frame(TEXT, b"[" * 4_096), "bad_message"),
+    ("a long number", client_frame(TEXT, b'{"type":"who","id":' + b"9" * 4_000 + b"}"), "bad_message"),
+    ("an endless exponent", client_frame(TEXT, b'{"type":"who","id":1e999999999}'), "bad_message"),
+    ("a thousand keys", client_frame(TEXT, b"{" + b'"a":1,' * 600 + b'"b":2}'), "bad_message"),
+    ("escapes", client_frame(TEXT, b'{"type":"' + b"\\u0000" * 600 + b'"}'), "bad_message"),
+]
+
+
+@pytest.mark.parametrize(("bomb", "end"), [row[1:] for row in BOMBS], ids=[row[0] for row in BOMBS])
+async def test_a_hundred_bombs_cost_those_who_throw_them_and_nobody_else(
+    tmp_path: Path, bomb: bytes, end: int | str
+) -> None:
+    async with running(tmp_path, FAST) as server:
+        first, second, match = await server.pair()
+        for number in range(100):
+            peer = await server.raw()
+            await peer.upgrade()
+            try:
+                await peer.send(bomb)
+            except ConnectionError:  # closed before all of it was there
+                assert end == 1009
+            if isinstance(end, int):
+                assert await peer.close_code() in (end, None), "a reset may overtake the close frame"
+            else:
+                assert (await peer.hear("refused"))["code"] == end
+            peer.close()
+            if number in (20, 60):
+                await (first, second)[number // 40].ok("play", match=match, ply=number // 40, move=number // 20)
+        assert len((await second.resume(match))["moves"]) == 2
+        await first.close()
+        await second.close()
+        await server.until_empty()
+
+
+async def test_a_message_that_never_ends_is_held_in_4_kib(tmp_path: Path) -> None:
+    async with running(tmp_path, FAST) as server:
+        peer = await server.raw()
+        await peer.hello("Mallory")
+        connection = server.connection_of("Mallory")
+        await peer.send(fragments([1_000] * 4 + [0] * 50_000) + client_frame(PING, b"?"))
+        while (await peer.read_frame() or (0, b""))[1] != b"?":
+            pass
+        assert connection._fragments is not None
+        assert len(connection._fragments) == 4_000
+
+
+async def test_the_same_bytes_end_the_same_way_however_they_are_cut(tmp_path: Path) -> None:
+    """A frame may come in any number of segments; so may a broken one."""
+    async with running(tmp_path, FAST) as server:
+        for _, sent, code in FRAMES:
+            for pieces in (2, 7):
+                peer = await server.raw()
+                await peer.upgrade()
+                step = max(1, len(sent) // pieces)
+                for start in range(0, len(sent), step):
+                    try:
+                        await peer.send(sent[start : start + step])
+                    except ConnectionError:
+                        break
+                    await peer.pause()
+                assert await peer.close_code() in (code, None) if code else True
+                peer.close()
+        await server.until_empty()
