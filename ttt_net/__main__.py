@@ -22,7 +22,9 @@ VERBS = {
     "analyse": "say what every move of a position is worth, and why",
     "book": "build the opening book of Connect Four, which takes hours",
     "arena": "let strategies play one another, and print a cross table",
-    "admin": "look after a server that runs here: figures, players, kick, announce, drain",
+    "admin": "look after a server that runs here: figures, players, bans, announcements, restarts",
+    "backup": "copy a server's journal, while it runs or not",
+    "restore": "check a backup, and put it back",
 }
 """The verbs, each the name of a module in `ttt_net.commands`, and what they do."""
 

@@ -19,6 +19,7 @@ from ttt_net.server.countdown import spoken
 from ttt_net.text import clean
 
 _TIMEOUT_S = 10.0
+_BACKUP_S = 600.0
 MAX_ANSWER_BYTES = 1_048_576
 
 
@@ -32,7 +33,8 @@ class Line:
         """Return the server's answer; one that says no raises `ConfigurationError`."""
         try:
             self._connection.send(words.encode(question).decode())
-            answer: words.AnyAnswer = words.decode_answer(self._connection.recv(timeout=_TIMEOUT_S))
+            patience_s = _BACKUP_S if isinstance(question, words.Backup) else _TIMEOUT_S
+            answer: words.AnyAnswer = words.decode_answer(self._connection.recv(timeout=patience_s))
         except (OSError, WebSocketException, msgspec.MsgspecError) as error:
             raise ConfigurationError(f"the server did not answer: {error or 'it took too long'}") from None
         if isinstance(answer, words.Failed):
@@ -106,6 +108,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         each.add_argument("reason", nargs="?", default="", help="what he is told")
         each.add_argument("--for", dest="for_s", metavar="TIME", type=_stretch, help="90m, 12h, 7d; else for good")
     acts.add_parser("bans", help="list who is banned or muted")
+    acts.add_parser("backup", help="have the server copy its journal").add_argument("file", type=Path)
     audit = acts.add_parser("audit", help="list what admins did")
     audit.add_argument("last", nargs="?", type=int, default=50, help="how many acts (default %(default)s)")
     announce = acts.add_parser("announce", help="show a line to everybody")
@@ -133,6 +136,7 @@ QUESTIONS: dict[str, Callable[[argparse.Namespace], words.AnyAsked]] = {
     "mute": lambda args: words.Mute(args.name, args.reason, args.for_s),
     "unmute": lambda args: words.Unmute(args.name),
     "bans": lambda args: words.Bans(),
+    "backup": lambda args: words.Backup(str(args.file.absolute())),
     "audit": lambda args: words.Audit(args.last),
     "announce": lambda args: words.Announce(args.text),
     "drain": lambda args: words.Drain(None if args.cancel else args.seconds),

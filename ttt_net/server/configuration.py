@@ -39,6 +39,7 @@ class Configuration:
         (), "pages that may connect besides the server's own, such as https://play.example"
     )
     public: bool = setting(False, "for strangers: refuse to start without TLS, here or in a proxy")
+    retention_days: int = setting(0, "forget matches so many days after their end; 0: never", most=36_500)
     log_format: str = setting("plain", "how a line of the log is written", choices=FORMATS)
     log_level: str = setting("warning", "what is logged; info adds start, stop and who was dropped", choices=LEVELS)
     tls: Tls = field(default_factory=Tls)

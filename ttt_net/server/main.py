@@ -28,6 +28,7 @@ from ttt_net.server.encryption import Encrypted
 from ttt_net.server.greeting import Whereabouts, greet
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Database, Journal
+from ttt_net.server.journal.retention import Retention
 from ttt_net.server.notify import keep_alive, notify
 from ttt_net.server.sources import Order, as_file, read_order
 
@@ -128,7 +129,8 @@ async def serving(
     loop = asyncio.get_running_loop()
     async with asyncio.TaskGroup() as tasks:
         writing = tasks.create_task(database.run())
-        ticking = tasks.create_task(_tick(hub))
+        retention = Retention(database, hub.configuration.retention_days, hub.now_ms, hub.tables.keys)
+        ticking = tasks.create_task(_tick(hub, retention))
         sampling = tasks.create_task(_sample_lag(hub))
         living = tasks.create_task(keep_alive(lambda: "{} players, {} matches".format(*hub.census())))
         load_sanctions(database, hub.sanctions)
@@ -167,11 +169,12 @@ def _end_at_once() -> NoReturn:
     os._exit(1)
 
 
-async def _tick(hub: Hub) -> None:
+async def _tick(hub: Hub, retention: Retention) -> None:
     loop = asyncio.get_running_loop()
     while True:
         await asyncio.sleep(_TICK_S)
         hub.tick(loop.time())
+        retention.tick()
 
 
 async def _sample_lag(hub: Hub) -> None:

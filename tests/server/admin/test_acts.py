@@ -9,6 +9,7 @@ from tests.server.admin.attended import attended
 from tests.server.peer import Peer
 from tests.server.running import running
 from ttt_net.server.configuration import Configuration
+from ttt_net.server.journal.backup import verify
 
 
 async def test_a_banned_player_is_sent_away_and_not_let_in_under_any_name(tmp_path: Path) -> None:
@@ -102,6 +103,17 @@ async def test_every_act_is_in_the_audit_log_and_stays_there(tmp_path: Path) -> 
         assert acts[1]["what"] == "Ann: rude"
         assert acts[2]["what"].startswith("Ann until ")
         assert [act["act"] for act in (await admin.ask("audit", last=2))["acts"]] == ["drain", "drain"]
+
+
+async def test_the_server_copies_its_journal_when_asked(tmp_path: Path) -> None:
+    async with attended(tmp_path / "data") as each, each.admin() as admin:
+        await each.server.pair()
+        copy = tmp_path / "copy"
+        assert "bytes" in await admin.done("backup", file=str(copy))
+        assert verify(copy).matches == 1
+        assert "never written over" in await admin.failed("backup", file=str(copy))
+        assert "must be a whole one" in await admin.failed("backup", file="copy")
+        assert [act["act"] for act in (await admin.ask("audit"))["acts"]] == ["backup"]
 
 
 async def test_without_a_disk_a_ban_is_refused_but_a_kick_is_not(tmp_path: Path) -> None:

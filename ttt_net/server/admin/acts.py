@@ -1,14 +1,17 @@
 """What an admin does: each act is logged, and written down in the journal's audit log."""
 
+import asyncio
 import logging
 import sqlite3
 from collections.abc import Callable
+from pathlib import Path
 
 from ttt_net.errors import Closing, Code, Refusal
 from ttt_net.server.admin import words
 from ttt_net.server.countdown import Countdown, spoken
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Database, StorageError, host
+from ttt_net.server.journal.backup import back_up
 from ttt_net.server.journal.host import Note
 from ttt_net.server.sanctions import Act, Sanction, Sanctions, network_to_ban, of_player, until
 from ttt_net.server.session import Session
@@ -37,6 +40,8 @@ class Acts:
         self._hub = hub
         self._database = database
         self._countdown = countdown
+        self._is_backing_up = False
+        self._is_attending = True
 
     def carry_out(self, asked: words.AnyAsked, answer: Answer) -> None:
         """Do what is asked."""
@@ -59,6 +64,8 @@ class Acts:
                 answer(self._bans())
             case words.Audit():
                 self._audit(asked, answer)
+            case words.Backup():
+                self._back_up(asked, answer)
             case _:
                 raise AssertionError(f"{asked} is no act")
 
@@ -185,6 +192,33 @@ class Acts:
                 for each in self._hub.sanctions.in_force()
             ]
         )
+
+    # Backups.
+
+    def _back_up(self, asked: words.Backup, answer: Answer) -> None:
+        file = Path(asked.file)
+        if not file.is_absolute():
+            raise Refusal(Code.BAD_MESSAGE, f"{file}: the path must be a whole one, for the server is elsewhere")
+        if self._is_backing_up:
+            raise Refusal(Code.TOO_FAST, "another backup is under way")
+        self._is_backing_up = True
+        journal = self._database.path
+        work = asyncio.get_running_loop().run_in_executor(None, back_up, journal, file, lambda: self._is_attending)
+
+        def done(copied: asyncio.Future[int]) -> None:
+            self._is_backing_up = False
+            error = copied.exception()
+            if error:
+                answer(words.Failed(str(error)))
+                return
+            self._note("backup", str(file))
+            answer(words.Done(f"{file}: {copied.result():,} bytes"))
+
+        work.add_done_callback(done)
+
+    def stop(self) -> None:
+        """Give up a backup that is under way."""
+        self._is_attending = False
 
     # The audit log.
 

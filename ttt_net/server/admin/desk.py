@@ -64,7 +64,8 @@ class Desk:
             connection.tick(now_s)
 
     def close_all(self) -> None:
-        """Drop all connections."""
+        """Drop all connections, and what they had asked for."""
+        self._acts.stop()
         for connection in list(self._connections):
             connection.close(Closing.RESTART)
             connection.abort()

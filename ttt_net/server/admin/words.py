@@ -66,6 +66,12 @@ class Unmute(Asked, frozen=True):
     name: Name
 
 
+class Backup(Asked, frozen=True):
+    """Copy the journal to a file that does not exist yet; the server writes it, as the user that it runs as."""
+
+    file: Annotated[str, Meta(min_length=1, max_length=1_000)]
+
+
 class Bans(Asked, frozen=True):
     """Ask who is banned or muted: `SanctionRows`."""
 
@@ -88,7 +94,7 @@ class Drain(Asked, frozen=True):
     in_s: Annotated[int, Meta(ge=0, le=86_400)] | None
 
 
-AnyAsked = Stats | Players | Matches | Bans | Audit | Kick | Ban | Unban | Mute | Unmute | Announce | Drain
+AnyAsked = Stats | Players | Matches | Bans | Audit | Kick | Ban | Unban | Mute | Unmute | Announce | Drain | Backup
 
 
 class Answer(Struct, frozen=True, tag_field="answer", tag=str.lower):

@@ -56,6 +56,7 @@ class Database:
 
     def __init__(self, path: Path) -> None:
         """Open or create the file; what is wrong with it raises `ConfigurationError`."""
+        self.path = path
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._gathered: list[_Job] = []
         self.commit_s = Histogram()

@@ -221,6 +221,8 @@ CREATE TABLE audit (
     act TEXT NOT NULL,
     what TEXT NOT NULL
 ) STRICT;
+CREATE INDEX matches_by_end ON matches (ended_ms) WHERE is_over;    -- those two are for forgetting old matches
+CREATE INDEX results_of_match ON results (match);
 """
 
 
@@ -322,7 +324,7 @@ def _keep_order(connection: sqlite3.Connection) -> None:
 
 
 def _keep_sanctions(connection: sqlite3.Connection) -> None:
-    """Step 4: whom the host has banned or muted, and what his admins did."""
+    """Step 4: whom the host has banned or muted, what his admins did, and which matches are old."""
     _run(connection, _SANCTIONS)
 
 

@@ -1,0 +1,192 @@
+"""A copy that is made while moves are written, checked before it is trusted, and put back."""
+
+import os
+import sqlite3
+import stat
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.server.journal.test_schema import VERSION_1
+from tests.server.peer import Peer
+from tests.server.running import Server, running
+from ttt_net.__main__ import main
+from ttt_net.errors import ConfigurationError
+from ttt_net.server.journal import Database
+from ttt_net.server.journal.backup import Contents, back_up, restore, verify
+from ttt_net.server.journal.schema import SCHEMA_VERSION
+
+JOURNAL = "journal.sqlite"
+
+
+def names(folder: Path) -> set[str]:
+    return {file.name for file in folder.iterdir()}
+
+
+async def played(server: Server, *names: str) -> tuple[Peer, Peer, str]:
+    first, second, match = await server.pair(*names)
+    await first.play(match, (first, 0), (second, 4), (first, 1))
+    return first, second, match
+
+
+async def test_a_copy_of_a_running_server_has_all_that_was_acknowledged(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        first, _, match = await played(server)
+        assert back_up(tmp_path / JOURNAL, tmp_path / "copy") == (tmp_path / "copy").stat().st_size
+        assert verify(tmp_path / "copy") == Contents(players=2, matches=1, unfinished=1, facts=4)
+        await first.ok("resign", match=match)
+    assert verify(tmp_path / "copy").unfinished == 1, "it is of the moment in which it was made"
+    assert stat.S_IMODE((tmp_path / "copy").stat().st_mode) == 0o600
+    assert names(tmp_path) == {"copy", JOURNAL, "journal.lock"}
+
+
+async def test_a_copy_that_is_put_back_goes_on_where_it_was(tmp_path: Path) -> None:
+    async with running(tmp_path / "one") as server:
+        first, _, match = await played(server)
+        back_up(tmp_path / "one" / JOURNAL, tmp_path / "copy")
+    assert restore(tmp_path / "copy", tmp_path / "two" / JOURNAL).facts == 4
+    async with running(tmp_path / "two") as server:
+        again = await server.connect()
+        assert (await again.hello(token=first.token))["matches"] == [match]
+        assert len((await again.resume(match))["moves"]) == 3
+
+
+async def test_writing_goes_on_while_a_copy_is_made_and_the_copy_is_of_one_moment(tmp_path: Path) -> None:
+    """The copying is stopped after every page, and each time a move is made."""
+    async with running(tmp_path) as server:
+        first, second, match = await server.pair(games=["mnk:19x19,19"])
+        before = len((await first.resume(match))["moves"])
+        moments = 0
+
+        def look() -> bool:
+            nonlocal moments
+            moments += 1
+            with closing(sqlite3.connect(tmp_path / JOURNAL, timeout=5)) as other, other:
+                other.execute("UPDATE players SET created_ms = ?", (moments,))
+            return True
+
+        import ttt_net.server.journal.backup as module
+
+        pages, module._PAGES = module._PAGES, 1
+        try:
+            back_up(tmp_path / JOURNAL, tmp_path / "copy", look)
+        finally:
+            module._PAGES = pages
+        assert moments > 10
+        assert before == 0
+        await second.ok("ping")
+    with closing(sqlite3.connect(tmp_path / "copy")) as copy:
+        assert max(created for (created,) in copy.execute("SELECT created_ms FROM players")) > moments, "none of these"
+
+
+def test_a_copy_that_is_no_longer_wanted_leaves_nothing(tmp_path: Path) -> None:
+    with closing(Database(tmp_path / JOURNAL)):
+        with pytest.raises(ConfigurationError, match="the server ends"):
+            back_up(tmp_path / JOURNAL, tmp_path / "copy", lambda: False)
+        assert not list(tmp_path.glob("copy*"))
+
+
+def test_a_copy_is_never_written_over(tmp_path: Path) -> None:
+    with closing(Database(tmp_path / JOURNAL)):
+        (tmp_path / "copy").write_text("dear diary")
+        with pytest.raises(ConfigurationError, match="never written over"):
+            back_up(tmp_path / JOURNAL, tmp_path / "copy")
+        assert (tmp_path / "copy").read_text() == "dear diary"
+
+
+@pytest.mark.parametrize("where", ["nowhere/copy", "file/copy"])
+def test_where_nothing_can_be_written_it_is_said_in_one_line(tmp_path: Path, where: str) -> None:
+    (tmp_path / "file").touch()
+    with closing(Database(tmp_path / JOURNAL)), pytest.raises(ConfigurationError, match="cannot write"):
+        back_up(tmp_path / JOURNAL, tmp_path / where)
+
+
+def test_without_a_journal_there_is_nothing_to_copy(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="cannot read the journal"):
+        back_up(tmp_path / JOURNAL, tmp_path / "copy")
+
+
+async def damaged(folder: Path, how: str) -> Path:
+    async with running(folder / "server") as server:
+        await played(server)
+        back_up(folder / "server" / JOURNAL, folder / "copy")
+    copy = folder / "copy"
+    match how:
+        case "empty":
+            copy.write_bytes(b"")
+        case "half":
+            os.truncate(copy, copy.stat().st_size // 2)
+        case "text":
+            copy.write_text("dear diary" * 1_000)
+        case _:
+            with closing(sqlite3.connect(copy)) as connection, connection:
+                connection.execute(how)
+    return copy
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        "empty",
+        "half",
+        "text",
+        "DELETE FROM facts WHERE seq = 3",
+        "DELETE FROM facts WHERE seq = 4",
+        "UPDATE facts SET fact = CAST('{}' AS BLOB) WHERE seq = 2",
+        "DELETE FROM matches",
+        "PRAGMA user_version = 1000",
+    ],
+)
+async def test_a_damaged_copy_is_refused_and_nothing_is_put_in_place(tmp_path: Path, how: str) -> None:
+    copy = await damaged(tmp_path, how)
+    if how.endswith("seq = 4"):
+        assert verify(copy).facts == 3, "a match without its last move is a match; nobody can tell"
+        return
+    with pytest.raises(ConfigurationError) as by_verify:
+        verify(copy)
+    with pytest.raises(ConfigurationError) as by_restore:
+        restore(copy, tmp_path / "new" / JOURNAL)
+    assert "\n" not in f"{by_verify.value}{by_restore.value}"
+    assert names(tmp_path / "new") <= {"journal.lock"}
+
+
+async def test_a_journal_that_is_there_is_kept_aside(tmp_path: Path) -> None:
+    async with running(tmp_path / "one") as server:
+        await played(server)
+        back_up(tmp_path / "one" / JOURNAL, tmp_path / "copy")
+        with pytest.raises(ConfigurationError, match="another server is using"):
+            restore(tmp_path / "copy", tmp_path / "one" / JOURNAL, is_replacing=True)
+        await played(server, "Cid", "Dan")
+    with pytest.raises(ConfigurationError, match="--replace"):
+        restore(tmp_path / "copy", tmp_path / "one" / JOURNAL)
+    restore(tmp_path / "copy", tmp_path / "one" / JOURNAL, is_replacing=True)
+    assert verify(tmp_path / "one" / JOURNAL).players == 2
+    assert verify(tmp_path / "one" / f"{JOURNAL}.before").players == 4
+
+
+def test_a_copy_of_an_older_program_is_brought_up_to_date(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "copy")) as connection:
+        connection.executescript(VERSION_1)
+        connection.execute("PRAGMA user_version = 1")
+    restore(tmp_path / "copy", tmp_path / "data" / JOURNAL)
+    with closing(sqlite3.connect(tmp_path / "data" / JOURNAL)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
+    with closing(sqlite3.connect(tmp_path / "copy")) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+
+
+async def test_the_commands_do_as_they_say(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data, copy = str(tmp_path / "data"), str(tmp_path / "copy")
+    async with running(tmp_path / "data") as server:
+        await played(server)
+        assert main(["backup", copy, "--data", data]) == 0
+    assert " bytes" in capsys.readouterr().out
+    assert main(["backup", copy, "--data", data]) == 2
+    assert "never written over" in capsys.readouterr().err
+    assert main(["restore", copy, "--verify"]) == 0
+    assert "is whole: 2 players, 1 matches (1 unfinished), 4 facts" in capsys.readouterr().out
+    assert main(["restore", copy, "--data", data]) == 2
+    assert "--replace" in capsys.readouterr().err
+    assert main(["restore", copy, "--data", data, "--replace"]) == 0
+    assert "2 players" in capsys.readouterr().out

@@ -1,0 +1,26 @@
+"""`backup`: copy the journal, while a server runs or not; `restore` puts it back."""
+
+import argparse
+from pathlib import Path
+
+from ttt_net.commands.source import add_data
+from ttt_net.server.journal.backup import back_up
+from ttt_net.server.main import JOURNAL_FILE
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the verb and its arguments."""
+    parser = subparsers.add_parser(
+        "backup",
+        help="copy a server's journal, while it runs or not",
+        description="Copy a server's journal as it is at this moment; the server goes on meanwhile.",
+    )
+    parser.add_argument("file", type=Path, help="the copy; it must not exist")
+    add_data(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Copy, and say how large the copy is."""
+    size = back_up(args.data / JOURNAL_FILE, args.file)
+    print(f"{args.file}: {size:,} bytes")
+    return 0

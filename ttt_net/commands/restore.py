@@ -1,0 +1,31 @@
+"""`restore`: check a backup of the journal, and put it back."""
+
+import argparse
+from pathlib import Path
+
+from ttt_net.commands.source import add_data
+from ttt_net.server.journal.backup import restore, verify
+from ttt_net.server.main import JOURNAL_FILE
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the verb and its arguments."""
+    parser = subparsers.add_parser(
+        "restore",
+        help="check a backup, and put it back",
+        description="Check a backup by playing every match in it through, then put it in the server's folder.",
+    )
+    parser.add_argument("file", type=Path, help="the backup; it stays as it is")
+    parser.add_argument("--verify", action="store_true", help="only check it")
+    parser.add_argument("--replace", action="store_true", help="put it in the place of a journal, which is kept aside")
+    add_data(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Check, put back, and say what is in it."""
+    if args.verify:
+        print(f"{args.file} is whole: {verify(args.file)}")
+        return 0
+    contents = restore(args.file, args.data / JOURNAL_FILE, is_replacing=args.replace)
+    print(f"{args.data / JOURNAL_FILE}: {contents}")
+    return 0

@@ -1,0 +1,154 @@
+"""The journal as a copy to keep: made while the server runs, checked before it is trusted, put back in its place."""
+
+import contextlib
+import os
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
+from ttt_net.errors import ConfigurationError, TttNetError
+from ttt_net.match import Match
+from ttt_net.server.journal.database import Database, StorageError, open_readonly
+from ttt_net.server.journal.sqlite import read_match
+
+_PAGES = 1_024
+"""Pages between two looks at whether it is still wanted."""
+
+
+class Contents(NamedTuple):
+    """What was found in a journal that is whole."""
+
+    players: int
+    matches: int
+    unfinished: int
+    facts: int
+
+    def __str__(self) -> str:
+        """Return it in words."""
+        return (
+            f"{self.players:,} players, {self.matches:,} matches ({self.unfinished:,} unfinished), {self.facts:,} facts"
+        )
+
+
+def back_up(journal: Path, file: Path, is_wanted: Callable[[], bool] = lambda: True) -> int:
+    """Copy the journal as it is at this moment, whether a server writes to it or not; return the size in bytes.
+
+    The file appears whole or not at all, readable by its owner alone. It must not exist. Never holds up the server: it
+    reads one snapshot of the write-ahead log. Raises `ConfigurationError`.
+    """
+    if file.exists():
+        raise ConfigurationError(f"{file} exists; a backup is never written over")
+    part = file.with_name(f"{file.name}.part")
+    try:
+        with contextlib.ExitStack() as cleanup:
+            os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600))
+            cleanup.callback(part.unlink, missing_ok=True)
+            _copy(journal, part, is_wanted)
+            _sync(part)
+            os.link(part, file)  # unlike a rename, it fails when somebody else was faster
+        _sync(file.parent)
+        return file.stat().st_size
+    except OSError as error:
+        raise ConfigurationError(f"cannot write {file}: {error.strerror}") from None
+    except sqlite3.Error as error:
+        raise ConfigurationError(f"cannot back up {journal}: {error}") from None
+
+
+def _copy(journal: Path, part: Path, is_wanted: Callable[[], bool]) -> None:
+    def look(status: int, remaining: int, total: int) -> None:
+        if not is_wanted():
+            raise ConfigurationError("the server ends, and the backup with it")
+
+    with closing(open_readonly(journal)) as source, closing(sqlite3.connect(part)) as target:
+        source.execute("BEGIN")  # one snapshot for all steps; without it, each commit would make it begin anew
+        source.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        source.backup(target, pages=_PAGES, progress=look, sleep=0)
+        target.execute("PRAGMA journal_mode = DELETE")  # one file, with no log beside it
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def verify(backup: Path) -> Contents:
+    """Return what is in a backup, after every match in it was played through; raises `ConfigurationError`.
+
+    A backup of an older program is brought up to date first, in a copy.
+    """
+    with tempfile.TemporaryDirectory(prefix="ttt_net-verify-") as folder:
+        return _prepare(backup, Path(folder) / "journal.sqlite")
+
+
+def restore(backup: Path, journal: Path, *, is_replacing: bool = False) -> Contents:
+    """Check the backup and put it in the place of the journal, which no server may hold; return what is in it.
+
+    A journal that is there is refused, or kept as `.before` where it is to be replaced. Raises `ConfigurationError`.
+    """
+    if journal.exists() and not is_replacing:
+        raise ConfigurationError(f"{journal} exists; with --replace it is kept as {journal.name}.before")
+    journal.parent.mkdir(parents=True, exist_ok=True)
+    fresh = journal.with_suffix(".restoring")  # which has the same lock, so no server can start meanwhile
+    try:
+        contents = _prepare(backup, fresh)
+        if journal.exists():
+            with closing(Database(journal)):
+                pass  # bring what is in its log home
+            journal.replace(journal.with_name(f"{journal.name}.before"))
+        fresh.replace(journal)
+        _sync(journal.parent)
+    except OSError as error:
+        raise ConfigurationError(f"cannot write {journal}: {error.strerror}") from None
+    finally:
+        for name in (fresh.name, f"{fresh.name}-wal", f"{fresh.name}-shm"):
+            fresh.with_name(name).unlink(missing_ok=True)
+    return contents
+
+
+def _prepare(backup: Path, copy: Path) -> Contents:
+    """Copy the backup, bring the copy up to date, and check it."""
+    try:
+        shutil.copyfile(backup, copy)
+        copy.chmod(0o600)
+    except OSError as error:
+        raise ConfigurationError(f"cannot read {backup}: {error.strerror}") from None
+    if copy.stat().st_size == 0:
+        raise ConfigurationError(f"{backup} is empty")
+    with closing(Database(copy)), closing(open_readonly(copy)) as connection:
+        return check(connection)
+
+
+def check(connection: sqlite3.Connection) -> Contents:
+    """Return what is in a journal; what is broken in it raises `ConfigurationError`."""
+    try:
+        (verdict,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+        if verdict != "ok" or connection.execute("PRAGMA foreign_key_check").fetchone():
+            raise ConfigurationError(f"the file is damaged: {verdict}")
+        facts = 0
+        ids = [match for (match,) in connection.execute("SELECT id FROM matches")]
+        for match in ids:
+            facts += _play_through(connection, match)
+        (players,) = connection.execute("SELECT count(*) FROM players").fetchone()
+        (unfinished,) = connection.execute("SELECT count(*) FROM matches WHERE NOT is_over").fetchone()
+    except sqlite3.Error as error:
+        raise ConfigurationError(f"the file is damaged: {error}") from None
+    return Contents(players, len(ids), unfinished, facts)
+
+
+def _play_through(connection: sqlite3.Connection, match: str) -> int:
+    try:
+        record = read_match(connection, match)
+        assert record is not None, "its id was just read"
+        Match.from_facts(record.facts)
+    except (TttNetError, StorageError, ValueError, AssertionError) as error:
+        raise ConfigurationError(f"match {match} cannot be played through: {error}") from None
+    if [fact.seq for fact in record.facts] != list(range(1, len(record.facts) + 1)):
+        raise ConfigurationError(f"match {match} lacks facts")
+    return len(record.facts)
