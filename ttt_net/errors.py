@@ -68,6 +68,8 @@ class Code(StrEnum):
     NO_OFFER = "no_offer", "there is no such offer to decline"
     TURNED_DOWN = "turned_down", "that offer was turned down or taken back; it can be made again after the next move"
     OPPONENT_GONE = "opponent_gone", "the other player has left or is busy elsewhere"
+    NO_ENGINE = "no_engine", "this server analyses no matches"
+    BUSY = "busy", "as many matches as may wait to be analysed; ask again after `retry_after_ms`"
     STORAGE = "storage", "the server cannot write to its disk; nothing was changed; try again"
 
 

@@ -271,6 +271,12 @@ class Record(Said, frozen=True):
     match: MatchId
 
 
+class Analyse(Said, frozen=True):
+    """Have a finished match looked at by an engine, if `features` has `analyse`; the answer may take half a minute."""
+
+    match: MatchId
+
+
 class Ping(Said, frozen=True):
     """Ask for an answer, to measure the way."""
 
@@ -303,6 +309,7 @@ AnySaid = (
     | Leaderboard
     | Replay
     | Record
+    | Analyse
     | Ping
 )
 
@@ -761,6 +768,30 @@ class ReplayTold(Heard, frozen=True, tag="replay"):
     last: int
 
 
+class AnalysedMove(Struct, frozen=True, omit_defaults=True):
+    """A move that was made, as an engine sees it: what it made of the game for who made it, and what was best.
+
+    `value` is 1 for a game that is won from there on, -1 for a lost one, 0 for a drawn one or when it is not known:
+    then `score` is an estimate from -1 to 1. `turning` marks a move that gave a win or a draw away.
+    """
+
+    ply: int
+    move: int
+    value: int
+    best: list[str]
+    turning: bool = False
+    score: float | None = None
+    side: int = 0
+
+
+class AnalysisTold(Heard, frozen=True, tag="analysis"):
+    """A finished match, move by move; with fewer moves than it had when the time was up. `exact`: nothing estimated."""
+
+    match: str
+    moves: list[AnalysedMove]
+    exact: bool
+
+
 class RecordTold(Heard, frozen=True, tag="record"):
     """A finished match as a text to keep."""
 
@@ -814,6 +845,7 @@ AnyHeard = (
     | LeaderboardTold
     | ReplayTold
     | RecordTold
+    | AnalysisTold
     | Restarting
     | Notice
 )

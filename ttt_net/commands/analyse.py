@@ -35,7 +35,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--position", metavar="P", help="a position such as 'X.O/.X./..O'; - reads one a line")
     where.add_argument("--moves", metavar="M", help="the moves that lead to the position, such as 'b2 a1'")
-    where.add_argument("--match", metavar="FILE|ID", help="a file of records, or the id of a match on this machine")
+    where.add_argument("--match", metavar="FILE|ID", help="a file of records (- reads one), or the id of a match here")
     parser.add_argument("--number", type=positive, metavar="N", help="which record of the file, counted from 1")
     parser.add_argument("--data", type=Path, metavar="FOLDER", help="where the server keeps its matches")
     parser.add_argument("--strategy", choices=NAMES, help="let this one choose the move")

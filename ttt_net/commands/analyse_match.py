@@ -1,6 +1,7 @@
 """`analyse --match`: a recorded match move by move, with its turning points and a chart."""
 
 import argparse
+import json
 from typing import Any
 
 from rich.console import Console
@@ -25,7 +26,12 @@ def show_match(args: argparse.Namespace, limit: Limit) -> None:
     """Print the table of the match's moves, and in words where it turned."""
     record = chosen(load_records(args.match, args.data or DEFAULT_DATA), args)
     game, console = find_game(record.game), Console()
-    reviewed = list(review(game, [made.move for made in record.moves], limit, first_position(game, record.start)))
+    found = review(game, [made.move for made in record.moves], limit, first_position(game, record.start))
+    if args.json:
+        for each in found:
+            print(json.dumps(as_json(game, each)), flush=True)
+        return
+    reviewed = list(found)
     names = " – ".join(escape(player.name) for player in record.players)
     table = Table("move", "by", "played", "value", "best was", "who wins", title=f"{game.title}: {names}")
     for each in reviewed:
@@ -37,6 +43,20 @@ def show_match(args: argparse.Namespace, limit: Limit) -> None:
     turns = [sentence(game, each) for each in reviewed if each.lost]
     for turn in turns or ["No move gave away anything."]:
         console.print(turn)
+
+
+def as_json(game: Game[Any], each: Reviewed) -> dict[str, object]:
+    """Return a move as JSON holds it; values are from the view of who made it, null where they are not known."""
+    return {
+        "ply": each.ply,
+        "side": each.side,
+        "move": each.move,
+        "name": game.move_names[each.move],
+        "value": each.was.result,
+        "estimate": None if each.was.result is not None else each.was.value,
+        "best": [game.move_names[move] for move in each.best],
+        "lost": each.lost,
+    }
 
 
 def chosen(records: list[Record], args: argparse.Namespace) -> Record:

@@ -1,7 +1,9 @@
 """Where recorded matches come from: files of records, and the journal of a server on this machine."""
 
 import argparse
+import contextlib
 import re
+import sys
 from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
@@ -26,13 +28,13 @@ def add_data(parser: argparse.ArgumentParser) -> None:
 def load_records(source: str, data: Path) -> list[Record]:
     """Return the matches in the file `source`, or the one of that id in the journal of the folder `data`.
 
-    What cannot be found or read raises `ConfigurationError` and says why.
+    A `source` of `-` is the standard input. What cannot be found or read raises `ConfigurationError` and says why.
     """
     path = Path(source)
-    if not path.exists() and _MATCH_ID.fullmatch(source):
+    if source != "-" and not path.exists() and _MATCH_ID.fullmatch(source):
         return _from_journal(data, [source])
     try:
-        with path.open("rb") as file:
+        with contextlib.nullcontext(sys.stdin.buffer) if source == "-" else path.open("rb") as file:
             content = file.read(MAX_FILE_BYTES + 1)
     except OSError as error:
         raise ConfigurationError(f"cannot read {source}: {error.strerror}") from None

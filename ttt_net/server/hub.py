@@ -16,6 +16,7 @@ from websockets.server import ServerProtocol
 from ttt_net import messages as wire
 from ttt_net.errors import Closing, Code, Refusal
 from ttt_net.match import Match
+from ttt_net.server.analyst import Analyst
 from ttt_net.server.archive import Archive
 from ttt_net.server.archive import Request as ArchiveRequest
 from ttt_net.server.configuration import Configuration
@@ -53,7 +54,6 @@ class Hub:
         self.configuration = configuration
         self.name = clean(configuration.title, 40)
         self.limits = configuration.limits
-        self._features = ["guests"] if self.limits.allow_guests else []
         self.meters = Meters()
         self.now_ms = now_ms
         self.sessions: dict[PlayerId, Session] = {}
@@ -68,6 +68,9 @@ class Hub:
         self._reception = Reception(self, rng)
         self._archive = Archive(self)
         self._registrar = Registrar(self)
+        self.analyst = Analyst(self)
+        offered = {"guests": self.limits.allow_guests, "analyse": self.analyst.is_open}
+        self._features = [feature for feature, is_offered in offered.items() if is_offered]
         listing = self._reception.listing
         self.noticeboard = Noticeboard(
             {"seeks": listing.seeks, "players": listing.players, "live": listing.live}, now_ms
@@ -155,6 +158,8 @@ class Hub:
             session.connection.send(self.noticeboard.frame("live"))
         elif isinstance(said, ArchiveRequest):
             self._archive.act(session, said)
+        elif isinstance(said, wire.Analyse):
+            self.analyst.act(session, said)
         elif self._is_draining:
             raise Refusal(Code.RESTARTING, "the server is about to restart; your match is safe", COME_BACK_MS)
         elif isinstance(said, TableRequest):

@@ -42,6 +42,7 @@ class Limits:
     closing_s: float = setting(2.0, "how long the closing handshake may take", least=0.05, most=60)
     unsent_bytes: int = setting(65_536, "what may wait here for a reader that is behind", least=16_384)
     unsent_messages: int = setting(64, "the same, in messages", least=8)
+    analysis_s: float = setting(20.0, "how long a finished match may be analysed on request; 0: never", most=600)
     kernel_send_buffer: int = setting(
         32_768, "asked of the kernel, which takes twice as much; else it buffers megabytes for a reader that stopped"
     )

@@ -132,6 +132,7 @@ async def serving(
         retention = Retention(database, hub.configuration.retention_days, hub.now_ms, hub.tables.keys)
         ticking = tasks.create_task(_tick(hub, retention))
         sampling = tasks.create_task(_sample_lag(hub))
+        analysing = tasks.create_task(hub.analyst.run())
         living = tasks.create_task(keep_alive(lambda: "{} players, {} matches".format(*hub.census())))
         load_sanctions(database, hub.sanctions)
         server = await loop.create_server(_protocols(hub, loop, certificate), sock=listening, backlog=BACKLOG)
@@ -151,6 +152,7 @@ async def serving(
             living.cancel()
             ticking.cancel()
             sampling.cancel()
+            analysing.cancel()
 
 
 def _protocols(
