@@ -36,6 +36,7 @@ SHARED: tuple[type[Struct], ...] = (
     wire.AwayInfo,
     wire.OutcomeInfo,
     wire.RatingChange,
+    wire.AnalysedMove,
     wire.RatingInfo,
     wire.HeadToHead,
     wire.FinishedMatch,

@@ -78,6 +78,7 @@ SAID: dict[type, st.SearchStrategy[wire.AnySaid]] = {
     ),
     wire.Replay: st.builds(wire.Replay, id=ids, match=names, ply=small),
     wire.Record: st.builds(wire.Record, id=ids, match=names),
+    wire.Analyse: st.builds(wire.Analyse, id=ids, match=names),
     wire.Ping: st.builds(wire.Ping, id=ids),
 }
 
@@ -99,6 +100,7 @@ positions = st.builds(
     legal=st.lists(small),
     line=st.lists(small),
     marks=st.tuples(text, text),
+    blocks=st.sampled_from(["", "X.O=....."]),
 )
 FACTS: dict[type, st.SearchStrategy[wire.Fact]] = {
     wire.Started: st.builds(

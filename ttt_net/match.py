@@ -221,6 +221,7 @@ class Match:
             legal=[] if is_over else list(game.actions(state)),
             line=list(game.line(state)),
             marks=game.marks(state),
+            blocks=game.blocks(state),
         )
 
     def snapshot(self, you: Side | None, present: tuple[bool, bool], now_ms: int, watchers: int = 0) -> wire.Snapshot:

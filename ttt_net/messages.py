@@ -346,10 +346,11 @@ class GameInfo(Struct, frozen=True, omit_defaults=True):
     block: list[int] | None = None
 
 
-class Position(Struct, frozen=True):
+class Position(Struct, frozen=True, omit_defaults=True):
     """Where a match stands: one character per cell (`X`, `O`, `.`), whose turn, the legal moves, the completed line.
 
     `to_move` is null and `legal` empty when the match is over. `marks` is the mark that each side places.
+    `blocks` is there where a board consists of small ones: who won each, `=` if nobody can, `.` while it is open.
     """
 
     ply: int
@@ -358,6 +359,7 @@ class Position(Struct, frozen=True):
     legal: list[int]
     line: list[int]
     marks: tuple[str, str]
+    blocks: str = ""
 
 
 class ClockInfo(Struct, frozen=True):

@@ -117,6 +117,13 @@ class Game(ABC, Generic[S]):
         """Return the mark that each side places, by side; two characters where it may choose."""
         return ("X", "O")
 
+    def blocks(self, state: S) -> str:
+        """Return one character per small board, row by row: who won it, `=` if nobody can, `.` while it is open.
+
+        Empty in games whose boards have no small boards.
+        """
+        return ""
+
     def details(self, state: S) -> str:
         """Return what of the position the board does not show, as words of text; empty in most games."""
         return ""

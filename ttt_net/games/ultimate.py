@@ -108,6 +108,11 @@ class UltimateGame(Game[UltimateState]):
         boards = {b for line in _SMALL_LINES if won & line == line for b in cells_of(line)}
         return tuple(sorted(cell for b in boards for cell in _CELL[b]))
 
+    def blocks(self, state: UltimateState) -> str:
+        """Return who won each small board."""
+        marks = ((state.won_first, "X"), (state.won_second, "O"), (state.closed, "="))
+        return "".join(next((mark for boards, mark in marks if boards >> b & 1), ".") for b in range(9))
+
     def details(self, state: UltimateState) -> str:
         """Return which board the next move is in, if it is not free."""
         return "" if state.target == ANY else f"next {state.target + 1}"
