@@ -1,0 +1,163 @@
+"""What docs/hosting.md tells a host to do, done: the proxies in front of a real server, and the service's file."""
+
+import asyncio
+import json
+import shutil
+import ssl
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from websockets.asyncio.client import connect
+
+from tests.end_to_end.process import PATIENCE_S, ROOT, Process, running
+from tests.end_to_end.proxies import HOSTING, PROXIES, proxied, put
+from tests.server.peer import Peer
+from ttt_net.__main__ import main
+from ttt_net.server.sources import read_order
+
+FOR_PROXIES = ("--public", "--behind-proxy", "--no-announce")
+IMPATIENT = ("--limits-ping-after-s", "0.2", "--limits-dead-after-s", "2")
+
+
+class Outside:
+    """The way in from the Internet: through the proxy, from an address of the caller's choosing."""
+
+    def __init__(self, port: int, context: ssl.SSLContext) -> None:
+        self.port = port
+        self._context = context
+
+    async def join(self, name: str, address: str, **more: Any) -> Peer:
+        peer = Peer(
+            await connect(
+                f"wss://play.example.org:{self.port}/",
+                host="127.0.0.1",
+                port=self.port,
+                local_addr=(address, 0),
+                ssl=self._context,
+                proxy=None,
+                compression=None,
+                ping_interval=None,
+                **more,
+            )
+        )
+        await peer.hello(name=name)
+        return peer
+
+
+async def players(data: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
+    """Return the address of each player, as the admin sees it."""
+    capsys.readouterr()
+    assert await asyncio.to_thread(main, ["admin", "--data", str(data), "--json", "players"]) == 0
+    return {row["name"]: row["address"] for row in json.loads(capsys.readouterr().out)["players"]}
+
+
+@pytest.mark.parametrize("name", PROXIES)
+async def test_a_match_is_played_through_the_proxy_and_callers_keep_their_addresses(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async with (
+        running(tmp_path / "data", *FOR_PROXIES) as server,
+        proxied(name, tmp_path / "proxy", server.port) as (port, authority),
+    ):
+        context = ssl.create_default_context()
+        authority.configure_trust(context)
+        outside = Outside(port, context)
+        ann = await outside.join("Ann", "127.0.0.2")
+        liar = {"X-Forwarded-For": "198.51.100.7", "Origin": f"https://play.example.org:{port}"}
+        bob = await outside.join("Bob", "127.0.0.3", additional_headers=liar)
+        assert await players(tmp_path / "data", capsys) == {"Ann": "127.0.0.2", "Bob": "127.0.0.3"}
+        await a_whole_match(ann, bob)
+        with pytest.raises(Exception, match="403"):
+            await outside.join("Eve", "127.0.0.4", additional_headers={"Origin": "https://evil.example"})
+        await asyncio.to_thread(main, ["admin", "--data", str(tmp_path / "data"), "ban", "127.0.0.3", "lying"])
+        assert await bob.close_code() == 4005
+        with pytest.raises(Exception, match="403"):
+            await outside.join("Bob again", "127.0.0.3")
+        await restarted_in_mid_play(server, ann)
+
+
+async def a_whole_match(ann: Peer, bob: Peer) -> None:
+    for peer in (ann, bob):
+        await peer.ok("seek", games=["tictactoe"])
+    snapshots = [await peer.hear("snapshot") for peer in (ann, bob)]
+    first, second = (ann, bob) if snapshots[0]["you"] == 0 else (bob, ann)
+    match = snapshots[0]["match"]
+    for ply, move in enumerate((0, 3, 1, 4, 2)):
+        await (first, second)[ply % 2].ok("play", match=match, ply=ply, move=move)
+        await (second, first)[ply % 2].hear("played", ply=ply + 1)
+    for peer in (first, second):
+        assert (await peer.hear("ended"))["reason"] == "line"
+
+
+async def restarted_in_mid_play(server: Process, ann: Peer) -> None:
+    """The code that says "come back" reaches the client through the proxy."""
+    server.process.terminate()
+    assert await ann.close_code() == 1012
+    assert await server.exit_code() == 0
+
+
+@pytest.mark.parametrize("name", PROXIES)
+async def test_a_silent_link_is_kept_open_by_the_servers_pings(name: str, tmp_path: Path) -> None:
+    """Longer than the server's patience with a silent peer: pings and pongs find their way through the proxy."""
+    async with (
+        running(
+            tmp_path / "data", *FOR_PROXIES, "--limits-ping-after-s", "0.2", "--limits-dead-after-s", "2"
+        ) as server,
+        proxied(name, tmp_path / "proxy", server.port) as (port, authority),
+    ):
+        context = ssl.create_default_context()
+        authority.configure_trust(context)
+        ann = await Outside(port, context).join("Ann", "127.0.0.2")
+        await asyncio.sleep(
+            4
+        )  # the proxy's own patience is what is waited for; there is no event for "nothing happened"
+        await ann.ok("ping")
+
+
+def test_the_printed_configuration_is_one_and_is_found_fit_for_strangers(tmp_path: Path) -> None:
+    file = tmp_path / "server.toml"
+    file.write_text(put((HOSTING / "server.toml").read_text(), ("/var/lib/ttt_net", str(tmp_path / "data"))))
+    configuration = read_order(["--config", str(file)], {}).configuration
+    assert configuration.public
+    assert configuration.behind_proxy
+    checked = subprocess.run(
+        [sys.executable, str(ROOT / "server.py"), "check", "--config", str(file)],
+        capture_output=True, text=True, timeout=PATIENCE_S, check=False,
+    )  # fmt: skip
+    complaints = [line for line in checked.stdout.splitlines() if "as root" not in line]  # as a test may be run
+    assert (complaints, checked.stderr) == ([], "")
+
+
+@pytest.fixture
+def unit(tmp_path: Path) -> Path:
+    """The service's file, with a program that is there."""
+    if shutil.which("systemd-analyze") is None:
+        pytest.skip("systemd-analyze is not installed")
+    file = tmp_path / "ttt_net.service"
+    file.write_text(put((HOSTING / "ttt_net.service").read_text(), ("/opt/ttt_net/.venv/bin/python", sys.executable)))
+    return file
+
+
+def test_the_services_file_has_no_mistake(unit: Path) -> None:
+    verified = subprocess.run(
+        ["systemd-analyze", "verify", str(unit)], capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
+    complaints = [line for line in (verified.stdout + verified.stderr).splitlines() if "ttt_net" in line]
+    assert (verified.returncode, complaints) == (0, [])
+
+
+def test_the_services_file_shuts_the_server_in(unit: Path) -> None:
+    """systemd's own figure for how exposed a service is, in tenths; below 20 it says `OK`."""
+    rated = subprocess.run(
+        ["systemd-analyze", "security", "--offline=true", "--threshold=20", str(unit)],
+        capture_output=True, text=True, timeout=PATIENCE_S, check=False,
+    )  # fmt: skip
+    assert rated.returncode == 0, rated.stdout[-300:]
+
+
+@pytest.mark.parametrize("name", ["ttt_net.service", "server.toml", "nginx.conf", "Caddyfile"])
+def test_each_file_is_named_in_the_page(name: str) -> None:
+    assert f"(hosting/{name})" in (ROOT / "docs" / "hosting.md").read_text()
