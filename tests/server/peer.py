@@ -140,8 +140,10 @@ class RawPeer:
         self._unread = b""
 
     @classmethod
-    async def connect(cls, port: int, receive_buffer: int | None = None) -> "RawPeer":
+    async def connect(cls, port: int, receive_buffer: int | None = None, source: str | None = None) -> "RawPeer":
         sock = socket.socket()
+        if source:
+            sock.bind((source, 0))
         if receive_buffer:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         sock.setblocking(False)

@@ -1,0 +1,219 @@
+"""Many at once who want no match: those who do want one go on playing. Answers are counted, not milliseconds."""
+
+import asyncio
+import contextlib
+import socket
+import struct
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from websockets.exceptions import WebSocketException
+
+from tests.server.peer import HANDSHAKE, PING, Peer, RawPeer, client_frame, said
+from tests.server.running import Server, running, until
+from ttt_net.server.connection import Connection
+from ttt_net.server.limits import Limits
+from ttt_net.server.rate import Rate
+
+BOARD = "mnk:7x7,7"
+"""49 moves, none of which ends the match when they are made in order."""
+PLIES = 40
+
+
+class Players:
+    """Two who play on whatever happens; each move is answered and heard by both."""
+
+    def __init__(self, first: Peer, second: Peer, match: str) -> None:
+        self._peers = (first, second)
+        self._match = match
+        self.plies = 0
+
+    async def play_on(self) -> None:
+        """Make the rest of the moves, one after the other."""
+        while self.plies < PLIES:
+            await self.move()
+
+    async def move(self) -> None:
+        """Make one move."""
+        mover, other = self._peers[self.plies % 2], self._peers[1 - self.plies % 2]
+        await mover.ok("play", match=self._match, ply=self.plies, move=self.plies)
+        await other.hear("played", match=self._match, move=self.plies)
+        self.plies += 1
+
+
+@asynccontextmanager
+async def at_play(server: Server) -> AsyncIterator[Players]:
+    """Let two play while the block runs; at its end they must have made every move, and be there still."""
+    first, second, match = await server.pair(games=[BOARD])
+    players = Players(first, second, match)
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(players.play_on())
+        yield players
+    assert players.plies == PLIES
+    await first.ok("ping")
+    await second.ok("ping")
+
+
+async def test_silent_and_dripping_openings_keep_nobody_out(tmp_path: Path) -> None:
+    limits = Limits(max_newcomers=300, max_connections=400)
+    async with running(tmp_path, limits) as server, at_play(server):
+        drips = [await server.raw() for _ in range(500)]
+        with contextlib.suppress(ConnectionError):
+            for number, drip in enumerate(drips):
+                await drip.send(HANDSHAKE[: number % len(HANDSHAKE)])
+        for number in range(20):
+            peer = await server.join(f"Guest {number}")
+            await peer.ok("ping")
+            for drip in drips[-5:]:
+                await drip.send(b"X")
+        assert len(server.connections) <= 400
+        server.tick(limits.handshake_s + 0.1)
+        await until(lambda: len(server.connections) == 22)
+
+
+async def test_connections_that_come_and_go_keep_nobody_out(tmp_path: Path) -> None:
+    async with running(tmp_path, Limits(max_connections=100)) as server, at_play(server):
+        for number in range(60):
+            await storm(server.port, 30)
+            if number % 6 == 0:
+                await admitted(server, f"Guest {number}")
+        await until(lambda: len(server.connections) == 12)
+
+
+async def storm(port: int, count: int) -> None:
+    """Open many connections, and leave each in another way."""
+    for number in range(count):
+        peer = await RawPeer.connect(port)
+        with contextlib.suppress(ConnectionError):
+            await peer.send(HANDSHAKE[: number * 20])
+        if number % 2:
+            peer.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        peer.close()
+
+
+async def admitted(server: Server, name: str) -> Peer:
+    """Join, coming again as a client does as long as the server is full."""
+    while True:
+        with contextlib.suppress(OSError, WebSocketException):
+            return await server.join(name)
+
+
+async def test_a_flood_from_one_address_leaves_room_for_the_others(tmp_path: Path) -> None:
+    """The flood comes from 127.0.0.2, and everybody else from 127.0.0.1."""
+    limits = Limits(unmetered=(), max_per_address=20, openings=Rate(100_000, 1.0))
+    async with running(tmp_path, limits) as server, at_play(server):
+        flood = [await RawPeer.connect(server.port, source="127.0.0.2") for _ in range(200)]
+        await until(lambda: server.hub.meters.endings["address"] >= 150)
+        await until(lambda: server.hub._gate._live["127.0.0.2"] <= 20 + 8)
+        for number in range(10):
+            await (await server.join(f"Guest {number}")).ok("ping")
+        for peer in flood:
+            peer.close()
+
+
+@pytest.mark.parametrize(
+    "flood",
+    [
+        said("who", 7),
+        said("seek", 7, games=["tictactoe"]) + said("unseek", 8),
+        said("hello", 7, protocols=[1], name="Mallory"),
+        said("invite", 7, game="tictactoe"),
+        said("join", 7, code="BCDFGH"),
+        said("challenge", 7, name="Ann"),
+        said("play", 7, match="nothere1", ply=0, move=0),
+        said("resume", 7, match="nothere1", seq=0),
+        said("watch", 7, match="nothere1"),
+        said("history", 7, name="Ann"),
+        said("lobby", 7, on=True) + said("lobby", 8, on=False),
+        client_frame(1, b"{"),
+        client_frame(PING, b"?"),
+    ],
+    ids=lambda flood: flood[6:30].decode(errors="replace"),
+)
+async def test_floods_of_messages_end_with_1008_and_disturb_nobody(tmp_path: Path, flood: bytes) -> None:
+    async with running(tmp_path) as server, at_play(server) as players:
+        flooders = [await server.raw() for _ in range(5)]
+        for number, flooder in enumerate(flooders):
+            await flooder.hello(f"Mallory {number}")
+        before = players.plies
+        async with asyncio.TaskGroup() as tasks:
+            codes = [tasks.create_task(flooded(flooder, flood)) for flooder in flooders]
+        assert {code.result() for code in codes} <= {1008, None}, "a reset may overtake the close frame"
+        await until(lambda: not any("Mallory" in each.info.name for each in server.sessions.values()))
+        assert players.plies >= before
+
+
+async def flooded(peer: RawPeer, flood: bytes) -> int | None:
+    """Send without end and read what comes; return the code that the connection is closed with."""
+
+    async def send() -> None:
+        with contextlib.suppress(ConnectionError):
+            while True:
+                await peer.send(flood * 20)
+                await asyncio.sleep(0)
+
+    async with asyncio.TaskGroup() as tasks:
+        sending = tasks.create_task(send())
+        code = await peer.close_code()
+        sending.cancel()
+    peer.close()
+    return code
+
+
+def held(connection: Connection) -> int:
+    """Return how many bytes of ours wait for the peer."""
+    return connection._transport.get_write_buffer_size()
+
+
+async def test_twenty_stopped_readers_under_a_flood_hold_64_kib_each_and_are_gone_in_6_seconds(tmp_path: Path) -> None:
+    """They sit at matches and watch others, ask for much and read nothing; the server's own ticks end them."""
+    limits = Limits(messages=Rate(1_000_000))
+    async with running(tmp_path, limits) as server, at_play(server) as players:
+        stalled = [await server.stalled(f"Mallory {number}") for number in range(20)]
+        opponents = [await server.join(f"Bob {number}") for number in range(20)]
+        matches = []
+        for peer, opponent in zip(stalled, opponents, strict=True):
+            await peer.send(said("seek", 2, games=["tictactoe"]) + said("watch", 3, match=players._match))
+            await opponent.ok("seek", games=["tictactoe"])
+            matches.append((await opponent.hear("snapshot"))["match"])
+        connections = [server.connection_of(f"Mallory {number}") for number in range(20)]
+        most = 0
+        while any(connection._behind_since_s is None for connection in connections if connection.is_open):
+            for peer, connection in zip(stalled, connections, strict=True):
+                if connection.is_open and connection._behind_since_s is None:
+                    await peer.send(said("who", 4) * 50)
+            await asyncio.sleep(0)
+            most = max(most, *map(held, connections))
+        for peer, connection in zip(stalled, connections, strict=True):
+            while connection.is_open and held(connection) < 50_000 and connection._unsent < 60:
+                await peer.send(said("who", 5))
+                await asyncio.sleep(0)
+            most = max(most, held(connection))
+        assert most <= 65_536 + 200, "and the close frame"
+        ticks = 0
+        while len(server.connections) > 22:
+            ticks += 1
+            assert ticks <= 6, "with a look every second they are gone within six"
+            server.tick(float(ticks))
+            for opponent in opponents:
+                await opponent.ok("ping")  # so that they are not found silent in the time that did not pass
+        for opponent, match in zip(opponents, matches, strict=True):
+            assert (await opponent.hear("presence", match=match, online=False))["side"] in (0, 1)
+            await opponent.ok("abort", match=match)
+
+
+async def test_readers_who_stop_do_not_keep_the_server_from_ending(tmp_path: Path) -> None:
+    async with asyncio.timeout(15):
+        async with running(tmp_path, Limits(messages=Rate(1_000_000))) as server:
+            for number in range(20):
+                peer = await server.stalled(f"Mallory {number}")
+                connection = server.connection_of(f"Mallory {number}")
+                while connection.is_open and connection._behind_since_s is None:
+                    await peer.send(said("who", 4) * 50)
+                    await asyncio.sleep(0)
+            ann = await server.join("Ann")
+            started_s = asyncio.get_running_loop().time()
+        assert asyncio.get_running_loop().time() - started_s < 5.0
+    assert await ann.close_code() == 1012
