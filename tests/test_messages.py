@@ -52,7 +52,11 @@ SAID: dict[type, st.SearchStrategy[wire.AnySaid]] = {
     wire.Invite: st.builds(wire.Invite, id=ids, game=st.text(max_size=40), time=st.none() | times),
     wire.Join: st.builds(wire.Join, id=ids, code=text),
     wire.Matches: st.builds(wire.Matches, id=ids),
-    wire.Watch: st.builds(wire.Watch, id=ids, match=names),
+    wire.Watch: st.builds(wire.Watch, id=ids, match=names, code=st.none() | text),
+    wire.Chat: st.builds(
+        wire.Chat, id=ids, match=names, text=st.none() | text, phrase=st.none() | st.sampled_from(["hello", "oops"])
+    ),
+    wire.Mute: st.builds(wire.Mute, id=ids, name=st.none() | text, on=st.booleans()),
     wire.Unwatch: st.builds(wire.Unwatch, id=ids, match=names),
     wire.Play: st.builds(wire.Play, id=ids, match=names, ply=small, move=small),
     wire.Resign: st.builds(wire.Resign, id=ids, match=names),

@@ -194,6 +194,11 @@ class Lobby:
         self._invitations[code] = invitation
         return invitation
 
+    def is_code(self, code: str, now_ms: int) -> bool:
+        """Tell whether an invitation has that code."""
+        invitation = self._invitations.get(code.upper())
+        return invitation is not None and invitation.expires_ms > now_ms
+
     def invitation(self, code: str, player: Player, now_ms: int) -> Invitation:
         """Return the invitation of that code, if it is good for `player`."""
         invitation = self._invitations.get(code.upper())

@@ -264,8 +264,19 @@ class Match:
             time=self.time,
             previous=self.id,
             private=self.is_private,
+            rated=self.is_rated,
+            score=self._score_after(),
+            code=self.code,
             start=self.start,
         )
+
+    def _score_after(self) -> tuple[float, float]:
+        """Return the score of the series, this match included, as the next match begins with it: sides swapped."""
+        first, second = self.score
+        if self.outcome is None or self.outcome.reason is Reason.ABORT:
+            return second, first
+        won = 0.5 if self.outcome.winner is None else 1.0 - self.outcome.winner
+        return second + 1 - won, first + won
 
     def _play(self, side: Side, command: wire.Play, now_ms: int, lag_ms: int) -> list[wire.Fact]:
         if command.ply < len(self.moves) and self.moves[command.ply] == (side, command.move):
@@ -365,6 +376,8 @@ class Match:
         if absence.claim_at_ms > now_ms:
             raise Refusal(Code.OPPONENT_HERE, "your opponent may still come back", absence.claim_at_ms - now_ms)
         if kind == "adjourn":
+            if self.is_rated:
+                raise Refusal(Code.ONLY_CASUAL, "a rated match is not adjourned; claim the win or a draw, or wait")
             clock = _clock_info(self.clock and self.clock.stopped(now_ms), now_ms)
             return [wire.Adjourned(match=self.id, seq=self.seq + 1, at_ms=now_ms, side=side, clock=clock)]
         winner = side if kind == "win" else None

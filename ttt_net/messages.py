@@ -34,9 +34,12 @@ Page = Annotated[int, Meta(ge=1, le=10_000)]
 Level = Annotated[int, Meta(ge=1, le=8)]
 Rating = Annotated[int, Meta(ge=0, le=5000)]
 Places = Annotated[int, Meta(ge=0, le=20)]
+ChatText = Annotated[str, Meta(max_length=560)]
 SeekNumber = Annotated[int, Meta(ge=0, le=2**53 - 1)]
 Side = Literal[0, 1]
 OfferKind = Literal["draw", "takeback", "rematch"]
+Room = Literal["players", "watchers"]
+Phrase = Literal["hello", "good_luck", "well_played", "good_game", "thanks", "sorry", "oops", "one_moment"]
 ClaimKind = Literal["win", "draw", "adjourn"]
 DeclineReason = Literal["later", "another_game", "another_time", "no_bots", "generic"]
 ChallengeEnd = Literal["later", "another_game", "another_time", "no_bots", "generic", "expired", "gone"]
@@ -144,10 +147,29 @@ class Matches(Said, frozen=True):
     """Ask for the list of live public matches."""
 
 
-class Watch(Said, frozen=True):
-    """Hear the facts of a public match that you do not play in, after a snapshot."""
+class Watch(Said, frozen=True, omit_defaults=True):
+    """Hear the facts of a match that you do not play in, after a snapshot; of a private one with its `code`."""
 
     match: MatchId
+    code: ShortText | None = None
+
+
+class Chat(Said, frozen=True, omit_defaults=True):
+    """Say something at a match that you hear, either a `text` of at most 140 cells or a `phrase`.
+
+    Players are heard by the players, and those who watch by those who watch.
+    """
+
+    match: MatchId
+    text: ChatText | None = None
+    phrase: Phrase | None = None
+
+
+class Mute(Said, frozen=True):
+    """Hear no `chat` of that player any more, or again; with null, of nobody. It lasts as long as the connection."""
+
+    name: ShortText | None
+    on: bool
 
 
 class Unwatch(Said, frozen=True):
@@ -301,6 +323,8 @@ AnySaid = (
     | Matches
     | Watch
     | Unwatch
+    | Chat
+    | Mute
     | Who
     | Rename
     | Forget
@@ -427,7 +451,8 @@ class Welcome(Heard, frozen=True, omit_defaults=True):
     """Who you are here, and your unfinished matches. `token` is given once, to a new player: keep it.
 
     `seek` is one of yours that a lost link has not ended: it stands again. `features` names what not every server
-    offers: "guests".
+    offers: "guests",
+    "chat"; without `chat`, only phrases are said.
     """
 
     protocol: int
@@ -436,6 +461,7 @@ class Welcome(Heard, frozen=True, omit_defaults=True):
     matches: list[str]
     token: str | None = None
     seek: SeekInfo | None = None
+    chat: bool = True
     features: list[str] = []
 
 
@@ -582,6 +608,16 @@ class Watching(Heard, frozen=True):
 
     match: str
     watchers: int
+
+
+class Chatted(Heard, frozen=True, omit_defaults=True, tag="chat"):
+    """Somebody said something in your room of the match; of a `phrase`, `text` is the English. It is not kept."""
+
+    match: str
+    room: Room
+    by: PlayerInfo
+    text: str
+    phrase: Phrase | None = None
 
 
 class Challenged(Heard, frozen=True, omit_defaults=True):
@@ -833,6 +869,7 @@ AnyHeard = (
     | Fact
     | Presence
     | Watching
+    | Chatted
     | Challenged
     | ChallengeOver
     | Invitation

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.server.peer import Message, Peer
 from tests.server.running import running, until
 from ttt_net.server.limits import Limits
 from ttt_net.server.rate import Rate
@@ -50,6 +51,7 @@ async def test_a_friend_joins_by_the_code_and_nobody_else_sees_the_match(tmp_pat
         assert (await ann.hear("snapshot"))["private"] is True
         assert await eve.refused("join", code=code) == "unknown_code"
         assert await eve.refused("watch", match=match) == "not_public"
+        assert await eve.refused("watch", match=match, code="BCDFGH") == "unknown_code"
         await eve.ok("matches")
         assert (await eve.hear("live"))["count"] == 0
 
@@ -232,3 +234,38 @@ async def test_rated_seeks_meet_rated_seeks_and_the_match_is_rated(tmp_path: Pat
         await second.ok("answer", challenge=told["challenge"], accept=True)
         snapshot = await first.hear("snapshot", rated=True)
         assert {player["rating"] for player in snapshot["players"]} == {each["after"] for each in change}
+
+
+async def test_a_private_match_is_watched_with_its_code_and_so_is_the_rematch(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob, eve = [await server.join(name) for name in ("Ann", "Bob", "Eve")]
+        await ann.ok("invite", game="tictactoe")
+        await bob.ok("join", code=(await ann.hear("invitation"))["code"])
+        snapshot = await bob.hear("snapshot")
+        match, code = snapshot["match"], snapshot["code"]
+        assert "code" not in await watched(eve, match, code)
+        await ann.ok("resign", match=match)
+        for peer in (ann, bob):
+            await peer.ok("offer", match=match, kind="rematch")
+        following = (await eve.hear("rematched"))["next"]
+        assert (await bob.hear("snapshot", match=following))["code"] == code
+        await watched(eve, following, code.lower())
+
+
+async def watched(watcher: Peer, match: str, code: str) -> Message:
+    """Watch a private match and return its snapshot."""
+    await watcher.ok("watch", match=match, code=code)
+    return await watcher.hear("snapshot", match=match)
+
+
+async def test_a_series_keeps_its_score_and_whether_it_is_rated(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        first, second, match = await server.pair(games=["gomoku"], rated=True)
+        await first.ok("resign", match=match)
+        for peer in (first, second):
+            await peer.ok("offer", match=match, kind="rematch")
+        snapshot = await first.hear("snapshot", previous=match)
+        assert snapshot["players"][0]["name"] == second.name
+        assert (snapshot["score"], snapshot["rated"]) == ([1, 0], True)
+        ratings = [player["rating"] for player in snapshot["players"]]
+        assert ratings[0] > 1500 > ratings[1], "as they are after the match before"

@@ -413,14 +413,15 @@ async def test_a_match_that_cannot_be_read_is_refused_and_hurts_no_other(tmp_pat
         for peer in (first, second):
             await peer.close()
         await server.until_empty()
-        await submit(server, lambda db: db.execute("UPDATE facts SET fact = ? WHERE match = ?", (b"{}", match)))
+        update = "UPDATE facts SET fact = ? WHERE match = (SELECT number FROM matches WHERE id = ?)"
+        await submit(server, lambda db: db.execute(update, (b"{}", match)))
         again = await server.connect()
         await again.hello(token=first.token)
         assert await again.refused("resume", match=match, seq=0) == "storage"
         await submit(
             server,
             lambda db: db.execute(
-                "UPDATE facts SET fact = ? WHERE match = ?",
+                update,
                 (
                     b'{"type":"started","match":"%s","seq":1,"at_ms":0,"game":"chess","players":[{"name":"a"},{"name":"b"}]}'
                     % match.encode(),

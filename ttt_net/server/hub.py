@@ -19,6 +19,8 @@ from ttt_net.match import Match
 from ttt_net.server.analyst import Analyst
 from ttt_net.server.archive import Archive
 from ttt_net.server.archive import Request as ArchiveRequest
+from ttt_net.server.chat import Chat
+from ttt_net.server.chat import Request as ChatRequest
 from ttt_net.server.configuration import Configuration
 from ttt_net.server.connection import Connection, frame
 from ttt_net.server.entrance import Entrance, label_of
@@ -66,10 +68,11 @@ class Hub:
         self._gate = Gate(configuration, self.quotas, self.sanctions, lambda: len(self._connections))
         self._entrance = Entrance(journal, self.quotas, self.limits, now_ms, self._welcome)
         self._reception = Reception(self, rng)
+        self._chat = Chat(self)
         self._archive = Archive(self)
         self._registrar = Registrar(self)
         self.analyst = Analyst(self)
-        offered = {"guests": self.limits.allow_guests, "analyse": self.analyst.is_open}
+        offered = {"chat": self.limits.allow_chat, "guests": self.limits.allow_guests, "analyse": self.analyst.is_open}
         self._features = [feature for feature, is_offered in offered.items() if is_offered]
         listing = self._reception.listing
         self.noticeboard = Noticeboard(
@@ -167,6 +170,8 @@ class Hub:
             if table is None:
                 table = self.tables[said.match] = Table(said.match, self)
             table.request(session, said)
+        elif isinstance(said, ChatRequest):
+            self._chat.act(session, said)
         elif isinstance(said, RegistrarRequest):
             self._registrar.act(session, said)
         else:
@@ -201,6 +206,7 @@ class Hub:
                 matches=list(player.unfinished),
                 token=token,
                 seek=self._reception.seek_of(session),
+                chat=self.limits.allow_chat,
                 features=self._features,
             )
         )
@@ -280,6 +286,19 @@ class Hub:
         if self._last_call:
             wait_ms = (self._last_call.restart_in_ms or 0) + COME_BACK_MS
             raise Refusal(Code.RESTARTING, "the server is about to restart; seek again when it is back", wait_ms)
+
+    def check_code(self, session: Session, code: str | None, right: str | None) -> None:
+        """Refuse whoever lacks the code of a private match; it is tried as slowly as that of an invitation."""
+        if code is None:
+            raise Refusal(Code.NOT_PUBLIC, "that match is private; whoever plays in it can tell you its code")
+        self._reception.meter_code(session, is_right=right is not None and code.strip().upper() == right)
+
+    def players_of(
+        self, started: wire.Started, seats: tuple[PlayerId, PlayerId]
+    ) -> tuple[wire.PlayerInfo, wire.PlayerInfo]:
+        """Return who plays a match that is about to start, as they are now."""
+        first, second = (self.sessions[player].info_at(started.game, started.time) for player in seats)
+        return first, second
 
     def may_rematch(self, table: Table) -> None:
         """Refuse a rematch unless both players are at the table still, and may have one match more."""

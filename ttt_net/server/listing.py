@@ -68,8 +68,8 @@ class Listing:
     def live(self) -> wire.Live:
         """Return the live public matches: first the featured one, then the most watched."""
         listed = [table for table in self._house.tables.values() if table.is_listed]
-        featured = max(listed, key=lambda table: (table.rating, table.watchers), default=None)
-        shown = heapq.nlargest(MAX_LIVE, listed, key=lambda table: (table is featured, table.watchers))
+        featured = max(listed, key=lambda table: (table.rating, table.audience.watchers), default=None)
+        shown = heapq.nlargest(MAX_LIVE, listed, key=lambda table: (table is featured, table.audience.watchers))
         return wire.Live(len(listed), [table.live_row(is_featured=table is featured) for table in shown])
 
     def _row(self, session: Session) -> wire.Listed:

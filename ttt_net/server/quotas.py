@@ -8,7 +8,7 @@ from ttt_net.errors import Code, Refusal
 from ttt_net.server.limits import Limits
 from ttt_net.server.rate import Bucket, Rate
 
-Act = Literal["codes", "challenges", "inquiries", "messages", "renames"]
+Act = Literal["codes", "challenges", "chats", "inquiries", "messages", "renames"]
 """What is metered for each player, and for all players of an address together; the names are those of the limits."""
 AddressAct = Literal["openings", "registrations", "wrong_codes"]
 """What is metered for each address alone."""

@@ -46,9 +46,9 @@ class Bucket:
         self._tokens = float(rate.count)
         self._at_ms = now_ms
 
-    def take(self, now_ms: int) -> int:
-        """Take a token; return 0, or after how many milliseconds there is one to take: asking in vain costs too."""
-        self._tokens = max(self._tokens_at(now_ms) - 1.0, -self._rate.count - 1.0)
+    def take(self, now_ms: int, tokens: float = 1.0) -> int:
+        """Take tokens; return 0, or after how many milliseconds there is one to take: asking in vain costs too."""
+        self._tokens = max(self._tokens_at(now_ms) - tokens, -self._rate.count - 1.0)
         self._at_ms = now_ms
         return 0 if self._tokens >= 0 else self.wait_ms(now_ms)
 

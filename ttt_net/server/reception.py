@@ -234,19 +234,23 @@ class Reception:
         session.tell(wire.Invitation(invitation.code, game, INVITATION_MS, said.time))
 
     def _join(self, session: Session, said: wire.Join) -> None:
-        quotas, address = self._house.quotas, session.connection.metered_as
-        quotas.spend("codes", session.player, address)
-        quotas.check_of_address("wrong_codes", address)
-        try:
-            invitation = self._lobby.invitation(said.code.strip(), session.player, self._house.now_ms())
-        except Refusal:
-            quotas.spend_of_address("wrong_codes", address)
-            raise
+        code = said.code.strip()
+        self.meter_code(session, is_right=self._lobby.is_code(code, self._house.now_ms()))
+        invitation = self._lobby.invitation(code, session.player, self._house.now_ms())
         if invitation.by not in self._house.sessions:
             raise Refusal(Code.OPPONENT_GONE, "whoever invited you is away at the moment; the code stays good", 1_000)
         self._may_meet(session, self._house.sessions[invitation.by])
         session.ok(said.id)
         self._start(self._lobby.joined(invitation, session.player))
+
+    def meter_code(self, session: Session, *, is_right: bool) -> None:
+        """Count one try of a code; refuse a wrong one, and one too many."""
+        quotas, address = self._house.quotas, session.connection.metered_as
+        quotas.spend("codes", session.player, address)
+        quotas.check_of_address("wrong_codes", address)
+        if not is_right:
+            quotas.spend_of_address("wrong_codes", address)
+            raise Refusal(Code.UNKNOWN_CODE, "no invitation has that code, or it was used or is too old; ask again")
 
     def _may_begin(self) -> bool:
         try:

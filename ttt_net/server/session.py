@@ -34,9 +34,11 @@ class Session:
     __slots__ = (
         "_ratings",
         "connection",
+        "hears_nobody",
         "info",
         "is_guest",
         "live",
+        "muted",
         "places",
         "player",
         "plays",
@@ -72,11 +74,18 @@ class Session:
         """How many of a bot's places are for people."""
         self.plays: tuple[str, ...] | None = None
         """The games that a bot has sought, none if any; None if it has sought nothing."""
+        self.hears_nobody = False
+        self.muted: dict[PlayerId, None] = {}
+        """Whom he does not want to hear in the chat, in the order in which he said so."""
 
     @property
     def is_bot(self) -> bool:
         """Whether this is a program that plays."""
         return self.info.bot is not None
+
+    def is_deaf_to(self, player: PlayerId) -> bool:
+        """Tell whether he does not want to hear that player in the chat."""
+        return self.hears_nobody or player in self.muted
 
     def rating_at(self, game: str, time: TimeControl | None) -> int:
         """Return his rating at a game and the speed of a time control, or what everybody starts with."""

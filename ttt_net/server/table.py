@@ -10,6 +10,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Protocol as Interface
 
+from msgspec.structs import replace as restruct
+
 from ttt_net.errors import Code, Refusal
 from ttt_net.match import Command, Match
 from ttt_net.messages import (
@@ -18,6 +20,7 @@ from ttt_net.messages import (
     LiveMatch,
     Ok,
     Played,
+    PlayerInfo,
     Presence,
     Rated,
     Rematched,
@@ -26,9 +29,9 @@ from ttt_net.messages import (
     Started,
     Unwatch,
     Watch,
-    Watching,
     encode,
 )
+from ttt_net.server.audience import Audience
 from ttt_net.server.connection import frame
 from ttt_net.server.journal import Changes, Journal, Record, StorageError
 from ttt_net.server.journal.sqlite import PlayerId
@@ -56,6 +59,12 @@ class Owner(Interface):
     meters: Meters
     now_ms: Callable[[], int]
 
+    def check_code(self, session: Session, code: str | None, right: str | None) -> None:
+        """Raise `Refusal` unless the session has the code of a private match."""
+
+    def players_of(self, started: Started, seats: tuple[PlayerId, PlayerId]) -> tuple[PlayerInfo, PlayerInfo]:
+        """Return who plays a match that is about to start, as they are now."""
+
     def may_rematch(self, table: "Table") -> None:
         """Raise `Refusal` unless both players are here and free."""
 
@@ -82,7 +91,7 @@ class Table:
         self.id = match_id
         self.match: Match | None = None
         self.seats: tuple[PlayerId, PlayerId] | None = None
-        self.audience: dict[PlayerId, Session] = {}
+        self.audience = Audience(match_id)
         self._owner = owner
         self._waiting: deque[tuple[Session, Request]] = deque()
         self._is_busy = False
@@ -94,7 +103,7 @@ class Table:
         """Start with a match that has just been written down, and tell the players, who are seated already."""
         self.match, self.seats = match, seats
         self._note_absences(match)
-        for session in self.audience.values():
+        for session in self.audience.players.values():
             session.tell(self._snapshot(match, session, self._owner.now_ms()))
         self._settle()  # both may have left while it was being written down
 
@@ -115,11 +124,6 @@ class Table:
         return self.match.players[1 - self.seats.index(player)].bot is not None
 
     @property
-    def watchers(self) -> int:
-        """How many hear the match and do not play in it."""
-        return len(self.audience) - sum(player in self.audience for player in self.seats or ())
-
-    @property
     def rating(self) -> int:
         """What both players of a rated match have together; 0 for a casual one."""
         return sum(player.rating or 0 for player in self.match.players) if self.match and self.match.is_rated else 0
@@ -133,7 +137,7 @@ class Table:
             game=match.game.name,
             players=match.players,
             ply=len(match.moves),
-            watchers=self.watchers,
+            watchers=self.audience.watchers,
             time=match.time,
             rated=match.is_rated,
             featured=is_featured,
@@ -164,8 +168,12 @@ class Table:
 
     def leave(self, session: Session) -> None:
         """Take a session whose connection is gone from the audience, and tell the others."""
-        if self.audience.get(session.player) is session:
-            del self.audience[session.player]
+        if self.audience.watches(session):
+            self.audience.leave(session)
+            self._tell_watchers()
+            self._settle()
+        elif self.audience.plays(session):
+            self.audience.leave(session)
             side = self._side(session)
             if self.match and side is not None:
                 on_purpose = session.connection.left_on_purpose
@@ -173,8 +181,6 @@ class Table:
                 self._mind_clock(self.match, self._owner.now_ms())
             if self.match is None or self.match.next is None:  # else both go on to the rematch
                 self._tell_presence(session.player, online=False)
-            if side is None:
-                self._tell_watchers()
             self._settle()
 
     def rename(self, player: PlayerId, name: str) -> None:
@@ -183,8 +189,8 @@ class Table:
             self.match.rename(self.seats.index(player), name)
 
     def is_present(self, player: PlayerId) -> bool:
-        """Tell whether the player hears this match."""
-        return player in self.audience
+        """Tell whether the player is here and hears this match."""
+        return player in self.audience.players
 
     def _side(self, session: Session) -> int | None:
         return self.seats.index(session.player) if self.seats and session.player in self.seats else None
@@ -218,7 +224,7 @@ class Table:
         if side is None:  # it was asked while the match was being read
             raise Refusal(Code.NOT_SEATED, f"you are not a player of match {self.id}")
         now_ms = self._owner.now_ms()  # one moment for all of it: the clock that is told is the one that is started
-        is_new = self.audience.get(session.player) is not session
+        is_new = not self.audience.plays(session)
         if is_new:
             self._may_hear(match, session)
             self.seat(session)
@@ -236,16 +242,17 @@ class Table:
         if self._side(session) is not None:
             raise Refusal(Code.NOT_WATCHING, "you play in this match; say resume to see it")
         if isinstance(request, Unwatch):
-            if self.audience.get(session.player) is not session:
+            if not self.audience.watches(session):
                 raise Refusal(Code.NOT_WATCHING, f"you do not watch match {self.id}")
             session.ok(request.id)
             session.tables.discard(self.id)
             self.leave(session)
             return
         if match.is_private:
-            raise Refusal(Code.NOT_PUBLIC, "that match is private")
+            self._owner.check_code(session, request.code, match.code)
         self._may_hear(match, session)
-        self.seat(session)
+        self.audience.watch(session)
+        session.tables.add(self.id)
         session.ok(request.id)
         session.tell(self._snapshot(match, session, self._owner.now_ms()))
         self._tell_watchers()
@@ -257,11 +264,11 @@ class Table:
             raise Refusal(Code.TOO_MANY_MATCHES, f"you hear {len(session.tables)} matches; leave one first")
 
     def _snapshot(self, match: Match, session: Session, now_ms: int) -> Snapshot:
-        return match.snapshot(self._side(session), self._present(), now_ms, self.watchers)
+        return match.snapshot(self._side(session), self._present(), now_ms, self.audience.watchers)
 
     def seat(self, session: Session) -> None:
-        """Let the session hear this match from now on."""
-        self.audience[session.player] = session
+        """Let a player's session hear this match from now on."""
+        self.audience.players[session.player] = session
         session.tables.add(self.id)
 
     # Facts.
@@ -270,6 +277,8 @@ class Table:
         self._is_busy = True
         since_s = time.perf_counter()
         next_match = match.rematch(self._owner.now_ms()) if isinstance(facts[-1], Rematched) else None
+        if next_match:
+            next_match = restruct(next_match, players=self._owner.players_of(next_match, self._next_seats()))
 
         def done(written: StorageError | Changes | None) -> None:
             self._is_busy = False
@@ -287,10 +296,13 @@ class Table:
             self._settle()
 
         if next_match:
-            assert self.seats is not None
-            self._owner.journal.append([*facts, next_match], done, (self.seats[1], self.seats[0]))
+            self._owner.journal.append([*facts, next_match], done, self._next_seats())
         else:
             self._owner.journal.append(facts, done)
+
+    def _next_seats(self) -> tuple[PlayerId, PlayerId]:
+        assert self.seats is not None
+        return self.seats[1], self.seats[0]
 
     def _apply(self, match: Match, facts: list[Fact], asked: tuple[Session, int] | None) -> None:
         told = b""
@@ -298,19 +310,14 @@ class Table:
             match.evolve(fact)
             told += frame(encode(match.told(fact)))
         asker, answer = (asked[0], frame(encode(Ok(asked[1])))) if asked else (None, b"")
-        for session in list(self.audience.values()):
-            session.connection.send(answer + told if session is asker else told)
-        if asker and self.audience.get(asker.player) is not asker:
-            asker.connection.send(answer)
+        self.audience.tell(told, asker, answer)
         self._mind_clock(match, self._owner.now_ms())
         self._owner.changed(self, slightly=True)
         if isinstance(facts[-1], Ended):
             self._owner.ended(self)
 
     def _tell_ratings(self, ratings: Changes) -> None:
-        told = frame(encode(Rated(self.id, ratings)))
-        for session in self.audience.values():
-            session.connection.send(told)
+        self.audience.tell(frame(encode(Rated(self.id, ratings))))
         self._owner.rated(self, ratings)
 
     def _fail(self, asked: tuple[Session, int] | None) -> None:
@@ -365,6 +372,7 @@ class Table:
             self._serve(self.match, session, request)
         if not self.audience and not self._is_busy:
             self._stop_flag()
+            self.audience.close()
             self._owner.deserted(self)
 
     # Presence and time.
@@ -384,14 +392,11 @@ class Table:
             side = self.seats.index(player)
             away = self.match.away(side, self._owner.now_ms()) if self.match else None
             told = frame(encode(Presence(self.id, side, online, away)))
-            for session in self.audience.values():
-                if session.player != player:
-                    session.connection.send(told)
+            self.audience.tell_players(told, lambda session: session.player != player)
+            self.audience.tell_watchers(told)
 
     def _tell_watchers(self) -> None:
-        told = frame(encode(Watching(self.id, self.watchers)))
-        for session in self.audience.values():
-            session.connection.send(told)
+        self.audience.tell_count()
         self._owner.changed(self)
 
     def _mind_clock(self, match: Match, now_ms: int) -> None:

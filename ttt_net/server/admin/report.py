@@ -76,7 +76,7 @@ def match_rows(hub: Hub) -> words.MatchRows:
                 players=(first.name, second.name),
                 present=(table.is_present(one), table.is_present(other)),
                 ply=len(match.moves),
-                watchers=table.watchers,
+                watchers=table.audience.watchers,
                 is_private=match.is_private,
             )
         )
