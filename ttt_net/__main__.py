@@ -11,7 +11,7 @@ from ttt_net.errors import ConfigurationError, Refusal
 
 DOORS = {
     "serve": ("ttt_net.server.main", "run a server, as server.py does"),
-    "play": ("ttt_net.client.main", "join a server, or seat a bot with --bot, as client.py does"),
+    "play": ("ttt_net.commands.play", "join a server, or seat a bot with --bot, as client.py does"),
 }
 """The verbs that are programs of their own: the module whose `main` takes the arguments, and what it does."""
 VERBS = {

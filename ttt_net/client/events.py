@@ -63,7 +63,14 @@ class Farewell:
     code: str | None = None
 
 
-Event = AnyHeard | Answered | Garbled | Lost | Retrying | Back | Farewell
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What happened at the table of the second person at this keyboard."""
+
+    event: "Event"
+
+
+Event = AnyHeard | Answered | Garbled | Lost | Retrying | Back | Farewell | Beside
 """All that can happen to a view."""
 
 

@@ -7,17 +7,20 @@ import asyncio
 import os
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 
 from ttt_net.client import identity
 from ttt_net.client.choose import choose_by_lines, choose_on_screen
 from ttt_net.client.doorway import Go
 from ttt_net.client.events import Parting
-from ttt_net.client.glyphs import glyphs_for
+from ttt_net.client.local_options import AT_HOME
 from ttt_net.client.options import Options, parse
 from ttt_net.client.servers import remember_server
-from ttt_net.client.sessions import Ending, Session, bot_session, plain_session, screen_session, summarise
+from ttt_net.client.sessions import Ending, Session, bot_session, glyphs_of, plain_session, screen_session, summarise
+from ttt_net.client.signals import raised
+from ttt_net.client.view import View
 from ttt_net.errors import Code, ConfigurationError
 from ttt_net.messages import MAX_NAME_CELLS
 from ttt_net.text import clean
@@ -27,10 +30,20 @@ CRASH_FILE = "crash.txt"
 _RENAME = (Code.NAME_TAKEN, Code.BAD_NAME)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+Serve = Callable[[Options], AbstractContextManager[str]]
+"""Runs a server of our own for as long as the context lasts, and gives its address."""
+
+
+def main(argv: Sequence[str] | None, serve: Serve) -> int:
     """Run a client; return its exit code. No traceback ever reaches the user."""
     try:
-        return _run(parse(argv))
+        options = parse(argv)
+        if options.local is not None:
+            return _play_locally(options, serve)
+        if options.is_hosting:
+            with serve(options) as url:
+                return _run(replace(options, url=url, is_address_given=True))
+        return _run(options)
     except ConfigurationError as error:
         _complain(str(error))
         return USAGE
@@ -55,6 +68,21 @@ def _written_down(text: str) -> str:
     except OSError:
         return ""
     return f"; please send us {path}"
+
+
+def _play_locally(options: Options, serve: Serve) -> int:
+    with raised(), ExitStack() as server, ExitStack() as terminal:
+        screen = None
+        if _is_on_screen(options):
+            from ttt_net.client.screen import Screen
+
+            screen = terminal.enter_context(Screen(glyphs_of(options)).opened())
+            screen.paint(View(address=AT_HOME), 0)
+        from ttt_net.client.local import check_strategies, local_session  # after the first picture, as is the server
+
+        check_strategies(options)
+        ending = local_session(replace(options, url=server.enter_context(serve(options))), screen)
+    return _report(options, ending)
 
 
 def _run(options: Options) -> int:
@@ -90,7 +118,7 @@ def _place_for(options: Options) -> Go | None:
     if options.bot is None and _is_on_screen(options):
         from ttt_net.client.screen import Screen
 
-        return asyncio.run(choose_on_screen(Screen(glyphs_for(sys.stdout.encoding, is_ascii=options.is_ascii))))
+        return asyncio.run(choose_on_screen(Screen(glyphs_of(options))))
     if _may_ask(options):
         return choose_by_lines(input, print)
     _complain(f"no address was given; joining {options.server}")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from ttt_net.client.local_options import Local, add_local, check_company, local_of
 from ttt_net.client.trust import Trust, trust_of
 from ttt_net.clock import TimeControl
 from ttt_net.errors import ConfigurationError
@@ -15,6 +16,7 @@ from ttt_net.text import clean
 
 DEFAULT_PORT = 8765
 DEFAULT_URL = f"ws://localhost:{DEFAULT_PORT}"
+DEFAULT_GAME = "tictactoe"
 DEFAULT_MOVE_MS = 1000
 _TIME = re.compile(r"(\d{1,3}(?:\.\d)?)\+(\d{1,2})", re.ASCII)
 CODE = re.compile(r"[BCDFGHJKMNPQRTVWXYZ2346789]{6}", re.IGNORECASE | re.ASCII)
@@ -34,6 +36,11 @@ class Options:
     join: str | None = None
     """The invitation code of the match to join."""
     is_inviting: bool = False
+    local: Local | None = None
+    """The match at this keyboard, if it is one."""
+    is_hosting: bool = False
+    port: int = DEFAULT_PORT
+    """The port of the server that is started here, if one is."""
     game: str | None = None
     time: TimeControl | None = None
     bot: str | None = None
@@ -56,6 +63,8 @@ class Options:
     @property
     def command(self) -> str:
         """What to type to come back."""
+        if self.is_hosting:
+            return "python client.py --host" + f" --port {self.port}" * (self.port != DEFAULT_PORT)
         if self.url == DEFAULT_URL:
             return "python client.py"
         fingerprint = f" --tls-fingerprint {self.trust.fingerprint}" if self.trust.fingerprint else ""
@@ -74,10 +83,10 @@ class _Parser(argparse.ArgumentParser):
 def parse(arguments: Sequence[str] | None) -> Options:
     """Return the options; whatever is wrong raises `ConfigurationError`."""
     given = _parser().parse_args(arguments)
-    if given.bot is None:
+    if given.bot is None and not given.local:
         for flag in ("games", "move_time", "seed", "level"):
             if getattr(given, flag) is not None:
-                raise ConfigurationError(f"--{flag.replace('_', '-')} is for bots; add --bot STRATEGY")
+                raise ConfigurationError(f"--{flag.replace('_', '-')} is for bots; add --bot STRATEGY or --local")
     if given.games is not None and given.games < 1:
         raise ConfigurationError(f"--games {given.games}: at least 1")
     if given.move_time is not None and not 1 <= given.move_time <= 600_000:
@@ -88,6 +97,7 @@ def parse(arguments: Sequence[str] | None) -> Options:
         raise ConfigurationError("--join and --invite are for people; leave out --bot")
     if given.join is not None and given.invite:
         raise ConfigurationError("--join takes an invitation up, --invite makes one; choose one of them")
+    check_company(given)
     url = url_of(given.url) if given.url is not None else DEFAULT_URL
     return Options(
         url=url,
@@ -96,6 +106,9 @@ def parse(arguments: Sequence[str] | None) -> Options:
         name=clean(given.name, MAX_NAME_CELLS) if given.name is not None else None,
         join=code_of(given.join) if given.join is not None else None,
         is_inviting=given.invite,
+        local=local_of(given, given.game or DEFAULT_GAME),
+        is_hosting=given.host,
+        port=given.port if given.port is not None else DEFAULT_PORT,
         game=given.game,
         time=time_of(given.time) if given.time is not None else None,
         bot=given.bot,
@@ -116,6 +129,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--name", help="who you are (default: the name you typed the last time)")
     parser.add_argument("--join", metavar="CODE", help="join the private match that a friend's invitation code is for")
     parser.add_argument("--invite", action="store_true", help="print an invitation code, and wait for who joins")
+    add_local(parser, DEFAULT_PORT)
     parser.add_argument("--game", help="tictactoe, connect4, mnk:15x15,5 (default: tictactoe; a bot: any)")
     parser.add_argument("--time", metavar="M+S", help="a clock: minutes each, and seconds for every move, as 3+2")
     parser.add_argument("--bot", metavar="STRATEGY", help="let a strategy play, such as alphabeta or random")

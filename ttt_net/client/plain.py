@@ -14,7 +14,7 @@ from ttt_net.client.actions import CLAIMS, Action, Choose, Do, Move
 from ttt_net.client.board import FORMS, draw_board
 from ttt_net.client.events import Clicked, Focused, Key, Line, Mail, Pasted, Resized, Stop
 from ttt_net.client.glyphs import Glyphs
-from ttt_net.client.table import Table
+from ttt_net.client.seat import Seat
 from ttt_net.client.view import Overlay, View
 from ttt_net.messages import ClaimKind, Played
 from ttt_net.text import clean
@@ -42,7 +42,7 @@ HELP = "Type a move (5, b2), or: board, draw, takeback, resign, claim, adjourn, 
 class Plain:
     """A table without a screen: lines are taken in order, and a move waits until it is our turn."""
 
-    def __init__(self, table: Table, glyphs: Glyphs, write: Callable[[str], None]) -> None:
+    def __init__(self, table: Seat, glyphs: Glyphs, write: Callable[[str], None]) -> None:
         self._table = table
         self._glyphs = glyphs
         self._write = write
@@ -114,12 +114,13 @@ class Plain:
 
     def _is_turn_to_come(self) -> bool:
         match = self._table.view.match
-        return match is None or match.outcome is None or self._table.view.seeking is not None
+        return match is None or match.outcome is None or self._table.is_to_go_on
 
     def _tell_move(self, played: Played) -> None:
         match = self._table.view.match
         if match is not None and match.match == played.match:
-            who = "You" if played.side == match.you else words.label_of(match.players[played.side])
+            is_ours = played.side == match.you and not self._table.is_shared
+            who = "You" if is_ours else words.label_of(match.players[played.side])
             self._write(f"{who} played {words.move_name(match, played.move)}.")
 
     def _tell(self) -> None:
@@ -156,7 +157,7 @@ def _parts(view: View, glyphs: Glyphs) -> dict[str, str]:
 
 def board_text(view: View, glyphs: Glyphs) -> str:
     """Return the board as lines of text."""
-    lines = draw_board(replace(view, cursor=-1), _WIDTH, _HEIGHT, glyphs, _FORMS)
+    lines = draw_board(replace(view, cursor=-1, pending=None), _WIDTH, _HEIGHT, glyphs, _FORMS)
     return "\n".join(line.plain.rstrip() for line in lines) if lines else "The board is too large to print."
 
 

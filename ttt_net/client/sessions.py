@@ -12,10 +12,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ttt_net.client import words
+from ttt_net.client.discovery import shareable
 from ttt_net.client.events import MAILBOX_LETTERS, Farewell, Mail
 from ttt_net.client.glyphs import Glyphs, encodable, glyphs_for
 from ttt_net.client.identity import Identity, remembered_name
-from ttt_net.client.options import Options
+from ttt_net.client.options import DEFAULT_GAME, Options
 from ttt_net.client.signals import delivered
 from ttt_net.client.view import Tally, View
 from ttt_net.messages import Invite, Join, Opponents, Seek
@@ -23,7 +24,6 @@ from ttt_net.messages import Invite, Join, Opponents, Seek
 if TYPE_CHECKING:
     from ttt_net.client.connection import Connection
 
-DEFAULT_GAME = "tictactoe"
 _FIRST_MS = 5_000
 _LATER_MS = 600_000
 """How long a server may be away: before it was ever there, and afterwards where nobody can look on and decide."""
@@ -63,14 +63,14 @@ async def _play_on_screen(options: Options, mine: Identity) -> Ending:
 
     mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
     with delivered(mailbox):
-        screen = Screen(_glyphs(options))
+        screen = Screen(glyphs_of(options))
         with screen.opened():
             screen.paint(View(address=options.server), time.monotonic_ns() // 1_000_000)
             from ttt_net.client.table import Table
             from ttt_net.client.terminal import play_on_screen
 
             connection = _connection(options, mine, mailbox, first_ms=_FIRST_MS, later_ms=None)
-            table = Table(connection, _seek(options), options.server, _opening(options), has_lobby=True)
+            table = Table(connection, _seek(options), _address(options), _opening(options), has_lobby=True)
             await play_on_screen(table, screen, mailbox)
     return _ending(table.view, options)
 
@@ -82,9 +82,9 @@ async def _play_plainly(options: Options, mine: Identity) -> Ending:
     mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
     with delivered(mailbox):
         connection = _connection(options, mine, mailbox, first_ms=_FIRST_MS, later_ms=_LATER_MS)
-        table = Table(connection, _seek(options), options.server, _opening(options))
+        table = Table(connection, _seek(options), _address(options), _opening(options))
         read_lines(mailbox)
-        await Plain(table, _glyphs(options), _writer(options)).play(mailbox)
+        await Plain(table, glyphs_of(options), writer_of(options)).play(mailbox)
     return _ending(table.view, options)
 
 
@@ -98,7 +98,7 @@ async def _play_as_bot(options: Options, mine: Identity) -> Ending:
     opponents: Opponents = options.opponents or ("people" if is_endless else "any")
     playable = playable_games(options.bot, options.level)
     games = [options.game] if options.game else playable
-    write = _writer(options)
+    write = writer_of(options)
     hint = "People only: two endless bots would fill the server's disk; --opponents any lifts that."
     mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
     with delivered(mailbox):
@@ -115,19 +115,21 @@ async def _play_as_bot(options: Options, mine: Identity) -> Ending:
 def _connection(
     options: Options, mine: Identity, mailbox: asyncio.Queue[Mail], *, first_ms: int | None, later_ms: int | None
 ) -> "Connection":
-    from ttt_net.client import json_lines
     from ttt_net.client.connection import Connection, Patience
     from ttt_net.client.dialogue import Dialogue
 
-    tap = json_lines.tap(_print) if options.is_json else None
     dialogue = Dialogue(mine.name, mine.token(), options.bot)
-    return Connection(
-        options.url, dialogue, mailbox, Patience(first_ms, later_ms), mine.keep_token, tap, trust=options.trust
-    )
+    patience, tap = Patience(first_ms, later_ms), tap_of(options)
+    return Connection(options.url, dialogue, mailbox, patience, mine.keep_token, tap, trust=options.trust)
 
 
 def _seek(options: Options) -> Seek:
     return Seek(0, [options.game or DEFAULT_GAME], options.time, options.opponents or "any")
+
+
+def _address(options: Options) -> str:
+    """Return the address that is shown: of a server that we run ourselves, the one that friends can use."""
+    return shareable(options.server) if options.is_hosting else options.server
 
 
 def _opening(options: Options) -> Join | Invite | None:
@@ -137,11 +139,21 @@ def _opening(options: Options) -> Join | Invite | None:
     return Invite(0, options.game or DEFAULT_GAME, options.time) if options.is_inviting else None
 
 
-def _glyphs(options: Options) -> Glyphs:
+def tap_of(options: Options) -> Callable[[str], None] | None:
+    """Return what takes every frame that is heard, where they are to be written."""
+    if not options.is_json:
+        return None
+    from ttt_net.client import json_lines
+
+    return json_lines.tap(_print)
+
+
+def glyphs_of(options: Options) -> Glyphs:
+    """Return the characters that boards are drawn with here."""
     return glyphs_for(sys.stdout.encoding, is_ascii=options.is_ascii)
 
 
-def _writer(options: Options) -> Callable[[str], None]:
+def writer_of(options: Options) -> Callable[[str], None]:
     """Return what writes sentences for people; among JSON lines there is no place for them."""
     return (lambda text: None) if options.is_json else _print
 

@@ -27,6 +27,21 @@ def delivered(mailbox: asyncio.Queue[Mail]) -> Iterator[None]:
                 loop.remove_signal_handler(number)
 
 
+@contextmanager
+def raised() -> Iterator[None]:
+    """Let the signals that end a program raise `KeyboardInterrupt`, as Ctrl-C does, until the context ends."""
+
+    def interrupt(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, interrupt) for name in _ENDINGS if (number := getattr(signal, name, None))}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 def post(mailbox: asyncio.Queue[Mail], letter: Mail) -> None:
     """Put a letter into the mailbox if there is room; a key too many is lost, as with any keyboard."""
     with suppress(asyncio.QueueFull):

@@ -49,6 +49,16 @@ class Table:
         self._has_lobby = has_lobby
 
     @property
+    def is_shared(self) -> bool:
+        """Tell that one person sits here."""
+        return False
+
+    @property
+    def is_to_go_on(self) -> bool:
+        """Whether another match is sought."""
+        return self.view.seeking is not None
+
+    @property
     def is_done(self) -> bool:
         """Whether there is nothing left to wait for: the server's farewell is here, or ours is said."""
         has_said_it = self.view.is_leaving and not (self.view.is_live and self.view.link is Link.ONLINE)
@@ -76,6 +86,10 @@ class Table:
         self._seek = next((each for each in requests if isinstance(each, Seek)), self._seek)
         self._say(requests)
         self._look_around()
+
+    def say(self, request: Said) -> None:
+        """Send a request that needs no more than to be sent."""
+        self._say((request,))
 
     def look_at_link(self) -> None:
         """Take note of how long the way to the server is, where that has changed enough to tell it."""

@@ -8,7 +8,7 @@ from ttt_net.client.events import Clicked, Focused, Key, Line, Mail, Pasted, Res
 from ttt_net.client.keyboard import reading
 from ttt_net.client.keys import HANG_UP, action_for
 from ttt_net.client.screen import Screen
-from ttt_net.client.table import Table
+from ttt_net.client.seat import Seat
 from ttt_net.client.view import Overlay, View
 from ttt_net.client.words import TENTHS_BELOW_MS
 from ttt_net.text import clean
@@ -20,7 +20,7 @@ LOOK_S = 1.0
 _MAX_PASTED = 200
 
 
-async def play_on_screen(table: Table, screen: Screen, mailbox: asyncio.Queue[Mail]) -> None:
+async def play_on_screen(table: Seat, screen: Screen, mailbox: asyncio.Queue[Mail]) -> None:
     """Play until the server or the player says farewell; `table.view` then tells how it ended."""
     with reading(mailbox):
         async with asyncio.TaskGroup() as group:
@@ -61,7 +61,7 @@ def _is_hang_up(letter: Mail) -> bool:
     return isinstance(letter, Stop) or (isinstance(letter, Key) and letter.name in HANG_UP)
 
 
-def _deal_with(letter: Mail, table: Table, screen: Screen) -> None:
+def _deal_with(letter: Mail, table: Seat, screen: Screen) -> None:
     match letter:
         case Key(name):
             _press(name, table)
@@ -84,7 +84,7 @@ def _deal_with(letter: Mail, table: Table, screen: Screen) -> None:
             table.hear(letter, _now_ms())
 
 
-def _press(name: str, table: Table) -> None:
+def _press(name: str, table: Seat) -> None:
     if table.view.overlay in (Overlay.HELP, Overlay.ASIDE):
         table.do(Do.BACK)
     elif (action := action_for(name, table.view)) is not None:

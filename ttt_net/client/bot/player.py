@@ -22,6 +22,9 @@ from ttt_net.messages import (
     Claim,
     Decline,
     Ended,
+    Invitation,
+    Invite,
+    Join,
     Offer,
     Offered,
     Play,
@@ -55,10 +58,12 @@ class Plan:
     `hint` is said once, when it is let in.
     """
 
-    seek: Seek
+    seek: Seek | Invite | Join
     games: int | None
     move_ms: int
     hint: str = ""
+    invited: Callable[[str], None] | None = None
+    """Called with the code of each invitation, for a bot that invites."""
 
 
 class Bot:
@@ -99,6 +104,10 @@ class Bot:
         finally:
             await self._mind.stop()
 
+    def ask(self, request: Said) -> None:
+        """Send a request that somebody else in this program wants to be sent."""
+        self._say(request)
+
     def _hear(self, event: Event) -> None:
         before = self.view
         self.view = update(self.view, event, _now_ms())
@@ -109,6 +118,8 @@ class Bot:
                 self._write(words.pairing(event))
             case Ended() if event.match in self.view.matches:
                 self._write(words.result(self.view.matches[event.match]))
+            case Invitation() if self._plan.invited is not None:
+                self._plan.invited(event.code)
             case Offered():
                 self._answer_offer(event)
             case Tookback():
@@ -147,9 +158,13 @@ class Bot:
         """Look for an opponent, unless one is here or may be back any moment."""
         live = (name for name, match in self.view.matches.items() if match.outcome is None)
         is_busy = any(_now_ms() - self._away_since_ms.get(name, _now_ms()) < AWAY_MS for name in live)
-        if self.view.seeking is None and not is_busy and not self._is_done:
-            self.view = replace(self.view, seeking=self._plan.seek)
-            self._say(self._plan.seek)
+        if self.view.seeking is not None or is_busy or self._is_done:
+            return
+        wanted = self._plan.seek
+        if isinstance(wanted, Seek):
+            self.view = replace(self.view, seeking=wanted)
+        if not isinstance(wanted, Join) or self.view.shown is None:  # a code is good once; others come by `ask`
+            self._say(wanted)
 
     def _find_jobs(self) -> None:
         """Let the mind think about every match that waits for our move and is not thought about yet."""

@@ -8,7 +8,7 @@ import json
 import sys
 from typing import NamedTuple
 
-from ttt_net.errors import TttNetError
+from ttt_net.errors import ConfigurationError, TttNetError
 from ttt_net.games import find_game
 from ttt_net.games.catalogue import NAMES
 from ttt_net.games.notation import read_start
@@ -46,6 +46,13 @@ def playable_games(strategy: str, level: int | None = None) -> list[str]:
     mind = find_strategy(strategy, level=level)
     playable = [name for name in NAMES if mind.objection(find_game(name)) is None]
     return [] if len(playable) == len(NAMES) else playable
+
+
+def require(strategy: str, level: int | None, game: str) -> None:
+    """Raise `ConfigurationError` unless there is such a strategy, and it plays the game."""
+    objection = find_strategy(strategy, level=level).objection(find_game(game))
+    if objection is not None:
+        raise ConfigurationError(objection)
 
 
 def main(arguments: list[str]) -> int:

@@ -1,0 +1,191 @@
+"""One or two people at this keyboard: a table for each of them, and the one whose turn it is is seen and has the keys.
+
+The first of them invites, and the other, a person or a bot, joins by the code: so sides and start are as they were
+asked for. A new game and a rematch are another invitation, with the same sides. What the one offers, the other, who
+sits beside him, accepts.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Protocol
+
+from ttt_net.client.actions import Action, Do
+from ttt_net.client.bot.player import Bot
+from ttt_net.client.events import MAILBOX_LETTERS, Beside, Event, Farewell, Mail, Stop, Terminal
+from ttt_net.client.table import Table
+from ttt_net.client.view import Link, Tally, View
+from ttt_net.messages import Ended, Invitation, Invite, Join, Offer, Offered, Snapshot
+
+
+class Opponent(Protocol):
+    """Whoever takes the invitations up."""
+
+    async def play(self) -> None:
+        """Join the match of the first code, and go on for as long as there is a link."""
+
+    def join(self, code: str) -> None:
+        """Join the match of another code."""
+
+
+class BotOpponent:
+    """A bot, which plays by itself."""
+
+    def __init__(self, code: str, make: Callable[[Join, "asyncio.Queue[Mail]"], Bot]) -> None:
+        self._mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
+        self._bot = make(Join(0, code=code), self._mailbox)
+
+    async def play(self) -> None:
+        """Let the bot come in and play."""
+        await self._bot.play(self._mailbox)
+
+    def join(self, code: str) -> None:
+        """Let the bot join another match."""
+        self._bot.ask(Join(0, code=code))
+
+
+class SecondPerson:
+    """The second person at the keyboard: what happens at his table comes into the mailbox of the first."""
+
+    def __init__(
+        self, code: str, make: Callable[[Join, "asyncio.Queue[Mail]"], Table], first: "asyncio.Queue[Mail]"
+    ) -> None:
+        self._mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
+        self._first = first
+        self.table = make(Join(0, code=code), self._mailbox)
+
+    async def play(self) -> None:
+        """Keep his link up, and pass on what he hears."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self.table.connection.run())
+            while True:
+                letter = await self._mailbox.get()
+                if not isinstance(letter, Terminal | Stop):
+                    await self._first.put(Beside(letter))
+                if isinstance(letter, Farewell):
+                    return
+
+    def join(self, code: str) -> None:
+        """Sit down at another match."""
+        self.table.say(Join(0, code=code))
+
+
+class LocalTable:
+    """What stands between the loops of a client and the tables of this keyboard; has the face of a `Table`."""
+
+    def __init__(self, host: Table, invite: Invite, seat: Callable[[str], Opponent], games: int | None = None) -> None:
+        """Seat the opponent when there is a code for him; leave after so many `games`, or None: never."""
+        self._host = host
+        self._invite = invite
+        self._seat = seat
+        self._games = games
+        self._opponent: Opponent | None = None
+        self._seen = host
+        self._is_inviting = False
+        self._view = host.view
+        self._group: asyncio.TaskGroup | None = None
+        self._playing: asyncio.Task[None] | None = None
+
+    @property
+    def connection(self) -> "LocalTable":
+        """The links of this keyboard, which `run` keeps up."""
+        return self
+
+    async def run(self) -> None:
+        """Keep the links up for as long as the first person's has a use."""
+        async with asyncio.TaskGroup() as self._group:
+            await self._host.connection.run()
+            if self._playing is not None:
+                self._playing.cancel()
+
+    @property
+    def view(self) -> View:
+        """What is seen: the table of the side to move; after the end, of who was last to move."""
+        return self._view
+
+    def _look(self) -> None:
+        """See who is to move; until both tables have heard of a move, what was seen before it."""
+        tables = [self._host, *([self._second] if self._second is not None else [])]
+        self._seen = next((table for table in tables if table.view.is_my_turn), self._seen)
+        is_on_its_way = len(tables) > 1 and not self._seen.view.is_my_turn and self._seen.view.is_live
+        if not is_on_its_way or self._seen.view.link is not Link.ONLINE:
+            self._view = self._seen.view
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether two people sit here."""
+        return self._second is not None
+
+    @property
+    def is_to_go_on(self) -> bool:
+        """Whether another match is about to begin."""
+        return self._is_inviting
+
+    @property
+    def tally(self) -> Tally:
+        """What the first person, or whoever hosts, has won and lost."""
+        return self._host.view.tally
+
+    @property
+    def is_done(self) -> bool:
+        """Whether there is nothing left to wait for."""
+        has_played = self._games is not None and self._host.view.tally.games >= self._games
+        return has_played or self._host.view.farewell is not None or self._seen.is_done
+
+    def hear(self, event: Event, now_ms: int) -> None:
+        """Take in an event of one of the tables."""
+        if isinstance(event, Invitation):
+            self._seat_opponent(event.code)
+        elif not isinstance(event, Beside):
+            self._host.hear(event, now_ms)
+            if self._second is not None:
+                self._accept(event, self._host)
+            if isinstance(event, Ended) and self._games is not None and not self.is_done:
+                self._invite_again()
+        elif self._second is not None:
+            self._second.hear(event.event, now_ms)
+            self._accept(event.event, self._second)
+        if isinstance(event, Snapshot):
+            self._is_inviting = False
+        self._look()
+
+    def do(self, action: Action) -> None:
+        """Carry out what was done at the keyboard, for the side that is seen."""
+        view = self.view
+        is_over = view.match is not None and view.match.outcome is not None
+        if action in (Do.NEW, Do.REMATCH) and is_over:
+            self._invite_again()
+        elif action is Do.TAKE_BACK and self._second is not None:
+            (self._host if self._seen is self._second else self._second).do(action)  # whose move was the last
+        else:
+            self._seen.do(action)
+        self._view = self._seen.view
+
+    def look_at_link(self) -> None:
+        """Take no note of the way to a server that is in this very program."""
+
+    def forget_notice(self) -> None:
+        """Take the notice away, once it has been said where nothing stays on a screen."""
+        self._seen.forget_notice()
+        self._look()
+
+    @property
+    def _second(self) -> Table | None:
+        return self._opponent.table if isinstance(self._opponent, SecondPerson) else None
+
+    def _seat_opponent(self, code: str) -> None:
+        if self._opponent is not None:
+            self._opponent.join(code)
+        elif self._group is not None:
+            self._opponent = self._seat(code)
+            self._playing = self._group.create_task(self._opponent.play())
+
+    def _invite_again(self) -> None:
+        if not self._is_inviting:
+            self._is_inviting = True
+            self._host.say(self._invite)
+
+    def _accept(self, event: Event, table: Table) -> None:
+        """Let the one agree to what the other has offered: they have talked about it."""
+        match = table.view.match
+        if isinstance(event, Offered) and match is not None and match.you != event.side:
+            table.say(Offer(0, match=event.match, kind=event.kind))

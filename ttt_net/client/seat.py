@@ -1,0 +1,50 @@
+"""What the loops of a client need of whoever sits before them."""
+
+from typing import Protocol
+
+from ttt_net.client.actions import Action
+from ttt_net.client.events import Event
+from ttt_net.client.view import View
+
+
+class Links(Protocol):
+    """What a loop needs of a connection."""
+
+    async def run(self) -> None:
+        """Keep the link up until there is no use."""
+
+
+class Seat(Protocol):
+    """What a loop needs of a table; people who share a keyboard have another one than those who do not."""
+
+    @property
+    def connection(self) -> Links:
+        """What has to run for as long as there is play."""
+
+    @property
+    def view(self) -> View:
+        """What is to be shown."""
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether more than one person sits here, so that "you" may be either."""
+
+    @property
+    def is_to_go_on(self) -> bool:
+        """Whether another match has been asked for, so that moves may wait for it."""
+
+    @property
+    def is_done(self) -> bool:
+        """Whether there is nothing left to wait for."""
+
+    def hear(self, event: Event, now_ms: int) -> None:
+        """Take in an event."""
+
+    def do(self, action: Action) -> None:
+        """Carry out what the player did."""
+
+    def look_at_link(self) -> None:
+        """Take note of how long the way to the server is."""
+
+    def forget_notice(self) -> None:
+        """Take the notice away."""

@@ -1,0 +1,69 @@
+"""`play`, and client.py: a client, with a server of its own where one is asked for."""
+
+import logging
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+
+from ttt_net.client import main as client
+from ttt_net.client.options import Options
+
+LOG_FILE = "host.log"
+_MAX_LOG_BYTES = 1_000_000
+_MANY = 1_000_000
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a client and return its exit code."""
+    return client.main(argv, serve)
+
+
+@contextmanager
+def serve(options: Options) -> Iterator[str]:
+    """Run a server inside the block, for everybody or for this keyboard alone, and give the address to join it at."""
+    with _private_server() if options.local is not None else _public_server(options) as url:
+        yield url
+
+
+@contextmanager
+def _private_server() -> Iterator[str]:
+    """Run a server for one match at this keyboard: on the loopback, and gone without a trace afterwards."""
+    # Only here: whoever joins a server elsewhere does not wait for all that one needs.
+    from ttt_net.server.configuration import Configuration
+    from ttt_net.server.inside import server_inside
+    from ttt_net.server.limits import Limits
+    from ttt_net.server.rate import Rate
+
+    logging.getLogger("ttt_net.server").addHandler(logging.NullHandler())  # a line on stderr would tear the screen
+    with tempfile.TemporaryDirectory(prefix="ttt_net-local-") as folder:
+        limits = Limits(max_connections=8, codes=Rate(_MANY), messages=Rate(_MANY))
+        private = Configuration(host="127.0.0.1", port=0, data=Path(folder), announce=False, limits=limits)
+        with server_inside(private) as where:
+            yield f"ws://127.0.0.1:{where.port}"
+
+
+@contextmanager
+def _public_server(options: Options) -> Iterator[str]:
+    """Run the server that `server.py` would run, and print what it prints, but for its log, which goes into a file."""
+    from ttt_net.server.greeting import greet
+    from ttt_net.server.inside import server_inside
+    from ttt_net.server.sources import read_order
+
+    configuration = replace(read_order([], os.environ).configuration, port=options.port)
+    log = logging.getLogger("ttt_net.server")
+    with server_inside(configuration) as where:
+        handler = RotatingFileHandler(
+            configuration.folder / LOG_FILE, maxBytes=_MAX_LOG_BYTES, backupCount=1, delay=True
+        )
+        log.addHandler(handler)
+        try:
+            greet(where, sys.stderr if options.is_json else None)
+            yield f"ws://localhost:{where.port}"
+        finally:
+            log.removeHandler(handler)
+            handler.close()
