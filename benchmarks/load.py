@@ -144,7 +144,7 @@ class RefereedPlayer:
         self._requests = 0
         self._answers = 0
         self._matches = itertools.count()
-        self._request(b'"hello","protocols":[1],"name":"%d of %d"' % (number, os.getpid()))
+        self._request(b'"hello","protocols":[1],"name":"load-%d-%d"' % (number, os.getpid()))
 
     def sit(self) -> None:
         """Seek whoever else seeks."""

@@ -13,6 +13,7 @@ ALLOWED: dict[str, set[str]] = {
     "errors": set(),
     "text": set(),
     "clock": set(),
+    "names": {"errors", "text"},
     "announcement": {"text"},
     "games": {"errors"},
     "strategies": {"errors", "games"},
@@ -35,9 +36,10 @@ ALLOWED: dict[str, set[str]] = {
         "pairing",
         "lobby",
         "ratings",
+        "names",
     },
-    "client": {"errors", "text", "announcement", "games", "messages", "clock"},
-    "client.bot": {"errors", "text", "games", "messages", "clock", "strategies"},
+    "client": {"names", "errors", "text", "announcement", "games", "messages", "clock"},
+    "client.bot": {"names", "errors", "text", "games", "messages", "clock", "strategies"},
 }
 """What each layer may import of ours; a layer may always import itself."""
 

@@ -31,8 +31,11 @@ class Code(StrEnum):
     TOO_FAST = "too_fast", "more messages than the limit; send it again after `retry_after_ms`"
     HELLO_FIRST = "hello_first", "the first message must be `hello`, and there is one `hello` per connection"
     BAD_PROTOCOL = "bad_protocol", "none of the protocol versions that the client speaks is spoken here"
-    BAD_NAME = "bad_name", "the name is empty, too long, or holds characters that a name may not"
-    NAME_TAKEN = "name_taken", "the name belongs to another player; choose another"
+    BAD_NAME = (
+        "bad_name",
+        "the name may not be taken; the sentence says why, and what is allowed",
+    )
+    NAME_TAKEN = "name_taken", "the name belongs to another player, or looks like his; choose another"
     BANNED = "banned", "the host does not let that player in; the sentence says for how long, and why"
     NO_GUESTS = "no_guests", "the host lets nobody play without a name; say `hello` with one"
     STILL_PLAYING = "still_playing", "a match of yours is not over; finish it or resign first"

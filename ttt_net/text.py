@@ -41,6 +41,11 @@ def _is_visible_mark(character: str) -> bool:
     return not is_selector and character not in _BLANKS
 
 
+def width(text: str) -> int:
+    """Return how many cells of a terminal a text takes."""
+    return sum(max(0, wcwidth(character)) for character in text)
+
+
 def _cut(text: str, max_cells: int) -> str:
     cells = 0
     for index, character in enumerate(text):

@@ -82,7 +82,7 @@ async def test_it_ends_in_5_seconds_though_twenty_clients_have_stopped_reading(t
         stalled = []
         for number in range(20):
             peer = await RawPeer.connect(server.port, receive_buffer=4_096)
-            await peer.hello(f"Mallory {number}")
+            await peer.hello(f"Mallory-{number}")
             await fill(peer)
             stalled.append(peer)
         ann = await server.join("Ann")

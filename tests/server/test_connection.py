@@ -244,8 +244,8 @@ async def test_twenty_stopped_readers_do_not_keep_the_server_from_ending(tmp_pat
     async with asyncio.timeout(10):
         async with running(tmp_path, FAST) as server:
             for number in range(20):
-                await server.stalled(f"Mallory {number}")
-                flood(server.connection_of(f"Mallory {number}"))
+                await server.stalled(f"Mallory-{number}")
+                flood(server.connection_of(f"Mallory-{number}"))
             ann = await server.join("Ann")
     assert await ann.close_code() == 1012
     assert server.connections == set()

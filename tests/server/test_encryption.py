@@ -217,7 +217,7 @@ async def test_twenty_stopped_readers_do_not_keep_the_server_from_ending(tmp_pat
     peers = []
     async with asyncio.timeout(15):
         async with encrypted(tmp_path, FAST) as (server, authority):
-            peers += [(await stalled(server, authority, f"Mallory {number}"))[0] for number in range(20)]
+            peers += [(await stalled(server, authority, f"Mallory-{number}"))[0] for number in range(20)]
             ann = await join(server, authority, "Ann")
     assert await ann.close_code() == 1012
     assert server.connections == set()

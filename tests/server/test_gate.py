@@ -124,7 +124,7 @@ async def test_wrong_codes_of_an_address_are_limited_whoever_tries_and_good_ones
 ) -> None:
     async with running(tmp_path, metered(wrong_codes=Rate(4, 3_600.0))) as server:
         ann, bob = await server.join("Ann"), await server.join("Bob")
-        guessers = [await server.join(f"Eve {number}") for number in range(4)]
+        guessers = [await server.join(f"Eve-{number}") for number in range(4)]
         for _ in range(5):
             await ann.ok("invite", game="tictactoe")
             code = (await ann.hear("invitation"))["code"]
@@ -152,7 +152,7 @@ async def test_challenges_of_a_player_are_limited(tmp_path: Path) -> None:
 async def test_messages_of_an_address_are_refused_and_nobody_is_closed_for_another(tmp_path: Path) -> None:
     async with running(tmp_path, metered(messages=Rate(20, 600.0), players_per_address=2)) as server:
         ann = await server.join("Ann")
-        others: list[Peer] = [await server.join(f"Bob {number}") for number in range(3)]
+        others: list[Peer] = [await server.join(f"Bob-{number}") for number in range(3)]
         for other in others:
             for _ in range(12):
                 await other.ask("ping")

@@ -164,4 +164,39 @@ async def test_a_host_may_let_no_guests_in(tmp_path: Path) -> None:
     async with running(tmp_path, Limits(allow_guests=False)) as server:
         peer = await server.connect()
         assert await peer.refused("hello", protocols=[1]) == "no_guests"
-        assert "guests" not in (await peer.hello(name="Ann"))["features"]
+        assert "guests" not in (await peer.hello(name="Ann")).get("features", [])
+
+
+async def test_a_name_that_looks_like_anothers_is_taken(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        paul = await server.join("Paul")
+        coco = await server.join("сосо")  # Cyrillic
+        for name in ("PAUI", "pau1", "coco"):
+            other = await server.connect()
+            assert await other.refused("hello", protocols=[1], name=name) == "name_taken"
+        assert await coco.refused("rename", name="pau1") == "name_taken"
+        await paul.ok("rename", name="PAUI")
+        await paul.ok("rename", name="Peter")
+        await coco.ok("rename", name="pau1")
+
+
+@pytest.mark.parametrize("name", ["admin", "Guest-12", "b0t", "A", "Ann Lee", "Annа"])
+async def test_what_may_be_no_name_is_refused_in_words(tmp_path: Path, name: str) -> None:
+    async with running(tmp_path) as server:
+        peer = await server.connect()
+        answer = await peer.ask("hello", protocols=[1], name=name)
+        assert answer["code"] == "bad_name"
+        assert "2 to 20 letters of one script" in answer["message"]
+        await peer.hello(name="Ann")
+        assert await peer.refused("rename", name=name) == "bad_name"
+
+
+async def test_a_name_of_before_the_rules_is_kept(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        peer = await server.join("Old-name")
+        server.database._connection.execute("UPDATE players SET name = 'O N', name_key = 'o n'")
+        token = peer.token
+    async with running(tmp_path) as server:
+        again = await server.connect()
+        assert (await again.hello(token=token))["you"] == {"name": "O N"}
+        await again.ok("profile", name="o n")

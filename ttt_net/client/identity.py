@@ -71,6 +71,11 @@ class Identity:
             self._lock.close()
 
 
+def is_known(server: str, name: str) -> bool:
+    """Tell whether that server gave us a token for that name."""
+    return Identity(home(), server, name, None).token() is not None
+
+
 def take(server: str, name: str) -> Identity | None:
     """Return the identity of that name on that server, or None while another process plays under it."""
     folder = home()

@@ -22,10 +22,13 @@ from ttt_net.client.sessions import Ending, Session, bot_session, glyphs_of, pla
 from ttt_net.client.signals import raised
 from ttt_net.client.view import View
 from ttt_net.errors import Code, ConfigurationError
-from ttt_net.messages import MAX_NAME_CELLS
+from ttt_net.names import RULE, fitting_name
 from ttt_net.text import clean
 
 OK, FAULT, USAGE, NETWORK, REFUSED = range(5)
+_NAMELESS = "player"
+"""Who a client is that has no name and nobody to ask for one."""
+_MAX_TYPED_CELLS = 80
 CRASH_FILE = "crash.txt"
 _RENAME = (Code.NAME_TAKEN, Code.BAD_NAME)
 
@@ -142,18 +145,30 @@ def _may_ask(options: Options) -> bool:
 
 def _first_name(options: Options) -> str:
     if options.name is not None:
-        name = options.name
+        name = _fitting(options, options.name)
     elif options.bot is not None:
-        return clean(options.bot, MAX_NAME_CELLS)
+        return fitting_name(options.bot) or _NAMELESS
     elif (remembered := identity.remembered_name()) is not None:
-        return remembered
+        return _fitting(options, remembered)
     elif not _may_ask(options):
-        return "guest"
+        return _NAMELESS
     else:
         name = _ask("Your name", None)
     if options.bot is None and identity.remembered_name() is None:
         identity.remember_name(name)
     return name
+
+
+def _fitting(options: Options, name: str) -> str:
+    """Return the name, or the nearest that may be taken; one that belongs to us on that server already stays."""
+    if identity.is_known(options.server, name):
+        return name
+    fitting = fitting_name(name)
+    if fitting is None:
+        raise ConfigurationError(f"{name!r} cannot be a name: a name is {RULE}; some words are reserved. Use --name")
+    if fitting != name:
+        _complain(f"{name!r} cannot be a name; you are {fitting}")
+    return fitting
 
 
 def _identity_for(options: Options, name: str, taken: frozenset[str]) -> identity.Identity:
@@ -177,8 +192,15 @@ def _ask(question: str, default: str | None) -> str:
     """Ask until there is a name; the default is taken with Enter."""
     while True:
         hint = f" [{default}]" if default else ""
-        name = clean(input(f"{question}{hint}: "), MAX_NAME_CELLS) or default
-        if name:
+        typed = clean(input(f"{question}{hint}: "), _MAX_TYPED_CELLS) or default
+        if not typed:
+            continue
+        name = fitting_name(typed)
+        if name is None:
+            print(f"A name is {RULE}; some words are reserved.")
+        else:
+            if name != typed:
+                print(f"You are {name}: a name is {RULE}.")
             return name
 
 

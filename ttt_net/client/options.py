@@ -11,7 +11,8 @@ from ttt_net.client.local_options import Local, add_local, check_company, local_
 from ttt_net.client.trust import Trust, trust_of
 from ttt_net.clock import TimeControl
 from ttt_net.errors import ConfigurationError
-from ttt_net.messages import MAX_NAME_CELLS, Opponents
+from ttt_net.messages import Opponents
+from ttt_net.names import RULE
 from ttt_net.text import clean
 
 DEFAULT_PORT = 8765
@@ -91,8 +92,8 @@ def parse(arguments: Sequence[str] | None) -> Options:
         raise ConfigurationError(f"--games {given.games}: at least 1")
     if given.move_time is not None and not 1 <= given.move_time <= 600_000:
         raise ConfigurationError(f"--move-time {given.move_time}: 1 to 600000 milliseconds")
-    if given.name is not None and not clean(given.name, MAX_NAME_CELLS):
-        raise ConfigurationError(f"--name: 1 to {MAX_NAME_CELLS} visible characters")
+    if given.name is not None and not clean(given.name, 80):
+        raise ConfigurationError(f"--name: a name is {RULE}")
     if given.bot is not None and (given.join is not None or given.invite):
         raise ConfigurationError("--join and --invite are for people; leave out --bot")
     if given.join is not None and given.invite:
@@ -103,7 +104,7 @@ def parse(arguments: Sequence[str] | None) -> Options:
         url=url,
         trust=trust_of(url, given.tls_fingerprint, is_insecure=given.insecure),
         is_address_given=given.url is not None,
-        name=clean(given.name, MAX_NAME_CELLS) if given.name is not None else None,
+        name=clean(given.name, 80) if given.name is not None else None,
         join=code_of(given.join) if given.join is not None else None,
         is_inviting=given.invite,
         local=local_of(given, given.game or DEFAULT_GAME),

@@ -6,6 +6,7 @@ from functools import partial
 
 from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
+from ttt_net.names import checked_name
 from ttt_net.server.connection import Connection
 from ttt_net.server.journal import Journal, Player, StorageError
 from ttt_net.server.limits import Limits
@@ -44,23 +45,21 @@ class Entrance:
             answer = partial(self._entered, connection, said, None)
             self._journal.find(said.token, label_of(said), self._now_ms(), answer)
             return
-        name = clean(said.name or "", wire.MAX_NAME_CELLS)
-        if said.name is not None and not name:
-            raise Refusal(Code.BAD_NAME, f"a name has 1 to {wire.MAX_NAME_CELLS} visible characters")
-        if said.name is None and not self._limits.allow_guests:
+        name = None if said.name is None else checked_name(said.name)
+        if name is None and not self._limits.allow_guests:
             raise Refusal(Code.NO_GUESTS, "guests are not let in here; say hello with a name")
         self._quotas.spend_of_address("registrations", connection.metered_as)
         self._entering.add(connection)
         self._register(connection, said, name, tries=_GUEST_TRIES)
 
-    def _register(self, connection: Connection, said: wire.Hello, name: str, tries: int) -> None:
+    def _register(self, connection: Connection, said: wire.Hello, name: str | None, tries: int) -> None:
         """Make a new player; a guest, who has no name, gets one that is free."""
         token = secrets.token_urlsafe(32)
-        is_guest = not name
+        is_guest = name is None
 
         def registered(found: Player | Refusal | StorageError) -> None:
             if is_guest and isinstance(found, Refusal) and tries > 1 and connection.is_open:
-                self._register(connection, said, "", tries - 1)
+                self._register(connection, said, None, tries - 1)
             else:
                 self._entered(connection, said, token, found)
 

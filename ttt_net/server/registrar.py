@@ -4,11 +4,12 @@ from typing import Protocol as Interface
 
 from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
+from ttt_net.names import checked_name
 from ttt_net.server.journal import Journal, StorageError
 from ttt_net.server.journal.sqlite import PlayerId
 from ttt_net.server.quotas import Quotas
 from ttt_net.server.session import Session
-from ttt_net.text import clean, name_key
+from ttt_net.text import name_key
 
 _SHOWN = 3
 """Unfinished matches that a refusal names."""
@@ -43,9 +44,7 @@ class Registrar:
             self._forget(session, said)
 
     def _rename(self, session: Session, said: wire.Rename) -> None:
-        name = clean(said.name, wire.MAX_NAME_CELLS)
-        if not name:
-            raise Refusal(Code.BAD_NAME, f"a name has 1 to {wire.MAX_NAME_CELLS} visible characters")
+        name = checked_name(said.name)
         self._house.quotas.spend("renames", session.player, session.connection.metered_as)
 
         def done(failure: Refusal | StorageError | None) -> None:

@@ -173,3 +173,11 @@ def test_a_match_that_cannot_be_read_is_named_and_nothing_is_changed(old: Path) 
 def test_a_reader_says_what_to_do_about_an_older_file(old: Path) -> None:
     with pytest.raises(ConfigurationError, match="start the server on it once"):
         open_readonly(old)
+
+
+def test_players_of_before_who_look_alike_keep_their_names_and_nobody_else_gets_one_like_them(old: Path) -> None:
+    with closing(sqlite3.connect(old)) as connection:
+        connection.execute("INSERT INTO players VALUES (8, 'B0b', 'b0b', x'08', 8)")
+        connection.commit()
+    update(old)
+    assert rows(old, "SELECT look, player FROM looks WHERE look = 'bob' ORDER BY player") == [("bob", 2), ("bob", 8)]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ttt_net.errors import ConfigurationError
+from ttt_net.names import looks
 
 log = logging.getLogger(__name__)
 
@@ -225,6 +226,15 @@ CREATE INDEX matches_by_end ON matches (ended_ms) WHERE is_over;    -- those two
 CREATE INDEX results_of_match ON results (match);
 """
 
+_LOOKS = """
+CREATE TABLE looks (                    -- what the names of players look like: see names.looks
+    look TEXT NOT NULL,
+    player INTEGER NOT NULL REFERENCES players (id),
+    PRIMARY KEY (look, player)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX looks_of_player ON looks (player);
+"""
+
 
 def migrate(connection: sqlite3.Connection, path: Path) -> None:
     """Take the steps that the file lacks, each in a transaction of its own; a newer file raises `ConfigurationError`.
@@ -328,5 +338,15 @@ def _keep_sanctions(connection: sqlite3.Connection) -> None:
     _run(connection, _SANCTIONS)
 
 
-STEPS: tuple[Step, ...] = (_keep_facts, _count_results, _keep_order, _keep_sanctions)
+def _keep_looks(connection: sqlite3.Connection) -> None:
+    """Step 5: what names look like. Players of before keep theirs, even where two look alike."""
+    _run(connection, _LOOKS)
+    rows = connection.execute("SELECT id, name FROM players WHERE name_key IS NOT NULL").fetchall()
+    connection.executemany(
+        "INSERT INTO looks (look, player) VALUES (?, ?)",
+        [(look, player) for player, name in rows for look in looks(name)],
+    )
+
+
+STEPS: tuple[Step, ...] = (_keep_facts, _count_results, _keep_order, _keep_sanctions, _keep_looks)
 SCHEMA_VERSION = len(STEPS)

@@ -1,6 +1,7 @@
 """The journal in SQLite: append, read, and whose matches are unfinished; and the players' names and tokens."""
 
 import hashlib
+import json
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
@@ -12,6 +13,7 @@ from msgspec.structs import replace as restruct
 from ttt_net.clock import Speed
 from ttt_net.errors import Code, Refusal
 from ttt_net.messages import Ended, Fact, Heard, Played, Started, Tookback, decode_fact, encode
+from ttt_net.names import looks
 from ttt_net.ratings import Rating
 from ttt_net.server.journal.database import Database, StorageError
 from ttt_net.server.journal.rating import Changes, rate, ratings_of
@@ -82,6 +84,8 @@ class Journal:
         """Make a new player of that name, known from now on by the token; a bot has a label."""
 
         def work(connection: sqlite3.Connection) -> Player | Refusal:
+            if not is_guest and _is_taken(connection, name, None):
+                return _name_taken(name)
             row = connection.execute(
                 "INSERT INTO players (name, name_key, token_hash, bot, created_ms, is_guest) VALUES (?, ?, ?, ?, ?, ?)"
                 " ON CONFLICT (name_key) DO NOTHING RETURNING id",
@@ -89,6 +93,8 @@ class Journal:
             ).fetchone()
             if row is None:
                 return _name_taken(name)
+            if not is_guest:
+                _note_looks(connection, row[0], name)
             return Player(row[0], name, is_guest=is_guest)
 
         self._database.submit(work, done)
@@ -97,11 +103,9 @@ class Journal:
         """Call the player by another name from now on, in all his matches too."""
 
         def work(connection: sqlite3.Connection) -> Refusal | None:
-            taken = connection.execute(
-                "SELECT 1 FROM players WHERE name_key = ? AND id <> ?", (name_key(name), player)
-            ).fetchone()
-            if taken:
+            if _is_taken(connection, name, player):
                 return _name_taken(name)
+            _note_looks(connection, player, name)
             connection.execute(
                 "UPDATE players SET name = ?, name_key = ?, is_guest = 0 WHERE id = ?", (name, name_key(name), player)
             )
@@ -123,6 +127,7 @@ class Journal:
                 " created_ms = 0 WHERE id = ?",
                 (FORGOTTEN, player),
             )
+            connection.execute("DELETE FROM looks WHERE player = ?", (player,))
             connection.execute("DELETE FROM ratings WHERE player = ?", (player,))
             return None
 
@@ -190,8 +195,23 @@ def with_names(started: Started, first: str, second: str) -> Started:
     return restruct(started, players=(restruct(one, name=first), restruct(other, name=second)))
 
 
+def _is_taken(connection: sqlite3.Connection, name: str, player: PlayerId | None) -> bool:
+    """Tell whether another than `player` has that name, or one that people would take for it."""
+    alike = connection.execute(
+        "SELECT 1 FROM players WHERE name_key = ? AND id IS NOT ? UNION ALL"
+        " SELECT 1 FROM looks WHERE look IN (SELECT value FROM json_each(?)) AND player IS NOT ? LIMIT 1",
+        (name_key(name), player, json.dumps(list(looks(name))), player),
+    )
+    return alike.fetchone() is not None
+
+
+def _note_looks(connection: sqlite3.Connection, player: PlayerId, name: str) -> None:
+    connection.execute("DELETE FROM looks WHERE player = ?", (player,))
+    connection.executemany("INSERT INTO looks (look, player) VALUES (?, ?)", [(look, player) for look in looks(name)])
+
+
 def _name_taken(name: str) -> Refusal:
-    return Refusal(Code.NAME_TAKEN, f"the name {name} belongs to another player here; choose another")
+    return Refusal(Code.NAME_TAKEN, f"another player here is called {name}, or so much like it; choose another")
 
 
 def finished_matches(connection: sqlite3.Connection) -> list[str]:

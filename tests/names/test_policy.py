@@ -1,0 +1,138 @@
+"""What a player may be called, what he may not, and what he is called when he typed something near."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.names.write_alike import rows
+from ttt_net.errors import Code, Refusal
+from ttt_net.names import RULE, checked_name, fitting_name, looks
+from ttt_net.names.policy import _RESERVED
+from ttt_net.text import clean, name_key, width
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        ("Ann", "Ann"),
+        ("alphabeta-2", "alphabeta-2"),
+        ("x_1", "x_1"),
+        ("007", "007"),
+        ("Zoë", "Zoë"),
+        ("Zoe\u0308", "Zoë"),
+        ("Ｂｏｂ", "Bob"),
+        ("An\u200bn", "Ann"),
+        ("Дмитрий", "Дмитрий"),
+        ("नमस्ते", "नमस्ते"),
+        ("たなかカナ山", "たなかカナ山"),
+        ("김李", "김李"),
+        ("x" * 20, "x" * 20),
+        ("名" * 10, "名" * 10),
+    ],
+)
+def test_a_name_of_one_script_is_taken(typed: str, name: str) -> None:
+    assert checked_name(typed) == name
+    assert fitting_name(typed) == name
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "", " ", "A", "é", "e\u0301", "x" * 21, "名" * 11, "Ann Lee", "Ann.Lee", "-Ann", "_x", "😀😀", "\u0430nn",
+        "Ann\u0430", "abγ", "김たな",
+        "a\u0663b", "١٢", "𝐀𝐧𝐧\u0430", "⁂⁂", "\u202e\u200b", "ꙮꙮ\U0001f600", "a\u20ddb", "ᚠᚢᚦ",
+    ],
+)  # fmt: skip
+def test_what_is_no_name_is_refused_with_what_is_allowed(typed: str) -> None:
+    with pytest.raises(Refusal) as caught:
+        checked_name(typed)
+    assert caught.value.code is Code.BAD_NAME
+    assert RULE in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        ("Ann Lee", "Ann-Lee"),
+        (" Mr.  Smith ", "Mr-Smith"),
+        ("O'Brien", "OBrien"),
+        ("A", "A-1"),
+        ("-x-", "x-1"),
+        ("Ann!!", "Ann"),
+        ("Bob 😀", "Bob"),
+        ("x" * 30, "x" * 20),
+        ("...", None),
+        ("\u0410nn", None),
+        ("admin", None),
+        ("guest-7", None),
+        ("", None),
+    ],
+)
+def test_the_nearest_name_is_found_for_what_somebody_typed(typed: str, name: str | None) -> None:
+    assert fitting_name(typed) == name
+
+
+@given(st.text(max_size=60))
+def test_whatever_is_typed_leads_to_a_name_that_may_be_taken_or_to_none(typed: str) -> None:
+    name = fitting_name(typed)
+    if name is None:
+        return
+    assert checked_name(name) == name
+    assert fitting_name(name) == name
+    assert width(name) <= 20
+    assert clean(name, 20) == name, "what is told of it is all of it"
+
+
+@given(st.text(max_size=40))
+def test_a_name_is_checked_once_and_for_all(typed: str) -> None:
+    try:
+        name = checked_name(typed)
+    except Refusal:
+        return
+    assert checked_name(name) == name
+
+
+def test_nobody_is_called_like_a_reserved_word_however_it_is_written() -> None:
+    """Every word with any one of its letters, and with all of them, put in another's shape; and in capitals."""
+    alike: dict[str, set[str]] = {}
+    for row in rows():
+        if all(len(each) == 1 and not unicodedata.category(each).startswith("M") for each in row):
+            for each in row:
+                alike.setdefault(each, set()).update(row)
+    tried = 0
+    for word in _RESERVED:
+        for written in (word, word.upper(), word.title()):
+            forms = {written}
+            for place, letter in enumerate(written):
+                forms |= {written[:place] + other + written[place + 1 :] for other in alike.get(letter, ())}
+                forms |= {written.replace(letter, other) for other in alike.get(letter, ())}
+            for form in [each + more for each in forms for more in ("", "7", "-12", "_")] + [f"1{written}"]:
+                tried += 1
+                with pytest.raises(Refusal):
+                    checked_name(form)
+    assert tried > 5_000
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("paul", "PAUL"), ("paul", "PAUI"), ("paul", "pau1"), ("Bob", "B0b"), ("modern", "modem"), ("сосо", "coco"),
+        ("НОВ", "HOB"), ("Ian", "lan"), ("раса", "paca"), ("Οο", "oo"), ("Αnn", "Ann"), ("ann", "ａｎｎ".upper()),
+    ],
+)  # fmt: skip
+def test_names_that_people_confuse_have_a_look_in_common(one: str, other: str) -> None:
+    assert looks(one) & looks(other) or name_key(one) == name_key(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("Ann", "Anna"), ("ali", "all"), ("Bob", "Rob"), ("Zoe", "Zoë"), ("alphabeta", "alphabeta-2")]
+)
+def test_names_that_nobody_confuses_have_none(one: str, other: str) -> None:
+    assert not looks(one) & looks(other)
+
+
+@given(st.text(max_size=20))
+def test_case_makes_no_other_name(name: str) -> None:
+    assert looks(name) & looks(name.casefold())

@@ -1,0 +1,41 @@
+"""What a name looks like: two names that people confuse have a look in common.
+
+Source: Unicode Technical Standard #39, Unicode Security Mechanisms, section 4 (skeletons). The characters that look
+alike are in alike.txt, the part of Unicode's confusables.txt that names can be made of: a class of them a line, as
+code points. tests/names/write_alike.py writes it.
+"""
+
+import unicodedata
+from functools import lru_cache
+from importlib.resources import files
+
+
+def looks(name: str) -> frozenset[str]:
+    """Return what a name looks like as it is written, and without regard to case.
+
+    Capitals look like other characters than small letters do: I like l, but i like the Cyrillic letter.
+    """
+    return frozenset((_skeleton(name), _skeleton(name.casefold())))
+
+
+def _skeleton(name: str) -> str:
+    once = _stand_ins(name).casefold()
+    return _stand_ins(once)  # a capital that stands for its class may, as a small letter, be in another
+
+
+def _stand_ins(text: str) -> str:
+    """Return the text with each character replaced by the one that stands for all that look like it."""
+    classes = _classes()
+    return "".join(classes.get(character, character) for character in unicodedata.normalize("NFD", text))
+
+
+@lru_cache(maxsize=1)
+def _classes() -> dict[str, str]:
+    lines = files(__package__).joinpath("alike.txt").read_text(encoding="ascii").splitlines()
+    found: dict[str, str] = {}
+    for line in lines:
+        if line.startswith("#"):
+            continue
+        stand_in, *others = ("".join(chr(int(point, 16)) for point in each.split("+")) for each in line.split())
+        found |= dict.fromkeys(others, stand_in)
+    return found

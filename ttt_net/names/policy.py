@@ -1,0 +1,137 @@
+"""Which names there are: 2 to 20 characters of one script, besides digits, `_` and `-`; some words are nobody's."""
+
+import unicodedata
+from functools import lru_cache
+
+from ttt_net.errors import Code, Refusal
+from ttt_net.names.alike import looks
+from ttt_net.text import clean, width
+
+LEAST, MOST = 2, 20
+RULE = f"{LEAST} to {MOST} letters of one script, digits, _ or -, beginning with a letter or digit"
+"""What is allowed, in words; each refusal says it. A letter that is two cells wide counts twice towards the most."""
+
+SCRIPTS = frozenset({
+    "LATIN", "GREEK", "CYRILLIC", "ARMENIAN", "HEBREW", "ARABIC", "THAANA", "DEVANAGARI", "BENGALI", "GURMUKHI",
+    "GUJARATI", "ORIYA", "TAMIL", "TELUGU", "KANNADA", "MALAYALAM", "SINHALA", "THAI", "LAO", "TIBETAN", "MYANMAR",
+    "GEORGIAN", "HANGUL", "ETHIOPIC", "KHMER", "HIRAGANA", "KATAKANA", "BOPOMOFO", "CJK",
+})  # fmt: skip
+"""The scripts in everyday use (Unicode Standard Annex #31, table 5), by the word that the names of their letters begin
+with; so that nothing is needed but Python's own tables."""
+_WRITTEN_TOGETHER = (
+    frozenset({"CJK", "HIRAGANA", "KATAKANA"}),
+    frozenset({"CJK", "HANGUL"}),
+    frozenset({"CJK", "BOPOMOFO"}),
+)
+"""Japanese, Korean and Chinese are each written in several, which count as one (UTS #39, section 5.1)."""
+_JOINERS = "_-"
+_DIGITS = "0123456789"
+_RESERVED = [
+    "admin", "administrator", "root", "owner", "host", "operator", "moderator", "mod", "staff", "support", "help",
+    "official", "system", "server", "bot", "guest", "anonymous", "unknown", "nobody", "everybody",
+    "everyone", "all", "any", "none", "null", "deleted", "you", "me", "ttt_net",
+]  # fmt: skip
+_MAX_TYPED_CELLS = 80
+
+
+def checked_name(text: str) -> str:
+    """Return the name as it is kept; one that may not be taken raises `Refusal`, which says what is allowed."""
+    name = _cleaned(text)
+    fault = _fault(name)
+    if fault:
+        raise Refusal(Code.BAD_NAME, f"{fault}; a name is {RULE}")
+    return name
+
+
+def fitting_name(text: str) -> str | None:
+    """Return the name that is nearest to what somebody typed, or None if there is none that he would know again."""
+    typed = _cleaned(text)
+    if not _fault(typed):
+        return typed
+    kept = ""
+    for character in typed:
+        joined = "-" if character in " ." and kept and kept[-1] not in _JOINERS else character
+        if (kept or _may_be_first(joined)) and not _letters_fault(kept + joined) and width(kept + joined) <= MOST:
+            kept += joined
+    kept = kept.rstrip(_JOINERS)
+    letters = sum(unicodedata.category(character)[0] in "LN" for character in typed)
+    if 2 * len(kept) < min(letters, MOST):
+        return None
+    if len(kept) == 1:
+        kept += "-1"
+    return None if _fault(kept) else kept
+
+
+def _cleaned(text: str) -> str:
+    """Return the text in the form in which names are compared: compatibility forms may need another cleaning."""
+    return clean(unicodedata.normalize("NFKC", clean(text, _MAX_TYPED_CELLS)), _MAX_TYPED_CELLS)
+
+
+def _fault(name: str) -> str | None:
+    """Return what is wrong with a name, in words."""
+    if sum(not _is_mark(character) for character in name) < LEAST:
+        return f"{name!r} is too short" if name else "a name cannot be empty"
+    if width(name) > MOST:
+        return f"{name[:MOST]!r}... is too long"
+    if not _may_be_first(name[0]):
+        return f"{name!r} begins with {name[0]!r}"
+    return _letters_fault(name) or _word_fault(name)
+
+
+def _letters_fault(name: str) -> str | None:
+    scripts: set[str] = set()
+    for character in name:
+        if character in _JOINERS or character in _DIGITS or _is_common_mark(character):
+            continue
+        script = _script(character)
+        if script is None:
+            return f"{character!r} cannot be in a name"
+        scripts.add(script)
+        if len(scripts) > 1 and not any(scripts <= together for together in _WRITTEN_TOGETHER):
+            return f"{character!r} is of another script than the letters before it"
+    return None
+
+
+def _word_fault(name: str) -> str | None:
+    bare = "".join(character for character in name if character not in _JOINERS)
+    before = len(bare) - len(bare.lstrip(_DIGITS))
+    after = len(bare) - len(bare.rstrip(_DIGITS))
+    for start in range(before + 1):  # a digit may be part of the word, or not: a11, all1
+        for end in range(len(bare) - after, len(bare) + 1):
+            word = next((_reserved()[look] for look in looks(bare[start:end]) if look in _reserved()), None)
+            if word:
+                return f"{name!r} is reserved, as is all that looks like {word!r}"
+    return None
+
+
+@lru_cache(maxsize=1)
+def _reserved() -> dict[str, str]:
+    """Return the reserved words by what they look like, in small letters, in capitals, and with one capital."""
+    bare = {word: word.replace("_", "") for word in _RESERVED}
+    return {
+        look: word
+        for word, letters in bare.items()
+        for written in (letters, letters.upper(), letters.title())
+        for look in looks(written)
+    }
+
+
+def _may_be_first(character: str) -> bool:
+    return character in _DIGITS or (_script(character) is not None and not _is_mark(character))
+
+
+def _script(character: str) -> str | None:
+    """Return the script of a letter or mark, None for all else."""
+    if unicodedata.category(character)[0] not in "LM":
+        return None
+    first = unicodedata.name(character, "").replace("-", " ").partition(" ")[0]
+    script = "CJK" if first == "IDEOGRAPHIC" else first
+    return script if script in SCRIPTS else None
+
+
+def _is_mark(character: str) -> bool:
+    return unicodedata.category(character)[0] == "M"
+
+
+def _is_common_mark(character: str) -> bool:
+    return unicodedata.category(character) == "Mn" and unicodedata.name(character, "").startswith("COMBINING ")
