@@ -8,7 +8,12 @@ from ttt_net.match import describe
 from ttt_net.messages import (
     Challenged,
     ClockInfo,
+    FinishedMatch,
     GameInfo,
+    HeadToHead,
+    HistoryTold,
+    Leader,
+    LeaderboardTold,
     Listed,
     Live,
     LiveMatch,
@@ -19,9 +24,12 @@ from ttt_net.messages import (
     PlayerInfo,
     Players,
     Position,
+    ProfileTold,
+    RatingInfo,
     SeekInfo,
     Seeks,
     Snapshot,
+    Suggestion,
     Welcome,
 )
 
@@ -41,6 +49,34 @@ PLAYERS = Players(
 )
 LIVE = Live(1, [LiveMatch("m9", "gomoku", (BEN, BOT), 12, 3, BLITZ)])
 CHALLENGED = Challenged(5, BEN, ANN, "connect4", 30_000, BLITZ)
+SUGGESTION = Suggestion([Listed("alphabeta", "alphabeta", 0, None, level=5), Listed("tactics", "tactics")])
+FINISHED = FinishedMatch("m5", "connect4", 1_780_000_000_000, (ANN, BEN), 0, "line", 21, BLITZ, rated=True)
+HISTORY = HistoryTold(
+    ANN, [FINISHED, FinishedMatch("m4", "tictactoe", 1_770_000_000_000, (BEN, ANN), None, "abort", 1)], before="m4"
+)
+PROFILE = ProfileTold(
+    player=BEN,
+    since_ms=1_760_000_000_000,
+    online=True,
+    won=12,
+    drawn=1,
+    lost=7,
+    ratings=[RatingInfo("connect4", "blitz", 1512, 60, 40), RatingInfo("gomoku", "untimed", 1390, 200, 2, True)],
+    against=HeadToHead(won=2, drawn=0, lost=3),
+    live=["m9"],
+)
+LEADERS = LeaderboardTold(
+    game="connect4",
+    speed="blitz",
+    page=1,
+    pages=2,
+    leaders=[
+        Leader(1, PlayerInfo("perfect", "alphabeta", 8, 2210), 812, 45),
+        Leader(2, PlayerInfo("Cleo", None, None, 1710), 25, 80),
+        Leader(3, PlayerInfo("Ben", None, None, 1512, True), 3, 200),
+    ],
+    you=31,
+)
 
 
 def position_after(game_name: str, moves: list[int]) -> Position:

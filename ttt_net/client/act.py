@@ -7,14 +7,15 @@ from dataclasses import replace
 
 from ttt_net.client.act_match import Outcome, act_in_match
 from ttt_net.client.act_page import act_on_page
-from ttt_net.client.actions import ON_LISTS, Action, Begin, Do, Open, Pick, Say, Show, Step, Type
+from ttt_net.client.actions import ON_LISTS, Action, Begin, Do, Open, Pick, Reopen, Say, Show, Step, Type
 from ttt_net.client.events import Answered
-from ttt_net.client.page_rows import request_for
+from ttt_net.client.page_rows import asks, request_for
 from ttt_net.client.pages import Entry, Kind, Page
 from ttt_net.client.update import without
 from ttt_net.client.view import Overlay, View
+from ttt_net.client.words import join_command, match_link
 from ttt_net.errors import Code
-from ttt_net.messages import Abort, Join, Refused, Resign, Said, Seek, Unseek, Unwatch, Watch
+from ttt_net.messages import Abort, Join, Refused, Resign, Resume, Said, Seek, Unseek, Unwatch, Watch
 
 _LONGEST = {Entry.MOVE: 12, Entry.CODE: 12, Entry.GAME: 40}
 """How much may be typed of each."""
@@ -39,7 +40,11 @@ def act(view: View, action: Action, seek: Seek) -> Outcome:
         case Begin(entry):
             return replace(view, entry=entry, typed="", overlay=Overlay.NONE), ()
         case Open(page):
-            return replace(view, pages=(*view.pages, page), overlay=Overlay.NONE), ()
+            return opened(view, page)
+        case Reopen(name):
+            return _reopened(view, name)
+        case Do.COPY:
+            return _copied(view), ()
         case Show(name):
             return replace(view, shown=name, typed="", pages=(view.pages[0], Page(Kind.MATCH))), ()
         case Say(request):
@@ -72,6 +77,41 @@ def said(view: View, request: Said) -> Outcome:
             return view, (request,)
 
 
+def opened(view: View, page: Page) -> Outcome:
+    """Open a page, and ask for what stands on it; what an earlier one of its kind had asked for is forgotten."""
+    around = view.around
+    match page.kind:
+        case Kind.PROFILE:
+            around = replace(around, profile=None)
+        case Kind.HISTORY:
+            around = replace(around, history=None)
+        case Kind.LEADERS:
+            around = replace(around, leaders=None)
+    return replace(view, pages=(*view.pages, page), overlay=Overlay.NONE, around=around), asks(page)
+
+
+def _reopened(view: View, name: str) -> Outcome:
+    """Ask for a finished match: one of ours as a player, any other as a watcher."""
+    history = view.around.history
+    finished = next((each for each in history.matches if each.match == name), None) if history is not None else None
+    is_ours = finished is not None and view.you is not None and view.you.name in (p.name for p in finished.players)
+    if is_ours:
+        return replace(view, left=None), (Resume(0, match=name, seq=0),)
+    return replace(view, left=None, watching=name), (Watch(0, match=name),)
+
+
+def _copied(view: View) -> View:
+    """Put on the clipboard what others need to come here: an invitation, or the link to the match."""
+    invitation, match = view.around.invitation, view.match
+    if view.page.kind is Kind.INVITATION and invitation is not None:
+        text = join_command(view, invitation.code)
+    elif match is not None:
+        text = match_link(view, match)
+    else:
+        return view
+    return replace(view, copied=text, notice=f"Copied, where the terminal allows it: {text}")
+
+
 def _entered(view: View) -> Outcome:
     """Take what was typed for what it is."""
     typed, entry = view.typed.strip(), view.entry
@@ -96,7 +136,7 @@ def _back(view: View) -> Outcome:
     if len(view.pages) == 1:
         return (replace(view, seeking=None), (Unseek(0),)) if view.seeking is not None else (view, ())
     is_match, match = view.page.kind is Kind.MATCH, view.match
-    view = replace(view, pages=view.pages[:-1])
+    view = replace(view, pages=view.pages[:-1], left=match.match if is_match and match is not None else view.left)
     if not is_match or match is None or view.is_live:
         return view, ()
     requests = (Unwatch(0, match=match.match),) if view.watching == match.match else ()

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 from ttt_net.client.actions import CLAIMS, Action, Choose, Do, Move, Point, Quick
 from ttt_net.client.moves import layers_of, legal_at, quick_moves
+from ttt_net.client.replaying import begun
 from ttt_net.client.view import Link, Overlay, View
 from ttt_net.client.words import move_name
-from ttt_net.messages import Abort, Claim, Decline, Offer, OfferKind, Play, Resign, Said, Seek
+from ttt_net.messages import Abort, Claim, Decline, Offer, OfferKind, Play, Record, Resign, Said, Seek
 
 Outcome = tuple[View, tuple[Said, ...]]
 _OFFERS: dict[Do, OfferKind] = {Do.REMATCH: "rematch", Do.DRAW: "draw", Do.TAKE_BACK: "takeback"}
@@ -33,6 +34,10 @@ def act_in_match(view: View, action: Action, seek: Seek) -> Outcome:
             return _new(view, seek)
         case Do.LEAVE:
             return _leave(view)
+        case Do.REPLAY:
+            return begun(view)
+        case Do.SAVE:
+            return _save(view)
         case Do.ASIDE:
             return replace(view, overlay=Overlay.NONE if view.overlay is Overlay.ASIDE else Overlay.ASIDE), ()
         case Choose(index):
@@ -155,6 +160,13 @@ def _choose(view: View, index: int) -> Outcome:
     if view.overlay is Overlay.CHOICE and index < len(view.choices):
         return _play(view, view.choices[index])
     return view, ()
+
+
+def _save(view: View) -> Outcome:
+    """Ask for the record of a finished match; whoever keeps the screen writes it down when it comes."""
+    if view.match is None or view.match.outcome is None:
+        return replace(view, notice="Only a match that is over can be saved."), ()
+    return view, (Record(0, match=view.match.match),)
 
 
 def _decline(view: View) -> Outcome:

@@ -3,18 +3,27 @@
 from dataclasses import replace
 
 from ttt_net.client.actions import Action, Do, Pick, Step
-from ttt_net.client.page_rows import rows_of
-from ttt_net.client.pages import TIMES, Kind
+from ttt_net.client.page_rows import asks, rows_of
+from ttt_net.client.pages import SPEEDS, TIMES, Kind
+from ttt_net.client.replaying import stepped
 from ttt_net.client.rows import Row, cursor_of, moved, next_section
 from ttt_net.client.view import View
 from ttt_net.messages import Answer, Said
 
+_ALL = 100_000
+_STEPS: dict[Action, int] = {
+    **{Do.RIGHT: 1, Do.DOWN: 1, Do.PLACE: 1, Do.LEFT: -1, Do.UP: -1},
+    **{Do.FIRST: -_ALL, Do.LAST: _ALL},
+}
 Then = tuple[View, Action | None, tuple[Said, ...]]
 """The view, and either another action that this one comes to, or what to say."""
 
 
 def act_on_page(view: View, action: Action) -> Then:
     """Return the view after the action, and what it comes to."""
+    if view.page.kind is Kind.REPLAY and action in _STEPS:
+        view, requests = stepped(view, _STEPS[action])
+        return view, None, requests
     rows = rows_of(view, 0)
     at = cursor_of(rows, view.page.row, view.page.place)
     match action:
@@ -32,6 +41,10 @@ def act_on_page(view: View, action: Action) -> Then:
         case Do.LEFT | Do.RIGHT | Do.TIME if view.page.kind is Kind.GAMES:
             by = -1 if action is Do.LEFT else 1
             return view.with_page(replace(view.page, time=(view.page.time + by) % len(TIMES))), None, ()
+        case Do.LEFT | Do.RIGHT | Do.TIME if view.page.kind is Kind.LEADERS:
+            return _other_leaders(view, -1 if action is Do.LEFT else 1)
+        case Do.GAME if view.page.kind is Kind.LEADERS:
+            return _other_game(view)
         case Do.RATED if view.page.kind is Kind.GAMES:
             return view.with_page(replace(view.page, is_rated=not view.page.is_rated)), None, ()
         case Do.ACCEPT | Do.DECLINE:
@@ -40,6 +53,19 @@ def act_on_page(view: View, action: Action) -> Then:
             return replace(view, is_leaving=True, shown=None), None, ()
         case _:
             return view, None, ()
+
+
+def _other_leaders(view: View, by: int) -> Then:
+    page = replace(view.page, time=(view.page.time + by) % len(SPEEDS))
+    return view.with_page(page), None, asks(page)
+
+
+def _other_game(view: View) -> Then:
+    from ttt_net.games.catalogue import NAMES  # no other page needs the rules' own list
+
+    at = NAMES.index(view.page.about) if view.page.about in NAMES else -1
+    page = replace(view.page, about=NAMES[(at + 1) % len(NAMES)])
+    return view.with_page(page), None, asks(page)
 
 
 def _moved(view: View, rows: list[Row], at: int | None, by: int) -> View:

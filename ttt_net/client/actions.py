@@ -31,6 +31,7 @@ class Do(Enum):
     SECTION = "section"
     TIME = "time"
     RATED = "rated"
+    GAME = "game"
     ACCEPT = "accept"
     COPY = "copy"
     REPLAY = "replay"
@@ -41,7 +42,7 @@ class Do(Enum):
 
 ON_LISTS = {
     *(Do.UP, Do.DOWN, Do.LEFT, Do.RIGHT, Do.PLACE, Do.LEAVE),
-    *(Do.SECTION, Do.TIME, Do.RATED, Do.ACCEPT, Do.DECLINE),
+    *(Do.SECTION, Do.TIME, Do.RATED, Do.GAME, Do.FIRST, Do.LAST, Do.ACCEPT, Do.DECLINE),
 }
 """What means something else on a list than at a board, or only there."""
 
@@ -103,6 +104,13 @@ class Show:
 
 
 @dataclass(frozen=True, slots=True)
+class Reopen:
+    """A finished match comes on the screen."""
+
+    match: str
+
+
+@dataclass(frozen=True, slots=True)
 class Begin:
     """Something begins to be typed on a line of its own."""
 
@@ -125,4 +133,4 @@ class Step:
 
 CLAIMS: tuple[ClaimKind, ...] = ("win", "draw", "adjourn")
 """What may be claimed, in the order of the list."""
-Action = Do | Type | Choose | Move | Quick | Point | Say | Open | Show | Begin | Pick | Step
+Action = Do | Type | Choose | Move | Quick | Point | Say | Open | Show | Reopen | Begin | Pick | Step

@@ -6,7 +6,24 @@ from ttt_net.client.events import Event
 from ttt_net.client.pages import Around, Kind, Offered, Page
 from ttt_net.client.view import View
 from ttt_net.client.words import challenge_over, challenged
-from ttt_net.messages import Challenged, ChallengeOver, Invitation, Live, Players, Renamed, ReplayTold, Seeks
+from ttt_net.messages import (
+    Challenged,
+    ChallengeOver,
+    History,
+    HistoryTold,
+    Invitation,
+    Leaderboard,
+    LeaderboardTold,
+    Live,
+    Players,
+    Profile,
+    ProfileTold,
+    Renamed,
+    ReplayTold,
+    Said,
+    Seeks,
+    Suggestion,
+)
 
 MAX_CHALLENGES = 20
 """Challenges that are kept; of more, the oldest are forgotten."""
@@ -22,6 +39,14 @@ def gathered(view: View, event: Event, now_ms: int) -> View:
             return replace(view, around=replace(around, players=event))
         case Live():
             return replace(view, around=replace(around, live=event))
+        case Suggestion():
+            return replace(view, around=replace(around, suggestion=event))
+        case ProfileTold():
+            return replace(view, around=replace(around, profile=event))
+        case HistoryTold():
+            return replace(view, around=replace(around, history=event))
+        case LeaderboardTold():
+            return replace(view, around=replace(around, leaders=event))
         case Challenged():
             return _challenged(view, event, now_ms)
         case ChallengeOver():
@@ -68,3 +93,15 @@ def _replayed(around: Around, event: ReplayTold) -> Around:
         if 0 <= ply < len(positions) and len(position.board) == cells:
             positions[ply] = position
     return replace(around, replayed=replace(replayed, positions=tuple(positions)))
+
+
+def unanswered(view: View, request: Said) -> View:
+    """Return the view after a question was refused: an empty list, or the page before."""
+    match request:
+        case Leaderboard():
+            nobody = LeaderboardTold(request.game, request.speed, 1, 1, [], None)
+            return replace(view, around=replace(view.around, leaders=nobody))
+        case Profile() | History() if len(view.pages) > 1 and view.page.kind in (Kind.PROFILE, Kind.HISTORY):
+            return replace(view, pages=view.pages[:-1])
+        case _:
+            return view

@@ -16,6 +16,7 @@ from ttt_net.client.keys import CLAIM, NO, YES, help_lines, hints
 from ttt_net.client.page_rows import rows_of
 from ttt_net.client.pages import Entry, Kind
 from ttt_net.client.panel import panel
+from ttt_net.client.replaying import seen_at
 from ttt_net.client.targets import aim
 from ttt_net.client.view import Overlay, View
 from ttt_net.messages import Snapshot
@@ -32,8 +33,13 @@ _ROOMY_COLUMNS = 64
 def draw(view: View, size: tuple[int, int], now_ms: int, glyphs: Glyphs) -> Text:
     """Return the screen of `size` (columns, rows): exactly so many lines, none wider."""
     width, height = size
+    if view.page.kind is Kind.REPLAY:
+        view = seen_at(view)
     if width < SMALLEST[0] or height < SMALLEST[1]:
         return _page([Text("Make the window larger: {}x{}.".format(*SMALLEST))], [], [], size)
+    if view.overlay is Overlay.HELP:
+        lines = [Text(line) for line in _packed(help_lines(view), width, height - 1)]
+        return _page([], centred(lines, width), [_keys(view, width)], size)
     foot = _foot(view, width, now_ms)
     roomy = _head(view, width, now_ms, glyphs, is_roomy=True)
     if height >= _ROOMY_ROWS:
@@ -74,7 +80,7 @@ def _head(view: View, width: int, now_ms: int, glyphs: Glyphs, *, is_roomy: bool
 
 def _match(view: View) -> Snapshot | None:
     """Return the match that is seen, if the page shows one."""
-    return view.match if view.page.kind is Kind.MATCH else None
+    return view.match if view.page.kind in (Kind.MATCH, Kind.REPLAY) else None
 
 
 def _title(view: View, width: int, glyphs: Glyphs) -> Text:
@@ -106,6 +112,8 @@ def _status(view: View, width: int, now_ms: int, glyphs: Glyphs) -> Text:
     match = _match(view)
     if match is None:
         return Text(words.status_of_page(view), style="bold")
+    if view.page.kind is Kind.REPLAY:
+        return Text(words.step(view, match), style="bold")
     style = "bold" if view.is_my_turn else ""
     if match is not None and match.outcome is not None:
         style = f"bold {WON}" if match.outcome.winner is not None and match.outcome.winner == match.you else "bold"
@@ -115,8 +123,6 @@ def _status(view: View, width: int, now_ms: int, glyphs: Glyphs) -> Text:
 def _body(view: View, size: tuple[int, int], now_ms: int, glyphs: Glyphs, *, is_roomy: bool) -> list[Text] | None:
     """Return what stands in the middle, or None when the whole board does not fit there and less may stand above it."""
     width, height = size
-    if view.overlay is Overlay.HELP:
-        return centred([Text(line) for line in help_lines(view)[:height]], width)
     match = _match(view)
     if match is None:
         rows = rows_of(view, now_ms)
@@ -130,6 +136,19 @@ def _body(view: View, size: tuple[int, int], now_ms: int, glyphs: Glyphs, *, is_
         board = draw_board(view, width, height, glyphs)
         return centred(board, width) if board is not None else None
     return board_alone(view, match, width, height, glyphs)
+
+
+def _packed(lines: list[str], width: int, height: int) -> list[str]:
+    """Return the lines of help as they are, or with several in one line where there is no room for all."""
+    if len(lines) <= height:
+        return lines
+    packed: list[str] = []
+    for line in (" ".join(line.split()) for line in lines):
+        if packed and len(packed[-1]) + len(line) + 3 <= width:
+            packed[-1] += f"   {line}"
+        else:
+            packed.append(line)
+    return packed[:height]
 
 
 def _alone(view: View, width: int) -> list[Text]:

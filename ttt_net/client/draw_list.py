@@ -31,7 +31,8 @@ def draw_list(rows: Sequence[Row], page: Page, size: tuple[int, int], glyphs: Gl
         if row.enter is None:
             lines += _read(row, width)
         else:
-            lines.append(_line(row, columns, glyphs, is_chosen=index == cursor))
+            own = columns if len(row.cells) > 1 else [width - _INDENT]
+            lines.append(_line(row, own, glyphs, is_chosen=index == cursor))
     if len(lines) <= height:
         return lines
     room = max(1, height - 1)
@@ -48,7 +49,7 @@ def _of_section(rows: Sequence[Row], heading: int) -> Sequence[Row]:
 
 def _columns(rows: Sequence[Row], width: int) -> list[int]:
     """Return how wide each column is: as its widest cell, as long as there is room; the last takes what is left."""
-    cells = [row.cells for row in rows if row.enter is not None]
+    cells = [row.cells for row in rows if row.enter is not None and len(row.cells) > 1]
     widths = [max(map(_width, column)) for column in _transposed(cells)]
     room, fitted = width, []
     for wanted in widths:

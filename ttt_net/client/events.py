@@ -41,6 +41,13 @@ class Back:
     """The link stands again; what was missed is on its way."""
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A record was written into a file, or could not be; `sentence` tells."""
+
+    sentence: str
+
+
 class Parting(Enum):
     """Why a client comes to its end."""
 
@@ -70,7 +77,7 @@ class Beside:
     event: "Event"
 
 
-Event = AnyHeard | Answered | Garbled | Lost | Retrying | Back | Farewell | Beside
+Event = AnyHeard | Answered | Garbled | Lost | Retrying | Back | Kept | Farewell | Beside
 """All that can happen to a view."""
 
 

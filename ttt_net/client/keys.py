@@ -34,6 +34,9 @@ _LETTERS = {
     "c": Do.CLAIM,
     "n": Do.NEW,
     "i": Do.ASIDE,
+    "v": Do.REPLAY,
+    "w": Do.SAVE,
+    "y": Do.COPY,
     "q": Do.LEAVE,
 }
 _LEAST_HINTS = 2
@@ -92,9 +95,14 @@ def hints(view: View, width: int) -> list[Hint]:
     if match is None or view.page.kind is not Kind.MATCH:
         found = hints_on_page(view)
     elif view.is_watched:
-        found = [Hint("Esc", "back", "escape"), Hint("i", "moves", "i"), LEAVE, HELP]
+        replay = [Hint("v", "replay", "v"), Hint("w", "save", "w")] if match.outcome is not None else []
+        found = [Hint("Esc", "back", "escape"), *replay, Hint("i", "moves", "i"), Hint("y", "copy link", "y")]
+        found += [LEAVE, HELP]
     elif match.outcome is not None:
-        found = [Hint("r", "rematch", "r"), Hint("n", "new game", "n"), Hint("i", "moves", "i"), LEAVE, HELP]
+        found = [
+            *(Hint("r", "rematch", "r"), Hint("n", "new game", "n"), Hint("v", "replay", "v"), Hint("w", "save", "w")),
+            *(Hint("y", "copy link", "y"), Hint("Esc", "lobby", "escape"), LEAVE, HELP),
+        ]
     else:
         found = _playing(view, match)
     least = _LEAST_HINTS if view.page.kind is Kind.MATCH else 1
@@ -130,17 +138,20 @@ def help_lines(view: View) -> list[str]:
     taken = sorted(set(_LETTERS) & _beginnings(view))
     lines = [
         "arrows hjkl  move the cursor",
-        "Enter space  place a mark; or click",
-        "1-9          place by cell or column",
-        "b2 Enter     place by name; Esc clears",
+        "Enter click  place a mark",
+        "1-9          by cell, column",
+        "b2 Enter     by name",
         "Tab          choose from a list",
-        "d t r        offer draw, take-back,",
-        "             rematch; or accept it",
-        "x            decline, or withdraw",
-        "c            claim, if the other is away",
-        "i            moves, score, watchers",
-        "n            new game, after the end",
-        "q  Ctrl-C    leave; leave at once",
+        "d t          draw, take-back",
+        "r            rematch",
+        "x            decline, withdraw",
+        "c            claim",
+        "i            moves, score",
+        "n            new game",
+        "v w          replay, save",
+        "y            copy a link",
+        "Esc          clear; lobby",
+        "q  Ctrl-C    leave",
     ]
     if taken:
         lines.insert(0, f"Here {''.join(taken)} are columns: use {''.join(taken).upper()}.")

@@ -7,7 +7,7 @@ from ttt_net.client.actions import Open, Say, Show
 from ttt_net.client.pages import Kind, Page, Purpose
 from ttt_net.client.rows import Row, section
 from ttt_net.client.view import View
-from ttt_net.messages import Accept, Answer, Listed, LiveMatch, PlayerInfo, SeekInfo, Snapshot, Watch
+from ttt_net.messages import Accept, Answer, Challenge, Listed, LiveMatch, PlayerInfo, SeekInfo, Snapshot, Watch
 
 
 def lobby_rows(view: View, now_ms: int) -> list[Row]:
@@ -20,6 +20,7 @@ def lobby_rows(view: View, now_ms: int) -> list[Row]:
     return [
         *section("Your matches", [_own(view, match) for match in view.matches.values() if match.you is not None]),
         *section("Challenges", list(_challenges(view, ours, now_ms))),
+        *section("These would play you now", list(_suggested(view))),
         *section("Waiting for an opponent", [_seek(each) for each in seeks if each.by.name != ours]),
         *section("Players", [_player(each) for each in _people_first(players) if each.name != ours]),
         *section("Being played", [_live(each) for each in live]),
@@ -40,7 +41,7 @@ def _own(view: View, match: Snapshot) -> Row:
 def _challenges(view: View, ours: str | None, now_ms: int) -> Iterable[Row]:
     for each in view.around.challenges:
         challenge = each.challenge
-        wanted = words.terms(challenge.game, challenge.time, is_rated=False)
+        wanted = words.terms(challenge.game, challenge.time, is_rated=challenge.rated)
         left = words.duration(each.left_ms(now_ms))
         is_ours = challenge.by.name == ours
         other = words.label_of(challenge.to if is_ours else challenge.by)
@@ -49,10 +50,21 @@ def _challenges(view: View, ours: str | None, now_ms: int) -> Iterable[Row]:
         yield Row((who, wanted, f"{left} left"), f"challenge:{challenge.challenge}", Say(answer))
 
 
+def _suggested(view: View) -> Iterable[Row]:
+    seek, suggestion = view.seeking, view.around.suggestion
+    if seek is None or suggestion is None or not seek.games:
+        return
+    for bot in suggestion.bots:
+        challenge = Challenge(0, name=bot.name, game=seek.games[0], time=seek.time)
+        label = words.full_label(PlayerInfo(bot.name, bot.bot, bot.level))
+        yield Row((label, words.terms(seek.games[0], seek.time, is_rated=False)), f"bot:{bot.name}", Say(challenge))
+
+
 def _seek(seek: SeekInfo) -> Row:
     games = ", ".join(words.title_of(name) for name in seek.games) or "any game"
     how = words.clock_name(seek.time) if seek.time is not None else "no clock"
-    return Row((words.label_of(seek.by), games, how), f"seek:{seek.seek}", Say(Accept(0, seek=seek.seek)))
+    how += ", rated" * seek.rated
+    return Row((words.full_label(seek.by), games, how), f"seek:{seek.seek}", Say(Accept(0, seek=seek.seek)))
 
 
 def _people_first(players: list[Listed]) -> list[Listed]:
@@ -60,20 +72,22 @@ def _people_first(players: list[Listed]) -> list[Listed]:
 
 
 def _player(player: Listed) -> Row:
-    name = words.label_of(PlayerInfo(player.name, player.bot))
+    name = words.full_label(PlayerInfo(player.name, player.bot, player.level))
     doing = []
     if player.seeking is not None:
         doing.append(f"seeks {', '.join(map(words.title_of, player.seeking[:3])) or 'any game'}")
     if player.playing:
         doing.append(f"plays {player.playing} match{'es' * (player.playing > 1)}")
+    if player.places is not None and player.free == 0:
+        doing.append("no place free")
     games = tuple(player.seeking or ()) if player.bot is not None else ()
     page = Page(Kind.GAMES, about=player.name, purpose=Purpose.CHALLENGE, games=games)
     return Row((name, ", ".join(doing)), f"player:{player.name}", Open(page))
 
 
 def _live(match: LiveMatch) -> Row:
-    first, second = map(words.label_of, match.players)
-    facts = [f"move {match.ply + 1}"]
+    first, second = map(words.full_label, match.players)
+    facts = [*["featured"] * match.featured, f"move {match.ply + 1}", *["rated"] * match.rated]
     if match.time is not None:
         facts.append(words.clock_name(match.time))
     if match.watchers:

@@ -5,10 +5,11 @@ from collections.abc import Callable
 from ttt_net.client import words
 from ttt_net.client.actions import Begin, Say
 from ttt_net.client.lobby_rows import lobby_rows
-from ttt_net.client.pages import TIMES, Entry, Kind, Page, Purpose
+from ttt_net.client.pages import SPEEDS, TIMES, Entry, Kind, Page, Purpose
+from ttt_net.client.people_rows import history_rows, leader_rows, profile_rows
 from ttt_net.client.rows import Row
 from ttt_net.client.view import View
-from ttt_net.messages import Challenge, Invite, Said, Seek
+from ttt_net.messages import Challenge, History, Invite, Leaderboard, Profile, Replay, Said, Seek
 
 
 def rows_of(view: View, now_ms: int) -> list[Row]:
@@ -22,11 +23,26 @@ def request_for(page: Page, game: str) -> Said:
     time = TIMES[page.time]
     match page.purpose:
         case Purpose.PLAY:
-            return Seek(0, [game], time)
+            return Seek(0, [game], time, rated=page.is_rated)
         case Purpose.CHALLENGE:
-            return Challenge(0, name=page.about, game=game, time=time)
+            return Challenge(0, name=page.about, game=game, time=time, rated=page.is_rated)
         case Purpose.INVITE:
             return Invite(0, game=game, time=time)
+
+
+def asks(page: Page) -> tuple[Said, ...]:
+    """Return what a page has to ask for when it is opened."""
+    match page.kind:
+        case Kind.PROFILE:
+            return (Profile(0, name=page.about or None),)
+        case Kind.HISTORY:
+            return (History(0, name=page.about or None),)
+        case Kind.LEADERS:
+            return (Leaderboard(0, game=page.about, speed=SPEEDS[page.time]),)
+        case Kind.REPLAY:
+            return (Replay(0, match=page.about),)
+        case _:
+            return ()
 
 
 def _games(view: View, now_ms: int) -> list[Row]:
@@ -52,6 +68,7 @@ def _invitation(view: View, now_ms: int) -> list[Row]:
         *(Row((line,)) for line in words.large_code(invitation.code)),
         Row(("A friend types:",)),
         Row((f"  {words.join_command(view, invitation.code)}",)),
+        Row((f"or opens {words.join_link(view, invitation.code)}",)),
         Row(("or presses c in the lobby and types the code.",)),
         Row(("",)),
         Row((f"It is for one private match: {wanted}.",)),
@@ -62,4 +79,7 @@ _ROWS: dict[Kind, Callable[[View, int], list[Row]]] = {
     Kind.LOBBY: lobby_rows,
     Kind.GAMES: _games,
     Kind.INVITATION: _invitation,
+    Kind.PROFILE: profile_rows,
+    Kind.HISTORY: history_rows,
+    Kind.LEADERS: leader_rows,
 }

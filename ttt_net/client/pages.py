@@ -3,8 +3,20 @@
 from dataclasses import dataclass
 from enum import Enum
 
-from ttt_net.clock import TimeControl
-from ttt_net.messages import Challenged, Invitation, Live, Players, Position, Seeks, Snapshot
+from ttt_net.clock import Speed, TimeControl
+from ttt_net.messages import (
+    Challenged,
+    HistoryTold,
+    Invitation,
+    LeaderboardTold,
+    Live,
+    Players,
+    Position,
+    ProfileTold,
+    Seeks,
+    Snapshot,
+    Suggestion,
+)
 
 TIMES = (
     None,
@@ -15,6 +27,8 @@ TIMES = (
     TimeControl(900_000, 10_000),
 )
 """The clocks to choose from: none first."""
+SPEEDS: tuple[Speed, ...] = ("untimed", "rapid", "blitz", "bullet")
+"""The speeds that have ratings of their own."""
 
 
 class Kind(Enum):
@@ -24,6 +38,9 @@ class Kind(Enum):
     MATCH = "match"
     GAMES = "games"
     INVITATION = "invitation"
+    PROFILE = "profile"
+    HISTORY = "history"
+    LEADERS = "leaders"
     REPLAY = "replay"
 
 
@@ -48,7 +65,8 @@ class Page:
     """One page: the row that the cursor is on, and what the page is about.
 
     `row` is the key of the row, and `place` where it was last seen, so that the cursor stays with its row while rows
-    come and go. `about` is the name of the player or the id of the match that the page is about.
+    come and go. `about` is the name of the player or the game, or the id of the match, that the page is about; an empty
+    name is our own.
     """
 
     kind: Kind
@@ -59,7 +77,7 @@ class Page:
     games: tuple[str, ...] = ()
     """The games to choose from; none means all."""
     time: int = 0
-    """Which of the time controls is chosen."""
+    """Which of the time controls is chosen, or of the speeds on a page of ratings."""
     is_rated: bool = False
     ply: int = 0
     """The position that a replay is at."""
@@ -94,5 +112,9 @@ class Around:
     players: Players | None = None
     live: Live | None = None
     challenges: tuple[Offered, ...] = ()
+    suggestion: Suggestion | None = None
     invitation: Invitation | None = None
+    profile: ProfileTold | None = None
+    history: HistoryTold | None = None
+    leaders: LeaderboardTold | None = None
     replayed: Replayed | None = None

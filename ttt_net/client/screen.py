@@ -4,6 +4,7 @@ Terminals that know more than the oldest ones also tell clicks, pasted text and 
 it becomes our turn while nobody looks. Nothing that a peer wrote goes into a title.
 """
 
+import base64
 import os
 import sys
 from collections.abc import Iterator
@@ -50,6 +51,7 @@ class Screen:
         )
         self._shown: tuple[Text, tuple[int, int]] | None = None
         self._title: str | None = None
+        self._copied = ""
 
     @contextmanager
     def opened(self) -> Iterator["Screen"]:
@@ -60,6 +62,7 @@ class Screen:
     def paint(self, view: View, now_ms: int) -> None:
         """Show the view in the size that the window has now."""
         self._tell_turn(view)
+        self._copy(view.copied)
         self.show(draw(view, self.size, now_ms, self._glyphs), self.size)
 
     @property
@@ -87,6 +90,12 @@ class Screen:
         is_news = title == TITLE_ON_TURN and not self.is_focused
         self._title = title
         self._write(f"\x1b]2;{title}\x07" + "\x07" * is_news)
+
+    def _copy(self, text: str) -> None:
+        """Put a new text on the clipboard, as far as the terminal knows how; the view shows it in any case."""
+        if text != self._copied and self._is_modern:
+            self._write(f"\x1b]52;c;{base64.b64encode(text.encode()).decode()}\x07")
+        self._copied = text
 
     @contextmanager
     def _told_more(self) -> Iterator[None]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from msgspec import structs
 
 from ttt_net.client.act import act, answered
-from ttt_net.client.actions import Action
+from ttt_net.client.actions import Action, Do
 from ttt_net.client.connection import Connection
 from ttt_net.client.discovery import shareable
 from ttt_net.client.events import Answered, Event, Farewell, Parting
@@ -82,6 +82,8 @@ class Table:
 
     def do(self, action: Action) -> None:
         """Carry out what the player did."""
+        if action is Do.COPY:
+            self.view = replace(self.view, reachable=shareable(self.view.address))
         self.view, requests = act(self.view, action, self._seek)
         self._seek = next((each for each in requests if isinstance(each, Seek)), self._seek)
         self._say(requests)

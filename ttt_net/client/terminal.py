@@ -4,13 +4,15 @@ import asyncio
 import time
 
 from ttt_net.client.actions import Do, Type
-from ttt_net.client.events import Clicked, Focused, Key, Line, Mail, Pasted, Resized, Stop
+from ttt_net.client.events import Clicked, Focused, Kept, Key, Line, Mail, Pasted, Resized, Stop
+from ttt_net.client.keepsake import kept
 from ttt_net.client.keyboard import reading
 from ttt_net.client.keys import HANG_UP, action_for
 from ttt_net.client.screen import Screen
 from ttt_net.client.seat import Seat
 from ttt_net.client.view import Overlay, View
 from ttt_net.client.words import TENTHS_BELOW_MS
+from ttt_net.messages import RecordTold
 from ttt_net.text import clean
 
 LEAVE_S = 2.0
@@ -80,6 +82,8 @@ def _deal_with(letter: Mail, table: Seat, screen: Screen) -> None:
             screen.is_focused = is_focused
         case Resized() | Line() | Stop():
             return  # the next picture has the new size
+        case RecordTold():
+            table.hear(Kept(kept(letter)), _now_ms())
         case _:
             table.hear(letter, _now_ms())
 

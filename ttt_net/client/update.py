@@ -5,8 +5,8 @@ from types import MappingProxyType
 
 from msgspec import structs
 
-from ttt_net.client.around import gathered
-from ttt_net.client.events import Answered, Back, Event, Farewell, Garbled, Lost, Retrying
+from ttt_net.client.around import gathered, unanswered
+from ttt_net.client.events import Answered, Back, Event, Farewell, Garbled, Kept, Lost, Retrying
 from ttt_net.client.follow import follow
 from ttt_net.client.pages import Around, Entry, Kind, Page
 from ttt_net.client.view import Link, Overlay, View
@@ -20,6 +20,7 @@ from ttt_net.messages import (
     Play,
     Played,
     Presence,
+    Rated,
     Refused,
     Restarting,
     Resume,
@@ -60,12 +61,16 @@ def update(view: View, event: Event, now_ms: int) -> View:
             return _with_presence(view, event, now_ms)
         case Watching():
             return _with_watchers(view, event)
+        case Rated():
+            return replace(view, rated=event)
         case Notice():
             return replace(view, notice=event.text)
         case Restarting():
             return replace(view, notice="The server restarts; your match waits as it is.")
         case Answered():
             return _answered(view, event)
+        case Kept():
+            return replace(view, notice=event.sentence)
         case Garbled():
             return replace(view, notice=f"Left out: {event.reason}")
         case Refused():
@@ -79,7 +84,7 @@ def update(view: View, event: Event, now_ms: int) -> View:
 
 
 def _with_snapshot(view: View, snapshot: Snapshot, now_ms: int) -> View:
-    if snapshot.you is None and snapshot.match != view.watching:
+    if (snapshot.you is None and snapshot.match != view.watching) or _is_left(view, snapshot):
         return view
     before = view.matches.get(snapshot.match)
     is_new = before is None
@@ -102,11 +107,22 @@ def _with_snapshot(view: View, snapshot: Snapshot, now_ms: int) -> View:
             overlay=Overlay.NONE,
             entry=Entry.MOVE,
             notice="Your unfinished match goes on." if resumed else "",
-            pages=(view.pages[0], Page(Kind.MATCH)),
+            pages=(*_pages_under(view, snapshot), Page(Kind.MATCH)),
         )
     elif snapshot.outcome is not None and is_shown:
         view = replace(view, notice="")
     return _settled(view)
+
+
+def _is_left(view: View, snapshot: Snapshot) -> bool:
+    return snapshot.outcome is not None and snapshot.match == view.left
+
+
+def _pages_under(view: View, snapshot: Snapshot) -> tuple[Page, ...]:
+    """Return the pages to come back to: what was asked for lies on the others, our own live match on the lobby."""
+    if snapshot.outcome is None and snapshot.you is not None:
+        return view.pages[:1]
+    return tuple(page for page in view.pages if page.kind is not Kind.MATCH)
 
 
 def _with_match(view: View, snapshot: Snapshot, now_ms: int, shown: str | None) -> View:
@@ -192,6 +208,7 @@ def _answered(view: View, event: Answered) -> View:
         return without(view, event.request.match) if event.answer.code == Code.UNKNOWN_MATCH else view
     if isinstance(event.request, Unseek):
         return view
+    view = unanswered(view, event.request)
     return replace(view, notice=_sentence(event.answer.message))
 
 

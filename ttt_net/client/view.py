@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from ttt_net.client.events import Farewell
 from ttt_net.client.pages import Around, Entry, Kind, Page
-from ttt_net.messages import Play, PlayerInfo, Seek, Snapshot
+from ttt_net.messages import Play, PlayerInfo, Rated, Seek, Snapshot
 
 
 class Link(Enum):
@@ -56,6 +56,7 @@ class View:
     address: str = ""
     reachable: str = ""
     """The address as others on the network type it, once somebody was to be told it."""
+    is_secure: bool = False
     link: Link = Link.CONNECTING
     trouble: str = ""
     attempt: int = 0
@@ -78,6 +79,10 @@ class View:
     around: Around = field(default_factory=Around)
     watching: str | None = None
     """The match of others that we look at, or have asked for."""
+    rated: Rated | None = None
+    """What the end of a match did to the ratings."""
+    left: str | None = None
+    """The finished match that was left; it comes back on the screen only if it is asked for."""
     pending: Play | None = None
     cursor: int = 0
     """The cell that Enter means; -1 where there is no cursor."""

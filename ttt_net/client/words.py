@@ -6,7 +6,7 @@ Text from peers is cleaned here once more: the server does so on the way in, and
 from collections.abc import Mapping
 from functools import lru_cache
 
-from ttt_net.client.pages import TIMES, Kind, Purpose
+from ttt_net.client.pages import SPEEDS, TIMES, Kind, Purpose
 from ttt_net.client.view import Link, View
 from ttt_net.clock import TimeControl
 from ttt_net.errors import Refusal
@@ -33,6 +33,20 @@ def name_of(player: PlayerInfo) -> str:
 def label_of(player: PlayerInfo) -> str:
     """Return the name with its bot mark."""
     return f"{name_of(player)} [bot]" if player.bot is not None else name_of(player)
+
+
+def full_label(player: PlayerInfo) -> str:
+    """Return the name with all that is known of its owner: that it is a bot and of which level, and the rating."""
+    label = name_of(player)
+    if player.bot is not None:
+        label += f" [bot, level {player.level}]" if player.level is not None else " [bot]"
+    number = rating(player.rating, is_provisional=player.provisional)
+    return f"{label} {number}".rstrip()
+
+
+def rating(number: int | None, *, is_provisional: bool) -> str:
+    """Return a rating as it is written, with a question mark as long as little stands behind it."""
+    return "" if number is None else f"{number}{'?' * is_provisional}"
 
 
 def opponent_of(match: Snapshot) -> PlayerInfo:
@@ -133,6 +147,21 @@ def large_code(code: str) -> list[str]:
     return [rule, "".join(f"| {letter} " for letter in letters) + "|", rule]
 
 
+def join_link(view: View, code: str) -> str:
+    """Return where a friend's browser accepts an invitation."""
+    return f"{_site(view)}/j/{clean(code, MAX_CODE)}"
+
+
+def match_link(view: View, match: Snapshot) -> str:
+    """Return where browsers see a match; the link to a private one has its code."""
+    code = f"#{clean(match.code, MAX_CODE)}" if match.code else ""
+    return f"{_site(view)}/m/{clean(match.match, 32)}{code}"
+
+
+def _site(view: View) -> str:
+    return f"{'https' if view.is_secure else 'http'}://{view.reachable or view.address}"
+
+
 def join_command(view: View, code: str) -> str:
     """Return what a friend types to accept an invitation."""
     return f"python client.py {view.reachable or view.address} --join {clean(code, MAX_CODE)}"
@@ -148,7 +177,7 @@ def terms(game: str, time: TimeControl | None, *, is_rated: bool) -> str:
 
 def challenged(challenge: Challenged) -> str:
     """Return that we are challenged."""
-    wanted = terms(challenge.game, challenge.time, is_rated=False)
+    wanted = terms(challenge.game, challenge.time, is_rated=challenge.rated)
     return f"{label_of(challenge.by)} challenges you: {wanted}."
 
 
@@ -172,6 +201,16 @@ def clock_name(time: TimeControl) -> str:
     return f"{time.initial_ms / 60_000:g}+{time.increment_ms / 1000:g}"
 
 
+def step(view: View, match: Snapshot) -> str:
+    """Return where a replay is: which move, and how it ended if it is the last."""
+    replayed = view.around.replayed
+    last = len(replayed.positions) - 1 if replayed is not None else 0
+    ply = len(match.moves)
+    name = f": {move_name(match, match.moves[-1])}" if match.moves else ""
+    end = f"  {result(match)}" if ply == last else ""
+    return f"Move {ply} of {last}{name}.{end}"
+
+
 _TITLES = {
     Kind.LOBBY: "Lobby",
     Kind.GAMES: "Choose a game",
@@ -186,6 +225,14 @@ def title_of_page(view: View) -> str:
         return f"Challenge {clean(page.about, MAX_NAME_CELLS)}"
     if page.kind is Kind.GAMES and page.purpose is Purpose.INVITE:
         return "Invite a friend"
+    if page.kind is Kind.PROFILE:
+        told = view.around.profile
+        return full_label(told.player) if told is not None else "Profile"
+    if page.kind is Kind.HISTORY:
+        history = view.around.history
+        return f"Matches of {name_of(history.player)}" if history is not None else "Matches"
+    if page.kind is Kind.LEADERS:
+        return f"The best at {title_of(page.about)}, {SPEEDS[page.time]}"
     return _TITLES.get(page.kind, "")
 
 
@@ -193,12 +240,16 @@ def status_of_page(view: View) -> str:
     """Return in one sentence what is the matter on a page besides a match."""
     if view.page.kind is Kind.GAMES:
         time = TIMES[view.page.time]
-        return f"Clock: {clock_name(time) if time is not None else 'none'}"
+        kind = "" if view.page.purpose is Purpose.INVITE else f"   Rated: {'yes' if view.page.is_rated else 'no'}"
+        return f"Clock: {clock_name(time) if time is not None else 'none'}{kind}"
+    if view.page.kind is Kind.LEADERS:
+        told = view.around.leaders
+        return f"Your rank: {told.you}" if told is not None and told.you is not None else ""
     if view.page.kind is Kind.LOBBY and view.link is Link.ONLINE and view.seeking is None:
         return f"Welcome, {name_of(view.you)}. p finds you an opponent." if view.you is not None else ""
     if view.seeking is not None:
         games = ", ".join(map(title_of, view.seeking.games))
-        wanted = terms(games, view.seeking.time, is_rated=False)
+        wanted = terms(games, view.seeking.time, is_rated=view.seeking.rated)
         return f"Looking for an opponent: {wanted} ..."
     return f"Connecting to {view.address} ..." if view.link is Link.CONNECTING else ""
 
@@ -261,16 +312,30 @@ def absence(match: Snapshot, claim_in_ms: int | None, claim: str) -> str:
     return f"{opponent} is away: {claim} claims the match."
 
 
+def _points(points: float) -> str:
+    return f"{points:g}"
+
+
 def facts(view: View, match: Snapshot) -> list[str]:
     """Return what is worth knowing about a match besides its board: the session's score, who looks on."""
     said = []
+    if any(match.score):
+        said.append(f"Series {_points(match.score[0])} : {_points(match.score[1])} before")
     if view.tally.games:
         said.append(
             f"Session {view.tally.won} won, {view.tally.lost} lost"
             + f", {view.tally.drawn} drawn" * (view.tally.drawn > 0)
         )
+    if match.rated:
+        said.append("Rated")
     if match.private:
         said.append("A private match")
+    if match.code and match.outcome is None:
+        said.append(f"Code to watch: {clean(match.code, MAX_CODE)}")
+    if view.rated is not None and view.rated.match == match.match:
+        for side, change in enumerate(view.rated.ratings):
+            number = rating(change.after, is_provisional=change.provisional)
+            said.append(f"{mark_of(match, side)} {number} ({change.after - change.before:+})")
     if match.watchers:
         said.append(f"{match.watchers} watching")
     return said

@@ -1,0 +1,207 @@
+"""Profiles, histories, ratings and replays: what is asked for, what is shown, what becomes of it."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from msgspec import structs
+
+from tests.client.samples import (
+    BEN,
+    BLITZ,
+    BOT,
+    CHALLENGED,
+    FINISHED,
+    HISTORY,
+    LEADERS,
+    LIVE,
+    PLAYERS,
+    PROFILE,
+    SEEKS,
+    position_after,
+    snapshot,
+)
+from tests.client.test_lobby import keys_of, lobby, pressed
+from ttt_net.client import words
+from ttt_net.client.draw import draw
+from ttt_net.client.events import Answered
+from ttt_net.client.glyphs import BOXES
+from ttt_net.client.keepsake import kept
+from ttt_net.client.pages import Kind
+from ttt_net.client.update import update
+from ttt_net.client.view import View
+from ttt_net.errors import Code
+from ttt_net.messages import (
+    Challenge,
+    Ended,
+    History,
+    Leaderboard,
+    Listed,
+    Profile,
+    Rated,
+    RatingChange,
+    Record,
+    RecordTold,
+    Refused,
+    Replay,
+    ReplayTold,
+    Resume,
+    Seek,
+    Suggestion,
+    Watch,
+)
+
+WON = [4, 0, 2, 1, 6]
+
+
+def drawn(view: View) -> str:
+    return draw(view, (80, 24), 0, BOXES).plain
+
+
+def test_a_player_on_the_list_has_a_profile_and_so_have_we() -> None:
+    view, requests = pressed(lobby(PLAYERS), "v")
+    assert requests == (Profile(0, name="Ben"),)
+    assert "looking it up" in drawn(view)
+    view = update(view, PROFILE, 0)
+    page = drawn(view)
+    for said in ("Ben", "12 won, 1 drawn, 7 lost", "you won 2, drew 0, lost 3", "Connect Four", "1512", "1390?"):
+        assert said in page
+    assert keys_of(view) == ["history", "challenge", "rating:connect4:blitz", "rating:gomoku:untimed", "live:m9"]
+    assert pressed(view, "down", "c-m", "6")[1] == (Challenge(0, name="Ben", game="connect4"),)
+    assert pressed(view, "end", "c-m")[1] == (Watch(0, match="m9"),)
+    assert pressed(lobby(), "o")[1] == (Profile(0),)
+    assert pressed(lobby(SEEKS), "v")[1] == (Profile(0, name="Ben"),)
+
+
+def test_from_a_rating_the_way_leads_to_the_best_at_it_and_back() -> None:
+    view = update(pressed(lobby(PLAYERS), "v")[0], PROFILE, 0)
+    view, requests = pressed(view, "down", "down", "c-m")
+    assert requests == (Leaderboard(0, game="connect4", speed="blitz"),)
+    view = update(view, LEADERS, 0)
+    assert "The best at Connect Four, blitz" in drawn(view)
+    assert "Your rank: 31" in drawn(view)
+    assert pressed(view, "t")[1] == (Leaderboard(0, game="connect4", speed="bullet"),)
+    assert pressed(view, "g")[1] == (Leaderboard(0, game="tictactoe3d", speed="blitz"),)
+    assert pressed(view, "end", "c-m")[1] == (Leaderboard(0, game="connect4", speed="blitz", page=2),)
+    view, _ = pressed(view, "escape")
+    assert view.page.kind is Kind.PROFILE
+
+
+def test_a_list_that_is_refused_is_empty_and_an_unknown_player_has_no_page() -> None:
+    view, (request,) = pressed(lobby(), "l")
+    view = update(view, Answered(request, Refused(3, Code.ALWAYS_CASUAL, "never rated")), 0)
+    assert "Nobody has a rating here yet" in drawn(view)
+    view, (request,) = pressed(lobby(PLAYERS), "v")
+    view = update(view, Answered(request, Refused(3, Code.UNKNOWN_PLAYER, "nobody is called Ben")), 0)
+    assert view.page.kind is Kind.LOBBY
+    assert words.notice(view) == "Nobody is called Ben."
+
+
+def test_a_match_of_the_past_is_opened_and_escape_leads_back_to_the_list() -> None:
+    view = update(pressed(lobby(), "h")[0], HISTORY, 0)
+    assert keys_of(view) == ["match:m5", "match:m4", "older"]
+    assert "called off" in drawn(view)
+    assert pressed(view, "end", "c-m")[1] == (History(0, name="Ann", before="m4"),)
+    view, requests = pressed(view, "c-m")
+    assert requests == (Resume(0, match="m5", seq=0),)
+    view = update(view, snapshot(match="m5", moves=WON), 0)
+    assert view.page.kind is Kind.MATCH
+    view, _ = pressed(view, "escape")
+    assert view.page.kind is Kind.HISTORY
+    view = update(view, snapshot(match="m5", moves=WON), 0)
+    assert view.page.kind is Kind.HISTORY, "a match that we have left comes back only if it is asked for"
+
+
+def test_a_match_between_others_is_watched_again() -> None:
+    other = structs.replace(FINISHED, match="m7", players=(BEN, BOT))
+    view = update(pressed(lobby(), "h")[0], structs.replace(HISTORY, player=BEN, matches=[other]), 0)
+    assert pressed(view, "c-m")[1] == (Watch(0, match="m7"),)
+
+
+def test_a_finished_match_is_stepped_through_position_by_position() -> None:
+    view = lobby(snapshot(moves=WON[:-1]), snapshot(moves=WON))
+    view, requests = pressed(view, "v")
+    assert requests == (Replay(0, match="m1"),)
+    assert "Move 0 of 5." in drawn(view)
+    told = ReplayTold("m1", 0, [position_after("tictactoe", WON[:ply]) for ply in range(5)], 5)
+    view = update(view, told, 0)
+    assert "╳" not in drawn(view)
+    view, requests = pressed(view, "right", " ")
+    assert requests == ()
+    assert "Move 2 of 5: a3." in drawn(view)
+    assert "│( │ │ )│" in drawn(view), "the last move is marked"
+    view, _ = pressed(view, "end")
+    assert "Move 5 of 5: a1.  You won: you completed a line." in drawn(view)
+    assert pressed(view, "home", "left")[0].page.ply == 0
+    assert pressed(view, "escape")[0].page.kind is Kind.MATCH
+
+
+def test_positions_that_are_missing_are_asked_for_in_pages_and_nonsense_is_left_out() -> None:
+    moves = list(range(40))
+    match = structs.replace(snapshot("mnk:15x15,5"), moves=moves, position=structs.replace(
+        position_after("mnk:15x15,5", moves[:3]), to_move=None, legal=[]))  # fmt: skip
+    match = structs.replace(match, outcome=snapshot(moves=WON).outcome)
+    view, _ = pressed(lobby(match), "v")
+    view = view.with_page(replace(view.page, ply=32))
+    view, requests = pressed(view, "right")
+    assert requests == (Replay(0, match="m1", ply=32),)
+    before = view.around
+    for told in (
+        ReplayTold("m1", 500, [position_after("mnk:15x15,5", [])], 40),
+        ReplayTold("m1", 0, [position_after("tictactoe", [])], 40),
+        ReplayTold("another", 0, [position_after("mnk:15x15,5", [])], 40),
+    ):
+        assert update(view, told, 0).around == before
+
+
+def test_only_what_is_over_can_be_stepped_through_or_saved() -> None:
+    for key in ("v", "w"):
+        view, requests = pressed(lobby(snapshot()), key)
+        assert requests == ()
+        assert "is over can be" in words.notice(view)
+    assert pressed(lobby(snapshot(moves=WON)), "w")[1] == (Record(0, match="m1"),)
+
+
+def test_a_record_is_kept_in_a_new_file_whatever_its_sender_calls_it(tmp_path: Path) -> None:
+    told = RecordTold("../../etc/k3V9", "Game: tictactoe\n\n1. b2\x1b[2J\n")
+    assert kept(told, tmp_path).startswith("Saved as ttt_net-etck3V9.txt;")
+    assert kept(told, tmp_path).startswith("Saved as ttt_net-etck3V9-2.txt;")
+    assert (tmp_path / "ttt_net-etck3V9.txt").read_text() == "Game: tictactoe\n\n1. b2[2J\n"
+    assert "could not be saved" in kept(told, tmp_path / "nowhere")
+
+
+def test_a_link_is_copied_and_shown() -> None:
+    view, _ = pressed(lobby(snapshot(moves=WON)), "y")
+    assert view.copied == "http://192.168.1.20:8765/m/m1"
+    assert view.copied in words.notice(view)
+    view, _ = pressed(lobby(structs.replace(snapshot(moves=WON), code="K7QMX2", private=True)), "y")
+    assert view.copied == "http://192.168.1.20:8765/m/m1#K7QMX2"
+
+
+def test_what_a_rated_match_did_to_the_ratings_is_said() -> None:
+    view = lobby(snapshot("connect4", opponent=BEN), Ended("m1", 2, 0, winner=0, reason="resign"))
+    view = update(view, Rated("m1", (RatingChange(1500, 1512), RatingChange(1500, 1488, True))), 0)
+    assert "X 1512 (+12)" in drawn(view)
+    assert "O 1488? (-12)" in drawn(view)
+
+
+def test_bots_are_suggested_to_one_who_waits_alone_and_challenged_with_one_key() -> None:
+    bots = Suggestion([Listed("alphabeta", "alphabeta", 0, None, level=5)])
+    view, _ = pressed(lobby(), "p", "t", "t", "6")
+    view = update(view, bots, 0)
+    assert "alphabeta [bot, level 5]" in drawn(view)
+    assert pressed(view, "c-m")[1] == (Challenge(0, name="alphabeta", game="connect4", time=BLITZ),)
+    assert keys_of(pressed(view, "escape")[0]) == []
+
+
+def test_a_rated_game_is_asked_for_with_one_more_key() -> None:
+    _, requests = pressed(lobby(), "p", "r", "6")
+    assert requests == (Seek(0, ["connect4"], rated=True),)
+    assert "Rated: yes" in drawn(pressed(lobby(), "p", "r")[0])
+
+
+@pytest.mark.parametrize("key", ["v", "h", "l", "o", "p", "i"])
+def test_every_page_is_one_key_away_and_escape_leads_back(key: str) -> None:
+    view, _ = pressed(lobby(PLAYERS, SEEKS, LIVE, CHALLENGED), "c-i", key)
+    assert view.page.kind is not Kind.LOBBY
+    assert pressed(view, "escape")[0].page.kind is Kind.LOBBY

@@ -1,0 +1,48 @@
+"""Stepping through a finished match: which position is seen, and which ones have to be asked for."""
+
+from dataclasses import replace
+from types import MappingProxyType
+
+from msgspec import structs
+
+from ttt_net.client.pages import Kind, Page, Replayed
+from ttt_net.client.view import View
+from ttt_net.messages import Replay, Said
+
+_PAGE = 32
+"""Positions that the server tells at a time."""
+
+
+def begun(view: View) -> tuple[View, tuple[Said, ...]]:
+    """Open the finished match that is on the screen at its beginning; of a live one nothing comes."""
+    match = view.match
+    if match is None or match.outcome is None:
+        return replace(view, notice="Only a match that is over can be stepped through."), ()
+    positions = (*[None] * len(match.moves), match.position)
+    around = replace(view.around, replayed=Replayed(match, positions))
+    page = Page(Kind.REPLAY, about=match.match)
+    return replace(view, around=around, pages=(*view.pages, page)), (Replay(0, match=match.match),)
+
+
+def stepped(view: View, by: int) -> tuple[View, tuple[Said, ...]]:
+    """Go so many moves forward (or back), at most to the end, and ask for the positions there if they are missing."""
+    replayed, page = view.around.replayed, view.page
+    if replayed is None:
+        return view, ()
+    ply = max(0, min(page.ply + by, len(replayed.positions) - 1))
+    view = view.with_page(replace(page, ply=ply))
+    if replayed.positions[ply] is not None:
+        return view, ()
+    return view, (Replay(0, match=page.about, ply=ply // _PAGE * _PAGE),)
+
+
+def seen_at(view: View) -> View:
+    """Return the view as if the match stood where the replay is; a position that is not there yet is the final one."""
+    replayed = view.around.replayed
+    if replayed is None:
+        return view
+    ply, match = view.page.ply, replayed.match
+    moves = match.moves[:ply]
+    position = replayed.positions[ply] or match.position
+    match = structs.replace(match, moves=moves, last=moves[-1] if moves else None, position=position, clock=None)
+    return replace(view, matches=MappingProxyType({match.match: match}), shown=match.match, pending=None, cursor=-1)
