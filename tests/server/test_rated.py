@@ -7,6 +7,7 @@ from tests.server.peer import Peer
 from tests.server.running import Server, running
 from ttt_net.clock import TimeControl
 from ttt_net.messages import PlayerInfo, Started
+from ttt_net.server.limits import Limits
 
 
 async def rated_match(server: Server, first: Peer, second: Peer, match: str, game: str = "connect4") -> None:
@@ -74,3 +75,22 @@ async def test_a_disk_that_fails_at_the_end_leaves_the_match_live_and_the_rating
         connection.execute("DROP TRIGGER planted")
         await ann.ok("resign", match="m")
         await bob.hear("rated", match="m")
+
+
+async def test_a_host_may_have_no_rated_match_between_two_of_one_address(tmp_path: Path) -> None:
+    async with running(tmp_path, Limits(rated_same_address=False)) as server:
+        ann, bob, cleo = [await server.join(name) for name in ("Ann", "Bob", "Cleo")]
+        (elsewhere,) = (each for each in server.sessions.values() if each.info.name == "Cleo")
+        elsewhere.connection.address = "192.0.2.7"
+        assert await ann.refused("challenge", name="Bob", game="gomoku", rated=True) == "always_casual"
+        await ann.ok("challenge", name="Bob", game="gomoku")
+        for peer in (ann, bob):
+            await peer.ok("seek", games=["gomoku"], rated=True)
+        await bob.ok("lobby", on=True)
+        seeks = (await bob.hear("seeks", count=2))["seeks"]
+        (number,) = (seek["seek"] for seek in seeks if seek["by"]["name"] == "Ann")
+        assert await bob.refused("accept", seek=number) == "always_casual"
+        await cleo.ok("seek", games=["gomoku"], rated=True)
+        snapshot = await cleo.hear("snapshot")
+        assert snapshot["rated"]
+        assert {player["name"] for player in snapshot["players"]} == {"Ann", "Cleo"}

@@ -22,7 +22,7 @@ class Limits:
     inquiries: Rate = setting(Rate(20, 10.0), "questions of one player about the past, which the disk answers")
     renames: Rate = setting(Rate(10, 3_600.0), "new names of one player")
     allow_guests: bool = setting(True, "whether people may play without a name of their own, casually")
-    rated_same_address: bool = setting(True, "whether two players of one address may play a rated match")
+    rated_same_address: bool = setting(True, "whether two players of one address may play rated matches")
     allow_chat: bool = setting(True, "whether players may write to one another; phrases they can always choose")
     chats: Rate = setting(Rate(6, 10.0), "what one player may say in the chat")
     challenges: Rate = setting(Rate(20, 60.0), "challenges by one player")

@@ -58,7 +58,7 @@ class Reception:
     def __init__(self, house: House, rng: random.Random) -> None:
         self._house = house
         self._rng = rng
-        self._lobby = Lobby(rng, self._rating_of)
+        self._lobby = Lobby(rng, self._rating_of, self._may_be_paired)
         self.listing = Listing(house, self._lobby)
 
     def act(self, session: Session, said: wire.AnySaid) -> None:
@@ -173,6 +173,7 @@ class Reception:
         self.may_play(session, against_bot=seek is not None and seek.is_bot)
         if seek is not None and seek.is_rated:
             self._must_be_ratable(session, seek.games)
+            self._must_be_elsewhere(session.player, seek.player)
         pairing = self._lobby.accept(said.seek, session.player, is_bot=session.is_bot)
         self._seeks_changed()
         session.ok(said.id)
@@ -193,6 +194,20 @@ class Reception:
         for game in filter(is_always_casual, games):
             raise Refusal(Code.ALWAYS_CASUAL, f"{game} is never rated: perfect play is too well known")
 
+    def _may_be_paired(self, one: Seek, other: Seek) -> bool:
+        return not one.is_rated or self._are_elsewhere(one.player, other.player)
+
+    def _must_be_elsewhere(self, one: PlayerId, other: PlayerId) -> None:
+        if not self._are_elsewhere(one, other):
+            raise Refusal(Code.ALWAYS_CASUAL, "here two players of one address play without ratings (the host says so)")
+
+    def _are_elsewhere(self, one: PlayerId, other: PlayerId) -> bool:
+        """Tell whether the host lets two players have a rated match: where he minds, not if their address is one."""
+        if self._house.limits.rated_same_address:
+            return True
+        addresses = {session.connection.address for session in self._present((one, other))}
+        return len(addresses) == len((one, other))
+
     def _challenge(self, session: Session, said: wire.Challenge) -> None:
         other = self._house.roster.find(said.name)
         if other is None:
@@ -202,6 +217,7 @@ class Reception:
         if said.rated:
             self._must_be_ratable(session, (game,))
             self._must_be_ratable(other, (game,))
+            self._must_be_elsewhere(session.player, other.player)
         self._house.quotas.spend("challenges", session.player, session.connection.metered_as)
         challenge = self._lobby.challenge(
             session.player, other.player, game, said.time, self._house.now_ms(), is_rated=said.rated
