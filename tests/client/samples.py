@@ -149,9 +149,12 @@ def played(game_name: str, moves: list[int], *, seq: int | None = None, match: s
     )
 
 
-def welcome(*matches: str, token: str | None = None, you: PlayerInfo = ANN) -> Welcome:
+def welcome(
+    *matches: str, token: str | None = None, you: PlayerInfo = ANN, features: list[str] | None = None
+) -> Welcome:
     """Return a welcome to Ann, with her unfinished matches."""
-    return Welcome(protocol=1, server="the test", you=you, matches=list(matches), token=token)
+    features = features or []
+    return Welcome(1, "the test", you=you, matches=list(matches), token=token, features=features)
 
 
 def ok(request: int) -> Ok:

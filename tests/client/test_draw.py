@@ -41,7 +41,7 @@ from ttt_net.client.pages import Entry, Kind, Page, Purpose
 from ttt_net.client.targets import aim, target_at, without_targets
 from ttt_net.client.update import update
 from ttt_net.client.view import Overlay, View
-from ttt_net.messages import ClockInfo, Invitation, OfferInfo, Play, PlayerInfo, ReplayTold, Seek, Watch
+from ttt_net.messages import Chatted, ClockInfo, Invitation, OfferInfo, Play, PlayerInfo, ReplayTold, Seek, Watch
 
 GOLDENS = Path(__file__).parent / "goldens"
 LARGE, ROOMY, COMPACT = (120, 40), (80, 24), (40, 12)
@@ -62,6 +62,7 @@ def doing(view: View, *actions: Action) -> View:
     return view
 
 
+CHATTED = Chatted("m1", "players", BEN, "Good luck, and mind the fourth column!")
 REPLAYED = ReplayTold("m1", 0, [position_after("connect4", FOUR[:ply]) for ply in range(8)], 7)
 SCREENS: dict[str, tuple[View, Glyphs]] = {
     "connecting": (View(address="localhost:8765"), BOXES),
@@ -79,6 +80,11 @@ SCREENS: dict[str, tuple[View, Glyphs]] = {
     "history": (update(doing(seen(), Open(Page(Kind.HISTORY))), HISTORY, 0), BOXES),
     "leaders": (update(doing(seen(), Open(Page(Kind.LEADERS, about="connect4", time=2))), LEADERS, 0), BOXES),
     "replay": (doing(update(doing(seen(snapshot("connect4", FOUR)), Do.REPLAY), REPLAYED, 0), Do.LAST, Do.LEFT), BOXES),
+    "chat": (doing(update(seen(snapshot("connect4", [38, 31], opponent=BEN)), CHATTED, 0), Begin(Entry.CHAT)), BOXES),
+    "moves-and-chat": (
+        doing(update(seen(snapshot("connect4", [38, 31], opponent=BEN)), CHATTED, 0), Do.ASIDE),
+        BOXES,
+    ),
     "watching": (
         update(doing(seen(), Say(Watch(0, match="m1"))), snapshot("connect4", [38, 31], you=None, opponent=BEN), 0),
         BOXES,

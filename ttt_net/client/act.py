@@ -7,18 +7,34 @@ from dataclasses import replace
 
 from ttt_net.client.act_match import Outcome, act_in_match
 from ttt_net.client.act_page import act_on_page
-from ttt_net.client.actions import ON_LISTS, Action, Begin, Do, Open, Pick, Reopen, Say, Show, Step, Type
+from ttt_net.client.actions import ON_LISTS, Action, Begin, Choose, Do, Open, Pick, Reopen, Say, Show, Step, Type
 from ttt_net.client.events import Answered
 from ttt_net.client.page_rows import asks, request_for
 from ttt_net.client.pages import Entry, Kind, Page
 from ttt_net.client.update import without
 from ttt_net.client.view import Overlay, View
-from ttt_net.client.words import join_command, match_link
+from ttt_net.client.words import MAX_CODE, PHRASES, join_command, match_link
 from ttt_net.errors import Code
-from ttt_net.messages import Abort, Join, Refused, Resign, Resume, Said, Seek, Unseek, Unwatch, Watch
+from ttt_net.messages import (
+    Abort,
+    Chat,
+    Join,
+    Mute,
+    Phrase,
+    Refused,
+    Resign,
+    Resume,
+    Said,
+    Seek,
+    Unseek,
+    Unwatch,
+    Watch,
+)
 
-_LONGEST = {Entry.MOVE: 12, Entry.CODE: 12, Entry.GAME: 40}
+_LONGEST = {Entry.MOVE: 12, Entry.CHAT: 140, Entry.CODE: 120, Entry.GAME: 40}
 """How much may be typed of each."""
+MAX_ID = 32
+"""The longest id of a match."""
 
 
 def act(view: View, action: Action, seek: Seek) -> Outcome:
@@ -35,6 +51,10 @@ def act(view: View, action: Action, seek: Seek) -> Outcome:
             return replace(view, typed=view.typed[:-1]), ()
         case Type(text):
             return replace(view, typed=(view.typed + text)[: _LONGEST[view.entry]]), ()
+        case Choose(index) if view.entry is Entry.CHAT:
+            return replace(view, entry=Entry.MOVE, typed=""), _chat(view, phrase=PHRASES[index])
+        case Do.MUTE:
+            return _muted(view)
         case Do.PLACE if view.entry is not Entry.MOVE:
             return _entered(view)
         case Begin(entry):
@@ -120,11 +140,42 @@ def _entered(view: View) -> Outcome:
         return view, ()
     match entry:
         case Entry.CODE:
-            return view, (Join(0, code=typed.upper()),)
+            return said(view, request_of(typed))
+        case Entry.CHAT:
+            return view, _chat(view, text=typed)
         case Entry.GAME:
             return said(view, request_for(view.page, typed.lower()))
         case _:
             return view, ()
+
+
+def request_of(text: str) -> Said:
+    """Return what a code stands for, or a link to a match: `/j/CODE` and `CODE` join it, `/m/ID#CODE` is to watch."""
+    _, is_link, place = text.rpartition("/m/")
+    if is_link:
+        name, _, code = place.partition("#")
+        return Watch(0, match=name[:MAX_ID] or "?", code=code[:MAX_CODE] or None)
+    return Join(0, code=text.rpartition("/")[2].upper()[:MAX_CODE])
+
+
+def _chat(view: View, *, text: str | None = None, phrase: Phrase | None = None) -> tuple[Said, ...]:
+    match = view.match
+    return (Chat(0, match=match.match, text=text, phrase=phrase),) if match is not None else ()
+
+
+def _muted(view: View) -> Outcome:
+    """Hear no more of the other player, or of anybody where one only watches; or hear them again."""
+    match = view.match
+    if match is None:
+        return view, ()
+    names = frozenset(player.name for player in match.players if view.you is None or player.name != view.you.name)
+    is_on = not names <= view.muted
+    whom = None if view.is_watched else next(iter(names), None)
+    if whom is None:
+        names = frozenset(each.by.name for each in view.chat) | names
+    notice = "You hear no chat now; m lets you hear it again." if is_on else "You hear the chat again."
+    muted = view.muted | names if is_on else view.muted - names
+    return replace(view, muted=muted, notice=notice), (Mute(0, name=whom, on=is_on),)
 
 
 def _back(view: View) -> Outcome:
@@ -133,7 +184,7 @@ def _back(view: View) -> Outcome:
         return replace(view, overlay=Overlay.NONE), ()
     if view.typed or view.entry is not Entry.MOVE:
         return replace(view, typed="", entry=Entry.MOVE), ()
-    if len(view.pages) == 1:
+    if len(view.pages) == 1 or not view.has_lobby:
         return (replace(view, seeking=None), (Unseek(0),)) if view.seeking is not None else (view, ())
     is_match, match = view.page.kind is Kind.MATCH, view.match
     view = replace(view, pages=view.pages[:-1], left=match.match if is_match and match is not None else view.left)

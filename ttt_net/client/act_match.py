@@ -7,7 +7,7 @@ from ttt_net.client.moves import layers_of, legal_at, quick_moves
 from ttt_net.client.replaying import begun
 from ttt_net.client.view import Link, Overlay, View
 from ttt_net.client.words import move_name
-from ttt_net.messages import Abort, Claim, Decline, Offer, OfferKind, Play, Record, Resign, Said, Seek
+from ttt_net.messages import Abort, Analyse, Claim, Decline, Offer, OfferKind, Play, Record, Resign, Said, Seek
 
 Outcome = tuple[View, tuple[Said, ...]]
 _OFFERS: dict[Do, OfferKind] = {Do.REMATCH: "rematch", Do.DRAW: "draw", Do.TAKE_BACK: "takeback"}
@@ -36,6 +36,8 @@ def act_in_match(view: View, action: Action, seek: Seek) -> Outcome:
             return _leave(view)
         case Do.REPLAY:
             return begun(view)
+        case Do.ANALYSE:
+            return _analyse(view)
         case Do.SAVE:
             return _save(view)
         case Do.ASIDE:
@@ -160,6 +162,17 @@ def _choose(view: View, index: int) -> Outcome:
     if view.overlay is Overlay.CHOICE and index < len(view.choices):
         return _play(view, view.choices[index])
     return view, ()
+
+
+def _analyse(view: View) -> Outcome:
+    """Have a finished match looked at by the server's engine, if it has one."""
+    match = view.match
+    if match is None or match.outcome is None:
+        return replace(view, notice="Only a match that is over can be analysed."), ()
+    if "analyse" not in view.features:
+        return replace(view, notice="This server has no engine; w saves the match, to analyse it yourself."), ()
+    view = replace(view, notice="An engine looks at every move; this may take half a minute.")
+    return view, (Analyse(0, match=match.match),)
 
 
 def _save(view: View) -> Outcome:

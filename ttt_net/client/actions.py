@@ -36,6 +36,8 @@ class Do(Enum):
     COPY = "copy"
     REPLAY = "replay"
     SAVE = "save"
+    ANALYSE = "analyse"
+    MUTE = "mute"
     FIRST = "first"
     LAST = "last"
 

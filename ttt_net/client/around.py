@@ -7,6 +7,7 @@ from ttt_net.client.pages import Around, Kind, Offered, Page
 from ttt_net.client.view import View
 from ttt_net.client.words import challenge_over, challenged
 from ttt_net.messages import (
+    AnalysisTold,
     Challenged,
     ChallengeOver,
     History,
@@ -39,6 +40,9 @@ def gathered(view: View, event: Event, now_ms: int) -> View:
             return replace(view, around=replace(around, players=event))
         case Live():
             return replace(view, around=replace(around, live=event))
+        case AnalysisTold():
+            notice = "The match has been analysed; v steps through it, move by move."
+            return replace(view, around=replace(around, analysis=event), notice=notice)
         case Suggestion():
             return replace(view, around=replace(around, suggestion=event))
         case ProfileTold():

@@ -89,13 +89,13 @@ class Dialogue:
         self._unsent: dict[int, Said] = {}
         self._seek: Seek | None = None
         self._matches: dict[str, Known] = {}
-        self._watched: str | None = None
-        """The one match of others that is followed."""
+        self._watched: Watch | None = None
+        """How the one match of others that is followed was asked for."""
 
     @property
     def has_live_match(self) -> bool:
         """Whether an unfinished match of ours is known."""
-        return any(known.is_live for name, known in self._matches.items() if name != self._watched)
+        return any(known.is_live for name, known in self._matches.items() if not self._is_watched(name))
 
     def opened(self) -> list[Said]:
         """Return what to say first on a new link."""
@@ -132,14 +132,18 @@ class Dialogue:
         elif isinstance(request, Unseek):
             self._seek = None
         elif isinstance(request, Watch | Unwatch):
-            self._matches.pop(self._watched or "", None)
-            self._watched = request.match if isinstance(request, Watch) else None
+            if self._watched is not None:
+                self._matches.pop(self._watched.match, None)
+            self._watched = request if isinstance(request, Watch) else None
         if self.is_welcome:
             self._pending[request.id] = request
             return [request]
         if isinstance(request, _OF_A_MATCH):
             self._unsent[request.id] = request
         return []
+
+    def _is_watched(self, name: str) -> bool:
+        return self._watched is not None and self._watched.match == name
 
     def is_waiting(self, request: Said) -> bool:
         """Tell whether the request was sent on this link and has no answer yet."""
@@ -182,7 +186,7 @@ class Dialogue:
         if isinstance(answer, Refused):
             if self._seek is not None and self._seek.id == request.id:
                 self._seek = None
-            if isinstance(request, Watch) and request.match == self._watched:
+            if isinstance(request, Watch) and self._is_watched(request.match):
                 self._watched = None
             if answer.code == Code.UNKNOWN_MATCH:
                 self._matches.pop(getattr(request, "match", ""), None)
@@ -207,11 +211,11 @@ class Dialogue:
     def _welcomed(self, welcome: Welcome) -> Reaction:
         self.is_welcome = True
         self._token = welcome.token or self._token
-        ours = {name: match for name, match in self._matches.items() if name != self._watched}
+        ours = {name: match for name, match in self._matches.items() if not self._is_watched(name)}
         known = [name for name, match in ours.items() if match.is_live]
         newest = list(ours)[-1:]
         unheard_of = [name for name in welcome.matches[:MAX_MATCHES] if name not in ours]
-        watched = [self._watched] if self._watched is not None else []
+        watched = [self._watched.match] if self._watched is not None else []
         requests = [self._resume(name) for name in dict.fromkeys((*known, *newest, *unheard_of, *watched))]
         if unheard_of:
             self._seek = None  # it led to a match just as the link went
@@ -236,7 +240,7 @@ class Dialogue:
     def _resumed(self, snapshot: Snapshot) -> Reaction:
         check_snapshot(snapshot)
         name, is_live = snapshot.match, snapshot.outcome is None
-        if snapshot.you is not None or name == self._watched:
+        if snapshot.you is not None or self._is_watched(name):
             if snapshot.you is not None and is_live and name not in self._matches:
                 self._seek = None
             self._forget_finished(name)
@@ -285,8 +289,8 @@ class Dialogue:
         known = self._matches.get(name)
         if known is not None:
             known.is_resuming = True
-        if name == self._watched:
-            return Watch(self._new_id(), match=name)
+        if self._watched is not None and self._is_watched(name):
+            return replace(self._watched, id=self._new_id())
         return Resume(self._new_id(), match=name, seq=known.seq if known else 0)
 
     def _new_id(self) -> int:

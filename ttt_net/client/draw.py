@@ -3,6 +3,7 @@
 What others wrote is drawn as plain text that was cleaned in `words`; nothing here reads markup.
 """
 
+from rich.cells import cell_len
 from rich.text import Text
 
 from ttt_net.client import words
@@ -40,7 +41,7 @@ def draw(view: View, size: tuple[int, int], now_ms: int, glyphs: Glyphs) -> Text
     if view.overlay is Overlay.HELP:
         lines = [Text(line) for line in _packed(help_lines(view), width, height - 1)]
         return _page([], centred(lines, width), [_keys(view, width)], size)
-    foot = _foot(view, width, now_ms)
+    foot = _foot(view, width, now_ms, is_roomy=height >= _ROOMY_ROWS)
     roomy = _head(view, width, now_ms, glyphs, is_roomy=True)
     if height >= _ROOMY_ROWS:
         body = _body(view, (width, height - len(roomy) - len(foot)), now_ms, glyphs, is_roomy=True)
@@ -128,6 +129,8 @@ def _body(view: View, size: tuple[int, int], now_ms: int, glyphs: Glyphs, *, is_
         rows = rows_of(view, now_ms)
         listed = draw_list(rows, view.page, size, glyphs)
         return listed + [Text()] * (height - len(listed)) if rows else centred(_alone(view, width), width)
+    if view.entry is Entry.CHAT and not is_roomy:
+        return centred([Text(line) for line in _flowed(words.phrases(), width)], width)
     if view.overlay is Overlay.ASIDE:
         return centred(panel(view, match, height), width)
     if is_roomy and width >= _ROOMY_COLUMNS and (lines := beside(view, match, width, height, glyphs)):
@@ -155,8 +158,25 @@ def _alone(view: View, width: int) -> list[Text]:
     return [Text(line, style="dim") for line in words.bot_hint(view, width)]
 
 
-def _foot(view: View, width: int, now_ms: int) -> list[Text]:
-    return [_prompt(view, now_ms), _keys(view, width)]
+def _foot(view: View, width: int, now_ms: int, *, is_roomy: bool) -> list[Text]:
+    phrases = _flowed(words.phrases(), width) if view.entry is Entry.CHAT and is_roomy else []
+    return [*(Text(line, style="dim") for line in phrases), _prompt(view, width, now_ms), _keys(view, width)]
+
+
+def _end_of(text: str, width: int) -> str:
+    """Return as much of the end of a text as fits, so that what is being typed is seen."""
+    while cell_len(text) > width:
+        text = text[1:]
+    return text
+
+
+def _flowed(texts: list[str], width: int) -> list[str]:
+    """Put texts side by side, on as many lines as they need."""
+    lines = [""]
+    for text in texts:
+        whole = f"{lines[-1]}  {text}" if lines[-1] else text
+        lines = [*lines[:-1], whole] if len(whole) <= width else [*lines, text]
+    return lines
 
 
 def _keys(view: View, width: int) -> Text:
@@ -171,11 +191,14 @@ def _keys(view: View, width: int) -> Text:
     return line
 
 
-def _prompt(view: View, now_ms: int) -> Text:
+def _prompt(view: View, width: int, now_ms: int) -> Text:
     """Return the line above the keys: a question, what is being typed, an offer, or the newest notice."""
     match = _match(view)
     if view.entry is not Entry.MOVE:
-        return Text(f"{view.entry.value}: {view.typed}_", style="bold")
+        start = f"{view.entry.value}: "
+        return Text(f"{start}{_end_of(view.typed, width - len(start) - 1)}_", style="bold")
+    if view.page.kind is Kind.REPLAY and match is not None and not view.notice:
+        return Text(words.verdict(view, match))
     if view.overlay is Overlay.LEAVE and match is not None:
         how = "Call it off" if match.position.ply < 2 else "Resign"
         return Text(f"{how} and leave? q: yes, else: no", style=f"bold {WARNING}")

@@ -4,7 +4,7 @@ A key is named as prompt_toolkit names it (`up`, `c-m`, `a`). Letters of the boa
 where such a letter is also a key, the upper-case letter is always the key.
 """
 
-from ttt_net.client.actions import Action, Choose, Do, Quick, Type
+from ttt_net.client.actions import Action, Begin, Choose, Do, Quick, Type
 from ttt_net.client.hints import HELP, LEAVE, Hint
 from ttt_net.client.moves import quick_moves
 from ttt_net.client.page_keys import action_on_page, help_on_page, hints_on_page
@@ -15,14 +15,14 @@ from ttt_net.text import clean
 
 _WRITING = {"c-m": Do.PLACE, "c-j": Do.PLACE, "escape": Do.BACK, "c-h": Do.ERASE, "backspace": Do.ERASE}
 _EVERYWHERE = {**_WRITING, " ": Do.PLACE, "?": Do.HELP}
-_NAMED = {
+_NAMED: dict[str, Action] = {
     "up": Do.UP,
     "down": Do.DOWN,
     "left": Do.LEFT,
     "right": Do.RIGHT,
     "c-i": Do.MOVES,
 }
-_LETTERS = {
+_LETTERS: dict[str, Action] = {
     "k": Do.UP,
     "j": Do.DOWN,
     "h": Do.LEFT,
@@ -37,6 +37,9 @@ _LETTERS = {
     "v": Do.REPLAY,
     "w": Do.SAVE,
     "y": Do.COPY,
+    "a": Do.ANALYSE,
+    "m": Do.MUTE,
+    "s": Begin(Entry.CHAT),
     "q": Do.LEAVE,
 }
 _LEAST_HINTS = 2
@@ -51,6 +54,8 @@ HANG_UP = ("c-c", "<sigint>")
 
 def action_for(key: str, view: View) -> Action | None:
     """Return what a key means now, or None when it means nothing."""
+    if view.entry is Entry.CHAT and not view.typed and len(key) == 1 and key in "12345678":
+        return Choose(int(key) - 1)
     if view.entry is not Entry.MOVE:
         return _WRITING.get(key) or (Type(key) if len(key) == 1 and key.isprintable() else None)
     if key in _EVERYWHERE:
@@ -91,18 +96,26 @@ def hints(view: View, width: int) -> list[Hint]:
     if view.overlay in (Overlay.HELP, Overlay.ASIDE):
         return [Hint("any key:", "back", "escape")]
     if view.entry is not Entry.MOVE:
-        return [Hint("Enter", "send", "c-m"), Hint("Esc", "back", "escape")]
+        phrases = [Hint("1-8", "a phrase")] if view.entry is Entry.CHAT else []
+        return [*phrases, Hint("Enter", "send", "c-m"), Hint("Esc", "back", "escape")]
     if match is None or view.page.kind is not Kind.MATCH:
         found = hints_on_page(view)
     elif view.is_watched:
         replay = [Hint("v", "replay", "v"), Hint("w", "save", "w")] if match.outcome is not None else []
-        found = [Hint("Esc", "back", "escape"), *replay, Hint("i", "moves", "i"), Hint("y", "copy link", "y")]
+        found = [
+            Hint("Esc", "back", "escape"),
+            *replay,
+            Hint("s", "say", "s"),
+            Hint("i", "moves", "i"),
+            Hint("y", "link", "y"),
+        ]
         found += [LEAVE, HELP]
     elif match.outcome is not None:
-        found = [
-            *(Hint("r", "rematch", "r"), Hint("n", "new game", "n"), Hint("v", "replay", "v"), Hint("w", "save", "w")),
-            *(Hint("y", "copy link", "y"), Hint("Esc", "lobby", "escape"), LEAVE, HELP),
-        ]
+        found = [Hint("r", "rematch", "r"), Hint("n", "new game", "n"), Hint("v", "replay", "v")]
+        found += [Hint("a", "analyse", "a")] if "analyse" in view.features else []
+        found += [Hint("w", "save", "w"), Hint("s", "say", "s")]
+        found += [Hint("y", "link", "y"), Hint("Esc", "lobby", "escape")] if view.has_lobby else []
+        found += [LEAVE, HELP]
     else:
         found = _playing(view, match)
     least = _LEAST_HINTS if view.page.kind is Kind.MATCH else 1
@@ -121,7 +134,7 @@ def _playing(view: View, match: Snapshot) -> list[Hint]:
         found.append(Hint("Tab", "more", "c-i"))
     if not (quick and match.game.gravity):
         found.append(Hint("type", _example(match)))
-    for key, label in (("d", "draw"), ("t", "take back"), ("i", "moves")):
+    for key, label in (("d", "draw"), ("t", "take back"), ("s", "say"), ("i", "moves")):
         found.append(Hint(key.upper() if key in taken else key, label, key.upper()))
     return [*found, Hint("Q", "leave", "Q") if "q" in taken else LEAVE, HELP]
 
@@ -143,13 +156,14 @@ def help_lines(view: View) -> list[str]:
         "b2 Enter     by name",
         "Tab          choose from a list",
         "d t          draw, take-back",
-        "r            rematch",
-        "x            decline, withdraw",
         "c            claim",
+        "x            decline, withdraw",
+        "r            rematch",
         "i            moves, score",
         "n            new game",
-        "v w          replay, save",
+        "s m          say; mute",
         "y            copy a link",
+        "v w a        replay, save, analyse",
         "Esc          clear; lobby",
         "q  Ctrl-C    leave",
     ]

@@ -5,6 +5,7 @@ from enum import Enum
 
 from ttt_net.clock import Speed, TimeControl
 from ttt_net.messages import (
+    AnalysisTold,
     Challenged,
     HistoryTold,
     Invitation,
@@ -48,7 +49,8 @@ class Entry(Enum):
     """What is being typed: a move by its name, or on a line of its own something else."""
 
     MOVE = "Move"
-    CODE = "Code"
+    CHAT = "Say"
+    CODE = "Code or link"
     GAME = "Game"
 
 
@@ -118,3 +120,4 @@ class Around:
     history: HistoryTold | None = None
     leaders: LeaderboardTold | None = None
     replayed: Replayed | None = None
+    analysis: AnalysisTold | None = None

@@ -1,4 +1,6 @@
-"""What stands beside a board: the score, who watches, the moves."""
+"""What stands beside a board: the score, who watches, the moves, what was said."""
+
+import textwrap
 
 from rich.text import Text
 
@@ -9,16 +11,34 @@ from ttt_net.messages import Snapshot
 
 WIDTH = 24
 """The columns that it takes."""
+_HEAD = 2
+"""The lines above each of its parts."""
 
 
 def panel(view: View, match: Snapshot, height: int) -> list[Text]:
-    """Return at most `height` lines of at most `WIDTH` columns; of the moves the newest stay."""
-    facts = [Text(line, style="dim") for line in words.facts(view, match)]
-    moves = _moves(match)
-    room = height - len(facts) - 2
-    if not moves or room < 1:
-        return facts[:height]
-    return [*facts, *[Text()] * bool(facts), Text("Moves", style="dim"), *moves[-room:]][:height]
+    """Return at most `height` lines of at most `WIDTH` columns; of moves and chat the newest stay."""
+    parts = [[Text(line, style="dim") for line in words.facts(view, match)]]
+    chat, moves = _chat(view), _moves(match)
+    left = height - sum(map(len, parts))
+    for_chat = min(len(chat), max(0, left // 2 - _HEAD)) if moves else max(0, left - _HEAD)
+    for_moves = left - (for_chat + _HEAD if for_chat else 0) - _HEAD
+    if moves and for_moves > 0:
+        parts.append([Text("Moves", style="dim"), *moves[-for_moves:]])
+    if chat and for_chat > 0:
+        parts.append([Text("Chat", style="dim"), *chat[-for_chat:]])
+    lines: list[Text] = []
+    for part in filter(None, parts):
+        lines += [Text(), *part] if lines else part
+    return lines[:height]
+
+
+def _chat(view: View) -> list[Text]:
+    """Return what was said, on as many lines as it needs; the later lines of a sentence are indented."""
+    lines = []
+    for told in view.chat:
+        said = textwrap.wrap(words.chatted(told), WIDTH, subsequent_indent="  ")
+        lines += [Text(line) for line in said]
+    return lines
 
 
 def _moves(match: Snapshot) -> list[Text]:

@@ -42,7 +42,7 @@ class Table:
     ) -> None:
         """Ask for the `opening` first, if there is one, in place of the seek: a refusal of it ends everything."""
         self.connection = connection
-        self.view = View(address=address)
+        self.view = View(address=address, has_lobby=has_lobby)
         self._seek = self._first_seek = seek
         self._opening = opening
         self._has_opened = False

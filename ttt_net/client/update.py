@@ -5,6 +5,7 @@ from types import MappingProxyType
 
 from msgspec import structs
 
+from ttt_net.client import words
 from ttt_net.client.around import gathered, unanswered
 from ttt_net.client.events import Answered, Back, Event, Farewell, Garbled, Kept, Lost, Retrying
 from ttt_net.client.follow import follow
@@ -12,6 +13,7 @@ from ttt_net.client.pages import Around, Entry, Kind, Page
 from ttt_net.client.view import Link, Overlay, View
 from ttt_net.errors import Code
 from ttt_net.messages import (
+    Chatted,
     Declined,
     Ended,
     Fact,
@@ -33,6 +35,9 @@ from ttt_net.messages import (
     Welcome,
 )
 
+MAX_CHAT = 50
+"""What was said is kept so far back."""
+
 
 def update(view: View, event: Event, now_ms: int) -> View:
     """Return the view after the event; `now_ms` is the local time, by which clocks tick."""
@@ -48,6 +53,8 @@ def update(view: View, event: Event, now_ms: int) -> View:
                 unfinished=tuple(event.matches),
                 frozen_at_ms=None,
                 around=Around(),
+                features=tuple(event.features),
+                may_write=event.chat,
             )
         case Lost():
             return replace(view, link=Link.LOST, trouble=event.reason, frozen_at_ms=now_ms, latency_ms=None)
@@ -61,6 +68,8 @@ def update(view: View, event: Event, now_ms: int) -> View:
             return _with_presence(view, event, now_ms)
         case Watching():
             return _with_watchers(view, event)
+        case Chatted():
+            return _with_chat(view, event)
         case Rated():
             return replace(view, rated=event)
         case Notice():
@@ -106,6 +115,7 @@ def _with_snapshot(view: View, snapshot: Snapshot, now_ms: int) -> View:
             typed="",
             overlay=Overlay.NONE,
             entry=Entry.MOVE,
+            chat=(),
             notice="Your unfinished match goes on." if resumed else "",
             pages=(*_pages_under(view, snapshot), Page(Kind.MATCH)),
         )
@@ -193,6 +203,14 @@ def _with_watchers(view: View, event: Watching) -> View:
         return view
     matches = {**view.matches, event.match: structs.replace(match, watchers=event.watchers)}
     return replace(view, matches=MappingProxyType(matches))
+
+
+def _with_chat(view: View, event: Chatted) -> View:
+    if event.match != view.shown or event.by.name in view.muted:
+        return view
+    is_ours = view.you is not None and event.by.name == view.you.name
+    notice = view.notice if is_ours else words.chatted(event)
+    return replace(view, chat=(*view.chat, event)[-MAX_CHAT:], notice=notice)
 
 
 def _answered(view: View, event: Answered) -> View:

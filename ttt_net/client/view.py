@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from ttt_net.client.events import Farewell
 from ttt_net.client.pages import Around, Entry, Kind, Page
-from ttt_net.messages import Play, PlayerInfo, Rated, Seek, Snapshot
+from ttt_net.messages import Chatted, Play, PlayerInfo, Rated, Seek, Snapshot
 
 
 class Link(Enum):
@@ -79,6 +79,15 @@ class View:
     around: Around = field(default_factory=Around)
     watching: str | None = None
     """The match of others that we look at, or have asked for."""
+    chat: tuple[Chatted, ...] = ()
+    """What was said in the shown match, the newest last."""
+    muted: frozenset[str] = frozenset()
+    """The names of those whom we do not want to hear."""
+    may_write: bool = True
+    """Whether the server lets people write to one another, besides the phrases."""
+    features: tuple[str, ...] = ()
+    """What this server offers that not every one does."""
+    has_lobby: bool = True
     rated: Rated | None = None
     """What the end of a match did to the ratings."""
     left: str | None = None

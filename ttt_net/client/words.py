@@ -10,7 +10,7 @@ from ttt_net.client.pages import SPEEDS, TIMES, Kind, Purpose
 from ttt_net.client.view import Link, View
 from ttt_net.clock import TimeControl
 from ttt_net.errors import Refusal
-from ttt_net.messages import MAX_NAME_CELLS, Challenged, Invitation, PlayerInfo, Seek, Snapshot
+from ttt_net.messages import MAX_NAME_CELLS, Challenged, Chatted, Invitation, Phrase, PlayerInfo, Seek, Snapshot
 from ttt_net.text import clean
 
 _HOW = {
@@ -314,6 +314,39 @@ def absence(match: Snapshot, claim_in_ms: int | None, claim: str) -> str:
 
 def _points(points: float) -> str:
     return f"{points:g}"
+
+
+PHRASES: tuple[Phrase, ...] = (
+    *("hello", "good_luck", "well_played", "good_game"),
+    *("thanks", "sorry", "oops", "one_moment"),
+)
+"""What can be said with one digit, in the order of the digits."""
+
+
+def phrases() -> list[str]:
+    """Return each phrase with its digit."""
+    return [f"{number} {phrase.replace('_', ' ')}" for number, phrase in enumerate(PHRASES, start=1)]
+
+
+def chatted(told: Chatted) -> str:
+    """Return what somebody said, and who."""
+    return f"{name_of(told.by)}: {clean(told.text, MAX_SENTENCE_CELLS)}"
+
+
+def verdict(view: View, match: Snapshot) -> str:
+    """Return what an engine says of the move that a replay is at; nothing as long as it has said nothing."""
+    analysis, ply = view.around.analysis, len(match.moves)
+    if analysis is None or analysis.match != match.match or not match.moves:
+        return ""
+    move = next((each for each in analysis.moves if each.ply == ply), None)
+    if move is None:
+        return ""
+    worth = {1: "won", 0: "level", -1: "lost"}.get(move.value, "level")
+    if move.value == 0 and move.score is not None:
+        worth = f"about {move.score:+.1f}"
+    best = ", ".join(clean(name, 12) for name in move.best[:4])
+    turn = f" It gave something away; best: {best}." if move.turning and best else ""
+    return f"For {mark_of(match, move.side % 2)} then: {worth}.{turn}"
 
 
 def facts(view: View, match: Snapshot) -> list[str]:

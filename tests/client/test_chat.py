@@ -1,0 +1,125 @@
+"""What people say to one another at a match, what an engine says of it, and links."""
+
+import pytest
+
+from tests.client.samples import ANN, BEN, snapshot, welcome
+from tests.client.test_lobby import lobby, pressed
+from ttt_net.client import words
+from ttt_net.client.act import request_of
+from ttt_net.client.draw import draw
+from ttt_net.client.glyphs import BOXES
+from ttt_net.client.pages import Entry, Kind
+from ttt_net.client.update import MAX_CHAT, update
+from ttt_net.client.view import View
+from ttt_net.messages import (
+    Analyse,
+    AnalysedMove,
+    AnalysisTold,
+    Chat,
+    Chatted,
+    Join,
+    Mute,
+    PlayerInfo,
+    Said,
+    Watch,
+)
+
+WON = [4, 0, 2, 1, 6]
+MATCH = snapshot("connect4", [38], opponent=BEN)
+
+
+def told(text: str, by: PlayerInfo = BEN, match: str = "m1") -> Chatted:
+    return Chatted(match, "players", by, text)
+
+
+def drawn(view: View, size: tuple[int, int] = (80, 24)) -> str:
+    return draw(view, size, 0, BOXES).plain
+
+
+def test_a_phrase_takes_two_keys() -> None:
+    view, _ = pressed(lobby(MATCH), "s")
+    assert "2 good luck" in drawn(view)
+    view, requests = pressed(view, "2")
+    assert requests == (Chat(0, match="m1", phrase="good_luck"),)
+    assert "good luck" not in drawn(view)
+
+
+def test_words_of_ones_own_are_typed_and_may_hold_digits() -> None:
+    _, requests = pressed(lobby(MATCH), "s", *"b2?", "c-m")
+    assert requests == (Chat(0, match="m1", text="b2?"),)
+    assert pressed(lobby(MATCH), "s", *"abc", "escape")[0].typed == ""
+    assert pressed(lobby(MATCH), "s", "c-m")[1] == ()
+    long = pressed(lobby(MATCH), "s", *("w" * 300))[0]
+    assert max(map(len, drawn(long, (40, 12)).split("\n"))) <= 40
+
+
+def test_where_letters_are_columns_the_upper_case_letter_says() -> None:
+    view = lobby(snapshot("mnk:19x19,5", opponent=BEN))
+    assert pressed(view, "S")[0].entry is Entry.CHAT
+    assert pressed(view, "s")[0].typed == "s"
+
+
+def test_what_is_said_stands_beside_the_board_and_is_told_where_there_is_no_room() -> None:
+    view = update(lobby(MATCH), told("Shall we play on, now that it has become so late?"), 0)
+    page = drawn(view)
+    assert "Ben: Shall we play on," in page
+    assert "  now that it has become" in page
+    assert "Ben: Shall we play on" in drawn(view, (40, 12))
+    for number in range(2 * MAX_CHAT):
+        view = update(view, told(f"no. {number}"), 0)
+    assert len(view.chat) == MAX_CHAT
+    assert "no. 99" in drawn(view)
+
+
+def test_our_own_words_and_those_at_another_match_are_no_news() -> None:
+    assert words.notice(update(lobby(MATCH), told("hello", ANN), 0)) == ""
+    assert update(lobby(MATCH), told("hello", match="m2"), 0).chat == ()
+
+
+def test_one_key_mutes_and_the_same_key_hears_again() -> None:
+    view, requests = pressed(lobby(MATCH), "m")
+    assert requests == (Mute(0, name="Ben", on=True),)
+    view = update(view, told("on its way before the mute"), 0)
+    assert view.chat == ()
+    view, requests = pressed(view, "m")
+    assert requests == (Mute(0, name="Ben", on=False),)
+    assert update(view, told("hello"), 0).chat != ()
+
+
+def test_a_new_match_begins_without_the_words_of_the_last() -> None:
+    view = update(lobby(snapshot(moves=WON, opponent=BEN)), told("well played"), 0)
+    assert update(view, snapshot(match="m2"), 0).chat == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "understood"),
+    [
+        ("k7qmx2", Join(0, code="K7QMX2")),
+        ("http://192.168.1.20:8765/j/K7QMX2", Join(0, code="K7QMX2")),
+        ("http://192.168.1.20:8765/m/k3V9pQ7x", Watch(0, match="k3V9pQ7x")),
+        ("https://example.org/m/k3V9pQ7x#K7QMX2", Watch(0, match="k3V9pQ7x", code="K7QMX2")),
+        ("/m/", Watch(0, match="?")),
+    ],
+)
+def test_a_code_or_a_link_is_understood(text: str, understood: Said) -> None:
+    assert request_of(text) == understood
+
+
+def test_an_analysis_is_asked_for_where_there_is_an_engine_and_told_in_the_replay() -> None:
+    view, requests = pressed(lobby(snapshot(moves=WON)), "a")
+    assert requests == ()
+    assert "no engine" in words.notice(view)
+    with_engine = update(view, welcome(features=["analyse"]), 0)
+    assert "a analyse" in drawn(with_engine, (120, 40))
+    view, requests = pressed(with_engine, "a")
+    assert requests == (Analyse(0, match="m1"),)
+    moves = [AnalysedMove(1, 4, 0, ["b2"]), AnalysedMove(2, 0, -1, ["a1", "c1"], turning=True, side=1)]
+    view = update(view, AnalysisTold("m1", moves, exact=True), 0)
+    assert "v steps through it" in words.notice(view)
+    view, _ = pressed(view, "v", "right")
+    assert view.page.kind is Kind.REPLAY
+    assert "For X then: level." in drawn(view)
+    view, _ = pressed(view, "right")
+    assert "For O then: lost. It gave something away; best: a1, c1." in drawn(view)
+    view, _ = pressed(view, "right")
+    assert "then:" not in drawn(view)
