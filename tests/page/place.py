@@ -12,8 +12,13 @@ from tests.end_to_end.process import command
 
 PATIENCE_MS = 20_000
 """How long a test waits for what must come; only a hang takes that long."""
-PHONE = {"viewport": {"width": 390, "height": 780}, "has_touch": True, "is_mobile": True, "device_scale_factor": 2}
-SMALL_PHONE = PHONE | {"viewport": {"width": 320, "height": 568}}
+PHONE: dict[str, Any] = {
+    "viewport": {"width": 390, "height": 780},
+    "has_touch": True,
+    "is_mobile": True,
+    "device_scale_factor": 2,
+}
+SMALL_PHONE: dict[str, Any] = PHONE | {"viewport": {"width": 320, "height": 568}}
 
 
 class Visitor:
@@ -36,14 +41,14 @@ class Visitor:
         """Press the button of that name."""
         self.page.get_by_role("button", name=name, exact=True).click()
 
-    def choose(self, game: str, pace: str = "none") -> None:
+    def choose(self, game: str, pace: str = "No clock") -> None:
         """Choose a game and a clock as if by hand; the page remembers them."""
         choice = json.dumps({"game": game, "pace": pace})
         self.page.evaluate("choice => localStorage.setItem('ttt_net.choice', choice)", choice)
         self.page.reload()
         self.page.locator("main.lobby").wait_for()
 
-    def seek(self, game: str = "tictactoe", pace: str = "none") -> None:
+    def seek(self, game: str = "tictactoe", pace: str = "No clock") -> None:
         self.choose(game, pace)
         self.press("Find an opponent")
 
@@ -137,7 +142,7 @@ class Place:
         """Fail if a browser complained: of a fault, a breach of the content policy, or a request to elsewhere."""
         assert self.complaints == []
 
-    def pair(self, game: str = "tictactoe", pace: str = "none", **options: Any) -> tuple[Visitor, Visitor]:
+    def pair(self, game: str = "tictactoe", pace: str = "No clock", **options: Any) -> tuple[Visitor, Visitor]:
         """Return two visitors in a match with each other, the one to move in front."""
         visitors = [self.visitor(**options).come("Ann"), self.visitor(**options).come("Bob")]
         for visitor in visitors:

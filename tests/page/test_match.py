@@ -1,12 +1,21 @@
-"""Whole matches in real browsers."""
+"""Whole matches in real browsers: clicks, fingers, keys."""
 
-from tests.page.place import Place
+from typing import Any
+
+import pytest
+
+from tests.page.place import PHONE, SMALL_PHONE, Place, Visitor
+
+
+def finish(first: Visitor, second: Visitor) -> None:
+    """Let the first player win at tic-tac-toe."""
+    for turn, cell in enumerate((0, 3, 1, 4, 2)):
+        (first, second)[turn % 2].play(cell)
 
 
 def test_two_browsers_play_a_whole_match_and_a_rematch(place: Place) -> None:
     first, second = place.pair()
-    for turn, cell in enumerate((0, 3, 1, 4, 2)):
-        (first, second)[turn % 2].play(cell)
+    finish(first, second)
     first.until("You won: you completed a line.")
     second.until("You lost")
     assert first.page.locator(".cell.won").count() == 3
@@ -16,3 +25,133 @@ def test_two_browsers_play_a_whole_match_and_a_rematch(place: Place) -> None:
     second.play(4)
     first.await_turn()
     assert first.cell(4).get_attribute("aria-label") == "row 2 column 2, X, last move"
+
+
+def test_a_finger_plays_on_a_phone(place: Place) -> None:
+    first, second = place.pair(**PHONE)
+    first.cell(4).tap()
+    second.await_turn()
+    assert second.page.locator(".cell.last").get_attribute("id") == "cell-4"
+
+
+def test_a_finger_aims_first_where_cells_are_smaller_than_it(place: Place) -> None:
+    first, second = place.pair("ultimate", **SMALL_PHONE)
+    first.cell(40).tap()
+    first.until("Place at 5:b2?")
+    first.cell(30).tap()
+    first.until("Place at 5:a3?")
+    first.page.get_by_role("button", name="Place at 5:a3").tap()
+    second.await_turn()
+    second.cell(0).tap()
+    second.cell(0).tap()
+    first.await_turn()
+    assert first.page.locator(".cell.last").get_attribute("id") == "cell-0"
+    assert first.cell(40).get_attribute("aria-label") == "board 5 row 2 column 2, empty, not in play"
+
+
+def test_a_mark_falls_to_the_lowest_free_cell_of_its_column(place: Place) -> None:
+    first, second = place.pair("connect4")
+    first.play(3)
+    second.await_turn()
+    assert second.page.locator(".cell.last").get_attribute("id") == "cell-38"
+
+
+def test_where_a_cell_means_two_moves_the_player_is_asked(place: Place) -> None:
+    first, second = place.pair("wild")
+    first.play(4)
+    first.page.get_by_role("dialog").get_by_role("button", name="Play Ob2").click()
+    second.await_turn()
+    assert second.cell(4).get_attribute("aria-label") == "row 2 column 2, O, last move"
+
+
+def test_a_match_is_played_with_the_keyboard_alone(place: Place) -> None:
+    ann, bob = place.visitor(), place.visitor().come("Bob")
+    keys = ann.page.keyboard
+    ann.page.goto(place.url)
+    ann.page.get_by_label("What are you called?").wait_for()
+    keys.type("Ann")
+    keys.press("Enter")
+    ann.page.locator("main.lobby").wait_for()
+    tab_to(ann, "Find an opponent")
+    keys.press("Enter")
+    bob.seek()
+    ann.page.locator("main.match").wait_for()
+    if not ann.is_to_move:
+        bob.play(8)
+    ann.await_turn()
+    tab_to(ann, "row 2 column 2")
+    keys.press("ArrowUp")
+    keys.press("ArrowLeft")
+    keys.press("Enter")
+    bob.await_turn()
+    assert (bob.cell(0).get_attribute("aria-label") or "").endswith("last move")
+    bob.play(5)
+    ann.await_turn()
+    assert focused(ann) == "cell-0", "the focus stays where it was when the board is drawn anew"
+    keys.press("2")
+    bob.await_turn()
+    assert (bob.cell(1).get_attribute("aria-label") or "").endswith("last move")
+
+
+def focused(visitor: Visitor) -> Any:
+    return visitor.page.evaluate("document.activeElement.id")
+
+
+def tab_to(visitor: Visitor, label: str) -> None:
+    """Press Tab until what has the focus is called `label`, as far as one would have to."""
+    for _ in range(40):
+        visitor.page.keyboard.press("Tab")
+        script = "document.activeElement.getAttribute('aria-label') || document.activeElement.textContent"
+        if str(visitor.page.evaluate(script)).startswith(label):
+            return
+    raise AssertionError(f"{label} is not in the order of tabbing")
+
+
+def test_draws_take_backs_and_resigning_are_asked_and_answered(place: Place) -> None:
+    first, second = place.pair()
+    first.play(0)
+    second.await_turn()
+    first.page.get_by_role("button", name="Take back your move").click()
+    second.press("Accept")
+    first.await_turn()
+    assert first.page.locator(".cell .mark").count() == 0
+    first.play(4)
+    second.play(0)
+    first.page.get_by_role("button", name="Draw: offer one").click()
+    second.page.get_by_text("offers a draw.").wait_for()
+    second.press("No")
+    first.page.get_by_text("You offered a draw.").wait_for(state="detached")
+    first.press("Resign")
+    first.page.get_by_role("dialog").get_by_role("button", name="Resign").click()
+    second.until("You won")
+
+
+def test_moves_are_read_out(place: Place) -> None:
+    first, second = place.pair()
+    first.play(4)
+    second.page.locator("#said", has_text="played b2. Your turn").wait_for()
+
+
+def test_a_finished_match_is_looked_back_on_move_by_move(place: Place) -> None:
+    first, second = place.pair()
+    finish(first, second)
+    first.until("You won")
+    first.page.get_by_role("button", name="one move back").click()
+    first.until("Move 4 of 5")
+    first.page.locator("#cell-2[aria-label='row 1 column 3, empty']").wait_for()
+    first.page.get_by_role("slider", name="Move").fill("1")
+    first.page.locator("#cell-3[aria-label='row 2 column 1, empty']").wait_for()
+    assert first.page.locator(".cell .mark").count() == 1
+    first.page.get_by_role("slider", name="Move").fill("5")
+    first.until("You won")
+
+
+def test_an_engine_says_where_the_match_turned(place: Place) -> None:
+    pytest.importorskip("numba")
+    first, second = place.pair()
+    finish(first, second)
+    first.press("Analyse")
+    first.page.get_by_role("heading", name="Analysis").wait_for(timeout=60_000)
+    assert first.page.locator("circle.turn").count() == 1
+    first.page.locator(".turns").get_by_role("button", name="Move 2, a2").click()
+    first.until("Move 2 of 5")

@@ -15,6 +15,7 @@ from importlib.resources import files
 
 from ttt_net.games import find_game
 from ttt_net.games.catalogue import NAMES, SWAPPABLE
+from ttt_net.games.values import is_always_casual
 
 _KINDS = {
     "html": "text/html; charset=utf-8",
@@ -72,6 +73,7 @@ def _catalogue() -> list[dict[str, object]]:
             "rule": game.rule,
             "shape": game.shape,
             "swap": game.name in SWAPPABLE,
+            "rated": not is_always_casual(game.name),
         }
         for game in games
     ]

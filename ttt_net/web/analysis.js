@@ -24,7 +24,8 @@ export function analysis(app, match) {
     { key: "analysis", label: "Analysis" },
     h("h2", "Analysis"),
     chart(app, match, found.moves),
-    turns.length ? h("ul.turns", turns.map((move) => turn(app, match, move))) : h("p.quiet", "No move gave anything away."),
+    !found.moves.length && h("p.quiet", "It could not be looked at in time."),
+    turns.length ? h("ul.turns", turns.map((move) => turn(app, match, move))) : found.exact && h("p.quiet", "No move gave anything away."),
     !found.exact && h("p.quiet", "Some values are estimates."),
   );
 }
@@ -32,7 +33,7 @@ export function analysis(app, match) {
 /** How good it is for the first player, from -1 to 1. */
 function worth(move) {
   const own = move.score ?? move.value;
-  return move.ply % 2 ? own : -own;
+  return move.side ? -own : own;
 }
 
 /** @param {App} app @param {Match} match */

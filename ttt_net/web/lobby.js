@@ -87,6 +87,7 @@ function play(app) {
       ),
       h("p.quiet.rule", `${chosen.rule.charAt(0).toUpperCase()}${chosen.rule.slice(1)}.`),
       chosen.swap && check("swap", "The second player may swap sides after the first move"),
+      chosen.rated && check("rated", "Rated"),
     ),
     h(
       "fieldset.choices",
@@ -95,8 +96,8 @@ function play(app) {
     ),
     h(
       "div.buttons",
-      button("Find an opponent", () => app.seek({ games: [app.wish.game], time: app.wish.time }), "primary large"),
-      button("Invite a friend", () => app.request("invite", app.wish), "large"),
+      button("Find an opponent", () => app.seek(), "primary large"),
+      button("Invite a friend", () => app.invite(), "large"),
     ),
   );
 }
@@ -174,7 +175,7 @@ function seekEntry(app, seek) {
 /** @param {App} app */
 function botEntry(app, { name, bot, level }, wish = app.wish) {
   const detail = [bot !== name && bot, level && `level ${level}`].filter(Boolean).join(", ") || "bot";
-  return entry(name, name, detail, button("Play", () => app.challenge(name, wish), "", `Challenge ${name}`));
+  return entry(name, name, detail, button("Play", () => app.challenge(name, wish), "", `Play ${name}`));
 }
 
 /** @param {App} app */

@@ -28,7 +28,7 @@ export class App {
   connection = new Connection((message) => this.#heard(message), (trouble) => this.#linked(trouble));
   ui = {
     ...FRESH,
-    choice: { pace: "No clock", game: "tictactoe", swap: false, ...JSON.parse(localStorage.getItem(CHOICE) ?? "{}") },
+    choice: { pace: "No clock", game: "tictactoe", swap: false, rated: false, ...JSON.parse(localStorage.getItem(CHOICE) ?? "{}") },
     leaders: { game: "connect4", speed: "untimed", bots: true, page: 1 },
     name: "",
     notice: "",
@@ -38,6 +38,8 @@ export class App {
   #isListening = false;
   #noticeTimer = 0;
   #lostAt = 0;
+  /** @type {Promise<any>} */
+  #asked = Promise.resolve();
 
   start() {
     this.connection.isUrgent = () => this.state.ownLive().length > 0;
@@ -87,10 +89,10 @@ export class App {
     const { kind, id } = this.place;
     if (kind === "match" && !this.#shown) this.#see(id);
     if (kind === "join") this.#try("join", { code: id });
-    if (kind === "leaders") this.request("leaderboard", this.ui.leaders);
+    if (kind === "leaders") this.#ask("leaderboard", this.ui.leaders);
     if (kind === "player") {
       this.know({ profile: null, history: null });
-      this.request("profile", { name: id || null });
+      this.#ask("profile", { name: id || null });
       this.fetchHistory();
     }
     if (this.#isListening !== (kind === "lobby")) {
@@ -100,7 +102,7 @@ export class App {
   }
 
   fetchHistory(before = null) {
-    this.request("history", { name: this.place.id || null, game: null, before });
+    this.#ask("history", { name: this.place.id || null, game: null, before });
   }
 
   /** Watch a match or, if it is ours, take our seat in it; a private one opens to its code. */
@@ -191,6 +193,11 @@ export class App {
     return answer.type === "ok";
   }
 
+  /** Ask about the past: the server answers one such question at a time. */
+  #ask(type, fields) {
+    this.#asked = this.#asked.then(() => this.request(type, fields));
+  }
+
   /** @param {Match} match @param {number} move */
   play(match, move) {
     match.pending = { ply: match.position.ply, move };
@@ -206,14 +213,15 @@ export class App {
     this.notify(sentence(answer.message));
   }
 
-  /** The chosen game and clock. */
+  /** The chosen game, its clock, and whether it is for ratings. @returns {any} */
   get wish() {
-    const { game, swap, pace } = this.ui.choice;
-    const canSwap = CATALOGUE.some((each) => each.name === game && each.swap);
-    return { game: swap && canSwap ? `${game}+swap` : game, time: timeOf(pace) };
+    const { game, swap, pace, rated } = this.ui.choice;
+    const known = CATALOGUE.find((each) => each.name === game);
+    return { game: swap && known?.swap ? `${game}+swap` : game, time: timeOf(pace), ...(rated && known?.rated && { rated }) };
   }
 
-  async seek(wish) {
+  async seek({ game, ...rest } = this.wish) {
+    const wish = { games: [game], ...rest };
     this.know({ suggested: [], seeking: wish });
     if (!(await this.request("seek", wish))) this.know({ seeking: null });
   }
@@ -221,7 +229,7 @@ export class App {
   /** @param {Match} match */
   seekLike(match) {
     this.go("/");
-    this.seek({ games: [match.game.name], time: match.time ?? null });
+    this.seek({ game: match.game.name, time: match.time ?? null, ...(match.rated && { rated: true }) });
   }
 
   unseek() {
@@ -232,16 +240,21 @@ export class App {
   /** Be paired with a standing seek; one for any game is met with a seek for the chosen one. */
   accept({ seek, games, time }) {
     if (games.length) this.request("accept", { seek });
-    else this.seek({ games: [this.wish.game], time: time ?? null });
+    else this.seek({ game: this.wish.game, time: time ?? null });
   }
 
   challenge(name, wish = this.wish) {
     this.request("challenge", { name, ...wish });
   }
 
-  async rename() {
-    const name = this.ui.name.trim();
-    if (await this.request("rename", { name })) this.set({ question: null });
+  /** Invitations are never for ratings. */
+  invite() {
+    const { game, time } = this.wish;
+    this.request("invite", { game, time });
+  }
+
+  async rename(name) {
+    if (await this.request("rename", { name })) this.notify(`You are called ${name} now.`);
   }
 
   /** @param {Match} match */
@@ -263,13 +276,17 @@ export class App {
   review(match, wanted) {
     const { length } = match.moves;
     const ply = Math.min(length, Math.max(0, Math.round(wanted)));
-    if (ply < length && !match.past[ply]) this.request("replay", { match: match.match, ply: ply - (ply % REPLAY_PAGE) });
+    const page = ply - (ply % REPLAY_PAGE);
+    if (!(page in match.past)) {
+      match.past[page] = undefined; // one question for each page
+      this.#ask("replay", { match: match.match, ply: page });
+    }
     this.set({ ply: ply === length ? null : ply });
   }
 
   rank(change) {
     this.set({ leaders: { ...this.ui.leaders, page: 1, ...change } });
-    this.request("leaderboard", this.ui.leaders);
+    this.#ask("leaderboard", this.ui.leaders);
   }
 
   // What belongs to this page alone.
@@ -297,12 +314,13 @@ export class App {
     this.send(`${location.origin}/m/${match.match}${match.code ? `#${match.code}` : ""}`);
   }
 
-  /** Hand an address to the share sheet or, without one, to the clipboard. @param {string} url */
+  /** Hand an address to the share sheet or, without one, to the clipboard, which pages over plain HTTP lack. @param {string} url */
   async send(url) {
+    const { clipboard } = navigator;
     try {
       if ("share" in navigator) await navigator.share({ url });
       else {
-        await navigator.clipboard.writeText(url); // only pages over https or of this machine have a clipboard
+        await clipboard.writeText(url);
         this.notify("The link is copied.");
       }
     } catch (error) {

@@ -192,8 +192,8 @@ function during(app, match) {
     return button(words, () => app.request("offer", { match: match.match, kind }), "", label, { disabled });
   };
   return [
-    offer("Draw", "draw", "Offer a draw"),
-    offer("Take back", "takeback", "Ask to take your move back", length <= you),
+    offer("Draw", "draw", "Draw: offer one"),
+    offer("Take back", "takeback", "Take back your move", length <= you),
     length < 2
       ? button("Call off", () => app.request("abort", { match: match.match }))
       : button("Resign", () => app.set({ question: { kind: "resign", match: match.match } })),

@@ -40,6 +40,13 @@ function about(app, { player, won, drawn, lost, ratings, against, online }, isMe
         h("thead", cells("th", ["Game", "Clock", "Rating", "Matches"])),
         h("tbody", ratings.map((each) => cells("td", [titleOf(each.game), SPEEDS[each.speed], ratingOf(each), each.games]))),
       ),
+    isMe &&
+      h(
+        "form.row",
+        { onsubmit: (event) => (event.preventDefault(), app.rename(app.ui.name.trim())) },
+        h("input", { type: "text", maxlength: 20, label: "Another name", placeholder: "Another name", value: app.ui.name, oninput: (event) => app.set({ name: event.target.value }) }),
+        h("button", "Take it"),
+      ),
     !isMe && online && button("Challenge", () => app.challenge(player.name), "primary"),
   );
 }
@@ -68,7 +75,7 @@ function matches(app, history) {
 export function leadersScreen(app) {
   const { leaders } = app.ui;
   const shown = app.state.leaders;
-  const games = CATALOGUE.map((game) => h("option", { value: game.name, selected: game.name === leaders.game }, game.title));
+  const games = CATALOGUE.filter((game) => game.rated).map((game) => h("option", { value: game.name, selected: game.name === leaders.game }, game.title));
   return screen(
     app,
     "Leaderboard",

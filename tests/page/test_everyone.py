@@ -1,0 +1,93 @@
+"""The page for everyone: screen readers, fingers, small screens, large letters, no motion."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.page.place import PHONE, SMALL_PHONE, Place, Visitor
+
+AXE = Path(__file__).parent / "node_modules" / "axe-core" / "axe.min.js"
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+GAMES = ["connect4", "gomoku", "qubic", "ultimate"]
+SCREENS = {"320 px": (320, 568), "200 % zoom": (640, 360)}
+
+
+def faults(visitor: Visitor) -> list[str]:
+    """Return what axe finds."""
+    if not AXE.exists():
+        pytest.skip("needs axe-core: npm install --prefix tests/page")
+    visitor.page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = visitor.page.evaluate("rules => axe.run({runOnly: rules})", RULES)
+    return [f"{each['id']}: {node['html'][:200]}" for each in found["violations"] for node in each["nodes"]]
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_axe_finds_nothing(place: Place, colours: str) -> None:
+    options: dict[str, Any] = {**PHONE, "color_scheme": colours, "reduced_motion": "reduce"}
+    ann = place.visitor(**options)
+    ann.page.goto(place.url)
+    ann.page.get_by_label("What are you called?").wait_for()
+    found = faults(ann)
+    ann.come("Ann")
+    bob = place.visitor(**options).come("Bob")
+    bob.page.get_by_role("button", name="Challenge Ann").wait_for()
+    found += faults(bob)
+    bob.page.get_by_role("button", name="Leaderboard").click()
+    bob.page.get_by_role("heading", name="Leaderboard").wait_for()
+    found += faults(bob)
+    bob.page.goto(place.url)
+    bob.page.locator("main.lobby").wait_for()
+    for visitor in (ann, bob):
+        visitor.seek("connect4", "3+2")
+    for visitor in (ann, bob):
+        visitor.page.locator("main.match").wait_for()
+        found += faults(visitor)
+    ann.press("Call off")
+    bob.until("Called off")
+    found += faults(bob)
+    assert found == []
+
+
+def test_nothing_is_wider_than_the_screen_and_all_can_be_touched(place: Place) -> None:
+    ann, bob = place.visitor(**SMALL_PHONE).come("Ann"), place.visitor().come("Bob")
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for game in GAMES:
+        ann.seek(game, "3+2")
+        found |= {(game, "lobby", screen): too_small_or_wide(ann, screen) for screen in SCREENS}
+        bob.seek(game, "3+2")
+        for visitor in (ann, bob):
+            visitor.page.locator("main.match").wait_for()
+        found |= {(game, "match", screen): too_small_or_wide(ann, screen) for screen in SCREENS}
+        ann.press("Call off")
+        bob.until("Called off")
+        for visitor in (ann, bob):
+            visitor.press("‹ Lobby")
+            visitor.page.locator("main.lobby").wait_for()
+    assert {where: faults for where, faults in found.items() if faults} == {}
+
+
+def too_small_or_wide(visitor: Visitor, screen: str) -> list[str]:
+    """Return what sticks out of the screen, and what is smaller than 44 px; cells have a second tap instead."""
+    width, height = SCREENS[screen]
+    visitor.page.set_viewport_size({"width": width, "height": height})
+    found: list[str] = visitor.page.evaluate(
+        """() => {
+            const root = document.scrollingElement;
+            const wide = root.scrollWidth > root.clientWidth ? [`${root.scrollWidth} px wide`] : [];
+            const touched = [...document.querySelectorAll("button:not(.cell), input[type=text], select, summary")];
+            const small = touched.filter(each => {
+                const { width, height } = each.getBoundingClientRect();
+                return each.checkVisibility() && (width < 43.5 || height < 43.5);
+            });
+            return [...wide, ...small.map(each => each.outerHTML.slice(0, 120))];
+        }"""
+    )
+    return found
+
+
+def test_nothing_moves_for_those_who_want_no_motion(place: Place) -> None:
+    first, second = place.pair(reduced_motion="reduce")
+    first.play(0)
+    second.page.locator("#cell-0.last").wait_for()
+    assert second.page.evaluate("document.getAnimations().length") == 0

@@ -1,0 +1,112 @@
+"""Ways to meet in the browser: by link, by name, bots, and people at a terminal."""
+
+import subprocess
+import sys
+from contextlib import suppress
+
+from tests.end_to_end.process import ROOT
+from tests.page.place import Place, wait_for
+
+CLIENT = [sys.executable, str(ROOT / "client.py")]
+
+
+def test_a_friend_opens_a_link_and_plays(place: Place) -> None:
+    ann = place.visitor().come("Ann")
+    ann.choose("connect4", "3+2")
+    ann.press("Invite a friend")
+    address = ann.page.get_by_label("Address of the invitation").input_value()
+    assert address.startswith(f"{place.url}/j/")
+    bob = place.visitor().come("Bob", address.removeprefix(place.url))
+    for visitor in (ann, bob):
+        visitor.page.locator("main.match").wait_for()
+        assert "Connect Four 3+2 · private" in visitor.page.locator("h1").inner_text()
+        assert visitor.page.locator(".clock").all_inner_texts() == ["3:00", "3:00"]
+
+
+def test_a_used_code_leads_to_the_lobby_with_a_sentence(place: Place) -> None:
+    ann = place.visitor().come("Ann", "/j/NOPE99")
+    ann.page.locator(".toast", has_text="code").wait_for()
+    ann.page.locator("main.lobby").wait_for()
+
+
+def test_a_seek_on_the_list_is_taken_by_a_tap(place: Place) -> None:
+    ann, bob = place.visitor().come("Ann"), place.visitor().come("Bob")
+    ann.seek("qubic")
+    bob.page.get_by_role("button", name="Play Ann").click()
+    for visitor in (ann, bob):
+        visitor.page.locator("main.match").wait_for()
+    assert bob.page.locator(".layer").count() == 4
+
+
+def test_a_challenge_is_seen_and_accepted(place: Place) -> None:
+    ann, bob = place.visitor().come("Ann"), place.visitor().come("Bob")
+    ann.page.get_by_role("button", name="Challenge Bob").click()
+    bob.page.get_by_text("Ann challenges you: Tic-tac-toe, no clock.").wait_for()
+    bob.press("Not now")
+    ann.page.locator(".toast", has_text="not now").wait_for()
+    ann.page.get_by_role("button", name="Challenge Bob").click()
+    bob.press("Accept")
+    ann.page.locator("main.match").wait_for()
+
+
+def test_a_third_one_watches_and_goes_on_to_the_rematch(place: Place) -> None:
+    first, second = place.pair()
+    match = first.page.url.removeprefix(place.url)
+    carl = place.visitor().come("Carl", match)
+    carl.page.get_by_text("You are watching.").wait_for()
+    first.play(4)
+    carl.page.locator("#cell-4.last").wait_for()
+    second.press("Call off")
+    carl.until("Called off")
+    first.press("Rematch")
+    second.press("Accept")
+    carl.press("To the rematch")
+    carl.page.get_by_text("You are watching.").wait_for()
+    assert carl.page.url.endswith("-2")
+
+
+def test_a_browser_plays_the_alphabeta_bot_to_the_end(place: Place) -> None:
+    bot = subprocess.Popen([*CLIENT, place.address, "--bot", "alphabeta", "--games", "1"], stdout=subprocess.DEVNULL)
+    try:
+        ann = place.visitor().come("Ann")
+        ann.page.get_by_role("button", name="Play alphabeta").first.click()
+        ann.page.locator("main.match").wait_for()
+        over = ann.page.locator(".boards.over")
+        while not over.count():
+            wait_for(lambda: ann.is_to_move or over.count() > 0, ann)
+            if ann.is_to_move:
+                ann.page.locator(".cell.free").first.click()
+                ann.page.locator(".boards.mine").wait_for(state="detached")
+        assert "You won" not in ann.page.locator(".status").inner_text()
+        assert ann.page.locator(".tag", has_text="bot").count() == 1
+    finally:
+        with suppress(ProcessLookupError):
+            bot.terminate()
+        bot.wait(timeout=20)
+
+
+def test_a_browser_plays_the_terminal_client(place: Place) -> None:
+    ann = place.visitor().come("Ann")
+    ann.seek()
+    command = [*CLIENT, place.address, "--plain", "--name", "Bob", "--game", "tictactoe"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as bob:
+        assert bob.stdin is not None
+        try:
+            ann.page.locator("main.match").wait_for()
+            wait_for(lambda: ann.page.locator(".status").count() > 0, ann)
+            mine, yours = iter((0, 1, 2)), iter(("a2", "b2", "c2"))
+            if not ann.is_to_move:
+                yours = iter(("a2", "b2", "a1"))
+            for _ in range(6):
+                if ann.page.locator(".boards.over").count():
+                    break
+                if ann.is_to_move:
+                    ann.play(next(mine))
+                    ann.page.locator(".boards.mine").wait_for(state="detached")
+                else:
+                    bob.stdin.write(f"{next(yours)}\n")
+                    bob.stdin.flush()
+                    wait_for(lambda: ann.is_to_move or ann.page.locator(".boards.over").count() > 0, ann)
+            ann.until("You won: you completed a line.")
+        finally:
+            bob.kill()

@@ -1,0 +1,23 @@
+"""The modules are checked by the TypeScript compiler, with the types in their comments."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from ttt_net.server.page import sources
+
+COMPILER = Path(__file__).parent / "node_modules" / ".bin" / "tsc"
+OPTIONS = "--noEmit --allowJs --checkJs --strict false --target es2022 --module es2022 --moduleResolution bundler"
+
+
+def test_the_types_of_the_modules_hold(tmp_path: Path) -> None:
+    if not COMPILER.exists() or shutil.which("node") is None:
+        pytest.skip("needs the TypeScript compiler: npm install --prefix tests/page")
+    for name, text in sources().items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    command = [str(COMPILER), *OPTIONS.split(), "--lib", "es2022,dom,dom.iterable", str(tmp_path / "main.js")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd=tmp_path)
+    assert done.stdout == ""
+    assert done.returncode == 0
