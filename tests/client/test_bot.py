@@ -1,4 +1,5 @@
 import asyncio
+import math
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -6,20 +7,25 @@ import pytest
 from msgspec.structs import replace
 
 from tests.client.fake_server import PATIENCE_S, FakeLink, FakeServer, fake_server
-from tests.client.samples import ANN, ok, played, snapshot
+from tests.client.samples import ANN, BEN, ok, played, snapshot
+from ttt_net.client.bot.agenda import Agenda
 from ttt_net.client.bot.mind import Mind
 from ttt_net.client.bot.player import Bot, Plan
 from ttt_net.client.bot.thinker import Question, playable_games
 from ttt_net.client.connection import Connection, Patience
-from ttt_net.client.dialogue import Dialogue
+from ttt_net.client.dialogue import Dialogue, Machine
 from ttt_net.client.events import MAILBOX_LETTERS, Mail, Parting
 from ttt_net.client.view import Tally
 from ttt_net.errors import Code, ConfigurationError
 from ttt_net.messages import (
     Abort,
+    Answer,
+    Challenged,
+    ChallengeOver,
     Claim,
     Decline,
     Ended,
+    Join,
     Offer,
     Offered,
     Play,
@@ -42,11 +48,13 @@ def opponent_moves_first(**changes: object) -> Snapshot:
 
 
 @asynccontextmanager
-async def bot_at(server: FakeServer, games: int | None = 1, strategy: str = "alphabeta") -> AsyncIterator[Bot]:
+async def bot_at(
+    server: FakeServer, games: int | None = 1, strategy: str = "alphabeta", places: int = 1
+) -> AsyncIterator[Bot]:
     mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
-    dialogue = Dialogue("alphabeta", None, strategy)
+    dialogue = Dialogue("alphabeta", None, Machine(strategy, places=places))
     connection = Connection(server.url, dialogue, mailbox, Patience(None, None), lambda token: None)
-    bot = Bot(connection, Mind(strategy, seed=1), Plan(SEEK, games, move_ms=200), lambda text: None)
+    bot = Bot(connection, Mind(strategy, seed=1), Plan(SEEK, games, move_ms=200, places=places), lambda text: None)
     async with asyncio.TaskGroup() as group:
         playing = group.create_task(bot.play(mailbox))
         yield bot
@@ -161,7 +169,7 @@ async def test_a_mind_thinks_without_holding_the_loop() -> None:
     async def beat() -> None:
         nonlocal beats
         while True:
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0)
             beats += 1
 
     async with asyncio.TaskGroup() as group:
@@ -214,6 +222,7 @@ def test_an_unknown_strategy_is_a_configuration_error() -> None:
 async def test_a_bot_waits_in_an_adjourned_match_until_its_opponent_is_back() -> None:
     async with fake_server() as server, bot_at(server) as bot:
         link = await seated(server, present=(False, True), adjourned=True, position=played("tictactoe", [0]).position)
+        await link.hears(Seek)
         await link.tells(Offered("m1", 2, 0, side=0, kind="draw"))
         answer = await link.hears(Offer)
         assert bot._asked == {}, "a move would be refused while the other is away"
@@ -233,4 +242,68 @@ async def test_an_opponent_who_plays_and_takes_back_without_end_does_not_fill_th
         await link.tells(replace(played("tictactoe", [0]), seq=202))
         play = await link.hears(Play)
         assert play.ply == 1
-        assert bot._jobs.qsize() <= 1
+        assert len(bot._agenda) <= 1
+
+
+def challenge(number: int, by: PlayerInfo = BEN, game: str = "tictactoe") -> Challenged:
+    return Challenged(number, by, PlayerInfo("alphabeta", "alphabeta"), game, 30_000)
+
+
+async def test_a_bot_plays_as_many_as_it_has_places_and_seeks_while_one_is_free() -> None:
+    async with fake_server() as server, bot_at(server, games=None, places=2):
+        link = await seated(server)
+        again = await link.hears(Seek)
+        await link.tells(ok(again.id), challenge(7))
+        answer = await link.hears(Answer)
+        assert (answer.challenge, answer.accept) == (7, True)
+        await link.tells(ok(answer.id), challenge(8))
+        late = await link.hears(Answer)
+        assert (late.accept, late.reason) == (False, "later"), "the place is taken, although the match is not there yet"
+        await link.tells(ok(late.id), opponent_moves_first(match="m2"))
+        await link.tells(replace(played("tictactoe", [0]), match="m2"), played("tictactoe", [0]))
+        assert {(await link.hears(Play)).match for _ in range(2)} == {"m1", "m2"}
+        await link.tells(Ended("m1", 3, 0, winner=0, reason="resign"))
+        await link.hears(Seek)
+
+
+async def test_a_bot_says_why_a_challenge_is_not_for_it_and_forgets_one_that_is_over() -> None:
+    people_only = replace(SEEK, opponents="people")
+    assert Plan(people_only, None, 100).objection(challenge(1, by=PlayerInfo("Zed", "random"))) == "no_bots"
+    assert Plan(SEEK, None, 100).objection(challenge(1, game="qubic")) == "another_game"
+    assert Plan(Join(0, "BCDFGH"), None, 100).objection(challenge(1)) == "later"
+    assert Plan(Seek(0), None, 100).objection(challenge(1)) is None
+    async with fake_server() as server, bot_at(server, games=None):
+        link = await server.accepts()
+        await link.lets_in()
+        seek = await link.hears(Seek)
+        await link.tells(ok(seek.id), challenge(1))
+        await link.tells(ok((await link.hears(Answer)).id), ChallengeOver(1, "gone"), challenge(2))
+        assert (await link.hears(Answer)).accept
+
+
+async def test_a_bot_with_a_number_of_games_to_play_begins_no_more_than_those() -> None:
+    async with fake_server() as server, bot_at(server, games=2, places=4):
+        link = await seated(server)
+        seek = await link.hears(Seek)
+        await link.tells(ok(seek.id), opponent_moves_first(match="m2"), challenge(1))
+        assert (await link.hears(Answer)).reason == "later"
+
+
+async def test_the_match_with_the_least_time_left_is_thought_about_first() -> None:
+    agenda = Agenda()
+    for name in ("untimed", "slow", "fast", "slow"):
+        agenda.add(name)
+    left_ms = {"untimed": math.inf, "slow": 9_000.0, "fast": 500.0}
+    assert [await agenda.next(lambda name: left_ms[name]) for _ in range(3)] == ["fast", "slow", "untimed"]
+    assert len(agenda) == 0
+
+
+async def test_the_more_matches_wait_the_shorter_each_is_thought_about() -> None:
+    async with fake_server() as server, bot_at(server, games=None, places=4) as bot:
+        await seated(server)
+        match = opponent_moves_first()
+        assert bot._budget_ms(match) == 200
+        for name in ("a", "b", "c"):
+            bot._agenda._names[name] = None
+        assert bot._budget_ms(match) == 50
+        bot._agenda._names.clear()

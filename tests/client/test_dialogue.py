@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.client.samples import ANN, BOT, layered, ok, played, snapshot, welcome
-from ttt_net.client.dialogue import MAX_MATCHES, MAX_PENDING, Dialogue
+from ttt_net.client.dialogue import MAX_MATCHES, MAX_PENDING, Dialogue, Machine
 from ttt_net.client.events import Answered, Event, Garbled
 from ttt_net.errors import Code, Refusal
 from ttt_net.messages import (
@@ -362,8 +362,8 @@ def test_games_of_any_shape_are_taken_in() -> None:
     assert talk.told == [layered(), Players(1, [])]
 
 
-def test_a_bot_says_its_label() -> None:
-    hello = Dialogue("alphabeta", None, bot="alphabeta").opened()[0]
+def test_a_bot_says_what_it_is_and_how_many_it_plays() -> None:
+    hello = Dialogue("alphabeta", None, bot=Machine("alphabeta", 3, 4, 1)).opened()[0]
     assert isinstance(hello, Hello)
-    assert hello.bot == "alphabeta"
+    assert (hello.bot, hello.level, hello.places, hello.reserved) == ("alphabeta", 3, 4, 1)
     assert PlayerInfo("alphabeta", "alphabeta") == BOT

@@ -107,3 +107,13 @@ def test_what_is_no_message_is_no_line(frame: str) -> None:
 
 def test_the_summary_counts() -> None:
     assert json.loads(summary_line(Tally(3, 2, 1))) == {"type": "summary", "games": 6, "won": 3, "drawn": 2, "lost": 1}
+
+
+def test_a_bot_that_stays_has_more_places_than_one_that_plays_a_number_of_games() -> None:
+    assert (parse(["--bot", "random"]).places, parse(["--bot", "random", "--games", "9"]).places) == (4, 1)
+    assert parse(["--bot", "random", "--places", "7", "--reserve", "2"]).reserve == 2
+    for wrong in (["--places", "0"], ["--places", "21"], ["--places", "3", "--reserve", "4"], ["--reserve", "-1"]):
+        with pytest.raises(ConfigurationError, match=wrong[-2]):
+            parse(["--bot", "random", *wrong])
+    with pytest.raises(ConfigurationError, match="for bots"):
+        parse(["--places", "3"])

@@ -76,10 +76,20 @@ class Reaction:
     rejected: Refused | None = None
 
 
-class Dialogue:
-    """The state of the talk; `bot` is the label of a program that plays."""
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What a program that plays says of itself: label, level, matches at once, and how many of these are for people."""
 
-    def __init__(self, name: str, token: str | None, bot: str | None = None) -> None:
+    label: str
+    level: int | None = None
+    places: int = 1
+    reserved: int = 0
+
+
+class Dialogue:
+    """The state of the talk; `bot` is what a program that plays says of itself."""
+
+    def __init__(self, name: str, token: str | None, bot: Machine | None = None) -> None:
         self.name, self.bot = name, bot
         self.is_welcome = False
         self._token = token
@@ -104,9 +114,11 @@ class Dialogue:
             protocols=[PROTOCOL],
             name=None if self._token else self.name,
             token=self._token,
-            bot=self.bot,
             client=f"ttt_net {ttt_net.__version__}",
         )
+        if self.bot:
+            bot = self.bot
+            hello = replace(hello, bot=bot.label, level=bot.level, places=bot.places, reserved=bot.reserved)
         self._hello_id = hello.id
         return [hello]
 

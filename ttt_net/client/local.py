@@ -8,7 +8,7 @@ from ttt_net.client.bot.mind import Mind
 from ttt_net.client.bot.player import Bot, Plan
 from ttt_net.client.bot.thinker import require
 from ttt_net.client.connection import Connection, Patience
-from ttt_net.client.dialogue import Dialogue
+from ttt_net.client.dialogue import Dialogue, Machine
 from ttt_net.client.events import MAILBOX_LETTERS, Mail
 from ttt_net.client.local_options import AT_HOME, HUMAN, Local
 from ttt_net.client.local_table import BotOpponent, LocalTable, Opponent, SecondPerson
@@ -133,7 +133,7 @@ class _Room:
 
     def _connection(self, side: int, bot: str | None, mailbox: "asyncio.Queue[Mail]") -> Connection:
         tap = tap_of(self.options) if side == self._host else None
-        dialogue = Dialogue(self.local.names[side], None, bot)
+        dialogue = Dialogue(self.local.names[side], None, Machine(bot) if bot else None)
         return Connection(self.options.url, dialogue, mailbox, _PATIENCE, lambda token: None, tap)
 
 

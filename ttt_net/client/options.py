@@ -19,6 +19,7 @@ DEFAULT_PORT = 8765
 DEFAULT_URL = f"ws://localhost:{DEFAULT_PORT}"
 DEFAULT_GAME = "tictactoe"
 DEFAULT_MOVE_MS = 1000
+DEFAULT_PLACES, MAX_PLACES = 4, 20
 _TIME = re.compile(r"(\d{1,3}(?:\.\d)?)\+(\d{1,2})", re.ASCII)
 CODE = re.compile(r"[BCDFGHJKMNPQRTVWXYZ2346789]{6}", re.IGNORECASE | re.ASCII)
 """What invitation codes look like: no vowels, so hardly any name of a machine does."""
@@ -53,6 +54,9 @@ class Options:
     seed: int | None = None
     level: int | None = None
     move_ms: int = DEFAULT_MOVE_MS
+    places: int = 1
+    """How many matches at once a bot plays, and how many of these places are for people."""
+    reserve: int = 0
 
     @property
     def server(self) -> str:
@@ -85,13 +89,18 @@ def parse(arguments: Sequence[str] | None) -> Options:
     """Return the options; whatever is wrong raises `ConfigurationError`."""
     given = _parser().parse_args(arguments)
     if given.bot is None and not given.local:
-        for flag in ("games", "move_time", "seed", "level"):
+        for flag in ("games", "move_time", "seed", "level", "places", "reserve"):
             if getattr(given, flag) is not None:
                 raise ConfigurationError(f"--{flag.replace('_', '-')} is for bots; add --bot STRATEGY or --local")
     if given.games is not None and given.games < 1:
         raise ConfigurationError(f"--games {given.games}: at least 1")
     if given.move_time is not None and not 1 <= given.move_time <= 600_000:
         raise ConfigurationError(f"--move-time {given.move_time}: 1 to 600000 milliseconds")
+    places = given.places if given.places is not None else DEFAULT_PLACES if given.games is None else 1
+    if not 1 <= places <= MAX_PLACES:
+        raise ConfigurationError(f"--places {places}: 1 to {MAX_PLACES} matches at once")
+    if not 0 <= (given.reserve or 0) <= places:
+        raise ConfigurationError(f"--reserve {given.reserve}: 0 to {places}, which are all of its places")
     if given.name is not None and not clean(given.name, 80):
         raise ConfigurationError(f"--name: a name is {RULE}")
     if given.bot is not None and (given.join is not None or given.invite):
@@ -121,6 +130,8 @@ def parse(arguments: Sequence[str] | None) -> Options:
         seed=given.seed,
         level=given.level,
         move_ms=given.move_time or DEFAULT_MOVE_MS,
+        places=places,
+        reserve=given.reserve or 0,
     )
 
 
@@ -137,6 +148,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--games", type=int, metavar="N", help="bot: leave after so many games (default: never)")
     parser.add_argument("--opponents", choices=("any", "people", "bots"), help="who is welcome as an opponent")
     parser.add_argument("--move-time", type=int, metavar="MS", help="bot: think so long at most (default: 1000)")
+    parser.add_argument("--places", type=int, metavar="N", help="bot: matches at once (default: 4, with --games one)")
+    parser.add_argument("--reserve", type=int, metavar="N", help="bot: how many of these are for people (default: 0)")
     parser.add_argument("--seed", type=int, metavar="N", help="bot: make its chances repeatable")
     parser.add_argument("--level", type=int, metavar="N", help="bot: play weaker, as people do, from 1 up to 8")
     parser.add_argument("--json", action="store_true", help="write what is heard as JSON lines, then a summary")

@@ -105,7 +105,7 @@ async def _play_as_bot(options: Options, mine: Identity) -> Ending:
         patience_ms = None if is_endless else _LATER_MS
         first_ms = None if is_endless else _FIRST_MS
         connection = _connection(options, mine, mailbox, first_ms=first_ms, later_ms=patience_ms)
-        plan = Plan(Seek(0, games, options.time, opponents), options.games, options.move_ms)
+        plan = Plan(Seek(0, games, options.time, opponents), options.games, options.move_ms, options.places)
         plan = replace(plan, hint=hint if is_endless and options.opponents is None else "")
         bot = Bot(connection, Mind(options.bot, options.seed, options.level, games), plan, write)
         await bot.play(mailbox)
@@ -116,9 +116,10 @@ def _connection(
     options: Options, mine: Identity, mailbox: asyncio.Queue[Mail], *, first_ms: int | None, later_ms: int | None
 ) -> "Connection":
     from ttt_net.client.connection import Connection, Patience
-    from ttt_net.client.dialogue import Dialogue
+    from ttt_net.client.dialogue import Dialogue, Machine
 
-    dialogue = Dialogue(mine.name, mine.token(), options.bot)
+    bot = Machine(options.bot, options.level, options.places, options.reserve) if options.bot is not None else None
+    dialogue = Dialogue(mine.name, mine.token(), bot)
     patience, tap = Patience(first_ms, later_ms), tap_of(options)
     return Connection(options.url, dialogue, mailbox, patience, mine.keep_token, tap, trust=options.trust)
 

@@ -1,26 +1,33 @@
 """The bot at the table: it seeks, plays, accepts rematches, and answers draw offers by what it sees.
 
-It hears and says what a person's client does; only its moves come from a mind in another process.
+It hears and says what a person's client does; only its moves come from a mind in another process. It plays several
+matches at once, one for each of its places; the mind thinks about one at a time, and the shorter the more wait for it.
 """
 
 import asyncio
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from ttt_net.client import words
+from ttt_net.client.bot.agenda import Agenda
 from ttt_net.client.bot.mind import Mind
 from ttt_net.client.bot.thinker import Question
 from ttt_net.client.connection import Connection
-from ttt_net.client.dialogue import MAX_MATCHES
 from ttt_net.client.events import Answered, Event, Farewell, Mail, Parting, Stop, Terminal
 from ttt_net.client.update import update
 from ttt_net.client.view import View
 from ttt_net.errors import Code, Refusal
 from ttt_net.messages import (
     Abort,
+    Adjourned,
+    Answer,
+    Challenged,
+    ChallengeOver,
     Claim,
     Decline,
+    DeclineReason,
     Ended,
     Invitation,
     Invite,
@@ -41,8 +48,6 @@ from ttt_net.messages import (
 
 AGAIN_MS = 2000
 """When to ask again, if a refusal says that later is better, but not when."""
-AWAY_MS = 10_000
-"""When an opponent has been away for so long, another one is welcome; the match stays."""
 _MARGIN_S = 0.01
 _LEAST_MS = 20
 _SHARE = 25
@@ -55,15 +60,27 @@ _FATAL = (Code.UNKNOWN_GAME, Code.BAD_MESSAGE)
 class Plan:
     """What a bot is here for: whom it seeks, how many games it plays (None: for ever), how long it thinks.
 
-    `hint` is said once, when it is let in.
+    `places` is how many matches it plays at once; `hint` is said once, when it is let in.
     """
 
     seek: Seek | Invite | Join
     games: int | None
     move_ms: int
+    places: int = 1
     hint: str = ""
     invited: Callable[[str], None] | None = None
     """Called with the code of each invitation, for a bot that invites."""
+
+    def objection(self, challenged: Challenged) -> DeclineReason | None:
+        """Return why a challenge is not for this bot, whether or not it has a place."""
+        if not isinstance(self.seek, Seek):
+            return "later"
+        games, opponents = self.seek.games, self.seek.opponents
+        if games and challenged.game not in games:
+            return "another_game"
+        if opponents != "any" and (opponents == "bots") != (challenged.by.bot is not None):
+            return "no_bots" if opponents == "people" else "generic"
+        return None
 
 
 class Bot:
@@ -75,10 +92,12 @@ class Bot:
         self._mind = mind
         self._plan = plan
         self._write = write
-        self._jobs: asyncio.Queue[str] = asyncio.Queue(2 * MAX_MATCHES)
+        self._agenda = Agenda()
         self._asked: dict[str, int] = {}
-        self._queued: set[str] = set()
-        """The matches in `_jobs`, each of them once, whatever happens to it in the meantime."""
+        self._unseen: set[str] = set()
+        """The unfinished matches that the server has named, and has not shown yet."""
+        self._accepting = 0
+        """Challenges that we have accepted, and of which nothing is known yet."""
         self._wins: set[str] = set()
         self._away_since_ms: dict[str, int] = {}
 
@@ -112,10 +131,20 @@ class Bot:
         before = self.view
         self.view = update(self.view, event, _now_ms())
         match event:
-            case Welcome() if before.you is None:
-                self._write(f"Playing as {words.label_of(event.you)}. {self._plan.hint}".strip())
-            case Snapshot() if event.match not in before.matches and event.outcome is None:
-                self._write(words.pairing(event))
+            case Welcome():
+                self._unseen = set(event.matches)
+                self._accepting = 0
+                if before.you is None:
+                    self._write(f"Playing as {words.label_of(event.you)}. {self._plan.hint}".strip())
+            case Snapshot():
+                self._unseen.discard(event.match)
+                if event.match not in before.matches and event.outcome is None:
+                    self._accepting = max(0, self._accepting - 1)
+                    self._write(words.pairing(event))
+            case Challenged() if self.view.you is not None and event.by.name != self.view.you.name:
+                self._answer_challenge(event)
+            case ChallengeOver():
+                self._accepting = 0
             case Ended() if event.match in self.view.matches:
                 self._write(words.result(self.view.matches[event.match]))
             case Invitation() if self._plan.invited is not None:
@@ -131,21 +160,20 @@ class Bot:
             case _:
                 pass
         self._watch_absences()
-        if isinstance(event, Ended) or (isinstance(event, Welcome) and not event.matches):
+        if isinstance(event, Ended | Welcome | Snapshot | Adjourned | ChallengeOver):
             self._seek()
         self._find_jobs()
 
     def _watch_absences(self) -> None:
-        """Note who is away from a match, and look for another opponent when somebody stays away for long."""
+        """Note who is away from a match, and look at it again when his grace is over."""
         live = {name: match for name, match in self.view.matches.items() if match.outcome is None}
         away = {name for name, match in live.items() if not match.present[1 - (match.you or 0)]}
         self._away_since_ms = {name: since for name, since in self._away_since_ms.items() if name in away}
         for name in away - self._away_since_ms.keys():
             self._away_since_ms[name] = _now_ms()
-            loop = asyncio.get_running_loop()
-            loop.call_later(AWAY_MS / 1000 + _MARGIN_S, self._seek)
             gone = live[name].away
             if gone is not None:
+                loop = asyncio.get_running_loop()
                 loop.call_later(gone.claim_in_ms / 1000 + _MARGIN_S, self._end_abandoned, name)
 
     def _end_abandoned(self, name: str) -> None:
@@ -155,16 +183,33 @@ class Bot:
             self._say(Claim(0, match=name, kind="draw"))
 
     def _seek(self) -> None:
-        """Look for an opponent, unless one is here or may be back any moment."""
-        live = (name for name, match in self.view.matches.items() if match.outcome is None)
-        is_busy = any(_now_ms() - self._away_since_ms.get(name, _now_ms()) < AWAY_MS for name in live)
-        if self.view.seeking is not None or is_busy or self._is_done:
+        """Look for an opponent while a place is free."""
+        if self.view.seeking is not None or self._free_places <= 0:
             return
         wanted = self._plan.seek
         if isinstance(wanted, Seek):
             self.view = replace(self.view, seeking=wanted)
         if not isinstance(wanted, Join) or self.view.shown is None:  # a code is good once; others come by `ask`
             self._say(wanted)
+
+    @property
+    def _free_places(self) -> int:
+        """How many matches more we may begin now; an adjourned one takes no place."""
+        if self._is_done or self.view.you is None:
+            return 0
+        live = {name for name, match in self.view.matches.items() if match.outcome is None and not match.adjourned}
+        busy = len(live | self._unseen) + self._accepting
+        free = self._plan.places - busy
+        return free if self._plan.games is None else min(free, self._plan.games - self.view.tally.games - busy)
+
+    def _answer_challenge(self, challenged: Challenged) -> None:
+        """Accept whom we would play, if there is a place for him."""
+        reason = self._plan.objection(challenged) or (None if self._free_places > 0 else "later")
+        if reason is None:
+            self._accepting += 1
+            self._say(Answer(0, challenge=challenged.challenge, accept=True))
+        else:
+            self._say(Answer(0, challenge=challenged.challenge, accept=False, reason=reason))
 
     def _find_jobs(self) -> None:
         """Let the mind think about every match that waits for our move and is not thought about yet."""
@@ -175,14 +220,11 @@ class Bot:
             is_ours = match.position.to_move == match.you and match.outcome is None and not is_waiting
             if is_ours and self._asked.get(name) != ply:
                 self._asked[name] = ply
-                if name not in self._queued:
-                    self._queued.add(name)
-                    self._jobs.put_nowait(name)
+                self._agenda.add(name)
 
     async def _think_all(self) -> None:
         while True:
-            name = await self._jobs.get()
-            self._queued.discard(name)
+            name = await self._agenda.next(self._left_ms)
             match = self.view.matches.get(name)
             if match is None or match.outcome is not None or match.position.to_move != match.you:
                 continue
@@ -203,11 +245,19 @@ class Bot:
         return match is not None and match.outcome is None and match.moves == question.moves
 
     def _budget_ms(self, match: Snapshot) -> int:
-        """Return how long one move may take, so that the clock lasts for many more."""
-        left_ms = match.clock.remaining_ms[match.you or 0] if match.clock else None
-        if left_ms is None or match.time is None:
-            return self._plan.move_ms
-        return max(_LEAST_MS, min(self._plan.move_ms, left_ms // _SHARE + match.time.increment_ms // 2))
+        """Return how long one move may take, so that the clock lasts for many more, and nobody waits for too long."""
+        shared_ms = self._plan.move_ms // (1 + len(self._agenda))
+        if match.clock is None or match.time is None:
+            return max(_LEAST_MS, shared_ms)
+        left_ms = match.clock.remaining_ms[match.you or 0]
+        if match.time.per_move:
+            return max(_LEAST_MS, min(shared_ms, left_ms // 2))
+        return max(_LEAST_MS, min(shared_ms, left_ms // _SHARE + match.time.increment_ms // 2))
+
+    def _left_ms(self, name: str) -> float:
+        """Return how urgent a match is: what our clock there says."""
+        match = self.view.matches.get(name)
+        return math.inf if match is None or match.clock is None else match.clock.remaining_ms[match.you or 0]
 
     def _answer_offer(self, offered: Offered) -> None:
         match = self.view.matches.get(offered.match)
@@ -219,8 +269,8 @@ class Bot:
         elif offered.kind == "takeback":
             answer = Offer if match.players[offered.side].bot is None else Decline  # people may slip, bots may not
             self._say(answer(0, match=offered.match, kind="takeback"))
-        elif not self._is_done:
-            if self.view.seeking is not None:
+        elif self._free_places > 0:
+            if self.view.seeking is not None and self._free_places == 1:
                 self.view = replace(self.view, seeking=None)
                 self._say(Unseek(0))
             self._say(Offer(0, match=offered.match, kind="rematch"))
@@ -236,7 +286,13 @@ class Bot:
                 if refusal.code == Code.TOO_MANY_MATCHES:
                     self._claim_oldest()
                 loop.call_later(wait_s, self._seek)
-            case Resume() | Offer(kind="rematch") if not self.view.is_live:
+            case Resume():
+                self._unseen.discard(request.match)
+                self._seek()
+            case Offer(kind="rematch"):
+                self._seek()
+            case Answer():
+                self._accepting = max(0, self._accepting - request.accept)
                 self._seek()
             case Play() if refusal.code == Code.ADJOURNED:
                 self._asked.pop(request.match, None)
