@@ -7,6 +7,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from tests.server.peer import Peer
 
@@ -43,9 +44,11 @@ def command(data: Path, *more: str, port: int = 0) -> list[str]:
     return [*start, "--data", str(data), *more]
 
 
-async def start(data: Path, *more: str, port: int = 0, scheme: str = "ws") -> Process:
+async def start(data: Path, *more: str, port: int = 0, scheme: str = "ws", errors: BinaryIO | None = None) -> Process:
     """Start a server and wait until it listens."""
-    process = await asyncio.create_subprocess_exec(*command(data, *more, port=port), stdout=asyncio.subprocess.PIPE)
+    process = await asyncio.create_subprocess_exec(
+        *command(data, *more, port=port), stdout=asyncio.subprocess.PIPE, stderr=errors
+    )
     assert process.stdout is not None
     async with asyncio.timeout(PATIENCE_S):
         first = (await process.stdout.readline()).decode()
@@ -54,9 +57,11 @@ async def start(data: Path, *more: str, port: int = 0, scheme: str = "ws") -> Pr
 
 
 @asynccontextmanager
-async def running(data: Path, *more: str, port: int = 0, scheme: str = "ws") -> AsyncIterator[Process]:
+async def running(
+    data: Path, *more: str, port: int = 0, scheme: str = "ws", errors: BinaryIO | None = None
+) -> AsyncIterator[Process]:
     """Run a server inside the block; if it still runs at the end, kill it."""
-    server = await start(data, *more, port=port, scheme=scheme)
+    server = await start(data, *more, port=port, scheme=scheme, errors=errors)
     try:
         yield server
     finally:

@@ -23,6 +23,7 @@ def set_up(form: str, level: str) -> None:
     handler.setFormatter(JsonFormatter() if form == "json" else PlainFormatter())
     handler.addFilter(Sparing())
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
+    logging.getLogger("websockets").setLevel(logging.INFO)  # below that it writes down all that is sent, tokens too
 
 
 class PlainFormatter(logging.Formatter):

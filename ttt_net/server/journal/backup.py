@@ -94,7 +94,7 @@ def restore(backup: Path, journal: Path, *, is_replacing: bool = False) -> Conte
     """
     if journal.exists() and not is_replacing:
         raise ConfigurationError(f"{journal} exists; with --replace it is kept as {journal.name}.before")
-    journal.parent.mkdir(parents=True, exist_ok=True)
+    journal.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     fresh = journal.with_suffix(".restoring")  # which has the same lock, so no server can start meanwhile
     try:
         contents = _prepare(backup, fresh)

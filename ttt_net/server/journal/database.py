@@ -212,7 +212,7 @@ def open_readonly(path: Path) -> sqlite3.Connection:
 def _open(path: Path) -> tuple[sqlite3.Connection, IO[bytes]]:
     try:
         with ExitStack() as opened:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             lock = opened.enter_context(_lock(path.with_suffix(".lock")))
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
             connection = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
@@ -232,7 +232,7 @@ def _open(path: Path) -> tuple[sqlite3.Connection, IO[bytes]]:
 
 def _lock(path: Path) -> IO[bytes]:
     """Return the open file whose lock this process now holds; it is released when the process ends, however it ends."""
-    lock = path.open("ab")
+    lock = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "ab")  # who may open it could hold it against us
     try:
         if fcntl is not None:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
