@@ -35,6 +35,8 @@ docs: install ## write the generated pages of docs/
 bench: install ## measure; prints tables
 	$(BIN)/python -m benchmarks.server
 	$(BIN)/python -m benchmarks.games
+	$(BIN)/python -m benchmarks.restart
+	$(BIN)/python -m benchmarks.soak
 
 clean:
 	rm -rf .venv build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage

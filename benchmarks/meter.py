@@ -35,6 +35,11 @@ def resident_bytes(pid: int) -> int:
     raise AssertionError("smaps_rollup has an Rss line")
 
 
+def open_descriptors(pid: int) -> int:
+    """Return how many files and sockets the process has open."""
+    return len(list(Path(f"/proc/{pid}/fd").iterdir()))
+
+
 def pin(pid: int, index: int) -> None:
     """Keep the process on one core, counted from either end; with a single core, do nothing."""
     cores = sorted(os.sched_getaffinity(0))

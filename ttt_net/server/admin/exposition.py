@@ -41,6 +41,7 @@ class _Collector:
             ("tables", report.tables, "Matches in memory, live ones and those that somebody hears."),
             ("live_matches", report.live, "Live matches that somebody hears."),
             ("queue_bytes", report.queue_bytes, "Bytes in our memory that clients have not read yet, in all."),
+            ("tasks", report.tasks, "Tasks of the event loop, always about as many."),
             ("journal_waiting_jobs", report.jobs, "What waits for the disk."),
         ):
             yield GaugeMetricFamily(f"ttt_net_{name}", help, value=value)

@@ -1,5 +1,7 @@
 """The server's state at one moment, as an admin sees it."""
 
+import asyncio
+
 import ttt_net
 from ttt_net.server.admin import words
 from ttt_net.server.callers import shown
@@ -27,6 +29,7 @@ def report(hub: Hub, database: Database, up_s: float, unready: str | None, resta
         live=sum(table.match is not None and not table.match.is_over for table in hub.tables.values()),
         queue_bytes=sum(connection.unsent_bytes for connection in hub.connections),
         jobs=database.waiting,
+        tasks=len(asyncio.all_tasks()),
         accepted=meters.accepted,
         requests=meters.requests,
         matches=meters.matches,

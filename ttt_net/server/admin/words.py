@@ -147,6 +147,8 @@ class Report(Answer, frozen=True):
     queue_bytes: int
     jobs: int
     """What waits for the disk."""
+    tasks: int
+    """Tasks of the event loop; none of them is one client's, so there are few and always as many."""
     accepted: int
     requests: int
     matches: int

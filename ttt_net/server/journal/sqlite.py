@@ -117,9 +117,7 @@ class Journal:
         """Delete the player's name, token and ratings, unless a match of his goes on; only his number is kept."""
 
         def work(connection: sqlite3.Connection) -> Refusal | None:
-            unfinished = connection.execute(
-                "SELECT id FROM matches WHERE NOT is_over AND (first = ? OR second = ?) LIMIT 1", (player, player)
-            ).fetchone()
+            unfinished = _unfinished(connection, player, 1)
             if unfinished:
                 return Refusal(Code.STILL_PLAYING, f"match {unfinished[0]} is not over; finish it or resign first")
             connection.execute(
@@ -158,15 +156,24 @@ class Journal:
             player, name, label, is_guest = row
             if label != bot:
                 connection.execute("UPDATE players SET bot = ? WHERE id = ?", (bot, player))
-            unfinished = connection.execute(
-                "SELECT id FROM matches WHERE NOT is_over AND (first = ? OR second = ?)"
-                " ORDER BY started_ms DESC LIMIT ?",
-                (player, player, MAX_UNFINISHED),
-            )
-            matches = tuple(match for (match,) in unfinished)
+            matches = _unfinished(connection, player, MAX_UNFINISHED)
             return Player(player, name, matches, bool(is_guest), ratings_of(connection, player, now_ms))
 
         self._database.submit(work, done)
+
+
+def _unfinished(connection: sqlite3.Connection, player: PlayerId, most: int) -> tuple[str, ...]:
+    """Return the player's unfinished matches, the newest first.
+
+    Two searches, for with `first = ? OR second = ?` SQLite reads the unfinished matches of everybody.
+    """
+    rows = connection.execute(
+        "SELECT id FROM (SELECT id, started_ms FROM matches WHERE NOT is_over AND first = ?1"
+        " UNION SELECT id, started_ms FROM matches WHERE NOT is_over AND second = ?1)"
+        " ORDER BY started_ms DESC LIMIT ?2",
+        (player, most),
+    )
+    return tuple(match for (match,) in rows)
 
 
 def read_match(connection: sqlite3.Connection, match: str) -> Record | None:

@@ -1,0 +1,259 @@
+"""Hundreds of bots on links that break, for minutes or hours: whether the server stays as it was at the start.
+
+`python -m benchmarks.soak` plays for 10 minutes with 300 bots. They are the bots of this repository but for their
+minds, which choose at random; between them and the server is `bad_link`. At the end everybody leaves, and nothing of
+them may be left: no table, session, connection, descriptor or task, and no error in the log. Linux only, as it reads
+/proc. The exit code is 1 if anything is.
+"""
+
+import argparse
+import asyncio
+import json
+import random
+import resource
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks.bad_link import BadLink
+from benchmarks.meter import cost, is_supported, open_descriptors, resident_bytes
+from ttt_net.client.bot.mind import Mind
+from ttt_net.client.bot.player import Bot, Plan
+from ttt_net.client.bot.thinker import Question, Thought
+from ttt_net.client.connection import Connection, Patience
+from ttt_net.client.dialogue import Dialogue, Machine
+from ttt_net.client.events import MAILBOX_LETTERS, Farewell, Mail
+from ttt_net.commands.admin import Line, reached
+from ttt_net.errors import Code
+from ttt_net.games import find_game
+from ttt_net.messages import Seek
+from ttt_net.server.admin import words
+
+ROOT = Path(__file__).parent.parent
+GAMES = ("tictactoe", "connect4", "tictactoe3d", "ultimate")
+_SAMPLE_S = 5.0
+_LEAVING_S = 30.0
+"""How long until nothing may be left: frozen links are noticed, and the journal answers."""
+
+
+class Scale(NamedTuple):
+    """How much, and for how long."""
+
+    bots: int
+    seconds: float
+    link_s: float
+    """How long a link holds, on average."""
+    thought_s: float
+    """How long a move takes, on average."""
+
+
+class Sample(NamedTuple):
+    """The server at one moment."""
+
+    at_s: float
+    resident_bytes: int
+    descriptors: int
+    report: words.Report
+
+
+class RandomMind(Mind):
+    """A mind that takes its time, and any move."""
+
+    def __init__(self, rng: random.Random, thought_s: float) -> None:
+        super().__init__("random")
+        self._rng = rng
+        self._thought_s = thought_s
+
+    async def start(self) -> None:
+        """Be ready."""
+
+    async def stop(self) -> None:
+        """Be gone."""
+
+    async def think(self, question: Question) -> Thought:
+        """Return any legal move."""
+        await asyncio.sleep(self._rng.uniform(0, 2 * self._thought_s))
+        game = find_game(question.game)
+        state = game.initial
+        for move in question.moves:
+            state = game.result(state, move)
+        return Thought(self._rng.choice(game.actions(state)))
+
+
+class Watch:
+    """Samples of one server."""
+
+    def __init__(self, pid: int, line: Line) -> None:
+        self._pid = pid
+        self._line = line
+        self._since_s = time.monotonic()
+        self.samples: list[Sample] = []
+
+    async def look(self) -> Sample:
+        """Take a sample."""
+        report = await asyncio.to_thread(self._line.ask, words.Stats())
+        assert isinstance(report, words.Report)
+        at_s = time.monotonic() - self._since_s
+        self.samples.append(Sample(at_s, resident_bytes(self._pid), open_descriptors(self._pid), report))
+        return self.samples[-1]
+
+    async def until_empty(self) -> Sample:
+        """Wait until nobody is left, or for as long as that may take; return the last sample."""
+        end_s = time.monotonic() + _LEAVING_S
+        while (last := await self.look()).report.connections or last.report.tables or last.report.jobs:
+            if time.monotonic() > end_s:
+                break
+            await asyncio.sleep(0.5)
+        return last
+
+
+@asynccontextmanager
+async def serving(folder: Path) -> AsyncIterator[tuple[asyncio.subprocess.Process, int]]:
+    """Run a server inside the block, with its log in the folder; yield it and its port."""
+    with (folder / "log").open("wb") as log:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, str(ROOT / "server.py"), "--host", "127.0.0.1", "--port", "0", "--rate", "10000"),
+            *("--data", str(folder / "data"), "--log-format", "json"),
+            stdout=asyncio.subprocess.PIPE,
+            stderr=log,
+        )
+    try:
+        assert process.stdout is not None
+        yield process, int((await process.stdout.readline()).decode().rpartition(":")[2])
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+async def play(scale: Scale, port: int, watch: Watch, rng: random.Random) -> BadLink:
+    """Let the bots play over bad links for as long as the scale says, and leave."""
+    link = BadLink(port, scale.link_s, rng)
+    async with link.listening() as link_port, asyncio.TaskGroup() as tasks:
+        bots = [
+            tasks.create_task(_bot(f"ann-{number}", link_port, scale, random.Random(number)))
+            for number in range(scale.bots)
+        ]
+        end_s = time.monotonic() + scale.seconds
+        while time.monotonic() < end_s:
+            await watch.look()
+            await asyncio.sleep(min(_SAMPLE_S, scale.seconds / 4))
+        for bot in bots:
+            bot.cancel()
+    return link
+
+
+async def _bot(name: str, port: int, scale: Scale, rng: random.Random) -> None:
+    """Play until cancelled. Whose first welcome is lost with the link has lost that name, and takes another."""
+    await asyncio.sleep(rng.uniform(0, min(5.0, scale.seconds / 4)))
+    while (farewell := await _play_as(name, port, scale, rng)) and farewell.code == Code.NAME_TAKEN:
+        name += "x"
+    print(f"{name} left: {farewell}", file=sys.stderr)
+
+
+async def _play_as(name: str, port: int, scale: Scale, rng: random.Random) -> Farewell | None:
+    mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
+    dialogue = Dialogue(name, None, Machine("random"))
+    connection = Connection(f"ws://127.0.0.1:{port}", dialogue, mailbox, Patience(None, None), lambda token: None)
+    plan = Plan(Seek(0, [rng.choice(GAMES)]), None, move_ms=0)
+    bot = Bot(connection, RandomMind(rng, scale.thought_s), plan, lambda text: None)
+    await bot.play(mailbox)
+    return bot.view.farewell
+
+
+def slope_mib_per_h(samples: list[Sample]) -> float:
+    """Return how fast memory grows, by least squares over the second half of the samples."""
+    half = samples[len(samples) // 2 :]
+    mean_at = sum(each.at_s for each in half) / len(half)
+    mean_bytes = sum(each.resident_bytes for each in half) / len(half)
+    above = sum((each.at_s - mean_at) * (each.resident_bytes - mean_bytes) for each in half)
+    below = sum((each.at_s - mean_at) ** 2 for each in half) or 1.0
+    return above / below * 3_600 / 2**20
+
+
+def errors_in(log: Path) -> list[str]:
+    """Return the lines of the log that tell of errors, and those that are none of the log's."""
+    lines = log.read_text().splitlines()
+    return [line for line in lines if not line.startswith("{") or json.loads(line)["level"] not in ("info", "warning")]
+
+
+async def soak(scale: Scale, folder: Path) -> list[str]:
+    """Run, print the table, and return what was found wrong."""
+    rng = random.Random(20261121)
+    async with serving(folder) as (server, port):
+        with reached(folder / "data") as line:
+            watch = Watch(server.pid, line)
+            first = await watch.look()
+            before = cost(server.pid)
+            link = await play(scale, port, watch, rng)
+            used = cost(server.pid).since(before)
+            busy = watch.samples[1:]
+            last = await watch.until_empty()
+        server.send_signal(signal.SIGTERM)
+        code = await asyncio.wait_for(server.wait(), 10)
+    print_table(scale, first, busy, last, link, used.cpu_ns)
+    found = errors_in(folder / "log")
+    left = last.report
+    for what, count, most in (
+        ("connections", left.connections, 0),
+        ("sessions", left.people + left.bots, 0),
+        ("tables", left.tables, 0),
+        ("tasks", left.tasks, first.report.tasks),
+        ("descriptors", last.descriptors, first.descriptors),
+        ("failures of the journal", left.failures, 0),
+        ("exit code", code, 0),
+    ):
+        if count > most:
+            found.append(f"{what}: {count}, at most {most} were expected")
+    return found
+
+
+def print_table(scale: Scale, first: Sample, busy: list[Sample], last: Sample, link: BadLink, cpu_ns: int) -> None:
+    """Print what was played, and the server before, meanwhile and after."""
+    report = last.report
+    fates = ", ".join(f"{count:,} {fate}" for fate, count in sorted(link.met.items()))
+    moves = report.move_s.since(None)
+    print(
+        f"{scale.bots} bots for {scale.seconds:,.0f} s: {report.moves:,} moves, {report.matches:,} matches,"
+        f" {sum(link.met.values()):,} links broken ({fates}), {report.accepted:,} connections;"
+        f" {cpu_ns / 1e9 / scale.seconds:.0%} of a core; 99 % of moves within {(moves.quantile(0.99) or 0) * 1000:g} ms"
+    )
+    middle = busy[len(busy) // 2]
+    print("| server   | RSS MiB | descriptors | tasks | connections | tables |")
+    print("|----------|--------:|------------:|------:|------------:|-------:|")
+    for name, each in (("before", first), ("half-way", middle), ("at the end", busy[-1]), ("afterwards", last)):
+        print(
+            f"| {name} | {each.resident_bytes / 2**20:.1f} | {each.descriptors} | {each.report.tasks}"
+            f" | {each.report.connections} | {each.report.tables} |"
+        )
+    print(f"memory over the second half: {slope_mib_per_h(busy):+.1f} MiB/h")
+
+
+def main() -> int:
+    """Run as the command line says; return the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.soak", description=__doc__.split("\n")[0])
+    parser.add_argument("--bots", type=int, default=300)
+    parser.add_argument("--seconds", type=float, default=600.0)
+    parser.add_argument("--link", type=float, default=20.0, help="seconds that a link holds, on average")
+    parser.add_argument("--thought", type=float, default=2.0, help="seconds that a move takes, on average")
+    arguments = parser.parse_args()
+    if not is_supported():
+        print("benchmarks.soak: needs Linux", file=sys.stderr)
+        return 2
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    scale = Scale(arguments.bots, arguments.seconds, arguments.link, arguments.thought)
+    with tempfile.TemporaryDirectory(prefix="ttt_net-soak-") as folder:
+        found = asyncio.run(soak(scale, Path(folder)))
+    for each in found[:20]:
+        print(f"wrong: {each}")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
