@@ -167,19 +167,7 @@ class Connection:
     async def _link(self) -> _Loss:
         """Hold one link for as long as it lasts and return how it ended."""
         try:
-            async with _Direct(
-                self.url,
-                ssl=self._trust.context(self.url),
-                logger=_SILENT,
-                proxy=None,
-                compression=None,
-                user_agent_header=None,
-                max_size=MAX_FRAME_BYTES,
-                open_timeout=OPEN_TIMEOUT_S,
-                ping_interval=PING_INTERVAL_S,
-                ping_timeout=PING_TIMEOUT_S,
-                close_timeout=CLOSE_TIMEOUT_S,
-            ) as link:
+            async with dial(self.url, self._trust) as link:
                 self._open = link
                 try:
                     objection = self._trust.objection(link)
@@ -283,6 +271,28 @@ def _sentence_of(error: InvalidStatus) -> str:
     if not error.response.headers.get("Content-Type", "").startswith("text/plain"):
         return ""
     return clean(bytes(error.response.body or b"")[:_MAX_SENTENCE].decode(errors="replace"), _MAX_SENTENCE)
+
+
+def dial(url: str, trust: Trust) -> connect:
+    """Return the opening of a link to a server; who opens it must ask `trust.objection` before the first word."""
+    return _Direct(
+        url,
+        ssl=trust.context(url),
+        logger=_SILENT,
+        proxy=None,
+        compression=None,
+        user_agent_header=None,
+        max_size=MAX_FRAME_BYTES,
+        open_timeout=OPEN_TIMEOUT_S,
+        ping_interval=PING_INTERVAL_S,
+        ping_timeout=PING_TIMEOUT_S,
+        close_timeout=CLOSE_TIMEOUT_S,
+    )
+
+
+def why_unreachable(error: OSError | WebSocketException) -> str:
+    """Return in words why there is no link."""
+    return _why_unreachable(error).reason
 
 
 def _why_unreachable(error: OSError | WebSocketException) -> _Loss:

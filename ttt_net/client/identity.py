@@ -65,6 +65,11 @@ class Identity:
         with suppress(OSError):
             write_private(self._path, json.dumps({"server": self._server, "name": self.name, "token": token}))
 
+    def drop_token(self) -> None:
+        """Forget the token."""
+        with suppress(OSError):
+            self._path.unlink(missing_ok=True)
+
     def release(self) -> None:
         """Let another process have this identity."""
         if self._lock is not None:

@@ -15,9 +15,10 @@ from ttt_net.client import identity
 from ttt_net.client.choose import choose_by_lines, choose_on_screen
 from ttt_net.client.doorway import Go
 from ttt_net.client.events import Parting
+from ttt_net.client.inquiry_options import Inquiry
 from ttt_net.client.local_options import AT_HOME
 from ttt_net.client.options import Options, parse
-from ttt_net.client.servers import remember_server
+from ttt_net.client.servers import remember_server, servers_used
 from ttt_net.client.sessions import Ending, Session, bot_session, glyphs_of, plain_session, screen_session, summarise
 from ttt_net.client.signals import raised
 from ttt_net.client.view import View
@@ -41,6 +42,8 @@ def main(argv: Sequence[str] | None, serve: Serve) -> int:
     """Run a client; return its exit code. No traceback ever reaches the user."""
     try:
         options = parse(argv)
+        if options.inquiry is not None:
+            return _inquire(options, options.inquiry)
         if options.local is not None:
             return _play_locally(options, serve)
         if options.is_hosting:
@@ -71,6 +74,20 @@ def _written_down(text: str) -> str:
     except OSError:
         return ""
     return f"; please send us {path}"
+
+
+def _inquire(options: Options, inquiry: Inquiry) -> int:
+    from ttt_net.client.inquiry import inquire  # only here: who plays does not wait for tables
+
+    if not options.is_address_given:
+        used = servers_used()
+        options = replace(options, url=used[0].url if used else options.url, is_address_given=True)
+    answer = inquire(options, inquiry)
+    for line in answer.lines:
+        print(line)
+    if answer.fault is not None:
+        _complain(answer.fault)
+    return NETWORK if answer.is_unreachable else REFUSED if answer.fault is not None else OK
 
 
 def _play_locally(options: Options, serve: Serve) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from ttt_net.client.inquiry_options import Inquiry, add_inquiry, inquiry_of
 from ttt_net.client.local_options import Local, add_local, check_company, local_of
 from ttt_net.client.trust import Trust, trust_of
 from ttt_net.clock import TimeControl
@@ -38,6 +39,8 @@ class Options:
     join: str | None = None
     """The invitation code of the match to join."""
     is_inviting: bool = False
+    inquiry: Inquiry | None = None
+    """What is asked instead of playing."""
     local: Local | None = None
     """The match at this keyboard, if it is one."""
     is_hosting: bool = False
@@ -108,6 +111,7 @@ def parse(arguments: Sequence[str] | None) -> Options:
     if given.join is not None and given.invite:
         raise ConfigurationError("--join takes an invitation up, --invite makes one; choose one of them")
     check_company(given)
+    inquiry = inquiry_of(given)
     url = url_of(given.url) if given.url is not None else DEFAULT_URL
     return Options(
         url=url,
@@ -116,6 +120,7 @@ def parse(arguments: Sequence[str] | None) -> Options:
         name=clean(given.name, 80) if given.name is not None else None,
         join=code_of(given.join) if given.join is not None else None,
         is_inviting=given.invite,
+        inquiry=inquiry,
         local=local_of(given, given.game or DEFAULT_GAME),
         is_hosting=given.host,
         port=given.port if given.port is not None else DEFAULT_PORT,
@@ -142,6 +147,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--join", metavar="CODE", help="join the private match that a friend's invitation code is for")
     parser.add_argument("--invite", action="store_true", help="print an invitation code, and wait for who joins")
     add_local(parser, DEFAULT_PORT)
+    add_inquiry(parser)
     parser.add_argument("--game", help="tictactoe, connect4, mnk:15x15,5 (default: tictactoe; a bot: any)")
     parser.add_argument("--time", metavar="M+S", help="a clock: minutes each, and seconds for every move, as 3+2")
     parser.add_argument("--bot", metavar="STRATEGY", help="let a strategy play, such as alphabeta or random")

@@ -154,7 +154,7 @@ class Journal:
             if row is None:
                 return None
             player, name, label, is_guest = row
-            if label != bot:
+            if bot is not None and label != bot:  # once a bot, marked for good: a look at a profile is no play
                 connection.execute("UPDATE players SET bot = ? WHERE id = ?", (bot, player))
             matches = _unfinished(connection, player, MAX_UNFINISHED)
             return Player(player, name, matches, bool(is_guest), ratings_of(connection, player, now_ms))
