@@ -18,6 +18,7 @@ from ttt_net.client.glyphs import ASCII
 from ttt_net.client.options import parse
 from ttt_net.client.plain import Plain
 from ttt_net.client.table import Table
+from ttt_net.client.telling import Boards
 from ttt_net.errors import Code, ConfigurationError
 from ttt_net.messages import Invitation, Invite, Join, Refused, Seek
 
@@ -32,7 +33,7 @@ async def test_a_code_is_asked_for_once_and_told_with_what_a_friend_types() -> N
     async with fake_server() as server:
         table = table_at(server.url, paper, Invite(0, "connect4"))
         async with asyncio.TaskGroup() as group:
-            playing = group.create_task(Plain(table, ASCII, paper.write).play(paper.mailbox))
+            playing = group.create_task(Plain(table, Boards(ASCII), paper.write).play(paper.mailbox))
             link = await server.accepts()
             await link.lets_in()
             invite = await link.hears(Invite)
@@ -53,7 +54,7 @@ async def test_a_code_that_is_refused_ends_the_client() -> None:
     paper = Paper()
     async with fake_server() as server, asyncio.TaskGroup() as group:
         table = table_at(server.url, paper, Join(0, "BCD234"))
-        playing = group.create_task(Plain(table, ASCII, paper.write).play(paper.mailbox))
+        playing = group.create_task(Plain(table, Boards(ASCII), paper.write).play(paper.mailbox))
         link = await server.accepts()
         await link.lets_in()
         join = await link.hears(Join)

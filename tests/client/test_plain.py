@@ -8,8 +8,9 @@ from ttt_net.client.connection import Connection, Patience
 from ttt_net.client.dialogue import Dialogue
 from ttt_net.client.events import MAILBOX_LETTERS, Line, Mail, Stop
 from ttt_net.client.glyphs import ASCII
-from ttt_net.client.plain import HELP, Plain
+from ttt_net.client.plain import Plain
 from ttt_net.client.table import Table
+from ttt_net.client.telling import Boards
 from ttt_net.errors import Code
 from ttt_net.messages import (
     AwayInfo,
@@ -58,7 +59,7 @@ async def plain_at(server: FakeServer) -> AsyncIterator[tuple[Paper, "asyncio.Ta
     connection = Connection(server.url, dialogue, paper.mailbox, Patience(None, None), lambda token: None)
     table = Table(connection, Seek(0, ["tictactoe"]), "localhost:8765")
     async with asyncio.TaskGroup() as group:
-        playing = group.create_task(Plain(table, ASCII, paper.write).play(paper.mailbox))
+        playing = group.create_task(Plain(table, Boards(ASCII), paper.write).play(paper.mailbox))
         yield paper, playing
         playing.cancel()
 
@@ -95,7 +96,7 @@ async def test_commands_are_understood_at_any_time_and_nonsense_is_answered() ->
         await link.tells(ok(seek.id), snapshot(opponent=BEN))
         await paper.shows("Your turn: place X.")
         paper.type("help")
-        await paper.shows(HELP)
+        await paper.shows(Boards.help)
         paper.type("board")
         await paper.shows("  +---+---+---+")
         paper.type("frobnicate", "FROBNICATE")

@@ -14,7 +14,7 @@ from ttt_net.client.local_options import AT_HOME, HUMAN, Local
 from ttt_net.client.local_table import BotOpponent, LocalTable, Opponent, SecondPerson
 from ttt_net.client.options import Options
 from ttt_net.client.plain import Plain, read_lines
-from ttt_net.client.sessions import Ending, glyphs_of, tap_of, writer_of
+from ttt_net.client.sessions import Ending, tap_of, telling_of, writer_of
 from ttt_net.client.signals import delivered
 from ttt_net.client.table import Table
 from ttt_net.errors import ConfigurationError
@@ -75,7 +75,7 @@ class _Room:
         """Let one or two people, or a program, play line by line."""
         table = self._table(self.options.games)
         read_lines(self.mailbox)
-        await Plain(table, glyphs_of(self.options), writer_of(self.options)).play(self.mailbox)
+        await Plain(table, telling_of(self.options), writer_of(self.options)).play(self.mailbox)
         return Ending(table.view.farewell, tally=table.tally)
 
     async def play_bots(self) -> Ending:

@@ -153,7 +153,7 @@ def _session_for(options: Options) -> Session:
 
 def _is_on_screen(options: Options) -> bool:
     has_screen = sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "") not in ("", "dumb")
-    return has_screen and not (options.is_plain or options.is_json)
+    return has_screen and not (options.is_plain or options.is_json or options.is_spoken)
 
 
 def _may_ask(options: Options) -> bool:

@@ -53,6 +53,8 @@ class Options:
     opponents: Opponents | None = None
     is_json: bool = False
     is_plain: bool = False
+    is_spoken: bool = False
+    """Whether a screen reader reads out what is written."""
     is_ascii: bool = False
     seed: int | None = None
     level: int | None = None
@@ -131,6 +133,7 @@ def parse(arguments: Sequence[str] | None) -> Options:
         opponents=given.opponents,
         is_json=given.json,
         is_plain=given.plain,
+        is_spoken=given.screen_reader,
         is_ascii=given.ascii,
         seed=given.seed,
         level=given.level,
@@ -160,6 +163,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--level", type=int, metavar="N", help="bot: play weaker, as people do, from 1 up to 8")
     parser.add_argument("--json", action="store_true", help="write what is heard as JSON lines, then a summary")
     parser.add_argument("--plain", action="store_true", help="line by line, without a full screen")
+    parser.add_argument("--screen-reader", action="store_true", help="short sentences, and the board in words")
     parser.add_argument("--ascii", action="store_true", help="draw with ASCII characters only")
     parser.add_argument("--tls-fingerprint", metavar="HEX", help="trust a wss:// server by its certificate's SHA-256")
     parser.add_argument("--insecure", action="store_true", help="speak in clear to a server beyond the local network")

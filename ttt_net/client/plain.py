@@ -1,21 +1,19 @@
-"""Line by line, for pipes and dumb terminals: sentences and boards out, words in, and not one escape byte."""
+"""Line by line, for pipes, dumb terminals and screen readers: text out, words in, and not one escape byte."""
 
 import asyncio
 import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 
 from ttt_net.client import words
 from ttt_net.client.actions import CLAIMS, Action, Choose, Do, Move
-from ttt_net.client.board import FORMS, draw_board
 from ttt_net.client.events import Clicked, Focused, Key, Line, Mail, Pasted, Resized, Stop
-from ttt_net.client.glyphs import Glyphs
 from ttt_net.client.seat import Seat
-from ttt_net.client.view import Overlay, View
+from ttt_net.client.telling import Telling
+from ttt_net.client.view import Overlay
 from ttt_net.messages import ClaimKind, Played
 from ttt_net.text import clean
 
@@ -23,8 +21,6 @@ LEAVE_S = 2.0
 MAX_HELD_LINES = 256
 _MAX_LINE_BYTES = 256
 _FULL_S = 0.05
-_WIDTH, _HEIGHT = 80, 60
-_FORMS = tuple(form for form in FORMS if form.columns <= 3)
 _WORDS = {
     "rematch": Do.REMATCH,
     "resign": Do.RESIGN,
@@ -35,17 +31,17 @@ _WORDS = {
     "quit": Do.LEAVE,
 }
 _CLAIMS: dict[str, ClaimKind] = {"claim": "win", "claim win": "win", "claim draw": "draw", "adjourn": "adjourn"}
-_YES = {"rematch": "rematch", "draw": "draw", "takeback": "takeback"}
-HELP = "Type a move (5, b2), or: board, draw, takeback, resign, claim, adjourn, rematch, new, decline, quit, help."
 
 
 class Plain:
     """A table without a screen: lines are taken in order, and a move waits until it is our turn."""
 
-    def __init__(self, table: Seat, glyphs: Glyphs, write: Callable[[str], None]) -> None:
+    def __init__(self, table: Seat, telling: Telling, write: Callable[[str], None]) -> None:
         self._table = table
-        self._glyphs = glyphs
+        self._telling = telling
         self._write = write
+        self._last: list[str] = []
+        """What was said last, to be repeated."""
         self._said: dict[str, str] = {}
         self._lines: deque[str] = deque()
         self._is_input_over = False
@@ -82,8 +78,7 @@ class Plain:
                     self._lines.append(text)
             case Played():
                 self._table.hear(letter, _now_ms())
-                self._tell_move(letter)
-                self._tell()
+                self._tell([self._move(letter)])
             case Line() | Key() | Resized() | Clicked() | Pasted() | Focused() | Stop():
                 return
             case _:
@@ -98,10 +93,12 @@ class Plain:
             if isinstance(action, Move) and not self._table.view.may_move and self._is_turn_to_come():
                 return
             self._lines.popleft()
-            if word == "board":
-                self._said.pop("board", None)
-            elif word == "help":
-                self._write(HELP)
+            if word == "help":
+                self._write(self._telling.help)
+            elif word == "repeat":
+                self._write("\n".join(self._last))
+            elif (answer := self._telling.answer(word, self._table.view, _now_ms())) is not None:
+                self._write(answer)
             elif word in _CLAIMS:
                 self._table.do(Do.CLAIM)
                 if self._table.view.overlay is Overlay.CLAIM:  # else there is a notice that says why not
@@ -116,49 +113,30 @@ class Plain:
         match = self._table.view.match
         return match is None or match.outcome is None or self._table.is_to_go_on
 
-    def _tell_move(self, played: Played) -> None:
+    def _move(self, played: Played) -> str:
         match = self._table.view.match
-        if match is not None and match.match == played.match:
-            is_ours = played.side == match.you and not self._table.is_shared
-            who = "You" if is_ours else words.label_of(match.players[played.side])
-            self._write(f"{who} played {words.move_name(match, played.move)}.")
+        if match is None or match.match != played.match:
+            return ""
+        is_ours = played.side == match.you and not self._table.is_shared
+        who = "You" if is_ours else self._telling.name_of(match.players[played.side])
+        return f"{who} played {words.move_name(match, played.move)}."
 
-    def _tell(self) -> None:
-        """Write what is new since the last time."""
-        for part, text in _parts(self._table.view, self._glyphs).items():
-            if text and text != self._said.get(part):
-                self._write(text)
-            self._said[part] = text
+    def _tell(self, news: Sequence[str] = ()) -> None:
+        """Write the news, and what is new in the view since the last time."""
+        parts = self._telling.parts(self._table.view, is_shared=self._table.is_shared)
+        said = [*news, *(text for part, text in parts.items() if text != self._said.get(part))]
+        self._said |= {**parts, "notice": ""}  # what is said again is meant again
         self._table.forget_notice()
-        self._said["notice"] = ""  # what is said again is meant again
+        if said := [text for text in said if text]:
+            self._last = said
+        for text in said:
+            self._write(text)
 
 
 def _action(word: str) -> Action | None:
-    if word in ("", "board", "help", *_CLAIMS):
+    if word in ("", "help", "repeat", *_CLAIMS):
         return None
     return _WORDS.get(word) or Move(word)
-
-
-def _parts(view: View, glyphs: Glyphs) -> dict[str, str]:
-    """Return all that can be said of a view, part by part, in the order in which it is said."""
-    match = view.match
-    parts = {"banner": words.banner(view), "notice": words.notice(view)}
-    if match is not None:
-        parts["players"] = words.pairing(match)
-        parts["board"] = board_text(view, glyphs)
-        parts["offers"] = words.offers(match, _YES, "decline")
-        parts["absence"] = words.absence(match, match.away.claim_in_ms if match.away else None, "claim")
-    if view.pending is None:
-        parts["status"] = words.status(view)
-    if view.overlay is Overlay.LEAVE:
-        parts["question"] = "This ends the match. Type quit again to leave, anything else to stay."
-    return parts
-
-
-def board_text(view: View, glyphs: Glyphs) -> str:
-    """Return the board as lines of text."""
-    lines = draw_board(replace(view, cursor=-1, pending=None), _WIDTH, _HEIGHT, glyphs, _FORMS)
-    return "\n".join(line.plain.rstrip() for line in lines) if lines else "The board is too large to print."
 
 
 def read_lines(mailbox: asyncio.Queue[Mail]) -> None:

@@ -23,6 +23,7 @@ from ttt_net.messages import Invite, Join, Opponents, Seek
 
 if TYPE_CHECKING:
     from ttt_net.client.connection import Connection
+    from ttt_net.client.telling import Telling
 
 _FIRST_MS = 5_000
 _LATER_MS = 600_000
@@ -84,7 +85,7 @@ async def _play_plainly(options: Options, mine: Identity) -> Ending:
         connection = _connection(options, mine, mailbox, first_ms=_FIRST_MS, later_ms=_LATER_MS)
         table = Table(connection, _seek(options), _address(options), _opening(options))
         read_lines(mailbox)
-        await Plain(table, glyphs_of(options), writer_of(options)).play(mailbox)
+        await Plain(table, telling_of(options), writer_of(options)).play(mailbox)
     return _ending(table.view, options)
 
 
@@ -152,6 +153,14 @@ def tap_of(options: Options) -> Callable[[str], None] | None:
 def glyphs_of(options: Options) -> Glyphs:
     """Return the characters that boards are drawn with here."""
     return glyphs_for(sys.stdout.encoding, is_ascii=options.is_ascii)
+
+
+def telling_of(options: Options) -> "Telling":
+    """Return how matches are told line by line."""
+    from ttt_net.client.speech import Speech
+    from ttt_net.client.telling import Boards
+
+    return Speech() if options.is_spoken else Boards(glyphs_of(options))
 
 
 def writer_of(options: Options) -> Callable[[str], None]:
