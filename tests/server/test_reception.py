@@ -269,3 +269,13 @@ async def test_a_series_keeps_its_score_and_whether_it_is_rated(tmp_path: Path) 
         assert (snapshot["score"], snapshot["rated"]) == ([1, 0], True)
         ratings = [player["rating"] for player in snapshot["players"]]
         assert ratings[0] > 1500 > ratings[1], "as they are after the match before"
+
+
+async def test_a_server_among_friends_may_take_any_name_that_can_be_shown(tmp_path: Path) -> None:
+    async with running(tmp_path / "strict") as server:
+        peer = await server.connect()
+        assert await peer.refused("hello", protocols=[1], name="X") == "bad_name"
+    async with running(tmp_path / "free", Limits(free_names=True)) as server:
+        assert (await server.join("X")).heard[-1]["you"]["name"] == "X"
+        peer = await server.connect()
+        assert await peer.refused("hello", protocols=[1], name="\x1b") == "bad_name"

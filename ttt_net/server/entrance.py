@@ -45,12 +45,16 @@ class Entrance:
             answer = partial(self._entered, connection, said, None)
             self._journal.find(said.token, label_of(said), self._now_ms(), answer)
             return
-        name = None if said.name is None else checked_name(said.name)
+        name = None if said.name is None else self._name(said.name)
         if name is None and not self._limits.allow_guests:
             raise Refusal(Code.NO_GUESTS, "guests are not let in here; say hello with a name")
         self._quotas.spend_of_address("registrations", connection.metered_as)
         self._entering.add(connection)
         self._register(connection, said, name, tries=_GUEST_TRIES)
+
+    def _name(self, typed: str) -> str:
+        shown = clean(typed, wire.MAX_NAME_CELLS)
+        return shown if self._limits.free_names and shown else checked_name(typed)
 
     def _register(self, connection: Connection, said: wire.Hello, name: str | None, tries: int) -> None:
         """Make a new player; a guest, who has no name, gets one that is free."""

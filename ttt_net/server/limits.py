@@ -21,6 +21,7 @@ class Limits:
     codes: Rate = setting(Rate(10, 60.0), "tries of invitation codes by one player: of 309 million, none is found so")
     inquiries: Rate = setting(Rate(20, 10.0), "questions of one player about the past, which the disk answers")
     renames: Rate = setting(Rate(10, 3_600.0), "new names of one player")
+    free_names: bool = setting(False, "whether a name may be anything that can be shown, as among friends")
     allow_guests: bool = setting(True, "whether people may play without a name of their own, casually")
     rated_same_address: bool = setting(True, "whether two players of one address may play rated matches")
     allow_chat: bool = setting(True, "whether players may write to one another; phrases they can always choose")
