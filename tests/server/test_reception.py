@@ -194,20 +194,20 @@ async def test_a_bot_that_says_nothing_of_places_plays_one_at_a_time(tmp_path: P
 async def test_one_who_waits_alone_is_offered_the_bots_that_play_his_game(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         for name, bot_fields in {
-            "Any": {"places": 1},
+            "Abe": {"places": 1},
             "Four": {"places": 2, "level": 2},
             "Full": {"places": 0},
             "Qube": {"places": 1},
         }.items():
             bot = await server.join(name, bot="random", **bot_fields)
             if name != "Full":
-                games = {"Any": [], "Four": ["connect4", "gomoku"], "Qube": ["qubic"]}[name]
+                games = {"Abe": [], "Four": ["connect4", "gomoku"], "Qube": ["qubic"]}[name]
                 await bot.ok("seek", games=games, opponents="people", time={"initial_ms": 1_000})
         ann = await server.join("Ann")
         await ann.ok("seek", games=["connect4"], opponents="any")
         server.later(5_000)
         bots = (await ann.hear("suggestion"))["bots"]
-        assert [(each["name"], each["free"]) for each in bots] == [("Any", 1), ("Four", 2)]
+        assert [(each["name"], each["free"]) for each in bots] == [("Abe", 1), ("Four", 2)]
         server.later(60_000)
         await ann.ok("unseek")
         assert "suggestion" not in [message["type"] for message in ann.heard]
@@ -276,6 +276,8 @@ async def test_a_server_among_friends_may_take_any_name_that_can_be_shown(tmp_pa
         peer = await server.connect()
         assert await peer.refused("hello", protocols=[1], name="X") == "bad_name"
     async with running(tmp_path / "free", Limits(free_names=True)) as server:
-        assert (await server.join("X")).heard[-1]["you"]["name"] == "X"
+        peer = await server.connect()
+        await peer.ok("hello", protocols=[1], name="X")
+        assert (await peer.hear("welcome"))["you"]["name"] == "X"
         peer = await server.connect()
         assert await peer.refused("hello", protocols=[1], name="\x1b") == "bad_name"
