@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from ttt_net.errors import Closing, Code
+from ttt_net.errors import Advice, Closing, Code
 
 ROOT = Path(__file__).parent.parent
 
@@ -67,6 +67,14 @@ def sources() -> str:
 def test_every_refusal_code_is_given_somewhere() -> None:
     text = sources()
     assert [code for code in Code if f"Code.{code.name}" not in text] == []
+
+
+def test_the_page_gives_up_where_the_protocol_says_so() -> None:
+    script = (ROOT / "ttt_net" / "web" / "connection.js").read_text(encoding="utf-8")
+    codes = re.search(r"GIVE_UP = \[([\d, ]+)\]", script)
+    assert codes is not None
+    wanted = {each for each in Closing if each.advice in (Advice.GIVE_UP, Advice.REPLACED)} - {Closing.DONE}
+    assert set(map(int, codes[1].split(","))) == wanted
 
 
 def test_every_close_code_of_our_own_is_sent_somewhere() -> None:

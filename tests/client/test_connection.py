@@ -202,6 +202,20 @@ async def test_a_server_that_is_not_there_is_given_up_after_a_while() -> None:
     assert await client.comes_to(Farewell) == Farewell(Parting.UNREACHABLE, "nothing listens there")
 
 
+async def test_a_link_that_is_cut_in_the_first_handshake_is_tried_again() -> None:
+    async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readline()
+        writer.close()
+
+    other = await asyncio.start_server(hang_up, "127.0.0.1", 0)
+    async with other:
+        client = Client(f"ws://127.0.0.1:{other.sockets[0].getsockname()[1]}", Patience(100, 100))
+        async with asyncio.timeout(PATIENCE_S):
+            await client.connection.run()
+        assert await client.hears(Retrying) == Retrying(1, 25)
+        assert await client.comes_to(Farewell) == Farewell(Parting.UNREACHABLE, "the connection broke")
+
+
 async def test_what_is_no_server_of_ours_is_given_up_at_once() -> None:
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readline()

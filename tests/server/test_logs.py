@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from ttt_net.server.logs import MOST_PER_S, JsonFormatter, PlainFormatter, Sparing
+from ttt_net.server.logs import LEVELS, MOST_PER_S, JsonFormatter, PlainFormatter, Sparing, set_up
 
 HOSTILE = 'x\n2026-11-21 00:00:00.000 ERROR hub: forged\r\x1b[2J\x9b\u202e{"level":"error"}'
 
@@ -22,6 +22,21 @@ def record(message: str, *args: object, fault: bool = False) -> logging.LogRecor
     made.created = 1_795_254_000.25
     made.msecs = 250
     return made
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_the_library_writes_down_neither_what_is_sent_nor_who_comes_and_goes(
+    level: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = logging.getLogger()
+    before = root.level
+    monkeypatch.setattr(root, "handlers", [])
+    set_up("plain", level)
+    try:
+        assert not logging.getLogger("websockets.server").isEnabledFor(logging.INFO)
+        assert logging.getLogger("ttt_net.server.hub").isEnabledFor(logging.INFO) is (level in ("debug", "info"))
+    finally:
+        root.setLevel(before)
 
 
 def test_a_plain_line_has_time_level_place_and_text() -> None:

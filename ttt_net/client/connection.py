@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus, WebSocketException
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidMessage, InvalidStatus, WebSocketException
 
 from ttt_net.client.dialogue import MAX_PENDING, Dialogue, Reaction
 from ttt_net.client.events import Back, Event, Farewell, Garbled, Lost, Mail, Parting, Retrying
@@ -303,6 +303,8 @@ def _why_unreachable(error: OSError | WebSocketException) -> _Loss:
             return _Loss(_sentence_of(error), Advice.GIVE_UP)
         case InvalidStatus() if sentence := _sentence_of(error):
             return _Loss(f"what answers there is not a ttt_net server; it says: {sentence}", is_foreign=True)
+        case InvalidMessage() if isinstance(error.__cause__, EOFError):
+            return _Loss("the connection broke")
         case InvalidHandshake():
             return _Loss("what answers there is not a ttt_net server", is_foreign=True)
         case WebSocketException():

@@ -23,7 +23,8 @@ def set_up(form: str, level: str) -> None:
     handler.setFormatter(JsonFormatter() if form == "json" else PlainFormatter())
     handler.addFilter(Sparing())
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
-    logging.getLogger("websockets").setLevel(logging.INFO)  # below that it writes down all that is sent, tokens too
+    # Below INFO it writes down all that is sent, tokens too; with INFO, two lines for every connection.
+    logging.getLogger("websockets").setLevel(logging.WARNING)
 
 
 class PlainFormatter(logging.Formatter):

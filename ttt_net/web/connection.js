@@ -9,7 +9,7 @@ const OPEN_MS = 5000;
 const PING_EVERY_MS = 5000;
 const PING_TIMEOUT_MS = 4000;
 /** Close codes after which the same again would end the same way. */
-const GIVE_UP = [1002, 1003, 1007, 1008, 1009, 4001];
+const GIVE_UP = [1002, 1003, 1007, 1008, 1009, 4001, 4005];
 const FORGOTTEN = 4004;
 const TOKEN = "ttt_net.token";
 /** How a request is answered when there is no link to answer over. */
