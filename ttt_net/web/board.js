@@ -48,6 +48,7 @@ export function board(look, on) {
     game.block && "blocks",
     look.canMove && "mine",
     position.to_move === null && "over",
+    position.line.length > 0 && "lined",
   ];
   return h(
     "div.boards",
@@ -92,7 +93,8 @@ function square(look, on, legal, cell) {
     isLast && "last move",
     isWon && "winning line",
   ];
-  const classes = [isLast && "last", isWon && "won", legal.has(cell) && "free", isGhost && "ghost"];
+  const isSpent = game.block && "XO".includes(position.blocks?.[blockOf(game, cell)] ?? " ");
+  const classes = [isLast && "last", isWon && "won", legal.has(cell) && "free", isGhost && "ghost", isSpent && "spent"];
   return h(
     "button.cell",
     {
@@ -154,8 +156,8 @@ function above({ game, position }) {
   const [layers, , width] = sizes(game);
   const [down, across] = game.block ?? [1, 1];
   const big = [...(position.blocks ?? "")].map((mark, n) => {
-    const [x, y] = [(n * across) % width, Math.floor((n * across) / width) * down];
-    const transform = `translate(${x} ${y}) scale(${across / 100} ${down / 100})`;
+    const [x, y] = [((n * across) % width) - across / 4, (Math.floor((n * across) / width) - 1 / 4) * down];
+    const transform = `translate(${x} ${y}) scale(${(1.5 * across) / 100} ${(1.5 * down) / 100})`;
     return "XO".includes(mark) && h("g.big", { key: n, class: `mark-${mark}`, transform }, stroke(mark));
   });
   const line = layers === 1 && !game.block && straight(position.line, width);

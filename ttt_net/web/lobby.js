@@ -34,7 +34,7 @@ export function lobbyScreen(app) {
     list("Your matches", state.ownLive().map((match) => unfinished(app, match))),
     [...state.challenges.values()].map((challenge) => challenged(app, challenge)),
     state.invitation ? invited(app) : state.seeking ? waiting(app) : play(app),
-    list("Waiting for an opponent", state.seeks.filter((seek) => seek.by.name !== me).map((seek) => seekEntry(app, seek))),
+    list("Waiting for an opponent", state.seeks.filter(({ by }) => by.name !== me && by.bot === undefined).map((seek) => seekEntry(app, seek))),
     !state.suggested.length && list("Play a bot", bots.map((bot) => botEntry(app, bot))),
     list("Being played", live.map((match) => liveEntry(app, match))),
     list("People here", people.map((player) => personEntry(app, player))),

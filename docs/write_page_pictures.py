@@ -1,0 +1,158 @@
+"""Take pictures of the page, light and dark, on a phone and on a desk, and put three of them together for the README.
+
+python docs/write_page_pictures.py FOLDER    all pictures, to be looked at
+python docs/write_page_pictures.py           docs/page.png alone
+"""
+
+import base64
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+
+from playwright.sync_api import Browser, sync_playwright  # noqa: E402 - the tests are found only from here on
+
+from tests.page.place import PHONE, Place, Visitor  # noqa: E402
+
+DESK: dict[str, Any] = {"viewport": {"width": 1280, "height": 860}}
+LOOKS: dict[str, dict[str, Any]] = {
+    f"{size}-{colours}": options | {"color_scheme": colours, "reduced_motion": "reduce"}
+    for size, options in (("phone", PHONE), ("desk", DESK))
+    for colours in ("light", "dark")
+}
+CONNECT4 = (3, 3, 2, 4, 4, 2, 5, 5, 1, 1, 3)
+QUBIC = (21, 42, 22, 37, 26, 5, 41, 16, 63, 48, 0)
+ULTIMATE = (40, 30, 0, 10, 41, 33, 20, 60, 39, 27, 1, 3, 9, 28, 4, 12)
+CHART = (3, 3, 2, 4, 4, 5, 1)
+
+
+@contextmanager
+def server(browser: Browser) -> Iterator[Place]:
+    """Run a server on an empty journal inside the block."""
+    with tempfile.TemporaryDirectory() as folder, Place(browser, Path(folder)) as place:
+        yield place
+
+
+def play(first: Visitor, second: Visitor, cells: tuple[int, ...]) -> None:
+    """Play cells that are still free, by turns."""
+    for turn, cell in enumerate(cells):
+        mover = (first, second)[turn % 2]
+        mover.await_turn()
+        target = mover.page.locator(f"#cell-{cell}")
+        if "free" not in (target.get_attribute("class") or "") and not mover.page.locator(".gravity").count():
+            target = mover.page.locator(".cell.free").first
+        target.dispatch_event("click")
+        mover.page.locator(".boards.mine").wait_for(state="detached")
+
+
+def start(command: list[str]) -> subprocess.Popen[bytes]:
+    """Start a program that says nothing."""
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL)  # noqa: S603 - our own client
+
+
+class Album:
+    """Keeps the pictures of one look."""
+
+    def __init__(self, browser: Browser, folder: Path, look: str) -> None:
+        self._browser = browser
+        self._folder = folder
+        self._look = look
+
+    def keep(self, visitor: Visitor, name: str) -> None:
+        """Take a picture, with the mouse out of it."""
+        visitor.page.mouse.move(0, 0)
+        visitor.page.screenshot(path=self._folder / f"{name}-{self._look}.png", animations="disabled")
+
+    def match(self, name: str, game: str, cells: tuple[int, ...], *, is_resigned: bool = False) -> None:
+        """Take a picture of a match after some moves; with the analysis, if it is resigned then."""
+        with server(self._browser) as place:
+            first, second = place.pair(game, "3+2", **LOOKS[self._look])
+            play(first, second, cells)
+            if is_resigned:
+                second.press("Resign")
+                second.page.get_by_role("dialog").get_by_role("button", name="Resign").click()
+                first.until("You won")
+                if first.page.get_by_role("button", name="Analyse").count():
+                    first.press("Analyse")
+                    first.page.get_by_role("heading", name="Analysis").wait_for(timeout=90_000)
+                    first.page.locator("h1").scroll_into_view_if_needed()
+            first.page.locator(".toast").wait_for(state="detached")
+            self.keep(first, name)
+            if is_resigned:
+                first.page.locator(".side").scroll_into_view_if_needed()
+                self.keep(first, f"{name}-below")
+
+    def lobby(self) -> None:
+        """Take pictures of the lobby with somebody of each kind in it."""
+        with server(self._browser) as place:
+            command = [sys.executable, str(ROOT / "client.py"), place.address, "--bot"]
+            bots = [start([*command, name]) for name in ("alphabeta", "mcts")]
+            try:
+                cleo = place.visitor().come("Cleo")
+                place.pair("connect4", "3+2")
+                ann = place.visitor(**LOOKS[self._look])
+                ann.page.goto(place.url)
+                ann.page.get_by_label("What are you called?").wait_for()
+                self.keep(ann, "welcome")
+                ann.come("Dora")
+                cleo.seek("ultimate", "10+5")
+                for text in ("alphabeta", "mcts", "Play Cleo", "Watch"):
+                    ann.page.get_by_role("button", name=text).first.wait_for()
+                self.keep(ann, "lobby")
+                ann.page.get_by_role("heading", name="Play a bot").scroll_into_view_if_needed()
+                self.keep(ann, "lobby-below")
+            finally:
+                for bot in bots:
+                    bot.terminate()
+                    bot.wait()
+
+
+def together(browser: Browser, pictures: list[Path], target: Path) -> None:
+    """Put pictures side by side into one."""
+    page = browser.new_page(viewport={"width": 940, "height": 628})
+    sources = [f"data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}" for path in pictures]
+    page.set_content(
+        "<style>body{margin:0;display:flex;gap:14px;padding:14px;background:#8a93a6}"
+        "img{width:294px;border-radius:22px}</style>" + "".join(f"<img src='{source}'>" for source in sources)
+    )
+    page.locator("img").last.wait_for()
+    page.screenshot(path=target)
+    page.close()
+
+
+def main(folder: Path, looks: list[str]) -> None:
+    """Take the pictures of these looks; with two of them, only what the README needs."""
+    folder.mkdir(parents=True, exist_ok=True)
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    options = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=options)
+        for look in looks:
+            album = Album(browser, folder, look)
+            album.lobby()
+            album.match("match", "connect4", CONNECT4)
+            album.match("ultimate", "ultimate", ULTIMATE)
+            if len(looks) > 1:
+                album.match("qubic", "qubic", QUBIC)
+                album.match("analysis", "connect4", CHART, is_resigned=True)
+        names = ("lobby-phone-light", "match-phone-dark", "ultimate-phone-light")
+        pictures = [folder / f"{name}.png" for name in names]
+        if len(looks) == 2:
+            together(browser, pictures, ROOT / "docs" / "page.png")
+        browser.close()
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        main(Path(sys.argv[1]), list(LOOKS))
+    else:
+        with tempfile.TemporaryDirectory() as made:
+            main(Path(made), ["phone-light", "phone-dark"])
