@@ -64,8 +64,8 @@ def two_networks() -> Iterator[tuple[Machine, Machine]]:
     """Two machines on networks of their own with a router between them, past which no multicast goes."""
     with _machines("a", "b", "r") as (one, other, router):
         for number, machine in enumerate((one, other), start=1):
-            near = Machine(router.name, f"198.51.100.{64 * number}", f"r{number}{machine.link}"[:15])
-            machine.address = f"198.51.100.{64 * number + 1}"
+            near = Machine(router.name, f"10.77.0.{64 * number}", f"r{number}{machine.link}"[:15])
+            machine.address = f"10.77.0.{64 * number + 1}"
             _join(machine, near, prefix=26)
             machine.ip("route", "add", "default", "via", near.address)
         _run(*router.command("sh", "-c", "echo 1 > /proc/sys/net/ipv4/ip_forward"))
@@ -80,7 +80,7 @@ def _machines(*sides: str) -> Iterator[tuple[Machine, ...]]:
     with ExitStack() as undo:
         machines = []
         for number, side in enumerate(sides, start=1):
-            machine = Machine(f"ttt-{mark}-{side}", f"198.51.100.{number}", f"t{side}{mark}"[:15])
+            machine = Machine(f"ttt-{mark}-{side}", f"10.77.0.{number}", f"t{side}{mark}"[:15])
             _run("ip", "netns", "add", machine.name)
             undo.callback(_run, "ip", "netns", "del", machine.name)
             machine.ip("link", "set", "lo", "up")

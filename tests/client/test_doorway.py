@@ -2,9 +2,23 @@
 
 import pytest
 
+from tests.client.test_terminal import Terminal
 from ttt_net.announcement import Announcement
 from ttt_net.client.discovery import Blocked, Found, Gone
-from ttt_net.client.doorway import Doorway, Go, entered, erased, moved, read_place, sighted, tried, typed
+from ttt_net.client.doorway import (
+    Alone,
+    Doorway,
+    Go,
+    Host,
+    entered,
+    erased,
+    levelled,
+    moved,
+    read_place,
+    sighted,
+    tried,
+    typed,
+)
 from ttt_net.client.doorway_draw import SMALLEST, doorway_lines, draw_doorway
 from ttt_net.client.options import DEFAULT_URL
 from ttt_net.client.servers import Used
@@ -13,6 +27,9 @@ from ttt_net.errors import ConfigurationError
 FRIDAY = Found("a", Announcement("Friday", 8765, ("192.0.2.7",), 3, 1, "0.1.0"), "192.0.2.7", True, False)
 SHUT = Found("b", Announcement("Shut", 7000, ("192.0.2.8",)), "192.0.2.8", False, False)
 HERE = Found("c", Announcement("Mine", 8765, ("192.0.2.9",), 1, 0), "192.0.2.9", True, True)
+
+
+OTHERS = ("computer", "host", "type")
 
 
 def keys(door: Doorway) -> list[str]:
@@ -28,7 +45,7 @@ def test_a_server_on_this_machine_counts_as_found_at_once_and_is_listed_once() -
     assert door.has_found
     assert entered(door)[1] == Go(DEFAULT_URL)
     door = sighted(door, HERE)
-    assert keys(door) == ["here", "type"]
+    assert keys(door) == ["here", *OTHERS]
     assert door.row.name == "Mine"
     assert door.row.detail == "on this machine 1 player, 0 matches"
 
@@ -37,22 +54,22 @@ def test_what_was_found_stands_before_what_was_used_and_no_server_stands_twice()
     door = Doorway(
         used=(Used("ws://192.0.2.7:8765", "Friday"), Used("ws://example.org:8765", "Far"), Used(DEFAULT_URL, ""))
     )
-    assert keys(door) == ["ws://192.0.2.7:8765", "ws://example.org:8765", "type"]
+    assert keys(door) == ["ws://192.0.2.7:8765", "ws://example.org:8765", *OTHERS]
     door = sighted(sighted(door, SHUT), FRIDAY)
-    assert keys(door) == ["ws://192.0.2.7:8765", "ws://192.0.2.8:7000", "ws://example.org:8765", "type"]
+    assert keys(door) == ["ws://192.0.2.7:8765", "ws://192.0.2.8:7000", "ws://example.org:8765", *OTHERS]
     assert keys(sighted(door, Gone("a"))) == [
         "ws://192.0.2.8:7000",
         "ws://192.0.2.7:8765",
         "ws://example.org:8765",
-        "type",
+        *OTHERS,
     ]
 
 
 def test_a_row_stays_chosen_whatever_comes_before_it() -> None:
     door = moved(sighted(Doorway(), SHUT), 0)
     assert sighted(door, FRIDAY).row.key == "ws://192.0.2.8:7000"
-    assert sighted(door, Gone("b")).row.key == "type"
-    assert moved(moved(door, 1), 1).row.key == "ws://192.0.2.8:7000"
+    assert sighted(door, Gone("b")).row.key == "computer"
+    assert moved(door, len(door.rows)).row.key == "ws://192.0.2.8:7000"
 
 
 def test_a_server_that_does_not_answer_is_shown_with_what_that_may_mean() -> None:
@@ -71,9 +88,17 @@ def test_an_address_can_be_typed_at_any_time() -> None:
 
 
 def test_nothing_typed_leads_nowhere() -> None:
-    door, place = entered(Doorway())
+    door, place = entered(moved(Doorway(), -1))
     assert (place, door.typed) == (None, "")
     assert entered(door)[1] is None
+
+
+def test_where_nothing_is_found_the_computer_is_there_at_any_level_and_a_server_can_be_started() -> None:
+    assert entered(Doorway())[1] == Alone(4)
+    assert entered(levelled(Doorway(), 1))[1] == Alone(5)
+    assert entered(levelled(Doorway(), 99))[1] == Alone(8)
+    assert entered(levelled(Doorway(), -99))[1] == Alone(1)
+    assert entered(moved(Doorway(), 1))[1] == Host()
 
 
 def test_a_code_is_tried_on_the_server_that_is_there_or_the_one_that_is_typed_with_it() -> None:
@@ -87,7 +112,7 @@ def test_a_code_is_tried_on_the_server_that_is_there_or_the_one_that_is_typed_wi
 
 def test_nothing_found_says_why_that_may_be_and_what_to_type() -> None:
     text = " ".join(doorway_lines(Doorway(has_looked=True)))
-    for word in ("firewall", "VPN", "subnet", "192.168.1.20", "server.py"):
+    for word in ("firewall", "VPN", "subnet", "192.168.1.20", "start a server here"):
         assert word in text
     assert "Network is unreachable" in " ".join(doorway_lines(sighted(Doorway(), Blocked("Network is unreachable"))))
 
@@ -119,3 +144,14 @@ def test_every_picture_fills_the_screen_and_no_line_is_too_wide(door: Doorway, s
 
 def test_below_the_smallest_size_there_is_a_sentence() -> None:
     assert draw_doorway(Doorway(), (SMALLEST[0] - 1, 8)).plain.startswith("Make the window larger")
+
+
+def test_on_a_screen_the_computer_is_one_key_away(environment: dict[str, str]) -> None:
+    terminal = Terminal([], environment)
+    terminal.shows("level 4 of 8")
+    terminal.press("\x1b[C")
+    terminal.shows("level 5 of 8")
+    terminal.press("\r")
+    terminal.shows("Your turn: place X.")
+    terminal.press("\x03")
+    assert terminal.ends() == 0

@@ -9,18 +9,22 @@ from urllib.parse import urlsplit
 
 from ttt_net.client.discovery import does_answer, look_around
 from ttt_net.client.doorway import (
+    MAX_LEVEL,
     MAX_TYPED,
+    Alone,
     Doorway,
     Go,
+    Place,
     entered,
     erased,
+    levelled,
     moved,
     read_place,
     sighted,
     tried,
     typed,
 )
-from ttt_net.client.doorway_draw import doorway_lines, draw_doorway, target_of
+from ttt_net.client.doorway_draw import doorway_lines, draw_doorway, numbered, target_of
 from ttt_net.client.events import MAILBOX_LETTERS, Clicked, Key, Mail, Pasted, Resized, Stop
 from ttt_net.client.keys import HANG_UP
 from ttt_net.client.options import DEFAULT_URL
@@ -79,7 +83,7 @@ class Search:
         self.become(tried(self.door, url, does_answer=await does_answer(parts.hostname or "", port)))
 
 
-async def choose_on_screen(screen: "Screen") -> Go | None:
+async def choose_on_screen(screen: "Screen") -> Place | None:
     """Show what there is as it is found, and return what was chosen; None for whoever leaves."""
     mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
     search = Search(lambda: post(mailbox, Resized()))
@@ -106,12 +110,14 @@ async def _next(mailbox: "asyncio.Queue[Mail]") -> Mail:
         return Resized()
 
 
-def _dealt_with(letter: Mail, door: Doorway, screen: "Screen") -> tuple[Doorway, Go | None]:
+def _dealt_with(letter: Mail, door: Doorway, screen: "Screen") -> tuple[Doorway, Place | None]:
     match letter:
         case Key("c-m" | "c-j"):
             return entered(door)
         case Key("up" | "down"):
             return moved(door, 1 if letter.name == "down" else -1), None
+        case Key("left" | "right") if door.typed is None:
+            return levelled(door, 1 if letter.name == "right" else -1), None
         case Key("escape"):
             return replace(door, typed=None, notice="", is_explained=False), None
         case Key("c-h" | "backspace"):
@@ -130,14 +136,14 @@ def _dealt_with(letter: Mail, door: Doorway, screen: "Screen") -> tuple[Doorway,
             return door, None
 
 
-def _clicked(door: Doorway, target: "Target | None") -> tuple[Doorway, Go | None]:
+def _clicked(door: Doorway, target: "Target | None") -> tuple[Doorway, Place | None]:
     for row in door.rows:
         if target == target_of(row):
             return entered(replace(door, chosen=row.key))
     return door, None
 
 
-def choose_by_lines(ask: Callable[[str], str], write: Callable[[str], None]) -> Go:
+def choose_by_lines(ask: Callable[[str], str], write: Callable[[str], None]) -> Place:
     """Look around for two seconds, print what there is with numbers, and return what was chosen.
 
     `ask` raises `EOFError` where there is nobody to answer.
@@ -146,19 +152,25 @@ def choose_by_lines(ask: Callable[[str], str], write: Callable[[str], None]) -> 
     door = asyncio.run(_look())
     for line in doorway_lines(door):
         write(line)
-    places = [row.url for row in door.rows if row.url is not None]
-    hint = "A number, an address or a code" + (", or Enter for 1" if places else "")
+    rows = numbered(door)
     while True:
-        answer = ask(f"{hint}: ").strip()
+        answer = ask("A number, an address or a code, or Enter for 1: ").strip() or "1"
         try:
-            if not answer and places:
-                return Go(places[0])
-            if answer.isdecimal() and answer.isascii() and 1 <= int(answer) <= len(places):
-                return Go(places[int(answer) - 1])
-            if answer:
+            if not (answer.isdecimal() and answer.isascii() and 1 <= int(answer) <= len(rows)):
                 return read_place(door, answer)
+            row = rows[int(answer) - 1]
+            if isinstance(row.does, Alone):
+                return Alone(_level(ask, door.level))
+            return row.does or Go(row.url or DEFAULT_URL)
         except ConfigurationError as error:
             write(f"{error}.")
+
+
+def _level(ask: Callable[[str], str], default: int) -> int:
+    while True:
+        answer = ask(f"Level, 1 to {MAX_LEVEL} [{default}]: ").strip() or str(default)
+        if answer.isdecimal() and answer.isascii() and 1 <= int(answer) <= MAX_LEVEL:
+            return int(answer)
 
 
 async def _look() -> Doorway:

@@ -14,6 +14,7 @@ from ttt_net.client.servers import Used
 from ttt_net.errors import ConfigurationError
 
 MAX_TYPED = 80
+MAX_LEVEL = 8
 _HERE = "here"
 _TYPE = "type"
 
@@ -27,6 +28,21 @@ class Go:
 
 
 @dataclass(frozen=True, slots=True)
+class Alone:
+    """Play the computer here, at a level from 1 up to 8."""
+
+    level: int
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """Start a server here, and join it."""
+
+
+Place = Go | Alone | Host
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """Something to choose, known by `key` whatever else comes and goes."""
 
@@ -35,6 +51,8 @@ class Row:
     detail: str
     url: str | None = None
     group: str = ""
+    does: Alone | Host | None = None
+    """What it leads to, if it is no server."""
 
 
 _NOTHING: Mapping[str, Found] = MappingProxyType({})
@@ -55,6 +73,8 @@ class Doorway:
     chosen: str | None = None
     """The key of the row that Enter means; None as long as nobody has moved: the first."""
     typed: str | None = None
+    level: int = 4
+    """How well the computer is to play."""
     notice: str = ""
     is_explained: bool = False
 
@@ -63,7 +83,13 @@ class Doorway:
         """What there is to choose, in order."""
         found = [*self._local(), *self._announced()]
         known = {row.url for row in found}
-        return (*found, *self._used_before(known), Row(_TYPE, "Type an address or a code", "", group="or"))
+        level = f"level {self.level} of {MAX_LEVEL}"
+        others = (
+            Row("computer", "Play the computer here", level, group="or", does=Alone(self.level)),
+            Row("host", "Start a server here", "for friends on this network", group="or", does=Host()),
+            Row(_TYPE, "Type an address or a code", "", group="or"),
+        )
+        return (*found, *self._used_before(known), *others)
 
     @property
     def row(self) -> Row:
@@ -158,11 +184,18 @@ def erased(door: Doorway) -> Doorway:
     return replace(door, typed=door.typed[:-1] if door.typed else None, notice="")
 
 
-def entered(door: Doorway) -> tuple[Doorway, Go | None]:
+def levelled(door: Doorway, by: int) -> Doorway:
+    """Return the doorway with a stronger or weaker computer."""
+    return replace(door, level=min(max(1, door.level + by), MAX_LEVEL), chosen="computer", typed=None, notice="")
+
+
+def entered(door: Doorway) -> tuple[Doorway, Place | None]:
     """Return what Enter leads to: another doorway, or where to go."""
     row = door.row
     if row.url is not None:
         return door, Go(row.url)
+    if row.does is not None:
+        return door, row.does
     if door.typed is None or not door.typed.strip():
         return replace(door, typed="", chosen=_TYPE), None
     try:
@@ -193,5 +226,5 @@ def explanation(door: Doorway) -> list[str]:
     return [
         why,
         "A firewall, a VPN, a guest network or another subnet can hide one.",
-        "Type the address that server.py shows, such as 192.168.1.20, or start a server here: python server.py",
+        "Type the address that server.py shows, such as 192.168.1.20, or start a server here.",
     ]

@@ -15,7 +15,7 @@ _MOST_NAME = 28
 _LEAST_FOR_ROWS = 7
 """Lines that are not the explanation's, however much there would be to explain."""
 _HEADINGS = {"found": "On this network", "used": "Used before", "or": "Or"}
-_KEYS = "arrows Enter choose   type an address   ? why so few   q leave"
+_KEYS = "arrows Enter choose   type an address   ? more   q leave"
 _KEYS_TYPING = "Enter join   Esc back"
 
 
@@ -94,11 +94,16 @@ def _page(body: list[Text], foot: list[Text], size: tuple[int, int]) -> Text:
     return page
 
 
+def numbered(door: Doorway) -> list[Row]:
+    """Return the rows that have a number where there are only lines: all but the one for typing."""
+    return [row for row in door.rows if row.url is not None or row.does is not None]
+
+
 def doorway_lines(door: Doorway) -> list[str]:
     """Return the same for terminals that only know lines: each row with the number that chooses it."""
     lines = []
     if not door.has_found:
         lines += explanation(door)
-    for number, row in enumerate((row for row in door.rows if row.url is not None), start=1):
+    for number, row in enumerate(numbered(door), start=1):
         lines.append(f"{number}. {row.name}, {row.detail.replace('  ', ', ')}")
     return lines

@@ -8,6 +8,8 @@ from ttt_net.messages import MAX_NAME_CELLS
 from ttt_net.text import clean, name_key
 
 HUMAN = "human"
+COMPUTER = "alphabeta"
+"""The strategy that plays every game well, and at every level."""
 AT_HOME = "this keyboard"
 """What stands in the place of a server's address."""
 _SIDES = 2
@@ -67,6 +69,11 @@ def local_of(given: argparse.Namespace, game: str) -> Local | None:
         raise ConfigurationError(f"--names {clean(given.names, 60)!r}: two different names with a comma between them")
     name, start = _game_and_start(game, given.start)
     return Local(name, (given.x or HUMAN, given.o or HUMAN), (names[0], names[1]), start)
+
+
+def against_computer(game: str) -> Local:
+    """Return a match of one person, who begins, against the strongest strategy; an unknown game raises as ever."""
+    return Local(_game_and_start(game, None)[0], (HUMAN, COMPUTER))
 
 
 def _game_and_start(name: str, start: str | None) -> tuple[str, str | None]:

@@ -13,14 +13,15 @@ from dataclasses import replace
 
 from ttt_net.client import identity
 from ttt_net.client.choose import choose_by_lines, choose_on_screen
-from ttt_net.client.doorway import Go
+from ttt_net.client.doorway import Alone, Go, Host, Place
 from ttt_net.client.events import Parting
 from ttt_net.client.inquiry_options import Inquiry
-from ttt_net.client.local_options import AT_HOME
-from ttt_net.client.options import Options, parse
+from ttt_net.client.local_options import AT_HOME, against_computer
+from ttt_net.client.options import DEFAULT_GAME, Options, parse
 from ttt_net.client.servers import remember_server, servers_used
 from ttt_net.client.sessions import Ending, Session, bot_session, glyphs_of, plain_session, screen_session, summarise
 from ttt_net.client.signals import raised
+from ttt_net.client.trust import trust_of
 from ttt_net.client.view import View
 from ttt_net.errors import Code, ConfigurationError
 from ttt_net.names import RULE, fitting_name
@@ -44,6 +45,11 @@ def main(argv: Sequence[str] | None, serve: Serve) -> int:
         options = parse(argv)
         if options.inquiry is not None:
             return _inquire(options, options.inquiry)
+        if not (options.is_address_given or options.local or options.is_hosting):
+            place = _place_for(options)
+            if place is None:
+                return OK
+            options = _going_to(place, options)
         if options.local is not None:
             return _play_locally(options, serve)
         if options.is_hosting:
@@ -106,11 +112,6 @@ def _play_locally(options: Options, serve: Serve) -> int:
 
 
 def _run(options: Options) -> int:
-    if not options.is_address_given:
-        place = _place_for(options)
-        if place is None:
-            return OK
-        options = replace(options, url=place.url, is_address_given=True, join=place.code or options.join)
     session = _session_for(options)
     name = _first_name(options)
     taken: set[str] = set()
@@ -133,7 +134,18 @@ def _run(options: Options) -> int:
             return _report(options, ending)
 
 
-def _place_for(options: Options) -> Go | None:
+def _going_to(place: Place, options: Options) -> Options:
+    match place:
+        case Go(url, code):
+            trust = trust_of(url, options.trust.fingerprint, is_insecure=options.trust.is_insecure)
+            return replace(options, url=url, trust=trust, is_address_given=True, join=code or options.join)
+        case Alone(level):
+            return replace(options, local=against_computer(options.game or DEFAULT_GAME), level=level)
+        case Host():
+            return replace(options, is_hosting=True)
+
+
+def _place_for(options: Options) -> Place | None:
     """Return where to go, or None if the person leaves; nobody who cannot be asked is kept waiting."""
     if options.bot is None and _is_on_screen(options):
         from ttt_net.client.screen import Screen
