@@ -71,7 +71,7 @@ def slow_win_by_fours(game: LineGame, own: int, other: int, fours: int) -> int |
 @pytest.mark.parametrize("name", ["gomoku", "mnk:9x9,4", "mnk:19x19,6", "mnk:11x7,3"])
 def test_patterns_after_marks_come_and_go_are_those_of_the_position(name: str) -> None:
     game, rng = line_game(name), random.Random(3)
-    search, kept = a_search(game), slice(patterns.HASH, patterns.RANDOM)
+    search, kept = a_search(game), slice(patterns.SCORE, patterns.RANDOM)
     for stones in (3, 9, 5, 10):
         state, fresh = random_position(game, stones, rng), a_search(game)
         search._hold(state)

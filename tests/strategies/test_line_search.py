@@ -6,10 +6,12 @@ import pytest
 
 from tests.strategies.oracle import Oracle
 from ttt_net.games import Game, find_game
+from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies import Limit, engine, find_strategy
 from ttt_net.strategies.alphabeta import PlainSearch
 from ttt_net.strategies.deepening import Deepening
-from ttt_net.strategies.strategy import WIN, Effort, is_decided, plies_to_end
+from ttt_net.strategies.strategy import DECIDED, WIN, Effort, is_decided, plies_to_end
+from ttt_net.strategies.threats import own_and_other, wins
 
 pytest.importorskip("numba")
 
@@ -125,3 +127,49 @@ def test_it_beats_tactics_on_qubic() -> None:
             state = game.result(state, player(game, state, Limit(nodes=20_000)).move)
         points += game.utility(state, side)
     assert points == 4
+
+
+@pytest.mark.parametrize("name", ["qubic", "scorefour"])
+def test_wins_by_threats_are_those_that_trying_all_of_them_finds(name: str) -> None:
+    game, rng, found = find_game(name), random.Random(9), 0
+    assert isinstance(game, LineGame)
+    for plies in [10, 14, 18] * 6:
+        state = random_state(game, plies, rng)
+        search = engine.line_search(game, Effort(Limit()), rng)
+        assert search is not None
+        line, slow = search.forced_win(state), slow_win_by_threats(game, state, 2)
+        found += slow is not None
+        assert (line is not None and len(line) <= 5) == (slow is not None)
+        if line is not None:
+            assert slow is None or len(line) == slow
+            for move in line:
+                state = game.result(state, move)
+            assert state.has_line
+    assert 2 < found < 16
+
+
+def slow_win_by_threats(game: LineGame, state: LineState, threats: int) -> int | None:
+    """The fewest plies in which the side to move wins by threats alone, found by the rules; None without one."""
+    if wins(game, state, *own_and_other(state)):
+        return 1
+    best = None
+    for move in game.actions(state) if threats else ():
+        child = game.result(state, move)
+        own, other = own_and_other(child)
+        replies = wins(game, child, other, own)
+        if game.is_terminal(child) or not replies or wins(game, child, own, other):
+            continue
+        reply = game.result(child, min(replies))
+        rest = slow_win_by_threats(game, reply, threats - 1 if len(replies) == 1 else 0)
+        if rest is not None and (best is None or rest + 2 < best):
+            best = rest + 2
+    return best
+
+
+@pytest.mark.parametrize(("name", "value"), [("mnk:4x4,4", 0), ("mnk:5x4,4", 0), ("mnk:6x5,4", 1), ("tictactoe3d", 1)])
+def test_the_values_of_small_games_are_proved(name: str, value: int) -> None:
+    game = find_game(name)
+    choice = find_strategy("alphabeta")(game, game.initial, Limit(ms=60_000))
+    assert choice.value is not None
+    assert (choice.value >= DECIDED) == (value == 1)
+    assert value == 1 or (choice.exact and choice.value == 0)

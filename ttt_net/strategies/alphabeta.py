@@ -19,7 +19,7 @@ from ttt_net.games import Game, Move
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies.connect4 import Connect4Solver
 from ttt_net.strategies.deepening import INFINITY, Deepening, Search
-from ttt_net.strategies.engine import is_connect4, line_search
+from ttt_net.strategies.engine import is_connect4, is_installed, is_provable, line_search
 from ttt_net.strategies.heuristic import estimator, promise
 from ttt_net.strategies.strategy import (
     DECIDED,
@@ -44,6 +44,9 @@ MAX_ENTRIES = 1 << 20
 
 SOLVER_SHARE = 0.7
 """How much of its time it lets the exact solver try, before it looks ahead as far as it can in the rest."""
+
+PROOF_SHARE = 0.4
+"""How much of its time it tries to prove the value of a position of a small game, before it estimates."""
 
 
 class Bound(Enum):
@@ -86,6 +89,14 @@ class AlphaBeta:
             choice = self._solved(game, state, limit)
             if choice is not None:
                 return choice
+            if limit.ms is not None:
+                limit = replace(limit, ms=max(0, limit.ms - round(watch.counts().ms)))
+        if is_provable(game) and is_installed() and limit.depth is None:
+            assert isinstance(state, LineState)
+            share = limit if limit.ms is None else replace(limit, ms=round(limit.ms * PROOF_SHARE))
+            proof = deepening(game, share, self._rng).prove(state)
+            if proof is not None:
+                return proof
             if limit.ms is not None:
                 limit = replace(limit, ms=max(0, limit.ms - round(watch.counts().ms)))
         return deepening(game, limit, self._rng).choose(state)

@@ -23,6 +23,8 @@ SHIPPED = Path(__file__).with_name("connect4.book")
 WIDTH, HEIGHT = 7, 6
 OFFSET = 32
 """What is added to a score so that it is stored as a byte without a sign."""
+LARGEST = 21
+"""No score is larger, for either side."""
 ENTRY_BYTES = 5
 """What an entry takes before compression: four bytes of its key, one of its score."""
 
@@ -100,12 +102,18 @@ def followers(game: LineGame, state: LineState) -> Iterable[LineState]:
 
 
 def backed_up(game: LineGame, levels: list[dict[int, LineState]], deepest: Mapping[int, int]) -> dict[int, int]:
-    """Return the scores of all levels, from those of the last one: each the best that a move leads to."""
-    scores = dict(deepest)
+    """Return the scores of all levels that follow from what is known of the last one.
+
+    A score is the best that a move leads to. While some of the last level are not known there is a least and a most
+    that it can be; the two often meet all the same.
+    """
+    bounds = {key: (deepest[key], deepest[key]) if key in deepest else (-LARGEST, LARGEST) for key in levels[-1]}
     for level in reversed(levels[:-1]):
         for key, state in level.items():
             after = list(followers(game, state))
-            wins_at_once = len(after) < len(game.actions(state))
-            won = (43 - state.ply) // 2
-            scores[key] = won if wins_at_once else max(-scores[key_of(child)] for child in after)
-    return scores
+            if len(after) < len(game.actions(state)):
+                bounds[key] = ((43 - state.ply) // 2,) * 2  # a win at once
+            else:
+                below = [bounds[key_of(child)] for child in after]
+                bounds[key] = max(-most for _, most in below), max(-least for least, _ in below)
+    return {key: least for key, (least, most) in bounds.items() if least == most}

@@ -34,6 +34,9 @@ PLAYOUTS = "ttt_net.strategies.compiled.playout_tree"
 SMALL = 12
 """Boards of so many cells are small enough for plain Python, and nobody has to wait for anything to load."""
 
+PROVABLE = 36
+"""Cells of a board whose true value the compiled search may find; its table is larger for these."""
+
 LOADING_SHARE = 0.5
 """How much of its time a search waits at most for what is compiled, before it begins in plain Python."""
 
@@ -57,6 +60,11 @@ def is_installed() -> bool:
 def is_compiled(game: Game[Any]) -> TypeGuard[LineGame]:
     """Tell whether there are compiled searches of the game: it is a line game of 13 to 64 cells."""
     return is_line_game(game) and SMALL < game.size <= 64
+
+
+def is_provable(game: Game[Any]) -> TypeGuard[LineGame]:
+    """Tell whether the compiled search has a chance to see the whole game: it has up to 36 cells."""
+    return is_compiled(game) and game.size <= PROVABLE
 
 
 def is_large(game: Game[Any]) -> TypeGuard[LineGame]:

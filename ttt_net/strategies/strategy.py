@@ -119,6 +119,7 @@ class Effort:
         self._started = time.monotonic()
         self._deadline = float("inf") if limit.ms is None else self._started + limit.ms / 1000
         self.max_nodes = UNLIMITED if limit.nodes is None else limit.nodes
+        self.max_depth = limit.depth
         self._cancelled = limit.cancelled
 
     def spend(self) -> None:

@@ -15,6 +15,7 @@ from ttt_net.strategies.compiled.patterns import (
     BUDGET,
     CUTS,
     END,
+    FOURS,
     FOURS_LEFT,
     GUESSES,
     HASH,
@@ -54,7 +55,7 @@ TABLE = MOVES + MOST_DEPTH * MOST_CELLS
 LINES = TABLE + (2 << LOG_TABLE)
 
 DEPTH_OF_FOURS = 10
-"""Fours of one side that are looked ahead at each node: 19 plies."""
+"""Fours of one side that are looked ahead at each node, if the depth is not limited: 21 plies."""
 NODES_OF_FOURS = 200
 """Positions that this may take at a node."""
 LOOKED_AT = 14
@@ -184,7 +185,7 @@ def search(side, stones, depth, alpha, beta, block):
     guesses, best, best_move, floor = peek(block, GUESSES), -INFINITY, NO_MOVE, alpha
     if forced == NO_MOVE:
         poke(block, FOURS_LEFT, U(NODES_OF_FOURS))
-        won = win_by_fours(side, stones, DEPTH_OF_FOURS, block)
+        won = win_by_fours(side, stones, types.int64(peek(block, FOURS)), block)
         if won == STOPPED:
             return STOPPED
         if won != 0 or depth <= 0:

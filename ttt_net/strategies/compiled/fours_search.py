@@ -38,6 +38,7 @@ class FoursSearch:
         self.game, self.effort = game, effort
         self._block = empty_board(game).copy()
         self._block[patterns.BUDGET] = effort.max_nodes
+        self._block[patterns.FOURS] = kernel.DEPTH_OF_FOURS if effort.max_depth is None else 0
         self._address = np.uint64(self._block.ctypes.data)
         self._held = game.initial
 

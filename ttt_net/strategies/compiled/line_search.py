@@ -9,9 +9,16 @@ from ttt_net.games import Move
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies.compiled import lines as kernel
 from ttt_net.strategies.compiled.watch import watching
+from ttt_net.strategies.engine import is_provable
 from ttt_net.strategies.heuristic import line_worth, promise
 from ttt_net.strategies.strategy import DECIDED, WIN, Effort, Stopped
 from ttt_net.strategies.threats import own_and_other
+
+MOST_THREATS = 24
+"""The longest win by threats that is looked for before all else has so many, and one move more."""
+
+NODES_OF_THREATS = 200_000
+"""What that may cost, about a twentieth of a second."""
 
 
 class LineSearch:
@@ -19,7 +26,10 @@ class LineSearch:
 
     def __init__(self, game: LineGame, effort: Effort, rng: random.Random) -> None:
         self.game, self.effort = game, effort
-        self._block = block = np.zeros(kernel.TABLE + (2 * kernel.ENTRY << kernel.LOG_BUCKETS), dtype=np.uint64)
+        log_buckets = 20 if is_provable(game) else 16
+        self._block = block = np.zeros(kernel.TABLE + (2 * kernel.ENTRY << log_buckets), dtype=np.uint64)
+        block[kernel.LOG_BUCKETS] = log_buckets
+        block[kernel.THREATS] = kernel.DEPTH_OF_THREATS if effort.max_depth is None else 0
         block[kernel.BUDGET] = effort.max_nodes
         block[kernel.FULL] = game.full
         block[kernel.FLOOR] = sum(1 << move for move in game.actions(game.initial))
@@ -47,7 +57,17 @@ class LineSearch:
         return sorted(self.game.actions(state), key=lambda move: -int(self._block[merits + move]))
 
     def forced_win(self, state: LineState) -> tuple[Move, ...] | None:
-        """Return None."""
+        """Return the play of a win by threats, the shortest of its kind, if there is one; raises `Stopped`."""
+        own, other = map(np.uint64, own_and_other(state))
+        self._block[kernel.THREATS_LEFT] = NODES_OF_THREATS
+        for threats in range(MOST_THREATS + 1):
+            self._block[kernel.NODES] = self.effort.nodes
+            won = int(kernel.win_by_threats(own, other, state.ply, threats, np.uint64(self._block.ctypes.data)))
+            self.effort.nodes = int(self._block[kernel.NODES])
+            if won == kernel.STOPPED:
+                raise Stopped
+            if won:
+                return tuple(int(move) for move in self._block[kernel.PLAY + state.ply : kernel.PLAY + won])
         return None
 
     def value_of_move(self, state: LineState, move: Move, depth: int, alpha: int, beta: int) -> int:

@@ -21,15 +21,30 @@ COMPLETE = 255
 NO_MOVE = 255
 
 # The block of memory: single words; what a line is worth by its marks; how good each cell has been, for either side;
-# the lines; and the table, in buckets of two entries of three words.
-NODES, BUDGET, GUESSES, CUTS, HITS, FULL, FLOOR, FALL, LINE_COUNT = range(9)
-WORTH, MERIT, LINES = 16, 32, 160
+# the winning play that was found; the lines; positions known to have none such; and the table, in
+# buckets of two entries of three words.
+NODES, BUDGET, GUESSES, CUTS, HITS, FULL, FLOOR, FALL, LINE_COUNT, THREATS_LEFT, THREATS, LOG_BUCKETS = range(12)
+WORTH, MERIT, PLAY, LINES = 16, 32, 160, 232
 MOST_LINES = 512
-TABLE = LINES + MOST_LINES
-LOG_BUCKETS = 16
+FAILED = LINES + MOST_LINES
+LOG_FAILED = 12
+TABLE = FAILED + (1 << LOG_FAILED)
 ENTRY = 3
 
 EXACT, LOWER, UPPER = 0, 1, 2
+
+DEPTH_OF_THREATS = 12
+"""Threats of one side that are looked ahead where a search of no limited depth ends: 25 plies."""
+NODES_OF_THREATS = 50
+"""Positions that this may take."""
+
+
+@njit(inline="always")
+def mixed(own, other):
+    """Return 64 bits that differ between positions, each of them by chance."""
+    word = (own * U(0x9E3779B97F4A7C15)) ^ ((other + ONE) * U(0xC2B2AE3D27D4EB4F))
+    word ^= word >> U(29)
+    return word * U(0xBF58476D1CE4E5B9)
 
 
 @njit(inline="always")
@@ -89,6 +104,56 @@ def threatening(own, other, block):
     return cells
 
 
+@njit(types.int64(types.uint64, types.uint64, types.int64, types.int64, types.uint64), nogil=True, cache=True)
+def win_by_threats(own, other, stones, threats, block):
+    """Return how many marks are on the board when `own`, to move, has won by threats, or 0, or `STOPPED`.
+
+    Each move but the last, up to `threats` of them, leaves one reply. The play is in the block, from `stones` on.
+    """
+    nodes = peek(block, NODES) + ONE
+    if nodes > peek(block, BUDGET):
+        return STOPPED
+    poke(block, NODES, nodes)
+    moves = legal_cells(own | other, block)
+    winning = completing(own, other, block) & moves
+    if winning != ZERO:
+        poke(block, PLAY + stones, count_ones((winning & (ZERO - winning)) - ONE))
+        return stones + 1
+    left = peek(block, THREATS_LEFT)
+    if threats == 0 or left == ZERO:
+        return 0
+    poke(block, THREATS_LEFT, left - ONE)
+    forced = completing(other, own, block) & moves
+    if forced != ZERO:
+        moves = forced if (forced & (forced - ONE)) == ZERO else ZERO
+    moves &= threatening(own, other, block)
+    if moves == ZERO:
+        return 0
+    key = mixed(own, other)
+    slot = FAILED + types.int64(key >> U(64 - LOG_FAILED))
+    known = peek(block, slot)
+    if (known >> U(8)) == (key >> U(8)) and (known & U(255)) >= U(threats):
+        return 0
+    while moves != ZERO:
+        bit = moves & (ZERO - moves)
+        moves ^= bit
+        mine = own | bit
+        after = legal_cells(mine | other, block)
+        replies = completing(mine, other, block) & after
+        if replies == ZERO or (completing(other, mine, block) & after) != ZERO:
+            continue
+        reply = replies & (ZERO - replies)
+        won = win_by_threats(mine, other | reply, stones + 2, threats - 1 if replies == reply else 0, block)
+        if won != 0:
+            if won != STOPPED:
+                poke(block, PLAY + stones, count_ones(bit - ONE))
+                poke(block, PLAY + stones + 1, count_ones(reply - ONE))
+            return won
+    if peek(block, THREATS_LEFT) != ZERO:
+        poke(block, slot, ((key >> U(8)) << U(8)) | U(threats))
+    return 0
+
+
 @njit(inline="always")
 def most_promising(moves, attacks, defences, merits, block):
     """Return the move to try next: threats that also stop one, then threats, then stops; of these the best merit."""
@@ -111,18 +176,15 @@ def most_promising(moves, attacks, defences, merits, block):
 
 
 @njit(inline="always")
-def bucket_of(own, other):
+def bucket_of(own, other, block):
     """Return where the table keeps a position."""
-    mixed = (own * U(0x9E3779B97F4A7C15)) ^ ((other + ONE) * U(0xC2B2AE3D27D4EB4F))
-    mixed ^= mixed >> U(29)
-    mixed *= U(0xBF58476D1CE4E5B9)
-    return TABLE + 2 * ENTRY * types.int64(mixed >> U(64 - LOG_BUCKETS))
+    return TABLE + 2 * ENTRY * types.int64(mixed(own, other) >> (U(64) - peek(block, LOG_BUCKETS)))
 
 
 @njit(types.int64(types.uint64, types.uint64, types.uint64), inline="always")
 def find(own, other, block):
     """Return where the entry of a position is, or 0."""
-    at = bucket_of(own, other)
+    at = bucket_of(own, other, block)
     if peek(block, at) == own and peek(block, at + 1) == other and peek(block, at + 2) != ZERO:
         return at
     at += ENTRY
@@ -137,7 +199,7 @@ def remember(own, other, depth, bound, value, move, block):
     word = ONE | U(bound) << U(1) | U(depth) << U(3) | U(move) << U(11) | U(value + INFINITY) << U(19)
     at = find(own, other, block)
     if at == 0:
-        at = bucket_of(own, other)
+        at = bucket_of(own, other, block)
         if ((peek(block, at + 2) >> U(3)) & U(255)) > U(depth):
             at += ENTRY
     poke(block, at, own)
@@ -185,7 +247,20 @@ def search(own, other, stones, depth, alpha, beta, block):
         moves = forced
     elif depth <= 0:
         poke(block, GUESSES, peek(block, GUESSES) + ONE)
-        return estimate(own, other, block)
+        poke(block, THREATS_LEFT, U(NODES_OF_THREATS))
+        threats = types.int64(peek(block, THREATS))
+        won = win_by_threats(own, other, stones, threats, block)
+        if won == 0:
+            # Where the other side threatens to win in this way no estimate means anything: one ply more, then.
+            poke(block, THREATS_LEFT, U(NODES_OF_THREATS if depth == 0 else 0))
+            threat = win_by_threats(other, own, stones, threats, block) if depth == 0 and threats else 0
+            if threat == 0:
+                return estimate(own, other, block)
+            won = threat if threat == STOPPED else 0
+        if won == STOPPED:
+            return STOPPED
+        if won != 0:
+            return WIN - won
 
     guesses, best, best_cell, floor = peek(block, GUESSES), -INFINITY, NO_MOVE, alpha
     merits = MERIT + 64 * (stones & 1)

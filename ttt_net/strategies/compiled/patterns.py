@@ -20,7 +20,7 @@ COMPLETES, THREATENS, RANK = U(0xFF), U(0xFF00), U(16)
 # The block of memory: single words; two words for the sides each; what a line contributes and is worth by its marks;
 # then the cells. Where the lines lie, whose number depends on the game, is in words of its own: the lines through each
 # cell, the cells of each line, the marks of each side in each line.
-NODES, BUDGET, GUESSES, CUTS, HITS, SIZE, IN_LINE, HASH, OPEN, THROUGH, CELLS_OF, MARKS, FOURS_LEFT = range(13)
+NODES, BUDGET, GUESSES, CUTS, HITS, SIZE, IN_LINE, HASH, OPEN, THROUGH, CELLS_OF, MARKS, FOURS_LEFT, FOURS = range(14)
 SCORE, LACK_ONE = 14, 16
 CONTRIBUTION = 18
 WORTH = CONTRIBUTION + MOST_IN_LINE + 1
@@ -36,7 +36,7 @@ def mark(cell, side, step, block):
     """Put a mark of a side into an empty cell if `step` is 1, or take it away again if it is -1."""
     poke(block, OWNER + cell, U(side + 1) if step > 0 else ZERO)
     poke(block, HASH, peek(block, HASH) ^ peek(block, RANDOM + side * MOST_CELLS + cell))
-    length, sign = types.int64(peek(block, IN_LINE)), U(step)
+    length, sign = types.int64(peek(block, IN_LINE)), ONE if step > 0 else ZERO - ONE
     through, cells_of = types.int64(peek(block, THROUGH)), types.int64(peek(block, CELLS_OF))
     marks = types.int64(peek(block, MARKS))
     for n in range(types.int64(peek(block, STARTS + cell)), types.int64(peek(block, STARTS + cell + 1))):

@@ -1,0 +1,120 @@
+"""What is compiled, against the same source run by the interpreter: the same nodes, and the same memory afterwards."""
+
+import random
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ttt_net.games import find_game
+from ttt_net.games.line import LineGame, LineState
+from ttt_net.strategies.strategy import WIN, Effort, Limit
+from ttt_net.strategies.threats import own_and_other
+
+pytest.importorskip("numba")
+
+import numpy as np
+
+from ttt_net.strategies.compiled import connect4, fours, lines, patterns
+from ttt_net.strategies.compiled.connect4_search import columns_of
+from ttt_net.strategies.compiled.fours_search import FoursSearch
+from ttt_net.strategies.compiled.line_search import LineSearch
+
+
+def uncompiled(*modules: ModuleType) -> dict[str, Any]:
+    """Run the source of kernels without a compiler; return all their names. A block is then the array itself."""
+
+    def number(*arguments: Any) -> Any:
+        return np.int64(arguments[0]) if len(arguments) == 1 and not callable(arguments[0]) else None
+
+    def njit(*arguments: Any, **options: Any) -> Any:
+        return lambda function: function
+
+    def poke(block: Any, index: int, value: Any) -> None:
+        block[index] = np.uint64(value & 0xFFFFFFFFFFFFFFFF if isinstance(value, int) else value)
+
+    names: dict[str, Any] = {}
+    ours: dict[str, Any] = {
+        "njit": njit,
+        "types": SimpleNamespace(int64=number, uint64=number, void=number),
+        "peek": lambda block, index: block[index],
+        "poke": poke,
+        "count_ones": lambda bits: np.uint64(int(bits).bit_count()),
+        "leading_zeros": lambda bits: np.uint64(64 - int(bits).bit_length()),
+    }
+    for module in modules:
+        path = Path(str(module.__file__))
+        source = [line for line in path.read_text().splitlines() if not line.startswith("from numba")]
+        names |= ours
+        exec(compile("\n".join(source), path, "exec"), names)
+        ours |= {name: value for name, value in names.items() if getattr(value, "__globals__", None) is names}
+        names |= ours  # not what the module has imported compiled
+    return names
+
+
+@pytest.fixture(autouse=True)
+def _words_that_overflow_as_they_do_when_compiled() -> Any:
+    with np.errstate(over="ignore"):
+        yield
+
+
+def line_game(name: str) -> LineGame:
+    game = find_game(name)
+    assert isinstance(game, LineGame)
+    return game
+
+
+def random_state(game: LineGame, plies: int, seed: int) -> LineState:
+    rng = random.Random(seed)
+    while True:
+        state = game.initial
+        while state.ply < plies and not game.is_terminal(state):
+            state = game.result(state, rng.choice(game.actions(state)))
+        if not game.is_terminal(state):
+            return state
+
+
+@pytest.mark.parametrize(
+    ("name", "plies", "depth"), [("mnk:4x3,3", 2, 5), ("mnk:4x4,4", 6, 3), ("connect:5x5,4", 8, 5), ("qubic", 12, 1)]
+)
+def test_the_search_of_small_boards(name: str, plies: int, depth: int) -> None:
+    game, search, nodes = line_game(name), uncompiled(lines)["search"], 0
+    for seed in range(4):
+        state = random_state(game, plies, seed)
+        blocks = [LineSearch(game, Effort(Limit()), random.Random(2))._block for _ in range(2)]
+        for block in blocks:
+            block[lines.LOG_BUCKETS] = 8
+        own, other = map(np.uint64, own_and_other(state))
+        compiled = lines.search(own, other, plies, depth, -WIN, WIN, np.uint64(blocks[0].ctypes.data))
+        assert search(own, other, plies, depth, -WIN, WIN, blocks[1]) == compiled
+        assert (blocks[0] == blocks[1]).all()
+        nodes += int(blocks[0][lines.NODES])
+    assert nodes > 20
+
+
+def test_the_search_of_large_boards() -> None:
+    game, search, nodes = line_game("mnk:5x5,4"), uncompiled(patterns, fours)["search"], 0
+    for seed in range(4):
+        state, blocks = random_state(game, 4, seed), []
+        for _ in range(2):
+            made = FoursSearch(game, Effort(Limit()), random.Random(2))
+            made._hold(state)
+            blocks.append(made._block)
+        compiled = fours.search(0, 4, 2, -WIN, WIN, np.uint64(blocks[0].ctypes.data))
+        assert search(0, 4, 2, -WIN, WIN, blocks[1]) == compiled
+        assert (blocks[0] == blocks[1]).all()
+        nodes += int(blocks[0][patterns.NODES])
+    assert nodes > 20
+
+
+def test_the_solver_of_connect_four() -> None:
+    game, solve = line_game("connect4"), uncompiled(connect4)["solve"]
+    for plies, seed in ((24, 1), (26, 2), (30, 3)):
+        state = random_state(game, plies, seed)
+        blocks = [np.zeros(connect4.TABLE + (2 << 8), dtype=np.uint64) for _ in range(2)]
+        for block in blocks:
+            block[connect4.LOG], block[connect4.BUDGET] = 8, 1 << 62
+        compiled = connect4.solve(*columns_of(state), -21, 21, np.uint64(blocks[0].ctypes.data))
+        assert solve(*columns_of(state), -21, 21, blocks[1]) == compiled
+        assert (blocks[0] == blocks[1]).all()
