@@ -42,6 +42,8 @@ def test_axe_finds_nothing(place: Place, colours: str) -> None:
         visitor.seek("connect4", "3+2")
     for visitor in (ann, bob):
         visitor.page.locator("main.match").wait_for()
+        visitor.page.locator("summary", has_text="Chat").click()
+        visitor.page.locator(".phrases").wait_for()
         found += faults(visitor)
     ann.press("Call off")
     bob.until("Called off")

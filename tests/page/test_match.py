@@ -25,6 +25,7 @@ def test_two_browsers_play_a_whole_match_and_a_rematch(place: Place) -> None:
     second.play(4)
     first.await_turn()
     assert first.cell(4).get_attribute("aria-label") == "row 2 column 2, X, last move"
+    assert first.page.locator(".score").all_inner_texts() == ["0", "1"]
 
 
 def test_a_finger_plays_on_a_phone(place: Place) -> None:
@@ -124,6 +125,13 @@ def test_draws_take_backs_and_resigning_are_asked_and_answered(place: Place) -> 
     first.press("Resign")
     first.page.get_by_role("dialog").get_by_role("button", name="Resign").click()
     second.until("You won")
+
+
+def test_one_who_is_left_alone_is_told_for_how_long(place: Place) -> None:
+    first, second = place.pair("tictactoe", "3+2")
+    second.page.context.close()
+    first.page.get_by_text("s you need not wait any more.").wait_for()
+    assert first.page.locator(".tag.away").count() == 1
 
 
 def test_moves_are_read_out(place: Place) -> None:

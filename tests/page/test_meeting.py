@@ -49,6 +49,38 @@ def test_a_challenge_is_seen_and_accepted(place: Place) -> None:
     ann.page.locator("main.match").wait_for()
 
 
+def test_without_a_name_one_plays_as_a_guest(place: Place) -> None:
+    ann = place.visitor()
+    ann.page.goto(place.url)
+    ann.press("Play as a guest")
+    ann.page.get_by_role("button", name="guest-").wait_for()
+
+
+def test_players_talk_by_phrases_and_by_typing_and_can_be_muted(place: Place) -> None:
+    first, second = place.pair()
+    first.press("Good luck!")
+    second.page.locator(".lines p", has_text="Good luck!").wait_for()
+    second.page.get_by_label("To your opponent").fill("<b>and to you</b>")
+    second.page.keyboard.press("Enter")
+    line = first.page.locator(".lines p", has_text="<b>and to you</b>")
+    line.get_by_role("button", name="Mute").click()
+    line.wait_for(state="detached")
+    first.page.locator(".toast", has_text="You hear no more from").wait_for()
+
+
+def test_a_private_match_is_watched_by_its_link(place: Place) -> None:
+    ann = place.visitor().come("Ann")
+    ann.press("Invite a friend")
+    address = ann.page.get_by_label("Address of the invitation").input_value()
+    place.visitor().come("Bob", address.removeprefix(place.url))
+    ann.page.locator("main.match").wait_for()
+    ann.page.evaluate("navigator.clipboard.writeText = text => { window.copied = text }")
+    ann.page.get_by_role("button", name="Share a link to watch").click()
+    ann.page.locator(".toast", has_text="The link is copied.").wait_for()
+    carl = place.visitor().come("Carl", ann.page.evaluate("window.copied").removeprefix(place.url))
+    carl.page.get_by_text("You are watching.").wait_for()
+
+
 def test_a_third_one_watches_and_goes_on_to_the_rematch(place: Place) -> None:
     first, second = place.pair()
     match = first.page.url.removeprefix(place.url)

@@ -17,7 +17,7 @@ export function chat(app, match) {
     "details.panel.chat",
     { key: "chat", open: app.isWide || match.chat.length > 0 },
     h("summary", match.chat.length ? `Chat (${match.chat.length})` : "Chat"),
-    h("ul.lines", { role: "log", label: "Chat" }, match.chat.map((line) => spoken(app, match, line))),
+    h("div.lines", { role: "log", label: "Chat" }, h("div", match.chat.map((line) => spoken(app, match, line)))),
     h("div.phrases", Object.entries(PHRASES).map(([phrase, text]) => button(text, () => say({ phrase }), "chip"))),
     h(
       "form.row",
@@ -38,5 +38,5 @@ export function chat(app, match) {
 function spoken(app, match, { by, text }) {
   const isMe = by.name === app.state.you?.name;
   const mute = button("mute", () => app.mute(match, by.name), "plain mute", `Mute ${by.name}`);
-  return h("li", h("strong", isMe ? "You" : by.name), h("span", text), !isMe && mute);
+  return h("p", h("strong", isMe ? "You" : by.name), h("span", text), !isMe && mute);
 }
