@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.server.peer import said
 from tests.server.running import Server, running, until
 from ttt_net.server.limits import Limits
 from ttt_net.server.rate import Rate
@@ -438,3 +439,64 @@ async def test_a_match_that_cannot_be_read_is_refused_and_hurts_no_other(tmp_pat
         assert (await again.answer(request))["code"] == "storage"
         assert (await carl.answer(unknown))["code"] == "unknown_match"
         assert server.tables == {}
+
+
+async def test_an_adjourned_match_is_taken_up_again_after_a_restart_with_the_clock_as_it_was(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        first, second, match = await server.pair(games=["gomoku"], time={"initial_ms": 180_000})
+        await first.play(match, (first, 3), (second, 4), (first, 5))
+        second.abort()
+        away = (await first.hear("presence", online=False))["away"]
+        assert away["claim_in_ms"] > 0
+        assert await first.refused("claim", match=match, kind="adjourn") == "opponent_here"
+        server.later(away["claim_in_ms"] + 1)
+        await first.ok("claim", match=match, kind="adjourn")
+        left_ms = (await first.hear("adjourned"))["clock"]["remaining_ms"]
+    async with running(tmp_path) as server:
+        back = [await server.connect() for _ in range(2)]
+        for peer, before in zip(back, (first, second), strict=True):
+            assert (await peer.hello(token=before.token))["matches"] == [match]
+        ann, bob = back
+        assert (await ann.resume(match))["adjourned"] is True
+        server.later(3_600_000)
+        snapshot = await bob.resume(match)
+        assert snapshot["clock"] == {"remaining_ms": left_ms, "running": None}
+        await bob.ok("play", match=match, ply=3, move=6)
+        assert (await ann.hear("played"))["clock"]["running"] == 0
+
+
+async def test_whoever_waits_out_the_grace_claims_the_win(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        first, second, match = await server.pair(games=["gomoku"])
+        await first.play(match, (first, 3), (second, 4))
+        await second.close()
+        away = (await first.hear("presence", online=False))["away"]
+        assert away["on_purpose"] is True
+        server.later(away["claim_in_ms"])
+        await first.ok("claim", match=match, kind="win")
+        ended = await first.hear("ended")
+        assert (ended["winner"], ended["reason"]) == (0, "abandon")
+
+
+async def test_two_hundred_watchers_keep_no_player_waiting(tmp_path: Path) -> None:
+    """None of them reads a byte: what they leave unread is the server's to bound, and the players notice nothing."""
+    limits = Limits(max_per_address=1_000, stalled_s=1_000, dead_after_s=1_000)
+    async with running(tmp_path, limits) as server:
+        first, second, match = await server.pair(games=["gomoku"])
+        watchers = []
+        for number in range(200):
+            watchers.append(await server.raw())
+            await watchers[-1].hello(f"Watcher{number}")
+            await watchers[-1].send(said("watch", 2, match=match))
+        table = server.tables[match]
+        await until(lambda: table.audience.watchers == 200)
+        await first.hear("watching", watchers=200)
+        for ply in range(100):
+            mover, other = (first, second) if ply % 2 == 0 else (second, first)
+            await mover.ok("play", match=match, ply=ply, move=11 * ply % 225)  # makes no five
+            await other.hear("played", ply=ply + 1)
+            if ply == 50:
+                for watcher in watchers[:50]:
+                    watcher.close()
+                await first.hear("watching", watchers=150)
+        assert table.audience.watchers <= 150

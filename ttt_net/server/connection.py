@@ -7,6 +7,7 @@ waited for: what cannot be sent is buffered up to a bound, and then the connecti
 
 import asyncio
 import logging
+import math
 import socket
 from collections.abc import Callable
 from io import BytesIO
@@ -68,6 +69,7 @@ class Connection(asyncio.Protocol):
     """A client's socket. `send` and `close` never wait and never raise."""
 
     __slots__ = (
+        "_asked_s",
         "_behind_since_s",
         "_bucket",
         "_closing_since_s",
@@ -98,6 +100,8 @@ class Connection(asyncio.Protocol):
         self._behind_since_s: float | None = None
         self._closing_since_s: float | None = None
         self._pinged_s: float | None = None
+        self._asked_s = -math.inf
+        """When the way was measured last: at first as soon as there is a player, whose clock may run soon."""
         self.lag_ms = 0
         """How long a message and its answer are on the network, as pings measure it."""
         self.opened_s = self._heard_s = loop.time()
@@ -256,7 +260,7 @@ class Connection(asyncio.Protocol):
         self._transport.abort()
 
     def tick(self, now_s: float) -> None:
-        """Look after this connection, about once a second: ping the silent, drop the dead, the stalled, the mute."""
+        """Look after this connection, about once a second: measure the way, drop the dead, the stalled, the mute."""
         limits = self._hub.limits
         if self._closing_since_s is not None:
             if now_s - self._closing_since_s > limits.closing_s:
@@ -271,8 +275,8 @@ class Connection(asyncio.Protocol):
         elif self._behind_since_s is not None and now_s - self._behind_since_s > limits.stalled_s:
             self.close(Closing.TOO_SLOW)
             self.abort()
-        elif now_s - self._heard_s > limits.ping_after_s and self._pinged_s is None:
-            self._pinged_s = now_s
+        elif now_s - self._asked_s > limits.ping_after_s and self._pinged_s is None:
+            self._pinged_s = self._asked_s = now_s
             self._protocol.send_ping(b"")
             self._flush()
 
