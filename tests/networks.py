@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PATIENCE_S = 20
+PATIENCE_S = 60
 """How long a test waits for what must come; only a hang takes that long."""
 _number = itertools.count()
 

@@ -129,6 +129,20 @@ def test_two_people_share_one_screen(environment: dict[str, str]) -> None:
     assert terminal.ends() == 0
 
 
+def test_two_strategies_are_watched_on_the_screen(environment: dict[str, str]) -> None:
+    terminal = Terminal(["--local", "--x", "alphabeta", "--o", "random", "--start", "XX./.../OO."], environment)
+    terminal.shows("X won: X completed a line.")
+    assert "1 watching" in terminal.picture
+    terminal.press("\x03")
+    assert terminal.ends() == 0
+
+
+def test_a_match_between_strategies_is_told_as_one_of_others(start: Start) -> None:
+    code, out, _ = said(start, "--plain", "--x", "alphabeta", "--o", "random", "--start", "XX./.../OO.")
+    assert code == 0
+    assert out.splitlines()[-1] == "X won: X completed a line."
+
+
 def test_nothing_is_left_behind(start: Start, environment: dict[str, str], tmp_path: Path) -> None:
     environment["TMPDIR"] = str(tmp_path / "tmp")
     (tmp_path / "tmp").mkdir()

@@ -163,7 +163,6 @@ def test_on_the_screen_enter_joins_the_one_server_that_was_found(
 ) -> None:
     here, there = two_machines
     friend = Picture(sit_down(there, "--name", "Ben"))
-    friend.shows("Looking for servers on this network")
     friend.shows("A firewall, a VPN, a guest network or another subnet can hide one.")
     with here.server(tmp_path / "data", "--name", "Friday"):
         lines = friend.shows("Friday")
@@ -187,7 +186,7 @@ def test_on_the_screen_an_address_can_be_typed(
     here, there = two_networks
     with here.server(tmp_path / "data", "--port", "7001"):
         friend = Picture(sit_down(there, "--name", "Ben"))
-        friend.shows("Looking for servers")
+        friend.shows("Type an address or a code")
         friend.press("nowhere:\r")
         friend.shows("'nowhere:' is no address")
         friend.press("\x7f" * 8 + f"{here.address}:7001\r")

@@ -39,6 +39,7 @@ class Table:
         opening: Join | Invite | None = None,
         *,
         has_lobby: bool = False,
+        is_seeking: bool = True,
     ) -> None:
         """Ask for the `opening` first, if there is one, in place of the seek: a refusal of it ends everything."""
         self.connection = connection
@@ -47,6 +48,7 @@ class Table:
         self._opening = opening
         self._has_opened = False
         self._has_lobby = has_lobby
+        self._is_seeking = is_seeking
 
     @property
     def is_shared(self) -> bool:
@@ -108,7 +110,7 @@ class Table:
             if not self._has_opened:
                 self._has_opened = True
                 self._say((self._opening,))
-        elif not welcome.matches and not self.view.matches:
+        elif self._is_seeking and not welcome.matches and not self.view.matches:
             self._look_for_match()
 
     def _end_if_refused(self, event: Answered) -> None:

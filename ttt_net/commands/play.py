@@ -11,6 +11,7 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 from ttt_net.client import main as client
+from ttt_net.client.local_options import AT_HOME
 from ttt_net.client.options import Options
 
 LOG_FILE = "host.log"
@@ -42,7 +43,9 @@ def _private_server() -> Iterator[str]:
     logging.getLogger("ttt_net.server").addHandler(logging.NullHandler())  # a line on stderr would tear the screen
     with tempfile.TemporaryDirectory(prefix="ttt_net-local-") as folder:
         limits = Limits(free_names=True, max_connections=8, codes=Rate(_MANY), messages=Rate(_MANY))
-        private = Configuration(host="127.0.0.1", port=0, data=Path(folder), announce=False, limits=limits)
+        private = Configuration(
+            host="127.0.0.1", port=0, data=Path(folder), name=AT_HOME, announce=False, limits=limits
+        )
         with server_inside(private) as where:
             yield f"ws://127.0.0.1:{where.port}"
 

@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from msgspec import structs
+
 from ttt_net.client import words
 from ttt_net.client.bot.agenda import Agenda
 from ttt_net.client.bot.mind import Mind
@@ -70,6 +72,12 @@ class Plan:
     hint: str = ""
     invited: Callable[[str], None] | None = None
     """Called with the code of each invitation, for a bot that invites."""
+    began: Callable[[Snapshot], None] | None = None
+    """Called with every match as it begins."""
+    is_for_onlookers: bool = False
+    """Whether what is written is for somebody who only looks on."""
+    pace_s: float = 0.0
+    """How long a move takes at least, so that people can follow."""
 
     def objection(self, challenged: Challenged) -> DeclineReason | None:
         """Return why a challenge is not for this bot, whether or not it has a place."""
@@ -123,6 +131,9 @@ class Bot:
         finally:
             await self._mind.stop()
 
+    def _tell_result(self, match: Snapshot) -> None:
+        self._write(words.result(structs.replace(match, you=None) if self._plan.is_for_onlookers else match))
+
     def ask(self, request: Said) -> None:
         """Send a request that somebody else in this program wants to be sent."""
         self._say(request)
@@ -141,12 +152,14 @@ class Bot:
                 if event.match not in before.matches and event.outcome is None:
                     self._accepting = max(0, self._accepting - 1)
                     self._write(words.pairing(event))
+                    if self._plan.began is not None:
+                        self._plan.began(event)
             case Challenged() if self.view.you is not None and event.by.name != self.view.you.name:
                 self._answer_challenge(event)
             case ChallengeOver():
                 self._accepting = 0
             case Ended() if event.match in self.view.matches:
-                self._write(words.result(self.view.matches[event.match]))
+                self._tell_result(self.view.matches[event.match])
             case Invitation() if self._plan.invited is not None:
                 self._plan.invited(event.code)
             case Offered():
@@ -230,6 +243,7 @@ class Bot:
                 continue
             question = Question(match.game.name, match.moves, self._budget_ms(match), match.start)
             thought = await self._mind.think(question)
+            await asyncio.sleep(self._plan.pace_s)
             if not self._still_stands(name, question):
                 continue
             if thought.move is None:
