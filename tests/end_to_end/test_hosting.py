@@ -75,7 +75,7 @@ async def test_a_match_is_played_through_the_proxy_and_callers_keep_their_addres
         await asyncio.to_thread(main, ["admin", "--data", str(tmp_path / "data"), "ban", "127.0.0.3", "lying"])
         assert await bob.close_code() == 4005
         with pytest.raises(Exception, match="403"):
-            await outside.join("Bob again", "127.0.0.3")
+            await outside.join("Bob-again", "127.0.0.3")
         await restarted_in_mid_play(server, ann)
 
 

@@ -35,7 +35,7 @@ class Duel:
         width, height = 19, 19 - number // 2
         self._game = f"mnk:{width}x{height},{19 - number % 2}"
         self._cells = width * height
-        self._names = [f"{name} {number}" for name in ("Ann", "Bob")]
+        self._names = [f"{name}-{number}" for name in ("Ann", "Bob")]
         self._tokens = ["", ""]
         self._peers: list[Peer] = []
         self.match = ""

@@ -120,7 +120,7 @@ async def test_a_storm_of_moves_is_cut_clean_by_the_signal(tmp_path: Path) -> No
 
 
 async def pair(server: Process, number: int) -> tuple[Peer, Peer, str]:
-    peers = [await server.join(f"{name} {number}") for name in ("Ann", "Bob")]
+    peers = [await server.join(f"{name}-{number}") for name in ("Ann", "Bob")]
     for peer in peers:
         await peer.ok("seek", games=["mnk:19x19,19"])
     snapshots = [await peer.hear("snapshot") for peer in peers]
@@ -187,7 +187,7 @@ async def test_no_token_is_in_the_files_or_in_what_it_prints(tmp_path: Path) -> 
     async with running(tmp_path) as server:
         first, _, _ = await pair(server, 1)
         assert first.token.encode() not in b"".join(contents(tmp_path))
-        assert b"Ann 1" in b"".join(contents(tmp_path))
+        assert b"Ann-1" in b"".join(contents(tmp_path))
         server.send(signal.SIGTERM)
         assert server.process.stdout is not None
         assert first.token not in (await server.process.stdout.read()).decode()

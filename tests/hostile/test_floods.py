@@ -64,7 +64,7 @@ async def test_silent_and_dripping_openings_keep_nobody_out(tmp_path: Path) -> N
             for number, drip in enumerate(drips):
                 await drip.send(HANDSHAKE[: number % len(HANDSHAKE)])
         for number in range(20):
-            peer = await server.join(f"Guest {number}")
+            peer = await server.join(f"Visitor-{number}")
             await peer.ok("ping")
             for drip in drips[-5:]:
                 await drip.send(b"X")
@@ -78,7 +78,7 @@ async def test_connections_that_come_and_go_keep_nobody_out(tmp_path: Path) -> N
         for number in range(60):
             await storm(server.port, 30)
             if number % 6 == 0:
-                await admitted(server, f"Guest {number}")
+                await admitted(server, f"Visitor-{number}")
         await until(lambda: len(server.connections) == 12)
 
 
@@ -108,7 +108,7 @@ async def test_a_flood_from_one_address_leaves_room_for_the_others(tmp_path: Pat
         await until(lambda: server.hub.meters.endings["address"] >= 150)
         await until(lambda: server.hub._gate._live["127.0.0.2"] <= 20 + 8)
         for number in range(10):
-            await (await server.join(f"Guest {number}")).ok("ping")
+            await (await server.join(f"Visitor-{number}")).ok("ping")
         for peer in flood:
             peer.close()
 
@@ -136,7 +136,7 @@ async def test_floods_of_messages_end_with_1008_and_disturb_nobody(tmp_path: Pat
     async with running(tmp_path) as server, at_play(server) as players:
         flooders = [await server.raw() for _ in range(5)]
         for number, flooder in enumerate(flooders):
-            await flooder.hello(f"Mallory {number}")
+            await flooder.hello(f"Mallory-{number}")
         before = players.plies
         async with asyncio.TaskGroup() as tasks:
             codes = [tasks.create_task(flooded(flooder, flood)) for flooder in flooders]
@@ -171,14 +171,14 @@ async def test_twenty_stopped_readers_under_a_flood_hold_64_kib_each_and_are_gon
     """They sit at matches and watch others, ask for much and read nothing; the server's own ticks end them."""
     limits = Limits(messages=Rate(1_000_000))
     async with running(tmp_path, limits) as server, at_play(server) as players:
-        stalled = [await server.stalled(f"Mallory {number}") for number in range(20)]
-        opponents = [await server.join(f"Bob {number}") for number in range(20)]
+        stalled = [await server.stalled(f"Mallory-{number}") for number in range(20)]
+        opponents = [await server.join(f"Bob-{number}") for number in range(20)]
         matches = []
         for peer, opponent in zip(stalled, opponents, strict=True):
             await peer.send(said("seek", 2, games=["tictactoe"]) + said("watch", 3, match=players._match))
             await opponent.ok("seek", games=["tictactoe"])
             matches.append((await opponent.hear("snapshot"))["match"])
-        connections = [server.connection_of(f"Mallory {number}") for number in range(20)]
+        connections = [server.connection_of(f"Mallory-{number}") for number in range(20)]
         most = 0
         while any(connection._behind_since_s is None for connection in connections if connection.is_open):
             for peer, connection in zip(stalled, connections, strict=True):
@@ -208,8 +208,8 @@ async def test_readers_who_stop_do_not_keep_the_server_from_ending(tmp_path: Pat
     async with asyncio.timeout(15):
         async with running(tmp_path, Limits(messages=Rate(1_000_000))) as server:
             for number in range(20):
-                peer = await server.stalled(f"Mallory {number}")
-                connection = server.connection_of(f"Mallory {number}")
+                peer = await server.stalled(f"Mallory-{number}")
+                connection = server.connection_of(f"Mallory-{number}")
                 while connection.is_open and connection._behind_since_s is None:
                     await peer.send(said("who", 4) * 50)
                     await asyncio.sleep(0)
