@@ -139,6 +139,6 @@ def test_top_draws_hostile_names_as_text_and_no_more_rows_than_fit() -> None:
     assert "[bold]lobby[2J" in drawn
     assert "[red]Ann - Bob]0;x" in drawn
     assert "\x1b" not in drawn
-    assert drawn.count("k3V9aaaa") == 15
+    assert drawn.count("k3V9aaaa") == 14
     assert "moves/s      0; half within 1000 ms" in drawn.replace("moves/s      1;", "moves/s      0;")
     assert "up 2 hours" in drawn

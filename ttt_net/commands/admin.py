@@ -94,7 +94,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     acts.add_parser("stats", help="print the server's figures")
     acts.add_parser("players", help="list who is connected")
     acts.add_parser("matches", help="list what is played")
-    acts.add_parser("top", help="show figures and matches until q or Ctrl-C; in a pipe, a line every second")
+    acts.add_parser("top", help="show figures and matches until Ctrl-C; in a pipe, a line every second")
     kick = acts.add_parser("kick", help="close a player's connection")
     kick.add_argument("name")
     kick.add_argument("reason", nargs="?", default="", help="what he is told")

@@ -14,7 +14,7 @@ from ttt_net.server.countdown import spoken
 from ttt_net.text import clean
 
 _EVERY_S = 1.0
-_ABOVE_TABLE = 9
+_ABOVE_TABLE = 10
 """Rows of the screen that are not matches."""
 
 
@@ -97,4 +97,4 @@ def draw(report: words.Report, before: words.Report | None, matches: words.Match
         players = " - ".join(clean(name, 20) for name in row.players)
         cells = (row.match, row.game, players, str(row.ply), str(row.watchers))
         table.add_row(*(Text(cell) for cell in cells))
-    return Group(head, figures, table)
+    return Group(head, figures, Text("Ctrl-C ends this; the server goes on", style="dim"), table)

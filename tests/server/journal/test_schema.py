@@ -11,6 +11,7 @@ from ttt_net.errors import ConfigurationError
 from ttt_net.messages import PlayerInfo, Started
 from ttt_net.server.journal import Database, open_readonly, read_match
 from ttt_net.server.journal import schema as steps
+from ttt_net.server.journal.backup import check
 from ttt_net.server.journal.schema import SCHEMA_VERSION
 
 VERSION_1 = """
@@ -141,6 +142,29 @@ def test_a_new_file_and_an_older_one_come_to_the_same_tables(old: Path, tmp_path
     update(tmp_path / "new")
     query = "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' ORDER BY name"
     assert rows(old, query) == rows(tmp_path / "new", query)
+
+
+@pytest.mark.parametrize("version", range(1, SCHEMA_VERSION))
+def test_a_file_of_every_earlier_version_comes_to_the_same_and_every_match_plays_through(
+    old: Path, tmp_path: Path, version: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    between = tmp_path / "between"
+    between.write_bytes(old.read_bytes())
+    with monkeypatch.context() as program, closing(sqlite3.connect(between, isolation_level=None)) as connection:
+        program.setattr(steps, "STEPS", steps.STEPS[:version])
+        program.setattr(steps, "SCHEMA_VERSION", version)
+        steps.migrate(connection, between)
+    assert rows(between, "PRAGMA user_version") == [(version,)]
+    for path in (old, between):
+        update(path)
+    assert dump(between) == dump(old)
+    with closing(open_readonly(between)) as connection:
+        assert check(connection).matches == 4
+
+
+def dump(path: Path) -> list[str]:
+    with closing(sqlite3.connect(path)) as connection:
+        return list(connection.iterdump())
 
 
 def test_a_step_that_fails_leaves_the_file_as_it_was(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
