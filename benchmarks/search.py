@@ -2,7 +2,8 @@
 
 Positions of Connect Four are drawn at random from a fixed seed, without a win at once for the side to move, and each
 is solved exactly with an empty table. The baseline is a plain alpha-beta over a dictionary board, as textbooks write
-it; it solves the late positions only, and of those as many as it can in the time that it is given.
+it; it solves the late positions only, and of those as many as it can in the time that it is given. The same idea in C++
+(`connect4.cpp`), with bitboards and a table, gets some of each group.
 """
 
 import argparse
@@ -14,6 +15,7 @@ from typing import NamedTuple
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.compiled import solved_in_cpp
 from ttt_net.games import find_game
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies import Limit, find_strategy
@@ -23,6 +25,10 @@ from ttt_net.strategies.threats import own_and_other, wins
 
 GROUPS = ((28, 36, 200), (14, 27, 200), (6, 13, 40))
 """Fewest and most stones of a group, and how many positions are drawn."""
+
+COMPARED = 30
+"""Positions of each group that the textbook in C++ gets, and the seconds that it may take for each."""
+CPP_SECONDS = 3.0
 
 
 class Timed(NamedTuple):
@@ -130,10 +136,32 @@ def connect4(console: Console, seconds: float, *, empty_board: bool) -> None:
                 raise SystemExit("the textbook and the engine disagree")
             table.add_row(*row("the textbook on the latest of them", plain))
             table.add_row(*row("the engine on the same", same))
-            table.add_row("ratio", "", f"{sum(timed.ms for timed in plain) / sum(timed.ms for timed in same):,.0f}")
+            table.add_row(*ratio(plain, same))
+        compare_with_cpp(table, states)
     if empty_board:
         table.add_row(*row("the empty board", [solved(game.initial)]))
     console.print(table)
+
+
+def ratio(slow: list[Timed], fast: list[Timed]) -> tuple[str, ...]:
+    """Return the row that says how many times as long the one took as the other."""
+    return "ratio", "", f"{sum(timed.ms for timed in slow) / sum(timed.ms for timed in fast):,.1f}"
+
+
+def compare_with_cpp(table: Table, states: list[LineState]) -> None:
+    """Add what the textbook takes in C++ for some of the positions, and the engine for those that it solves."""
+    answers = solved_in_cpp(states[:COMPARED], CPP_SECONDS)
+    if answers is None:
+        table.add_row("the textbook in C++: no compiler here")
+        return
+    plain = [Timed(*answer) for answer in answers if answer is not None]
+    same = [solved(state) for state, answer in zip(states, answers, strict=False) if answer is not None]
+    if [timed.score for timed in plain] != [timed.score for timed in same]:
+        raise SystemExit("the textbook in C++ and the engine disagree")
+    if plain:
+        table.add_row(*row(f"the textbook in C++, {len(plain)} of {len(answers)} in time", plain))
+        table.add_row(*row("the engine on the same", same))
+        table.add_row(*ratio(plain, same))
 
 
 def first_moves(console: Console) -> None:
@@ -165,9 +193,9 @@ def line_games(console: Console) -> None:
     """Measure how long it takes to know the values of small line games."""
     table = Table("game", "value", "nodes", "ms", "M nodes/s", title="Line games from the empty board, exactly")
     find_strategy("alphabeta")(find_game("qubic"), find_game("qubic").initial, Limit(nodes=1))  # loads the engine
-    for name in ("tictactoe3d", "mnk:4x4,4", "mnk:5x4,4", "mnk:6x5,4"):
+    for name in ("tictactoe3d", "mnk:4x4,4", "mnk:6x5,4", "mnk:5x4,4"):
         game = find_game(name)
-        choice = find_strategy("alphabeta", seed=1)(game, game.initial, Limit())
+        choice = find_strategy("alphabeta", seed=1)(game, game.initial, Limit(ms=60_000))
         counts = choice.counts
         speed = f"{counts.nodes / counts.ms / 1000:.1f}"
         table.add_row(name, f"{choice.value:,}", f"{counts.nodes:,}", f"{counts.ms:.1f}", speed)

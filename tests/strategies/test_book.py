@@ -76,6 +76,16 @@ def test_scores_are_backed_up_to_the_empty_board(connect4: LineGame) -> None:
     assert [book.score(after_columns(connect4, column)) for column in range(1, 8)] == [2, 1, 0, -1, 0, 1, 2]
 
 
+def test_what_does_not_matter_need_not_be_known(connect4: LineGame) -> None:
+    scores = two_stones(connect4)
+    del scores[key_of(after_columns(connect4, 1, 1))]
+    book = Book(packed(backed_up(connect4, positions(connect4, 2), scores)))
+    assert book.score(connect4.initial) == 1
+    assert book.score(after_columns(connect4, 1, 1)) is None
+    assert book.score(after_columns(connect4, 1)) is None  # column 1 might be the best reply
+    assert book.score(after_columns(connect4, 2)) == 1
+
+
 def test_a_book_is_finished_from_what_an_earlier_run_has_found(
     connect4: LineGame, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,6 +1,7 @@
 """`book`: solves the opening of Connect Four and writes the book that the package ships.
 
-This takes hours. What has been solved is kept in a file beside the book, so it can be broken off and taken up again.
+This takes hours. It begins with what the shipped book has, and keeps what it solves in a file beside the new one, so
+it can be broken off and taken up again.
 """
 
 import argparse
@@ -19,7 +20,7 @@ from ttt_net.games import find_game
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.games.notation import write_position
 from ttt_net.strategies import Limit
-from ttt_net.strategies.book import SHIPPED, Book, backed_up, key_of, packed, positions
+from ttt_net.strategies.book import SHIPPED, Book, backed_up, key_of, packed, positions, shipped_book
 from ttt_net.strategies.connect4 import Connect4Solver
 from ttt_net.strategies.engine import is_installed
 from ttt_net.strategies.strategy import Effort
@@ -39,6 +40,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser.add_argument(
         "--processes", type=positive, default=os.cpu_count() or 1, metavar="N", help="at once (default: all cores)"
     )
+    parser.add_argument("--so-far", action="store_true", help="solve nothing, write what is known by now")
     parser.add_argument("--check", type=positive, metavar="N", help="solve N entries of the book again, and stop there")
 
 
@@ -52,8 +54,8 @@ def run(args: argparse.Namespace) -> int:
         return check(game, args.out, args.plies, args.check)
     found = args.out.with_suffix(".part")
     levels = positions(game, args.plies)
-    scores = known(found)
-    missing = [state for key, state in levels[-1].items() if key not in scores]
+    scores = shipped_book().scores() | known(found)
+    missing = [] if args.so_far else [state for key, state in levels[-1].items() if key not in scores]
     columns = ("solving", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True)) as progress, found.open("a") as file:
         task = progress.add_task("", total=len(levels[-1]), completed=len(levels[-1]) - len(missing))
@@ -61,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
             scores[key] = score
             print(key, score, file=file, flush=True)
             progress.advance(task)
-    book = packed(backed_up(game, levels, {key: scores[key] for key in levels[-1]}))
+    book = packed(backed_up(game, levels, scores))
     args.out.write_bytes(book)
     print(f"{args.out}: {len(Book(book)):,} positions in {len(book):,} bytes")
     return 0
@@ -97,7 +99,8 @@ def solve_together(states: list[LineState]) -> list[tuple[int, int]]:
 def check(game: LineGame, path: Path, plies: int, number: int) -> int:
     """Solve some positions of a book again, drawn by chance; return 1 if one of them has another score there."""
     book, rng = Book(path.read_bytes()), random.Random()
-    sample = rng.sample([state for level in positions(game, plies)[2:] for state in level.values()], number)
+    states = [state for level in positions(game, plies)[3:] for state in level.values()]
+    sample = rng.sample([state for state in states if book.score(state) is not None], number)
     wrong = 0
     for state in sample:
         score = Connect4Solver().searched_score(state, Effort(Limit()))

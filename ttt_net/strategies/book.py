@@ -44,6 +44,10 @@ class Book:
     def __len__(self) -> int:
         return len(self._keys)
 
+    def scores(self) -> dict[int, int]:
+        """Return all scores by key."""
+        return {key: score - OFFSET for key, score in zip(self._keys, self._scores, strict=True)}
+
     def score(self, state: LineState) -> int | None:
         """Return the score for the side to move, or None if the position is not in the book."""
         key = key_of(state)
@@ -101,18 +105,22 @@ def followers(game: LineGame, state: LineState) -> Iterable[LineState]:
     return (after for after in (game.result(state, move) for move in game.actions(state)) if not after.has_line)
 
 
-def backed_up(game: LineGame, levels: list[dict[int, LineState]], deepest: Mapping[int, int]) -> dict[int, int]:
-    """Return the scores of all levels that follow from what is known of the last one.
+def backed_up(game: LineGame, levels: list[dict[int, LineState]], known: Mapping[int, int]) -> dict[int, int]:
+    """Return the scores of all levels that follow from those that are known.
 
-    A score is the best that a move leads to. While some of the last level are not known there is a least and a most
-    that it can be; the two often meet all the same.
+    A score is the best that a move leads to. While some of the moves are not known there is a least and a most that
+    it can be; the two often meet all the same.
     """
-    bounds = {key: (deepest[key], deepest[key]) if key in deepest else (-LARGEST, LARGEST) for key in levels[-1]}
-    for level in reversed(levels[:-1]):
+    bounds: dict[int, tuple[int, int]] = {}
+    for level in reversed(levels):
         for key, state in level.items():
             after = list(followers(game, state))
             if len(after) < len(game.actions(state)):
                 bounds[key] = ((43 - state.ply) // 2,) * 2  # a win at once
+            elif key in known:
+                bounds[key] = known[key], known[key]
+            elif level is levels[-1]:
+                bounds[key] = -LARGEST, LARGEST
             else:
                 below = [bounds[key_of(child)] for child in after]
                 bounds[key] = max(-most for _, most in below), max(-least for least, _ in below)
