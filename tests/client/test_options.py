@@ -1,7 +1,10 @@
 import json
+import re
+import shlex
 
 import pytest
 
+from tests.client.conftest import ROOT
 from ttt_net.client.json_lines import line_of, summary_line
 from ttt_net.client.options import DEFAULT_URL, parse, time_of, url_of
 from ttt_net.client.view import Tally
@@ -117,3 +120,14 @@ def test_a_bot_that_stays_has_more_places_than_one_that_plays_a_number_of_games(
             parse(["--bot", "random", *wrong])
     with pytest.raises(ConfigurationError, match="for bots"):
         parse(["--places", "3"])
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/client.md", "docs/hosting.md", "docs/bots.md"])
+def test_what_the_pages_say_can_be_typed(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    commands = re.findall(r"^python client\.py([^\[\n`]*)$|`python client\.py([^\[`]*)`", text, re.MULTILINE)
+    for one, other in commands:
+        words = shlex.split(one or other)
+        if "--help" not in words and not any(word.isupper() for word in words if word != "BCD234"):
+            parse(words)
+    assert commands or page != "README.md"
