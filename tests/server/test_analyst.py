@@ -43,6 +43,19 @@ async def test_a_finished_match_is_analysed_move_by_move(tmp_path: Path) -> None
         assert await second.hear("analysis") == analysis
 
 
+async def test_one_who_asks_again_and_again_is_told_once_and_slowed_down(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        server.hub.analyst.is_open = True
+        server.hub.analyst._command = (sys.executable, "-c", PRINTS_AND_HANGS)
+        first, _, match = await finished(server)
+        answers = [await first.ask("analyse", match=match) for _ in range(server.hub.limits.inquiries.count + 1)]
+        assert [answer["type"] for answer in answers] == ["ok"] * (len(answers) - 1) + ["refused"]
+        assert answers[-1]["code"] == "too_fast"
+        (order,) = filter(None, (server.hub.analyst._current,))
+        assert len(order.askers) == 1
+        assert not server.hub.analyst._waiting
+
+
 async def test_only_who_may_look_back_on_a_match_has_it_analysed(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         server.hub.analyst.is_open = True

@@ -24,6 +24,7 @@ from ttt_net.games.records import read_records
 from ttt_net.server.connection import frame
 from ttt_net.server.journal import Journal, StorageError, inquiries
 from ttt_net.server.limits import Limits
+from ttt_net.server.quotas import Quotas
 from ttt_net.server.registrar import refusal_of
 from ttt_net.server.session import Session
 
@@ -61,7 +62,7 @@ class Order(NamedTuple):
 
     match: str
     record: str
-    askers: list[Session]
+    askers: set[Session]
 
 
 class House(Interface):
@@ -69,6 +70,7 @@ class House(Interface):
 
     journal: Journal
     limits: Limits
+    quotas: Quotas
 
 
 def has_engine() -> bool:
@@ -93,8 +95,7 @@ class Analyst:
         """Take an order; `ok` comes once it is taken, the analysis when it is done. Raises `Refusal` if it is not."""
         if not self.is_open:
             raise Refusal(Code.NO_ENGINE, "this server analyses no matches")
-        if len(self._waiting) >= MAX_WAITING:
-            raise Refusal(Code.BUSY, f"{len(self._waiting)} matches wait to be analysed already", _RETRY_MS)
+        self._house.quotas.spend("inquiries", session.player, session.connection.metered_as)
 
         def found(record: wire.Heard | Refusal | StorageError) -> None:
             if isinstance(record, wire.RecordTold):
@@ -106,17 +107,21 @@ class Analyst:
         self._house.journal.look_up(partial(inquiries.record, said=asked, asker=session.player), found)
 
     def _take(self, session: Session, said: wire.Analyse, record: str) -> None:
-        session.ok(said.id)
+        orders = (*self._waiting, *filter(None, (self._current,)))
+        order = next((order for order in orders if order.match == said.match), None)
         if said.match in self._kept:
+            session.ok(said.id)
             self._kept.move_to_end(said.match)
             session.connection.send(self._kept[said.match])
-            return
-        for order in (*self._waiting, *filter(None, (self._current,))):
-            if order.match == said.match:
-                order.askers.append(session)
-                return
-        self._waiting.append(Order(said.match, record, [session]))
-        self._ordered.set()
+        elif order:
+            session.ok(said.id)
+            order.askers.add(session)
+        elif len(self._waiting) >= MAX_WAITING:
+            session.refuse(said.id, Refusal(Code.BUSY, f"{MAX_WAITING} matches wait to be analysed already", _RETRY_MS))
+        else:
+            session.ok(said.id)
+            self._waiting.append(Order(said.match, record, {session}))
+            self._ordered.set()
 
     async def run(self) -> None:
         """Carry out orders until cancelled."""

@@ -5,7 +5,6 @@ import { PHRASES } from "./words.js";
 
 /** @param {import("./main.js").App} app @param {import("./state.js").Match} match */
 export function chat(app, match) {
-  if (!app.state.features.includes("chat")) return null;
   const say = (what) => app.request("chat", { match: match.match, ...what });
   const send = (event) => {
     event.preventDefault();
@@ -19,19 +18,20 @@ export function chat(app, match) {
     h("summary", match.chat.length ? `Chat (${match.chat.length})` : "Chat"),
     h("div.lines", { role: "log", label: "Chat" }, h("div", match.chat.map((line) => spoken(app, match, line)))),
     h("div.phrases", Object.entries(PHRASES).map(([phrase, text]) => button(text, () => say({ phrase }), "chip"))),
-    h(
-      "form.row",
-      { onsubmit: send },
-      h("input", {
-        type: "text",
-        maxlength: 140,
-        value: app.ui.chatText,
-        label: whom,
-        placeholder: whom,
-        oninput: (event) => app.set({ chatText: event.target.value }),
-      }),
-      h("button", "Send"),
-    ),
+    app.state.mayType &&
+      h(
+        "form.row",
+        { onsubmit: send },
+        h("input", {
+          type: "text",
+          maxlength: 140,
+          value: app.ui.chatText,
+          label: whom,
+          placeholder: whom,
+          oninput: (event) => app.set({ chatText: event.target.value }),
+        }),
+        h("button", "Send"),
+      ),
   );
 }
 

@@ -137,7 +137,7 @@ function invited(app) {
     h("h2", "Send this to a friend"),
     h("p.quiet", `${terms([game], time)}. The match begins when the link is opened.`),
     h("input", { type: "text", readonly: true, value: address, label: "Address of the invitation", onfocus: (event) => event.target.select() }),
-    h("p", "or the code ", h("strong.code", code)),
+    h("p", "or, for a terminal, the code ", h("strong.code", code)),
     h(
       "div.buttons",
       button("share" in navigator ? "Share" : "Copy the link", () => app.send(address), "primary large"),

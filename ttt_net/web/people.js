@@ -108,7 +108,7 @@ function ranks(app, { leaders, you, page, pages }) {
     h(
       "ol.entries",
       leaders.map(({ rank, player, games }) =>
-        entry(rank, [h("span.rank", rank), person(app, player)], `${games} matches`, h("strong.rating", ratingOf(player))),
+        entry(rank, [h("span.rank", rank), person(app, player)], `${games} rated ${games === 1 ? "match" : "matches"}`, h("strong.rating", ratingOf(player))),
       ),
     ),
     pages > 1 &&

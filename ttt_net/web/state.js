@@ -26,6 +26,8 @@ export class State {
   server = "";
   /** @type {string[]} */
   features = [];
+  /** Whether the host lets players say more than the phrases. */
+  mayType = true;
   /** @type {string[]} */
   unfinished = [];
   /** @type {Map<string, Match>} */
@@ -54,6 +56,7 @@ export class State {
         this.you = message.you;
         this.server = message.server;
         this.features = message.features ?? [];
+        this.mayType = message.chat ?? true;
         this.unfinished = message.matches;
         this.seeking = message.seek ?? null;
         this.invitation = this.parting = null;
