@@ -34,6 +34,7 @@ docs: install ## write the generated pages of docs/
 
 bench: install ## measure; prints tables
 	$(BIN)/python -m benchmarks.server
+	$(BIN)/python -m benchmarks.lobby
 	$(BIN)/python -m benchmarks.games
 	$(BIN)/python -m benchmarks.restart
 	$(BIN)/python -m benchmarks.soak
