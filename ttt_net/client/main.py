@@ -10,10 +10,9 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ttt_net.client import identity
-from ttt_net.client.choose import choose_by_lines, choose_on_screen
-from ttt_net.client.doorway import Alone, Go, Host, Place
 from ttt_net.client.events import Parting
 from ttt_net.client.inquiry_options import Inquiry
 from ttt_net.client.local_options import AT_HOME, against_computer
@@ -26,6 +25,9 @@ from ttt_net.client.view import View
 from ttt_net.errors import Code, ConfigurationError
 from ttt_net.names import RULE, fitting_name
 from ttt_net.text import clean
+
+if TYPE_CHECKING:
+    from ttt_net.client.doorway import Place
 
 OK, FAULT, USAGE, NETWORK, REFUSED = range(5)
 _NAMELESS = "player"
@@ -134,7 +136,9 @@ def _run(options: Options) -> int:
             return _report(options, ending)
 
 
-def _going_to(place: Place, options: Options) -> Options:
+def _going_to(place: "Place", options: Options) -> Options:
+    from ttt_net.client.doorway import Alone, Go, Host
+
     match place:
         case Go(url, code):
             trust = trust_of(url, options.trust.fingerprint, is_insecure=options.trust.is_insecure)
@@ -145,12 +149,16 @@ def _going_to(place: Place, options: Options) -> Options:
             return replace(options, is_hosting=True)
 
 
-def _place_for(options: Options) -> Place | None:
+def _place_for(options: Options) -> "Place | None":
     """Return where to go, or None if the person leaves; nobody who cannot be asked is kept waiting."""
     if options.bot is None and _is_on_screen(options):
+        from ttt_net.client.choose import choose_on_screen
         from ttt_net.client.screen import Screen
 
         return asyncio.run(choose_on_screen(Screen(glyphs_of(options))))
+    from ttt_net.client.choose import choose_by_lines
+    from ttt_net.client.doorway import Go
+
     if _may_ask(options):
         return choose_by_lines(input, print)
     _complain(f"no address was given; joining {options.server}")

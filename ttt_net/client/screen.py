@@ -9,15 +9,17 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from ttt_net.client.draw import draw
 from ttt_net.client.glyphs import Glyphs, encodable
 from ttt_net.client.targets import Target, target_at, without_targets
-from ttt_net.client.view import View
+
+if TYPE_CHECKING:
+    from ttt_net.client.view import View
 
 try:
     import termios
@@ -25,6 +27,7 @@ except ImportError:  # Windows has no terminal attributes; prompt_toolkit sets t
     termios = None  # type: ignore[assignment]
 
 _OLD_TERMINALS = ("linux", "vt", "ansi", "cons", "sun", "wyse")
+_ROOMY_ROWS, _STATUS_ROW = 16, 2
 _MODES = (1000, 1006, 1004, 2004)
 """What is switched on: clicks, told with any column; the focus; marks around pasted text."""
 _KEEP_TITLE, _GIVE_TITLE_BACK = "\x1b[22;2t", "\x1b[23;2t"
@@ -59,8 +62,18 @@ class Screen:
         with _quiet_keyboard(), self._live, self._told_more():
             yield self
 
-    def paint(self, view: View, now_ms: int) -> None:
+    def greet(self, sentence: str) -> None:
+        """Show a sentence before anything else is loaded, where the status will stand."""
+        lines = [Text(sentence, style="bold"), *[Text()] * self.size[1]]
+        blank = [Text()] * (_STATUS_ROW if self.size[1] > _ROOMY_ROWS else 0)
+        page = Text("\n", no_wrap=True, overflow="crop", end="").join([*blank, *lines][: self.size[1]])
+        page.no_wrap, page.overflow, page.end = True, "crop", ""
+        self.show(page, self.size)
+
+    def paint(self, view: "View", now_ms: int) -> None:
         """Show the view in the size that the window has now."""
+        from ttt_net.client.draw import draw  # after the greeting
+
         self._tell_turn(view)
         self._copy(view.copied)
         self.show(draw(view, self.size, now_ms, self._glyphs), self.size)
@@ -78,11 +91,11 @@ class Screen:
             written.plain = encodable(written.plain, self._console.encoding)
             self._live.update(written, refresh=True)
 
-    def target_at(self, column: int, row: int) -> Target | None:
+    def target_at(self, column: int, row: int) -> "Target | None":
         """Return what a click there means in the picture that is shown."""
         return target_at(self._shown[0], column, row) if self._shown is not None else None
 
-    def _tell_turn(self, view: View) -> None:
+    def _tell_turn(self, view: "View") -> None:
         """Say in the title whose turn it is; ring if it has become ours and nobody looks."""
         title = TITLE_ON_TURN if view.is_my_turn else TITLE
         if title == self._title or not self._is_modern or self._is_quiet:

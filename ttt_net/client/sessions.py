@@ -6,13 +6,10 @@ What a first picture does not need is imported after it, so that a person never 
 import asyncio
 import shlex
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from ttt_net.client import words
-from ttt_net.client.discovery import shareable
 from ttt_net.client.events import MAILBOX_LETTERS, Farewell, Mail
 from ttt_net.client.glyphs import Glyphs, encodable, glyphs_for
 from ttt_net.client.identity import Identity, remembered_name
@@ -66,7 +63,7 @@ async def _play_on_screen(options: Options, mine: Identity) -> Ending:
     with delivered(mailbox):
         screen = Screen(glyphs_of(options))
         with screen.opened():
-            screen.paint(View(address=options.server), time.monotonic_ns() // 1_000_000)
+            screen.greet(f"Connecting to {options.server} ...")
             from ttt_net.client.table import Table
             from ttt_net.client.terminal import play_on_screen
 
@@ -131,6 +128,8 @@ def _seek(options: Options) -> Seek:
 
 def _address(options: Options) -> str:
     """Return the address that is shown: of a server that we run ourselves, the one that friends can use."""
+    from ttt_net.client.discovery import shareable
+
     return shareable(options.server) if options.is_hosting else options.server
 
 
@@ -180,6 +179,8 @@ def summarise(tally: Tally) -> None:
 
 
 def _ending(view: View, options: Options) -> Ending:
+    from ttt_net.client import words
+
     command = options.command
     if view.you is not None and view.you.name != remembered_name():
         command += f" --name {shlex.quote(words.name_of(view.you))}"

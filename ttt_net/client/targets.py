@@ -4,14 +4,17 @@ A target is a span of a line like a colour is one, so that it moves with the tex
 written to a terminal.
 """
 
+from typing import TYPE_CHECKING, TypeAlias
+
 from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 
-from ttt_net.client.actions import Action
-from ttt_net.client.events import Key
+if TYPE_CHECKING:  # the first picture, which has no targets, does not wait for all that can be done
+    from ttt_net.client.actions import Action
+    from ttt_net.client.events import Key
 
-Target = Action | Key
+Target: TypeAlias = "Action | Key"
 _KEY = "target"
 
 
@@ -20,7 +23,7 @@ def aim(line: Text, target: Target, start: int = 0, end: int | None = None) -> N
     line.stylize(Style(meta={_KEY: target}), start, end)
 
 
-def target_at(page: Text, column: int, row: int) -> Target | None:
+def target_at(page: Text, column: int, row: int) -> "Target | None":
     """Return what a click there means on the page, or None."""
     lines = page.split("\n", allow_blank=True)
     if not 0 <= row < len(lines):
