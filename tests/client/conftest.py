@@ -6,8 +6,12 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from tests.client.real_terminal import Open
 
 ROOT = Path(__file__).parent.parent.parent
 PATIENCE_S = 60
@@ -106,3 +110,19 @@ def heard_until(process: "subprocess.Popen[str]", words: str) -> str:
         if words in line:
             return heard
     raise AssertionError(f"never said {words!r}: {heard!r}")
+
+
+@pytest.fixture
+def open_terminal(environment: dict[str, str]) -> "Iterator[Open]":
+    """Open clients in terminals of their own; what still runs after the test is killed."""
+    from tests.client.real_terminal import Terminal
+
+    terminals: list[Terminal] = []
+
+    def opened(*arguments: str, columns: int = 80, rows: int = 24, **changes: str) -> Terminal:
+        terminals.append(Terminal(list(arguments), {**environment, **changes}, columns, rows))
+        return terminals[-1]
+
+    yield opened
+    for terminal in terminals:
+        terminal.child.close(force=True)

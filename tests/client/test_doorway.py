@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.client.test_terminal import Terminal
+from tests.client.real_terminal import Terminal
 from ttt_net.announcement import Announcement
 from ttt_net.client.discovery import Blocked, Found, Gone
 from ttt_net.client.doorway import (

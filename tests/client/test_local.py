@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.client.conftest import PATIENCE_S, Start, heard_until
-from tests.client.test_terminal import Terminal
+from tests.client.real_terminal import Terminal
 from ttt_net.client.options import parse
 from ttt_net.errors import ConfigurationError
 

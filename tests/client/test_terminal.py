@@ -2,16 +2,12 @@
 
 import os
 import signal
-import termios
-import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import pexpect
-import pyte
 import pytest
 
-from tests.client.conftest import CLIENT, PATIENCE_S, ROOT, RealServer, Start, heard_until
+from tests.client.conftest import ROOT, RealServer, Start, heard_until
+from tests.client.real_terminal import Open, Terminal
 from tests.client.silent_wire import SilentWire
 
 SABOTAGE = """
@@ -25,90 +21,6 @@ def broken(view):
 
 words.banner = broken
 """
-LEFT_ALTERNATE_SCREEN = b"\x1b[?1049l"
-SHOWED_CURSOR = b"\x1b[?25h"
-
-
-class Terminal:
-    """A client in a terminal of its own, and the screen that it draws."""
-
-    def __init__(self, arguments: list[str], environment: dict[str, str], columns: int = 80, rows: int = 24) -> None:
-        self.raw = b""
-        self.screen = pyte.Screen(columns, rows)
-        self._stream = pyte.ByteStream(self.screen)
-        self.child = pexpect.spawn(
-            CLIENT[0], [*CLIENT[1:], *arguments], env=environment, dimensions=(rows, columns), timeout=PATIENCE_S
-        )
-        self.child.delaybeforesend = None
-        self.before = termios.tcgetattr(self.child.child_fd)
-
-    @property
-    def picture(self) -> str:
-        return "\n".join(line.rstrip() for line in self.screen.display)
-
-    def shows(self, words: str) -> str:
-        """Wait until the words are on the screen and return all of it."""
-        return self.comes_to(lambda picture: words in picture, words)
-
-    def comes_to(self, is_there: Callable[[str], bool], what: str) -> str:
-        until = time.monotonic() + PATIENCE_S
-        while not is_there(self.picture):
-            assert time.monotonic() < until, f"never showed {what!r}:\n{self.picture}"
-            if not self._read():
-                assert is_there(self.picture), f"ended without {what!r}:\n{self.picture}"
-        return self.picture
-
-    def _read(self) -> bool:
-        try:
-            data = self.child.read_nonblocking(65_536, timeout=1)
-        except pexpect.TIMEOUT:
-            return True
-        except pexpect.EOF:
-            return False
-        self.raw += data
-        self._stream.feed(data)
-        return True
-
-    def press(self, *keys: str) -> None:
-        for key in keys:
-            self.child.send(key)
-
-    def resize(self, columns: int, rows: int) -> None:
-        self.screen.resize(rows, columns)
-        self.child.setwinsize(rows, columns)
-
-    def ends(self) -> int | None:
-        """Read to the end and return the exit code."""
-        until = time.monotonic() + PATIENCE_S
-        while self._read():
-            assert time.monotonic() < until, f"never ended:\n{self.picture}"
-        self.child.wait()
-        code = self.child.exitstatus
-        assert code is None or isinstance(code, int)
-        return code
-
-    def is_restored(self) -> bool:
-        """Tell whether the terminal is as it was found."""
-        after = termios.tcgetattr(self.child.child_fd)
-        left = self.raw.rfind(LEFT_ALTERNATE_SCREEN)
-        shown = self.raw.rfind(SHOWED_CURSOR)
-        return after == self.before and left > 0 and shown > 0 and b"\x1b[?25l" not in self.raw[shown:]
-
-
-Open = Callable[..., Terminal]
-
-
-@pytest.fixture
-def open_terminal(environment: dict[str, str]) -> Iterator[Open]:
-    terminals: list[Terminal] = []
-
-    def opened(*arguments: str, **changes: str) -> Terminal:
-        terminals.append(Terminal(list(arguments), {**environment, **changes}))
-        return terminals[-1]
-
-    yield opened
-    for terminal in terminals:
-        terminal.child.close(force=True)
 
 
 def is_over(picture: str) -> bool:
@@ -161,28 +73,20 @@ def test_arrows_and_enter_and_a_typed_cell_make_moves(
     person.comes_to(lambda picture: f"  {free}  " not in picture and "Move:" not in picture, "our mark")
 
 
-def click(person: Terminal, words: str) -> None:
-    """Click on the words where they come to be on the screen."""
-    rows = person.shows(words).split("\n")
-    row = next(y for y, line in enumerate(rows) if words in line)
-    column = rows[row].index(words) + len(words) // 2
-    person.press(f"\x1b[<0;{column + 1};{row + 1}M", f"\x1b[<0;{column + 1};{row + 1}m")
-
-
 def test_a_click_on_a_cell_plays_there_and_a_click_on_a_key_presses_it(
     real_server: RealServer, open_terminal: Open, start: Start
 ) -> None:
     start(real_server.address, "--bot", "random")
     person = open_terminal(real_server.address, "--name", "Ann")
     free = free_digits(person.comes_to(may_move, "our turn"))[0]
-    click(person, f"  {free}  ")
+    person.click(f"  {free}  ")
     person.comes_to(lambda picture: f"  {free}  " not in picture, "our mark")
     person.comes_to(may_move, "our turn again")
-    click(person, "? keys")
+    person.click("? keys")
     person.shows("move the cursor")
-    click(person, "any key: back")
+    person.click("any key: back")
     person.comes_to(may_move, "the board again")
-    click(person, "q leave")
+    person.click("q leave")
     person.shows("and leave?")
 
 

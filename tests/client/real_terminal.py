@@ -1,0 +1,89 @@
+"""A client in a terminal of its own: pexpect presses the keys, pyte shows what a person sees."""
+
+import termios
+import time
+from collections.abc import Callable
+
+import pexpect
+import pyte
+
+from tests.client.conftest import CLIENT, PATIENCE_S
+
+LEFT_ALTERNATE_SCREEN = b"\x1b[?1049l"
+SHOWED_CURSOR = b"\x1b[?25h"
+
+
+class Terminal:
+    """A client in a terminal of its own, and the screen that it draws."""
+
+    def __init__(self, arguments: list[str], environment: dict[str, str], columns: int = 80, rows: int = 24) -> None:
+        self.raw = b""
+        self.screen = pyte.Screen(columns, rows)
+        self._stream = pyte.ByteStream(self.screen)
+        self.child = pexpect.spawn(
+            CLIENT[0], [*CLIENT[1:], *arguments], env=environment, dimensions=(rows, columns), timeout=PATIENCE_S
+        )
+        self.child.delaybeforesend = None
+        self.before = termios.tcgetattr(self.child.child_fd)
+
+    @property
+    def picture(self) -> str:
+        return "\n".join(line.rstrip() for line in self.screen.display)
+
+    def shows(self, words: str) -> str:
+        """Wait until the words are on the screen and return all of it."""
+        return self.comes_to(lambda picture: words in picture, words)
+
+    def comes_to(self, is_there: Callable[[str], bool], what: str) -> str:
+        until = time.monotonic() + PATIENCE_S
+        while not is_there(self.picture):
+            assert time.monotonic() < until, f"never showed {what!r}:\n{self.picture}"
+            if not self._read():
+                assert is_there(self.picture), f"ended without {what!r}:\n{self.picture}"
+        return self.picture
+
+    def _read(self) -> bool:
+        try:
+            data = self.child.read_nonblocking(65_536, timeout=1)
+        except pexpect.TIMEOUT:
+            return True
+        except pexpect.EOF:
+            return False
+        self.raw += data
+        self._stream.feed(data)
+        return True
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.child.send(key)
+
+    def resize(self, columns: int, rows: int) -> None:
+        self.screen.resize(rows, columns)
+        self.child.setwinsize(rows, columns)
+
+    def ends(self) -> int | None:
+        """Read to the end and return the exit code."""
+        until = time.monotonic() + PATIENCE_S
+        while self._read():
+            assert time.monotonic() < until, f"never ended:\n{self.picture}"
+        self.child.wait()
+        code = self.child.exitstatus
+        assert code is None or isinstance(code, int)
+        return code
+
+    def is_restored(self) -> bool:
+        """Tell whether the terminal is as it was found."""
+        after = termios.tcgetattr(self.child.child_fd)
+        left = self.raw.rfind(LEFT_ALTERNATE_SCREEN)
+        shown = self.raw.rfind(SHOWED_CURSOR)
+        return after == self.before and left > 0 and shown > 0 and b"\x1b[?25l" not in self.raw[shown:]
+
+    def click(self, words: str) -> None:
+        """Click on the words where they come to be on the screen."""
+        rows = self.shows(words).split("\n")
+        row = next(y for y, line in enumerate(rows) if words in line)
+        column = rows[row].index(words) + len(words) // 2
+        self.press(f"\x1b[<0;{column + 1};{row + 1}M", f"\x1b[<0;{column + 1};{row + 1}m")
+
+
+Open = Callable[..., Terminal]

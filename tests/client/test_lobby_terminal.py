@@ -1,0 +1,94 @@
+"""The lobby, a challenge, an invitation, chat and watching: real clients in real terminals against a real server."""
+
+import re
+import signal
+
+from tests.client.conftest import RealServer
+from tests.client.real_terminal import Open, Terminal
+
+
+def has_board(picture: str) -> bool:
+    return "┌─" in picture and ("Your turn" in picture or "to move" in picture)
+
+
+def test_a_seek_is_accepted_the_two_talk_and_a_third_looks_on(real_server: RealServer, open_terminal: Open) -> None:
+    ann = open_terminal(real_server.address, "--name", "Ann")
+    ann.shows("Looking for an opponent: Tic-tac-toe")
+    bob = open_terminal(real_server.address, "--name", "Bob", "--game", "connect4")
+    bob.comes_to(lambda picture: "> Ann" in picture and "no clock" in picture, "the seek of Ann")
+    bob.press("\r")
+    bob.comes_to(has_board, "the board")
+    ann.comes_to(has_board, "the board")
+    cid = open_terminal(real_server.address, "--name", "Cid", "--game", "gomoku", columns=100, rows=30)
+    cid.shows("Being played")
+    cid.press("w")
+    cid.comes_to(lambda picture: "┌─" in picture and "Bob" in picture and "Ann" in picture, "the match of the others")
+    ann.shows("1 watching")
+    first, second = (ann, bob) if "Your turn" in ann.picture else (bob, ann)
+    first.press("5")
+    second.comes_to(lambda picture: "1. b2" in picture and "Your turn" in picture, "the move")
+    cid.shows("1. b2")
+    second.press("s", "2")
+    first.shows("Good luck!")
+    cid.press("\x1b")
+    cid.shows("Looking for an opponent: Gomoku")
+    ann.comes_to(lambda picture: "1 watching" not in picture, "nobody watching")
+
+
+def test_a_challenge_is_made_and_taken_and_the_match_outlives_a_kill(
+    real_server: RealServer, open_terminal: Open
+) -> None:
+    ann = open_terminal(real_server.address, "--name", "Ann", columns=120, rows=40)
+    ann.shows("Looking for an opponent")
+    ann.press("\x1b")
+    ann.shows("Welcome, Ann.")
+    bob = open_terminal(real_server.address, "--name", "Bob")
+    bob.comes_to(lambda picture: "> Ann" in picture, "Ann among the players")
+    bob.press("\r")
+    bob.shows("Challenge Ann")
+    bob.click("Connect Four")
+    ann.shows("Bob challenges you: Connect Four.")
+    ann.resize(40, 12)
+    ann.comes_to(lambda picture: "s left" not in picture or "Bob challenges you" in picture, "a narrow lobby")
+    ann.press("a")
+    ann.comes_to(lambda picture: "1  2  3  4  5  6  7" in picture, "the board")
+    bob.shows("┌─────┬")
+    ann.child.kill(signal.SIGTERM)
+    assert ann.ends() == 0
+    assert ann.is_restored()
+    bob.shows("(away)")
+
+
+def test_a_friend_joins_with_the_code_of_an_invitation(real_server: RealServer, open_terminal: Open) -> None:
+    ann = open_terminal(real_server.address, "--name", "Ann")
+    ann.shows("Looking for an opponent")
+    ann.press("\x1b", "i", "1")
+    picture = ann.shows("A friend types:")
+    found = re.search(r"--join ([A-Z0-9]+)", picture)
+    assert found is not None
+    bob = open_terminal(real_server.address, "--name", "Bob", "--game", "gomoku")
+    bob.shows("Looking for an opponent")
+    bob.press("c", f"\x1b[200~{found[1].lower()}\x1b[201~")
+    bob.shows(f"Code or link: {found[1].lower()}_")
+    bob.press("\r")
+    bob.comes_to(has_board, "the board")
+    ann.comes_to(has_board, "the board")
+    ann.shows("A private match")
+
+
+def test_every_way_of_leaving_gives_the_terminal_back_from_the_lobby_too(
+    real_server: RealServer, open_terminal: Open
+) -> None:
+    def opened(name: str, game: str) -> Terminal:
+        terminal = open_terminal(real_server.address, "--name", name, "--game", game)
+        terminal.shows("Looking for an opponent")
+        return terminal
+
+    asked, hung_up, killed = opened("Ann", "qubic"), opened("Bob", "gomoku"), opened("Cid", "wild")
+    asked.press("q")
+    hung_up.press("\x03")
+    killed.child.kill(signal.SIGTERM)
+    for terminal in (asked, hung_up, killed):
+        assert terminal.ends() == 0
+        assert terminal.is_restored()
+        assert b"\x1b[?1000l" in terminal.raw, "clicks are the terminal's own again"
