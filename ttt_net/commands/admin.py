@@ -43,8 +43,10 @@ class Line:
 
 
 def _read_address(folder: Path) -> tuple[str, str]:
+    """Return the address of the server whose data are in the folder, and the token for it."""
     try:
-        return tuple((folder / name).read_text(encoding="utf-8").strip() for name in (ADDRESS_FILE, TOKEN_FILE))  # type: ignore[return-value]
+        address = (folder / ADDRESS_FILE).read_text(encoding="utf-8").strip()
+        return address, (folder / TOKEN_FILE).read_text(encoding="utf-8").strip()
     except FileNotFoundError:
         raise ConfigurationError(
             f"no server runs in {folder}, or it has no admin listener; name its folder with --data"

@@ -44,7 +44,7 @@ async def test_a_ban_outlives_a_restart(tmp_path: Path) -> None:
 async def test_a_banned_address_is_cut_off_and_turned_away_at_the_handshake(tmp_path: Path) -> None:
     async with attended(tmp_path) as each, each.admin() as admin:
         ann = await each.server.join("Ann")
-        assert "1 connections closed" in await admin.done("ban", whom="127.0.0.1", reason="flood", for_s=60)
+        assert "1 connection closed" in await admin.done("ban", whom="127.0.0.1", reason="flood", for_s=60)
         assert await ann.close_code() == 4005
         with pytest.raises(InvalidStatus) as turned_away:
             await each.server.connect()

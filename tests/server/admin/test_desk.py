@@ -194,6 +194,18 @@ async def test_metrics_are_read_by_prometheus_own_parser(tmp_path: Path) -> None
         assert "Ann" not in text
 
 
+async def test_no_token_is_in_anything_that_an_admin_is_told(tmp_path: Path) -> None:
+    async with attended(tmp_path) as each, each.admin() as admin:
+        first, second, _ = await each.server.pair()
+        await admin.done("kick", name=second.name)
+        told = [str(await admin.ask(ask)) for ask in ("stats", "players", "matches", "bans", "audit")]
+        for path in ("/metrics", "/readyz", "/healthz", "/nonsense"):
+            told.append((await each.http(path, each.authorization))[1])
+        for token in (first.token, second.token, each.door.token):
+            assert len(token) == 43
+            assert token not in "".join(told)
+
+
 async def test_a_disk_that_refuses_makes_the_server_unready_until_it_works_again(tmp_path: Path) -> None:
     async with attended(tmp_path) as each:
         first, _, match = await each.server.pair()

@@ -88,7 +88,7 @@ class Acts:
             raise Refusal(Code.BAD_MESSAGE, "there is nothing to see in that text")
         self._hub.announce(text)
         self._note("announce", text)
-        return words.Done(f"told {len(self._hub.sessions)} players")
+        return words.Done(f"told {_count(len(self._hub.sessions), 'player')}")
 
     def _drain(self, asked: words.Drain) -> words.Done:
         if asked.in_s is None:
@@ -141,7 +141,7 @@ class Acts:
             log.warning("admin: %s", result.act)  # of whom, is in the audit log
             self._hub.sanctions.add([result])
             closed = self._close_banned(result) if result.act == "ban" else 0
-            also = f"; {closed} connections closed" if closed else ""
+            also = f"; {_count(closed, 'connection')} closed" if closed else ""
             answer(words.Done(f"{result.shown} is {_VERBS[result.act]} {until(result.until_ms)}{also}"))
 
         self._database.submit(work, done)
@@ -235,6 +235,10 @@ class Acts:
                 answer(words.AuditRows([words.AuditRow(*note) for note in notes]))
 
         self._database.submit(lambda connection: host.read_notes(connection, asked.last), done)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _in_words(sanction: Sanction) -> str:
