@@ -1,0 +1,367 @@
+"""The client against a server that lies, floods, drips and draws on the screen: it may end, but never break."""
+
+import asyncio
+import copy
+import json
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any, cast
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.client.conftest import environment
+from tests.client.fake_server import FakeLink, fake_server
+from tests.client.samples import (
+    BEN,
+    BLITZ,
+    CHALLENGED,
+    HISTORY,
+    LEADERS,
+    LIVE,
+    PLAYERS,
+    PROFILE,
+    SEEKS,
+    SUGGESTION,
+    layered,
+    ok,
+    played,
+    position_after,
+    snapshot,
+    swapping,
+    welcome,
+)
+from tests.client.test_connection import Client, client_of
+from tests.client.test_terminal import Open, open_terminal
+from ttt_net.client.actions import Do
+from ttt_net.client.connection import Connection, Patience
+from ttt_net.client.dialogue import Dialogue
+from ttt_net.client.draw import draw
+from ttt_net.client.events import Farewell, Garbled, Parting
+from ttt_net.client.glyphs import ASCII, BOXES
+from ttt_net.client.plain import _parts
+from ttt_net.client.table import Table
+from ttt_net.errors import Closing, Refusal
+from ttt_net.messages import (
+    AnyHeard,
+    Chatted,
+    Ended,
+    Hello,
+    Invitation,
+    Offered,
+    PlayerInfo,
+    Rematched,
+    ReplayTold,
+    Restarting,
+    Said,
+    Seek,
+    decode_heard,
+    encode,
+)
+
+__all__ = ["environment", "open_terminal"]
+
+EVIL = (
+    "\x1b]0;PWNED\x07\x1b]52;c;UFdORUQ=\x07\x1b[2J\x1b[31m\x9b31m\x85"
+    "\u202eDENWP\u2066\u200b\ufeff\n\r\t[bold]PWNED[/]:boom:\x00"
+)
+"""A title, the clipboard, a cleared screen, colours in seven and eight bits, reversed reading, markup, line ends."""
+VALUES: st.SearchStrategy[Any] = st.one_of(
+    st.sampled_from(
+        [
+            *(EVIL, EVIL * 50, "", "m1", "mnk:999999x999999,3", "connect4", "X" * 5_000, "line", "win"),
+            *(None, True, -1, 0, 1, 2, 9, 41, 10**6, 2**53, -(2**53), 10**30, 0.5, 1e308),
+            *([], {}, [[]], [0], [EVIL], [None, None], list(range(300)), {"name": EVIL}),
+        ]
+    ),
+    st.integers(-5, 70),
+    st.text(max_size=30),
+)
+TOLD: list[AnyHeard] = [
+    welcome("m1"),
+    snapshot("tictactoe", [4, 0]),
+    snapshot("connect4", [38, 31]),
+    snapshot("ultimate", [0]),
+    layered(),
+    swapping(),
+    played("tictactoe", [4, 0, 8]),
+    played("connect4", [38, 31, 37]),
+    Ended("m1", 9, 0, 0, "line"),
+    Offered("m1", 9, 0, 1, "draw"),
+    Rematched("m1", 9, 0, "m1-2"),
+    SEEKS,
+    PLAYERS,
+    LIVE,
+    CHALLENGED,
+    SUGGESTION,
+    PROFILE,
+    HISTORY,
+    LEADERS,
+    Chatted("m1", "players", BEN, "hello"),
+    Invitation("K7QMX2", "connect4", 600_000, BLITZ),
+    ReplayTold("m1", 0, [position_after("connect4", [38, 31][:ply]) for ply in range(3)], 2),
+    Restarting(50),
+    ok(1),
+    ok(2),
+    ok(3),
+]
+PLAIN: list[Any] = [json.loads(encode(message)) for message in TOLD]
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield where there is something in a message."""
+    if path:
+        yield path
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, each in inner:
+        yield from places(each, (*path, key))
+
+
+def lie(message: Any, number: int, value: Any) -> Any:
+    """Return the message with another value in one place."""
+    lying = copy.deepcopy(message)
+    path = list(places(lying))
+    *above, last = path[number % len(path)]
+    holder = lying
+    for key in above:
+        holder = holder[key]
+    if last != "type":
+        holder[last] = value
+    return lying
+
+
+class Mute:
+    """A connection that only counts what is asked."""
+
+    def __init__(self, dialogue: Dialogue) -> None:
+        self._dialogue = dialogue
+        self.url = "ws://localhost:8765"
+
+    def say(self, request: Said) -> None:
+        """Take the request as if it were sent."""
+        self._dialogue.say(request)
+
+
+def check_picture(table: Table, now_ms: int) -> None:
+    """Draw all that may be drawn, and look for what moves a cursor or hides."""
+    for size, glyphs in (((120, 40), BOXES), ((80, 24), BOXES), ((40, 12), ASCII), ((20, 6), ASCII)):
+        text = draw(table.view, size, now_ms, glyphs)
+        check_text(text.plain)
+    for part in _parts(table.view, ASCII).values():
+        check_text(part)
+
+
+def check_text(text: str) -> None:
+    assert all(character.isprintable() or character == "\n" for character in text), ascii(text)
+
+
+LIES = st.lists(
+    st.tuples(st.integers(0, len(PLAIN) - 1), st.integers(0, 500), VALUES, st.sampled_from([*Do, *[None] * 20])),
+    max_size=10,
+)
+
+
+@settings(max_examples=200)
+@given(LIES)
+def test_whatever_a_server_says_is_drawn_without_a_fault_and_without_effects(lies: list[Any]) -> None:
+    dialogue = Dialogue("Ann", None)
+    dialogue.opened()
+    table = Table(cast(Connection, Mute(dialogue)), Seek(0, ["tictactoe"]), "localhost:8765", has_lobby=True)
+    truth = [PLAIN[0], PLAIN[1]]
+    for number, (which, where, value, do) in enumerate([(0, 0, None, None), *lies]):
+        told = truth[number] if number < 1 else lie(PLAIN[which], where, value)
+        try:
+            message = decode_heard(msgspec.json.encode(told))
+        except (Refusal, ValueError, OverflowError):
+            continue
+        for event in dialogue.heard(message).tell:
+            table.hear(event, number * 100)
+        if do is not None:
+            table.do(do)
+        check_picture(table, number * 100)
+
+
+@given(st.binary(max_size=300) | st.text(max_size=300).map(str.encode))
+def test_any_frame_is_read_or_refused(frame: bytes) -> None:
+    try:
+        decode_heard(frame)
+    except Refusal as refusal:
+        check_text(str(refusal))
+
+
+Behaviour = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+def answers(*pieces: bytes, pause_s: float = 0.0, times: int = 1) -> Behaviour:
+    """Return a server that waits for an opening and then sends these pieces."""
+
+    async def behave(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        key = next((line for line in head.split(b"\r\n") if line.startswith(b"Sec-WebSocket-Key: ")), b"")
+        for _ in range(times):
+            for piece in pieces:
+                writer.write(piece.replace(b"ACCEPT", accept(key.partition(b": ")[2])))
+                await writer.drain()
+                await asyncio.sleep(pause_s)
+
+    return behave
+
+
+def accept(key: bytes) -> bytes:
+    """Return the answer to the key of an opening."""
+    from websockets.utils import accept_key
+
+    return accept_key(key.decode()).encode()
+
+
+UPGRADE = (
+    b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Accept: ACCEPT\r\n\r\n"
+)
+BAD_SERVERS = {
+    "says nothing and goes": answers(),
+    "rubbish": answers(b"\xff\x00" * 500),
+    "rubbish without end": answers(b"\xff" * 65_536, times=100),
+    "a line without end": answers(b"HTTP/1.1 " + b"A" * 65_536, times=100),
+    "headers without end": answers(b"HTTP/1.1 101 Switching Protocols\r\n", b"X: y\r\n" * 10_000, times=3),
+    "another protocol": answers(b"SSH-2.0-OpenSSH_9.2\r\n"),
+    "a page": answers(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"),
+    "an endless body": answers(b"HTTP/1.1 503 No\r\nContent-Type: text/plain\r\n\r\n", b"x" * 65_536, times=200),
+    "a redirect to itself": answers(b"HTTP/1.1 301 Moved\r\nLocation: /\r\nContent-Length: 0\r\n\r\n"),
+    "a redirect to a file": answers(b"HTTP/1.1 302 Found\r\nLocation: file:///etc/passwd\r\nContent-Length: 0\r\n\r\n"),
+    "a wrong accept": answers(UPGRADE.replace(b"ACCEPT", b"AAAA")),
+    "compression that nobody offered": answers(
+        UPGRADE.replace(b"\r\n\r\n", b"\r\nSec-WebSocket-Extensions: permessage-deflate\r\n\r\n")
+    ),
+    "a masked frame": answers(UPGRADE, b"\x81\x82\0\0\0\0{}"),
+    "reserved bits": answers(UPGRADE, b"\xc1\x02{}"),
+    "2^62 bytes": answers(UPGRADE, b"\x81\x7f" + (2**62).to_bytes(8, "big")),
+    "2 MB in one frame": answers(UPGRADE, b"\x81\x7f" + (2**21).to_bytes(8, "big"), b"x" * 65_536, times=1),
+    "fragments without end": answers(
+        UPGRADE, b"\x01\x7e\xff\xff" + b"x" * 65_535, *[b"\x00\x7e\xff\xff" + b"x" * 65_535] * 40
+    ),
+    "no UTF-8": answers(UPGRADE, b"\x81\x02\xff\xff"),
+    "a broken close": answers(UPGRADE, b"\x88\x01\x03"),
+    "a close that means nothing": answers(UPGRADE, b"\x88\x02\x0f\xa0"),
+    "pings without end": answers(UPGRADE, b"\x89\x00" * 1_000, times=30),
+    "binary frames": answers(UPGRADE, b"\x82\x02{}" * 1_000),
+    "silence after the opening": answers(UPGRADE, pause_s=30.0),
+    "drops by the second": answers(*[UPGRADE[n : n + 1] for n in range(40)], pause_s=0.5),
+}
+
+
+@pytest.mark.parametrize("behaviour", BAD_SERVERS.values(), ids=BAD_SERVERS.keys())
+async def test_a_server_that_is_none_ends_with_one_sentence(behaviour: Behaviour) -> None:
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await behaviour(reader, writer)
+        except (OSError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(handle, "127.0.0.1", 0, limit=2**20)
+    try:
+        client = Client(f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}", Patience(0, 0), "secret")
+        async with asyncio.timeout(20):
+            await client.connection.run()
+            farewell = await client.comes_to(Farewell)
+        assert farewell.why in (Parting.UNREACHABLE, Parting.GIVEN_UP)
+        check_text(farewell.sentence)
+        assert farewell.sentence
+    finally:
+        server.close()
+
+
+async def test_a_server_that_floods_facts_of_matches_that_nobody_plays_is_bounded() -> None:
+    """What is kept of matches is bounded, whatever a server tells."""
+    dialogue = Dialogue("Ann", None)
+    dialogue.opened()
+    dialogue.heard(welcome())
+    for number in range(2_000):
+        dialogue.heard(msgspec.structs.replace(snapshot("tictactoe", [4]), match=f"m{number}"))
+    assert len(dialogue._matches) <= 64
+
+
+@pytest.mark.parametrize("closing", list(Closing), ids=lambda closing: closing.name)
+async def test_every_way_to_be_sent_away_is_understood(closing: Closing) -> None:
+    async with fake_server() as server, client_of(server, Patience(0, 0)) as client:
+        link = await server.accepts()
+        await link.lets_in()
+        await link.closes(closing)
+        farewell = await client.comes_to(Farewell)
+        check_text(farewell.sentence)
+
+
+async def test_the_reason_of_a_close_and_of_a_refusal_is_cleaned() -> None:
+    async with fake_server() as server, client_of(server, Patience(0, 0)) as client:
+        link = await server.accepts()
+        hello = await link.hears(Hello)
+        await link.sends(json.dumps({"type": "refused", "id": hello.id, "code": "bad_name", "message": EVIL}))
+        farewell = await client.comes_to(Farewell)
+        assert farewell.why is Parting.REJECTED
+        check_text(farewell.sentence)
+
+
+async def test_nonsense_by_the_thousand_is_said_and_the_client_goes_on() -> None:
+    async with fake_server() as server, client_of(server) as client:
+        link = await server.accepts()
+        await link.lets_in()
+        for number in range(1_000):
+            await nonsense(link, number)
+        await link.tells(snapshot("tictactoe", [4]))
+        while isinstance(event := await client.hears(object), Garbled) or not hasattr(event, "position"):
+            if isinstance(event, Garbled):
+                check_text(event.reason)
+        assert not hasattr(event, "why")
+
+
+async def nonsense(link: FakeLink, number: int) -> None:
+    told: list[str | bytes] = [
+        b"\x00" * 9,
+        "{",
+        "[]",
+        f'{{"type":"{"x" * number}"}}',
+        '{"type":"played"}',
+        json.dumps({"type": EVIL}),
+    ]
+    await link.sends(told[number % len(told)])
+
+
+def test_a_terminal_obeys_nothing_of_what_a_server_says(open_terminal: Open) -> None:
+    evil = PlayerInfo(EVIL, bot=EVIL)
+
+    async def serve(opened: asyncio.Future[int]) -> None:
+        async with fake_server() as server:
+            opened.set_result(server.port)
+            link = await server.accepts()
+            hello = await link.hears(Hello)
+            await link.tells(ok(hello.id), msgspec.structs.replace(welcome("m1"), server=EVIL))
+            match = snapshot("tictactoe", [4], opponent=evil)
+            await link.tells(match, Chatted("m1", "players", evil, EVIL), CHALLENGED)
+            await link.sends(json.dumps({"type": "refused", "id": None, "code": "storage", "message": EVIL}))
+            await link.sends(json.dumps({"type": "played", "match": EVIL, "side": EVIL}))
+            await link.tells(msgspec.structs.replace(match, match="m2"), Restarting(50))
+            await asyncio.wait_for(link.socket.wait_closed(), 20)
+
+    async def run() -> bytes:
+        opened: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        async with asyncio.TaskGroup() as tasks:
+            serving = tasks.create_task(serve(opened))
+            terminal = open_terminal(f"127.0.0.1:{await opened}", "--name", "Ann")
+            await asyncio.to_thread(terminal.shows, "PWNED")  # the letters of it, as a name
+            terminal.child.close(force=True)
+            serving.cancel()
+        return terminal.raw
+
+    raw = asyncio.run(run())
+    for effect in (
+        b"\x1b]0;PWNED",
+        b"\x1b]52",
+        b"\x1b[31m\xc2\x9b",
+        b"\xc2\x9b31m",
+        "\u202e".encode(),
+        "\u2066".encode(),
+    ):
+        assert effect not in raw
