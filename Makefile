@@ -3,8 +3,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 EXTRAS := engine,fast,metrics,tls,test
+FUZZ_S ?= 60
 
-.PHONY: install demo test check docs bench clean
+.PHONY: install demo test check docs bench fuzz audit clean
 
 install: .venv/installed ## make .venv with everything in it
 
@@ -38,6 +39,15 @@ bench: install ## measure; prints tables
 	$(BIN)/python -m benchmarks.games
 	$(BIN)/python -m benchmarks.restart
 	$(BIN)/python -m benchmarks.soak
+
+fuzz: install ## fuzz what takes in bytes of strangers, FUZZ_S seconds for each target
+	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip install --quiet atheris
+	@for target in decode decide text places record; do \
+	    $(BIN)/python -m tests.hostile.fuzz $$target -max_total_time=$(FUZZ_S) -rss_limit_mb=1024 || exit 1; done
+
+audit: install ## ask whether a dependency has a known hole; needs the Internet
+	@$(BIN)/python -m pip install --quiet pip-audit
+	$(BIN)/pip-audit --strict --skip-editable
 
 clean:
 	rm -rf .venv build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.client.conftest import environment
+from tests.client.conftest import environment, open_terminal
 from tests.client.fake_server import FakeLink, fake_server
+from tests.client.real_terminal import Open
 from tests.client.samples import (
     BEN,
     BLITZ,
@@ -33,15 +34,15 @@ from tests.client.samples import (
     welcome,
 )
 from tests.client.test_connection import Client, client_of
-from tests.client.test_terminal import Open, open_terminal
 from ttt_net.client.actions import Do
 from ttt_net.client.connection import Connection, Patience
 from ttt_net.client.dialogue import Dialogue
 from ttt_net.client.draw import draw
 from ttt_net.client.events import Farewell, Garbled, Parting
 from ttt_net.client.glyphs import ASCII, BOXES
-from ttt_net.client.plain import _parts
+from ttt_net.client.speech import Speech
 from ttt_net.client.table import Table
+from ttt_net.client.telling import Boards
 from ttt_net.errors import Closing, Refusal
 from ttt_net.messages import (
     AnyHeard,
@@ -148,8 +149,11 @@ def check_picture(table: Table, now_ms: int) -> None:
     for size, glyphs in (((120, 40), BOXES), ((80, 24), BOXES), ((40, 12), ASCII), ((20, 6), ASCII)):
         text = draw(table.view, size, now_ms, glyphs)
         check_text(text.plain)
-    for part in _parts(table.view, ASCII).values():
-        check_text(part)
+    for telling in (Boards(ASCII), Speech()):
+        for part in telling.parts(table.view, is_shared=False).values():
+            check_text(part)
+        for question in ("board", "row 2", "lines", "moves", "clock"):
+            check_text(telling.answer(question, table.view, now_ms) or "")
 
 
 def check_text(text: str) -> None:
@@ -162,7 +166,7 @@ LIES = st.lists(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(LIES)
 def test_whatever_a_server_says_is_drawn_without_a_fault_and_without_effects(lies: list[Any]) -> None:
     dialogue = Dialogue("Ann", None)

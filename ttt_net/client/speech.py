@@ -14,6 +14,7 @@ from ttt_net.messages import PlayerInfo, Snapshot
 from ttt_net.text import clean
 
 _ROW = re.compile(r"row (\d{1,3})", re.ASCII)
+_LETTERS = 26
 _SPELLED_COLUMNS = 9
 """Up to this width every cell of a row is said; in a wider one only the marks are, with their columns."""
 _MOST_LINES, _MOST_MOVES = 8, 40
@@ -129,7 +130,7 @@ def _row_in_words(match: Snapshot, z: int, y: int) -> str:
 
 def _column(match: Snapshot, x: int) -> str:
     is_numbered = match.game.gravity and layers_of(match) == 1
-    return str(x + 1) if is_numbered else chr(ord("a") + x)
+    return str(x + 1) if is_numbered or x >= _LETTERS else chr(ord("a") + x)
 
 
 def lines(match: Snapshot) -> str:
@@ -150,7 +151,7 @@ def lines(match: Snapshot) -> str:
         game = find_game(match.game.name)
     except Refusal:
         game = None
-    if not isinstance(game, LineGame):
+    if not isinstance(game, LineGame) or tuple(game.shape) != shape:  # the server's word for the board is what counts
         return "Lines are not told in this game; say board."
     found = []
     for line in game.lines:

@@ -1,0 +1,152 @@
+"""Anything said by anybody at any time: exactly one answer, and every law of a match still holds."""
+
+import json
+import random
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from tests.hostile.fuzz import TARGETS
+from tests.test_messages import SAID
+from ttt_net import messages as wire
+from ttt_net.clock import TimeControl
+from ttt_net.errors import ProtocolError, Refusal
+from ttt_net.match import Match
+from ttt_net.server.configuration import Configuration
+from ttt_net.server.connection import Connection
+from ttt_net.server.hub import Hub
+from ttt_net.server.journal import Database, Journal
+from ttt_net.server.journal.schema import migrate
+
+NOW = st.integers(0, 600_000)
+GAMES = ("tictactoe", "connect4", "misere", "wild", "vanishing", "ultimate", "mnk:3x3,3+swap", "tictactoe3d", "qubic")
+OF_A_MATCH = [wire.Play, wire.Resign, wire.Abort, wire.Offer, wire.Decline, wire.Claim]
+TIMES = [None, TimeControl(1_000, 0), TimeControl(60_000, 2_000), TimeControl(5_000, per_move=True)]
+
+
+class AnyMatch(RuleBasedStateMachine):
+    """Commands of both sides in any order, at any time; moves are often such as could be legal."""
+
+    match: Match
+    now_ms = 0
+
+    @initialize(game=st.sampled_from(GAMES), time=st.sampled_from(TIMES))
+    def start(self, game: str, time: TimeControl | None) -> None:
+        players = (wire.PlayerInfo("Ann"), wire.PlayerInfo("Bob"))
+        self.match = Match(wire.Started("m", 1, 0, game, players, time))
+        self.facts: list[wire.Fact] = []
+
+    def decide(self, side: int, command: Any) -> None:
+        before = self.match.position()
+        try:
+            facts = self.match.decide(side, command, self.now_ms)
+        except Refusal:
+            assert self.match.position() == before, "a refusal changes nothing"
+            return
+        for fact in facts:
+            if isinstance(fact, wire.Started):
+                return  # it is the first of the next match
+            self.match.evolve(fact)
+            self.facts.append(wire.decode_fact(wire.encode(fact)))
+
+    @rule(side=st.sampled_from([0, 1]), number=st.integers(0, 2**31), late=st.sampled_from([0, 0, 0, 0, -1, 1]))
+    def plays(self, side: int, number: int, late: int) -> None:
+        legal = self.match.position().legal or [0]
+        ply = max(0, self.match.position().ply + late)
+        self.decide(side, wire.Play(1, "m", ply, legal[number % len(legal)]))
+
+    @rule(side=st.sampled_from([0, 1]), said=st.one_of(*[SAID[kind] for kind in OF_A_MATCH]))
+    def says(self, side: int, said: Any) -> None:
+        self.decide(side, said)
+
+    @rule(passed_ms=st.integers(0, 70_000))
+    def waits(self, passed_ms: int) -> None:
+        self.now_ms += passed_ms
+
+    @invariant()
+    def numbers_follow_one_another(self) -> None:
+        if hasattr(self, "facts"):
+            assert [fact.seq for fact in self.facts] == list(range(2, 2 + len(self.facts)))
+
+
+TestAnyMatch = AnyMatch.TestCase
+TestAnyMatch.settings = settings(max_examples=60, stateful_step_count=40)
+
+FRAMES = st.one_of(
+    st.binary(max_size=200),
+    st.text(max_size=200).map(str.encode),
+    st.one_of(*SAID.values()).map(lambda said: msgspec.json.encode(msgspec.to_builtins(said))),
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+        max_leaves=10,
+    ).map(lambda value: json.dumps(value).encode()),
+)
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), FRAMES), max_size=30), st.integers(0, 1_000))
+@settings(max_examples=150)
+def test_a_hub_answers_every_frame_exactly_once_and_is_never_at_fault(said: list[tuple[int, bytes]], seed: int) -> None:
+    database = Instant()
+    hub = Hub(Journal(cast(Database, database)), Configuration(name="test"), lambda: 0, random.Random(seed))
+    peers = [Silent() for _ in range(3)]
+    for number, frame in said:
+        peer = peers[number]
+        before = len(peer.answers)
+        try:
+            hub.received(cast(Connection, peer), frame.decode(errors="replace"))
+        except ProtocolError:
+            continue
+        assert len(peer.answers) == before + 1
+    database.connection.close()
+
+
+class Instant:
+    """A database in memory that answers at once."""
+
+    def __init__(self) -> None:
+        self.connection = sqlite3.connect(":memory:", isolation_level=None)
+        migrate(self.connection, Path("memory"))
+
+    def submit(self, work: Callable[[sqlite3.Connection], Any], done: Callable[[Any], None]) -> None:
+        done(work(self.connection))
+
+
+class Silent:
+    """A connection that writes down the answers."""
+
+    session: object = None
+    is_open = True
+    lag_ms = 0
+    address = "127.0.0.1"
+    metered_as = None
+    left_on_purpose = False
+
+    def __init__(self) -> None:
+        self.answers: list[bytes] = []
+
+    def meter(self) -> int:
+        return 0
+
+    def send(self, frames: bytes) -> None:
+        if b'"type":"ok"' in frames or b'"type":"refused"' in frames:
+            self.answers.append(frames)
+
+    def refuse(self, request: int | None, refusal: Refusal) -> None:
+        self.send(wire.encode(wire.refused(request, refusal)))
+
+    def close(self, closing: object, reason: str = "") -> None:
+        self.is_open = False
+
+
+@given(st.binary(max_size=500))
+@settings(max_examples=300)
+def test_any_bytes_pass_every_target_of_the_fuzzer(data: bytes) -> None:
+    for target in TARGETS.values():
+        target(data)
