@@ -20,7 +20,7 @@ from ttt_net.games import find_game
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.games.notation import write_position
 from ttt_net.strategies import Limit
-from ttt_net.strategies.book import SHIPPED, Book, backed_up, key_of, packed, positions, shipped_book
+from ttt_net.strategies.book import DEEPEST, SHIPPED, Book, backed_up, key_of, packed, positions, shipped_book
 from ttt_net.strategies.connect4 import Connect4Solver
 from ttt_net.strategies.engine import is_installed
 from ttt_net.strategies.strategy import Effort
@@ -35,7 +35,9 @@ LIKELY = 7
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the verb and its options."""
     parser = subparsers.add_parser("book", help="build the opening book of Connect Four", description=__doc__)
-    parser.add_argument("--plies", type=int, choices=range(1, 9), default=8, help="stones (default %(default)s)")
+    parser.add_argument(
+        "--plies", type=int, choices=range(1, DEEPEST + 1), default=DEEPEST, help="stones (default %(default)s)"
+    )
     parser.add_argument("--out", type=Path, default=SHIPPED, metavar="FILE", help="the book (default: the shipped one)")
     parser.add_argument(
         "--processes", type=positive, default=os.cpu_count() or 1, metavar="N", help="at once (default: all cores)"

@@ -21,6 +21,8 @@ from ttt_net.games.line import LineGame, LineState
 
 SHIPPED = Path(__file__).with_name("connect4.book")
 WIDTH, HEIGHT = 7, 6
+DEEPEST = 8
+"""Stones of the fullest positions that a book may have."""
 OFFSET = 32
 """What is added to a score so that it is stored as a byte without a sign."""
 LARGEST = 21
