@@ -20,13 +20,17 @@ MOST_THREATS = 24
 NODES_OF_THREATS = 200_000
 """What that may cost, about a twentieth of a second."""
 
+WORTH_MEMORY = 0.3
+"""Seconds from which on a proof may profit from a table of 100 MB more than its first use costs."""
+
 
 class LineSearch:
     """One search of a line game; made for one choice and then dropped."""
 
     def __init__(self, game: LineGame, effort: Effort, rng: random.Random) -> None:
         self.game, self.effort = game, effort
-        log_buckets = 20 if is_provable(game) else 16
+        left = effort.seconds_left()
+        log_buckets = 20 if is_provable(game) and (left is None or left > WORTH_MEMORY) else 16
         self._block = block = np.zeros(kernel.TABLE + (2 * kernel.ENTRY << log_buckets), dtype=np.uint64)
         block[kernel.LOG_BUCKETS] = log_buckets
         block[kernel.THREATS] = kernel.DEPTH_OF_THREATS if effort.max_depth is None else 0
