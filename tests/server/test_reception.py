@@ -281,3 +281,41 @@ async def test_a_server_among_friends_may_take_any_name_that_can_be_shown(tmp_pa
         assert (await peer.hear("welcome"))["you"]["name"] == "X"
         peer = await server.connect()
         assert await peer.refused("hello", protocols=[1], name="\x1b") == "bad_name"
+
+
+async def test_the_strongest_rated_match_is_featured_else_the_most_watched(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        eve = await server.join("Eve")
+
+        async def featured() -> str:
+            await eve.ok("matches")
+            rows = (await eve.hear("live"))["matches"]
+            assert [row.get("featured", False) for row in rows] == [True] + [False] * (len(rows) - 1)
+            return str(rows[0]["match"])
+
+        _, _, quiet = await server.pair("Ann", "Bob")
+        _, _, watched = await server.pair("Carl", "Dora")
+        await eve.ok("watch", match=watched)
+        assert await featured() == watched
+        first, second, rated = await server.pair("Emil", "Fay", games=["gomoku"], rated=True)
+        await first.ok("resign", match=rated)
+        for peer in (first, second):
+            await peer.ok("offer", match=rated, kind="rematch")
+        following = (await first.hear("rematched"))["next"]
+        assert await featured() == following, "both have ratings by now"
+        assert quiet != following
+
+
+async def test_waiting_pairs_nobody_while_the_server_is_about_to_restart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running(tmp_path) as server:
+        ann, bob = await server.join("Ann"), await server.join("Bob")
+        ratings = {server.player_of("Ann"): 1_200, server.player_of("Bob"): 1_900}
+        monkeypatch.setattr(Session, "rating_at", lambda session, game, time: ratings[session.player])
+        for peer in (ann, bob):
+            await peer.ok("seek", games=["connect4"])
+        server.hub.drain()
+        server.later(60_000)
+        await server.flushed()
+        assert server.tables == {}

@@ -282,7 +282,9 @@ class Hub:
                 self._leave(session, match_id)
 
     def may_begin(self) -> None:
-        """Refuse a new match while a restart is counted down to."""
+        """Refuse a new match while a restart is counted down to, or under way."""
+        if self._is_draining:
+            raise Refusal(Code.RESTARTING, "the server is about to restart; come back in a moment", COME_BACK_MS)
         if self._last_call:
             wait_ms = (self._last_call.restart_in_ms or 0) + COME_BACK_MS
             raise Refusal(Code.RESTARTING, "the server is about to restart; seek again when it is back", wait_ms)
