@@ -8,6 +8,7 @@ from types import ModuleType
 import pytest
 
 from ttt_net.errors import Advice, Closing, Code
+from ttt_net.server.configuration import SETTINGS
 
 ROOT = Path(__file__).parent.parent
 
@@ -57,6 +58,18 @@ def test_every_link_in_the_docs_leads_to_a_file_and_a_heading(page: Path) -> Non
             headings = re.findall(r"^#+ (.*)$", file.read_text(encoding="utf-8"), flags=re.MULTILINE)
             slugs = [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
             assert anchor in slugs, link
+
+
+def test_each_test_and_option_of_the_table_of_threats_exists() -> None:
+    page = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+    rows = [line.split(" | ") for line in page.splitlines() if re.match(r"\| \d", line)]
+    assert [row[0] for row in rows] == [f"| {number}" for number in range(1, 27)]
+    named = re.findall(r"`(tests/\S+\.py)::(\w+)`", page)
+    assert len(named) > 40
+    for path, test in named:
+        assert f"def {test}(" in (ROOT / path).read_text(encoding="utf-8"), f"{path}::{test}"
+    options = {option for row in rows for option in re.findall(r"`([\w.]+)`", row[3])}
+    assert options <= {each.key for each in SETTINGS}
 
 
 def sources() -> str:
