@@ -5,7 +5,7 @@ import sys
 from contextlib import suppress
 
 from tests.end_to_end.process import ROOT
-from tests.page.place import Place, wait_for
+from tests.page.place import SMALL_PHONE, Place, wait_for
 
 CLIENT = [sys.executable, str(ROOT / "client.py")]
 
@@ -47,6 +47,16 @@ def test_a_challenge_is_seen_and_accepted(place: Place) -> None:
     ann.page.get_by_role("button", name="Challenge Bob").click()
     bob.press("Accept")
     ann.page.locator("main.match").wait_for()
+
+
+def test_the_game_that_was_chosen_last_is_in_sight(place: Place) -> None:
+    ann = place.visitor(**SMALL_PHONE).come("Ann")
+    for game in ("ultimate", "connect4", "tictactoe"):
+        ann.choose(game)
+        box = ann.page.locator(".shelf :checked").bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= SMALL_PHONE["viewport"]["width"] + 1
 
 
 def test_without_a_name_one_plays_as_a_guest(place: Place) -> None:

@@ -16,8 +16,8 @@ const drawn = new WeakMap();
  * Describe an element: `h("p.quiet", {id: "a"}, "text", ...)`, where properties may be left out.
  *
  * `key` tells it from its siblings, `style` is an object, `on...` are functions, `modal` opens a dialog above the page,
- * `focus` takes the focus when the element appears; `label` and `hidden` are what they are to a screen reader. Children
- * that are false or null are left out.
+ * `focus` takes the focus when the element appears, `inSight` scrolls it into sight; `label` and `hidden` are what they
+ * are to a screen reader. Children that are false or null are left out.
  *
  * @param {string} spec
  * @param {...any} rest
@@ -65,6 +65,7 @@ export function patch(parent, trees) {
     patch(node, tree.children);
     if (!old && tree.props.modal) node.showModal();
     if (!old && tree.props.focus) node.focus({ preventScroll: true });
+    if (!old && tree.props.inSight) node.scrollIntoView({ inline: "center", block: "nearest" });
   });
 }
 
@@ -86,7 +87,7 @@ function update(element, props) {
 }
 
 function set(element, name, value) {
-  if (name === "key" || name === "focus" || name === "modal") return;
+  if (["key", "focus", "inSight", "modal"].includes(name)) return;
   if (name === "style") for (const each in value) element.style.setProperty(each, value[each]);
   else if (name.startsWith("on")) element[name] = value;
   else if (PROPERTIES.includes(name)) {

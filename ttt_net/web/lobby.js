@@ -103,7 +103,7 @@ function play(app) {
 }
 
 export function option(name, words, checked, onchange) {
-  return h("label.option", h("input", { type: "radio", name, checked, onchange }), h("span", words));
+  return h("label.option", { inSight: checked }, h("input", { type: "radio", name, checked, onchange }), h("span", words));
 }
 
 /** A game's board in small. */
@@ -122,7 +122,7 @@ function waiting(app) {
     pulse(),
     h("p", { role: "status" }, `Waiting for an opponent: ${terms(games, time, rated)}`),
     suggested.length > 0 && h("p.quiet", "Nobody else is waiting. These would play you now:"),
-    h("ul.entries", suggested.map((bot) => botEntry(app, bot, { game: games[0], time }))),
+    h("ul.entries", suggested.map((bot) => botEntry(app, bot, { game: games[0], time, ...(rated && { rated }) }))),
     button("Stop waiting", () => app.unseek()),
   );
 }
