@@ -1,7 +1,8 @@
-"""Draw docs/client.svg, the picture in the README, with the client's own code: `make docs`. A test compares it."""
+"""Draw docs/client.svg and docs/lobby.svg with the client's own code: `make docs`. A test compares them."""
 
 import io
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -10,42 +11,77 @@ from rich.terminal_theme import MONOKAI
 from ttt_net import messages as wire
 from ttt_net.client.draw import draw
 from ttt_net.client.glyphs import BOXES
+from ttt_net.client.targets import without_targets
 from ttt_net.client.update import update
 from ttt_net.client.view import Link, View
 from ttt_net.clock import TimeControl
 from ttt_net.match import Match
 
-PICTURE = Path(__file__).parent / "client.svg"
-SIZE = (72, 24)
+FOLDER = Path(__file__).parent
+SIZE = (84, 24)
 MOVES = (38, 31, 37, 36, 39, 40, 30, 24)
+ANN, BEN = wire.PlayerInfo("Ann", rating=1512), wire.PlayerInfo("Ben", rating=1490, provisional=True)
+BOT = wire.PlayerInfo("alphabeta", "alphabeta", level=5)
+BLITZ = TimeControl(initial_ms=180_000, increment_ms=2_000)
 
 
 def main() -> None:
-    """Write the picture."""
-    PICTURE.write_text(picture(), encoding="utf-8")
+    """Write the pictures."""
+    for name, drawn in pictures().items():
+        (FOLDER / name).write_text(drawn, encoding="utf-8")
 
 
-def picture() -> str:
-    """Return a client in the middle of a match as SVG, without fonts from elsewhere."""
+def pictures() -> dict[str, str]:
+    """Return what Ann sees of the lobby, and in the middle of a match, as SVG by the name of the file."""
+    return {"client.svg": _picture(_match()), "lobby.svg": _picture(_lobby())}
+
+
+def _picture(view: View) -> str:
+    """Return a view as SVG, without fonts from elsewhere."""
     console = Console(record=True, width=SIZE[0], file=io.StringIO(), force_terminal=True, color_system="truecolor")
-    console.print(draw(_view(), SIZE, 0, BOXES))
+    console.print(without_targets(draw(view, SIZE, 0, BOXES)))
     svg = console.export_svg(title="python client.py", theme=MONOKAI, unique_id="ttt-net")
     svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
     return svg.replace("Fira Code", "DejaVu Sans Mono, Menlo, Consolas")
 
 
-def _view() -> View:
-    """Return what Ann sees, playing Connect Four against a bot."""
-    players = (wire.PlayerInfo("Ann"), wire.PlayerInfo("alphabeta", "alphabeta"))
-    time = TimeControl(initial_ms=180_000, increment_ms=2_000)
-    match = Match(wire.Started(match="k3V9pQ7x", seq=1, at_ms=0, game="connect4", players=players, time=time))
-    view = View(address="192.168.1.20:8765", link=Link.ONLINE)
-    view = update(view, wire.Welcome(wire.PROTOCOL, "Ann's lobby", players[0], []), 0)
-    view = update(view, match.snapshot(0, (True, True), 0), 0)
+def _welcomed() -> View:
+    view = View(address="192.168.1.20:8765", link=Link.ONLINE, latency_ms=3)
+    return update(view, wire.Welcome(wire.PROTOCOL, "Ann's lobby", ANN, []), 0)
+
+
+def _match() -> View:
+    """Return what Ann sees, playing Connect Four against Ben."""
+    match = Match(wire.Started("k3V9pQ7x", 1, 0, "connect4", (ANN, BEN), BLITZ, rated=True))
+    view = update(_welcomed(), match.snapshot(0, (True, True), 0), 0)
     for ply, move in enumerate(MOVES):
         for fact in match.decide(ply % 2, wire.Play(1, match.id, ply, move), ply * 1_500):
             match.evolve(fact)
             view = update(view, match.told(fact), 0)
+    view = update(view, wire.Watching(match.id, 2), 0)
+    view = update(view, wire.Chatted(match.id, "players", BEN, "Good luck!", "good_luck"), 0)
+    return replace(view, notice="")
+
+
+def _lobby() -> View:
+    """Return what Ann sees while nobody plays her yet."""
+    heard: tuple[wire.AnyHeard, ...] = (
+        wire.Challenged(5, BEN, ANN, "connect4", 30_000, BLITZ, rated=True),
+        wire.Seeks(1, [wire.SeekInfo(7, wire.PlayerInfo("Cleo", rating=1710), ["ultimate"], BLITZ, rated=True)]),
+        wire.Players(
+            5,
+            [
+                wire.Listed("alphabeta", "alphabeta", 1, [], 5, 4, 3),
+                wire.Listed("Ben"),
+                wire.Listed("Cleo", seeking=["ultimate"]),
+                wire.Listed("Dan", playing=1),
+            ],
+        ),
+        wire.Live(1, [wire.LiveMatch("m9", "gomoku", (wire.PlayerInfo("Dan"), BOT), 12, 3, None, featured=True)]),
+    )
+    view = replace(_welcomed(), seeking=wire.Seek(0, ["tictactoe"]))
+    for message in heard:
+        view = update(view, message, 0)
     return view
 
 

@@ -33,12 +33,13 @@ def test_the_page_of_settings_is_as_make_docs_writes_it() -> None:
     assert (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8") == page.page()
 
 
-def test_the_picture_in_the_readme_shows_the_client_as_it_is() -> None:
-    """The words of the picture; its shapes may change with a release of rich."""
-    drawn = load(ROOT / "docs" / "write_picture.py").picture()
-    kept = (ROOT / "docs" / "client.svg").read_text(encoding="utf-8")
+@pytest.mark.parametrize(("name", "words"), [("client.svg", "Your&#160;turn"), ("lobby.svg", "Being&#160;played")])
+def test_the_pictures_of_the_client_show_it_as_it_is(name: str, words: str) -> None:
+    """The words of the pictures; their shapes may change with a release of rich."""
+    drawn = load(ROOT / "docs" / "write_picture.py").pictures()[name]
+    kept = (ROOT / "docs" / name).read_text(encoding="utf-8")
     assert re.findall(r">([^<>]+)</text>", kept) == re.findall(r">([^<>]+)</text>", drawn)
-    assert "Your&#160;turn" in kept
+    assert words in kept
     assert "http" not in kept.replace("http://www.w3.org/2000/svg", "").replace("https://www.textualize.io", "")
 
 

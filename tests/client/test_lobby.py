@@ -27,6 +27,8 @@ from ttt_net.messages import (
     Players,
     Said,
     Seek,
+    SeekInfo,
+    Seeks,
     Unseek,
     Watch,
 )
@@ -64,6 +66,12 @@ def test_own_matches_come_first_and_then_what_can_be_answered_accepted_and_watch
 
 def test_a_seek_on_the_list_is_accepted_with_one_key() -> None:
     assert pressed(lobby(SEEKS), "c-m")[1] == (Accept(0, seek=7),)
+
+
+def test_of_several_games_that_somebody_seeks_one_is_chosen() -> None:
+    view = lobby(Seeks(1, [SeekInfo(9, BEN, ["gomoku", "connect4", "qubic"])]))
+    assert "Gomoku, Connect Four and 1 more" in draw(view, (80, 24), 0, BOXES).plain
+    assert pressed(view, "c-m", "2")[1] == (Challenge(0, name="Ben", game="connect4"),)
 
 
 def test_the_cursor_stays_with_its_row_while_others_come_and_go() -> None:

@@ -108,6 +108,8 @@ def _rights(view: View) -> list[str]:
 
 def _status(view: View, width: int, now_ms: int, glyphs: Glyphs) -> Text:
     trouble = words.banner(view, view.lost_for_ms(now_ms))
+    if cell_len(trouble) > width - 2:
+        trouble = words.short_banner(view, view.lost_for_ms(now_ms))
     if trouble:
         return Text(cut(f" {trouble} ", min(width, len(trouble) + 2), glyphs), style=f"bold {WARNING}")
     match = _match(view)

@@ -61,10 +61,14 @@ def _suggested(view: View) -> Iterable[Row]:
 
 
 def _seek(seek: SeekInfo) -> Row:
-    games = ", ".join(words.title_of(name) for name in seek.games) or "any game"
+    games = words.some_games(seek.games)
     how = words.clock_name(seek.time) if seek.time is not None else "no clock"
     how += ", rated" * seek.rated
-    return Row((words.full_label(seek.by), games, how), f"seek:{seek.seek}", Say(Accept(0, seek=seek.seek)))
+    cells, key = (words.full_label(seek.by), games, how), f"seek:{seek.seek}"
+    if len(seek.games) == 1:
+        return Row(cells, key, Say(Accept(0, seek=seek.seek)))
+    page = Page(Kind.GAMES, about=seek.by.name, purpose=Purpose.CHALLENGE, games=tuple(seek.games))
+    return Row(cells, key, Open(page))  # who takes several games is asked for one of them
 
 
 def _people_first(players: list[Listed]) -> list[Listed]:
@@ -75,7 +79,7 @@ def _player(player: Listed) -> Row:
     name = words.full_label(PlayerInfo(player.name, player.bot, player.level))
     doing = []
     if player.seeking is not None:
-        doing.append(f"seeks {', '.join(map(words.title_of, player.seeking[:3])) or 'any game'}")
+        doing.append(f"seeks {words.some_games(player.seeking)}")
     if player.playing:
         doing.append(f"plays {player.playing} match{'es' * (player.playing > 1)}")
     if player.places is not None and player.free == 0:

@@ -104,7 +104,7 @@ def _play_locally(options: Options, serve: Serve) -> int:
         if _is_on_screen(options):
             from ttt_net.client.screen import Screen
 
-            screen = terminal.enter_context(Screen(glyphs_of(options)).opened())
+            screen = terminal.enter_context(Screen(glyphs_of(options), is_quiet=options.is_quiet).opened())
             screen.paint(View(address=AT_HOME), 0)
         from ttt_net.client.local import check_strategies, local_session  # after the first picture, as is the server
 

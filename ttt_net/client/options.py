@@ -56,6 +56,7 @@ class Options:
     is_spoken: bool = False
     """Whether a screen reader reads out what is written."""
     is_ascii: bool = False
+    is_quiet: bool = False
     seed: int | None = None
     level: int | None = None
     move_ms: int = DEFAULT_MOVE_MS
@@ -135,6 +136,7 @@ def parse(arguments: Sequence[str] | None) -> Options:
         is_plain=given.plain,
         is_spoken=given.screen_reader,
         is_ascii=given.ascii,
+        is_quiet=given.quiet,
         seed=given.seed,
         level=given.level,
         move_ms=given.move_time or DEFAULT_MOVE_MS,
@@ -164,6 +166,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--json", action="store_true", help="write what is heard as JSON lines, then a summary")
     parser.add_argument("--plain", action="store_true", help="line by line, without a full screen")
     parser.add_argument("--screen-reader", action="store_true", help="short sentences, and the board in words")
+    parser.add_argument("--quiet", action="store_true", help="no bell and no title when it becomes your turn")
     parser.add_argument("--ascii", action="store_true", help="draw with ASCII characters only")
     parser.add_argument("--tls-fingerprint", metavar="HEX", help="trust a wss:// server by its certificate's SHA-256")
     parser.add_argument("--insecure", action="store_true", help="speak in clear to a server beyond the local network")

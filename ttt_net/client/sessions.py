@@ -61,7 +61,7 @@ async def _play_on_screen(options: Options, mine: Identity) -> Ending:
 
     mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
     with delivered(mailbox):
-        screen = Screen(glyphs_of(options))
+        screen = Screen(glyphs_of(options), is_quiet=options.is_quiet)
         with screen.opened():
             screen.greet(f"Connecting to {options.server} ...")
             from ttt_net.client.table import Table

@@ -3,7 +3,7 @@
 Text from peers is cleaned here once more: the server does so on the way in, and not every server is honest.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from ttt_net.client.pages import SPEEDS, TIMES, Kind, Purpose
@@ -21,6 +21,7 @@ _HOW = {
 }
 MAX_SENTENCE_CELLS = 160
 MAX_MARKS = 4
+MAX_GAMES = 2
 MAX_CODE = 12
 _LATENCIES = ((100, "good"), (300, "fair"))
 
@@ -138,6 +139,12 @@ def title_and_rule(name: str) -> tuple[str, str]:
 def title_of(name: str) -> str:
     """Return what people call a game."""
     return title_and_rule(name)[0]
+
+
+def some_games(names: Sequence[str]) -> str:
+    """Return the first games of a list, and how many more there are."""
+    shown = ", ".join(map(title_of, names[:MAX_GAMES])) or "any game"
+    return shown if len(names) <= MAX_GAMES else f"{shown} and {len(names) - MAX_GAMES} more"
 
 
 def large_code(code: str) -> list[str]:
@@ -284,6 +291,14 @@ def banner(view: View, lost_for_ms: int | None = None) -> str:
     if view.link is Link.CONNECTING and view.attempt > 0:
         return f"No answer from {view.address}, try {view.attempt} ..."
     return ""
+
+
+def short_banner(view: View, lost_for_ms: int | None) -> str:
+    """Return what matters most of a banner, for a narrow window; nothing when all is well."""
+    if view.link is not Link.LOST:
+        return banner(view)
+    safe = "Your match is safe" if view.is_live else "Please wait"
+    return f"{safe}: reconnecting, {duration(lost_for_ms or 0)}"
 
 
 def offers(match: Snapshot, yes: Mapping[str, str], no: str) -> str:
