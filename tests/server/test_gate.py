@@ -169,3 +169,17 @@ async def test_a_million_empty_fragments_take_no_memory(tmp_path: Path) -> None:
         await peer.send(client_frame(TEXT, b'{"type":', fin=False) + client_frame(CONT, fin=False) * 10_000)
         await peer.send(client_frame(CONT, b'"ping","id":9}'))
         assert (await peer.hear("ok"))["id"] == 9
+
+
+async def test_an_address_of_many_floods_is_turned_away_for_a_while_and_its_players_stay(tmp_path: Path) -> None:
+    async with running(tmp_path, metered(floods=Rate(2, 60.0), messages=Rate(5))) as server:
+        ann = await server.join("Ann")
+        for number in range(2):
+            eve = await server.join(f"Eve{number}")
+            for _ in range(30):
+                await eve.say("ping")
+            assert await eve.close_code() == 1008
+        status, body = await answer(server)
+        assert status == 429
+        assert body.startswith(b"too many floods: 2/min for one address (limits.floods); try again in ")
+        await ann.ok("ping")

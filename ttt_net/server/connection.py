@@ -61,6 +61,9 @@ class Hub(Interface):
     def received(self, connection: "Connection", text: str) -> None:
         """Act on one text message; `ProtocolError` closes the connection."""
 
+    def flooded(self, connection: "Connection") -> None:
+        """Take note that the connection is about to be closed for a flood."""
+
     def closed(self, connection: "Connection") -> None:
         """Take note that the connection is gone."""
 
@@ -231,6 +234,7 @@ class Connection(asyncio.Protocol):
         """Count one frame; return 0, or after how many milliseconds it may be sent again. A flood is an error."""
         wait_ms = self._bucket.take(self._hub.now_ms())
         if self._bucket.is_flooded:
+            self._hub.flooded(self)
             raise ProtocolError(Closing.TOO_FAST, f"more than {self._hub.limits.messages} frames")
         return wait_ms
 

@@ -4,6 +4,7 @@ One who is over a limit is told so in an HTTP answer with the name of the limit,
 all the same is dropped without a word.
 """
 
+import contextlib
 import logging
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -95,6 +96,11 @@ class Gate:
         """Take note that it said an accepted hello."""
         self._newcomers.pop(one, None)
 
+    def flooded(self, one: Arrival) -> None:
+        """Take note that it is closed for a flood: an address of many floods is turned away for a while."""
+        with contextlib.suppress(Refusal):
+            self._quotas.spend_of_address("floods", one.metered_as)
+
     def leave(self, one: Arrival) -> None:
         """Take note that it is gone."""
         self._newcomers.pop(one, None)
@@ -118,6 +124,7 @@ class Gate:
         if self._live[network] > most:
             one.turned_away = _full(429, "your address", "max_per_address", most)
         try:
+            self._quotas.check_of_address("floods", network)
             self._quotas.spend_of_address("openings", network)
         except Refusal as refusal:
             one.turned_away = TurnedAway(429, str(refusal), -(-(refusal.retry_after_ms or 0) // 1000))

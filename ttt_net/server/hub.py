@@ -96,6 +96,10 @@ class Hub:
         self.meters.accepted += 1
         self._gate.arrive(connection, peer)
 
+    def flooded(self, connection: Connection) -> None:
+        """Count the flood against the address."""
+        self._gate.flooded(connection)
+
     def closed(self, connection: Connection) -> None:
         """Let go of the connection, and of the session that it was."""
         self._connections.discard(connection)

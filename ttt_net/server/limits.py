@@ -33,6 +33,10 @@ class Limits:
     openings: Rate = setting(Rate(600, 60.0), "new connections from one address")
     registrations: Rate = setting(Rate(100, 3_600.0), "new names from one address")
     wrong_codes: Rate = setting(Rate(20, 3_600.0), "codes from one address that nobody was given")
+    floods: Rate = setting(
+        Rate(10, 60.0),
+        "connections from one address that are closed for a flood; then no new one is let in for a while",
+    )
     unmetered: tuple[str, ...] = setting(
         ("127.0.0.0/8", "::1"), "addresses and networks that limits of addresses do not apply to", check=ip_network
     )

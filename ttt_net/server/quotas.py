@@ -10,7 +10,7 @@ from ttt_net.server.rate import Bucket, Rate
 
 Act = Literal["codes", "challenges", "chats", "inquiries", "messages", "renames"]
 """What is metered for each player, and for all players of an address together; the names are those of the limits."""
-AddressAct = Literal["openings", "registrations", "wrong_codes"]
+AddressAct = Literal["openings", "registrations", "wrong_codes", "floods"]
 """What is metered for each address alone."""
 MAX_BUCKETS = 20_000
 """The one that was not asked for the longest is forgotten, and so is full again."""

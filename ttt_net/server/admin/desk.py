@@ -54,6 +54,9 @@ class Desk:
         if len(self._connections) > self.limits.max_connections:
             connection.evict("full")
 
+    def flooded(self, connection: Connection) -> None:
+        """Do nothing: an admin who floods is closed, and may come again."""
+
     def closed(self, connection: Connection) -> None:
         """Let go of the connection."""
         self._connections.discard(connection)
