@@ -1,0 +1,225 @@
+"""Everybody who seeks, challenges, invites, leaves and comes back at once, with a disk that is sometimes slow.
+
+The hub is real, and so is all below it; sockets, disk and clock are not. Whatever happens: who is seated is here and
+has room, nobody is seated and still waits, no bot plays more than it has places, and every request has one answer.
+"""
+
+import random
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+from typing import cast
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from ttt_net import messages as wire
+from ttt_net.errors import Closing, Refusal
+from ttt_net.server.configuration import Configuration
+from ttt_net.server.connection import Connection
+from ttt_net.server.hub import Hub
+from ttt_net.server.journal import Journal, Player
+
+PEOPLE, BOTS = (0, 1, 2), (3, 4)
+PLACES = {3: (1, 0), 4: (3, 1)}
+"""How many matches at once each bot plays, and how many of its places are for people."""
+EVERYBODY = st.sampled_from((*PEOPLE, *BOTS))
+GAMES = st.lists(st.sampled_from(["gomoku", "connect4"]), max_size=2, unique=True)
+OPPONENTS = st.sampled_from(["any", "any", "people", "bots"])
+
+
+class Link:
+    """A connection that reads what it is sent at once."""
+
+    def __init__(self) -> None:
+        self.session: object = None
+        self.is_open = True
+        self.is_behind = False
+        self.address = ""
+        self.metered_as = None
+        self.left_on_purpose = False
+        self.lag_ms = 0
+        self.heard: list[wire.AnyHeard] = []
+        self.asked = 0
+
+    def meter(self) -> int:
+        return 0
+
+    def send(self, frames: bytes) -> None:
+        while self.is_open and frames:
+            start, size = (2, frames[1]) if frames[1] < 126 else (4, int.from_bytes(frames[2:4], "big"))
+            self.heard.append(wire.decode_heard(frames[start : start + size]))
+            frames = frames[start + size :]
+
+    def refuse(self, request: int | None, refusal: Refusal) -> None:
+        if self.is_open:
+            self.heard.append(wire.refused(request, refusal))
+
+    def close(self, closing: Closing, reason: str = "") -> None:
+        self.is_open = False
+
+    @property
+    def answers(self) -> list[int]:
+        return [each.id or 0 for each in self.heard if isinstance(each, wire.Ok | wire.Refused)]
+
+    def numbers(self) -> list[int]:
+        return [each.challenge for each in self.heard if isinstance(each, wire.Challenged)]
+
+    def codes(self) -> list[str]:
+        return [each.code for each in self.heard if isinstance(each, wire.Invitation)]
+
+
+class SlowDisk:
+    """A journal that keeps the seats of unfinished matches, and answers when it is told to."""
+
+    def __init__(self, check: Callable[[tuple[int, int]], None]) -> None:
+        self.unfinished: dict[str, tuple[int, int]] = {}
+        self._check = check
+        self._waiting: deque[Callable[[], None]] = deque()
+
+    def append(
+        self, facts: Sequence[wire.Fact], done: Callable[[None], None], seats: tuple[int, int] | None = None
+    ) -> None:
+        for fact in facts:
+            if isinstance(fact, wire.Started):
+                assert seats is not None
+                self._check(seats)
+                self.unfinished[fact.match] = seats
+            elif isinstance(fact, wire.Ended):
+                del self.unfinished[fact.match]
+        self._waiting.append(lambda: done(None))
+
+    def find(self, token: str, bot: str | None, now_ms: int, done: Callable[[Player], None]) -> None:
+        number = int(token)
+        done(Player(number, f"Player-{number}", tuple(m for m, seats in self.unfinished.items() if number in seats)))
+
+    def read(self, match: str, done: Callable[[None], None]) -> None:
+        done(None)
+
+    def write(self) -> None:
+        while self._waiting:
+            self._waiting.popleft()()
+
+
+class Meeting(RuleBasedStateMachine):
+    """A hub, and what five players may do to it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now_ms = 1_000_000
+        self.disk = SlowDisk(self.check_seats)
+        self.hub = Hub(cast(Journal, self.disk), Configuration(name="x"), lambda: self.now_ms, random.Random(1))
+        self.links: dict[int, Link] = {}
+
+    def check_seats(self, seats: tuple[int, int]) -> None:
+        assert seats[0] != seats[1]
+        counts = Counter(player for pair in self.disk.unfinished.values() for player in pair)
+        for player, other in (seats, seats[::-1]):
+            assert player in self.hub.sessions, "nobody is seated who is gone"
+            assert self.hub._reception._lobby.seeks.of(player) is None, "who plays waits no more"
+            if player in PLACES:
+                places, reserved = PLACES[player]
+                assert counts[player] < places
+                if other in PLACES:
+                    assert counts[player] < places - reserved
+
+    def say(self, player: int, make: Callable[[int], wire.AnySaid]) -> None:
+        link = self.links.get(player)
+        if link is not None and link.is_open:
+            link.asked += 1
+            self.hub.received(cast(Connection, link), wire.encode(make(link.asked)).decode())
+
+    @rule(player=EVERYBODY)
+    def come(self, player: int) -> None:
+        self.links[player] = Link()
+        places, reserved = PLACES.get(player, (None, 0))
+        bot = "random" if player in PLACES else None
+        self.say(
+            player,
+            lambda number: wire.Hello(number, [1], token=str(player), bot=bot, places=places, reserved=reserved),
+        )
+
+    @initialize()
+    def all_come(self) -> None:
+        for player in (*PEOPLE, *BOTS):
+            self.come(player)
+
+    @rule(players=st.lists(EVERYBODY, min_size=2, max_size=6))
+    def seek_anything(self, players: list[int]) -> None:
+        for player in players:
+            self.say(player, wire.Seek)
+
+    @rule(player=EVERYBODY, on_purpose=st.booleans())
+    def go(self, player: int, on_purpose: bool) -> None:
+        link = self.links.pop(player, None)
+        if link is not None:
+            link.left_on_purpose = on_purpose
+            link.is_open = False
+            self.hub.closed(cast(Connection, link))
+
+    @rule(player=EVERYBODY, games=GAMES, opponents=OPPONENTS)
+    def seek(self, player: int, games: list[str], opponents: wire.Opponents) -> None:
+        self.say(player, lambda number: wire.Seek(number, games, opponents=opponents))
+
+    @rule(player=EVERYBODY)
+    def unseek(self, player: int) -> None:
+        self.say(player, wire.Unseek)
+
+    @rule(player=EVERYBODY, seek=st.integers(1, 12))
+    def accept(self, player: int, seek: int) -> None:
+        self.say(player, lambda number: wire.Accept(number, seek))
+
+    @rule(player=EVERYBODY, other=EVERYBODY)
+    def challenge(self, player: int, other: int) -> None:
+        self.say(player, lambda number: wire.Challenge(number, f"Player-{other}", "gomoku"))
+
+    @rule(player=EVERYBODY, is_accepted=st.booleans())
+    def answer(self, player: int, is_accepted: bool) -> None:
+        for challenge in (self.links[player].numbers() if player in self.links else [])[-2:]:
+            self.say(player, lambda number, which=challenge: wire.Answer(number, which, is_accepted))  # type: ignore[misc]
+
+    @rule(player=EVERYBODY)
+    def invite(self, player: int) -> None:
+        self.say(player, lambda number: wire.Invite(number, "gomoku"))
+
+    @rule(player=EVERYBODY, host=EVERYBODY)
+    def join(self, player: int, host: int) -> None:
+        for code in (self.links[host].codes() if host in self.links else [])[-1:]:
+            self.say(player, lambda number, it=code: wire.Join(number, it))  # type: ignore[misc]
+
+    @rule(player=EVERYBODY)
+    def resign_all(self, player: int) -> None:
+        session = self.hub.sessions.get(player)
+        for match in sorted(session.tables & session.live) if session else ():
+            self.say(player, lambda number, which=match: wire.Resign(number, which))  # type: ignore[misc]
+
+    @rule(later_ms=st.sampled_from([500, 5_000, 31_000]))
+    def time_passes(self, later_ms: int) -> None:
+        self.now_ms += later_ms
+        self.hub._reception.tick()
+
+    @rule()
+    def disk_writes(self) -> None:
+        self.disk.write()
+
+    @invariant()
+    def the_lists_are_about_those_who_are_here(self) -> None:
+        here = {f"Player-{player}" for player in self.hub.sessions}
+        listing = self.hub._reception.listing
+        assert {row.by.name for row in listing.seeks().seeks} <= here
+        rows = {row.name: row for row in listing.players().players}
+        assert rows.keys() == here
+        assert all(row.free is None or 0 <= row.free <= (row.places or 0) for row in rows.values())
+
+    def teardown(self) -> None:
+        self.disk.write()
+        for link in self.links.values():
+            if link.is_open:
+                assert sorted(link.answers) == list(range(1, link.asked + 1))
+        for player, session in self.hub.sessions.items():
+            assert session.live == {match for match, seats in self.disk.unfinished.items() if player in seats}
+            assert session.starting == 0
+
+
+Meeting.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestMeeting = Meeting.TestCase
