@@ -7,7 +7,10 @@ import pytest
 from tests.strategies.positions import after_columns
 from ttt_net.__main__ import main
 from ttt_net.games.line import LineGame, LineState
+from ttt_net.strategies import Limit
 from ttt_net.strategies.book import SHIPPED, Book, backed_up, key_of, packed, positions, shipped_book
+from ttt_net.strategies.connect4 import Connect4Solver
+from ttt_net.strategies.strategy import Effort
 
 AFTER_TWO_STONES = {
     1: (1, -2, -1, -2, 1, -1, 2),
@@ -106,3 +109,34 @@ def test_the_first_two_stones_have_their_known_scores(connect4: LineGame) -> Non
 
 def test_the_shipped_book_is_small() -> None:
     assert SHIPPED.stat().st_size < 512 * 1024
+
+
+def test_the_shipped_book_knows_every_position_of_up_to_four_stones(connect4: LineGame) -> None:
+    for level in positions(connect4, 4):
+        assert all(shipped_book().score(state) is not None for state in level.values())
+
+
+def test_a_score_in_the_shipped_book_is_that_of_the_best_move(connect4: LineGame) -> None:
+    book, compared = shipped_book(), 0
+    for level in positions(connect4, 6):
+        for state in level.values():
+            score, after = book.score(state), [connect4.result(state, move) for move in connect4.actions(state)]
+            if score is None or any(child.has_line for child in after):
+                continue
+            replies = [book.score(child) for child in after]
+            known = [-reply for reply in replies if reply is not None]
+            assert max(known, default=-21) <= score
+            if len(known) == len(replies):
+                assert max(known) == score
+                compared += 1
+    assert compared > 500
+
+
+def test_a_sample_of_the_shipped_book_is_what_a_search_finds(connect4: LineGame) -> None:
+    pytest.importorskip("numba")
+    rng, level = random.Random(20), positions(connect4, 8)[8]
+    states = [state for state in level.values() if shipped_book().score(state) is not None]
+    assert len(states) > 50_000
+    solver = Connect4Solver()
+    for state in rng.sample(states, 5):
+        assert solver.searched_score(state, Effort(Limit())) == shipped_book().score(mirrored(connect4, state))
