@@ -83,6 +83,10 @@ async def test_who_is_forgotten_leaves_no_trace_but_his_matches(tmp_path: Path) 
         await zoe.ok("resign", match=match)
         await bob.hear("ended")
         token = zoe.token
+        server.database._connection.execute(
+            "INSERT INTO sanctions SELECT 'mute', 'player:' || id, name, 'rude', 0, NULL FROM players"
+            " WHERE name = 'Zoetrope'"
+        )
         await zoe.ok("forget", name="zoeTROPE")
         assert await zoe.close_code() == 4004
         snapshot = await bob.resume(match)

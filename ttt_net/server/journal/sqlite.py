@@ -127,6 +127,9 @@ class Journal:
             )
             connection.execute("DELETE FROM looks WHERE player = ?", (player,))
             connection.execute("DELETE FROM ratings WHERE player = ?", (player,))
+            connection.execute(  # a mute would still name him; whoever is banned cannot ask to be forgotten
+                "DELETE FROM sanctions WHERE act IN ('ban', 'mute') AND whom = 'player:' || ?", (player,)
+            )
             return None
 
         self._database.submit(work, done)
