@@ -3,7 +3,7 @@
 import pytest
 
 from tests.client.samples import ANN, BEN, BLITZ, CHALLENGED, LIVE, PLAYERS, SEEKS, snapshot, welcome
-from ttt_net.client import words
+from ttt_net.client import page_words, words
 from ttt_net.client.act import act
 from ttt_net.client.draw import draw
 from ttt_net.client.events import Event
@@ -96,7 +96,7 @@ def test_to_play_takes_two_keys_and_a_clock_one_more() -> None:
     view, requests = pressed(lobby(), "p", "6")
     assert requests == (Seek(0, ["connect4"]),)
     assert view.page.kind is Kind.LOBBY
-    assert words.status_of_page(view) == "Looking for an opponent: Connect Four ..."
+    assert page_words.status_of_page(view) == "Looking for an opponent: Connect Four ..."
     _, requests = pressed(lobby(), "p", "t", "t", "6")
     assert requests == (Seek(0, ["connect4"], BLITZ),)
     _, requests = pressed(lobby(), "p", "left", "down", "c-m")

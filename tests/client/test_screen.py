@@ -14,8 +14,8 @@ from rich.text import Text
 
 from tests.client.samples import BEN, LIVE, PLAYERS, SEEKS, snapshot, welcome
 from tests.client.test_draw import SCREENS
+from ttt_net.client import page_words, words
 from ttt_net.client import screen as screens
-from ttt_net.client import words
 from ttt_net.client.actions import Do
 from ttt_net.client.draw import draw
 from ttt_net.client.draw_list import draw_list
@@ -95,6 +95,16 @@ def test_a_quiet_terminal_neither_rings_nor_has_another_title(monkeypatch: pytes
         assert (b"\x07\x07" in wire.bytes.getvalue()) is not is_quiet
 
 
+def test_a_challenge_rings_where_nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    wire = Wire(monkeypatch, "utf-8", (80, 24))
+    screen = Screen(BOXES)
+    screen.is_focused = False
+    with screen.opened():
+        screen.paint(SCREENS["lobby"][0], 0)
+    assert b"\x1b]2;* a challenge - ttt_net\x07\x07" in wire.bytes.getvalue()
+
+
 def test_what_is_copied_goes_to_the_clipboard_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm-256color")
     wire = Wire(monkeypatch, "utf-8", (80, 24))
@@ -121,7 +131,7 @@ def test_every_code_point_leaves_only_text_within_the_line(what: str) -> None:
     if what == "name":
         texts = [words.full_label(PlayerInfo(text)) for text in chunks(20)]
     else:
-        texts = [words.chatted(Chatted("m1", "players", BEN, text)) for text in chunks(100)]
+        texts = [page_words.chatted(Chatted("m1", "players", BEN, text)) for text in chunks(100)]
     rows = [Row((text, "beside it"), f"row:{number}", Do.PLACE) for number, text in enumerate(texts)]
     lines = draw_list(rows, Page(Kind.LOBBY), (80, len(rows) * 4), BOXES)
     assert all(is_only_text(line.plain) for line in lines)

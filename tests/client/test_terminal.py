@@ -14,10 +14,10 @@ SABOTAGE = """
 import ttt_net.client.words as words
 banner = words.banner
 
-def broken(view):
+def broken(view, *more):
     if view.server:
         raise RuntimeError("boom")
-    return banner(view)
+    return banner(view, *more)
 
 words.banner = broken
 """

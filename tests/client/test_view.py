@@ -1,12 +1,18 @@
+import asyncio
+
 import pytest
+from msgspec import structs
 
 from tests.client.samples import BEN, BOT, layered, played, snapshot, swapping, welcome
 from ttt_net.client import words
 from ttt_net.client.act import act, answered
 from ttt_net.client.actions import Action, Choose, Do, Move, Point, Quick, Say, Type
+from ttt_net.client.connection import Connection, Patience
+from ttt_net.client.dialogue import Dialogue
 from ttt_net.client.events import Answered, Back, Event, Farewell, Garbled, Lost, Parting, Retrying
 from ttt_net.client.keys import NO, YES, action_for
 from ttt_net.client.pages import Kind
+from ttt_net.client.table import Table
 from ttt_net.client.update import update
 from ttt_net.client.view import Link, Overlay, Tally, View
 from ttt_net.errors import Code
@@ -16,10 +22,12 @@ from ttt_net.messages import (
     Decline,
     Declined,
     Ended,
+    Lobby,
     Offer,
     Offered,
     OfferInfo,
     Ok,
+    OutcomeInfo,
     Play,
     PlayerInfo,
     Presence,
@@ -161,6 +169,25 @@ def test_a_match_of_ours_takes_the_place_of_one_that_is_watched() -> None:
     view, _ = done(seen(), Say(Watch(0, match="m1")))
     view = update(update(view, snapshot(you=None), 0), snapshot(match="m2"), 0)
     assert (view.shown, view.watching, set(view.matches)) == ("m2", None, {"m2"})
+
+
+def test_the_server_hears_that_we_watch_no_more_when_a_match_of_ours_begins() -> None:
+    said: list[Said] = []
+    connection = Connection("ws://localhost:1", Dialogue("Ann", None), asyncio.Queue(), Patience(None, None), print)
+    connection.say = said.append  # type: ignore[assignment, method-assign]
+    table = Table(connection, SEEK, "localhost:1", has_lobby=True)
+    table.hear(welcome(), 0)
+    table.do(Say(Watch(0, match="m1")))
+    table.hear(snapshot(you=None), 0)
+    table.hear(snapshot(match="m2"), 0)
+    assert said == [SEEK, Lobby(0, on=True), Watch(0, match="m1"), Unwatch(0, match="m1")]
+
+
+def test_the_score_of_a_series_counts_the_match_that_is_over() -> None:
+    match = structs.replace(snapshot(), score=(1.0, 0.5))
+    assert words.series(match) == "Series X 1 : 0.5 O"
+    assert words.series(structs.replace(match, outcome=OutcomeInfo(1, "resign"))) == "Series X 1 : 1.5 O"
+    assert words.series(structs.replace(match, outcome=OutcomeInfo(None, "draw"))) == "Series X 1.5 : 1 O"
 
 
 def test_a_match_that_may_not_be_watched_is_not_waited_for() -> None:

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from ttt_net.client.events import Event
+from ttt_net.client.page_words import challenge_over, challenged
 from ttt_net.client.pages import Around, Kind, Offered, Page
 from ttt_net.client.view import View
-from ttt_net.client.words import challenge_over, challenged
 from ttt_net.messages import (
     AnalysisTold,
     Challenged,

@@ -6,7 +6,7 @@ What others wrote is drawn as plain text that was cleaned in `words`; nothing he
 from rich.cells import cell_len
 from rich.text import Text
 
-from ttt_net.client import words
+from ttt_net.client import page_words, words
 from ttt_net.client.actions import CLAIMS
 from ttt_net.client.board import draw_board
 from ttt_net.client.draw_list import cut, draw_list
@@ -86,7 +86,7 @@ def _match(view: View) -> Snapshot | None:
 
 def _title(view: View, width: int, glyphs: Glyphs) -> Text:
     match = _match(view)
-    left = words.title_of_page(view)
+    left = page_words.title_of_page(view)
     if match is not None:
         left = clean(match.game.title, 40)
         rule = f"{left} {glyphs.dash} {clean(match.game.rule, 120)}"
@@ -114,9 +114,9 @@ def _status(view: View, width: int, now_ms: int, glyphs: Glyphs) -> Text:
         return Text(cut(f" {trouble} ", min(width, len(trouble) + 2), glyphs), style=f"bold {WARNING}")
     match = _match(view)
     if match is None:
-        return Text(words.status_of_page(view), style="bold")
+        return Text(page_words.status_of_page(view), style="bold")
     if view.page.kind is Kind.REPLAY:
-        return Text(words.step(view, match), style="bold")
+        return Text(page_words.step(view, match), style="bold")
     style = "bold" if view.is_my_turn else ""
     if match is not None and match.outcome is not None:
         style = f"bold {WON}" if match.outcome.winner is not None and match.outcome.winner == match.you else "bold"
@@ -132,7 +132,7 @@ def _body(view: View, size: tuple[int, int], now_ms: int, glyphs: Glyphs, *, is_
         listed = draw_list(rows, view.page, size, glyphs)
         return listed + [Text()] * (height - len(listed)) if rows else centred(_alone(view, width), width)
     if view.entry is Entry.CHAT and not is_roomy:
-        return centred([Text(line) for line in _flowed(words.phrases(), width)], width)
+        return centred([Text(line) for line in _flowed(page_words.phrases(), width)], width)
     if view.overlay is Overlay.ASIDE:
         return centred(panel(view, match, height), width)
     if is_roomy and width >= _ROOMY_COLUMNS and (lines := beside(view, match, width, height, glyphs)):
@@ -161,7 +161,7 @@ def _alone(view: View, width: int) -> list[Text]:
 
 
 def _foot(view: View, width: int, now_ms: int, *, is_roomy: bool) -> list[Text]:
-    phrases = _flowed(words.phrases(), width) if view.entry is Entry.CHAT and is_roomy else []
+    phrases = _flowed(page_words.phrases(), width) if view.entry is Entry.CHAT and is_roomy else []
     return [*(Text(line, style="dim") for line in phrases), _prompt(view, width, now_ms), _keys(view, width)]
 
 
@@ -200,7 +200,7 @@ def _prompt(view: View, width: int, now_ms: int) -> Text:
         start = f"{view.entry.value}: "
         return Text(f"{start}{_end_of(view.typed, width - len(start) - 1)}_", style="bold")
     if view.page.kind is Kind.REPLAY and match is not None and not view.notice:
-        return Text(words.verdict(view, match))
+        return Text(page_words.verdict(view, match))
     if view.overlay is Overlay.LEAVE and match is not None:
         how = "Call it off" if match.position.ply < 2 else "Resign"
         return Text(f"{how} and leave? q: yes, else: no", style=f"bold {WARNING}")

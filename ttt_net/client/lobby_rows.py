@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from ttt_net.client import words
+from ttt_net.client import page_words, words
 from ttt_net.client.actions import Open, Say, Show
 from ttt_net.client.pages import Kind, Page, Purpose
 from ttt_net.client.rows import Row, section
@@ -35,13 +35,14 @@ def _own(view: View, match: Snapshot) -> Row:
     else:
         state = "your turn" if match.you == match.position.to_move else "waiting for the other"
     against = words.label_of(words.opponent_of(match))
-    return Row((words.title_of(match.game.name), f"against {against}", state), f"own:{match.match}", Show(match.match))
+    cells = (page_words.title_of(match.game.name), f"against {against}", state)
+    return Row(cells, f"own:{match.match}", Show(match.match))
 
 
 def _challenges(view: View, ours: str | None, now_ms: int) -> Iterable[Row]:
     for each in view.around.challenges:
         challenge = each.challenge
-        wanted = words.terms(challenge.game, challenge.time, is_rated=challenge.rated)
+        wanted = page_words.terms(challenge.game, challenge.time, is_rated=challenge.rated)
         left = words.duration(each.left_ms(now_ms))
         is_ours = challenge.by.name == ours
         other = words.label_of(challenge.to if is_ours else challenge.by)
@@ -57,11 +58,12 @@ def _suggested(view: View) -> Iterable[Row]:
     for bot in suggestion.bots:
         challenge = Challenge(0, name=bot.name, game=seek.games[0], time=seek.time)
         label = words.full_label(PlayerInfo(bot.name, bot.bot, bot.level))
-        yield Row((label, words.terms(seek.games[0], seek.time, is_rated=False)), f"bot:{bot.name}", Say(challenge))
+        wanted = page_words.terms(seek.games[0], seek.time, is_rated=False)
+        yield Row((label, wanted), f"bot:{bot.name}", Say(challenge))
 
 
 def _seek(seek: SeekInfo) -> Row:
-    games = words.some_games(seek.games)
+    games = page_words.some_games(seek.games)
     how = words.clock_name(seek.time) if seek.time is not None else "no clock"
     how += ", rated" * seek.rated
     cells, key = (words.full_label(seek.by), games, how), f"seek:{seek.seek}"
@@ -79,7 +81,7 @@ def _player(player: Listed) -> Row:
     name = words.full_label(PlayerInfo(player.name, player.bot, player.level))
     doing = []
     if player.seeking is not None:
-        doing.append(f"seeks {words.some_games(player.seeking)}")
+        doing.append(f"seeks {page_words.some_games(player.seeking)}")
     if player.playing:
         doing.append(f"plays {player.playing} match{'es' * (player.playing > 1)}")
     if player.places is not None and player.free == 0:
@@ -96,5 +98,5 @@ def _live(match: LiveMatch) -> Row:
         facts.append(words.clock_name(match.time))
     if match.watchers:
         facts.append(f"{match.watchers} watching")
-    row = (f"{first} - {second}", words.title_of(match.game), ", ".join(facts))
+    row = (f"{first} - {second}", page_words.title_of(match.game), ", ".join(facts))
     return Row(row, f"live:{match.match}", Say(Watch(0, match=match.match)))

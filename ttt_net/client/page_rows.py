@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from ttt_net.client import words
+from ttt_net.client import page_words
 from ttt_net.client.actions import Begin, Say
 from ttt_net.client.lobby_rows import lobby_rows
 from ttt_net.client.pages import SPEEDS, TIMES, Entry, Kind, Page, Purpose
@@ -53,7 +53,7 @@ def _games(view: View, now_ms: int) -> list[Row]:
     rows = []
     for number, name in enumerate(page.games or NAMES, start=1):
         digit = str(number % 10) if number <= 10 else ""
-        title, rule = words.title_and_rule(name)
+        title, rule = page_words.title_and_rule(name)
         rows.append(Row((digit, title, rule), f"game:{name}", Say(request_for(page, name))))
     other = Row(("", "Another", "by its name, such as mnk:7x7,4 or connect4+swap"), "other", Begin(Entry.GAME))
     return [*rows, other]
@@ -63,12 +63,12 @@ def _invitation(view: View, now_ms: int) -> list[Row]:
     invitation = view.around.invitation
     if invitation is None:
         return [Row(("The invitation has been used, or was taken back.",))]
-    wanted = words.terms(invitation.game, invitation.time, is_rated=False)
+    wanted = page_words.terms(invitation.game, invitation.time, is_rated=False)
     return [
-        *(Row((line,)) for line in words.large_code(invitation.code)),
+        *(Row((line,)) for line in page_words.large_code(invitation.code)),
         Row(("A friend types:",)),
-        Row((f"  {words.join_command(view, invitation.code)}",)),
-        Row((f"or opens {words.join_link(view, invitation.code)}",)),
+        Row((f"  {page_words.join_command(view, invitation.code)}",)),
+        Row((f"or opens {page_words.join_link(view, invitation.code)}",)),
         Row(("or presses c in the lobby and types the code.",)),
         Row(("",)),
         Row((f"It is for one private match: {wanted}.",)),

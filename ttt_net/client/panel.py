@@ -4,7 +4,7 @@ import textwrap
 
 from rich.text import Text
 
-from ttt_net.client import words
+from ttt_net.client import page_words, words
 from ttt_net.client.glyphs import COLOURS
 from ttt_net.client.view import View
 from ttt_net.messages import Snapshot
@@ -36,7 +36,7 @@ def _chat(view: View) -> list[Text]:
     """Return what was said, on as many lines as it needs; the later lines of a sentence are indented."""
     lines = []
     for told in view.chat:
-        said = textwrap.wrap(words.chatted(told), WIDTH, subsequent_indent="  ")
+        said = textwrap.wrap(page_words.chatted(told), WIDTH, subsequent_indent="  ")
         lines += [Text(line) for line in said]
     return lines
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from ttt_net.client import words
+from ttt_net.client import page_words, words
 from ttt_net.client.actions import Open, Reopen, Say
 from ttt_net.client.pages import SPEEDS, Kind, Page, Purpose
 from ttt_net.client.rows import Row, section
@@ -44,7 +44,7 @@ def _rating(rating: RatingInfo) -> Row:
     number = words.rating(rating.rating, is_provisional=rating.provisional)
     games = f"{rating.games} game{'s' * (rating.games != 1)}"
     page = Page(Kind.LEADERS, about=rating.game, time=SPEEDS.index(rating.speed))
-    cells = (words.title_of(rating.game), rating.speed, number, games)
+    cells = (page_words.title_of(rating.game), rating.speed, number, games)
     return Row(cells, f"rating:{rating.game}:{rating.speed}", Open(page))
 
 
@@ -68,7 +68,7 @@ def _finished(match: FinishedMatch, name: str) -> Row:
         result = "won" if match.winner == side else "lost"
     kind = ", ".join(["rated"] * match.rated + ["private"] * match.private)
     against = f"against {words.full_label(match.players[1 - side])}"
-    cells = (_day(match.at_ms), result, words.title_of(match.game), against, kind)
+    cells = (_day(match.at_ms), result, page_words.title_of(match.game), against, kind)
     return Row(cells, f"match:{match.match}", Reopen(match.match))
 
 

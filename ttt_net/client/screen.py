@@ -31,7 +31,7 @@ _ROOMY_ROWS, _STATUS_ROW = 16, 2
 _MODES = (1000, 1006, 1004, 2004)
 """What is switched on: clicks, told with any column; the focus; marks around pasted text."""
 _KEEP_TITLE, _GIVE_TITLE_BACK = "\x1b[22;2t", "\x1b[23;2t"
-TITLE, TITLE_ON_TURN = "ttt_net", "* your turn - ttt_net"
+TITLE, TITLE_ON_TURN, TITLE_ON_CHALLENGE = "ttt_net", "* your turn - ttt_net", "* a challenge - ttt_net"
 
 
 class Screen:
@@ -96,11 +96,11 @@ class Screen:
         return target_at(self._shown[0], column, row) if self._shown is not None else None
 
     def _tell_turn(self, view: "View") -> None:
-        """Say in the title whose turn it is; ring if it has become ours and nobody looks."""
-        title = TITLE_ON_TURN if view.is_my_turn else TITLE
+        """Say in the title what waits for us; ring if something has come to wait and nobody looks."""
+        title = TITLE_ON_TURN if view.is_my_turn else TITLE_ON_CHALLENGE if view.is_challenged else TITLE
         if title == self._title or not self._is_modern or self._is_quiet:
             return
-        is_news = title == TITLE_ON_TURN and not self.is_focused
+        is_news = title != TITLE and not self.is_focused
         self._title = title
         self._write(f"\x1b]2;{title}\x07" + "\x07" * is_news)
 

@@ -14,7 +14,20 @@ from ttt_net.client.update import update
 from ttt_net.client.view import Link, View
 from ttt_net.client.words import invitation
 from ttt_net.errors import Code, Refusal
-from ttt_net.messages import Invitation, Invite, Join, Lobby, Ok, Refused, Resume, Said, Seek, Welcome
+from ttt_net.messages import (
+    Invitation,
+    Invite,
+    Join,
+    Lobby,
+    Ok,
+    Refused,
+    Resume,
+    Said,
+    Seek,
+    Snapshot,
+    Unwatch,
+    Welcome,
+)
 from ttt_net.text import clean
 
 _CALM_MS = 10
@@ -68,7 +81,10 @@ class Table:
 
     def hear(self, event: Event, now_ms: int) -> None:
         """Take in an event."""
+        watched = self.view.watching
         self.view = update(self.view, event, now_ms)
+        if isinstance(event, Snapshot) and watched is not None and self.view.watching is None:
+            self._say((Unwatch(0, match=watched),))  # a match of ours has taken its place
         if isinstance(event, Welcome):
             self._begin(event)
         if isinstance(event, Invitation):

@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 from msgspec import structs
 
-from ttt_net.client import words
+from ttt_net.client import page_words
 from ttt_net.client.around import gathered, unanswered
 from ttt_net.client.events import Answered, Back, Event, Farewell, Garbled, Kept, Lost, Retrying
 from ttt_net.client.follow import follow
@@ -209,7 +209,7 @@ def _with_chat(view: View, event: Chatted) -> View:
     if event.match != view.shown or event.by.name in view.muted:
         return view
     is_ours = view.you is not None and event.by.name == view.you.name
-    notice = view.notice if is_ours else words.chatted(event)
+    notice = view.notice if is_ours else page_words.chatted(event)
     return replace(view, chat=(*view.chat, event)[-MAX_CHAT:], notice=notice)
 
 

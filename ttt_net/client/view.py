@@ -122,6 +122,11 @@ class View:
         return replace(self, pages=(*self.pages[:-1], page))
 
     @property
+    def is_challenged(self) -> bool:
+        """Whether somebody waits for our answer to a challenge."""
+        return any(self.you is None or each.challenge.by.name != self.you.name for each in self.around.challenges)
+
+    @property
     def is_live(self) -> bool:
         """Whether a match of ours is the shown one and goes on."""
         match = self.match

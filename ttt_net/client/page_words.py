@@ -1,0 +1,194 @@
+"""The sentences of the pages besides a live match: the lobby and what lies on it, a replay, a chat."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from ttt_net.client.pages import SPEEDS, TIMES, Kind, Purpose
+from ttt_net.client.view import Link, View
+from ttt_net.client.words import (
+    MAX_CODE,
+    MAX_SENTENCE_CELLS,
+    clock_name,
+    full_label,
+    label_of,
+    mark_of,
+    move_name,
+    name_of,
+    result,
+)
+from ttt_net.clock import TimeControl
+from ttt_net.errors import Refusal
+from ttt_net.messages import MAX_NAME_CELLS, Challenged, Chatted, Phrase, Snapshot
+from ttt_net.text import clean
+
+MAX_GAMES = 2
+
+
+def game_name(name: str) -> str:
+    """Return a game's name as it may be shown, whoever sent it."""
+    return clean(name, 40) or "?"
+
+
+@lru_cache(maxsize=256)
+def title_and_rule(name: str) -> tuple[str, str]:
+    """Return the title and the rule of a game, or its name alone if only a newer server knows it."""
+    from ttt_net.games import find_game  # the first picture does not wait for the rules
+
+    try:
+        game = find_game(name)
+    except Refusal:
+        return game_name(name), ""
+    return game.title, game.rule
+
+
+def title_of(name: str) -> str:
+    """Return what people call a game."""
+    return title_and_rule(name)[0]
+
+
+def some_games(names: Sequence[str]) -> str:
+    """Return the first games of a list, and how many more there are."""
+    shown = ", ".join(map(title_of, names[:MAX_GAMES])) or "any game"
+    return shown if len(names) <= MAX_GAMES else f"{shown} and {len(names) - MAX_GAMES} more"
+
+
+def large_code(code: str) -> list[str]:
+    """Return an invitation code to be read out from across the room."""
+    letters = clean(code, MAX_CODE)
+    rule = "+---" * len(letters) + "+"
+    return [rule, "".join(f"| {letter} " for letter in letters) + "|", rule]
+
+
+def join_link(view: View, code: str) -> str:
+    """Return where a friend's browser accepts an invitation."""
+    return f"{_site(view)}/j/{clean(code, MAX_CODE)}"
+
+
+def match_link(view: View, match: Snapshot) -> str:
+    """Return where browsers see a match; the link to a private one has its code."""
+    code = f"#{clean(match.code, MAX_CODE)}" if match.code else ""
+    return f"{_site(view)}/m/{clean(match.match, 32)}{code}"
+
+
+def _site(view: View) -> str:
+    return f"{'https' if view.is_secure else 'http'}://{view.reachable or view.address}"
+
+
+def join_command(view: View, code: str) -> str:
+    """Return what a friend types to accept an invitation."""
+    return f"python client.py {view.reachable or view.address} --join {clean(code, MAX_CODE)}"
+
+
+def terms(game: str, time: TimeControl | None, *, is_rated: bool) -> str:
+    """Return what is to be played, and how: `connect4, 3+2, rated`."""
+    parts = [title_of(game) if game else "any game"]
+    if time is not None:
+        parts.append(clock_name(time))
+    return ", ".join([*parts, *["rated"] * is_rated])
+
+
+def challenged(challenge: Challenged) -> str:
+    """Return that we are challenged."""
+    wanted = terms(challenge.game, challenge.time, is_rated=challenge.rated)
+    return f"{label_of(challenge.by)} challenges you: {wanted}."
+
+
+def challenge_over(challenge: Challenged, reason: str) -> str:
+    """Return what became of a challenge of ours that led to no match."""
+    return f"{label_of(challenge.to)} {_DECLINED.get(reason, 'declined')}."
+
+
+_DECLINED = {
+    "later": "would rather play later",
+    "another_game": "would rather play another game",
+    "another_time": "would rather play with another clock",
+    "no_bots": "plays no bots at the moment",
+    "expired": "did not answer in time",
+    "gone": "has gone",
+}
+
+
+def step(view: View, match: Snapshot) -> str:
+    """Return where a replay is: which move, and how it ended if it is the last."""
+    replayed = view.around.replayed
+    last = len(replayed.positions) - 1 if replayed is not None else 0
+    ply = len(match.moves)
+    name = f": {move_name(match, match.moves[-1])}" if match.moves else ""
+    end = f"  {result(match)}" if ply == last else ""
+    return f"Move {ply} of {last}{name}.{end}"
+
+
+_TITLES = {
+    Kind.LOBBY: "Lobby",
+    Kind.GAMES: "Choose a game",
+    Kind.INVITATION: "Invitation",
+}
+
+
+def title_of_page(view: View) -> str:
+    """Return what a page besides a match is called."""
+    page = view.page
+    if page.kind is Kind.GAMES and page.purpose is Purpose.CHALLENGE:
+        return f"Challenge {clean(page.about, MAX_NAME_CELLS)}"
+    if page.kind is Kind.GAMES and page.purpose is Purpose.INVITE:
+        return "Invite a friend"
+    if page.kind is Kind.PROFILE:
+        told = view.around.profile
+        return full_label(told.player) if told is not None else "Profile"
+    if page.kind is Kind.HISTORY:
+        history = view.around.history
+        return f"Matches of {name_of(history.player)}" if history is not None else "Matches"
+    if page.kind is Kind.LEADERS:
+        return f"The best at {title_of(page.about)}, {SPEEDS[page.time]}"
+    return _TITLES.get(page.kind, "")
+
+
+def status_of_page(view: View) -> str:
+    """Return in one sentence what is the matter on a page besides a match."""
+    if view.page.kind is Kind.GAMES:
+        time = TIMES[view.page.time]
+        kind = "" if view.page.purpose is Purpose.INVITE else f"   Rated: {'yes' if view.page.is_rated else 'no'}"
+        return f"Clock: {clock_name(time) if time is not None else 'none'}{kind}"
+    if view.page.kind is Kind.LEADERS:
+        told = view.around.leaders
+        return f"Your rank: {told.you}" if told is not None and told.you is not None else ""
+    if view.page.kind is Kind.LOBBY and view.link is Link.ONLINE and view.seeking is None:
+        return f"Welcome, {name_of(view.you)}. p finds you an opponent." if view.you is not None else ""
+    if view.seeking is not None:
+        games = ", ".join(map(title_of, view.seeking.games))
+        wanted = terms(games, view.seeking.time, is_rated=view.seeking.rated)
+        return f"Looking for an opponent: {wanted} ..."
+    return f"Connecting to {view.address} ..." if view.link is Link.CONNECTING else ""
+
+
+def verdict(view: View, match: Snapshot) -> str:
+    """Return what an engine says of the move that a replay is at; nothing as long as it has said nothing."""
+    analysis, ply = view.around.analysis, len(match.moves)
+    if analysis is None or analysis.match != match.match or not match.moves:
+        return ""
+    move = next((each for each in analysis.moves if each.ply == ply), None)
+    if move is None:
+        return ""
+    worth = {1: "won", 0: "level", -1: "lost"}.get(move.value, "level")
+    if move.value == 0 and move.score is not None:
+        worth = f"about {move.score:+.1f}"
+    best = ", ".join(clean(name, 12) for name in move.best[:4])
+    turn = f" It gave something away; best: {best}." if move.turning and best else ""
+    return f"For {mark_of(match, move.side % 2)} then: {worth}.{turn}"
+
+
+PHRASES: tuple[Phrase, ...] = (
+    *("hello", "good_luck", "well_played", "good_game"),
+    *("thanks", "sorry", "oops", "one_moment"),
+)
+"""What can be said with one digit, in the order of the digits."""
+
+
+def phrases() -> list[str]:
+    """Return each phrase with its digit."""
+    return [f"{number} {phrase.replace('_', ' ')}" for number, phrase in enumerate(PHRASES, start=1)]
+
+
+def chatted(told: Chatted) -> str:
+    """Return what somebody said, and who."""
+    return f"{name_of(told.by)}: {clean(told.text, MAX_SENTENCE_CELLS)}"
