@@ -16,6 +16,7 @@ import pyte
 import pytest
 
 from tests.networks import PATIENCE_S, ROOT, Machine, two_machines, two_networks
+from ttt_net.client.discovery import MAX_SERVERS
 
 __all__ = ["two_machines", "two_networks"]
 
@@ -191,3 +192,30 @@ def test_on_the_screen_an_address_can_be_typed(
         friend.shows("'nowhere:' is no address")
         friend.press("\x7f" * 8 + f"{here.address}:7001\r")
         friend.shows("p play")
+
+
+def test_liars_on_the_network_are_bounded_cleaned_and_cannot_end_the_search(
+    two_machines: tuple[Machine, Machine], tmp_path: Path, sit_down: Callable[..., pexpect.spawn]
+) -> None:
+    here, there = two_machines
+    command = here.command(sys.executable, "-m", "tests.end_to_end.liars")
+    with looking(there) as looker, here.server(tmp_path / "one", "--name", "Honest"):
+        assert sighted(looker)["announcement"]["name"] == "Honest"
+        pipe = subprocess.PIPE
+        with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, cwd=ROOT) as liars:
+            assert liars.stdout is not None
+            assert liars.stdout.readline() == "lying\n"
+            lie = sighted(looker)["announcement"]
+            assert (lie["players"], lie["matches"], lie["version"]) == (0, 0, "")
+            assert lie["name"].isprintable()
+            assert len(lie["name"]) <= 40
+            assert lie["addresses"]
+            assert not {"224.0.0.1", "127.0.0.1"} & set(lie["addresses"])
+            client = sit_down(there, "--plain", "--name", "Ben")
+            client.expect("Start a server here")
+            assert client.before is not None
+            assert "\x1b" not in client.before
+            assert len(client.before.splitlines()) < 2 * MAX_SERVERS
+            assert client.before.count("does not answer") > 1
+            liars.kill()
+        assert looker.poll() is None

@@ -80,7 +80,8 @@ class Search:
     async def _try(self, url: str) -> None:
         parts = urlsplit(url)
         port = parts.port or (443 if parts.scheme == "wss" else 80)
-        self.become(tried(self.door, url, does_answer=await does_answer(parts.hostname or "", port)))
+        answers = await does_answer(parts.hostname or "", port)
+        self.become(tried(self.door, url, does_answer=answers))  # the door as it is by now
 
 
 async def choose_on_screen(screen: "Screen") -> Place | None:

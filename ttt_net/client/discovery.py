@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from ttt_net.announcement import SERVICE, Announcement, read_announcement
+from ttt_net.announcement import SERVICE, Announcement, is_usable, read_announcement
 
 if TYPE_CHECKING:
     from zeroconf.asyncio import AsyncServiceInfo, AsyncZeroconf
@@ -100,16 +100,22 @@ class _Resolver:
 
     async def resolve(self, key: str) -> None:
         """Find out what the announcement says, and by which of its addresses the server answers."""
-        info = self.make(SERVICE, key)
-        if not await info.async_request(self.network.zeroconf, _RESOLVE_MS):
-            return
-        announcement = read_announcement(info.port, info.parsed_addresses(), info.properties)
+        announcement = await self._read(key)
         if announcement is None:
             return
         host = await first_answering(announcement.addresses, announcement.port)
         is_here = any(is_own_address(address) for address in announcement.addresses)
         shown = host or announcement.addresses[0]
         self.report(Found(key, announcement, shown, does_answer=host is not None, is_here=is_here))
+
+    async def _read(self, key: str) -> Announcement | None:
+        try:
+            info = self.make(SERVICE, key)
+            if not await info.async_request(self.network.zeroconf, _RESOLVE_MS):
+                return None
+            return read_announcement(info.port, info.parsed_addresses(), info.properties)
+        except Exception:  # noqa: BLE001 - whatever a library makes of what a stranger sent, it is no server
+            return None
 
 
 async def first_answering(
@@ -148,4 +154,7 @@ def shareable(address: str) -> str:
         # A documentation address: a route is looked up, nothing is sent. It fails without any network.
         probe.connect(("192.0.2.1", 9))
         return f"{probe.getsockname()[0]}:{port}"
-    return address
+    from ifaddr import get_adapters  # only on a network that leads nowhere else, such as two machines on a cable
+
+    own = (str(each.ip) for adapter in get_adapters() for each in adapter.ips if each.is_IPv4)
+    return f"{next((found for found in own if is_usable(found)), host)}:{port}"

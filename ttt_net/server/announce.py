@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-LOOK_S = 5.0
+LOOK_S = 3.0
 """How often it is looked whether the numbers or the addresses have changed."""
 RETRY_S = 30.0
 _GOODBYE_S = 1.0

@@ -1,0 +1,61 @@
+"""Looking around while somebody chooses, and asking line by line."""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from ttt_net.client import choose
+from ttt_net.client.choose import Search, choose_by_lines
+from ttt_net.client.doorway import Alone, Doorway, Go, Host, typed
+from ttt_net.client.options import DEFAULT_URL
+
+
+async def test_what_is_typed_while_an_address_is_tried_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    is_trying, may_answer, changed = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def slowly(host: str, port: int) -> bool:
+        is_trying.set()
+        await may_answer.wait()
+        return True
+
+    async def nothing(report: object) -> None:
+        return
+
+    monkeypatch.setattr(choose, "does_answer", slowly)
+    monkeypatch.setattr(choose, "look_around", nothing)
+    monkeypatch.setattr(choose, "servers_used", tuple)
+    async with asyncio.timeout(10):
+        search = Search(changed.set)
+        async with search.under_way():
+            await is_trying.wait()
+            search.door = typed(search.door, "exam")
+            may_answer.set()
+            await changed.wait()
+            assert search.door.typed == "exam"
+            assert search.door.does_answer == {DEFAULT_URL: True}
+
+
+@pytest.mark.parametrize(
+    ("answers", "place"),
+    [
+        ([""], Alone(4)),
+        (["1", "9", "7"], Alone(7)),
+        (["2"], Host()),
+        (["x:y", "example.org"], Go("ws://example.org:8765")),
+        (["BCD234", "example.org BCD234"], Go("ws://example.org:8765", "BCD234")),
+    ],
+)
+def test_an_answer_is_a_number_an_address_or_a_code(
+    monkeypatch: pytest.MonkeyPatch, answers: list[str], place: object
+) -> None:
+    async def found_nothing() -> Doorway:
+        return replace(Doorway(), has_looked=True)
+
+    monkeypatch.setattr(choose, "_look", found_nothing)
+    waiting: Iterator[str] = iter(answers)
+    written: list[str] = []
+    assert choose_by_lines(lambda question: next(waiting, ""), written.append) == place
+    assert next(waiting, None) is None
+    assert "1. Play the computer here, level 4 of 8" in written
