@@ -319,3 +319,17 @@ async def test_waiting_pairs_nobody_while_the_server_is_about_to_restart(
         server.later(60_000)
         await server.flushed()
         assert server.tables == {}
+
+
+async def test_a_seek_does_not_wait_for_a_bot_that_comes_back_without_a_place_or_as_a_person(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        for number, who in enumerate(({"bot": "random", "places": 0}, {})):
+            rob = await server.join(f"Rob{number}", bot="random", places=1)
+            await rob.ok("seek", games=["connect4"])
+            rob.abort()
+            await until(lambda: not server.sessions)
+            back = await server.connect()
+            assert "seek" not in await back.hello(token=rob.token, **who)
+            assert await back.refused("unseek") == "not_seeking"
+            await back.close()
+            await until(lambda: not server.sessions)

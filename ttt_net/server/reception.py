@@ -103,12 +103,19 @@ class Reception:
         self._seeks_changed()
 
     def seek_of(self, session: Session) -> wire.SeekInfo | None:
-        """Return the seek that has waited for a player who is back."""
+        """Return the seek that has waited for a player who is back, unless he has come back as another kind or full."""
         seek = self._lobby.seeks.of(session.player)
-        if seek and seek.is_bot != session.is_bot:  # a player has come back as another kind than he sought as
-            self._lobby.seeks.withdraw(session.player)
+        if seek is None:
             return None
-        return self.listing.seek_info(seek) if seek else None
+        try:
+            self.may_play(session, against_bot=seek.opponents != "people")
+        except Refusal:
+            is_good = False
+        else:
+            is_good = seek.is_bot == session.is_bot
+        if not is_good:
+            self._lobby.seeks.withdraw(session.player)
+        return self.listing.seek_info(seek) if is_good else None
 
     def returned(self, session: Session) -> None:
         """Let the seek of a player who is back be found again."""
