@@ -23,6 +23,17 @@ def test_a_friend_opens_a_link_and_plays(place: Place) -> None:
         assert visitor.page.locator(".clock").all_inner_texts() == ["3:00", "3:00"]
 
 
+def test_a_code_that_was_told_is_typed(place: Place) -> None:
+    ann, bob = place.visitor().come("Ann"), place.visitor().come("Bob")
+    ann.press("Invite a friend")
+    bob.page.get_by_label("Code of an invitation").fill(f" {ann.page.locator('.code').inner_text()} ")
+    bob.press("Join")
+    bob.page.locator("main.match").wait_for()
+    bob.page.go_back()
+    bob.page.locator("main.lobby").wait_for()
+    bob.page.get_by_role("button", name="Play on against Ann").wait_for()
+
+
 def test_a_used_code_leads_to_the_lobby_with_a_sentence(place: Place) -> None:
     ann = place.visitor().come("Ann", "/j/NOPE99")
     ann.page.locator(".toast", has_text="code").wait_for()
@@ -44,9 +55,12 @@ def test_a_challenge_is_seen_and_accepted(place: Place) -> None:
     bob.page.get_by_text("Ann challenges you: Tic-tac-toe, no clock.").wait_for()
     bob.press("Not now")
     ann.page.locator(".toast", has_text="not now").wait_for()
+    bob.page.get_by_role("button", name="Leaderboard").click()
     ann.page.get_by_role("button", name="Challenge Bob").click()
     bob.press("Accept")
-    ann.page.locator("main.match").wait_for()
+    for visitor in (ann, bob):
+        visitor.page.locator("main.match").wait_for()
+        assert visitor.page.locator(".challenge").count() == 0
 
 
 def test_the_game_that_was_chosen_last_is_in_sight(place: Place) -> None:

@@ -32,18 +32,41 @@ export function lobbyScreen(app) {
     { key: "lobby", tabindex: -1, focus: true },
     h("header.bar", h("h1", state.server || "ttt_net"), app.linkWord(), button(me, () => app.go("/#me"), "plain me")),
     list("Your matches", state.ownLive().map((match) => unfinished(app, match))),
-    [...state.challenges.values()].map((challenge) => challenged(app, challenge)),
     state.invitation ? invited(app) : state.seeking ? waiting(app) : play(app),
     list("Waiting for an opponent", state.seeks.filter(({ by }) => by.name !== me && by.bot === undefined).map((seek) => seekEntry(app, seek))),
     !state.suggested.length && list("Play a bot", bots.map((bot) => botEntry(app, bot))),
     list("Being played", live.map((match) => liveEntry(app, match))),
     list("People here", people.map((player) => personEntry(app, player))),
+    codeForm(app),
     h(
       "nav.links",
       { label: "More" },
       button("Leaderboard", () => app.go("/#leaders"), "plain"),
       button("My matches", () => app.go("/#me"), "plain"),
     ),
+  );
+}
+
+/** Where a code goes that a friend has told. @param {App} app */
+function codeForm(app) {
+  const join = (event) => {
+    event.preventDefault();
+    app.go(`/j/${String(new FormData(event.target).get("code")).trim()}`);
+  };
+  const words = "Code of an invitation";
+  return h(
+    "form.row.panel",
+    { key: "code", onsubmit: join },
+    h("input", {
+      type: "text",
+      name: "code",
+      required: true,
+      pattern: " *[0-9A-Za-z]{1,32} *",
+      autocapitalize: "characters",
+      label: words,
+      placeholder: words,
+    }),
+    h("button", "Join"),
   );
 }
 
@@ -144,6 +167,12 @@ function invited(app) {
       button("Back", () => app.know({ invitation: null }), "large"),
     ),
   );
+}
+
+/** Challenges, ours and to us, on whatever screen we are. @param {App} app */
+export function challenges(app) {
+  const all = [...app.state.challenges.values()].map((challenge) => challenged(app, challenge));
+  return all.length > 0 && h("aside.calls", { key: "calls", label: "Challenges" }, all);
 }
 
 /** @param {App} app */

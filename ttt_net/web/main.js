@@ -8,7 +8,7 @@ import { CATALOGUE } from "./catalogue.js";
 import { Connection } from "./connection.js";
 import { dialog } from "./dialog.js";
 import { h, patch } from "./dom.js";
-import { lobbyScreen, timeOf } from "./lobby.js";
+import { challenges, lobbyScreen, timeOf } from "./lobby.js";
 import { matchScreen } from "./match.js";
 import { leadersScreen, playerScreen } from "./people.js";
 import { isMyTurn, State } from "./state.js";
@@ -175,6 +175,7 @@ export class App {
     if (this.state.unfinished.includes(match.match) && this.place.kind !== "join") return;
     if (this.#shown && this.#shown.you !== undefined && !this.#shown.outcome) return;
     this.#isListening = false;
+    if (this.place.kind === "join") history.replaceState(null, "", "/"); // a code is good once
     this.go(`/m/${match.match}`);
     this.announce(`${match.game.title} against ${label(match.players[1 - match.you])}. ${status(match)}`);
   }
@@ -362,7 +363,7 @@ export class App {
     queueMicrotask(() => {
       this.#isDrawing = false;
       const root = document.getElementById("page");
-      const shown = h("div", this.#banner(), this.#screen(), dialog(this), this.#toast());
+      const shown = h("div", this.#banner(), this.state.you && challenges(this), this.#screen(), dialog(this), this.#toast());
       if (root) patch(root, shown.children);
       const isMine = this.state.ownLive().some(isMyTurn);
       document.title = `${isMine ? "● Your turn – " : ""}${this.state.server || "ttt_net"}`;
