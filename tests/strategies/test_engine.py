@@ -10,17 +10,25 @@ from tests.strategies.positions import after_columns
 from tests.strategies.slow_connect4 import EMPTY, has_four, play, score
 from ttt_net.games.line import LineGame
 from ttt_net.strategies import Limit, engine, find_strategy
+from ttt_net.strategies import connect4 as strategies_connect4
 from ttt_net.strategies.analysis import analyse, solver_score
 from ttt_net.strategies.strategy import WIN, Effort, Stopped, is_decided
 
 pytest.importorskip("numba")
 
+from ttt_net.strategies.book import Book, packed
 from ttt_net.strategies.connect4 import Connect4Solver
 
 
 @pytest.fixture(scope="module")
 def solver() -> Connect4Solver:
     return Connect4Solver()
+
+
+@pytest.fixture
+def _without_a_book(monkeypatch: pytest.MonkeyPatch) -> None:
+    empty = Book(packed({}))
+    monkeypatch.setattr(strategies_connect4, "shipped_book", lambda: empty)
 
 
 def random_columns(stones: int, rng: random.Random) -> list[int]:
@@ -98,6 +106,7 @@ def test_every_move_is_scored_and_best_play_followed_to_its_end(connect4: LineGa
     assert connect4.utility(end, connect4.to_move(state)) == analysis.verdict.result
 
 
+@pytest.mark.usefixtures("_without_a_book")
 def test_moves_that_could_not_be_solved_in_time_are_estimated(connect4: LineGame) -> None:
     analysis = analyse(connect4, after_columns(connect4, 1, 2, 3), Limit(ms=150))
     assert not analysis.verdict.exact
@@ -134,12 +143,14 @@ def test_a_search_that_was_stopped_has_remembered_nothing_wrong(connect4: LineGa
     assert interrupted.score(connect4, state, Effort(Limit())) == truth
 
 
+@pytest.mark.usefixtures("_without_a_book")
 def test_a_bot_out_of_time_for_the_truth_still_has_a_sensible_move(connect4: LineGame) -> None:
     choice = find_strategy("alphabeta")(connect4, after_columns(connect4, 1, 2, 3), Limit(ms=100))
     assert not choice.exact
     assert choice.counts.depth >= 2
 
 
+@pytest.mark.usefixtures("_without_a_book")
 def test_without_numba_it_plays_on_in_plain_python_and_says_so_once(
     connect4: LineGame, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -103,7 +103,7 @@ def test_wins_by_fours_are_those_that_trying_all_of_them_finds() -> None:
 
 def test_long_wins_by_fours_are_found_and_can_be_played_to_their_end() -> None:
     game, rng, lengths = line_game("gomoku"), random.Random(11), list[int]()
-    while lengths.count(15) < 3:
+    while 15 not in lengths:
         state = random_position(game, 22, rng)
         line = a_search(game).forced_win(state)
         if line is None:
