@@ -53,3 +53,14 @@ def test_json_lines_stay_alone_on_standard_output(start: Start) -> None:
     out, err = host.communicate(timeout=PATIENCE_S)
     assert all(line.startswith("{") for line in out.splitlines())
     assert "listening on" in err
+
+
+@pytest.mark.parametrize("variable", ["TTT_NET_TLS_SELF_SIGNED", "TTT_NET_PUBLIC"])
+def test_what_is_configured_for_strangers_is_not_served_in_clear(
+    start: Start, environment: dict[str, str], variable: str
+) -> None:
+    environment[variable] = "true"
+    host = start("--host", "--port", "0", "--plain", "--name", "Ann")
+    out, err = host.communicate(timeout=PATIENCE_S)
+    assert (host.returncode, out) == (2, "")
+    assert "start server.py" in err

@@ -13,6 +13,7 @@ from pathlib import Path
 from ttt_net.client import main as client
 from ttt_net.client.local_options import AT_HOME
 from ttt_net.client.options import Options
+from ttt_net.errors import ConfigurationError
 
 LOG_FILE = "host.log"
 _MAX_LOG_BYTES = 1_000_000
@@ -58,6 +59,10 @@ def _public_server(options: Options) -> Iterator[str]:
     from ttt_net.server.sources import read_order
 
     configuration = replace(read_order([], os.environ).configuration, port=options.port)
+    if configuration.public or configuration.tls != type(configuration.tls)():
+        raise ConfigurationError(
+            "--host is for your own network, in clear; for tls or public start server.py, and join it"
+        )
     log = logging.getLogger("ttt_net.server")
     with server_inside(configuration) as where:
         handler = RotatingFileHandler(
