@@ -1,5 +1,17 @@
 """The server under attack runs on both event loops, and may not be at fault while it is attacked."""
 
-from tests.server.conftest import _no_fault_of_ours_is_logged, pytest_asyncio_loop_factories
+import asyncio
+from collections.abc import Mapping
 
-__all__ = ["_no_fault_of_ours_is_logged", "pytest_asyncio_loop_factories"]
+import pytest
+
+from tests.server import conftest as of_the_server
+from tests.server.conftest import Factory, _no_fault_of_ours_is_logged
+
+__all__ = ["_no_fault_of_ours_is_logged"]
+
+
+def pytest_asyncio_loop_factories(item: pytest.Item) -> Mapping[str, Factory]:
+    if item.path.stem == "test_hostile_server":  # it is the client who is attacked, and he has one loop
+        return {"asyncio": asyncio.new_event_loop}
+    return of_the_server.pytest_asyncio_loop_factories()
