@@ -18,6 +18,7 @@ from ttt_net.server.page import page_files
 ROOT = Path(__file__).parent.parent.parent
 WEB = ROOT / "ttt_net" / "web"
 MAX_BYTES = 78_000
+MAX_ZIPPED_BYTES = 30_000
 
 
 async def answer(server: Server, path: str, *headers: str, method: str = "GET") -> tuple[int, Message, bytes]:
@@ -134,6 +135,7 @@ async def test_the_host_may_name_pages_that_connect_too(tmp_path: Path, origin: 
 def test_the_page_is_small_and_each_file_fits_into_what_may_wait_for_a_slow_reader() -> None:
     files = {name: text.encode() for name, text in page_files().items()}
     assert sum(map(len, files.values())) <= MAX_BYTES
+    assert sum(len(gzip.compress(body)) for body in files.values()) <= MAX_ZIPPED_BYTES
     assert max(map(len, files.values())) < Limits().unsent_bytes / 2
 
 

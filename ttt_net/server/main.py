@@ -30,6 +30,7 @@ from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Database, Journal
 from ttt_net.server.journal.retention import Retention
 from ttt_net.server.notify import keep_alive, notify
+from ttt_net.server.page import find_asset
 from ttt_net.server.sources import Order, as_file, read_order
 
 log = logging.getLogger(__name__)
@@ -127,6 +128,7 @@ async def serving(
 ) -> AsyncIterator[None]:
     """Serve on the socket inside the block; at its end tell every client, and wait for none of them for long."""
     loop = asyncio.get_running_loop()
+    find_asset("/")  # reads the page, before anybody could wait for it
     async with asyncio.TaskGroup() as tasks:
         writing = tasks.create_task(database.run())
         retention = Retention(database, hub.configuration.retention_days, hub.now_ms, hub.tables.keys)
