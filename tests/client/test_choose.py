@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from ttt_net.client import choose
+from ttt_net.client import choose, discovery
 from ttt_net.client.choose import Search, choose_by_lines
 from ttt_net.client.doorway import Alone, Doorway, Go, Host, typed
 from ttt_net.client.options import DEFAULT_URL
@@ -59,3 +59,18 @@ def test_an_answer_is_a_number_an_address_or_a_code(
     assert choose_by_lines(lambda question: next(waiting, ""), written.append) == place
     assert next(waiting, None) is None
     assert "1. Play the computer here, level 4 of 8" in written
+
+
+@pytest.mark.parametrize("error", [ImportError("no module named zeroconf"), OSError(101, "Network is unreachable")])
+async def test_a_network_that_cannot_be_searched_is_told_and_no_fault(
+    monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def fail(name: str) -> None:
+        raise error
+
+    monkeypatch.setattr(discovery, "import_module", fail)
+    seen: list[discovery.Sighting] = []
+    await discovery.look_around(seen.append)
+    (blocked,) = seen
+    assert isinstance(blocked, discovery.Blocked)
+    assert blocked.reason in str(error)

@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from ttt_net.announcement import SERVICE, Announcement, is_usable, read_announcement
+from ttt_net.text import clean
 
 if TYPE_CHECKING:
     from zeroconf.asyncio import AsyncServiceInfo, AsyncZeroconf
@@ -25,6 +26,7 @@ ANSWER_S = 0.7
 """How long a server on the local network may take to answer."""
 _RESOLVE_MS = 1500
 _CLOSE_S = 1.0
+_MAX_REASON = 80
 _SILENT = logging.getLogger("zeroconf")
 
 
@@ -60,11 +62,11 @@ Sighting = Found | Gone | Blocked
 async def look_around(report: Callable[[Sighting], None]) -> None:
     """Report servers as they come and go, until cancelled; ends by itself only where nothing can be found."""
     _SILENT.setLevel(logging.CRITICAL)  # what goes wrong is reported; a line on stderr would tear the screen
-    library = await asyncio.to_thread(import_module, "zeroconf.asyncio")
     try:
+        library = await asyncio.to_thread(import_module, "zeroconf.asyncio")
         network: AsyncZeroconf = library.AsyncZeroconf()
-    except (OSError, RuntimeError) as error:
-        report(Blocked(str(getattr(error, "strerror", None) or error)))
+    except Exception as error:  # noqa: BLE001 - to be found is a comfort; whatever is wrong with it, addresses work
+        report(Blocked(clean(str(getattr(error, "strerror", None) or error), _MAX_REASON)))
         return
     heard: asyncio.Queue[tuple[str, bool]] = asyncio.Queue(4 * MAX_SERVERS)
 
