@@ -160,11 +160,12 @@ def free_port() -> int:
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["--bot", "deepblue"], 2, "unknown strategy 'deepblue'"),
+        (["{server}", "--bot", "deepblue"], 2, "unknown strategy 'deepblue'"),
         (["http://x"], 2, "is no address"),
         (["--games", "x"], 2, "invalid int value"),
         (["{server}", "--bot", "random", "--game", "chess"], 4, "unknown game"),
         (["{server}", "--name", "Ann", "--game", "chess"], 4, "unknown game"),
+        (["{server}", "--bot", "rules", "--game", "connect4"], 2, "none for Connect Four"),
     ],
 )
 def test_whatever_is_wrong_is_one_line_and_a_code(

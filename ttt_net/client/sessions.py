@@ -7,6 +7,7 @@ import asyncio
 import shlex
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from ttt_net.client.identity import Identity, remembered_name
 from ttt_net.client.options import DEFAULT_GAME, Options
 from ttt_net.client.signals import delivered
 from ttt_net.client.view import Tally, View
+from ttt_net.errors import Refusal
 from ttt_net.messages import Invite, Join, Opponents, Seek
 
 if TYPE_CHECKING:
@@ -89,9 +91,12 @@ async def _play_plainly(options: Options, mine: Identity) -> Ending:
 async def _play_as_bot(options: Options, mine: Identity) -> Ending:
     from ttt_net.client.bot.mind import Mind
     from ttt_net.client.bot.player import Bot, Plan
-    from ttt_net.client.bot.thinker import playable_games
+    from ttt_net.client.bot.thinker import playable_games, require
 
     assert options.bot is not None
+    if options.game is not None:
+        with suppress(Refusal):  # a game that only the server knows is refused there
+            require(options.bot, options.level, options.game)
     is_endless = options.games is None
     opponents: Opponents = options.opponents or ("people" if is_endless else "any")
     playable = playable_games(options.bot, options.level)
