@@ -40,7 +40,18 @@ from ttt_net.client.targets import aim, target_at, without_targets
 from ttt_net.client.update import update
 from ttt_net.client.view import Overlay, View
 from ttt_net.games.catalogue import NAMES
-from ttt_net.messages import Chatted, ClockInfo, Invitation, OfferInfo, Play, PlayerInfo, ReplayTold, Seek, Watch
+from ttt_net.messages import (
+    Chatted,
+    ClockInfo,
+    Invitation,
+    OfferInfo,
+    Play,
+    PlayerInfo,
+    ReplayTold,
+    Seek,
+    Snapshot,
+    Watch,
+)
 
 GOLDENS = Path(__file__).parent / "goldens"
 LARGE, ROOMY, COMPACT = (120, 40), (80, 24), (40, 12)
@@ -59,6 +70,12 @@ def doing(view: View, *actions: Action) -> View:
     for action in actions:
         view, _ = act(view, action, Seek(0, ["tictactoe"]))
     return view
+
+
+def with_blocks(blocks: str) -> Snapshot:
+    """Return a match of ultimate tic-tac-toe in which small boards are decided."""
+    match = snapshot("ultimate", [40, 30, 10, 31, 12, 38])
+    return structs.replace(match, position=structs.replace(match.position, blocks=blocks))
 
 
 CHATTED = Chatted("m1", "players", BEN, "Good luck, and mind the fourth column!")
@@ -106,6 +123,7 @@ SCREENS: dict[str, tuple[View, Glyphs]] = {
     "cube-of-four": (seen(layered(4)), BOXES),
     "cube-of-four-ascii": (seen(layered(4)), ASCII),
     "ultimate": (seen(snapshot("ultimate", [40, 30])), BOXES),
+    "ultimate-won-boards": (seen(with_blocks("X=O......")), BOXES),
     "score-four": (seen(snapshot("scorefour", [0, 16])), BOXES),
     "large-gomoku": (seen(snapshot("mnk:19x19,5", [180, 181, 160])), BOXES),
     "wild": (doing(seen(snapshot("wild")), Do.PLACE), BOXES),
@@ -176,6 +194,12 @@ def test_the_encoding_decides_what_is_drawn_with(encoding: str | None, is_ascii:
 )
 def test_what_an_encoding_has_not_becomes_the_nearest_that_it_has(text: str, encoding: str | None, shown: str) -> None:
     assert encodable(text, encoding) == shown
+
+
+def test_nonsense_about_small_boards_is_left_out() -> None:
+    plain = draw(seen(with_blocks("")), ROOMY, 0, BOXES).plain
+    for blocks in ("X", "X" * 10, "\x1b" * 9, "." * 9):
+        assert draw(seen(with_blocks(blocks)), ROOMY, 0, BOXES).plain == plain
 
 
 @pytest.mark.parametrize("size", [ROOMY, COMPACT])

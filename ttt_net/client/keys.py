@@ -113,8 +113,9 @@ def hints(view: View, width: int) -> list[Hint]:
     elif match.outcome is not None:
         found = [Hint("r", "rematch", "r"), Hint("n", "new game", "n"), Hint("v", "replay", "v")]
         found += [Hint("a", "analyse", "a")] if "analyse" in view.features else []
-        found += [Hint("w", "save", "w"), Hint("s", "say", "s")]
-        found += [Hint("y", "link", "y"), Hint("Esc", "lobby", "escape")] if view.has_lobby else []
+        found.append(Hint("w", "save", "w"))
+        if view.has_lobby:
+            found += [Hint("s", "say", "s"), Hint("y", "link", "y"), Hint("Esc", "lobby", "escape")]
         found += [LEAVE, HELP]
     else:
         found = _playing(view, match)
@@ -122,6 +123,10 @@ def hints(view: View, width: int) -> list[Hint]:
     while len("  ".join(hint.text for hint in found)) > width and len(found) > least:
         del found[-least - 1]
     return found
+
+
+_OFFERED_AT_HOME = (("d", "draw"), ("t", "take back"), ("i", "moves"))
+_OFFERED = (*_OFFERED_AT_HOME[:2], ("s", "say"), _OFFERED_AT_HOME[2])
 
 
 def _playing(view: View, match: Snapshot) -> list[Hint]:
@@ -134,7 +139,7 @@ def _playing(view: View, match: Snapshot) -> list[Hint]:
         found.append(Hint("Tab", "more", "c-i"))
     if not (quick and match.game.gravity):
         found.append(Hint("type", _example(match)))
-    for key, label in (("d", "draw"), ("t", "take back"), ("s", "say"), ("i", "moves")):
+    for key, label in _OFFERED if view.has_lobby else _OFFERED_AT_HOME:
         found.append(Hint(key.upper() if key in taken else key, label, key.upper()))
     return [*found, Hint("Q", "leave", "Q") if "q" in taken else LEAVE, HELP]
 

@@ -1,7 +1,7 @@
 """How each cell of a board looks, and what is written beside it: for any game, and before any size is known.
 
 What colour says is also said beside the mark: `[X]` the cursor, `(X)` the last move, `*X*` the winning line;
-our own move on its way is `x?`.
+our own move on its way is `x?`. A small board that is won is full of its winner's mark, small where he has none.
 """
 
 import re
@@ -16,6 +16,10 @@ from ttt_net.messages import GameInfo, Snapshot
 from ttt_net.text import clean
 
 _COORDINATE = re.compile(r"(?:(\w+):)?([a-z]+)(\d+)$")
+
+
+_NOBODY = "="
+"""Who has won a small board that nobody can win any more."""
 
 
 class Frame(Enum):
@@ -95,10 +99,16 @@ def looks_of(view: View, match: Snapshot, glyphs: Glyphs) -> list[Look]:
     pending_cell = match.game.move_cells[pending.move] if pending is not None else -1
     has_cursor = match.outcome is None and match.you is not None and view.cursor >= 0
     cursor = _cursor_cell(view, match) if has_cursor else -1
+    owners = _owners(match)
     looks = []
     for cell, character in enumerate(position.board):
         mark = "" if character == "." else clean(character, 1) or "?"
         hint = (hints.get(cell, glyphs.free) if view.is_my_turn else glyphs.free) if cell in legal else " "
+        owner = owners.get(cell, "")
+        if owner == _NOBODY:
+            hint = _NOBODY
+        elif owner and mark != owner:
+            mark, hint = "", owner.lower()
         if cell == pending_cell and not mark:
             mark = mark_of(match, match.you or 0)
         style = f"bold {COLOURS.get(mark, '')}".strip() if mark else "dim"
@@ -114,6 +124,24 @@ def looks_of(view: View, match: Snapshot, glyphs: Glyphs) -> list[Look]:
             look = Look(mark, hint, "dim", look.frame, "dim", is_pending=True)
         looks.append(look)
     return looks
+
+
+def _owners(match: Snapshot) -> dict[int, str]:
+    """Return, for each cell of a small board that is decided, the mark of who has won that board, or `=`."""
+    game, blocks = match.game, match.position.blocks
+    if game.block is None:
+        return {}
+    width, (block_height, block_width) = game.shape[-1], game.block
+    across = width // block_width
+    if len(blocks) != across * (game.shape[-2] // block_height):
+        return {}
+    owners = {}
+    for cell in range(len(match.position.board)):
+        y, x = divmod(cell, width)
+        owner = clean(blocks[y // block_height * across + x // block_width], 1)
+        if owner not in ("", "."):
+            owners[cell] = owner
+    return owners
 
 
 def _cursor_cell(view: View, match: Snapshot) -> int:

@@ -208,9 +208,9 @@ def facts(view: View, match: Snapshot) -> list[str]:
         )
     if match.rated:
         said.append("Rated")
-    if match.private:
+    if match.private and view.has_lobby:
         said.append("A private match")
-    if match.code and match.outcome is None:
+    if match.code and match.outcome is None and view.has_lobby:
         said.append(f"Code to watch: {clean(match.code, MAX_CODE)}")
     if view.rated is not None and view.rated.match == match.match:
         for side, change in enumerate(view.rated.ratings):
