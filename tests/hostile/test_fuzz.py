@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from tests.hostile.fuzz import TARGETS
+from tests.hostile.targets import TARGETS
 from tests.test_messages import SAID
 from ttt_net import messages as wire
 from ttt_net.clock import TimeControl
