@@ -38,7 +38,7 @@ bench: install ## measure; prints tables
 	$(BIN)/python -m benchmarks.lobby
 	$(BIN)/python -m benchmarks.games
 	$(BIN)/python -m benchmarks.restart
-	$(BIN)/python -m benchmarks.soak
+	$(BIN)/python -m benchmarks.soak --seconds 120
 
 fuzz: install ## fuzz what takes in bytes of strangers, FUZZ_S seconds for each target
 	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip install --quiet atheris
