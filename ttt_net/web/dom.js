@@ -9,7 +9,7 @@
 const SVG = "http://www.w3.org/2000/svg";
 const ATTRIBUTES = { label: "aria-label", hidden: "aria-hidden" };
 const PROPERTIES = ["value", "checked", "disabled", "open", "selected"];
-/** @type {WeakMap<Node, {key: string, props: any}>} */
+/** @type {WeakMap<Node, {key: string, props: any, tree?: any}>} */
 const drawn = new WeakMap();
 
 /**
@@ -38,7 +38,7 @@ export function button(/** @type {any} */ words, /** @type {any} */ onclick, loo
 }
 
 /**
- * Make the children of `parent` what the trees describe.
+ * Make the children of `parent` what the trees describe; one that is the very same as last time is not looked into.
  *
  * @param {Element} parent
  * @param {(Tree | string)[]} trees
@@ -61,6 +61,9 @@ export function patch(parent, trees) {
       if (node.textContent !== tree) node.textContent = tree;
       return;
     }
+    const known = drawn.get(node);
+    if (known.tree === tree) return;
+    known.tree = tree;
     update(node, tree.props);
     patch(node, tree.children);
     if (!old && tree.props.modal) node.showModal();

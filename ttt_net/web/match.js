@@ -15,6 +15,8 @@ import { clockFace, label, OFFERS, ratingOf, status, timeName } from "./words.js
 const LOW_MS = 10000;
 /** A finger needs so many pixels; on smaller cells it aims first. */
 const FINGER = 44;
+/** The board as it was drawn last, and what of: clocks tick ten times a second, and large boards change less often. */
+let drawn = { shown: /** @type {any[]} */ ([]), tree: /** @type {any} */ (null) };
 
 /** @param {App} app @param {Match} match */
 export function matchScreen(app, match) {
@@ -112,11 +114,16 @@ function theBoard(app, match) {
     isPending: Boolean(pending),
     focus: app.ui.focus >= 0 ? app.ui.focus : middle(game),
   };
-  return board(look, {
-    choose: (cell, event) => canMove && choose(app, match, cell, event),
-    hover: (cell) => cell !== app.ui.hover && app.set({ hover: cell }),
-    focus: (cell) => app.set({ focus: cell }),
-  });
+  const shown = [match, ...Object.values(look)];
+  if (shown.some((each, n) => each !== drawn.shown[n])) {
+    const on = {
+      choose: (cell, event) => canMove && choose(app, match, cell, event),
+      hover: (cell) => cell !== app.ui.hover && app.set({ hover: cell }),
+      focus: (cell) => app.set({ focus: cell }),
+    };
+    drawn = { shown, tree: board(look, on) };
+  }
+  return drawn.tree;
 }
 
 function middle(game) {
