@@ -39,7 +39,7 @@ class Code(StrEnum):
     BANNED = "banned", "the host does not let that player in; the sentence says for how long, and why"
     NO_GUESTS = "no_guests", "the host lets nobody play without a name; say `hello` with one"
     STILL_PLAYING = "still_playing", "a match of yours is not over; finish it or resign first"
-    UNKNOWN_TOKEN = "unknown_token", "this server never gave that token; say `hello` again with a name"
+    UNKNOWN_TOKEN = "unknown_token", "nobody here has that token; say `hello` with a name, and a new token if any"
     RESTARTING = "restarting", "the server is about to restart and starts nothing new; come back in a moment"
     UNKNOWN_GAME = "unknown_game", "no game of that name or size; the sentence says what there is"
     ALWAYS_CASUAL = "always_casual", "the game is never rated, or what is asked for cannot be between those two"

@@ -55,6 +55,9 @@ class Said(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", ta
 class Hello(Said, frozen=True, omit_defaults=True):
     """Say who you are: a new player by `name`, or a known one by the `token` that an earlier `welcome` gave.
 
+    With both, you are the one whom the token belongs to, or a new player who has chosen it: at least 32 characters, at
+    random. So a `hello` whose answer was lost can be said again.
+
     With neither you are a guest, if `welcome.features` of this server has "guests": the server makes up a name, your
     matches are casual, and the token that you get is good as ever. A guest who says `rename` is a guest no more.
 

@@ -66,9 +66,9 @@ def test_a_new_player_says_his_name_and_gets_a_token_that_nobody_is_told() -> No
     talk = Talk()
     hello = talk.said[0]
     assert isinstance(hello, Hello)
-    assert (hello.name, hello.token, hello.protocols) == ("Ann", None, [1])
+    assert (hello.name, hello.protocols) == ("Ann", [1])
     talk.let_in(token="secret")
-    assert talk.tokens == ["secret"]
+    assert talk.tokens == ["secret"], "what the server chose goes before what we proposed"
     assert talk.told == [welcome()]
     talk.lose()
     talk.open()
@@ -82,8 +82,22 @@ def test_a_token_that_the_server_does_not_know_is_dropped_and_the_name_said() ->
     talk.hear(Refused(talk.said[0].id, Code.UNKNOWN_TOKEN, "who?"))
     hello = talk.said[0]
     assert isinstance(hello, Hello)
-    assert (hello.name, hello.token) == ("Ann", None)
+    assert hello.name == "Ann"
+    assert hello.token != "old"
     assert talk.told == []
+
+
+def test_a_new_player_whose_first_welcome_is_lost_says_the_same_again() -> None:
+    talk = Talk()
+    first = talk.said[0]
+    assert isinstance(first, Hello)
+    talk.lose()
+    talk.open()
+    again = talk.said[0]
+    assert isinstance(again, Hello)
+    assert (again.name, again.token) == (first.name, first.token)
+    talk.let_in()
+    assert talk.tokens == [first.token]
 
 
 def test_a_taken_name_ends_the_talk() -> None:

@@ -45,6 +45,8 @@ async def test_a_name_that_looks_the_same_is_taken(tmp_path: Path, name: str) ->
     [
         ({"token": "x" * 43}, "unknown_token"),
         ({"token": "' OR 1=1 --"}, "unknown_token"),
+        ({"name": "Ben", "token": "x" * 31}, "unknown_token"),
+        ({"name": "B", "token": "x" * 43}, "bad_name"),
         ({"token": "\u0000é"}, "unknown_token"),
         ({"name": ""}, "bad_name"),
         ({"name": "\u200b\u202e\x1b"}, "bad_name"),
@@ -116,6 +118,24 @@ async def test_two_hellos_with_one_token_at_once_leave_one_session(tmp_path: Pat
             assert await replaced.close_code() == 4001
         await rivals[-1].ok("ping")
         assert len(server.sessions) == 1
+
+
+async def test_a_hello_whose_answer_was_lost_can_be_said_again(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        first, again, other = await server.connect(), await server.connect(), await server.connect()
+        who = {"name": "Ann", "token": "t" * 40}
+        with server.stopped_disk():
+            await first.say("hello", protocols=[1], **who)
+            first.abort()
+            asked = await again.say("hello", protocols=[1], **who)
+        assert (await again.answer(asked))["type"] == "ok"
+        welcome = await again.hear("welcome")
+        assert welcome["you"] == {"name": "Ann"}
+        assert "token" not in welcome, "it is the client's own"
+        assert await other.refused("hello", protocols=[1], name="Ann", token="u" * 40) == "name_taken"
+    async with running(tmp_path) as server:
+        later = await server.connect()
+        assert (await later.hello(token="t" * 40))["you"] == {"name": "Ann"}
 
 
 async def test_one_who_is_gone_before_the_welcome_leaves_nothing_behind(tmp_path: Path) -> None:

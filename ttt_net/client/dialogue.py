@@ -10,6 +10,7 @@ send and events to show. Its laws:
   is watched again.
 """
 
+import secrets
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
@@ -93,6 +94,8 @@ class Dialogue:
         self.name, self.bot = name, bot
         self.is_welcome = False
         self._token = token
+        self._new_token = secrets.token_urlsafe(32)
+        """Ours if we are new: chosen here, so that a `hello` whose answer is lost can be said again."""
         self._hello_id: int | None = None
         self._last_id = 0
         self._pending: dict[int, Said] = {}
@@ -113,7 +116,7 @@ class Dialogue:
             self._new_id(),
             protocols=[PROTOCOL],
             name=None if self._token else self.name,
-            token=self._token,
+            token=self._token or self._new_token,
             client=f"ttt_net {ttt_net.__version__}",
         )
         if self.bot:
@@ -222,7 +225,8 @@ class Dialogue:
 
     def _welcomed(self, welcome: Welcome) -> Reaction:
         self.is_welcome = True
-        self._token = welcome.token or self._token
+        is_new = self._token is None
+        self._token = welcome.token or self._token or self._new_token
         ours = {name: match for name, match in self._matches.items() if not self._is_watched(name)}
         known = [name for name, match in ours.items() if match.is_live]
         newest = list(ours)[-1:]
@@ -233,7 +237,7 @@ class Dialogue:
             self._seek = None  # it led to a match just as the link went
         requests += self._seek_again(welcome.seek)
         self._pending |= {request.id: request for request in requests}
-        return Reaction(say=requests, tell=[replace(welcome, token=None)], token=welcome.token)
+        return Reaction(say=requests, tell=[replace(welcome, token=None)], token=self._token if is_new else None)
 
     def _seek_again(self, standing: SeekInfo | None) -> list[Said]:
         """Return what to say so that on the server stands what was sought here last, and nothing else."""

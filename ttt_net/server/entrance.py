@@ -16,6 +16,8 @@ from ttt_net.text import clean
 Admit = Callable[[Connection, wire.Hello, Player, str | None], None]
 """What to do with a player who is let in: connection, hello, player, and the token if it is new."""
 
+MIN_TOKEN = 32
+"""The shortest token that a client may choose: 192 bits, if it is base64."""
 _GUEST_DIGITS = 4
 _GUEST_TRIES = 6
 """How often a name is made up for a guest until one is free; the last has nine digits."""
@@ -42,10 +44,24 @@ class Entrance:
             raise Refusal(Code.BAD_PROTOCOL, f"this server speaks protocol {wire.PROTOCOL}, you {said.protocols}")
         if said.token:
             self._entering.add(connection)
-            answer = partial(self._entered, connection, said, None)
-            self._journal.find(said.token, label_of(said), self._now_ms(), answer)
-            return
+            self._journal.find(said.token, label_of(said), self._now_ms(), partial(self._found, connection, said))
+        else:
+            self._let_in(connection, said)
+
+    def _found(self, connection: Connection, said: wire.Hello, found: Player | StorageError | None) -> None:
+        """Answer one who said a token; with a name, an unknown one is the token of a new player."""
+        if found is None and said.name is not None and connection.is_open:
+            try:
+                self._let_in(connection, said)
+            except Refusal as refusal:
+                self._entered(connection, said, None, refusal)
+        else:
+            self._entered(connection, said, None, found)
+
+    def _let_in(self, connection: Connection, said: wire.Hello) -> None:
         name = None if said.name is None else self._name(said.name)
+        if said.token and len(said.token) < MIN_TOKEN:
+            raise Refusal(Code.UNKNOWN_TOKEN, f"a token for a new player has {MIN_TOKEN} to 80 random characters")
         if name is None and not self._limits.allow_guests:
             raise Refusal(Code.NO_GUESTS, "guests are not let in here; say hello with a name")
         self._quotas.spend_of_address("registrations", connection.metered_as)
@@ -58,14 +74,14 @@ class Entrance:
 
     def _register(self, connection: Connection, said: wire.Hello, name: str | None, tries: int) -> None:
         """Make a new player; a guest, who has no name, gets one that is free."""
-        token = secrets.token_urlsafe(32)
+        token = said.token or secrets.token_urlsafe(32)
         is_guest = name is None
 
         def registered(found: Player | Refusal | StorageError) -> None:
             if is_guest and isinstance(found, Refusal) and tries > 1 and connection.is_open:
                 self._register(connection, said, None, tries - 1)
             else:
-                self._entered(connection, said, token, found)
+                self._entered(connection, said, None if said.token else token, found)
 
         chosen = name or _guest_name(_GUEST_TRIES - tries)
         self._journal.register(chosen, token, label_of(said), self._now_ms(), registered, is_guest=is_guest)

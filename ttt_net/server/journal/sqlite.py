@@ -81,9 +81,15 @@ class Journal:
         *,
         is_guest: bool = False,
     ) -> None:
-        """Make a new player of that name, known from now on by the token; a bot has a label."""
+        """Make a new player of that name, known from now on by the token; a bot has a label.
+
+        Whom the token belongs to already is not made again: his client has said the same twice.
+        """
 
         def work(connection: sqlite3.Connection) -> Player | Refusal:
+            known = connection.execute("SELECT id, name FROM players WHERE token_hash = ?", (_hash(token),)).fetchone()
+            if known is not None:
+                return Player(*known)
             if not is_guest and _is_taken(connection, name, None):
                 return _name_taken(name)
             row = connection.execute(
