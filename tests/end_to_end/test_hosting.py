@@ -111,9 +111,7 @@ async def test_a_silent_link_is_kept_open_by_the_servers_pings(name: str, tmp_pa
         context = ssl.create_default_context()
         authority.configure_trust(context)
         ann = await Outside(port, context).join("Ann", "127.0.0.2")
-        await asyncio.sleep(
-            4
-        )  # the proxy's own patience is what is waited for; there is no event for "nothing happened"
+        await asyncio.sleep(4)  # what is waited for is the proxy's patience: nothing happens, so there is no event
         await ann.ok("ping")
 
 
@@ -124,7 +122,7 @@ def test_the_printed_configuration_is_one_and_is_found_fit_for_strangers(tmp_pat
     assert configuration.public
     assert configuration.behind_proxy
     checked = subprocess.run(
-        [sys.executable, str(ROOT / "server.py"), "check", "--config", str(file)],
+        [sys.executable, str(ROOT / "server.py"), "check", "--config", str(file), "--port", "0"],
         capture_output=True, text=True, timeout=PATIENCE_S, check=False,
     )  # fmt: skip
     complaints = [line for line in checked.stdout.splitlines() if "as root" not in line]  # as a test may be run
