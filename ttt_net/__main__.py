@@ -5,8 +5,10 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from types import ModuleType
 
 from ttt_net import __version__
+from ttt_net.door import go_elsewhere
 from ttt_net.errors import ConfigurationError, Refusal
 
 DOORS = {
@@ -38,7 +40,7 @@ def make_parser(chosen: str | None) -> argparse.ArgumentParser:
         subparsers.add_parser(door, help=what)
     for verb, what in VERBS.items():
         if verb == chosen:
-            import_module(f"ttt_net.commands.{verb}").add_parser(subparsers)
+            _module(f"ttt_net.commands.{verb}").add_parser(subparsers)
         else:
             subparsers.add_parser(verb, help=what)
     return parser
@@ -48,12 +50,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the verb and return the exit code: 0 fine, 1 nobody reads on, 2 asked for what cannot be."""
     arguments = sys.argv[1:] if arguments is None else arguments
     if arguments and arguments[0] in DOORS:
-        door: int = import_module(DOORS[arguments[0]][0]).main(arguments[1:])
+        door: int = _module(DOORS[arguments[0]][0]).main(arguments[1:])
         return door
     chosen = next((word for word in arguments if word in VERBS), None)
     args = make_parser(chosen).parse_args(arguments)
     try:
-        code: int = import_module(f"ttt_net.commands.{args.verb}").run(args)
+        code: int = _module(f"ttt_net.commands.{args.verb}").run(args)
         sys.stdout.flush()
     except (ConfigurationError, Refusal) as error:
         print(f"ttt_net: {error}", file=sys.stderr)
@@ -65,6 +67,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return code
+
+
+def _module(name: str) -> ModuleType:
+    try:
+        return import_module(name)
+    except ImportError as missing:
+        go_elsewhere(missing, "ttt_net", ["-m", "ttt_net", *sys.argv[1:]])
 
 
 if __name__ == "__main__":

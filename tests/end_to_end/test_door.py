@@ -1,4 +1,4 @@
-"""The two scripts, started by a Python that lacks what they need."""
+"""The two scripts and the verbs, started by a Python that lacks what they need."""
 
 import shutil
 import subprocess
@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent.parent
+WAYS = {"server.py": ["server.py"], "client.py": ["client.py"], "ttt_net": ["-m", "ttt_net", "analyse"]}
+"""What each program is called, and how it is started."""
 
 
 @pytest.fixture
@@ -19,28 +21,28 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def bare(checkout: Path, script: str) -> subprocess.CompletedProcess[str]:
-    """Run a script with a Python that sees no installed packages."""
-    command = [sys.executable, "-S", "-E", str(checkout / script), "--help"]
+def bare(checkout: Path, program: str) -> subprocess.CompletedProcess[str]:
+    """Run a program with a Python that sees no installed packages."""
+    command = [sys.executable, "-S", "-E", *WAYS[program], "--help"]
     return subprocess.run(command, capture_output=True, text=True, timeout=30, check=False, cwd=checkout)
 
 
-@pytest.mark.parametrize("script", ["server.py", "client.py"])
-def test_without_what_is_needed_it_says_what_to_do(checkout: Path, script: str) -> None:
-    done = bare(checkout, script)
+@pytest.mark.parametrize("program", WAYS)
+def test_without_what_is_needed_it_says_what_to_do(checkout: Path, program: str) -> None:
+    done = bare(checkout, program)
     assert done.returncode == 2
     assert done.stdout == ""
-    assert done.stderr.startswith(f"{script}: No module named")
+    assert done.stderr.startswith(f"{program}: No module named")
     assert "make install" in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 
-@pytest.mark.parametrize("script", ["server.py", "client.py"])
-def test_with_an_environment_beside_it_it_runs_by_that_one(checkout: Path, script: str) -> None:
+@pytest.mark.parametrize("program", WAYS)
+def test_with_an_environment_beside_it_it_runs_by_that_one(checkout: Path, program: str) -> None:
     python = checkout / ".venv" / "bin" / "python"
     python.parent.mkdir(parents=True)
     python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
     python.chmod(0o755)
-    done = bare(checkout, script)
+    done = bare(checkout, program)
     assert done.returncode == 0
-    assert done.stdout.startswith(f"usage: {script}")
+    assert done.stdout.startswith(f"usage: {program}")
