@@ -11,6 +11,7 @@ from tests.client.test_connection import Client, client_of
 from tests.server.encrypted_peer import Authority
 from ttt_net.client import trust as trusts
 from ttt_net.client.connection import Patience
+from ttt_net.client.discovery import shareable
 from ttt_net.client.events import Farewell, Parting
 from ttt_net.client.options import parse
 from ttt_net.client.trust import IN_CLEAR, Trust, is_local, trust_of
@@ -39,6 +40,11 @@ PATIENT = Patience(None, None)
 )
 def test_the_local_network_is_local(address: str) -> None:
     assert is_local(address)
+
+
+def test_an_address_that_this_machine_has_itself_is_local_whatever_its_kind() -> None:
+    host, _, _ = shareable("localhost:8765").rpartition(":")
+    assert is_local(host), "the server prints this one for friends, and who runs it tries it first"
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ trusts or that has the fingerprint which the host gave; or else a flag that says
 import hashlib
 import ipaddress
 import re
+import socket
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -71,14 +72,25 @@ def trust_of(url: str, fingerprint: str | None, *, is_insecure: bool) -> Trust:
 
 
 def is_local(address: str) -> bool:
-    """Tell whether the address is on this machine or its network: loopback, private, link-local."""
+    """Tell whether the address is on this machine, whatever its kind, or on its network: private, link-local."""
     try:
         found = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
         return False
     if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped:
         found = found.ipv4_mapped
-    return found.is_loopback or found.is_link_local or any(found in network for network in _PRIVATE)
+    return found.is_loopback or found.is_link_local or any(found in network for network in _PRIVATE) or _is_ours(found)
+
+
+def _is_ours(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+    """Tell whether this machine has the address itself: then it is also where a word to it would come from."""
+    family = socket.AF_INET if address.version == 4 else socket.AF_INET6
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.connect((str(address), 9))  # a route is looked up, nothing is sent
+            return ipaddress.ip_address(probe.getsockname()[0].partition("%")[0]) == address
+    except OSError:
+        return False
 
 
 _PRIVATE = tuple(map(ipaddress.ip_network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")))
