@@ -69,7 +69,9 @@ class _Loss:
     reason: str
     advice: Advice = Advice.RETRY
     is_foreign: bool = False
-    """Whether something answered that does not speak our language at all."""
+    """Whether something answered that does not speak our language at all, or that is not to hear who we are."""
+    parting: Parting = Parting.UNREACHABLE
+    """Why we give up, if this stays the matter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +154,7 @@ class Connection:
                 await self._tell(Lost(loss.reason))
             left_ms = self._patience_left_ms(now_ms - lost_at_ms)
             if left_ms <= 0 or (loss.is_foreign and not self._was_welcome):
-                return Farewell(Parting.UNREACHABLE, loss.reason)
+                return Farewell(loss.parting, loss.reason)
             attempt += 1
             wait_ms = delay_ms(attempt, is_live=self._dialogue.has_live_match, jitter=self._chance.jitter())
             wait_ms = min(wait_ms, left_ms)
@@ -171,7 +173,7 @@ class Connection:
                 self._open = link
                 try:
                     objection = self._trust.objection(link)
-                    return _Loss(objection, is_foreign=True) if objection else await self._converse(link)
+                    return _distrust(objection) if objection else await self._converse(link)
                 finally:
                     self._open = None
                     await link.close()  # as done, even where the library would report our leaving as an error
@@ -290,6 +292,10 @@ def dial(url: str, trust: Trust) -> connect:
     )
 
 
+def _distrust(objection: str) -> _Loss:
+    return _Loss(objection, is_foreign=True, parting=Parting.DISTRUSTED)
+
+
 def why_unreachable(error: OSError | WebSocketException) -> str:
     """Return in words why there is no link."""
     return _why_unreachable(error).reason
@@ -318,7 +324,7 @@ def _why_unreachable(error: OSError | WebSocketException) -> _Loss:
         case ssl.SSLCertVerificationError():
             why = clean(error.verify_message, 80)
             sentence = f"its certificate is not good ({why}); if its host gave you its fingerprint, add it"
-            return _Loss(f"{sentence} with --tls-fingerprint", is_foreign=True)
+            return _distrust(f"{sentence} with --tls-fingerprint")
         case ssl.SSLError():
             return _Loss("what answers there does not speak TLS as it should")
         case _:

@@ -53,6 +53,7 @@ class Parting(Enum):
 
     DONE = "done"
     UNREACHABLE = "unreachable"
+    DISTRUSTED = "distrusted"
     REPLACED = "replaced"
     GIVEN_UP = "given up"
     REJECTED = "rejected"

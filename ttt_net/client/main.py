@@ -258,5 +258,8 @@ def _report(options: Options, ending: Ending) -> int:
             "or start a server with: python server.py"
         )
         return NETWORK
+    if farewell.why is Parting.DISTRUSTED:
+        _complain(f"{options.url}: {farewell.sentence}")
+        return NETWORK
     _complain(farewell.sentence)
     return REFUSED
