@@ -27,6 +27,13 @@ def test_2_when_it_was_started_wrongly(start: Start, way: list[str]) -> None:
     assert len(err.splitlines()) == 1
 
 
+def test_2_says_nothing_but_what_is_wrong_with_a_bot_that_goes_nowhere_yet(start: Start) -> None:
+    code, err = ended(start, "--bot", "deepblue")
+    assert code == 2
+    assert err.startswith("client.py: unknown strategy 'deepblue'; there are: ")
+    assert len(err.splitlines()) == 1
+
+
 def test_3_when_nobody_answers(start: Start) -> None:
     with socket.socket() as shut:
         shut.bind(("127.0.0.1", 0))  # and does not listen

@@ -47,6 +47,8 @@ def main(argv: Sequence[str] | None, serve: Serve) -> int:
         options = parse(argv)
         if options.inquiry is not None:
             return _inquire(options, options.inquiry)
+        if options.bot is not None:
+            _check_bot(options.bot, options.level)
         if not (options.is_address_given or options.local or options.is_hosting):
             place = _place_for(options)
             if place is None:
@@ -69,6 +71,12 @@ def main(argv: Sequence[str] | None, serve: Serve) -> int:
     except Exception:  # noqa: BLE001 - the last door: what is wrong with us is written down, not thrown at people
         _complain(f"a fault in the client; your match is safe on the server{_written_down(traceback.format_exc())}")
         return FAULT
+
+
+def _check_bot(name: str, level: int | None) -> None:
+    from ttt_net.client.bot.thinker import playable_games  # only here: people do not wait for strategies
+
+    playable_games(name, level)  # an unknown one is refused before a word of where it would go
 
 
 def _complain(sentence: str) -> None:
