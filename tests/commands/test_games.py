@@ -60,6 +60,7 @@ def test_games_shows_one_game_by_name(capsys: pytest.CaptureFixture[str]) -> Non
     [
         (["games", "mnk:99x99,5"], "game 'mnk:99x99,5' is out of range; width and height 1 to 19"),
         (["games", "chess"], "unknown game 'chess'; there are: tictactoe"),
+        (["replay", "ABC"], "ABC is neither a file nor the id of a match, which has 8 characters"),
         (["replay", "nowhere.txt"], "cannot read nowhere.txt: No such file or directory"),
         (["export", "nowhere.txt"], "cannot read nowhere.txt: No such file or directory"),
         (["replay", "{record}", "--at", "8"], "--at 8: the match has the plies 0 to 7"),

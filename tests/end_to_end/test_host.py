@@ -46,6 +46,17 @@ def test_a_port_that_is_taken_is_one_line(start: Start) -> None:
     assert f"port {found[1]} is taken" in line
 
 
+def test_a_journal_in_use_is_one_line_that_says_what_helps(start: Start) -> None:
+    host = start("--host", "--port", "0", "--plain", "--name", "Ann")
+    heard_until(host, "Ctrl-C stops the server")
+    other = start("--host", "--port", "0", "--plain", "--name", "Ben")
+    out, err = other.communicate(timeout=PATIENCE_S)
+    assert (other.returncode, out) == (2, "")
+    (line,) = err.splitlines()
+    assert "another server is using" in line
+    assert "TTT_NET_DATA" in line, "a client has no --data"
+
+
 def test_json_lines_stay_alone_on_standard_output(start: Start) -> None:
     host = start("--host", "--port", "0", "--json", "--name", "Ann")
     assert '"welcome"' in heard_until(host, '"welcome"')

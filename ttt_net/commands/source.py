@@ -37,6 +37,9 @@ def load_records(source: str, data: Path) -> list[Record]:
         with contextlib.nullcontext(sys.stdin.buffer) if source == "-" else path.open("rb") as file:
             content = file.read(MAX_FILE_BYTES + 1)
     except OSError as error:
+        if isinstance(error, FileNotFoundError) and source.isalnum():
+            sentence = f"{source} is neither a file nor the id of a match, which has 8 characters"
+            raise ConfigurationError(sentence) from None
         raise ConfigurationError(f"cannot read {source}: {error.strerror}") from None
     if len(content) > MAX_FILE_BYTES:
         raise ConfigurationError(f"{source} is larger than {MAX_FILE_BYTES} bytes")

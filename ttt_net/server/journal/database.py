@@ -238,7 +238,8 @@ def _lock(path: Path) -> IO[bytes]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         lock.close()
-        raise ConfigurationError(f"another server is using {path.parent}; choose a folder with --data") from None
+        sentence = f"another server is using {path.parent}; stop it, or choose a folder with --data or TTT_NET_DATA"
+        raise ConfigurationError(sentence) from None
     return lock
 
 
