@@ -80,9 +80,11 @@ def with_blocks(blocks: str) -> Snapshot:
 
 CHATTED = Chatted("m1", "players", BEN, "Good luck, and mind the fourth column!")
 REPLAYED = ReplayTold("m1", 0, [position_after("connect4", FOUR[:ply]) for ply in range(8)], 7)
+HOSTING = replace(seen(), address="192.168.1.20:8765", is_hosting=True)
 SCREENS: dict[str, tuple[View, Glyphs]] = {
     "connecting": (View(address="localhost:8765"), BOXES),
     "waiting": (doing(seen(), Do.NEW), BOXES),
+    "hosting": (doing(HOSTING, Do.NEW), BOXES),
     "lobby": (doing(seen(SEEKS, PLAYERS, LIVE, CHALLENGED), Do.NEW), BOXES),
     "lobby-ascii": (seen(SEEKS, PLAYERS, LIVE), ASCII),
     "lobby-own-match": (doing(seen(snapshot("connect4", [38]), PLAYERS), Do.BACK), BOXES),

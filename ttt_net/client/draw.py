@@ -134,7 +134,7 @@ def _body(view: View, size: tuple[int, int], now_ms: int, glyphs: Glyphs, *, is_
     if view.entry is Entry.CHAT and not is_roomy:
         return centred([Text(line) for line in _flowed(page_words.phrases(), width)], width)
     if view.overlay is Overlay.ASIDE:
-        return centred(panel(view, match, height), width)
+        return centred(panel(view, match, height) or [Text("Nobody has moved or said anything yet.")], width)
     if is_roomy and width >= _ROOMY_COLUMNS and (lines := beside(view, match, width, height, glyphs)):
         return lines
     if is_roomy:
@@ -157,7 +157,7 @@ def _packed(lines: list[str], width: int, height: int) -> list[str]:
 
 
 def _alone(view: View, width: int) -> list[Text]:
-    return [Text(line, style="dim") for line in words.bot_hint(view, width)]
+    return [Text(line, style="dim") for line in words.company_hint(view, width)]
 
 
 def _foot(view: View, width: int, now_ms: int, *, is_roomy: bool) -> list[Text]:

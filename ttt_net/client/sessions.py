@@ -70,7 +70,8 @@ async def _play_on_screen(options: Options, mine: Identity) -> Ending:
             from ttt_net.client.terminal import play_on_screen
 
             connection = _connection(options, mine, mailbox, first_ms=_FIRST_MS, later_ms=None)
-            table = Table(connection, _seek(options), _address(options), _opening(options), has_lobby=True)
+            seek, address, opening = _seek(options), _address(options), _opening(options)
+            table = Table(connection, seek, address, opening, has_lobby=True, is_hosting=options.is_hosting)
             await play_on_screen(table, screen, mailbox)
     return _ending(table.view, options)
 

@@ -53,10 +53,11 @@ class Table:
         *,
         has_lobby: bool = False,
         is_seeking: bool = True,
+        is_hosting: bool = False,
     ) -> None:
         """Ask for the `opening` first, if there is one, in place of the seek: a refusal of it ends everything."""
         self.connection = connection
-        self.view = View(address=address, has_lobby=has_lobby)
+        self.view = View(address=address, has_lobby=has_lobby, is_hosting=is_hosting)
         self._seek = self._first_seek = seek
         self._opening = opening
         self._has_opened = False

@@ -57,6 +57,8 @@ class View:
     reachable: str = ""
     """The address as others on the network type it, once somebody was to be told it."""
     is_secure: bool = False
+    is_hosting: bool = False
+    """Whether the server is our own, which friends have to be told of."""
     link: Link = Link.CONNECTING
     trouble: str = ""
     attempt: int = 0

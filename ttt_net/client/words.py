@@ -99,9 +99,12 @@ def seeking(seek: Seek) -> str:
     return f"{games}, {clock_name(seek.time)}"
 
 
-def bot_hint(view: View, width: int) -> list[str]:
+def company_hint(view: View, width: int) -> list[str]:
     """Return how to get an opponent when nobody else seeks one, where there is room for the whole command."""
     seek = view.seeking
+    if view.is_hosting:
+        lines = ["Friends on this network join with:", f"python client.py {view.address}"]
+        return lines if max(map(len, lines)) <= width else []
     if seek is None:
         return []
     time = f" --time {clock_name(seek.time)}" if seek.time is not None else ""
