@@ -1,5 +1,7 @@
 """Where to go when no address was given: sightings and keys in, the next doorway or a choice out."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.client.real_terminal import Terminal
@@ -85,6 +87,14 @@ def test_an_address_can_be_typed_at_any_time() -> None:
     door, place = entered(typed(Doorway(), "nowhere:at all".replace(" ", "")))
     assert place is None
     assert "is no address" in door.notice
+
+
+def test_where_a_server_was_found_the_explanation_does_not_say_that_none_was() -> None:
+    door = replace(sighted(Doorway(), FRIDAY), is_explained=True)
+    shown = draw_doorway(door, (80, 24)).plain
+    assert "announced itself" not in shown
+    assert "Not the server you look for?" in shown
+    assert "Friday" in shown
 
 
 def test_nothing_typed_leads_nowhere() -> None:

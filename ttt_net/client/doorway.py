@@ -219,9 +219,11 @@ def read_place(door: Doorway, text: str) -> Go:
 
 
 def explanation(door: Doorway) -> list[str]:
-    """Return why nothing may have been found, and what to do; sentences for people."""
+    """Return why a server may not have been found, and what to do; sentences for people."""
     why = "No server has announced itself on this network."
-    if door.blocked:
+    if door.has_found:
+        why = "Not the server you look for?"
+    elif door.blocked:
         why = f"This network cannot be searched ({door.blocked})."
     return [
         why,

@@ -173,5 +173,5 @@ def help_lines(view: View) -> list[str]:
         "q  Ctrl-C    leave",
     ]
     if taken:
-        lines.insert(0, f"Here {''.join(taken)} are columns: use {''.join(taken).upper()}.")
+        lines.insert(0, f"{' '.join(taken)} name columns: press {' '.join(taken).upper()}.")
     return lines
