@@ -26,9 +26,8 @@ class Inquiry:
     has_bots: bool = True
 
 
-def add_inquiry(parser: argparse.ArgumentParser) -> None:
+def add_inquiry(group: argparse._ArgumentGroup) -> None:
     """Add the flags that ask something of a server."""
-    group = parser.add_argument_group("instead of playing")
     group.add_argument("--profile", nargs="?", const="", metavar="NAME", help="who a player is; without NAME, you")
     group.add_argument("--history", nargs="?", const="", metavar="NAME", help="what a player, or you, has played")
     group.add_argument("--leaderboard", metavar="GAME", help="the ratings at a game, the best first")

@@ -32,15 +32,19 @@ class Local:
         return self.players.count(HUMAN)
 
 
-def add_local(parser: argparse.ArgumentParser, default_port: int) -> None:
-    """Add the options."""
-    parser.add_argument("--host", action="store_true", help="start a server here, and join it")
-    parser.add_argument("--port", type=int, metavar="N", help=f"host: the port of the server (default: {default_port})")
-    parser.add_argument("--local", action="store_true", help="play at this keyboard, without any server")
-    parser.add_argument("--x", metavar="WHO", help="local: who plays X, human (default) or a strategy")
-    parser.add_argument("--o", metavar="WHO", help="local: who plays O, human (default) or a strategy")
-    parser.add_argument("--names", metavar="X,O", help="local: the names of the two")
-    parser.add_argument("--start", metavar="POSITION", help="local: begin from there, such as 'X../.O./..X'")
+def add_hosting(group: argparse._ArgumentGroup, default_port: int) -> None:
+    """Add the options of a server that is started here."""
+    group.add_argument("--host", action="store_true", help="start a server here, and join it")
+    group.add_argument("--port", type=int, metavar="N", help=f"its port (default: {default_port})")
+
+
+def add_local(group: argparse._ArgumentGroup) -> None:
+    """Add the options of a match at this keyboard."""
+    group.add_argument("--local", action="store_true", help="play at this keyboard, without any server")
+    group.add_argument("--x", metavar="WHO", help="who plays X, human (default) or a strategy")
+    group.add_argument("--o", metavar="WHO", help="who plays O, human (default) or a strategy")
+    group.add_argument("--names", metavar="X,O", help="the names of the two")
+    group.add_argument("--start", metavar="POSITION", help="begin from there, such as 'X../.O./..X'")
 
 
 def check_company(given: argparse.Namespace) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from ttt_net.client.inquiry_options import Inquiry, add_inquiry, inquiry_of
-from ttt_net.client.local_options import Local, add_local, check_company, local_of
+from ttt_net.client.local_options import Local, add_hosting, add_local, check_company, local_of
 from ttt_net.client.trust import Trust, trust_of
 from ttt_net.clock import TimeControl
 from ttt_net.errors import ConfigurationError
@@ -146,31 +146,48 @@ def parse(arguments: Sequence[str] | None) -> Options:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="client.py", description="Play tic-tac-toe and its family over the network.")
-    parser.add_argument("url", nargs="?", help="host, host:port, ws://... or wss://... (default: look for one)")
-    parser.add_argument("--name", help="who you are (default: the name you typed the last time)")
-    parser.add_argument("--join", metavar="CODE", help="join the private match that a friend's invitation code is for")
-    parser.add_argument("--invite", action="store_true", help="print an invitation code, and wait for who joins")
-    add_local(parser, DEFAULT_PORT)
-    add_inquiry(parser)
-    parser.add_argument("--game", help="tictactoe, connect4, mnk:15x15,5 (default: tictactoe; a bot: any)")
-    parser.add_argument("--time", metavar="M+S", help="a clock: minutes each, and seconds for every move, as 3+2")
-    parser.add_argument("--bot", metavar="STRATEGY", help="let a strategy play, such as alphabeta or random")
-    parser.add_argument("--games", type=int, metavar="N", help="bot: leave after so many games (default: never)")
-    parser.add_argument("--opponents", choices=("any", "people", "bots"), help="who is welcome as an opponent")
-    parser.add_argument("--move-time", type=int, metavar="MS", help="bot: think so long at most (default: 1000)")
-    parser.add_argument("--places", type=int, metavar="N", help="bot: matches at once (default: 4, with --games one)")
-    parser.add_argument("--reserve", type=int, metavar="N", help="bot: how many of these are for people (default: 0)")
-    parser.add_argument("--seed", type=int, metavar="N", help="bot: make its chances repeatable")
-    parser.add_argument("--level", type=int, metavar="N", help="bot: play weaker, as people do, from 1 up to 8")
-    parser.add_argument("--json", action="store_true", help="write what is heard as JSON lines, then a summary")
-    parser.add_argument("--plain", action="store_true", help="line by line, without a full screen")
-    parser.add_argument("--screen-reader", action="store_true", help="short sentences, and the board in words")
-    parser.add_argument("--quiet", action="store_true", help="no bell and no title when it becomes your turn")
-    parser.add_argument("--ascii", action="store_true", help="draw with ASCII characters only")
-    parser.add_argument("--tls-fingerprint", metavar="HEX", help="trust a wss:// server by its certificate's SHA-256")
-    parser.add_argument("--insecure", action="store_true", help="speak in clear to a server beyond the local network")
+    parser = _Parser(
+        prog="client.py",
+        usage="%(prog)s [ADDRESS] [OPTION ...]",
+        description="Play tic-tac-toe and its family over the network.",
+        epilog="docs/client.md tells more, with every key.",
+    )
+    where = "host, host:port, ws://... or wss://... (default: look for one)"
+    parser.add_argument("url", nargs="?", metavar="ADDRESS", help=where)
+    play = parser.add_argument_group("to play")
+    play.add_argument("--name", help="who you are (default: the name you typed the last time)")
+    play.add_argument("--game", help="tictactoe, connect4, mnk:15x15,5 (default: tictactoe; a bot: any)")
+    play.add_argument("--time", metavar="M+S", help="a clock: minutes each, and seconds for every move, as 3+2")
+    play.add_argument("--opponents", choices=("any", "people", "bots"), help="who is welcome as an opponent")
+    play.add_argument("--invite", action="store_true", help="print an invitation code, and wait for who joins")
+    play.add_argument("--join", metavar="CODE", help="join the private match that a friend's invitation code is for")
+    add_hosting(parser.add_argument_group("a server of your own"), DEFAULT_PORT)
+    add_local(parser.add_argument_group("without a server"))
+    _add_bot(parser.add_argument_group("to seat a bot, or with --local to play one"))
+    add_inquiry(parser.add_argument_group("instead of playing"))
+    _add_looks(parser.add_argument_group("how it looks"))
+    trust = parser.add_argument_group("encryption")
+    trust.add_argument("--tls-fingerprint", metavar="HEX", help="trust a wss:// server by its certificate's SHA-256")
+    trust.add_argument("--insecure", action="store_true", help="speak in clear to a server beyond the local network")
     return parser
+
+
+def _add_bot(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--bot", metavar="STRATEGY", help="let a strategy play, such as alphabeta or random")
+    group.add_argument("--level", type=int, metavar="N", help="play weaker, as people do, from 1 up to 8")
+    group.add_argument("--move-time", type=int, metavar="MS", help="think so long at most (default: 1000)")
+    group.add_argument("--games", type=int, metavar="N", help="leave after so many games (default: never)")
+    group.add_argument("--places", type=int, metavar="N", help="matches at once (default: 4, with --games one)")
+    group.add_argument("--reserve", type=int, metavar="N", help="how many of these are for people (default: 0)")
+    group.add_argument("--seed", type=int, metavar="N", help="make its chances repeatable")
+
+
+def _add_looks(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--plain", action="store_true", help="line by line, without a full screen")
+    group.add_argument("--screen-reader", action="store_true", help="short sentences, and the board in words")
+    group.add_argument("--json", action="store_true", help="write what is heard as JSON lines, then a summary")
+    group.add_argument("--ascii", action="store_true", help="draw with ASCII characters only")
+    group.add_argument("--quiet", action="store_true", help="no bell and no title when it becomes your turn")
 
 
 def url_of(text: str) -> str:
