@@ -1,7 +1,7 @@
 """`book`: solves the opening of Connect Four and writes the book that the package ships.
 
-This takes hours. It begins with what the shipped book has, and keeps what it solves in a file beside the new one, so
-it can be broken off and taken up again.
+It begins with what the shipped book has, which leaves about an hour on two cores, and keeps what it solves in a file
+beside the new one, so it can be broken off and taken up again.
 """
 
 import argparse
@@ -34,7 +34,9 @@ LIKELY = 7
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the verb and its options."""
-    parser = subparsers.add_parser("book", help="build the opening book of Connect Four", description=__doc__)
+    parser = subparsers.add_parser(
+        "book", help="solve what the opening book of Connect Four still lacks", description=__doc__
+    )
     parser.add_argument(
         "--plies", type=int, choices=range(1, DEEPEST + 1), default=DEEPEST, help="stones (default %(default)s)"
     )

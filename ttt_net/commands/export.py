@@ -11,7 +11,7 @@ from ttt_net.games.records import write_records
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the verb and its arguments."""
-    parser = subparsers.add_parser("export", help="write recorded matches as text")
+    parser = subparsers.add_parser("export", help="write recorded matches as text", description=__doc__)
     parser.add_argument(
         "sources", nargs="*", metavar="FILE|ID", help="files of records, ids of matches on this machine's server"
     )

@@ -29,7 +29,7 @@ _HELP = "→ or Enter: next   ←: back   Home, End   q: quit"
 
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the verb and its arguments."""
-    parser = subparsers.add_parser("replay", help="step through a recorded match")
+    parser = subparsers.add_parser("replay", help="step through a recorded match", description=__doc__)
     parser.add_argument(
         "source", metavar="FILE|ID", help="a file of records, or the id of a match on this machine's server"
     )
