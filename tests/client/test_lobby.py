@@ -5,12 +5,13 @@ import pytest
 from tests.client.samples import ANN, BEN, BLITZ, CHALLENGED, LIVE, PLAYERS, SEEKS, snapshot, welcome
 from ttt_net.client import page_words, words
 from ttt_net.client.act import act
+from ttt_net.client.actions import Do, Open
 from ttt_net.client.draw import draw
 from ttt_net.client.events import Event
 from ttt_net.client.glyphs import BOXES
 from ttt_net.client.keys import action_for
 from ttt_net.client.page_rows import rows_of
-from ttt_net.client.pages import Kind
+from ttt_net.client.pages import Kind, Page, Purpose
 from ttt_net.client.update import update
 from ttt_net.client.view import View
 from ttt_net.clock import TimeControl
@@ -62,6 +63,16 @@ def test_own_matches_come_first_and_then_what_can_be_answered_accepted_and_watch
     assert keys_of(view) == [
         "own:m1", "challenge:5", "seek:7", "player:Ben", "player:Cleo", "player:alphabeta", "live:m9"
     ]  # fmt: skip
+
+
+def test_the_game_and_clock_that_were_asked_for_are_chosen_where_one_is_to_choose() -> None:
+    for time in (BLITZ, None):
+        wanted = Seek(0, ["connect4"], time)
+        view, _ = act(lobby(), Open(Page(Kind.GAMES, about="Ben", purpose=Purpose.CHALLENGE)), wanted)
+        assert act(view, Do.PLACE, wanted)[1] == (Challenge(0, name="Ben", game="connect4", time=time),)
+    for unlisted in (Seek(0, ["mnk:7x7,4"], TimeControl(1_000, 0)), Seek(0, [])):
+        view, _ = act(lobby(), Open(Page(Kind.GAMES)), unlisted)
+        assert act(view, Do.PLACE, unlisted)[1] == (Seek(0, ["tictactoe"]),)
 
 
 def test_a_seek_on_the_list_is_accepted_with_one_key() -> None:

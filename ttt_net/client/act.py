@@ -11,7 +11,7 @@ from ttt_net.client.actions import ON_LISTS, Action, Begin, Choose, Do, Open, Pi
 from ttt_net.client.events import Answered
 from ttt_net.client.page_rows import asks, request_for
 from ttt_net.client.page_words import PHRASES, join_command, match_link
-from ttt_net.client.pages import Entry, Kind, Page
+from ttt_net.client.pages import TIMES, Entry, Kind, Page
 from ttt_net.client.update import without
 from ttt_net.client.view import Overlay, View
 from ttt_net.client.words import MAX_CODE
@@ -61,7 +61,7 @@ def act(view: View, action: Action, seek: Seek) -> Outcome:
         case Begin(entry):
             return replace(view, entry=entry, typed="", overlay=Overlay.NONE), ()
         case Open(page):
-            return opened(view, page)
+            return opened(view, _as_wanted(page, seek) if page.kind is Kind.GAMES else page)
         case Reopen(name):
             return _reopened(view, name)
         case Do.COPY:
@@ -75,6 +75,12 @@ def act(view: View, action: Action, seek: Seek) -> Outcome:
         case _:
             view, then, requests = act_on_page(view, action)
             return act(view, then, seek) if then is not None else (view, requests)
+
+
+def _as_wanted(page: Page, seek: Seek) -> Page:
+    """Return a page of games with the game and the clock chosen that were asked for the last time."""
+    time = TIMES.index(seek.time) if seek.time in TIMES else 0
+    return replace(page, row=f"game:{seek.games[0]}" if seek.games else "", time=time)
 
 
 def answered(view: View, event: Answered) -> tuple[Said, ...]:
