@@ -18,6 +18,8 @@ _LETTERS = 26
 _SPELLED_COLUMNS = 9
 """Up to this width every cell of a row is said; in a wider one only the marks are, with their columns."""
 _MOST_LINES, _MOST_MOVES = 8, 40
+_FIRST = "Type a move or a question; help tells which there are."
+_NEXT = "Type rematch or quit; help tells the rest."
 
 
 class Speech:
@@ -42,6 +44,8 @@ class Speech:
             parts["absence"] = words.absence(match, match.away.claim_in_ms if match.away else None, CLAIM)
         if view.pending is None:
             parts["status"] = _status(view, is_shared=is_shared)
+        if match is not None and match.you is not None:
+            parts["next"] = _NEXT if match.outcome is not None else _FIRST
         if view.overlay is Overlay.LEAVE:
             parts["question"] = QUESTION
         return parts
