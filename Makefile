@@ -20,7 +20,7 @@ demo: install ## play a whole networked match in this terminal
 	@$(BIN)/python -m ttt_net demo
 
 test: install ## all tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 check: install ## format, lint, types
 	$(BIN)/ruff format --check
