@@ -22,7 +22,8 @@ python server.py check --config server.toml     # what is wrong or risky, and wh
 with what is wrong, such as `--public` without encryption.
 
 A RATE is so many at once, and as many again over the period: `20/s`, `10/min`, `5/10s`, `100/h`. A LIST is separated by
-commas in a flag or a variable, and an array in the file. `--rate X` is short for `--limits-messages 2X/2s`.
+commas in a flag or a variable, and an array in the file. A flag without a value switches something
+on, and with `--no-` before its name off (`--no-announce`). `--rate X` is short for `--limits-messages 2X/2s`.
 """
 HEADINGS = {"": "The server", "tls": "Encryption", "limits": "Limits"}
 
