@@ -67,7 +67,7 @@ def test_two_strategies_play_so_many_games_and_are_counted(start: Start) -> None
     assert lines[-1]["lost"] == 0
     snapshots = [line for line in lines if line["type"] == "snapshot" and not line["moves"]]
     assert {line["you"] for line in snapshots} == {0}
-    assert {player["name"] for line in snapshots for player in line["players"]} == {"X", "O"}
+    assert {player["name"] for line in snapshots for player in line["players"]} == {"minimax", "random"}
 
 
 def test_a_match_begins_from_any_position(start: Start) -> None:
@@ -88,6 +88,8 @@ def test_games_end_a_match_between_people_when_they_are_played(start: Start) -> 
     ("arguments", "word"),
     [
         (["--x", "deepblue"], "alphabeta"),
+        (["--x", "O"], "alphabeta"),
+        (["--names", ""], "two different names"),
         (["--game", "chess"], "connect4"),
         (["--start", "XX"], "row 1"),
         (["--start", "XXX/OO./..."], "over"),
@@ -131,7 +133,7 @@ def test_two_people_share_one_screen(environment: dict[str, str]) -> None:
 
 def test_two_strategies_are_watched_on_the_screen(environment: dict[str, str]) -> None:
     terminal = Terminal(["--local", "--x", "alphabeta", "--o", "random", "--start", "XX./.../OO."], environment)
-    terminal.shows("X won: X completed a line.")
+    terminal.shows("alphabeta won: alphabeta completed a line.")
     assert "1 watching" in terminal.picture
     terminal.press("\x03")
     assert terminal.ends() == 0
@@ -140,7 +142,7 @@ def test_two_strategies_are_watched_on_the_screen(environment: dict[str, str]) -
 def test_a_match_between_strategies_is_told_as_one_of_others(start: Start) -> None:
     code, out, _ = said(start, "--plain", "--x", "alphabeta", "--o", "random", "--start", "XX./.../OO.")
     assert code == 0
-    assert out.splitlines()[-1] == "X won: X completed a line."
+    assert out.splitlines()[-1] == "alphabeta won: alphabeta completed a line."
 
 
 def test_nothing_is_left_behind(start: Start, environment: dict[str, str], tmp_path: Path) -> None:

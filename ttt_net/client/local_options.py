@@ -68,16 +68,29 @@ def local_of(given: argparse.Namespace, game: str) -> Local | None:
     """Return the match at this keyboard, if one is asked for; `ConfigurationError` says what it cannot be."""
     if not given.local:
         return None
-    names = [clean(name, MAX_NAME_CELLS) for name in (given.names or "X,O").split(",")]
-    if len(names) != _SIDES or not all(names) or name_key(names[0]) == name_key(names[1]):
-        raise ConfigurationError(f"--names {clean(given.names, 60)!r}: two different names with a comma between them")
+    players = given.x or HUMAN, given.o or HUMAN
+    names = _names(given.names) if given.names is not None else _usual_names(*players)
     name, start = _game_and_start(game, given.start)
-    return Local(name, (given.x or HUMAN, given.o or HUMAN), (names[0], names[1]), start)
+    return Local(name, players, names, start)
 
 
 def against_computer(game: str) -> Local:
     """Return a match of one person, who begins, against the strongest strategy; an unknown game raises as ever."""
-    return Local(_game_and_start(game, None)[0], (HUMAN, COMPUTER))
+    return Local(_game_and_start(game, None)[0], (HUMAN, COMPUTER), _usual_names(HUMAN, COMPUTER))
+
+
+def _names(text: str) -> tuple[str, str]:
+    names = [clean(name, MAX_NAME_CELLS) for name in text.split(",")]
+    if len(names) != _SIDES or not all(names) or name_key(names[0]) == name_key(names[1]):
+        raise ConfigurationError(f"--names {clean(text, 60)!r}: two different names with a comma between them")
+    return names[0], names[1]
+
+
+def _usual_names(x: str, o: str) -> tuple[str, str]:
+    """Return what the two are called if nothing is said: a strategy by its name, a person by the side."""
+    if x == o:
+        return "X", "O"
+    return "X" if x == HUMAN else x, "O" if o == HUMAN else o
 
 
 def _game_and_start(name: str, start: str | None) -> tuple[str, str | None]:
