@@ -152,6 +152,11 @@ def test_every_picture_fills_the_screen_and_no_line_is_too_wide(door: Doorway, s
         assert any(line.startswith("> ") for line in draw_doorway(door, size).plain.split("\n"))
 
 
+@pytest.mark.parametrize("width", [24, 40, 80])
+def test_the_way_out_is_shown_at_every_width(width: int) -> None:
+    assert draw_doorway(Doorway(), (width, 12)).plain.endswith("? more   q leave")
+
+
 def test_below_the_smallest_size_there_is_a_sentence() -> None:
     assert draw_doorway(Doorway(), (SMALLEST[0] - 1, 8)).plain.startswith("Make the window larger")
 

@@ -15,7 +15,12 @@ _MOST_NAME = 28
 _LEAST_FOR_ROWS = 7
 """Lines that are not the explanation's, however much there would be to explain."""
 _HEADINGS = {"found": "On this network", "used": "Used before", "or": "Or"}
-_KEYS = "arrows Enter choose   type an address   ? more   q leave"
+_KEYS = (
+    "arrows Enter choose   type an address   ? more   q leave",
+    "Enter choose   ? more   q leave",
+    "? more   q leave",
+)
+"""The longest that fits is shown: the way out is never what is cut."""
 _KEYS_TYPING = "Enter join   Esc back"
 
 
@@ -26,7 +31,8 @@ def draw_doorway(door: Doorway, size: tuple[int, int]) -> Text:
         return _page([Text("Make the window larger: {}x{}.".format(*SMALLEST))], [], size)
     head = [Text("ttt_net", style="bold"), *_status(door, width, most=max(1, height - _LEAST_FOR_ROWS))]
     foot = [Text(line, style=WARNING) for line in textwrap.wrap(clean(door.notice, 160), width)[: height // 4]]
-    foot.append(Text(_KEYS if door.typed is None else _KEYS_TYPING, style="dim"))
+    keys = next((keys for keys in _KEYS if len(keys) <= width), _KEYS[-1])
+    foot.append(Text(keys if door.typed is None else _KEYS_TYPING, style="dim"))
     return _page([*head, *_rows(door, width, height - len(head) - len(foot))], foot, size)
 
 
