@@ -94,3 +94,16 @@ async def test_too_many_orders_are_turned_down_and_the_server_ends_in_the_midst(
             answer = await second.ask("analyse", match=match)
             codes.append(answer.get("code"))
         assert codes == [None] * (analyst.MAX_WAITING + 1) + ["busy"]
+
+
+@pytest.mark.parametrize("command", [("/no/such/program",), (sys.executable, "-c", "print('x' * 200_000)")])
+async def test_an_analysis_of_which_nothing_came_is_not_kept(tmp_path: Path, command: tuple[str, ...]) -> None:
+    async with running(tmp_path) as server:
+        analyst = server.hub.analyst
+        analyst.is_open, analyst._command = True, command
+        ann, _, match = await server.pair()
+        await ann.ok("resign", match=match)
+        await ann.ok("analyse", match=match)
+        assert (await ann.hear("analysis"))["moves"] == []
+        assert match not in analyst._kept
+        await ann.ok("ping")

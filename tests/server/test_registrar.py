@@ -27,6 +27,19 @@ async def test_a_player_takes_another_name_and_his_old_one_is_free(tmp_path: Pat
         assert (await again.hello(token=token))["you"] == {"name": "Annabel"}
 
 
+async def test_who_is_forgotten_takes_no_other_name_in_the_same_breath(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann = await server.join("Ann")
+        with server.stopped_disk():
+            await ann.say("forget", name="Ann")
+            await ann.say("rename", name="Annabel")
+        await ann.close_code()
+        await server.flushed()
+        rows = server.database._connection.execute("SELECT name, name_key, token_hash FROM players").fetchall()
+        assert rows == [("deleted", None, None)]
+        await server.join("Annabel")
+
+
 async def test_a_new_name_is_seen_in_the_matches_of_before(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         ann, bob, match = await server.pair()

@@ -128,9 +128,11 @@ class Analyst:
         while True:
             while self._waiting:
                 self._current = order = self._waiting.popleft()
-                told = frame(wire.encode(await self._analyse(order)))
+                analysis = await self._analyse(order)
+                told = frame(wire.encode(analysis))
                 self._current = None
-                self._kept[order.match] = told
+                if analysis.moves:  # where nothing came of it, the next who asks may have more luck
+                    self._kept[order.match] = told
                 if len(self._kept) > MAX_KEPT:
                     self._kept.popitem(last=False)
                 for session in order.askers:
@@ -150,7 +152,7 @@ class Analyst:
                     each = msgspec.json.decode(line, type=Judged)
                     judged_all &= each.value is not None
                     moves.append(_told(each))
-        except (TimeoutError, OSError, msgspec.MsgspecError) as error:
+        except (TimeoutError, OSError, ValueError, msgspec.MsgspecError) as error:
             log.warning("match %s could not be analysed to its end: %s", order.match, error or "it took too long")
             judged_all = False
         return wire.AnalysisTold(order.match, moves, exact=judged_all)

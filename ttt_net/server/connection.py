@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 _PAUSE_ABOVE_BYTES = 8_192
 _GOODBYES = (1000, 1001)
 _MAX_REASON = 100
-"""A close frame has room for 123 bytes."""
+"""In bytes of UTF-8; a close frame has room for 123."""
 
 
 def frame(payload: bytes) -> bytes:
@@ -242,7 +242,8 @@ class Connection(asyncio.Protocol):
         """Start the closing handshake; if the peer does not take part, `tick` ends it."""
         if self.is_open:
             self._note_end(closing.name.lower())
-            self._protocol.send_close(closing, (reason or closing.meaning)[:_MAX_REASON])
+            short = (reason or closing.meaning).encode()[:_MAX_REASON].decode(errors="ignore")
+            self._protocol.send_close(closing, short)
             self._flush()
         elif self._closing_since_s is None:
             self.abort()

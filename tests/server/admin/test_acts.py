@@ -134,3 +134,10 @@ async def test_a_hello_that_comes_before_anything_else_meets_its_ban(tmp_path: P
     async with running(tmp_path) as server:
         early = await Peer.connect(server.url)
         assert await early.refused("hello", protocols=[1], token=ann.token) == "banned"
+
+
+async def test_a_reason_in_wide_letters_fits_into_the_close_frame(tmp_path: Path) -> None:
+    async with attended(tmp_path) as each, each.admin() as admin:
+        ann = await each.server.join("Ann")
+        await admin.done("kick", name="Ann", reason="ж" * 80)
+        assert await ann.close_code() == 4005

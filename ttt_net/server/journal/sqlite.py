@@ -109,6 +109,9 @@ class Journal:
         """Call the player by another name from now on, in all his matches too."""
 
         def work(connection: sqlite3.Connection) -> Refusal | None:
+            known = connection.execute("SELECT token_hash FROM players WHERE id = ?", (player,)).fetchone()
+            if known == (None,):  # he said `forget` just before
+                return Refusal(Code.UNKNOWN_PLAYER, "you are forgotten here; say hello with a name")
             if _is_taken(connection, name, player):
                 return _name_taken(name)
             _note_looks(connection, player, name)
