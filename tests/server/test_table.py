@@ -500,3 +500,19 @@ async def test_two_hundred_watchers_keep_no_player_waiting(tmp_path: Path) -> No
                     watcher.close()
                 await first.hear("watching", watchers=150)
         assert table.audience.watchers <= 150
+
+
+async def test_who_guesses_the_id_of_a_rematch_and_comes_too_early_hears_it_all(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        first, second, match = await server.pair()
+        eve = await server.join("Eve")
+        await first.ok("resign", match=match)
+        await first.ok("offer", match=match, kind="rematch")
+        with server.stopped_disk():
+            await second.say("offer", match=match, kind="rematch")
+            await until(lambda: server.tables[match]._is_busy)
+            watching = await eve.say("watch", match=f"{match}-2")
+            await until(lambda: f"{match}-2" in server.tables)
+        assert (await eve.answer(watching))["type"] == "ok"
+        await second.ok("play", match=f"{match}-2", ply=0, move=4)
+        assert (await eve.hear("played"))["move"] == 4

@@ -170,10 +170,7 @@ class Hub:
         elif self._is_draining:
             raise Refusal(Code.RESTARTING, "the server is about to restart; your match is safe", COME_BACK_MS)
         elif isinstance(said, TableRequest):
-            table = self.tables.get(said.match)
-            if table is None:
-                table = self.tables[said.match] = Table(said.match, self)
-            table.request(session, said)
+            self._table(said.match).request(session, said)
         elif isinstance(said, ChatRequest):
             self._chat.act(session, said)
         elif isinstance(said, RegistrarRequest):
@@ -238,7 +235,7 @@ class Hub:
 
     def seat(self, started: wire.Started, seats: tuple[PlayerId, PlayerId]) -> None:
         """Open the table of a match that has been written down, and seat those of its players who are here."""
-        table = self.tables[started.match] = Table(started.match, self)
+        table = self._table(started.match)  # whoever guessed the id of a rematch may have come to it already
         match = Match(started)
         self.meters.matches += 1
         for side, player in enumerate(seats):
@@ -252,6 +249,13 @@ class Hub:
                 table.seat(session)
         self.noticeboard.changed("players", "live")
         table.open(match, seats)
+
+    def _table(self, match_id: str) -> Table:
+        """Return the table of a match, of which there is one at a time."""
+        table = self.tables.get(match_id)
+        if table is None:
+            table = self.tables[match_id] = Table(match_id, self)
+        return table
 
     def live_of(self, session: Session) -> list[str]:
         """Return the ids of his public live matches."""
