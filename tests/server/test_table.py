@@ -516,3 +516,22 @@ async def test_who_guesses_the_id_of_a_rematch_and_comes_too_early_hears_it_all(
         assert (await eve.answer(watching))["type"] == "ok"
         await second.ok("play", match=f"{match}-2", ply=0, move=4)
         assert (await eve.hear("played"))["move"] == 4
+
+
+async def test_a_rematch_that_is_being_written_down_takes_a_place_of_the_bot(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        bot, ann = await server.join("Robo", bot="random", places=1), await server.join("Ann")
+        _, _, match = await server.match(bot, ann)
+        await ann.ok("resign", match=match)
+        await bot.hear("ended")
+        await bot.ok("seek", games=["tictactoe"])
+        await bot.ok("offer", match=match, kind="rematch")
+        cay = await server.join("Cay")
+        with server.stopped_disk():
+            await ann.say("offer", match=match, kind="rematch")
+            await until(lambda: server.tables[match]._is_busy)
+            await cay.ok("seek", games=["tictactoe"])
+            assert await bot.refused("seek", games=["tictactoe"]) == "too_many_matches"
+        await bot.hear("snapshot", previous=match)
+        await server.flushed()
+        assert server.sessions[server.player_of("Robo")].live == {f"{match}-2"}

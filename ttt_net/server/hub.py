@@ -310,6 +310,11 @@ class Hub:
         first, second = (self.sessions[player].info_at(started.game, started.time) for player in seats)
         return first, second
 
+    def reserve(self, seats: tuple[PlayerId, PlayerId]) -> Callable[[], None]:
+        """Count the next match of two players as about to start; what is returned ends that."""
+        first, second = (self.sessions[player] for player in seats)
+        return self._reception.reserve(first, second)
+
     def may_rematch(self, table: Table) -> None:
         """Refuse a rematch unless both players are at the table still, and may have one match more."""
         self.may_begin()

@@ -95,6 +95,18 @@ class Reception:
         if self._lobby.seeks.withdraw(session.player):
             self._seeks_changed()
 
+    def reserve(self, *players: Session) -> Callable[[], None]:
+        """Take back the seeks of those whose match is about to start, and count it; what is returned ends that."""
+        for session in players:
+            self.withdraw(session)
+            session.starting += 1
+
+        def release() -> None:
+            for session in players:
+                session.starting -= 1
+
+        return release
+
     def leave(self, session: Session) -> None:
         """Take note that somebody is gone, and tell whom he has challenged and who has challenged him."""
         on_purpose = session.connection.left_on_purpose
@@ -330,13 +342,10 @@ class Reception:
             start=pairing.start,
         )
         seats = (pairing.first, pairing.second)
-        for session in (first, second):
-            self.withdraw(session)
-            session.starting += 1
+        release = self.reserve(first, second)
 
         def done(written: StorageError | Changes | None) -> None:
-            for session in (first, second):
-                session.starting -= 1
+            release()
             if not isinstance(written, StorageError):
                 self._house.seat(started, seats)
                 return

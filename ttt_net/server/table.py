@@ -65,6 +65,9 @@ class Owner(Interface):
     def players_of(self, started: Started, seats: tuple[PlayerId, PlayerId]) -> tuple[PlayerInfo, PlayerInfo]:
         """Return who plays a match that is about to start, as they are now."""
 
+    def reserve(self, seats: tuple[PlayerId, PlayerId]) -> Callable[[], None]:
+        """Count the next match of two players as about to start; what is returned ends that."""
+
     def may_rematch(self, table: "Table") -> None:
         """Raise `Refusal` unless both players are here and free."""
 
@@ -277,11 +280,15 @@ class Table:
         self._is_busy = True
         since_s = time.perf_counter()
         next_match = match.rematch(self._owner.now_ms()) if isinstance(facts[-1], Rematched) else None
+        release = None
         if next_match:
             next_match = restruct(next_match, players=self._owner.players_of(next_match, self._next_seats()))
+            release = self._owner.reserve(self._next_seats())
 
         def done(written: StorageError | Changes | None) -> None:
             self._is_busy = False
+            if release:
+                release()
             if not isinstance(written, StorageError):
                 self._apply(match, facts, asked)
                 if written:
