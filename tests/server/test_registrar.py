@@ -217,3 +217,9 @@ async def test_a_name_of_before_the_rules_is_kept(tmp_path: Path) -> None:
         again = await server.connect()
         assert (await again.hello(token=token))["you"] == {"name": "O N"}
         await again.ok("profile", name="o n")
+
+
+async def test_nobody_is_called_as_the_forgotten_are(tmp_path: Path) -> None:
+    async with running(tmp_path, Limits(free_names=True)) as server:
+        peer = await server.connect()
+        assert await peer.refused("hello", protocols=[1], name="Deleted") == "bad_name"

@@ -8,10 +8,10 @@ from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
 from ttt_net.names import checked_name
 from ttt_net.server.connection import Connection
-from ttt_net.server.journal import Journal, Player, StorageError
+from ttt_net.server.journal import FORGOTTEN, Journal, Player, StorageError
 from ttt_net.server.limits import Limits
 from ttt_net.server.quotas import Quotas
-from ttt_net.text import clean
+from ttt_net.text import clean, name_key
 
 Admit = Callable[[Connection, wire.Hello, Player, str | None], None]
 """What to do with a player who is let in: connection, hello, player, and the token if it is new."""
@@ -70,7 +70,8 @@ class Entrance:
 
     def _name(self, typed: str) -> str:
         shown = clean(typed, wire.MAX_NAME_CELLS)
-        return shown if self._limits.free_names and shown else checked_name(typed)
+        is_free = self._limits.free_names and shown and name_key(shown) != FORGOTTEN
+        return shown if is_free else checked_name(typed)
 
     def _register(self, connection: Connection, said: wire.Hello, name: str | None, tries: int) -> None:
         """Make a new player; a guest, who has no name, gets one that is free."""
