@@ -7,6 +7,8 @@ import pytest
 
 from tests.server.peer import Peer
 from tests.server.running import Server, running
+from ttt_net.errors import Code, Refusal
+from ttt_net.games.record import Record
 from ttt_net.server import analyst
 from ttt_net.server.limits import Limits
 
@@ -107,3 +109,16 @@ async def test_an_analysis_of_which_nothing_came_is_not_kept(tmp_path: Path, com
         assert (await ann.hear("analysis"))["moves"] == []
         assert match not in analyst._kept
         await ann.ok("ping")
+
+
+async def test_a_record_that_cannot_be_read_ends_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(text: str) -> list[Record]:
+        raise Refusal(Code.BAD_NOTATION, "that is no record")
+
+    monkeypatch.setattr(analyst, "read_records", refuse)
+    async with running(tmp_path) as server:
+        server.hub.analyst.is_open = True
+        first, _, match = await finished(server)
+        await first.ok("analyse", match=match)
+        assert (await first.hear("analysis"))["moves"] == []
+        await first.ok("ping")

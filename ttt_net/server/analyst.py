@@ -143,16 +143,16 @@ class Analyst:
     async def _analyse(self, order: Order) -> wire.AnalysisTold:
         moves: list[wire.AnalysedMove] = []
         budget_s = self._house.limits.analysis_s
-        (record,) = await asyncio.to_thread(read_records, order.record)
-        plies = max(1, len(record.moves))
         judged_all = True
         try:
+            (record,) = await asyncio.to_thread(read_records, order.record)
+            plies = max(1, len(record.moves))
             async with asyncio.timeout(budget_s + _GRACE_S), self._process(order, budget_s / plies) as lines:
                 async for line in lines:
                     each = msgspec.json.decode(line, type=Judged)
                     judged_all &= each.value is not None
                     moves.append(_told(each))
-        except (TimeoutError, OSError, ValueError, msgspec.MsgspecError) as error:
+        except (TimeoutError, OSError, ValueError, msgspec.MsgspecError, Refusal) as error:
             log.warning("match %s could not be analysed to its end: %s", order.match, error or "it took too long")
             judged_all = False
         return wire.AnalysisTold(order.match, moves, exact=judged_all)
