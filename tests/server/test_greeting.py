@@ -3,6 +3,7 @@
 import os
 import pty
 import re
+import select
 import termios
 from pathlib import Path
 
@@ -21,7 +22,10 @@ def printed(where: Whereabouts, rows: int, columns: int) -> str:
     termios.tcsetwinsize(slave, (rows, columns))
     with os.fdopen(slave, "w", encoding="utf-8") as terminal:
         greet(where, terminal)
-        data = os.read(master, 65_536)
+        terminal.flush()
+        data = b""
+        while select.select([master], [], [], 0)[0]:  # a terminal gives what it has piece by piece
+            data += os.read(master, 65_536)
     os.close(master)
     return data.decode()
 
