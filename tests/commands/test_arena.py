@@ -21,6 +21,17 @@ def test_the_arena_prints_a_cross_table_for_people(capsys: pytest.CaptureFixture
     assert "1 random" in printed
 
 
+def test_the_arena_prints_games_that_can_be_analysed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["arena", "table", "rules", "--rounds", "1", "--moves", "--json"]) == 0
+    games = [json.loads(line) for line in capsys.readouterr().out.splitlines()[:2]]
+    assert [game["players"] for game in games] == [["table", "rules"], ["rules", "table"]]
+    assert main(["arena", "table", "rules", "--rounds", "1", "--moves"]) == 0
+    players, _, moves = capsys.readouterr().out.splitlines()[0].partition(" 1/2 ")
+    assert (players, moves.split()) == ("table - rules", games[0]["moves"])
+    assert games[0]["value"] == 0
+    assert main(["analyse", "--moves", moves, "--json"]) == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

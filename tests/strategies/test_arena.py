@@ -30,7 +30,8 @@ def test_the_same_seed_plays_the_same_arena(tictactoe: Game[Any]) -> None:
 
 def test_a_game_goes_on_from_its_opening_and_the_time_of_each_move_is_kept(tictactoe: Game[Any]) -> None:
     winner, loser = entrants("table", "rules")
-    assert play(tictactoe, (winner, loser), Limit(), (4, 1, 0, 8, 6)) == (1, 7)
+    utility, moves = play(tictactoe, (winner, loser), Limit(), (4, 1, 0, 8, 6))
+    assert (utility, len(moves), moves[:5]) == (1, 7, (4, 1, 0, 8, 6))
     assert (len(winner.move_ms), len(loser.move_ms)) == (1, 1)
 
 
@@ -46,7 +47,7 @@ def test_an_opening_ends_no_game_even_if_it_has_to_be_shorter(plies: int, tictac
 
 def test_standings_count_each_game_from_both_sides(tictactoe: Game[Any]) -> None:
     both = entrants("random", "table")
-    first, second = standings(both, [Result(0, 1, 1, 5), Result(1, 0, 1, 5), Result(1, 0, 0, 9)])
+    first, second = standings(both, [Result(0, 1, 1, ()), Result(1, 0, 1, ()), Result(1, 0, 0, ())])
     assert first.total == Score(won=1, drawn=1, lost=1)
     assert second.against == (Score(won=1, drawn=1, lost=1), Score())
 

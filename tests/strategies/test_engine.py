@@ -8,6 +8,7 @@ import pytest
 
 from tests.strategies.positions import after_columns
 from tests.strategies.slow_connect4 import EMPTY, has_four, play, score
+from ttt_net.games import find_game
 from ttt_net.games.line import LineGame
 from ttt_net.strategies import Limit, engine, find_strategy
 from ttt_net.strategies import connect4 as strategies_connect4
@@ -195,3 +196,10 @@ for name in NAMES:
 sys.exit("numba" in sys.modules or "numpy" in sys.modules)
 """
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("name", ["qubic", "gomoku"])
+def test_what_was_loaded_is_there_for_a_search_that_has_no_time_to_wait(name: str) -> None:
+    game = find_game(name)
+    engine.load(game)
+    assert engine.line_search(game, Effort(Limit(ms=0)), random.Random(1)) is not None

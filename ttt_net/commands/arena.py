@@ -4,6 +4,7 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from rich.console import Console
 from rich.progress import track
@@ -11,9 +12,11 @@ from rich.table import Table
 
 from ttt_net.commands.limits import add_limits, limit_of, positive
 from ttt_net.errors import ConfigurationError
-from ttt_net.games import find_game
+from ttt_net.games import Game, find_game
+from ttt_net.games.notation import write_move
 from ttt_net.strategies import NAMES, find_strategy
-from ttt_net.strategies.arena import Entrant, Score, Standing, round_robin, standings
+from ttt_net.strategies.arena import Entrant, Result, Score, Standing, round_robin, standings
+from ttt_net.strategies.engine import load
 
 WIDE = 200
 """Columns of a table that goes to a file, where no terminal's edge cuts it off."""
@@ -36,6 +39,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "--opening", type=int, choices=range(9), default=0, metavar="PLIES", help="random moves to start from, 0 to 8"
     )
     parser.add_argument("--json", action="store_true", help="one JSON object a line, one for each strategy")
+    parser.add_argument("--moves", action="store_true", help="print each game as it ends, for `analyse --moves`")
     add_limits(parser, move_time=100)
 
 
@@ -48,10 +52,17 @@ def run(args: argparse.Namespace) -> int:
     for each in entrants:
         if objection := each.strategy.objection(game):
             raise ConfigurationError(objection)
+    load(game)  # a search that begins before its kernel has been loaded plays its first moves in plain Python
     games = round_robin(game, entrants, limit_of(args), rounds=args.rounds, opening_plies=args.opening, seed=seed)
     total = len(entrants) * (len(entrants) - 1) * args.rounds
-    progress = track(games, "playing", total, console=Console(stderr=True), disable=not sys.stderr.isatty())
-    table = standings(entrants, list(progress))
+    results = []
+    for result in track(games, "playing", total, console=Console(stderr=True), disable=not sys.stderr.isatty()):
+        results.append(result)
+        if args.moves:
+            print(
+                game_as_json(game, result, entrants) if args.json else game_as_text(game, result, entrants), flush=True
+            )
+    table = standings(entrants, results)
     if args.json:
         for standing in table:
             print(json.dumps(as_json(standing, entrants)))
@@ -69,6 +80,20 @@ def entrant(text: str, seed: int) -> Entrant:
     if colon and not (level.isascii() and level.isdigit()):
         raise ConfigurationError(f"{text!r} is not NAME or NAME:LEVEL")
     return Entrant(text, find_strategy(name, seed=seed, level=int(level) if colon else None))
+
+
+def game_as_text(game: Game[Any], result: Result, entrants: Sequence[Entrant]) -> str:
+    """Return a game on one line: who played whom, who won, and the moves."""
+    first, second = entrants[result.first].name, entrants[result.second].name
+    ending = ("1/2", "1-0", "0-1")[result.utility]
+    return f"{first} - {second} {ending} {' '.join(write_move(game, move) for move in result.moves)}"
+
+
+def game_as_json(game: Game[Any], result: Result, entrants: Sequence[Entrant]) -> str:
+    """Return a game as an object of JSON; `value` is 1 if the first won, 0 for a draw, -1 if the second won."""
+    players = [entrants[result.first].name, entrants[result.second].name]
+    moves = [write_move(game, move) for move in result.moves]
+    return json.dumps({"players": players, "value": result.utility, "moves": moves})
 
 
 def as_json(standing: Standing, entrants: Sequence[Entrant]) -> dict[str, object]:

@@ -7,17 +7,17 @@ from math import log, log10, sqrt
 from statistics import median
 from typing import Any, NamedTuple
 
-from ttt_net.games import Game
+from ttt_net.games import Game, Move
 from ttt_net.strategies.strategy import Effort, Limit, Strategy
 
 
 class Result(NamedTuple):
-    """One game of the arena: the numbers of who was side 0 and who side 1, and what it was worth to side 0."""
+    """One game of the arena: the numbers of who was side 0 and who side 1, what it was worth to side 0, its moves."""
 
     first: int
     second: int
     utility: int
-    plies: int
+    moves: tuple[Move, ...]
 
 
 @dataclass(slots=True)
@@ -30,23 +30,22 @@ class Entrant:
 
 
 def play(
-    game: Game[Any], entrants: tuple[Entrant, Entrant], limit: Limit, opening: Sequence[int] = ()
-) -> tuple[int, int]:
-    """Play one game from an opening; return what it was worth to side 0, and how many plies it took."""
-    state, plies = game.initial, 0
+    game: Game[Any], entrants: tuple[Entrant, Entrant], limit: Limit, opening: Sequence[Move] = ()
+) -> tuple[int, tuple[Move, ...]]:
+    """Play one game from an opening; return what it was worth to side 0, and all its moves."""
+    state, moves = game.initial, list(opening)
     for move in opening:
         state = game.result(state, move)
-        plies += 1
     while not game.is_terminal(state):
         entrant = entrants[game.to_move(state)]
         watch = Effort(limit)
-        state = game.result(state, entrant.strategy(game, state, limit).move)
+        moves.append(entrant.strategy(game, state, limit).move)
         entrant.move_ms.append(watch.counts().ms)
-        plies += 1
-    return game.utility(state, 0), plies
+        state = game.result(state, moves[-1])
+    return game.utility(state, 0), tuple(moves)
 
 
-def random_opening(game: Game[Any], plies: int, rng: random.Random) -> tuple[int, ...]:
+def random_opening(game: Game[Any], plies: int, rng: random.Random) -> tuple[Move, ...]:
     """Return up to that many random moves from the start, none of which ends the game.
 
     From different openings two entrants without chance play different games.
@@ -72,8 +71,8 @@ def round_robin(
             for second in range(first + 1, len(entrants)):
                 opening = random_opening(game, opening_plies, rng)
                 for pair in ((first, second), (second, first)):
-                    utility, plies = play(game, (entrants[pair[0]], entrants[pair[1]]), limit, opening)
-                    yield Result(*pair, utility, plies)
+                    utility, moves = play(game, (entrants[pair[0]], entrants[pair[1]]), limit, opening)
+                    yield Result(*pair, utility, moves)
 
 
 class Score(NamedTuple):

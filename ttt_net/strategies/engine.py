@@ -74,13 +74,19 @@ def is_large(game: Game[Any]) -> TypeGuard[LineGame]:
 
 def warm(game: Game[Any]) -> None:
     """Begin to load in the background what searches of that game will need, if there is anything."""
-    if is_connect4(game) and is_installed():
-        _loaded(CONNECT4)
-    if is_compiled(game) and is_installed():
-        _loaded(LINES)
-        _loaded(PLAYOUTS)
-    if is_large(game) and is_installed():
-        _loaded(FOURS)
+    for name in _needed(game):
+        _loaded(name)
+
+
+def load(game: Game[Any]) -> None:
+    """Return when what searches of that game need is there, however long it takes to compile."""
+    for name in _needed(game):
+        _loaded(name).result()
+
+
+def _needed(game: Game[Any]) -> list[str]:
+    names = [CONNECT4] * is_connect4(game) + [LINES, PLAYOUTS] * is_compiled(game) + [FOURS] * is_large(game)
+    return names if names and is_installed() else []
 
 
 def connect4_search(effort: Effort) -> "Connect4Search | None":
