@@ -4,6 +4,7 @@ import http.server
 import threading
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from tests.page.place import Place, Visitor
 from tests.page.wire import Wire
@@ -70,6 +71,50 @@ def test_a_second_window_takes_over_and_gives_back(place: Place) -> None:
     ann.press("Play here")
     ann.page.locator("main.lobby").wait_for()
     other.get_by_text("You play in another window").wait_for()
+
+
+def test_a_first_welcome_that_is_lost_does_not_burn_the_name(place: Place) -> None:
+    ann = place.visitor()
+    losses = iter([lose_the_answer])
+    ann.page.route_web_socket("**", lambda route: next(losses, pass_on)(route))
+    ann.come("Ann")
+    ann.page.get_by_role("button", name="Ann", exact=True).wait_for()
+    assert next(losses, None) is None, "the first answer was lost"
+    ann.page.reload()
+    ann.page.get_by_role("button", name="Ann", exact=True).wait_for()
+
+
+def pass_on(route: Any) -> None:
+    """Let a browser talk with the server."""
+    route.connect_to_server()
+
+
+def lose_the_answer(route: Any) -> None:
+    """Let a browser say hello, and cut the link when the server answers."""
+    server = route.connect_to_server()
+    server.on_message(lambda _: route.close(code=1011))
+
+
+def test_another_name_can_be_given_after_one_that_was_taken(place: Place) -> None:
+    place.visitor().come("Ann")
+    other = place.visitor()
+    other.page.goto(place.url)
+    other.page.get_by_label("What are you called?").fill("ann")
+    other.press("Play")
+    other.page.get_by_role("alert").get_by_text("Ann").wait_for()
+    assert other.page.evaluate("localStorage.getItem('ttt_net.token')") is None
+    other.page.get_by_label("What are you called?").fill("Bob")
+    other.press("Play")
+    other.page.get_by_role("button", name="Bob", exact=True).wait_for()
+
+
+def test_one_whom_the_server_knows_no_more_is_told_and_gives_a_name(place: Place) -> None:
+    ann = place.visitor()
+    ann.page.goto(place.url)
+    ann.page.evaluate("localStorage.setItem('ttt_net.token', 'of a server that was set up anew')")
+    ann.page.reload()
+    ann.page.get_by_role("alert").get_by_text("does not know you").wait_for()
+    ann.come("Ann")
 
 
 def test_the_token_is_in_no_address(place: Place) -> None:

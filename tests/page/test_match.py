@@ -127,11 +127,15 @@ def test_draws_take_backs_and_resigning_are_asked_and_answered(place: Place) -> 
     second.until("You won")
 
 
-def test_one_who_is_left_alone_is_told_for_how_long(place: Place) -> None:
-    first, second = place.pair("tictactoe", "3+2")
+def test_one_who_is_left_alone_is_told_for_how_long_and_claims_the_match_then(place: Place) -> None:
+    first, second = place.pair("tictactoe", "1+0")
+    first.play(4)
     second.page.context.close()
     first.page.get_by_text("s you need not wait any more.").wait_for()
     assert first.page.locator(".tag.away").count() == 1
+    first.press("Claim the win")
+    first.until("left the match.")
+    assert first.page.locator(".status").inner_text().startswith("You won")
 
 
 def test_moves_are_read_out(place: Place) -> None:

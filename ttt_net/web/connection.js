@@ -48,9 +48,14 @@ export class Connection {
     return localStorage.getItem(TOKEN) !== null;
   }
 
-  /** Connect: as the one whose token is kept here, or else under a name, or without one as a guest. */
+  /**
+   * Connect: as the one whose token is kept here, or else under a name, or without one as a guest.
+   *
+   * A new player's token is chosen here and kept before it is said: if the answer is lost, the same can be said again.
+   */
   start(name = "") {
-    this.#name = name;
+    this.#name = this.isKnown ? "" : name;
+    if (this.#name) localStorage.setItem(TOKEN, crypto.getRandomValues(new Uint32Array(6)).join("-"));
     this.#attempt = 0;
     this.#open();
   }
@@ -82,11 +87,11 @@ export class Connection {
 
   async #hello() {
     const token = localStorage.getItem(TOKEN);
-    const who = token ? { token } : this.#name ? { name: this.#name } : {};
-    const answer = await this.say("hello", { protocols: [1], client: "page", ...who });
+    const name = this.#name;
+    const answer = await this.say("hello", { protocols: [1], client: "page", ...(token && { token }), ...(name && { name }) });
     if (answer.type === "ok" || answer.code === "lost") return;
     if (answer.code === "restarting" || answer.code === "storage") return this.#lose(answer.message);
-    if (answer.code === "unknown_token") localStorage.removeItem(TOKEN);
+    if (answer.code === "unknown_token" || name) localStorage.removeItem(TOKEN);
     this.#stop(answer.code, answer.message);
   }
 
@@ -99,6 +104,7 @@ export class Connection {
     if (message.type === "welcome") {
       clearTimeout(this.#timer);
       if (message.token) localStorage.setItem(TOKEN, message.token);
+      this.#name = "";
       this.#attempt = 0;
       this.#tell("online");
       this.#ping();

@@ -371,9 +371,9 @@ export class App {
   }
 
   #screen() {
-    const { you, parting } = this.state;
+    const { you } = this.state;
     const { link, isKnown } = this.connection;
-    if (link === "stopped" ? typeof parting?.code === "string" || !isKnown : !you && !isKnown) return nameScreen(this);
+    if (!isKnown && (link === "stopped" || !you)) return nameScreen(this);
     if (link === "stopped" || !you) return messageScreen(this);
     const { kind } = this.place;
     if (this.#shown) return matchScreen(this, this.#shown);

@@ -9,6 +9,10 @@ import { button, h } from "./dom.js";
 import { sentence } from "./words.js";
 
 const TITLES = { join: "You are invited to a match", match: "Come and watch" };
+const TROUBLES = {
+  unknown_token: "This server does not know you, or no more: what shall it call you?",
+  4004: "You are forgotten here.",
+};
 const ELSEWHERE = 4001;
 
 export const pulse = () => h("div.pulse", { hidden: true }, symbol("X"), symbol("O"));
@@ -16,8 +20,7 @@ export const pulse = () => h("div.pulse", { hidden: true }, symbol("X"), symbol(
 /** @param {App} app */
 export function nameScreen(app) {
   const { parting } = app.state;
-  const isSilent = !parting || parting.code === "unknown_token" || parting.code === 4004;
-  const trouble = isSilent ? "" : sentence(parting.message);
+  const trouble = parting ? (TROUBLES[parting.code] ?? sentence(parting.message)) : "";
   const name = app.ui.name.trim();
   return h(
     "main.welcome",
