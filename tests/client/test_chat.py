@@ -1,5 +1,7 @@
 """What people say to one another at a match, what an engine says of it, and links."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.client.samples import ANN, BEN, snapshot, welcome
@@ -84,6 +86,35 @@ def test_one_key_mutes_and_the_same_key_hears_again() -> None:
     view, requests = pressed(view, "m")
     assert requests == (Mute(0, name="Ben", on=False),)
     assert update(view, told("hello"), 0).chat != ()
+
+
+def test_whoever_watches_mutes_one_of_those_who_talk_or_everybody() -> None:
+    watched = lobby()
+    watched = replace(watched, watching="m1")
+    watched = update(watched, snapshot("connect4", [38], you=None, opponent=BEN), 0)
+    silent, requests = pressed(watched, "m")
+    assert (requests, words.notice(silent)) == ((), "Nobody has said anything here yet.")
+    cleo, dora = PlayerInfo("Cleo"), PlayerInfo("Dora")
+    heard = update(update(watched, told("so slow", cleo), 0), told("hush", dora), 0)
+    asked, requests = pressed(heard, "m")
+    assert requests == ()
+    assert "Mute  1: everybody  2: Dora  3: Cleo" in drawn(asked)
+    assert "1-3 choose" in drawn(asked)
+    assert pressed(asked, "9")[1] == ()
+    view, requests = pressed(asked, "3")
+    assert requests == (Mute(0, name="Cleo", on=True),)
+    assert update(view, told("still slow", cleo), 0).chat == heard.chat
+    assert len(update(view, told("indeed", dora), 0).chat) == 3
+    assert "3: Cleo (muted)" in drawn(pressed(view, "m")[0])
+    view, requests = pressed(view, "m", "3")
+    assert requests == (Mute(0, name="Cleo", on=False),)
+    view, requests = pressed(view, "m", "1")
+    assert requests == (Mute(0, name=None, on=True),)
+    assert update(view, told("hello", dora), 0).chat == heard.chat
+    assert "1: everybody (muted)" in drawn(pressed(view, "m")[0])
+    view, requests = pressed(view, "m", "1")
+    assert requests == (Mute(0, name=None, on=False),)
+    assert len(update(view, told("hello", dora), 0).chat) == 3
 
 
 def test_a_new_match_begins_without_the_words_of_the_last() -> None:

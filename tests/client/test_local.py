@@ -139,6 +139,33 @@ def test_two_strategies_are_watched_on_the_screen(environment: dict[str, str]) -
     assert terminal.ends() == 0
 
 
+def test_whoever_looks_on_at_two_strategies_goes_out_by_escape(environment: dict[str, str]) -> None:
+    terminal = Terminal(["--local", "--x", "alphabeta", "--o", "random", "--start", "XX./.../OO."], environment)
+    terminal.shows("alphabeta won: alphabeta completed a line.")
+    assert "say" not in terminal.picture.splitlines()[-1]
+    terminal.press("v")
+    terminal.shows("Move 0 of 1")
+    terminal.press("\x1b")
+    terminal.shows("alphabeta won: alphabeta completed a line.")
+    terminal.press("\x1b")
+    assert terminal.ends() == 0
+
+
+def test_escape_asks_before_it_ends_a_match_at_home(environment: dict[str, str]) -> None:
+    terminal = Terminal(["--local"], environment)
+    terminal.shows("Your turn: place X.")
+    terminal.press("\x1b")
+    terminal.shows("Call it off and leave?")
+    terminal.press("\x1b")
+    terminal.shows("type b2")
+    terminal.press("5")
+    terminal.shows("Your turn: place O.")
+    terminal.press("q")
+    terminal.shows("and leave?")
+    terminal.press("q")
+    assert terminal.ends() == 0
+
+
 def test_a_match_between_strategies_is_told_as_one_of_others(start: Start) -> None:
     code, out, _ = said(start, "--plain", "--x", "alphabeta", "--o", "random", "--start", "XX./.../OO.")
     assert code == 0

@@ -5,6 +5,7 @@ The requests have id 0; the connection numbers them.
 
 from dataclasses import replace
 
+from ttt_net.client.act_chat import ask_whom_to_mute, chat, muted
 from ttt_net.client.act_match import Outcome, act_in_match
 from ttt_net.client.act_page import act_on_page
 from ttt_net.client.actions import ON_LISTS, Action, Begin, Choose, Do, Open, Pick, Reopen, Say, Show, Step, Type
@@ -12,16 +13,14 @@ from ttt_net.client.events import Answered
 from ttt_net.client.page_rows import asks, request_for
 from ttt_net.client.page_words import PHRASES, join_command, match_link
 from ttt_net.client.pages import TIMES, Entry, Kind, Page
+from ttt_net.client.series import followed, is_next_to_watch
 from ttt_net.client.update import without
 from ttt_net.client.view import Overlay, View
 from ttt_net.client.words import MAX_CODE
 from ttt_net.errors import Code
 from ttt_net.messages import (
     Abort,
-    Chat,
     Join,
-    Mute,
-    Phrase,
     Refused,
     Resign,
     Resume,
@@ -47,15 +46,19 @@ def act(view: View, action: Action, seek: Seek) -> Outcome:
         case Do.HELP:
             return replace(view, overlay=Overlay.NONE if view.overlay is Overlay.HELP else Overlay.HELP), ()
         case Do.BACK:
-            return _back(view)
+            return _back(view, seek)
         case Do.ERASE:
             return replace(view, typed=view.typed[:-1]), ()
         case Type(text):
             return replace(view, typed=(view.typed + text)[: _LONGEST[view.entry]]), ()
         case Choose(index) if view.entry is Entry.CHAT:
-            return replace(view, entry=Entry.MOVE, typed=""), _chat(view, phrase=PHRASES[index])
+            return replace(view, entry=Entry.MOVE, typed=""), chat(view, phrase=PHRASES[index])
+        case Choose(index) if view.overlay is Overlay.MUTE:
+            return muted(view, index)
         case Do.MUTE:
-            return _muted(view)
+            return ask_whom_to_mute(view)
+        case Do.NEW if is_next_to_watch(view):
+            return followed(view)
         case Do.PLACE if view.entry is not Entry.MOVE:
             return _entered(view)
         case Begin(entry):
@@ -98,8 +101,8 @@ def said(view: View, request: Said) -> Outcome:
     match request:
         case Seek():
             return replace(view, seeking=request), (request,)
-        case Watch(match=name):
-            return replace(view, watching=name), (request,)
+        case Watch(match=name, code=code):
+            return replace(view, watching=name, watch_code=code), (request,)
         case _:
             return view, (request,)
 
@@ -124,7 +127,7 @@ def _reopened(view: View, name: str) -> Outcome:
     is_ours = finished is not None and view.you is not None and view.you.name in (p.name for p in finished.players)
     if is_ours:
         return replace(view, left=None), (Resume(0, match=name, seq=0),)
-    return replace(view, left=None, watching=name), (Watch(0, match=name),)
+    return said(replace(view, left=None), Watch(0, match=name))
 
 
 def _copied(view: View) -> View:
@@ -149,7 +152,7 @@ def _entered(view: View) -> Outcome:
         case Entry.CODE:
             return said(view, request_of(typed))
         case Entry.CHAT:
-            return view, _chat(view, text=typed)
+            return view, chat(view, text=typed)
         case Entry.GAME:
             return said(view, request_for(view.page, typed.lower()))
         case _:
@@ -165,35 +168,17 @@ def request_of(text: str) -> Said:
     return Join(0, code=text.rpartition("/")[2].upper()[:MAX_CODE])
 
 
-def _chat(view: View, *, text: str | None = None, phrase: Phrase | None = None) -> tuple[Said, ...]:
-    match = view.match
-    return (Chat(0, match=match.match, text=text, phrase=phrase),) if match is not None else ()
-
-
-def _muted(view: View) -> Outcome:
-    """Hear no more of the other player, or of anybody where one only watches; or hear them again."""
-    match = view.match
-    if match is None:
-        return view, ()
-    names = frozenset(player.name for player in match.players if view.you is None or player.name != view.you.name)
-    is_on = not names <= view.muted
-    whom = None if view.is_watched else next(iter(names), None)
-    if whom is None:
-        names = frozenset(each.by.name for each in view.chat) | names
-    notice = "You hear no chat now; m lets you hear it again." if is_on else "You hear the chat again."
-    muted = view.muted | names if is_on else view.muted - names
-    return replace(view, muted=muted, notice=notice), (Mute(0, name=whom, on=is_on),)
-
-
-def _back(view: View) -> Outcome:
-    """Go back by one step: from a question, from what is being typed, from a page, from a search."""
+def _back(view: View, seek: Seek) -> Outcome:
+    """Go back by one step: from a question, what is being typed, a page, a search; at home, a board is the last."""
     if view.overlay is not Overlay.NONE:
         return replace(view, overlay=Overlay.NONE), ()
     if view.typed or view.entry is not Entry.MOVE:
         return replace(view, typed="", entry=Entry.MOVE), ()
-    if len(view.pages) == 1 or not view.has_lobby:
+    if len(view.pages) == 1:
         return (replace(view, seeking=None), (Unseek(0),)) if view.seeking is not None else (view, ())
     is_match, match = view.page.kind is Kind.MATCH, view.match
+    if is_match and not view.has_lobby:
+        return act_in_match(view, Do.LEAVE, seek)
     view = replace(view, pages=view.pages[:-1], left=match.match if is_match and match is not None else view.left)
     if not is_match or match is None or view.is_live:
         return view, ()

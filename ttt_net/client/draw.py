@@ -209,6 +209,8 @@ def _prompt(view: View, width: int, now_ms: int) -> Text:
         return Text("Choose " + "  ".join(names), style="bold")
     if view.overlay is Overlay.CLAIM:
         return Text("Claim  " + "  ".join(f"{n}: {kind}" for n, kind in enumerate(CLAIMS, 1)), style="bold")
+    if view.overlay is Overlay.MUTE:
+        return Text("  ".join(page_words.whom_to_mute(view)), style="bold")
     if view.typed:
         return Text(f"Move: {view.typed}_", style="bold")
     said = words.notice(view)

@@ -4,11 +4,13 @@ A key is named as prompt_toolkit names it (`up`, `c-m`, `a`). Letters of the boa
 where such a letter is also a key, the upper-case letter is always the key.
 """
 
-from ttt_net.client.actions import Action, Begin, Choose, Do, Quick, Type
+from ttt_net.client.act_chat import talkers
+from ttt_net.client.actions import CLAIMS, Action, Begin, Choose, Do, Quick, Type
 from ttt_net.client.hints import HELP, LEAVE, Hint
 from ttt_net.client.moves import quick_moves
 from ttt_net.client.page_keys import action_on_page, help_on_page, hints_on_page
 from ttt_net.client.pages import Entry, Kind
+from ttt_net.client.series import is_next_to_watch
 from ttt_net.client.view import Overlay, View
 from ttt_net.messages import Snapshot
 from ttt_net.text import clean
@@ -48,6 +50,8 @@ YES = {"rematch": "r", "draw": "d", "takeback": "t"}
 """The key that makes or accepts each kind of offer."""
 NO = "x"
 CLAIM = "c"
+_LISTS = (Overlay.CHOICE, Overlay.CLAIM, Overlay.MUTE)
+"""What lies over a board and is answered with a digit."""
 HANG_UP = ("c-c", "<sigint>")
 """The keys that leave at once."""
 
@@ -66,7 +70,7 @@ def action_for(key: str, view: View) -> Action | None:
         return _NAMED[key]
     if len(key) != 1 or not key.isprintable():
         return None
-    if view.overlay in (Overlay.CHOICE, Overlay.CLAIM) and key in "123456789":
+    if view.overlay in _LISTS and key in "123456789":
         return Choose(int(key) - 1)
     if view.typed:
         return Type(key)
@@ -100,29 +104,51 @@ def hints(view: View, width: int) -> list[Hint]:
         return [*phrases, Hint("Enter", "send", "c-m"), Hint("Esc", "back", "escape")]
     if match is None or view.page.kind is not Kind.MATCH:
         found = hints_on_page(view)
+    elif view.overlay in _LISTS:
+        return [Hint(f"1-{choices(view)}", "choose"), Hint("Esc", "back", "escape")]
     elif view.is_watched:
-        replay = [Hint("v", "replay", "v"), Hint("w", "save", "w")] if match.outcome is not None else []
-        found = [
-            Hint("Esc", "back", "escape"),
-            *replay,
-            Hint("s", "say", "s"),
-            Hint("i", "moves", "i"),
-            Hint("y", "link", "y"),
-        ]
-        found += [LEAVE, HELP]
+        found = _watching(view, match)
     elif match.outcome is not None:
-        found = [Hint("r", "rematch", "r"), Hint("n", "new game", "n"), Hint("v", "replay", "v")]
-        found += [Hint("a", "analyse", "a")] if "analyse" in view.features else []
-        found.append(Hint("w", "save", "w"))
-        if view.has_lobby:
-            found += [Hint("s", "say", "s"), Hint("y", "link", "y"), Hint("Esc", "lobby", "escape")]
-        found += [LEAVE, HELP]
+        found = _over(view)
     else:
         found = _playing(view, match)
     least = _LEAST_HINTS if view.page.kind is Kind.MATCH else 1
     while len("  ".join(hint.text for hint in found)) > width and len(found) > least:
         del found[-least - 1]
     return found
+
+
+def choices(view: View) -> int:
+    """Return how many things the list has that lies over the board."""
+    match view.overlay:
+        case Overlay.CHOICE:
+            return min(len(view.choices), 9)
+        case Overlay.CLAIM:
+            return len(CLAIMS)
+        case Overlay.MUTE:
+            return 1 + len(talkers(view))
+        case _:
+            return 0
+
+
+def _watching(view: View, match: Snapshot) -> list[Hint]:
+    found = [Hint("n", "next match", "n")] if is_next_to_watch(view) else []
+    found += [Hint("Esc", "back", "escape")] if view.has_lobby else []
+    found += [Hint("v", "replay", "v"), Hint("w", "save", "w")] if match.outcome is not None else []
+    found += [Hint("s", "say", "s")] if view.has_lobby else []
+    found.append(Hint("i", "moves", "i"))
+    found += [Hint("y", "link", "y")] if view.has_lobby else []
+    return [*found, LEAVE, HELP]
+
+
+def _over(view: View) -> list[Hint]:
+    found = [Hint("r", "rematch", "r"), Hint("n", "new game", "n")]
+    found += [Hint("Esc", "lobby", "escape")] if view.has_lobby else []
+    found.append(Hint("v", "replay", "v"))
+    found += [Hint("a", "analyse", "a")] if "analyse" in view.features else []
+    found.append(Hint("w", "save", "w"))
+    found += [Hint("s", "say", "s"), Hint("y", "link", "y")] if view.has_lobby else []
+    return [*found, LEAVE, HELP]
 
 
 _OFFERED_AT_HOME = (("d", "draw"), ("t", "take back"), ("i", "moves"))
@@ -165,7 +191,7 @@ def help_lines(view: View) -> list[str]:
         "x            decline, withdraw",
         "r            rematch",
         "i            moves, score",
-        "n            new game",
+        "n            new game; next match",
         "s m          say; mute",
         "y            copy a link",
         "v w a        replay, save, analyse",

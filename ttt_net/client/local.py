@@ -163,7 +163,7 @@ class _Onlooker:
     """Somebody who watches each match of two bots from its beginning."""
 
     def __init__(self, connection: Connection) -> None:
-        self.table = Table(connection, Seek(0), AT_HOME, has_lobby=True, is_seeking=False)
+        self.table = Table(connection, Seek(0), AT_HOME, is_seeking=False)
 
     def watch(self, match: Snapshot) -> None:
         """Look at a match that has begun, with the code that its players were told."""

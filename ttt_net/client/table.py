@@ -10,6 +10,7 @@ from ttt_net.client.connection import Connection
 from ttt_net.client.discovery import shareable
 from ttt_net.client.events import Answered, Event, Farewell, Parting
 from ttt_net.client.pages import Kind
+from ttt_net.client.series import followed, leads_on
 from ttt_net.client.update import update
 from ttt_net.client.view import Link, View
 from ttt_net.client.words import invitation
@@ -21,6 +22,7 @@ from ttt_net.messages import (
     Lobby,
     Ok,
     Refused,
+    Rematched,
     Resume,
     Said,
     Seek,
@@ -86,6 +88,9 @@ class Table:
         self.view = update(self.view, event, now_ms)
         if isinstance(event, Snapshot) and watched is not None and self.view.watching is None:
             self._say((Unwatch(0, match=watched),))  # a match of ours has taken its place
+        if isinstance(event, Rematched) and leads_on(self.view, event):
+            self.view, requests = followed(self.view)
+            self._say(requests)
         if isinstance(event, Welcome):
             self._begin(event)
         if isinstance(event, Invitation):

@@ -206,7 +206,7 @@ def _with_watchers(view: View, event: Watching) -> View:
 
 
 def _with_chat(view: View, event: Chatted) -> View:
-    if event.match != view.shown or event.by.name in view.muted:
+    if event.match != view.shown or event.by.name in view.muted or view.is_deaf:
         return view
     is_ours = view.you is not None and event.by.name == view.you.name
     notice = view.notice if is_ours else page_words.chatted(event)

@@ -30,6 +30,7 @@ class Overlay(Enum):
     CHOICE = "choice"
     CLAIM = "claim"
     LEAVE = "leave"
+    MUTE = "mute"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +82,14 @@ class View:
     around: Around = field(default_factory=Around)
     watching: str | None = None
     """The match of others that we look at, or have asked for."""
+    watch_code: str | None = None
+    """The code that it was asked for with."""
     chat: tuple[Chatted, ...] = ()
     """What was said in the shown match, the newest last."""
     muted: frozenset[str] = frozenset()
     """The names of those whom we do not want to hear."""
+    is_deaf: bool = False
+    """Whether we want to hear nobody."""
     may_write: bool = True
     """Whether the server lets people write to one another, besides the phrases."""
     features: tuple[str, ...] = ()
