@@ -9,7 +9,7 @@ try:
     from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, ProcessCollector, generate_latest
     from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 except ImportError:  # the extra `metrics`
-    CollectorRegistry = None  # type: ignore[assignment,misc]
+    CollectorRegistry = None
 
 
 def write(report: Report) -> tuple[str, str] | None:
