@@ -14,8 +14,11 @@ TOLD_AT_S = (3_600, 1_800, 900, 600, 300, 120, 60, 30, 10, 5)
 class House(Interface):
     """What the countdown asks of the hub."""
 
-    def announce(self, text: str, restart_in_ms: int | None = None) -> None:
-        """Show a line to everybody; with a time until the restart, begin no match from now on."""
+    def announce(self, text: str) -> None:
+        """Show a line to everybody."""
+
+    def count_down(self, left_ms: int) -> None:
+        """Tell everybody how long it is until the restart; begin no match from now on."""
 
     def stay(self) -> None:
         """Begin matches again."""
@@ -61,8 +64,7 @@ class Countdown:
         if not left_s:
             self._stop()
             return
-        text = f"The server restarts in {spoken(left_s)}; your matches are safe."
-        self._house.announce(text, int(left_s * 1000))
+        self._house.count_down(int(left_s * 1000))
         following = next((mark for mark in TOLD_AT_S if mark < left_s), 0)
         self._next = asyncio.get_running_loop().call_later(left_s - following, self._tell, following)
 

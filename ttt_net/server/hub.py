@@ -28,6 +28,7 @@ from ttt_net.server.gate import Gate
 from ttt_net.server.http import HEALTH, answer_http, turn_away
 from ttt_net.server.journal import FORGOTTEN, Journal, Player
 from ttt_net.server.journal.sqlite import PlayerId
+from ttt_net.server.last_call import COME_BACK_MS, LastCall
 from ttt_net.server.meters import Meters
 from ttt_net.server.noticeboard import Noticeboard
 from ttt_net.server.quotas import Quotas
@@ -42,8 +43,6 @@ from ttt_net.server.table import Table
 from ttt_net.text import clean
 
 log = logging.getLogger(__name__)
-
-COME_BACK_MS = 50
 
 
 class Hub:
@@ -80,8 +79,7 @@ class Hub:
         )
         self._connections: set[Connection] = set()
         self._is_draining = False
-        self._last_call: wire.Notice | None = None
-        """What is said of the restart that is counted down to."""
+        self._last_call = LastCall(now_ms)
 
     def census(self) -> tuple[int, int]:
         """Return how many players are connected, and how many matches they play."""
@@ -211,8 +209,9 @@ class Hub:
                 features=self._features,
             )
         )
-        if self._last_call:
-            session.tell(self._last_call)
+        notice = self._last_call.notice()
+        if notice:
+            session.tell(notice)
         self._reception.returned(session)
 
     def _end(self, session: Session) -> None:
@@ -293,9 +292,7 @@ class Hub:
         """Refuse a new match while a restart is counted down to, or under way."""
         if self._is_draining:
             raise Refusal(Code.RESTARTING, "the server is about to restart; come back in a moment", COME_BACK_MS)
-        if self._last_call:
-            wait_ms = (self._last_call.restart_in_ms or 0) + COME_BACK_MS
-            raise Refusal(Code.RESTARTING, "the server is about to restart; seek again when it is back", wait_ms)
+        self._last_call.check()
 
     def check_code(self, session: Session, code: str | None, right: str | None) -> None:
         """Refuse whoever lacks the code of a private match; it is tried as slowly as that of an invitation."""
@@ -360,18 +357,17 @@ class Hub:
             del self.tables[table.id]
             self.noticeboard.changed("live")
 
-    def announce(self, text: str, restart_in_ms: int | None = None) -> None:
-        """Show a line to everybody; with a time until the restart, begin no match from now on."""
-        notice = wire.Notice(text, restart_in_ms)
-        if restart_in_ms is not None:
-            self._last_call = notice
-        told = frame(wire.encode(notice))
-        for session in self.sessions.values():
-            session.connection.send(told)
+    def announce(self, text: str) -> None:
+        """Show a line to everybody."""
+        self._tell_all(wire.Notice(text))
+
+    def count_down(self, left_ms: int) -> None:
+        """Tell everybody how long it is until the restart; begin no match from now on."""
+        self._tell_all(self._last_call.begin(left_ms))
 
     def stay(self) -> None:
         """Begin matches again; who was put off and does not play is sent round once, so that he asks again."""
-        self._last_call = None
+        self._last_call.call_off()
         for session in list(self.sessions.values()):
             if not session.live:
                 session.connection.close(Closing.RESTART)
@@ -381,7 +377,10 @@ class Hub:
     def drain(self) -> None:
         """Tell every client that the server restarts, and start nothing new."""
         self._is_draining = True
-        told = frame(wire.encode(wire.Restarting(COME_BACK_MS)))
+        self._tell_all(wire.Restarting(COME_BACK_MS))
+
+    def _tell_all(self, message: wire.Heard) -> None:
+        told = frame(wire.encode(message))
         for session in self.sessions.values():
             session.connection.send(told)
 

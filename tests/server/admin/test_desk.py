@@ -1,6 +1,7 @@
 """What an admin may do, and that nobody else may."""
 
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
@@ -76,12 +77,28 @@ async def test_a_drain_counts_down_begins_no_match_and_ends_the_server(tmp_path:
         assert await first.refused("invite") == "restarting"
         await first.ok("play", match=match, ply=0, move=4)
         late = await each.server.join("Late")
-        assert (await late.hear("notice"))["restart_in_ms"] == 1000
+        assert (await late.hear("notice"))["restart_in_ms"] <= 1000
         assert await late.refused("seek") == "restarting"
         assert (await admin.ask("stats"))["unready"] == "the server is about to restart"
         assert (await each.http("/readyz"))[0] == 503
         await second.hear("played", match=match)
         await each.stopped.wait()
+
+
+async def test_who_comes_during_a_countdown_hears_what_is_left_of_it(tmp_path: Path) -> None:
+    async with attended(tmp_path) as each, each.admin() as admin:
+        ann = await each.server.join("Ann")
+        await admin.done("drain", in_s=50)
+        assert (await ann.hear("notice"))["restart_in_ms"] == 50_000
+        each.server.clock.offset_ms += 15_000
+        late = await each.server.join("Late")
+        notice = await late.hear("notice")
+        assert notice["restart_in_ms"] <= 35_000
+        seconds = int(re.findall(r"\d+", notice["text"])[0])
+        assert seconds == round(notice["restart_in_ms"] / 1000)
+        refused = await late.ask("seek", games=["tictactoe"])
+        assert refused["code"] == "restarting"
+        assert refused["retry_after_ms"] <= 35_050
 
 
 async def test_no_rematch_begins_while_a_drain_is_counted_down(tmp_path: Path) -> None:
