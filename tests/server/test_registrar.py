@@ -142,6 +142,35 @@ async def test_a_match_that_has_just_begun_keeps_a_player_from_being_forgotten(t
         await ann.hear("snapshot")
 
 
+async def test_no_match_begins_with_somebody_who_is_being_forgotten(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        zoe, bob = await server.join("Zoetrope"), await server.join("Bob")
+        await bob.ok("challenge", name="Zoetrope", game="tictactoe")
+        challenge = (await zoe.hear("challenged"))["challenge"]
+        await zoe.ok("seek", games=["tictactoe"])
+        with server.stopped_disk():
+            forgetting = await zoe.say("forget", name="Zoetrope")
+            assert await zoe.refused("seek", games=["tictactoe"]) == "unknown_player"
+            assert await zoe.refused("answer", challenge=challenge, accept=True) == "unknown_player"
+            assert await bob.refused("challenge", name="Zoetrope", game="connect4") == "unknown_player"
+            await bob.ok("seek", games=["tictactoe"])
+        assert (await zoe.answer(forgetting))["type"] == "ok"
+        assert await zoe.close_code() == 4004
+        assert not server.tables
+        cid = await server.join("Cid")
+        await cid.ok("seek", games=["tictactoe"])
+        assert {player["name"] for player in (await bob.hear("snapshot"))["players"]} == {"Bob", "Cid"}
+
+
+async def test_who_could_not_be_forgotten_plays_on(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann = await server.join("Ann")
+        server.database.submit(lambda db: db.execute("PRAGMA query_only = ON"), lambda _: None)
+        assert await ann.refused("forget", name="Ann") == "storage"
+        server.database.submit(lambda db: db.execute("PRAGMA query_only = OFF"), lambda _: None)
+        await server.match(ann, await server.join("Bob"))
+
+
 async def test_a_guest_needs_no_name_and_comes_back_with_his_token(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         names = set()

@@ -288,6 +288,14 @@ class Hub:
             if is_player and match_id not in session.live:
                 self._leave(session, match_id)
 
+    def is_leaving(self, player: PlayerId) -> bool:
+        """Tell whether it is being written down that the player is to be forgotten."""
+        return self._registrar.is_leaving(player)
+
+    def leaving(self, session: Session) -> None:
+        """Let nobody be paired with a player who is about to be forgotten."""
+        self._reception.withdraw(session)
+
     def may_begin(self) -> None:
         """Refuse a new match while a restart is counted down to, or under way."""
         if self._is_draining:

@@ -51,6 +51,9 @@ class House(Interface):
     def may_begin(self) -> None:
         """Refuse a new match while a restart is counted down to."""
 
+    def is_leaving(self, player: PlayerId) -> bool:
+        """Tell whether it is being written down that the player is to be forgotten."""
+
 
 class Reception:
     """Carries out the requests by which players find one another. Each handler raises `Refusal` or answers `ok`."""
@@ -301,6 +304,8 @@ class Reception:
     def may_play(self, session: Session, *, against_bot: bool) -> None:
         """Refuse unless the player may have one match more."""
         self._house.may_begin()
+        if self._house.is_leaving(session.player):
+            raise Refusal(Code.UNKNOWN_PLAYER, f"{session.info.name} is about to be forgotten here")
         live = len(session.live) + session.starting
         if live >= self._house.limits.max_live_matches:
             raise Refusal(

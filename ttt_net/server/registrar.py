@@ -26,6 +26,9 @@ class House(Interface):
     def renamed(self, player: PlayerId, name: str) -> None:
         """Let the player be called `name` wherever he is."""
 
+    def leaving(self, session: Session) -> None:
+        """Let nobody be paired with a player who is about to be forgotten."""
+
     def forgotten(self, player: PlayerId) -> None:
         """Let nobody call the player by his name any more, and send him away."""
 
@@ -35,6 +38,8 @@ class Registrar:
 
     def __init__(self, house: House) -> None:
         self._house = house
+        self._leaving: set[PlayerId] = set()
+        """Those who have said `forget`, until it is written down."""
 
     def act(self, session: Session, said: Request) -> None:
         """Carry out one request, or raise `Refusal`."""
@@ -65,13 +70,20 @@ class Registrar:
             raise Refusal(Code.STILL_PLAYING, f"{len(session.live)} matches are not over; resign them first: {some}")
 
         def done(failure: Refusal | StorageError | None) -> None:
+            self._leaving.discard(session.player)
             if failure:
                 session.refuse(said.id, refusal_of(failure))
                 return
             session.ok(said.id)
             self._house.forgotten(session.player)
 
+        self._leaving.add(session.player)  # a match that began now would have his name after he is forgotten
+        self._house.leaving(session)
         self._house.journal.forget(session.player, done)
+
+    def is_leaving(self, player: PlayerId) -> bool:
+        """Tell whether the player is about to be forgotten; no match of his begins any more."""
+        return player in self._leaving
 
 
 def refusal_of(failure: Refusal | StorageError) -> Refusal:
