@@ -226,7 +226,10 @@ def _report(report: words.Report) -> str:
         ("commits", f"{sum(report.commit_s.counts):,}; {times(report.commit_s)}; {report.failures:,} failed"),
         ("loop lag", times(report.lag_s)),
         ("waiting", f"{report.queue_bytes:,} bytes for clients, {report.jobs:,} jobs for the disk"),
-        ("requests", f"{report.requests:,}, {refusals:,} refused{_by_reason(report.refusals)}"),
+        (
+            "requests",
+            f"{report.requests:,}, {refusals:,} refused{_by_reason(report.refusals)}; {report.faults:,} faults",
+        ),
         ("ended", f"{sum(report.endings.values()):,} connections{_by_reason(report.endings)}"),
     ]
     return "\n".join(f"{name:<12} {text}" for name, text in facts)

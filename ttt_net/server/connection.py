@@ -298,6 +298,7 @@ class Connection(asyncio.Protocol):
         except ProtocolError as error:
             self.close(error.closing, str(error))
         except Exception:  # a fault of ours in one request costs one connection, and is seen in the log
+            self._hub.meters.faults += 1
             log.exception("fault while acting on a message")
             self.close(Closing.FAULT)
 

@@ -5,9 +5,9 @@ in it waits: what takes time (the journal) answers through a callback.
 """
 
 import asyncio
-import logging
 import random
 from collections.abc import Callable, Set
+from functools import partial
 
 from msgspec.structs import replace as restruct
 from websockets.http11 import Request, Response
@@ -25,6 +25,7 @@ from ttt_net.server.configuration import Configuration
 from ttt_net.server.connection import Connection, frame
 from ttt_net.server.entrance import Entrance, label_of
 from ttt_net.server.gate import Gate
+from ttt_net.server.guard import Guard
 from ttt_net.server.http import HEALTH, answer_http, turn_away
 from ttt_net.server.journal import FORGOTTEN, Journal, Player
 from ttt_net.server.journal.sqlite import PlayerId
@@ -42,8 +43,6 @@ from ttt_net.server.table import Request as TableRequest
 from ttt_net.server.table import Table
 from ttt_net.text import clean
 
-log = logging.getLogger(__name__)
-
 
 class Hub:
     """The owner of connections, sessions and tables."""
@@ -56,6 +55,7 @@ class Hub:
         self.name = clean(configuration.title, 40)
         self.limits = configuration.limits
         self.meters = Meters()
+        self.guard = Guard(self.meters)
         self.now_ms = now_ms
         self.sessions: dict[PlayerId, Session] = {}
         self.roster = Roster()
@@ -75,7 +75,7 @@ class Hub:
         self._features = [feature for feature, is_offered in offered.items() if is_offered]
         listing = self._reception.listing
         self.noticeboard = Noticeboard(
-            {"seeks": listing.seeks, "players": listing.players, "live": listing.live}, now_ms
+            {"seeks": listing.seeks, "players": listing.players, "live": listing.live}, now_ms, self.guard
         )
         self._connections: set[Connection] = set()
         self._is_draining = False
@@ -124,13 +124,9 @@ class Hub:
     def tick(self, now_s: float) -> None:
         """Look after every connection; to be called about once a second."""
         for connection in list(self._connections):
-            try:
-                connection.tick(now_s)
-            except Exception:  # a fault of ours costs one connection, and is seen in the log
-                log.exception("fault while looking after a connection")
-                connection.abort()
-        self._reception.tick()
-        self.noticeboard.tick()
+            self.guard.attempt("looking after a connection", partial(connection.tick, now_s), connection.abort)
+        self.guard.attempt("reception", self._reception.tick)
+        self.guard.attempt("noticeboard", self.noticeboard.tick)
 
     # Requests.
 

@@ -178,7 +178,7 @@ async def _tick(hub: Hub, retention: Retention) -> None:
     while True:
         await asyncio.sleep(_TICK_S)
         hub.tick(loop.time())
-        retention.tick()
+        hub.guard.attempt("retention", retention.tick)
 
 
 async def _sample_lag(hub: Hub) -> None:

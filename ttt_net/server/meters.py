@@ -42,7 +42,7 @@ class Histogram:
 class Meters:
     """The counts of one server since its start; they only grow."""
 
-    __slots__ = ("accepted", "endings", "lag_s", "matches", "move_s", "moves", "refusals", "requests")
+    __slots__ = ("accepted", "endings", "faults", "lag_s", "matches", "move_s", "moves", "refusals", "requests")
 
     def __init__(self) -> None:
         self.accepted = 0
@@ -53,6 +53,8 @@ class Meters:
         """Matches that were begun."""
         self.moves = 0
         """Moves that were acknowledged."""
+        self.faults = 0
+        """Exceptions that should not have been raised, in what a client asked or in what goes on by itself."""
         self.refusals: Counter[str] = Counter()
         """By the code of the refusal."""
         self.endings: Counter[str] = Counter()

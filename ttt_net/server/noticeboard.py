@@ -6,10 +6,12 @@ are told as one. A list is told whole, so a reader who is behind is left out unt
 
 import asyncio
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Literal
 
 from ttt_net.messages import Heard, encode
 from ttt_net.server.connection import frame
+from ttt_net.server.guard import Guard
 from ttt_net.server.journal.sqlite import PlayerId
 from ttt_net.server.session import Session
 
@@ -26,9 +28,10 @@ CROWD = 100
 class Noticeboard:
     """The lists, as they were last encoded, and who wants to hear them."""
 
-    def __init__(self, sources: Mapping[Subject, Callable[[], Heard]], now_ms: Callable[[], int]) -> None:
+    def __init__(self, sources: Mapping[Subject, Callable[[], Heard]], now_ms: Callable[[], int], guard: Guard) -> None:
         self._sources = sources
         self._now_ms = now_ms
+        self._guard = guard
         self._readers: dict[PlayerId, Session] = {}
         self._late: dict[PlayerId, set[Subject]] = {}
         """What readers who were behind have still to hear."""
@@ -83,11 +86,15 @@ class Noticeboard:
     def tick(self) -> None:
         """Tell those who have caught up what they have missed; to be called about once a second."""
         for player, subjects in list(self._late.items()):
-            connection = self._readers[player].connection
-            if not connection.is_behind:
-                del self._late[player]
-                for subject in subjects:
-                    connection.send(self.frame(subject))
+            for subject in list(subjects):
+                if not self._readers[player].connection.is_behind:
+                    self._guard.attempt(f"list of {subject}", partial(self._tell_late, player, subject))
+
+    def _tell_late(self, player: PlayerId, subject: Subject) -> None:
+        self._readers[player].connection.send(self.frame(subject))
+        self._late[player].discard(subject)
+        if not self._late[player]:
+            del self._late[player]
 
     def _tell_later(self, subject: Subject) -> None:
         size = len(self._told.get(subject, b"")) * len(self._readers)
@@ -95,15 +102,22 @@ class Noticeboard:
         self._timers[subject] = asyncio.get_running_loop().call_later(wait_s, self._tell, subject)
 
     def _tell(self, subject: Subject) -> None:
-        self._untold.discard(subject)
+        del self._timers[subject]
+        self._guard.attempt(f"list of {subject}", partial(self._tell_anew, subject), partial(self._tell_again, subject))
+
+    def _tell_anew(self, subject: Subject) -> None:
         if subject in self._changed:
             self._frames.pop(subject, None)
         told = self.frame(subject)
-        if told == self._told.get(subject):
-            del self._timers[subject]
-            return
-        self._told[subject] = told
-        self._tell_some(subject, told, list(self._readers.values()))
+        self._untold.discard(subject)
+        if told != self._told.get(subject):
+            self._told[subject] = told
+            self._tell_some(subject, told, list(self._readers.values()))
+
+    def _tell_again(self, subject: Subject) -> None:
+        """Let what could not be made have another try; with nobody left who looks, the next one hears it anyway."""
+        if self._readers and subject not in self._timers:
+            self._tell_later(subject)
 
     def _tell_some(self, subject: Subject, told: bytes, readers: list[Session]) -> None:
         """Tell the next few, and the others when the loop comes round again."""
@@ -118,6 +132,6 @@ class Noticeboard:
         if readers:
             self._timers[subject] = asyncio.get_running_loop().call_later(0, self._tell_some, subject, told, readers)
             return
-        del self._timers[subject]
-        if subject in self._untold and self._readers:
-            self._tell_later(subject)
+        self._timers.pop(subject, None)
+        if subject in self._untold:
+            self._tell_again(subject)

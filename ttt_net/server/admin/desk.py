@@ -8,6 +8,7 @@ import hmac
 import logging
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import msgspec
 from websockets.http11 import Request, Response
@@ -64,7 +65,7 @@ class Desk:
     def tick(self, now_s: float) -> None:
         """Look after every connection; to be called about once a second."""
         for connection in list(self._connections):
-            connection.tick(now_s)
+            self._hub.guard.attempt("looking after an admin", partial(connection.tick, now_s), connection.abort)
 
     def close_all(self) -> None:
         """Drop all connections, and what they had asked for."""

@@ -55,6 +55,7 @@ class _Collector:
             ("matches", report.matches, "Matches that were begun."),
             ("moves", report.moves, "Moves that were acknowledged."),
             ("journal_failures", report.failures, "Jobs that the disk or a fault of ours made fail."),
+            ("faults", report.faults, "Exceptions that should not have been raised; each is in the log."),
         ):
             yield CounterMetricFamily(f"ttt_net_{name}", help, value=value)
         yield _by_label("refusals", "code", report.refusals, "Requests that were refused, by the code.")

@@ -35,6 +35,7 @@ def report(hub: Hub, database: Database, up_s: float, unready: str | None, resta
         matches=meters.matches,
         moves=meters.moves,
         failures=database.failures,
+        faults=meters.faults,
         refusals=dict(meters.refusals),
         endings=dict(meters.endings),
         move_s=_timing(meters.move_s),

@@ -154,6 +154,9 @@ class Report(Answer, frozen=True):
     matches: int
     moves: int
     failures: int
+    """Jobs that the disk refused."""
+    faults: int
+    """Exceptions that should not have been raised."""
     refusals: dict[str, int]
     endings: dict[str, int]
     move_s: Timing

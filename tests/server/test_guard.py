@@ -1,0 +1,86 @@
+"""A fault in what the server does by itself is logged and counted, and costs nobody else anything."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.server.running import Server, running, until
+from ttt_net.messages import Heard
+from ttt_net.server import noticeboard
+from ttt_net.server.guard import Guard
+from ttt_net.server.meters import Meters
+
+
+def broken(*_: object) -> Heard:
+    raise KeyError("planted")
+
+
+def reports(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """Take the faults that were expected out of the log; return what was said of them."""
+    said = [record.getMessage() for record in caplog.records if record.exc_info]
+    caplog.clear()
+    return said
+
+
+def test_a_part_that_fails_at_every_turn_does_not_fill_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    meters, seen = Meters(), []
+    guard = Guard(meters)
+    for _ in range(1_000):
+        guard.attempt("bad part", broken, lambda: seen.append(1))
+        guard.attempt("good part", lambda: None, lambda: seen.append(2))
+    assert meters.faults == 1_000
+    assert seen == [1] * 1_000
+    assert reports(caplog) == [f"fault: bad part (number {2**power} of its kind)" for power in range(10)]
+
+
+def test_what_ends_the_server_is_no_fault() -> None:
+    def end() -> None:
+        raise asyncio.CancelledError
+
+    with pytest.raises(asyncio.CancelledError):
+        Guard(Meters()).attempt("part", end)
+
+
+def break_reception(server: Server) -> None:
+    server.hub._reception.tick = broken  # type: ignore[method-assign, assignment]
+
+
+def break_noticeboard(server: Server) -> None:
+    server.hub.noticeboard._late[1] = {"seeks"}  # of nobody who looks
+
+
+@pytest.mark.parametrize("plant", [break_reception, break_noticeboard])
+async def test_a_fault_in_one_part_leaves_the_others_their_turns(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, plant: Callable[[Server], None]
+) -> None:
+    async with running(tmp_path) as server:
+        first, second, match = await server.pair()
+        plant(server)
+        with caplog.at_level(logging.ERROR):
+            server.tick(0)
+            server.tick(0)
+        assert server.hub.meters.faults == 2
+        assert len(reports(caplog)) == 2
+        await first.ok("play", match=match, ply=0, move=4)
+        await second.hear("played")
+
+
+async def test_a_list_that_could_not_be_made_is_told_once_it_can(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(noticeboard, "PERIODS_MS", dict.fromkeys(noticeboard.PERIODS_MS, 1))
+    async with running(tmp_path) as server:
+        ann, bob = await server.join("Ann"), await server.join("Bob")
+        await ann.ok("lobby", on=True)
+        await ann.hear("seeks", count=0)
+        board = server.hub.noticeboard
+        sources = dict(board._sources)
+        board._sources = sources | {"seeks": broken}
+        await bob.ok("seek", games=["tictactoe"])
+        await until(lambda: server.hub.meters.faults > 2)
+        board._sources = sources
+        await ann.hear("seeks", count=1)
+        assert len(reports(caplog)) >= 2
