@@ -10,7 +10,8 @@ import pytest
 
 from tests.server.peer import BINARY, CONT, HANDSHAKE, PING, PONG, TEXT, client_frame, said
 from tests.server.running import running, until
-from ttt_net.server.connection import Connection, frame
+from ttt_net.server.connection import Connection
+from ttt_net.server.frames import frame
 from ttt_net.server.limits import Limits
 from ttt_net.server.rate import Rate
 

@@ -14,8 +14,9 @@ from tests.server.running import Server, running, until
 from ttt_net.errors import ConfigurationError
 from ttt_net.server import certificate as certificates
 from ttt_net.server.certificate import Tls, certificate_for, fingerprint_of
-from ttt_net.server.connection import Connection, frame
+from ttt_net.server.connection import Connection
 from ttt_net.server.encryption import Encrypted
+from ttt_net.server.frames import frame
 from ttt_net.server.limits import Limits
 from ttt_net.server.rate import Rate
 

@@ -21,7 +21,7 @@ import msgspec
 from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
 from ttt_net.games.records import read_records
-from ttt_net.server.connection import frame
+from ttt_net.server.frames import frame
 from ttt_net.server.journal import Journal, StorageError, inquiries
 from ttt_net.server.limits import Limits
 from ttt_net.server.quotas import Quotas

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import islice
 
 from ttt_net.messages import Watching, encode
-from ttt_net.server.connection import frame
+from ttt_net.server.frames import frame
 from ttt_net.server.journal.sqlite import PlayerId
 from ttt_net.server.session import Session
 

@@ -5,7 +5,7 @@ from typing import Protocol as Interface
 
 from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
-from ttt_net.server.connection import frame
+from ttt_net.server.frames import frame
 from ttt_net.server.limits import Limits
 from ttt_net.server.quotas import Quotas
 from ttt_net.server.rate import Bucket, Rate

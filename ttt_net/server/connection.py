@@ -22,6 +22,7 @@ from websockets.server import ServerProtocol
 from ttt_net.errors import Closing, ProtocolError, Refusal
 from ttt_net.messages import MAX_MESSAGE_BYTES, encode, refused
 from ttt_net.server.callers import coarse
+from ttt_net.server.frames import ends_with_frame, frame, short_text
 from ttt_net.server.gate import TurnedAway
 from ttt_net.server.limits import Limits
 from ttt_net.server.meters import Meters
@@ -33,16 +34,6 @@ _PAUSE_ABOVE_BYTES = 8_192
 _GOODBYES = (1000, 1001)
 _MAX_REASON = 100
 """In bytes of UTF-8; a close frame has room for 123."""
-
-
-def frame(payload: bytes) -> bytes:
-    """Return the bytes of one text frame, the same for every client that is to hear it."""
-    size = len(payload)
-    if size < 126:
-        return bytes((0x81, size)) + payload
-    if size < 65_536:
-        return b"\x81\x7e" + size.to_bytes(2, "big") + payload
-    return b"\x81\x7f" + size.to_bytes(8, "big") + payload
 
 
 class Hub(Interface):
@@ -79,6 +70,7 @@ class Connection(asyncio.Protocol):
         "_fragments",
         "_heard_s",
         "_hub",
+        "_is_aligned",
         "_loop",
         "_opening_bytes",
         "_pinged_s",
@@ -98,6 +90,8 @@ class Connection(asyncio.Protocol):
         self._loop = loop
         self._protocol = ServerProtocol(max_size=MAX_MESSAGE_BYTES)
         self._fragments: bytearray | None = None
+        self._is_aligned = False
+        """Whether what has come since the handshake ended with a frame, each time: then what comes begins with one."""
         self._opening_bytes = 0
         self._unsent = 0
         self._behind_since_s: float | None = None
@@ -137,6 +131,11 @@ class Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Take in bytes, and act on the messages that are complete with them."""
         self._heard_s = self._loop.time()
+        if self._is_aligned and self._fragments is None and self.is_open:
+            payload = short_text(data)  # as nearly all are, and the parser costs as much as the rest of a move
+            if payload is not None:
+                self._act_on(payload)
+                return
         if self._protocol.state is not State.CONNECTING:
             self._advance(data)
             return
@@ -156,6 +155,7 @@ class Connection(asyncio.Protocol):
             self._advance(rest)
 
     def _advance(self, data: bytes) -> None:
+        self._is_aligned = self._is_aligned and ends_with_frame(data)
         self._protocol.receive_data(data)
         for event in self._protocol.events_received():
             if self._closing_since_s is not None:
@@ -163,6 +163,7 @@ class Connection(asyncio.Protocol):
             if isinstance(event, Request):
                 answer = self._hub.answer_http(self, event, self._protocol)
                 self._protocol.send_response(answer or self._protocol.accept(event))
+                self._is_aligned = True
             elif isinstance(event, Frame):
                 self._take(event)
         self._flush()
@@ -233,7 +234,7 @@ class Connection(asyncio.Protocol):
     def meter(self) -> int:
         """Count one frame; return 0, or after how many milliseconds it may be sent again. A flood is an error."""
         wait_ms = self._bucket.take(self._hub.now_ms())
-        if self._bucket.is_flooded:
+        if wait_ms and self._bucket.is_flooded:
             self._hub.flooded(self)
             raise ProtocolError(Closing.TOO_FAST, f"more than {self._hub.limits.messages} frames")
         return wait_ms
@@ -290,9 +291,16 @@ class Connection(asyncio.Protocol):
             self.close(Closing.NOT_TEXT)
             return
         try:
-            text = self._message(event)
-            if text is not None:
-                self._hub.received(self, text)
+            payload = self._message(event)
+        except ProtocolError as error:
+            self.close(error.closing, str(error))
+            return
+        if payload is not None:
+            self._act_on(payload)
+
+    def _act_on(self, payload: bytes | bytearray | memoryview) -> None:
+        try:
+            self._hub.received(self, str(payload, "utf-8"))
         except UnicodeDecodeError:
             self.close(Closing.BAD_TEXT)
         except ProtocolError as error:
@@ -302,8 +310,8 @@ class Connection(asyncio.Protocol):
             log.exception("fault while acting on a message")
             self.close(Closing.FAULT)
 
-    def _message(self, event: Frame) -> str | None:
-        """Return the text that is complete with this frame; a frame that completes none is metered all the same."""
+    def _message(self, event: Frame) -> bytes | bytearray | memoryview | None:
+        """Return the message that is complete with this frame; a frame that completes none is metered all the same."""
         if event.opcode is Opcode.PONG and self._pinged_s is not None:
             way_ms = int((self._loop.time() - self._pinged_s) * 1000)
             self.lag_ms = way_ms if self.lag_ms == 0 else (7 * self.lag_ms + 3 * way_ms) // 10
@@ -320,7 +328,7 @@ class Connection(asyncio.Protocol):
             return None
         data = event.data if self._fragments is None else self._fragments + event.data
         self._fragments = None
-        return str(data, "utf-8")
+        return data
 
     def _flush(self) -> None:
         """Send what the protocol wants to be sent; an empty piece means that no more will come."""

@@ -22,8 +22,9 @@ from ttt_net.server.archive import Request as ArchiveRequest
 from ttt_net.server.chat import Chat
 from ttt_net.server.chat import Request as ChatRequest
 from ttt_net.server.configuration import Configuration
-from ttt_net.server.connection import Connection, frame
+from ttt_net.server.connection import Connection
 from ttt_net.server.entrance import Entrance, label_of
+from ttt_net.server.frames import frame
 from ttt_net.server.gate import Gate
 from ttt_net.server.guard import Guard
 from ttt_net.server.http import HEALTH, answer_http, turn_away
@@ -42,6 +43,9 @@ from ttt_net.server.session import Session
 from ttt_net.server.table import Request as TableRequest
 from ttt_net.server.table import Table
 from ttt_net.text import clean
+
+_HARMLESS = wire.Ping | wire.Hello | wire.Matches | ArchiveRequest | wire.Analyse
+"""What is answered while the server is about to stop: it changes nothing."""
 
 
 class Hub:
@@ -150,7 +154,11 @@ class Hub:
             connection.refuse(wire.request_id(text), refusal)
 
     def _act(self, session: Session, said: wire.AnySaid) -> None:
-        if isinstance(said, wire.Ping):
+        if self._is_draining and not isinstance(said, _HARMLESS):
+            raise Refusal(Code.RESTARTING, "the server is about to restart; your match is safe", COME_BACK_MS)
+        if isinstance(said, TableRequest):  # which is nearly everything that is said
+            self._table(said.match).request(session, said)
+        elif isinstance(said, wire.Ping):
             session.ok(said.id)
         elif isinstance(said, wire.Hello):
             raise Refusal(Code.HELLO_FIRST, "you have said hello on this connection already")
@@ -161,10 +169,6 @@ class Hub:
             self._archive.act(session, said)
         elif isinstance(said, wire.Analyse):
             self.analyst.act(session, said)
-        elif self._is_draining:
-            raise Refusal(Code.RESTARTING, "the server is about to restart; your match is safe", COME_BACK_MS)
-        elif isinstance(said, TableRequest):
-            self._table(said.match).request(session, said)
         elif isinstance(said, ChatRequest):
             self._chat.act(session, said)
         elif isinstance(said, RegistrarRequest):

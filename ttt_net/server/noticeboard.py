@@ -10,7 +10,7 @@ from functools import partial
 from typing import Literal
 
 from ttt_net.messages import Heard, encode
-from ttt_net.server.connection import frame
+from ttt_net.server.frames import frame
 from ttt_net.server.guard import Guard
 from ttt_net.server.journal.sqlite import PlayerId
 from ttt_net.server.session import Session

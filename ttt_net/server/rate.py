@@ -48,9 +48,13 @@ class Bucket:
 
     def take(self, now_ms: int, tokens: float = 1.0) -> int:
         """Take tokens; return 0, or after how many milliseconds there is one to take: asking in vain costs too."""
-        self._tokens = max(self._tokens_at(now_ms) - tokens, -self._rate.count - 1.0)
+        left = self._tokens_at(now_ms) - tokens
         self._at_ms = now_ms
-        return 0 if self._tokens >= 0 else self.wait_ms(now_ms)
+        if left >= 0:
+            self._tokens = left
+            return 0
+        self._tokens = max(left, -self._rate.count - 1.0)
+        return self.wait_ms(now_ms)
 
     def wait_ms(self, now_ms: int) -> int:
         """Return after how many milliseconds there is a token to take; 0 if there is one now."""
@@ -63,4 +67,6 @@ class Bucket:
         return self._tokens < -self._rate.count
 
     def _tokens_at(self, now_ms: int) -> float:
-        return min(float(self._rate.count), self._tokens + (now_ms - self._at_ms) / 1000 * self._rate.per_s)
+        rate = self._rate
+        tokens = self._tokens + (now_ms - self._at_ms) / 1000 * rate.count / rate.period_s
+        return tokens if tokens < rate.count else float(rate.count)

@@ -10,7 +10,8 @@ from ttt_net.clock import Speed, TimeControl, speed
 from ttt_net.errors import Refusal
 from ttt_net.messages import Heard, Ok, PlayerInfo, RatingChange, encode
 from ttt_net.ratings import Rating
-from ttt_net.server.connection import Connection, frame
+from ttt_net.server.connection import Connection
+from ttt_net.server.frames import frame
 from ttt_net.server.journal.sqlite import PlayerId
 
 

@@ -32,7 +32,7 @@ from ttt_net.messages import (
     encode,
 )
 from ttt_net.server.audience import Audience
-from ttt_net.server.connection import frame
+from ttt_net.server.frames import frame
 from ttt_net.server.journal import Changes, Journal, Record, StorageError
 from ttt_net.server.journal.sqlite import PlayerId
 from ttt_net.server.meters import Meters
@@ -165,6 +165,8 @@ class Table:
         is_player = self._side(session) is not None
         if self.seats is not None and not is_player and not isinstance(request, Watch | Unwatch):
             raise Refusal(Code.NOT_SEATED, f"you are not a player of match {self.id}; nothing was changed")
+        if not self._waiting:
+            return
         waiting = sum(other is session for other, _ in self._waiting)
         if waiting >= MAX_WAITING or (not is_player and len(self._waiting) >= MAX_STRANGERS):
             raise Refusal(Code.TOO_FAST, f"{len(self._waiting)} requests wait for this match already", 100)
@@ -408,6 +410,8 @@ class Table:
 
     def _mind_clock(self, match: Match, now_ms: int) -> None:
         """Let time run while a player is here, and look again when the running side's will be used up."""
+        if match.clock is None:
+            return
         self._stop_flag()
         if any(self._present()):
             match.run_clock(now_ms)

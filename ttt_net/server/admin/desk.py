@@ -19,8 +19,9 @@ from ttt_net.server.admin import words
 from ttt_net.server.admin.acts import Acts
 from ttt_net.server.admin.exposition import write
 from ttt_net.server.admin.report import match_rows, player_rows, report
-from ttt_net.server.connection import Connection, frame
+from ttt_net.server.connection import Connection
 from ttt_net.server.countdown import Countdown
+from ttt_net.server.frames import frame
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Database
 from ttt_net.server.limits import Limits
