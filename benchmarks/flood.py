@@ -1,8 +1,12 @@
 """What floods cost those who play: the time of an answer under each attack, beside the quiet one.
 
-`python -m benchmarks.flood` takes about a minute and prints one table. The attacker is a process of its own, with a
-low priority, at 127.0.0.2; the players are at 127.0.0.1, which is not metered. Attacker and players share the machine
-with the server, so the ratio is an upper bound of what a server feels that is attacked from elsewhere.
+`python -m benchmarks.flood` takes about a minute and prints one table. The attacker is a process of its own at
+127.0.0.2 (or at 62,500 addresses, as if he had so many machines); the players are at 127.0.0.1, which is not metered.
+The server has a core to itself. Players and attacker are on another, and there the players go first, since on machines
+of their own they would not wait for him: what is measured is the server, and not who gets a core. With `--shared` all
+of them compete for all cores.
+
+The answer to a move has been on the disk, that to a `ping` only on the event loop: its lateness is the server's own.
 """
 
 import argparse
@@ -11,7 +15,9 @@ import contextlib
 import json
 import os
 import random
+import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -20,8 +26,11 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from statistics import median, quantiles
+from typing import NamedTuple
 
 from websockets.asyncio.client import ClientConnection, connect
+
+from benchmarks.meter import cost, pin
 
 ROOT = Path(__file__).parent.parent
 ATTACKER, PLAYER = "127.0.0.2", "127.0.0.1"
@@ -29,8 +38,10 @@ OPENING = (
     b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
 )
-ATTACKS = ("connections", "openings", "messages", "bombs", "mute readers")
-PAIRS, MOVES_PER_S = 10, 20
+ATTACKS = ("connections", "addresses", "openings", "messages", "bombs", "mute readers")
+PAIRS, MOVES_PER_S, PINGS_PER_S = 10, 20, 60
+IP_BIND_ADDRESS_NO_PORT = 24
+"""Of Linux; without it the attacker would be busy with looking for ports, and not with us."""
 GAME = "mnk:19x19,19"
 """361 moves, none of which ends the match when they are made in order."""
 
@@ -42,31 +53,52 @@ def frame(payload: bytes) -> bytes:
 
 
 def attack(kind: str, port: int) -> None:
-    """Attack until killed; whatever the server does to us, go on."""
+    """Attack until terminated, then print how often; whatever the server does to us, go on."""
     kept: list[socket.socket] = []
     number = 0
-    while True:
+    is_over = False
+
+    def end(*_: object) -> None:
+        nonlocal is_over
+        is_over = True
+
+    signal.signal(signal.SIGTERM, end)
+    while not is_over:
         number += 1
         with contextlib.suppress(OSError):
-            one = socket.create_connection((PLAYER, port), 5, (ATTACKER, 0))
-            kept.append(one)
+            kept.append(one := socket.socket())
+            one.settimeout(5)
+            one.setsockopt(socket.IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1)
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", number % 2, 0))  # some are reset
+            one.bind((ATTACKER if kind != "addresses" else f"127.1.{number // 250 % 250}.{number % 250 + 1}", 0))
+            one.connect((PLAYER, port))
             if kind == "openings":
                 one.sendall(OPENING[: number % 60])
-            elif kind != "connections":
+            elif kind not in ("connections", "addresses"):
                 one.sendall(OPENING)
                 _misbehave(kind, one, number)
-        limit = {"connections": 1, "openings": 500, "mute readers": 50}.get(kind, 5)
+        limit = {"connections": 1, "addresses": 100, "openings": 500, "mute readers": 50}.get(kind, 5)
         while len(kept) > limit:
             kept.pop(0).close()
+    print(number)
 
 
 def _misbehave(kind: str, one: socket.socket, number: int) -> None:
     if kind == "bombs":
-        one.sendall(b"\x01\xfe\x03\xe8" + bytes(4) + b" " * 1000 + (b"\x00\xfe\x03\xe8" + bytes(4) + b" " * 1000) * 50)
+        one.sendall(BOMBS[number % len(BOMBS)])
         return
     one.sendall(frame(json.dumps({"type": "hello", "id": 1, "protocols": [1], "name": f"Flood{number % 90}"}).encode()))
     for _ in range(200 if kind == "messages" else 20):
         one.sendall(frame(b'{"type":"who","id":2}') * 50)
+
+
+PIECE = b"\xfe\x03\xe8" + bytes(4) + b" " * 1_000
+BOMBS = (
+    b"\x01" + PIECE + (b"\x00" + PIECE) * 50,
+    b"\x81\xff" + (1_000_000).to_bytes(8, "big") + bytes(4 + 1_000_000),
+    b"\xc1" + PIECE * 50,
+)
+"""In endless pieces; in one; compressed."""
 
 
 class Pair:
@@ -87,6 +119,28 @@ class Pair:
             self.times_s.append(time.perf_counter() - started_s)
             self._ply += 1
             await asyncio.sleep(random.expovariate(MOVES_PER_S))
+
+
+class Pinger:
+    """One who only asks whether the server is there."""
+
+    def __init__(self, link: ClientConnection) -> None:
+        self._link = link
+        self.times_s: list[float] = []
+
+    async def enter(self, name: str) -> None:
+        """Say hello."""
+        await self._link.send(json.dumps({"type": "hello", "id": 1, "protocols": [1], "name": name}))
+        await _hear(self._link, "welcome")
+
+    async def play(self, end_s: float) -> None:
+        """Ask until that time."""
+        while time.perf_counter() < end_s:
+            started_s = time.perf_counter()
+            await self._link.send('{"type":"ping","id":9}')
+            await _hear(self._link, "ok", id=9)
+            self.times_s.append(time.perf_counter() - started_s)
+            await asyncio.sleep(random.expovariate(PINGS_PER_S))
 
 
 async def _hear(link: ClientConnection, type_: str, **fields: object) -> dict[str, object]:
@@ -121,69 +175,119 @@ async def pairs(port: int, mark: str) -> AsyncIterator[list[Pair]]:
 
 
 @contextmanager
-def server() -> Iterator[int]:
-    """Run a server inside the block; yield its port."""
+def server(is_shared: bool) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a server inside the block, on a core of its own unless all is shared."""
     with tempfile.TemporaryDirectory() as folder:
         flags = ["--host", PLAYER, "--port", "0", "--data", folder, "--no-announce", "--limits-unmetered", PLAYER]
         process = subprocess.Popen(
             [sys.executable, str(ROOT / "server.py"), *flags, "--log-level", "error"], stdout=subprocess.PIPE
         )
-        assert process.stdout is not None
         try:
-            yield int(process.stdout.readline().decode().rpartition(":")[2])
+            if not is_shared:
+                pin(process.pid, 0)  # while it has one thread; those that it starts stay with it
+            yield process
         finally:
             process.terminate()
             process.communicate()
 
 
-async def measure(port: int, kind: str | None, mark: str, seconds: float) -> list[float]:
-    """Return the times of answers under an attack; a second of it goes before."""
-    async with pairs(port, mark) as seated:
-        attacker = None
-        if kind is not None:
-            command = [sys.executable, "-m", "benchmarks.flood", "--attack", kind, "--port", str(port)]
-            attacker = subprocess.Popen(command, cwd=ROOT)  # noqa: ASYNC220 - it starts at once
-            os.setpriority(os.PRIO_PROCESS, attacker.pid, 15)
-        try:
+@contextmanager
+def attacked(kind: str | None, port: int, is_shared: bool) -> Iterator[list[int]]:
+    """Attack inside the block; the list then holds how often."""
+    if kind is None:
+        yield []
+        return
+    command = [sys.executable, "-m", "benchmarks.flood", "--attack", kind, "--port", str(port)]
+    attacker = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE)
+    counts: list[int] = []
+    try:
+        if not is_shared:
+            pin(attacker.pid, -1)  # and the players are preferred to it:
+            os.sched_setscheduler(attacker.pid, os.SCHED_IDLE, os.sched_param(0))
+        yield counts
+    finally:
+        attacker.terminate()
+        counts.append(int(attacker.communicate()[0] or 0))
+
+
+class Round(NamedTuple):
+    """What was measured of one attack."""
+
+    move_p50_ms: float
+    move_p99_ms: float
+    ping_p99_ms: float
+    cpu: float
+    """Cores that the server used."""
+    attacks_per_s: float
+
+
+async def measure(
+    process: "subprocess.Popen[bytes]", kind: str | None, mark: str, seconds: float, is_shared: bool
+) -> Round:
+    """Return what players feel under an attack, from a second after its beginning."""
+    assert process.stdout is not None
+    port = int(process.stdout.readline().decode().rpartition(":")[2])
+    async with pairs(port, mark) as seated, connect(f"ws://{PLAYER}:{port}", proxy=None, compression=None) as link:
+        pinger = Pinger(link)
+        await pinger.enter(f"Cas{mark}")
+        began_s = time.perf_counter()
+        with attacked(kind, port, is_shared) as counts:
             await asyncio.sleep(1.0)
+            before = cost(process.pid)
             end_s = time.perf_counter() + seconds
             async with asyncio.TaskGroup() as tasks:
-                for pair in seated:
-                    tasks.create_task(pair.play(end_s))
-        finally:
-            if attacker is not None:
-                attacker.kill()
-                attacker.wait()
-        return [each for pair in seated for each in pair.times_s]
+                for one in seated:
+                    tasks.create_task(one.play(end_s))
+                tasks.create_task(pinger.play(end_s))
+            used = cost(process.pid).since(before)
+            attacked_s = time.perf_counter() - began_s
+    times = quantiles([each for pair in seated for each in pair.times_s], n=100)
+    pings = quantiles(pinger.times_s, n=100)
+    return Round(
+        times[49] * 1000, times[98] * 1000, pings[98] * 1000, used.cpu_ns / 1e9 / seconds, sum(counts) / attacked_s
+    )
 
 
 def main() -> int:
     """Print the table, or be the attacker."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.flood", description=__doc__.split("\n")[0])
     parser.add_argument("--attack", choices=ATTACKS, help=argparse.SUPPRESS)
     parser.add_argument("--port", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=4.0, help="of each attack in each round")
+    parser.add_argument("--shared", action="store_true", help="let all compete for all cores")
+    parser.add_argument("--only", nargs="+", choices=ATTACKS, help="these attacks")
     given = parser.parse_args()
     if given.attack:
         attack(given.attack, given.port)
-    found: dict[str, list[tuple[float, float]]] = {}
+        return 0
+    if not given.shared:
+        pin(os.getpid(), -1)
+    found: dict[str, list[Round]] = {}
     for turn in range(given.rounds):
-        for number, kind in enumerate((None, *ATTACKS)):
-            with server() as port:
-                times = asyncio.run(measure(port, kind, f"{turn}x{number}x", given.seconds))
-            cuts = quantiles(times, n=100)
-            found.setdefault(kind or "quiet", []).append((cuts[49] * 1000, cuts[98] * 1000))
-    quiet = median(p99 for _, p99 in found["quiet"])
-    print(
-        f"{PAIRS} pairs at {MOVES_PER_S} moves a second each; medians of {given.rounds} rounds; "
-        f"load {os.getloadavg()[0]:.1f}"
-    )
-    print(f"{'attack':<14}{'p50 ms':>9}{'p99 ms':>9}{'p99/quiet':>11}")
-    for kind, rounds in found.items():
-        p50, p99 = median(each[0] for each in rounds), median(each[1] for each in rounds)
-        print(f"{kind:<14}{p50:>9.2f}{p99:>9.2f}{p99 / quiet:>11.1f}")
+        for number, kind in enumerate((None, *(given.only or ATTACKS))):
+            with server(given.shared) as process:
+                one = asyncio.run(measure(process, kind, f"{turn}x{number}x", given.seconds, given.shared))
+            found.setdefault(kind or "none", []).append(one)
+    print_table(found, given.rounds)
     return 0
+
+
+def print_table(found: dict[str, list[Round]], rounds: int) -> None:
+    """Print a row for each attack."""
+    medians = {kind: Round(*map(median, zip(*each, strict=True))) for kind, each in found.items()}
+    quiet = medians["none"]
+    print(
+        f"{PAIRS} pairs at {MOVES_PER_S} moves a second each; medians of {rounds} rounds; load {os.getloadavg()[0]:.1f}"
+    )
+    print("| attack       | a second | move p50 ms | p99 ms | p99/quiet | ping p99 ms | p99/quiet | server's core |")
+    print("|--------------|---------:|------------:|-------:|----------:|------------:|----------:|--------------:|")
+    for kind, one in medians.items():
+        print(
+            f"| {kind:<12} | {one.attacks_per_s:>8,.0f} | {one.move_p50_ms:>11.2f} | {one.move_p99_ms:>6.2f}"
+            f" | {one.move_p99_ms / quiet.move_p99_ms:>9.1f} | {one.ping_p99_ms:>11.2f}"
+            f" | {one.ping_p99_ms / quiet.ping_p99_ms:>9.1f} | {one.cpu:>13.0%} |"
+        )
 
 
 if __name__ == "__main__":

@@ -149,6 +149,8 @@ class RawPeer:
         sock.setblocking(False)
         try:
             await asyncio.get_running_loop().sock_connect(sock, ("127.0.0.1", port))
+        except ConnectionResetError:
+            pass  # dropped before this task had its turn; who reads or writes will see
         except OSError:
             sock.close()
             raise

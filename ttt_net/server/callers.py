@@ -2,12 +2,15 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 Network = IPv4Network | IPv6Network
 UNKNOWN = "unknown"
 """What stands for an address that a listed proxy did not say as it should; all of these count as one."""
 _MAX_HOPS = 32
+_MOST_REMEMBERED = 1_024
+"""Addresses that need not be read again: one that floods is asked about all the time."""
 _WITH_PORT = re.compile(r"\[(?P<six>[^\]]+)\](?::\d{1,5})?|(?P<four>\d+\.\d+\.\d+\.\d+):\d{1,5}", re.ASCII)
 
 
@@ -66,6 +69,7 @@ def caller_of(peer: str, forwarded: Sequence[str], proxies: Sequence[Network]) -
     return peer if not hops else str(_read(hops[0].strip()))
 
 
+@lru_cache(_MOST_REMEMBERED)
 def _read(text: str) -> IPv4Address | IPv6Address | None:
     """Return the address, an IPv4 one as such even where IPv6 carries it; None for what is none."""
     with_port = _WITH_PORT.fullmatch(text)

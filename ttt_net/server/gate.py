@@ -63,13 +63,20 @@ class Gate:
         self._newcomers: dict[Arrival, None] = {}
         self._has_warned = False
 
+    def shut_to(self, peer: str) -> str | None:
+        """Return why one more connection from that address would be far too many, or None if it would not."""
+        if self._count_all() >= self._limits.max_connections + POLITE:
+            return "full"
+        if is_among(peer, self._proxies) or is_among(peer, self._unmetered):
+            return None
+        network = network_of(peer)
+        most = self._limits.max_per_address + POLITE_TO_ONE
+        return "address" if self._live[network] >= most or self._quotas.is_flooded("openings", network) else None
+
     def arrive(self, one: Arrival, peer: str) -> None:
-        """Count a connection that was just accepted from that address; drop it, if it is far too many."""
+        """Count a connection that was just accepted from that address."""
         one.address = peer
         count = self._count_all()
-        if count > self._limits.max_connections + POLITE:
-            one.evict("full")
-            return
         if count > self._limits.max_connections:
             one.turned_away = _full(503, "the server", "max_connections", self._limits.max_connections)
         self._newcomers[one] = None

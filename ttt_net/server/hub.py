@@ -92,6 +92,14 @@ class Hub:
 
     # Connections.
 
+    def is_shut_to(self, peer: str) -> bool:
+        """Tell whether a connection from that address is to be dropped before anything is made of it; it is counted."""
+        reason = self._gate.shut_to(peer)
+        if reason:
+            self.meters.accepted += 1
+            self.meters.endings[reason] += 1
+        return reason is not None
+
     def opened(self, connection: Connection, peer: str) -> None:
         """Count the connection from that address; far above a limit, drop it at once."""
         self._connections.add(connection)

@@ -16,7 +16,8 @@ from typing import NamedTuple, NoReturn
 
 from ttt_net.errors import ConfigurationError
 from ttt_net.server import logs
-from ttt_net.server.addresses import BACKLOG, is_loopback, listen
+from ttt_net.server.acceptor import Acceptor
+from ttt_net.server.addresses import is_loopback, listen
 from ttt_net.server.admin.acts import load_sanctions
 from ttt_net.server.admin.door import Door, attending, open_door
 from ttt_net.server.announce import announced
@@ -137,11 +138,11 @@ async def serving(
         analysing = tasks.create_task(hub.analyst.run())
         living = tasks.create_task(keep_alive(lambda: "{} players, {} matches".format(*hub.census())))
         load_sanctions(database, hub.sanctions)
-        server = await loop.create_server(_protocols(hub, loop, certificate), sock=listening, backlog=BACKLOG)
+        acceptor = Acceptor(listening, tasks, _protocols(hub, loop, certificate), hub.is_shut_to)
         try:
-            yield
+            with acceptor.accepting():
+                yield
         finally:
-            server.close()
             hub.drain()
             database.stop()
             await asyncio.wait([writing], timeout=_WRITING_S)

@@ -53,7 +53,10 @@ class Quotas:
     def is_flooded(self, act: AddressAct, address: str) -> bool:
         """Tell whether the address went on after refusals for as long as it had before them."""
         bucket = self._buckets.get((act, address))
-        return bucket is not None and bucket.is_flooded
+        if bucket is None:
+            return False
+        bucket.take(self._now_ms(), 0.0)  # what has come back since
+        return bucket.is_flooded
 
     def __len__(self) -> int:
         """Return how many buckets are kept."""
