@@ -278,10 +278,12 @@ class Hub:
             self.roster.add(session)
         for table in self.tables.values():
             table.rename(player, name)
+        self.sanctions.renamed(player, name)
         self.noticeboard.changed("seeks", "players", "live")
 
     def forgotten(self, player: PlayerId) -> None:
         """Let nobody call the player by his name any more, and send him away."""
+        self.sanctions.forgotten(player)
         self.renamed(player, FORGOTTEN)
         session = self.sessions.get(player)
         if session:

@@ -9,6 +9,7 @@ from ttt_net.errors import Code, Refusal
 from ttt_net.server.callers import Network, network_at
 
 Act = Literal["ban", "mute"]
+ACTS: tuple[Act, ...] = ("ban", "mute")
 WIDEST = {4: 8, 6: 16}
 """The shortest prefixes that can be banned: whoever types less has mistyped."""
 
@@ -20,7 +21,7 @@ class Sanction(NamedTuple):
     whom: str
     """A network, or `player:` and the player's id, so that another name does not help him."""
     shown: str
-    """The name that the player had, or the network."""
+    """The name that the player has, or the network."""
     reason: str
     since_ms: int
     until_ms: int | None
@@ -85,6 +86,20 @@ class Sanctions:
     def lift(self, act: Act, whom: str) -> bool:
         """End a sanction; tell whether there was one."""
         return self._all.pop((act, whom), None) is not None
+
+    def renamed(self, player: int, name: str) -> None:
+        """Show the sanctions of a player under the name that he has now."""
+        for each in self._of_player(player):
+            self._all[each.act, each.whom] = each._replace(shown=name)
+
+    def forgotten(self, player: int) -> None:
+        """Forget the sanctions of a player who is forgotten."""
+        for each in self._of_player(player):
+            del self._all[each.act, each.whom]
+
+    def _of_player(self, player: int) -> list[Sanction]:
+        found = (self._all.get((act, of_player(player))) for act in ACTS)
+        return [each for each in found if each]
 
     def in_force(self) -> list[Sanction]:
         """Return all of them, the newest first; those that have run out are forgotten."""

@@ -76,6 +76,33 @@ async def test_a_mute_is_kept_with_the_player(tmp_path: Path) -> None:
         assert each.server.hub.sanctions.of("mute", session.player) is None
 
 
+async def test_a_sanction_goes_by_the_name_that_its_player_has_now(tmp_path: Path) -> None:
+    async with attended(tmp_path) as each, each.admin() as admin:
+        ann = await each.server.join("Ann")
+        await admin.done("mute", name="Ann", reason="shouting")
+        await ann.ok("rename", name="Annika")
+        (row,) = (await admin.ask("bans"))["sanctions"]
+        assert row["whom"] == "Annika"
+        other = await each.server.join("Ann")
+        assert "Ann is not muted" in await admin.failed("unmute", name="Ann")
+        await admin.done("mute", name="Ann")
+        await other.close()
+    async with attended(tmp_path) as each, each.admin() as admin:
+        await each.server.flushed()
+        assert {row["whom"] for row in (await admin.ask("bans"))["sanctions"]} == {"Annika", "Ann"}
+        assert await admin.done("unmute", name="ANNIKA") == "Annika is no longer muted"
+        assert [row["whom"] for row in (await admin.ask("bans"))["sanctions"]] == ["Ann"]
+
+
+async def test_nothing_is_said_of_a_muted_player_who_is_forgotten(tmp_path: Path) -> None:
+    async with attended(tmp_path) as each, each.admin() as admin:
+        ann = await each.server.join("Ann")
+        await admin.done("mute", name="Ann", reason="shouting")
+        await ann.ok("forget", name="Ann")
+        assert await ann.close_code() == 4004
+        assert (await admin.ask("bans"))["sanctions"] == []
+
+
 async def test_what_cannot_be_banned_or_lifted_is_said(tmp_path: Path) -> None:
     async with attended(tmp_path) as each, each.admin() as admin:
         assert "no player is called Eve" in await admin.failed("ban", whom="Eve")

@@ -19,8 +19,11 @@ class Note(NamedTuple):
 
 
 def read_sanctions(connection: sqlite3.Connection) -> list[Sanction]:
-    """Return all sanctions."""
-    rows = connection.execute("SELECT act, whom, shown, reason, since_ms, until_ms FROM sanctions")
+    """Return all sanctions; those of players under the names that they have now."""
+    rows = connection.execute(
+        "SELECT act, whom, coalesce(name, shown), reason, since_ms, until_ms FROM sanctions"
+        " LEFT JOIN players ON whom LIKE 'player:%' AND id = CAST(substr(whom, 8) AS INTEGER)"
+    )
     return [Sanction(*row) for row in rows]
 
 
