@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ttt_net import messages as wire
 from ttt_net.clock import TimeControl
 from ttt_net.errors import Refusal
-from ttt_net.match import Command, Match
+from ttt_net.match import MAX_TAKEBACKS, Command, Match
 
 SECOND = 1_000
 BLITZ = TimeControl(initial_ms=180 * SECOND, increment_ms=2 * SECOND)
@@ -261,6 +261,34 @@ def test_a_move_is_taken_back_when_both_agree() -> None:
     assert Match.from_facts(match.facts).position() == match.position()
     assert [type(fact) for fact in match.tail(5)] == [wire.Tookback, wire.Played, wire.Offered, wire.Declined]
     assert match.tail(5)[0].position.board == "....X...."  # type: ignore[union-attr]
+
+
+def test_the_takebacks_of_a_match_have_an_end() -> None:
+    match = start()
+    once = """
+        >> X play 4
+        << {0} X played 4
+        >> X offer takeback
+        << {1} X offered takeback
+        >> O offer takeback
+        << {2} X took back to ply 0
+        """
+    for number in range(MAX_TAKEBACKS):
+        follows(match, once.format(*(2 + 3 * number + each for each in range(3))))
+    match = Match.from_facts(match.facts)
+    follows(
+        match,
+        """
+        >> X play 4
+        << 152 X played 4
+        >> X offer takeback
+        << refused too_many_takebacks
+        >> O play 0
+        << 153 O played 0
+        >> O offer takeback
+        << refused too_many_takebacks
+        """,
+    )
 
 
 def test_a_player_who_is_here_cannot_be_claimed_against() -> None:

@@ -69,6 +69,7 @@ class Code(StrEnum):
     ADJOURNED = "adjourned", "the match is adjourned; it goes on when both players are back"
     ONLY_CASUAL = "only_casual", "that can be done in casual matches only"
     NO_MOVE = "no_move", "you have no move that could be taken back"
+    TOO_MANY_TAKEBACKS = "too_many_takebacks", "as many moves were taken back as may be in one match; play on"
     NO_OFFER = "no_offer", "there is no such offer to decline"
     TURNED_DOWN = "turned_down", "that offer was turned down or taken back; it can be made again after the next move"
     OPPONENT_GONE = "opponent_gone", "the other player has left or is busy elsewhere"

@@ -34,6 +34,8 @@ Command = wire.Play | wire.Resign | wire.Abort | wire.Offer | wire.Decline | wir
 
 OPENING_PLIES = 2
 """Until both have moved once, nobody is charged time and either may abort."""
+MAX_TAKEBACKS = 50
+"""Take-backs of one match: two who agree to them without end would let it grow without end."""
 
 
 class Match:
@@ -62,6 +64,7 @@ class Match:
         self.moves: list[tuple[Side, int]] = []
         self._before: list[Any] = []
         """The position before each move, for taking it back."""
+        self._takebacks = 0
         self.absences = Absences(started.time)
 
     @classmethod
@@ -136,6 +139,7 @@ class Match:
             case wire.Tookback():
                 self.state = self._before[fact.ply]
                 del self._before[fact.ply :], self.moves[fact.ply :]
+                self._takebacks += 1
                 self._moved_on(fact)
             case wire.Adjourned():
                 self.is_adjourned = True
@@ -328,6 +332,9 @@ class Match:
             raise Refusal(Code.TURNED_DOWN, f"your offer of a {kind} was turned down or taken back")
         if kind == "takeback":
             self._ply_before_last_move(side)
+            if self._takebacks >= MAX_TAKEBACKS:
+                sentence = f"a match has at most {MAX_TAKEBACKS} take-backs, and this one has had them"
+                raise Refusal(Code.TOO_MANY_TAKEBACKS, sentence)
         return [wire.Offered(match=self.id, seq=self.seq + 1, at_ms=now_ms, side=side, kind=kind)]
 
     def _agreed(self, side: Side, kind: wire.OfferKind, now_ms: int) -> wire.Fact:

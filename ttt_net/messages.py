@@ -204,7 +204,8 @@ class Abort(Said, frozen=True):
 class Offer(Said, frozen=True):
     """Offer a draw or to take your last move back, or after the end a rematch; if the other has offered it, accept.
 
-    A rematch has the sides swapped. A take-back goes to the position in which the one who asked was last to move.
+    A rematch has the sides swapped. A take-back goes to the position in which the one who asked was last to move; there
+    are at most 50 in a match.
     """
 
     match: MatchId
