@@ -16,6 +16,7 @@ line with its place.
 ```
 python server.py --print-config > server.toml   # a commented file with everything that can be set
 python server.py check --config server.toml     # what is wrong or risky, and why
+python server.py --help                         # what most hosts need; --help-all has every setting
 ```
 
 `check` exits with 0 if nothing is to be said, 1 if something is risky, 2 if something is wrong; a server does not start

@@ -117,6 +117,32 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
         read_order(["--config", str(path)], {})
 
 
+def helped(argument: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit) as ended:
+        read_order([argument], {})
+    assert ended.value.code == 0
+    return capsys.readouterr().out
+
+
+def test_the_help_has_what_most_hosts_need_and_says_where_the_rest_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    short = helped("--help", capsys, monkeypatch)
+    assert {each.flag for each in SETTINGS if re.search(rf"^  {each.flag}\b", short, re.MULTILINE)} == {
+        each.flag for each in SETTINGS if each.is_common
+    }
+    assert len(short.splitlines()) <= 45
+    assert "--help-all" in short
+    assert "docs/configuration.md" in short
+
+
+def test_the_whole_help_has_every_setting(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = helped("--help-all", capsys, monkeypatch)
+    assert all(re.search(rf"^  {each.flag}\b", whole, re.MULTILINE) for each in SETTINGS)
+    assert "--rate" in whole
+
+
 def test_the_old_flag_for_the_rate_still_works() -> None:
     assert read_order(["--rate", "50"], {}).configuration.limits.messages == Rate(100, 2.0)
     both = read_order(["--rate", "50", "--limits-messages", "7/s"], {}).configuration

@@ -25,9 +25,13 @@ _PEM_END = "-----END CERTIFICATE-----"
 class Tls:
     """How the server encrypts; with none of it, it does not."""
 
-    cert: Path | None = setting(None, "the certificate and those that vouch for it, as PEM; read again on SIGHUP")
-    key: Path | None = setting(None, "its private key, as PEM")
-    self_signed: bool = setting(False, "make a certificate that nobody vouches for, and print its fingerprint; a trial")
+    cert: Path | None = setting(
+        None, "the certificate and those that vouch for it, as PEM; read again on SIGHUP", is_common=True
+    )
+    key: Path | None = setting(None, "its private key, as PEM", is_common=True)
+    self_signed: bool = setting(
+        False, "make a certificate that nobody vouches for, and print its fingerprint; a trial", is_common=True
+    )
 
     @property
     def is_on(self) -> bool:

@@ -23,12 +23,20 @@ DEFAULT_DATA = user_data_path("ttt_net", appauthor=False) / "server"
 class Configuration:
     """How a server is set up."""
 
-    host: str = setting("", "address to listen on; empty: all interfaces, IPv4 and IPv6")
-    port: int = setting(DEFAULT_PORT, "port; 0 picks a free one", most=65_535)
-    data: Path | None = setting(None, "folder for the journal; empty: ttt_net/server in your own data folder")
-    name: str = setting("", "what players see as its name; empty: ttt_net on, and the name of the machine")
-    announce: bool = setting(True, "tell the local network of the server (mDNS), so that clients find it")
-    behind_proxy: bool = setting(False, "a proxy in front has the certificate, and says in X-Forwarded-For who calls")
+    host: str = setting("", "address to listen on; empty: all interfaces, IPv4 and IPv6", is_common=True)
+    port: int = setting(DEFAULT_PORT, "port; 0 picks a free one", most=65_535, is_common=True)
+    data: Path | None = setting(
+        None, "folder for the journal; empty: ttt_net/server in your own data folder", is_common=True
+    )
+    name: str = setting(
+        "", "what players see as its name; empty: ttt_net on, and the name of the machine", is_common=True
+    )
+    announce: bool = setting(
+        True, "tell the local network of the server (mDNS), so that clients find it", is_common=True
+    )
+    behind_proxy: bool = setting(
+        False, "a proxy in front has the certificate, and says in X-Forwarded-For who calls", is_common=True
+    )
     proxies: tuple[str, ...] = setting(
         ("127.0.0.1", "::1"), "addresses and networks of proxies whose X-Forwarded-For is believed", check=ip_network
     )
@@ -38,7 +46,7 @@ class Configuration:
     origins: tuple[str, ...] = setting(
         (), "pages that may connect besides the server's own, such as https://play.example"
     )
-    public: bool = setting(False, "for strangers: refuse to start without TLS, here or in a proxy")
+    public: bool = setting(False, "for strangers: refuse to start without TLS, here or in a proxy", is_common=True)
     retention_days: int = setting(0, "forget matches so many days after their end; 0: never", most=36_500)
     log_format: str = setting("plain", "how a line of the log is written", choices=FORMATS)
     log_level: str = setting("warning", "what is logged; info adds start, stop and who was dropped", choices=LEVELS)

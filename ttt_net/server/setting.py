@@ -32,12 +32,20 @@ def setting(
     most: float = 10**9,
     choices: tuple[str, ...] = (),
     check: Callable[[str], object] | None = None,
+    is_common: bool = False,
 ) -> T:
     """Return a field of a frozen dataclass that is a setting: with bounds, for numbers, and choices, for words.
 
-    `check` is called with each word of a list; a `ValueError` of it refuses the value.
+    `check` is called with each word of a list; a `ValueError` of it refuses the value. What is common is told first.
     """
-    entry = {"help": help, "least": least, "most": most, "choices": choices, "check": check}
+    entry = {
+        "help": help,
+        "least": least,
+        "most": most,
+        "choices": choices,
+        "check": check,
+        "is_common": is_common,
+    }
     return field(default=default, metadata={_ENTRY: entry})
 
 
@@ -53,6 +61,8 @@ class Setting:
     most: float
     choices: tuple[str, ...]
     check: Callable[[str], object] | None
+    is_common: bool
+    """Whether it is among the few that most hosts look for: `--help` has these alone."""
 
     @property
     def flag(self) -> str:

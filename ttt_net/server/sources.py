@@ -90,35 +90,49 @@ def as_file(configuration: Configuration) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _parser() -> argparse.ArgumentParser:
+class _HelpAll(argparse.Action):
+    """Prints the help with every setting in it, and ends."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        """Do so."""
+        _parser(is_whole=True).print_help()
+        parser.exit()
+
+
+def _parser(*, is_whole: bool = False) -> argparse.ArgumentParser:
+    """Return what reads the command line; its help has all settings, or those alone that most hosts look for."""
     parser = _Parser(
         prog="server.py",
         usage="server.py [check] [--config FILE] [--SETTING VALUE ...]",
         description="The table and the referee of networked matches.",
-        epilog="Each option is also a variable of the environment (--port: TTT_NET_PORT) and a key of the file "
-        "(--limits-codes: codes in [limits]); flags win over the environment, and that over the file. "
-        "`server.py check` says what is wrong or risky, and why: 0 nothing, 1 something risky, 2 something wrong.",
+        epilog="Each setting is also a variable of the environment (--port: TTT_NET_PORT) and a key of the file; flags "
+        "win over the environment, and that over the file. docs/configuration.md has them all. `server.py check` says "
+        "what is wrong or risky, and why: 0 nothing, 1 something risky, 2 something wrong.",
         allow_abbrev=False,
+        add_help=False,
     )
+    parser.add_argument("-h", "--help", action="help", help="show what most hosts need")
+    parser.add_argument("--help-all", action=_HelpAll, nargs=0, help=f"show all {len(SETTINGS)} settings")
     parser.add_argument("--config", metavar="FILE", help="read settings from a TOML file")
     parser.add_argument("--print-config", action="store_true", help="write the settings as a commented file, and end")
-    groups: dict[str, argparse._ArgumentGroup] = {"": parser.add_argument_group("settings")}
+    tables = dict.fromkeys(each.table for each in SETTINGS)
+    groups = {table: parser.add_argument_group(table or "settings") for table in tables}
     for each in SETTINGS:
-        if each.table not in groups:
-            groups[each.table] = parser.add_argument_group(each.table)
-        _add(groups[each.table], each)
-    groups[""].add_argument("--rate", metavar="X", help="short for --limits-messages 2X/2s: messages per second")
+        _add(groups[each.table], each, is_shown=is_whole or each.is_common)
+    text = "short for --limits-messages 2X/2s: messages per second" if is_whole else argparse.SUPPRESS
+    groups[""].add_argument("--rate", metavar="X", help=text)
     return parser
 
 
-def _add(group: argparse._ArgumentGroup, one: Setting) -> None:
-    text = one.help.replace("%", "%%")
+def _add(group: argparse._ArgumentGroup, one: Setting, *, is_shown: bool) -> None:
+    has_default = one.kind is not bool and one.default not in (None, "", ())
+    default = f" (default: {as_toml(one.default).strip(chr(34))})" if has_default else ""
+    text = (one.help + default).replace("%", "%%") if is_shown else argparse.SUPPRESS
     if one.kind is bool:
         group.add_argument(one.flag, dest=one.key, action=argparse.BooleanOptionalAction, help=text)
         return
-    default = f" (default: {as_toml(one.default).strip(chr(34))})" if one.default not in (None, "", ()) else ""
     metavar = "|".join(one.choices) or METAVARS[one.kind]
-    group.add_argument(one.flag, dest=one.key, metavar=metavar, help=text + default.replace("%", "%%"))
+    group.add_argument(one.flag, dest=one.key, metavar=metavar, help=text)
 
 
 def _from_flags(given: Mapping[str, object]) -> Iterator[tuple[str, Value]]:
