@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
+
 from ttt_net.games.line import LineState
-from ttt_net.strategies.compiled.connect4_search import columns_of
+from ttt_net.strategies.compiled.connect4 import by_column
+from ttt_net.strategies.threats import own_and_other
 
 SOURCE = Path(__file__).with_name("connect4.cpp")
 
@@ -23,9 +26,15 @@ def solved_in_cpp(states: Sequence[LineState], seconds: float) -> list[tuple[int
     with TemporaryDirectory() as folder:
         program = str(Path(folder) / "connect4")
         subprocess.run([compiler, "-O3", "-o", program, str(SOURCE)], check=True)
-        questions = "".join("{} {} {}\n".format(*columns_of(state), seconds) for state in states)
+        questions = "".join(question(state, seconds) for state in states)
         answers = subprocess.run([program], input=questions, capture_output=True, text=True, check=True).stdout
     return [read(line) for line in answers.splitlines()]
+
+
+def question(state: LineState, seconds: float) -> str:
+    """Return the line that asks for a position's score."""
+    own, other = (int(by_column(np.uint64(cells))) for cells in own_and_other(state))
+    return f"{own} {own | other} {seconds}\n"
 
 
 def read(line: str) -> tuple[int, int, float] | None:

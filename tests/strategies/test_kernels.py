@@ -17,7 +17,6 @@ pytest.importorskip("numba")
 import numpy as np
 
 from ttt_net.strategies.compiled import connect4, fours, lines, patterns
-from ttt_net.strategies.compiled.connect4_search import columns_of
 from ttt_net.strategies.compiled.fours_search import FoursSearch
 from ttt_net.strategies.compiled.line_search import LineSearch
 
@@ -115,6 +114,7 @@ def test_the_solver_of_connect_four() -> None:
         blocks = [np.zeros(connect4.TABLE + (2 << 8), dtype=np.uint64) for _ in range(2)]
         for block in blocks:
             block[connect4.LOG], block[connect4.BUDGET] = 8, 1 << 62
-        compiled = connect4.solve(*columns_of(state), -21, 21, np.uint64(blocks[0].ctypes.data))
-        assert solve(*columns_of(state), -21, 21, blocks[1]) == compiled
+        own, other = map(np.uint64, own_and_other(state))
+        compiled = connect4.solve(own, other, -21, 21, np.uint64(blocks[0].ctypes.data))
+        assert solve(own, other, -21, 21, blocks[1]) == compiled
         assert (blocks[0] == blocks[1]).all()

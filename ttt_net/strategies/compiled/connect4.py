@@ -42,6 +42,16 @@ OFFSET = 32
 """What is added to a score so that it is stored as six bits without a sign."""
 
 
+@njit(types.uint64(types.uint64), inline="always")
+def by_column(cells):
+    """Return a word with bit n for cell n, the top row first, as the words here have it."""
+    word = ZERO
+    for row in range(HEIGHT):
+        for column in range(WIDTH):
+            word |= ((cells >> U(row * WIDTH + column)) & ONE) << U(column * 7 + 5 - row)
+    return word
+
+
 @njit(inline="always")
 def threes(stones, step):
     """Return the cells in one direction that have three of `stones` in line with them."""
@@ -234,18 +244,21 @@ def search(own, taken, threats, stones, alpha, beta, block):
 
 
 @njit(types.int64(types.uint64, types.uint64, types.int64, types.int64, types.uint64), nogil=True, cache=True)
-def solve(own, taken, low, high, block):
+def solve(own, other, low, high, block):
     """Return the score of a position if it lies in low..high, else the nearer bound of it; or `STOPPED`.
 
-    The range is halved again and again by the question whether the score is above its middle.
+    The stones of both sides come as a `LineState` has them, row by row. The range is halved again and again by the
+    question whether the score is above its middle.
     """
+    own, other = by_column(own), by_column(other)
+    taken = own | other
     stones = types.int64(count_ones(taken))
     possible = (taken + BOTTOM) & BOARD
     if (winning_cells(own, taken) & possible) != ZERO:
         return (43 - stones) // 2
     if stones == CELLS:
         return 0
-    threats = winning_cells(own ^ taken, taken)
+    threats = winning_cells(other, taken)
     low, high = max(low, -((42 - stones) // 2)), min(high, (41 - stones) // 2)
     while low < high:
         middle = low + (high - low) // 2

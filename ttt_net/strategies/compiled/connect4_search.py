@@ -8,8 +8,8 @@ from ttt_net.strategies.compiled.watch import watching
 from ttt_net.strategies.strategy import Effort, Stopped
 from ttt_net.strategies.threats import own_and_other
 
-LOG_BUCKETS = 16
-"""1 MB of table. It is to fit the cache of one core: twice as much makes the search slower, not faster."""
+LOG_BUCKETS = 15
+"""512 KB of table. It is to fit the cache of one core with room to spare: more makes the search slower, not faster."""
 
 UNWATCHED_NODES = 20_000
 """About a millisecond: so short a search is not worth a second thread to watch over its limit."""
@@ -21,10 +21,16 @@ class Connect4Search:
     def __init__(self) -> None:
         self._block = np.zeros(kernel.TABLE + (2 << LOG_BUCKETS), dtype=np.uint64)
         self._block[kernel.LOG] = LOG_BUCKETS
+        self._address = np.uint64(self._block.ctypes.data)
+
+    def forget(self) -> None:
+        """Empty the table."""
+        self._block[kernel.TABLE :] = 0
 
     def score(self, state: LineState, effort: Effort, low: int, high: int) -> int:
         """Return the score of a position that is not over, at least within low..high; raises `Stopped`."""
-        question = (*columns_of(state), low, high, np.uint64(self._block.ctypes.data))
+        own, other = own_and_other(state)
+        question = np.uint64(own), np.uint64(other), low, high, self._address
         self._block[kernel.NODES] = effort.nodes
         self._block[kernel.BUDGET] = min(effort.nodes + UNWATCHED_NODES, effort.max_nodes)
         score = kernel.STOPPED if effort.is_over() else kernel.solve(*question)
@@ -36,19 +42,3 @@ class Connect4Search:
         if score == kernel.STOPPED:
             raise Stopped
         return int(score)
-
-
-def columns_of(state: LineState) -> tuple[np.uint64, np.uint64]:
-    """Return the words of the side to move and of both, column by column from the bottom up, as the kernel has them."""
-    own, other = own_and_other(state)
-    return _by_column(own), _by_column(own | other)
-
-
-def _by_column(cells: int) -> np.uint64:
-    word = 0
-    while cells:
-        low = cells & -cells
-        row, column = divmod(low.bit_length() - 1, 7)
-        word |= 1 << column * 7 + 5 - row
-        cells ^= low
-    return np.uint64(word)
