@@ -15,6 +15,7 @@ ALLOWED: dict[str, set[str]] = {
     "clock": set(),
     "names": {"errors", "text"},
     "announcement": {"text"},
+    "networks": set(),
     "games": {"errors"},
     "strategies": {"errors", "games"},
     "messages": {"errors", "clock"},
@@ -28,6 +29,7 @@ ALLOWED: dict[str, set[str]] = {
         "errors",
         "text",
         "announcement",
+        "networks",
         "games",
         "messages",
         "clock",
@@ -38,7 +40,7 @@ ALLOWED: dict[str, set[str]] = {
         "ratings",
         "names",
     },
-    "client": {"names", "errors", "text", "announcement", "games", "messages", "clock"},
+    "client": {"names", "errors", "text", "announcement", "networks", "games", "messages", "clock"},
     "client.bot": {"names", "errors", "text", "games", "messages", "clock", "strategies"},
 }
 """What each layer may import of ours; a layer may always import itself."""

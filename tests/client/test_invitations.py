@@ -10,6 +10,7 @@ from tests.client.conftest import PATIENCE_S, RealServer, Start, heard_until
 from tests.client.fake_server import fake_server
 from tests.client.samples import BEN, ok, snapshot
 from tests.client.test_plain import Paper
+from ttt_net.client import page_words, words
 from ttt_net.client.connection import Connection, Patience
 from ttt_net.client.dialogue import Dialogue
 from ttt_net.client.discovery import shareable
@@ -19,6 +20,7 @@ from ttt_net.client.options import parse
 from ttt_net.client.plain import Plain
 from ttt_net.client.table import Table
 from ttt_net.client.telling import Boards
+from ttt_net.client.trust import Trust
 from ttt_net.errors import Code, ConfigurationError
 from ttt_net.messages import Invitation, Invite, Join, Refused, Seek
 
@@ -92,6 +94,31 @@ def test_what_cannot_be_is_refused_in_one_line(arguments: list[str]) -> None:
     with pytest.raises(ConfigurationError) as error:
         parse(arguments)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "trust", "typed"),
+    [
+        ("ws://192.168.1.20:8765", Trust(), "192.168.1.20:8765"),
+        ("ws://[fe80::1]:8765", Trust(), "[fe80::1]:8765"),
+        ("ws://203.0.113.7:8765", Trust(), "203.0.113.7:8765 --insecure"),
+        ("ws://play.example.org:8765", Trust(), "play.example.org:8765"),
+        ("ws://play.example.org:8765", Trust(is_insecure=True), "play.example.org:8765 --insecure"),
+        ("wss://play.example.org:443", Trust(), "wss://play.example.org:443"),
+        ("wss://10.0.0.7:8765", Trust("ab" * 32), f"wss://10.0.0.7:8765 --tls-fingerprint {'ab' * 32}"),
+    ],
+)
+def test_a_friend_is_told_what_makes_his_client_trust_the_server(url: str, trust: Trust, typed: str) -> None:
+    paper = Paper()
+    connection = Connection(
+        url, Dialogue("Ann", None), paper.mailbox, Patience(None, None), lambda token: None, trust=trust
+    )
+    table = Table(connection, Seek(0), url.partition("//")[2], Invite(0, "connect4"))
+    table.hear(Invitation("BCD234", "connect4", 3_600_000), 0)
+    line = f"python client.py {typed} --join BCD234"
+    assert words.notice(table.view) == f"Your code is BCD234. A friend joins with: {line}"
+    scheme = "https" if url.startswith("wss") else "http"
+    assert page_words.join_link(table.view, "BCD234") == f"{scheme}://{table.view.address}/j/BCD234"
 
 
 def test_an_address_on_this_machine_is_told_as_others_can_use_it() -> None:

@@ -43,6 +43,7 @@ from ttt_net.client.glyphs import ASCII, BOXES
 from ttt_net.client.speech import Speech
 from ttt_net.client.table import Table
 from ttt_net.client.telling import Boards
+from ttt_net.client.trust import Trust
 from ttt_net.errors import Closing, Refusal
 from ttt_net.messages import (
     AnyHeard,
@@ -138,6 +139,7 @@ class Mute:
     def __init__(self, dialogue: Dialogue) -> None:
         self._dialogue = dialogue
         self.url = "ws://localhost:8765"
+        self.trust = Trust()
 
     def say(self, request: Said) -> None:
         """Take the request as if it were sent."""

@@ -38,11 +38,12 @@ def test_the_first_line_is_for_scripts_and_the_rest_for_people() -> None:
 
 
 def test_friends_are_told_addresses_at_which_they_can_reach_us(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ttt_net.server.greeting.local_addresses", lambda: ["192.0.2.9", "198.51.100.1"])
+    monkeypatch.setattr("ttt_net.server.greeting.local_addresses", lambda: ["192.0.2.9", "10.1.2.3"])
     lines = greeting(EVERYWHERE)
     assert "play from this machine:  python client.py" in lines
-    assert "friends on this network: python client.py 192.0.2.9:8765" in lines
-    assert "friends on this network: python client.py 198.51.100.1:8765" in lines
+    assert "friends on this network: python client.py 192.0.2.9:8765 --insecure" in lines, "it is no private address"
+    assert "friends on this network: python client.py 10.1.2.3:8765" in lines
+    assert not [line for line in greeting(EVERYWHERE._replace(scheme="wss")) if "--insecure" in line]
     assert web_address(EVERYWHERE) == "http://192.0.2.9:8765/"
     assert web_address(EVERYWHERE._replace(scheme="wss")) == "https://192.0.2.9:8765/"
     monkeypatch.setattr("ttt_net.server.greeting.local_addresses", list)

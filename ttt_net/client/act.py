@@ -11,12 +11,12 @@ from ttt_net.client.act_page import act_on_page
 from ttt_net.client.actions import ON_LISTS, Action, Begin, Choose, Do, Open, Pick, Reopen, Say, Show, Step, Type
 from ttt_net.client.events import Answered
 from ttt_net.client.page_rows import asks, request_for
-from ttt_net.client.page_words import PHRASES, join_command, match_link
+from ttt_net.client.page_words import PHRASES, match_link
 from ttt_net.client.pages import TIMES, Entry, Kind, Page
 from ttt_net.client.series import followed, is_next_to_watch
 from ttt_net.client.update import without
 from ttt_net.client.view import Overlay, View
-from ttt_net.client.words import MAX_CODE
+from ttt_net.client.words import MAX_CODE, join_command
 from ttt_net.errors import Code
 from ttt_net.messages import (
     Abort,

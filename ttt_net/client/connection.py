@@ -114,7 +114,7 @@ class Connection:
         self._keep_token = keep_token
         self._tap = tap
         self._chance = chance or Chance()
-        self._trust = trust or Trust()
+        self.trust = trust or Trust()
         self._outgoing: asyncio.Queue[Said] | None = None
         self._rejected: Refused | None = None
         self._was_welcome = False
@@ -169,10 +169,10 @@ class Connection:
     async def _link(self) -> _Loss:
         """Hold one link for as long as it lasts and return how it ended."""
         try:
-            async with dial(self.url, self._trust) as link:
+            async with dial(self.url, self.trust) as link:
                 self._open = link
                 try:
-                    objection = self._trust.objection(link)
+                    objection = self.trust.objection(link)
                     return _distrust(objection) if objection else await self._converse(link)
                 finally:
                     self._open = None

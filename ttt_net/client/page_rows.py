@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from ttt_net.client import page_words
+from ttt_net.client import page_words, words
 from ttt_net.client.actions import Begin, Say
 from ttt_net.client.lobby_rows import lobby_rows
 from ttt_net.client.pages import SPEEDS, TIMES, Entry, Kind, Page, Purpose
@@ -67,7 +67,7 @@ def _invitation(view: View, now_ms: int) -> list[Row]:
     return [
         *(Row((line,)) for line in page_words.large_code(invitation.code)),
         Row(("A friend types:",)),
-        Row((f"  {page_words.join_command(view, invitation.code)}",)),
+        Row((f"  {words.join_command(view, invitation.code)}",)),
         Row((f"or opens {page_words.join_link(view, invitation.code)}",)),
         Row(("or presses c in the lobby and types the code.",)),
         Row(("",)),

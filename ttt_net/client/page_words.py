@@ -75,11 +75,6 @@ def _site(view: View) -> str:
     return f"{'https' if view.is_secure else 'http'}://{view.reachable or view.address}"
 
 
-def join_command(view: View, code: str) -> str:
-    """Return what a friend types to accept an invitation."""
-    return f"python client.py {view.reachable or view.address} --join {clean(code, MAX_CODE)}"
-
-
 def terms(game: str, time: TimeControl | None, *, is_rated: bool) -> str:
     """Return what is to be played, and how: `connect4, 3+2, rated`."""
     parts = [title_of(game) if game else "any game"]

@@ -60,6 +60,7 @@ class Table:
         """Ask for the `opening` first, if there is one, in place of the seek: a refusal of it ends everything."""
         self.connection = connection
         self.view = View(address=address, has_lobby=has_lobby, is_hosting=is_hosting)
+        self.view = replace(self.view, is_secure=connection.url.startswith("wss:"), trust=connection.trust)
         self._seek = self._first_seek = seek
         self._opening = opening
         self._has_opened = False
@@ -96,7 +97,7 @@ class Table:
         if isinstance(event, Invitation):
             self.view = replace(self.view, reachable=shareable(self.view.address))
             if not self._has_lobby:
-                self.view = replace(self.view, notice=invitation(event, self.view.reachable))
+                self.view = replace(self.view, notice=invitation(self.view, event))
         if isinstance(event, Answered):
             self._say(answered(self.view, event))
             self._end_if_refused(event)

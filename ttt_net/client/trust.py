@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from ttt_net.errors import ConfigurationError
+from ttt_net.networks import is_address, is_private
 from ttt_net.text import clean
 
 if TYPE_CHECKING:  # a first picture does not wait for them
@@ -66,20 +67,15 @@ def trust_of(url: str, fingerprint: str | None, *, is_insecure: bool) -> Trust:
         if parts.scheme != "wss":
             raise ConfigurationError("--tls-fingerprint is for encrypted servers; write wss://host:port")
         return Trust(given.replace(":", ""), is_insecure)
-    if parts.scheme == "ws" and not is_insecure and _is_address(parts.hostname) and not is_local(parts.hostname or ""):
+    host = parts.hostname or ""
+    if parts.scheme == "ws" and not is_insecure and is_address(host) and not is_local(host):
         raise ConfigurationError(f"{url}: {IN_CLEAR}")
     return Trust(None, is_insecure)
 
 
 def is_local(address: str) -> bool:
     """Tell whether the address is on this machine, whatever its kind, or on its network: private, link-local."""
-    try:
-        found = ipaddress.ip_address(address.partition("%")[0])
-    except ValueError:
-        return False
-    if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped:
-        found = found.ipv4_mapped
-    return found.is_loopback or found.is_link_local or any(found in network for network in _PRIVATE) or _is_ours(found)
+    return is_private(address) or (is_address(address) and _is_ours(ipaddress.ip_address(address.partition("%")[0])))
 
 
 def _is_ours(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
@@ -91,18 +87,6 @@ def _is_ours(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
             return ipaddress.ip_address(probe.getsockname()[0].partition("%")[0]) == address
     except OSError:
         return False
-
-
-_PRIVATE = tuple(map(ipaddress.ip_network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")))
-"""RFC 1918 and RFC 4193; what Python calls private has more in it, such as addresses for documentation."""
-
-
-def _is_address(host: str | None) -> bool:
-    try:
-        ipaddress.ip_address(host or "")
-    except ValueError:
-        return False
-    return True
 
 
 @cache

@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from ttt_net.client.events import Farewell
 from ttt_net.client.pages import Around, Entry, Kind, Page
+from ttt_net.client.trust import Trust
 from ttt_net.messages import Chatted, Play, PlayerInfo, Rated, Seek, Snapshot
 
 
@@ -57,7 +58,10 @@ class View:
     address: str = ""
     reachable: str = ""
     """The address as others on the network type it, once somebody was to be told it."""
+    trust: Trust = field(default_factory=Trust)
+    """How we trust the server, which friends have to be told as well."""
     is_secure: bool = False
+    """Whether what is said to it is encrypted."""
     is_hosting: bool = False
     """Whether the server is our own, which friends have to be told of."""
     link: Link = Link.CONNECTING

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from ttt_net.client.view import Link, View
 from ttt_net.clock import TimeControl
 from ttt_net.messages import MAX_NAME_CELLS, Invitation, PlayerInfo, Seek, Snapshot
+from ttt_net.networks import is_address, is_private
 from ttt_net.text import clean
 
 _HOW = {
@@ -17,6 +18,8 @@ _HOW = {
     "abandon": "{loser} left the match",
 }
 MAX_SENTENCE_CELLS = 160
+MAX_NOTICE_CELLS = 400
+"""A command to join has to be whole, with a fingerprint and a long name in it."""
 MAX_MARKS = 4
 MAX_CODE = 12
 _LATENCIES = ((100, "good"), (300, "fair"))
@@ -103,19 +106,35 @@ def company_hint(view: View, width: int) -> list[str]:
     """Return how to get an opponent when nobody else seeks one, where there is room for the whole command."""
     seek = view.seeking
     if view.is_hosting:
-        lines = ["Friends on this network join with:", f"python client.py {view.address}"]
+        lines = ["Friends on this network join with:", f"python client.py {typed_address(view)}"]
         return lines if max(map(len, lines)) <= width else []
     if seek is None:
         return []
     time = f" --time {clock_name(seek.time)}" if seek.time is not None else ""
-    lines = ["No opponent? Seat a bot from another terminal:", f"python client.py {view.address} --bot alphabeta{time}"]
+    bot = f"python client.py {typed_address(view)} --bot alphabeta{time}"
+    lines = ["No opponent? Seat a bot from another terminal:", bot]
     return lines if max(map(len, lines)) <= width else []
 
 
-def invitation(told: Invitation, address: str) -> str:
+def typed_address(view: View) -> str:
+    """Return the server as others type it after `client.py`, with what makes their client trust it."""
+    address = view.reachable or view.address
+    if view.is_secure:
+        fingerprint = view.trust.fingerprint
+        return f"wss://{address}{f' --tls-fingerprint {fingerprint}' if fingerprint else ''}"
+    host = address.rpartition(":")[0]
+    is_open = view.trust.is_insecure or (is_address(host) and not is_private(host))
+    return f"{address} --insecure" if is_open else address
+
+
+def join_command(view: View, code: str) -> str:
+    """Return what a friend types to accept an invitation."""
+    return f"python client.py {typed_address(view)} --join {clean(code, MAX_CODE)}"
+
+
+def invitation(view: View, told: Invitation) -> str:
     """Return the code, and what a friend types with it."""
-    code = clean(told.code, 12)
-    return f"Your code is {code}. A friend joins with: python client.py {address} --join {code}"
+    return f"Your code is {clean(told.code, MAX_CODE)}. A friend joins with: {join_command(view, told.code)}"
 
 
 def clock_name(time: TimeControl) -> str:
@@ -226,7 +245,7 @@ def facts(view: View, match: Snapshot) -> list[str]:
 
 def notice(view: View) -> str:
     """Return the last thing worth saying, cleaned."""
-    return clean(view.notice, MAX_SENTENCE_CELLS)
+    return clean(view.notice, MAX_NOTICE_CELLS)
 
 
 def _sentence(text: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
+from ttt_net.networks import is_private
 from ttt_net.server.addresses import display, local_addresses
 from ttt_net.server.configuration import DEFAULT_PORT
 
@@ -63,7 +64,8 @@ def greeting(where: Whereabouts) -> list[str]:
 def _typed(where: Whereabouts, address: str) -> str:
     """Return the address as it is typed after `client.py`."""
     if where.scheme == "ws":
-        return address
+        is_fine = is_private(address.rpartition(":")[0])
+        return address if is_fine else f"{address} --insecure"  # else the friend's client would refuse it
     trust = f" --tls-fingerprint {where.fingerprint}" if where.fingerprint else ""
     return f"{where.scheme}://{address}{trust}"
 
