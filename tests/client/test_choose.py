@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from ttt_net.client import choose, discovery
+from ttt_net.client.address import DEFAULT_URL
 from ttt_net.client.choose import Search, choose_by_lines
 from ttt_net.client.doorway import Alone, Doorway, Go, Host, typed
-from ttt_net.client.options import DEFAULT_URL
 
 
 async def test_what_is_typed_while_an_address_is_tried_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from tests.client.real_terminal import Terminal
 from ttt_net.announcement import Announcement
+from ttt_net.client.address import DEFAULT_URL
 from ttt_net.client.discovery import Blocked, Found, Gone
 from ttt_net.client.doorway import (
     Alone,
@@ -22,7 +23,6 @@ from ttt_net.client.doorway import (
     typed,
 )
 from ttt_net.client.doorway_draw import SMALLEST, doorway_lines, draw_doorway
-from ttt_net.client.options import DEFAULT_URL
 from ttt_net.client.servers import Used
 from ttt_net.errors import ConfigurationError
 

@@ -5,8 +5,9 @@ import shlex
 import pytest
 
 from tests.client.conftest import ROOT
+from ttt_net.client.address import DEFAULT_URL, read_address, url_of
 from ttt_net.client.json_lines import line_of, summary_line
-from ttt_net.client.options import DEFAULT_URL, parse, time_of, url_of
+from ttt_net.client.options import parse, time_of
 from ttt_net.client.view import Tally
 from ttt_net.clock import TimeControl
 from ttt_net.errors import ConfigurationError
@@ -33,7 +34,6 @@ def test_an_address_is_understood_in_all_its_forms(text: str, url: str) -> None:
     "text",
     [
         "",
-        "http://x",
         "ws://",
         "ws://x:0",
         "ws://x:99999",
@@ -50,6 +50,31 @@ def test_what_is_no_address_is_refused_in_one_line(text: str) -> None:
     with pytest.raises(ConfigurationError, match="is no address") as error:
         url_of(text)
     assert str(error.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("localhost", ("ws://localhost:8765", None)),
+        ("http://192.168.1.20:8765/", ("ws://192.168.1.20:8765", None)),
+        ("https://example.org", ("wss://example.org", None)),
+        ("http://192.168.1.20:8765/j/k7qmx2", ("ws://192.168.1.20:8765", "K7QMX2")),
+        ("https://example.org/m/k3V9pQ7x#K7QMX2", ("wss://example.org", None)),
+    ],
+)
+def test_the_web_address_of_a_server_is_one_of_its_addresses(text: str, address: tuple[str, str | None]) -> None:
+    assert read_address(text) == address
+
+
+@pytest.mark.parametrize("text", ["http://", "http://a b", "http://x/j/AEIOUY", "ftp://x"])
+def test_what_no_browser_opens_either_is_refused(text: str) -> None:
+    with pytest.raises(ConfigurationError, match=r"is no (address|invitation code)"):
+        read_address(text)
+
+
+def test_the_link_of_an_invitation_is_all_that_it_takes() -> None:
+    options = parse(["http://192.168.1.20:8765/j/K7QMX2"])
+    assert (options.url, options.join) == ("ws://192.168.1.20:8765", "K7QMX2")
 
 
 def test_a_server_is_known_by_host_and_port() -> None:
@@ -93,6 +118,56 @@ def test_a_wrong_command_line_is_one_sentence(arguments: list[str]) -> None:
     with pytest.raises(ConfigurationError) as error:
         parse(arguments)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ("--loccal", "there is no option --loccal; did you mean --local; see client.py --help"),
+        ("--zzz", "there is no option --zzz; see client.py --help"),
+        ("a b", "b: there can be only one address; see client.py --help"),
+        ("--port five", "--port: 'five' is no whole number; see client.py --help"),
+        ("--leaderboard", "--leaderboard: expected one argument; see client.py --help"),
+        ("--port 9000", "--port is for a server of your own; add --host, or write host:port"),
+        ("--host --port 99999", "--port 99999: 0 to 65535"),
+        ("--level 3", "--level is for strategies; add --bot STRATEGY, or --local with --o STRATEGY"),
+        ("--local --level 3", "--level is for strategies; add --bot STRATEGY, or --local with --o STRATEGY"),
+        ("--local --x human --seed 1", "--seed is for strategies; add --bot STRATEGY, or --local with --o STRATEGY"),
+        ("--local --o tactics --places 2", "--places is for bots; add --bot STRATEGY"),
+        ("--games 2", "--games is for bots and matches at this keyboard; add --bot STRATEGY or --local"),
+        ("--join BCD234 --game qubic", "the invitation says what is played; leave out --game"),
+        ("http://h/j/BCD234 --bot random", "an invitation is for people; leave out --bot"),
+        ("--profile --game qubic", "--profile asks instead of playing; leave out --game"),
+        ("--local --insecure", "--insecure does not go with --local, which needs no server"),
+    ],
+)
+def test_what_is_wrong_is_said_with_what_to_do(arguments: str, sentence: str) -> None:
+    with pytest.raises(ConfigurationError) as error:
+        parse(arguments.split())
+    assert str(error.value) == sentence
+
+
+def test_the_help_that_most_people_need_fits_a_terminal_and_what_it_says_can_be_typed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit) as exit_code:
+        parse(["--help"])
+    assert exit_code.value.code == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 23
+    assert max(map(len, lines)) < 80
+    examples = [re.split(r"  +", line.strip().removeprefix("client.py"))[0] for line in lines if "client.py" in line]
+    for example in examples:
+        parse(shlex.split(example.replace("ADDRESS", "example.org").replace("CODE", "BCD234")))
+    assert len(examples) >= 8
+
+
+def test_every_option_is_in_the_long_help(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parse(["--help", "all"])
+    told = capsys.readouterr().out
+    for option in ("--tls-fingerprint", "--leaderboard", "--screen-reader", "--reserve", "--start"):
+        assert option in told
 
 
 def test_a_frame_becomes_one_line_of_ascii_without_the_token() -> None:

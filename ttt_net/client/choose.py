@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from ttt_net.client.address import DEFAULT_URL
 from ttt_net.client.discovery import does_answer, look_around
 from ttt_net.client.doorway import (
     MAX_LEVEL,
@@ -27,7 +28,6 @@ from ttt_net.client.doorway import (
 from ttt_net.client.doorway_draw import doorway_lines, draw_doorway, numbered, target_of
 from ttt_net.client.events import MAILBOX_LETTERS, Clicked, Key, Mail, Pasted, Resized, Stop
 from ttt_net.client.keys import HANG_UP
-from ttt_net.client.options import DEFAULT_URL
 from ttt_net.client.servers import servers_used
 from ttt_net.client.signals import delivered, post
 from ttt_net.errors import ConfigurationError

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
+from ttt_net.client.address import CODE, DEFAULT_PORT, DEFAULT_URL, read_address
 from ttt_net.client.discovery import Blocked, Found, Gone, Sighting
-from ttt_net.client.options import CODE, DEFAULT_PORT, DEFAULT_URL, url_of
 from ttt_net.client.servers import Used
 from ttt_net.errors import ConfigurationError
 
@@ -211,7 +211,8 @@ def read_place(door: Doorway, text: str) -> Go:
     if len(words) > 2 or (len(words) == 2 and code is None):
         raise ConfigurationError("type an address, a code, or an address and a code")
     if len(words) == 2 or code is None:
-        return Go(url_of(words[0]), code)
+        address = read_address(words[0])
+        return Go(address.url, code or address.code)
     server = next((row.url for row in door.rows if row.url is not None), None)
     if server is None:
         raise ConfigurationError(f"no server is known to try {code} on; type its address, a space, and the code")

@@ -4,6 +4,7 @@ import argparse
 from dataclasses import dataclass
 from typing import Literal
 
+from ttt_net.client.command_line import whole_number
 from ttt_net.clock import Speed
 from ttt_net.errors import ConfigurationError
 
@@ -31,7 +32,7 @@ def add_inquiry(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--profile", nargs="?", const="", metavar="NAME", help="who a player is; without NAME, you")
     group.add_argument("--history", nargs="?", const="", metavar="NAME", help="what a player, or you, has played")
     group.add_argument("--leaderboard", metavar="GAME", help="the ratings at a game, the best first")
-    group.add_argument("--page", type=int, metavar="N", help="of --history and --leaderboard: which page")
+    group.add_argument("--page", type=whole_number, metavar="N", help="of --history and --leaderboard: which page")
     group.add_argument("--speed", choices=SPEEDS, help="of --leaderboard (default: untimed)")
     group.add_argument("--people", action="store_true", help="of --leaderboard: leave bots out")
     group.add_argument("--rename", metavar="NAME", help="take another name; your matches and ratings stay yours")
@@ -52,6 +53,9 @@ def inquiry_of(given: argparse.Namespace) -> Inquiry | None:
         return None
     if given.bot is not None or given.join is not None or given.invite:
         raise ConfigurationError(f"--{kind} asks instead of playing; leave out --bot, --join and --invite")
+    for flag in ("game", "time", "opponents", "local", "host"):
+        if getattr(given, flag):
+            raise ConfigurationError(f"--{kind} asks instead of playing; leave out --{flag}")
     page, most = given.page or 1, MAX_HISTORY_PAGE if kind == "history" else MAX_PAGE
     if given.page is not None and not 1 <= given.page <= most:
         raise ConfigurationError(f"--page {given.page}: 1 to {most}")

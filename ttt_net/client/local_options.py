@@ -3,6 +3,7 @@
 import argparse
 from dataclasses import dataclass
 
+from ttt_net.client.command_line import whole_number
 from ttt_net.errors import ConfigurationError, Refusal
 from ttt_net.messages import MAX_NAME_CELLS
 from ttt_net.text import clean, name_key
@@ -35,7 +36,7 @@ class Local:
 def add_hosting(group: argparse._ArgumentGroup, default_port: int) -> None:
     """Add the options of a server that is started here."""
     group.add_argument("--host", action="store_true", help="start a server here, and join it")
-    group.add_argument("--port", type=int, metavar="N", help=f"its port (default: {default_port})")
+    group.add_argument("--port", type=whole_number, metavar="N", help=f"its port (default: {default_port})")
 
 
 def add_local(group: argparse._ArgumentGroup) -> None:
@@ -49,16 +50,18 @@ def add_local(group: argparse._ArgumentGroup) -> None:
 
 def check_company(given: argparse.Namespace) -> None:
     """Raise `ConfigurationError` where these options do not go with the others."""
-    strangers = ("url", "bot", "join", "invite", "opponents", "name", "host")
+    strangers = ("url", "bot", "join", "invite", "opponents", "name", "host", "insecure", "tls_fingerprint")
     wrong = [flag for flag in strangers if getattr(given, flag)]
     if given.local and wrong:
-        flag = "an address" if wrong[0] == "url" else f"--{wrong[0]}"
+        flag = "an address" if wrong[0] == "url" else f"--{wrong[0].replace('_', '-')}"
         more = "; names are given with --names X,O" if wrong[0] == "name" else ""
         raise ConfigurationError(f"{flag} does not go with --local, which needs no server{more}")
     if given.host and (given.url is not None or given.bot is not None or given.join is not None):
         raise ConfigurationError("--host starts a server and joins it; leave out the address, --bot and --join")
-    if given.port is not None and (not given.host or given.port not in _PORTS):
-        raise ConfigurationError(f"--port {given.port}: 0 to 65535, and only with --host")
+    if given.port is not None and not given.host:
+        raise ConfigurationError("--port is for a server of your own; add --host, or write host:port")
+    if given.port is not None and given.port not in _PORTS:
+        raise ConfigurationError(f"--port {given.port}: 0 to 65535")
     for flag in ("x", "o", "start", "names"):
         if getattr(given, flag) is not None and not given.local:
             raise ConfigurationError(f"--{flag} is for a match at this keyboard; add --local")

@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from ttt_net.client import identity
-from ttt_net.client.options import url_of
+from ttt_net.client.address import url_of
 from ttt_net.errors import ConfigurationError
 from ttt_net.text import clean
 

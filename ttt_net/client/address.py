@@ -1,0 +1,73 @@
+"""How servers and invitations are written: addresses in all their forms, codes, and the links that browsers open."""
+
+import ipaddress
+import re
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from ttt_net.errors import ConfigurationError
+from ttt_net.text import clean
+
+DEFAULT_PORT = 8765
+DEFAULT_URL = f"ws://localhost:{DEFAULT_PORT}"
+CODE = re.compile(r"[BCDFGHJKMNPQRTVWXYZ2346789]{6}", re.IGNORECASE | re.ASCII)
+"""What invitation codes look like: no vowels, so hardly any name of a machine does."""
+_SITES = {"http": "ws", "https": "wss"}
+"""What browsers call the two ways to a server."""
+_INVITATION = re.compile(r"/j/([^/]*)", re.ASCII)
+_PORTS = range(1, 65_536)
+
+
+class Address(NamedTuple):
+    """A server, and the invitation code that a link to it held."""
+
+    url: str
+    code: str | None = None
+
+
+def read_address(text: str) -> Address:
+    """Return the address that was typed or pasted; what is none raises `ConfigurationError`.
+
+    The web address of a server is one of its addresses, and the link of an invitation has its code.
+    """
+    bare = text.strip()
+    scheme, _, _ = bare.partition("://")
+    if scheme.lower() not in _SITES:
+        return Address(url_of(bare))
+    parts = urlsplit(url_of(_SITES[scheme.lower()] + bare[len(scheme) :]))
+    invited = _INVITATION.fullmatch(parts.path)
+    return Address(f"{parts.scheme}://{parts.netloc}", code_of(invited[1]) if invited else None)
+
+
+def url_of(text: str) -> str:
+    """Return the address as a URL; what is no address raises `ConfigurationError`."""
+    allowed = f"{clean(text, 60)!r} is no address; write host, host:port, ws://host:port or wss://host:port"
+    bare = text.strip()
+    try:
+        if "://" not in bare:
+            bare = f"ws://{_with_port(bare)}"
+        parts = urlsplit(bare)
+        (parts.hostname or "").encode("idna")  # an empty or endless label is no name
+        is_port = parts.port in _PORTS or (parts.port is None and not parts.netloc.endswith(":"))
+        is_good = parts.scheme in ("ws", "wss") and parts.hostname and is_port
+    except ValueError:
+        is_good = False
+    if not is_good or "@" in bare or not bare.isascii() or any(c.isspace() or not c.isprintable() for c in bare):
+        raise ConfigurationError(allowed)
+    return bare
+
+
+def code_of(text: str) -> str:
+    """Return the invitation code that was typed, as it is written; what is none raises `ConfigurationError`."""
+    if CODE.fullmatch(text.strip()) is None:
+        raise ConfigurationError(f"{clean(text, 20)!r} is no invitation code; one looks like BCD234")
+    return text.strip().upper()
+
+
+def _with_port(host: str) -> str:
+    """Return a host with our port behind it, if it names none."""
+    try:
+        address = ipaddress.ip_address(host.strip("[]"))
+    except ValueError:
+        return host if ":" in host else f"{host}:{DEFAULT_PORT}"
+    return f"[{address}]:{DEFAULT_PORT}" if address.version == 6 else f"{address}:{DEFAULT_PORT}"

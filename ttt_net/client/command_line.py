@@ -1,0 +1,72 @@
+"""The parser behind the command line: what is wrong is one line, and the help that most people need is one screen."""
+
+import argparse
+import difflib
+from collections.abc import Sequence
+from typing import Any
+
+from ttt_net.errors import ConfigurationError
+from ttt_net.text import clean
+
+SHORT_HELP = """\
+Play tic-tac-toe and its family, with people anywhere or with the computer.
+
+  client.py                        look for servers on this network, and choose
+  client.py 192.168.1.20           join a server: host, host:port or wss://...
+  client.py --host                 start a server here; friends find it
+  client.py ADDRESS --invite       play a friend: get a code, and wait for him
+  client.py ADDRESS --join CODE    ... who joins with the code you gave him
+  client.py --local                two at one keyboard, without any server
+  client.py --local --o alphabeta --level 4   against the computer, from 1 to 8
+  client.py ADDRESS --bot alphabeta           seat a bot that anybody can play
+
+  --game G         tictactoe (default), connect4, ultimate, mnk:15x15,5 ...
+  --time M+S       with a clock: minutes each, and seconds for every move; 3+2
+  --name NAME      who you are (default: the name you typed the last time)
+  --plain          line by line; or --screen-reader, or --json
+
+? shows the keys while you play. --help all lists every option; docs/client.md
+tells the rest."""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that says what is wrong in one line, and what may have been meant."""
+
+    def error(self, message: str) -> None:  # type: ignore[override]
+        """Raise `ConfigurationError` instead of printing pages."""
+        start = "unrecognized arguments: "
+        sentence = message.removeprefix("argument ")
+        if message.startswith(start):
+            sentence = self._unknown(message.removeprefix(start))
+        raise ConfigurationError(f"{clean(sentence, 200)}; see {self.prog} --help")
+
+    def _unknown(self, said: str) -> str:
+        first = said.split()[0]
+        if not first.startswith("-"):
+            return f"{said}: there can be only one address"
+        known = [option for action in self._actions for option in action.option_strings]
+        likely = difflib.get_close_matches(first.partition("=")[0], known, 1)
+        return f"there is no option {first}{'; did you mean ' * bool(likely)}{''.join(likely)}"
+
+
+class Help(argparse.Action):
+    """`--help`, which fits a terminal, and `--help all`."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: str | Sequence[Any] | None,
+        option_string: str | None = None,
+    ) -> None:
+        """Print it, and exit."""
+        print(parser.format_help().rstrip() if values == "all" else SHORT_HELP)
+        parser.exit()
+
+
+def whole_number(text: str) -> int:
+    """Return the number that was typed; what is none raises what the parser makes a line of."""
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{clean(text, 20)!r} is no whole number") from None
