@@ -2,8 +2,11 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import pytest
+from msgspec.structs import replace
+
 from tests.client.fake_server import PATIENCE_S, FakeServer, fake_server
-from tests.client.samples import BEN, ok, played, snapshot, swapping
+from tests.client.samples import BEN, CHALLENGED, ok, played, snapshot, swapping
 from ttt_net.client.connection import Connection, Patience
 from ttt_net.client.dialogue import Dialogue
 from ttt_net.client.events import MAILBOX_LETTERS, Line, Mail, Stop
@@ -13,9 +16,16 @@ from ttt_net.client.table import Table
 from ttt_net.client.telling import Boards
 from ttt_net.errors import Code
 from ttt_net.messages import (
+    Answer,
     AwayInfo,
+    ChallengeOver,
+    Chat,
+    Chatted,
     Claim,
+    Decline,
+    Declined,
     Ended,
+    Mute,
     Offer,
     Offered,
     Play,
@@ -53,13 +63,13 @@ class Paper:
 
 
 @asynccontextmanager
-async def plain_at(server: FakeServer) -> AsyncIterator[tuple[Paper, "asyncio.Task[None]"]]:
+async def plain_at(server: FakeServer, *, is_typed: bool = False) -> AsyncIterator[tuple[Paper, "asyncio.Task[None]"]]:
     paper = Paper()
     dialogue = Dialogue("Ann", None)
     connection = Connection(server.url, dialogue, paper.mailbox, Patience(None, None), lambda token: None)
     table = Table(connection, Seek(0, ["tictactoe"]), "localhost:8765")
     async with asyncio.TaskGroup() as group:
-        playing = group.create_task(Plain(table, Boards(ASCII), paper.write).play(paper.mailbox))
+        playing = group.create_task(Plain(table, Boards(ASCII), paper.write, is_typed=is_typed).play(paper.mailbox))
         yield paper, playing
         playing.cancel()
 
@@ -115,6 +125,97 @@ async def test_commands_are_understood_at_any_time_and_nonsense_is_answered() ->
         paper.mailbox.put_nowait(Stop())
         async with asyncio.timeout(PATIENCE_S):
             await playing
+
+
+async def test_a_challenge_is_answered_with_a_word() -> None:
+    for word, is_accepted in (("accept", True), ("Decline", False)):
+        async with fake_server() as server, plain_at(server) as (paper, _):
+            link = await server.accepts()
+            await link.lets_in()
+            await link.hears(Seek)
+            paper.type("accept")
+            await paper.shows("Nothing waits for your answer.")
+            await link.tells(CHALLENGED, replace(CHALLENGED, challenge=6, by=PlayerInfo("Cleo")))
+            await paper.shows("Ben challenges you: Connect Four, 3+2.")
+            await paper.shows("Type accept to play Ben, or decline.")
+            paper.type(word)
+            answer = await link.hears(Answer)
+            assert (answer.challenge, answer.accept) == (5, is_accepted)
+            await link.tells(ok(answer.id), ChallengeOver(5, "gone"))
+            await paper.shows("Type accept to play Cleo, or decline.")
+
+
+async def test_one_word_accepts_whatever_stands_on_offer_and_one_declines_it() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in()
+        seek = await link.hears(Seek)
+        await link.tells(ok(seek.id), snapshot(moves=[4, 0], opponent=BEN), CHALLENGED)
+        await link.tells(Offered("m1", 4, 0, side=1, kind="takeback"))
+        await paper.shows("Ben offers a takeback: takeback yes, decline no.")
+        paper.type("accept")
+        assert (await link.hears(Offer)).kind == "takeback"
+        paper.type("decline")
+        assert (await link.hears(Decline)).kind == "takeback"
+        await link.tells(Declined("m1", 5, 0, side=0, kind="takeback"), Chatted("m1", "players", BEN, "All right"))
+        await paper.shows("Ben: All right")
+        paper.type("accept")
+        assert (await link.hears(Answer)).accept
+
+
+async def test_words_of_ones_own_are_said_whole_and_the_opponent_is_muted() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in()
+        seek = await link.hears(Seek)
+        paper.type("say hello")
+        await paper.shows("Type say and your words, while there is a match.")
+        await link.tells(ok(seek.id), snapshot(moves=[4, 0], opponent=BEN))
+        await paper.shows("Your turn: place X.")
+        paper.type("say Hello, Ben! b2 was a slip of mine, it was meant to be a1")
+        said = await link.hears(Chat)
+        assert said.text == "Hello, Ben! b2 was a slip of mine, it was meant to be a1"
+        await link.tells(Chatted("m1", "players", BEN, "Never mind"))
+        await paper.shows("Ben: Never mind")
+        paper.type("mute")
+        assert (await link.hears(Mute)).name == "Ben"
+
+
+async def test_a_move_typed_too_early_holds_nothing_up_where_a_person_types() -> None:
+    async with fake_server() as server, plain_at(server, is_typed=True) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in()
+        seek = await link.hears(Seek)
+        await link.tells(ok(seek.id), snapshot(moves=[4], opponent=BEN))
+        await paper.shows("Ben is to move ...")
+        paper.type("c1", "say take your time")
+        await paper.shows("It is not your turn; c1 waits for it.")
+        assert (await link.hears(Chat)).text == "take your time"
+        await link.tells(played("tictactoe", [4, 0]))
+        assert (await link.hears(Play)).move == 8
+
+
+@pytest.mark.parametrize("word", ["quit", "q", "Exit", "leave", "bye"])
+async def test_whoever_wants_to_leave_finds_the_word(word: str) -> None:
+    async with fake_server() as server, plain_at(server) as (paper, playing):
+        link = await server.accepts()
+        await link.lets_in()
+        await link.hears(Seek)
+        paper.type(word)
+        async with asyncio.timeout(PATIENCE_S):
+            await playing
+
+
+async def test_anything_but_leaving_stays() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in()
+        seek = await link.hears(Seek)
+        await link.tells(ok(seek.id), snapshot(moves=[4, 0], opponent=BEN))
+        await paper.shows("Your turn: place X.")
+        paper.type("quit", "no", "quit", "help", "c1")
+        assert (await link.hears(Play)).move == 8
+        assert not [line for line in paper.written if "no move" in line]
 
 
 async def test_leaving_a_live_match_asks_once() -> None:

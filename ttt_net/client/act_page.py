@@ -81,8 +81,7 @@ def _answered(view: View, *, is_accepted: bool) -> Then:
     ours = view.you.name if view.you is not None else None
     waiting = [each.challenge for each in view.around.challenges]
     chosen = next((each for each in waiting if f"challenge:{each.challenge}" == view.page.row), None)
-    to_us = next((each for each in waiting if each.by.name != ours), None)
-    challenge = chosen or to_us
+    challenge = chosen or view.challenge
     if challenge is None or (is_accepted and challenge.by.name == ours):
         return replace(view, notice="Nobody challenges you at the moment."), None, ()
     return view, None, (Answer(0, challenge=challenge.challenge, accept=is_accepted),)

@@ -1,6 +1,7 @@
 """A match at this keyboard, put together: the same loops and screens as over a network, and a server of one's own."""
 
 import asyncio
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -81,7 +82,8 @@ class _Room:
         """Let one or two people, or a program, play line by line."""
         table = self._table(self.options.games)
         read_lines(self.mailbox)
-        await Plain(table, telling_of(self.options), writer_of(self.options)).play(self.mailbox)
+        plain = Plain(table, telling_of(self.options), writer_of(self.options), is_typed=sys.stdin.isatty())
+        await plain.play(self.mailbox)
         return Ending(table.view.farewell, tally=table.tally)
 
     async def play_bots(self, screen: "Screen | None") -> Ending:

@@ -130,7 +130,7 @@ def hints_on_page(view: View) -> list[Hint]:
     at = cursor_of(rows, page.row, page.place)
     if at is not None:
         hints.append(Hint("Enter", _VERBS.get(rows[at].key.split(":")[0], "choose"), "c-m"))
-    if view.is_challenged:
+    if view.challenge is not None:
         hints += [Hint("a", "accept", "a"), Hint("d", "decline", "d")]
     if view.seeking is not None:
         hints.append(Hint("Esc", "stop", "escape"))

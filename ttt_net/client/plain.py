@@ -9,35 +9,30 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from ttt_net.client import words
-from ttt_net.client.actions import CLAIMS, Action, Choose, Do, Move
+from ttt_net.client.actions import CLAIMS as CLAIM_KINDS
+from ttt_net.client.actions import Action, Choose, Do, Move
 from ttt_net.client.events import Clicked, Focused, Key, Line, Mail, Pasted, Resized, Stop
+from ttt_net.client.phrasebook import CLAIMS, action_of
 from ttt_net.client.seat import Seat
 from ttt_net.client.telling import Telling
 from ttt_net.client.view import Overlay
-from ttt_net.messages import ClaimKind, Played
+from ttt_net.messages import Played
 from ttt_net.text import clean
 
 LEAVE_S = 2.0
 MAX_HELD_LINES = 256
-_MAX_LINE_BYTES = 256
+_MAX_LINE_BYTES = 1024
+"""Enough for all that may be said at once, in any script."""
 _FULL_S = 0.05
-_WORDS = {
-    "rematch": Do.REMATCH,
-    "resign": Do.RESIGN,
-    "draw": Do.DRAW,
-    "takeback": Do.TAKE_BACK,
-    "decline": Do.DECLINE,
-    "new": Do.NEW,
-    "quit": Do.LEAVE,
-}
-_CLAIMS: dict[str, ClaimKind] = {"claim": "win", "claim win": "win", "claim draw": "draw", "adjourn": "adjourn"}
 
 
 class Plain:
     """A table without a screen: lines are taken in order, and a move waits until it is our turn."""
 
-    def __init__(self, table: Seat, telling: Telling, write: Callable[[str], None]) -> None:
+    def __init__(self, table: Seat, telling: Telling, write: Callable[[str], None], *, is_typed: bool = False) -> None:
+        """`is_typed`: whether a person types the lines, and nothing that was written before."""
         self._table = table
+        self._is_typed = is_typed
         self._telling = telling
         self._write = write
         self._last: list[str] = []
@@ -76,6 +71,8 @@ class Plain:
             case Line(str(text)):
                 if len(self._lines) < MAX_HELD_LINES:
                     self._lines.append(text)
+                    if self._is_typed and self._is_early(text):
+                        self._write(f"It is not your turn; {clean(text, 20)} waits for it.")
             case Played():
                 self._table.hear(letter, _now_ms())
                 self._tell([self._move(letter)])
@@ -86,28 +83,49 @@ class Plain:
                 self._tell()
 
     def _take_lines(self) -> None:
-        """Carry out the lines that wait, up to the first move that has to wait for our turn."""
-        while self._lines and not self._table.view.is_leaving:
-            word = clean(self._lines[0], 20).lower()
-            action = _action(word)
-            if isinstance(action, Move) and not self._table.view.may_move and self._is_turn_to_come():
-                return
-            self._lines.popleft()
-            if word == "help":
+        """Carry out the lines whose time has come."""
+        while not self._table.view.is_leaving and (line := self._next_line()) is not None:
+            word = clean(line, 20).lower()
+            if self._table.view.overlay is Overlay.LEAVE:
+                self._table.do(Do.LEAVE if action_of(line, self._table.view) is Do.LEAVE else Do.BACK)
+            elif word == "help":
                 self._write(self._telling.help)
             elif word == "repeat":
                 self._write("\n".join(self._last))
             elif (answer := self._telling.answer(word, self._table.view, _now_ms())) is not None:
                 self._write(answer)
-            elif word in _CLAIMS:
+            elif word in CLAIMS:
                 self._table.do(Do.CLAIM)
                 if self._table.view.overlay is Overlay.CLAIM:  # else there is a notice that says why not
-                    self._table.do(Choose(CLAIMS.index(_CLAIMS[word])))
-            elif action is not None:
-                self._table.do(action)
-                if self._table.view.overlay is Overlay.CHOICE:
-                    self._table.do(Do.BACK)
+                    self._table.do(Choose(CLAIM_KINDS.index(CLAIMS[word])))
+            else:
+                self._do(action_of(line, self._table.view))
             self._tell()
+
+    def _next_line(self) -> str | None:
+        """Take the next line: a move waits for our turn, and what is behind it waits too, unless a person types."""
+        for index, line in enumerate(self._lines):
+            if not self._is_early(line):
+                del self._lines[index]
+                return line
+            if not self._is_typed:
+                return None
+        return None
+
+    def _is_early(self, line: str) -> bool:
+        """Tell whether the line is a move that has to wait for our turn."""
+        word, view = clean(line, 20).lower(), self._table.view
+        is_asked = word in ("help", "repeat", *CLAIMS) or self._telling.answer(word, view, 0) is not None
+        is_move = not is_asked and isinstance(action_of(line, view), Move)
+        return is_move and not view.may_move and self._is_turn_to_come()
+
+    def _do(self, action: Action | str | None) -> None:
+        if isinstance(action, str):
+            self._write(action)
+        elif action is not None:
+            self._table.do(action)
+            if self._table.view.overlay is Overlay.CHOICE:
+                self._table.do(Do.BACK)
 
     def _is_turn_to_come(self) -> bool:
         match = self._table.view.match
@@ -131,12 +149,6 @@ class Plain:
             self._last = said
         for text in said:
             self._write(text)
-
-
-def _action(word: str) -> Action | None:
-    if word in ("", "help", "repeat", *_CLAIMS):
-        return None
-    return _WORDS.get(word) or Move(word)
 
 
 def read_lines(mailbox: asyncio.Queue[Mail]) -> None:

@@ -85,7 +85,8 @@ async def _play_plainly(options: Options, mine: Identity) -> Ending:
         connection = _connection(options, mine, mailbox, first_ms=_FIRST_MS, later_ms=_LATER_MS)
         table = Table(connection, _seek(options), _address(options), _opening(options))
         read_lines(mailbox)
-        await Plain(table, telling_of(options), writer_of(options)).play(mailbox)
+        plain = Plain(table, telling_of(options), writer_of(options), is_typed=sys.stdin.isatty())
+        await plain.play(mailbox)
     return _ending(table.view, options)
 
 

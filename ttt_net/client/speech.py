@@ -8,7 +8,7 @@ from itertools import islice
 
 from ttt_net.client import words
 from ttt_net.client.moves import layers_of
-from ttt_net.client.telling import CLAIM, NO, QUESTION, YES
+from ttt_net.client.telling import CLAIM, NO, QUESTION, YES, challenge
 from ttt_net.client.view import Link, Overlay, View
 from ttt_net.messages import PlayerInfo, Snapshot
 from ttt_net.text import clean
@@ -27,7 +27,7 @@ class Speech:
 
     help = (
         "Type a move, such as b2. To hear more: board, row 2, lines, moves, clock, repeat. "
-        "To act: draw, takeback, resign, claim, adjourn, rematch, new, decline, quit."
+        "To act: draw, takeback, resign, claim, adjourn, rematch, new, accept, decline, say and your words, mute, quit."
     )
 
     def name_of(self, player: PlayerInfo) -> str:
@@ -37,7 +37,7 @@ class Speech:
     def parts(self, view: View, *, is_shared: bool) -> dict[str, str]:
         """Return what can be said, without the board."""
         match = view.match
-        parts = {"link": _link(view), "notice": words.notice(view)}
+        parts = {"link": _link(view), "notice": words.notice(view), "challenge": challenge(view)}
         if match is not None:
             parts["players"] = _players(match, is_shared=is_shared)
             parts["offers"] = words.offers(match, YES, NO)

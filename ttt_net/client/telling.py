@@ -36,7 +36,10 @@ class Telling(Protocol):
 class Boards:
     """Tells with a board after every move."""
 
-    help = "Type a move (5, b2), or: board, draw, takeback, resign, claim, adjourn, rematch, new, decline, quit, help."
+    help = (
+        "Type a move (5, b2), or: board, draw, takeback, resign, claim, adjourn, rematch, new, accept, decline, "
+        "say WORDS, mute, quit, help."
+    )
 
     def __init__(self, glyphs: Glyphs) -> None:
         self._glyphs = glyphs
@@ -48,7 +51,7 @@ class Boards:
     def parts(self, view: View, *, is_shared: bool) -> dict[str, str]:
         """Return what can be said, the board among it."""
         match = view.match
-        parts = {"banner": words.banner(view), "notice": words.notice(view)}
+        parts = {"banner": words.banner(view), "notice": words.notice(view), "challenge": challenge(view)}
         if match is not None:
             parts["players"] = words.pairing(match)
             parts["board"] = self._board(view)
@@ -69,3 +72,9 @@ class Boards:
             return "There is no match yet."
         lines = draw_board(replace(view, cursor=-1, pending=None), _WIDTH, _HEIGHT, self._glyphs, _FORMS)
         return "\n".join(line.plain.rstrip() for line in lines) if lines else "The board is too large to print."
+
+
+def challenge(view: View) -> str:
+    """Return how to answer the challenge that waits for it."""
+    waiting = view.challenge
+    return f"Type accept to play {words.label_of(waiting.by)}, or decline." if waiting is not None else ""

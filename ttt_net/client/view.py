@@ -11,7 +11,7 @@ from types import MappingProxyType
 from ttt_net.client.events import Farewell
 from ttt_net.client.pages import Around, Entry, Kind, Page
 from ttt_net.client.trust import Trust
-from ttt_net.messages import Chatted, Play, PlayerInfo, Rated, Seek, Snapshot
+from ttt_net.messages import Challenged, Chatted, Play, PlayerInfo, Rated, Seek, Snapshot
 
 
 class Link(Enum):
@@ -133,9 +133,10 @@ class View:
         return replace(self, pages=(*self.pages[:-1], page))
 
     @property
-    def is_challenged(self) -> bool:
-        """Whether somebody waits for our answer to a challenge."""
-        return any(self.you is None or each.challenge.by.name != self.you.name for each in self.around.challenges)
+    def challenge(self) -> Challenged | None:
+        """The oldest challenge that waits for our answer."""
+        challenges = (each.challenge for each in self.around.challenges)
+        return next((each for each in challenges if self.you is None or each.by.name != self.you.name), None)
 
     @property
     def is_live(self) -> bool:
