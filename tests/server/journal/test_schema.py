@@ -9,10 +9,9 @@ import pytest
 
 from ttt_net.errors import ConfigurationError
 from ttt_net.messages import PlayerInfo, Started
-from ttt_net.server.journal import Database, open_readonly, read_match
-from ttt_net.server.journal import schema as steps
+from ttt_net.server.journal import Database, open_readonly, read_match, steps
 from ttt_net.server.journal.backup import check
-from ttt_net.server.journal.schema import SCHEMA_VERSION
+from ttt_net.server.journal.schema import SCHEMA_VERSION, migrate
 
 VERSION_1 = """
 CREATE TABLE players (
@@ -152,8 +151,7 @@ def test_a_file_of_every_earlier_version_comes_to_the_same_and_every_match_plays
     between.write_bytes(old.read_bytes())
     with monkeypatch.context() as program, closing(sqlite3.connect(between, isolation_level=None)) as connection:
         program.setattr(steps, "STEPS", steps.STEPS[:version])
-        program.setattr(steps, "SCHEMA_VERSION", version)
-        steps.migrate(connection, between)
+        migrate(connection, between)
     assert rows(between, "PRAGMA user_version") == [(version,)]
     for path in (old, between):
         update(path)

@@ -1,0 +1,13 @@
+"""How a step runs its statements."""
+
+import sqlite3
+
+
+def run(connection: sqlite3.Connection, script: str) -> None:
+    """Run the statements of a script one by one: `executescript` would commit first."""
+    pending = ""
+    for line in script.splitlines(keepends=True):
+        pending += line
+        if sqlite3.complete_statement(pending):
+            connection.execute(pending)
+            pending = ""
