@@ -366,7 +366,8 @@ class Table:
         while self._waiting:
             session, request = self._waiting.popleft()
             session.refuse(request.id, refusal)
-        self._read_later()
+        if self.audience:
+            self._read_later()
 
     def _settle(self) -> None:
         """Serve what waits; when there is nothing, and nobody hears the match, let go of it."""
