@@ -2,15 +2,16 @@
 
 import asyncio
 import random
+import ssl
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from tests.server.encrypted_peer import Authority, EncryptedPeer
 from tests.server.peer import Peer, RawPeer
 from ttt_net.server.addresses import listen
-from ttt_net.server.certificate import Certificate
 from ttt_net.server.configuration import Configuration
 from ttt_net.server.connection import Connection
 from ttt_net.server.hub import Hub
@@ -38,23 +39,36 @@ class Clock:
 class Server:
     """What a test may do with a running server, and what it may look at."""
 
-    def __init__(self, hub: Hub, clock: Clock, database: Database, port: int) -> None:
+    def __init__(
+        self, hub: Hub, clock: Clock, database: Database, port: int, trusting: ssl.SSLContext | None = None
+    ) -> None:
         self.hub = hub
         self.clock = clock
         self.database = database
         self.port = port
-        self.url = f"ws://127.0.0.1:{port}"
+        self.url = f"{'wss' if trusting else 'ws'}://127.0.0.1:{port}"
+        self._trusting = trusting
         self._polite: list[RawPeer] = []
         self._stubborn: list[RawPeer] = []
 
     async def connect(self) -> Peer:
         """Return a client that has not said hello yet."""
-        return await Peer.connect(self.url)
+        return await Peer.connect(self.url, self._trusting)
 
     async def raw(self) -> RawPeer:
-        """Return a bare TCP connection, which hangs up before the server ends."""
+        """Return a bare connection, over TLS if the server has it, which hangs up before the server ends."""
+        self._polite.append(await self._bare())
+        return self._polite[-1]
+
+    async def plain(self) -> RawPeer:
+        """Return a bare TCP connection to a server that expects TLS."""
         self._polite.append(await RawPeer.connect(self.port))
         return self._polite[-1]
+
+    async def _bare(self) -> RawPeer:
+        if self._trusting:
+            return await EncryptedPeer.start(self.port, self._trusting)
+        return await RawPeer.connect(self.port)
 
     async def stalled(self, name: str) -> RawPeer:
         """Return a player over a bare connection with a small buffer, who does not read even when the server ends."""
@@ -140,7 +154,7 @@ class Server:
 
     async def until_empty(self) -> None:
         """Wait until nobody is connected, nor waits to be: connections are accepted in their order."""
-        last = await RawPeer.connect(self.port)
+        last = await self._bare()
         await last.send(b"GET /healthz HTTP/1.1\r\n\r\n")
         assert await last.status() == 200
         last.close()
@@ -160,16 +174,17 @@ async def running(
     limits: Limits | None = None,
     seed: int = 1,
     configuration: Configuration | None = None,
-    certificate: Certificate | None = None,
+    authority: Authority | None = None,
 ) -> AsyncIterator[Server]:
-    """Run a server inside the block; two on the same folder one after the other are a restart."""
+    """Run a server inside the block, with TLS if there is an authority; two in one folder in turn are a restart."""
     settings = replace(configuration or Configuration(name="test"), limits=limits or Limits())
     with listen("127.0.0.1", 0) as listening:
         database = Database(folder / JOURNAL_FILE)
         try:
             clock = Clock()
             hub = Hub(Journal(database), settings, clock, random.Random(seed))
-            with closing(Server(hub, clock, database, listening.getsockname()[1])) as server:
+            certificate, trusting = (authority.certificate, authority.trusting()) if authority else (None, None)
+            with closing(Server(hub, clock, database, listening.getsockname()[1], trusting)) as server:
                 async with serving(hub, database, listening, certificate), asyncio.timeout(PATIENCE_S):
                     yield server
                     server.hang_up()

@@ -27,20 +27,13 @@ FAST = Limits(messages=Rate(1_000_000))
 async def encrypted(folder: Path, limits: Limits | None = None) -> AsyncIterator[tuple[Server, Authority]]:
     """Run a server with a certificate of a test's own authority."""
     authority = Authority(folder)
-    async with running(folder / "data", limits, certificate=authority.certificate) as server:
-        server.url = f"wss://127.0.0.1:{server.port}"
+    async with running(folder / "data", limits, authority=authority) as server:
         yield server, authority
 
 
-async def join(server: Server, authority: Authority, name: str) -> Peer:
-    peer = await Peer.connect(server.url, authority.trusting())
-    await peer.hello(name=name)
-    return peer
-
-
 async def test_a_match_is_played_over_tls(tmp_path: Path) -> None:
-    async with encrypted(tmp_path) as (server, authority):
-        one, other = await join(server, authority, "Ann"), await join(server, authority, "Bob")
+    async with encrypted(tmp_path) as (server, _):
+        one, other = await server.join("Ann"), await server.join("Bob")
         first, second, match = await server.match(one, other)
         await first.play(match, (first, 0), (second, 3), (first, 1), (second, 4), (first, 2))
         assert (await second.hear("ended", match=match))["winner"] == 0
@@ -58,11 +51,11 @@ async def test_a_client_that_does_not_know_the_authority_stays_away(tmp_path: Pa
 
 async def test_a_certificate_that_is_read_again_is_for_those_who_come_and_the_others_stay(tmp_path: Path) -> None:
     async with encrypted(tmp_path) as (server, authority):
-        ann = await join(server, authority, "Ann")
+        ann = await server.join("Ann")
         old = authority.certificate.fingerprint
         authority.renew()
         assert authority.certificate.reload()
-        bob = await join(server, authority, "Bob")
+        bob = await server.join("Bob")
         assert [shown(peer) == old for peer in (ann, bob)] == [True, False]
         assert shown(bob) == authority.certificate.fingerprint
         await ann.ok("ping")
@@ -76,7 +69,7 @@ async def test_a_certificate_that_is_no_good_leaves_the_one_that_there_is(
         authority.key.write_text("not a key")
         assert not authority.certificate.reload()
         assert "the certificate in use stays" in caplog.text
-        assert shown(await join(server, authority, "Ann")) == old
+        assert shown(await server.join("Ann")) == old
 
 
 def shown(peer: Peer) -> str:
@@ -89,7 +82,7 @@ def shown(peer: Peer) -> str:
 
 async def test_a_handshake_of_tls_that_is_silent_drips_or_never_ends_is_cut(tmp_path: Path) -> None:
     async with encrypted(tmp_path) as (server, _):
-        silent, dripping, endless = [await server.raw() for _ in range(3)]
+        silent, dripping, endless = [await server.plain() for _ in range(3)]
         await until(lambda: len(server.connections) == 3)
         await dripping.send(b"\x16\x03\x01\x02")
         # A record that says it is a ClientHello of 65,535 bytes, and more records of it than a handshake may have.
@@ -113,14 +106,14 @@ async def test_tls_without_an_opening_of_websocket_is_cut_in_time_too(tmp_path: 
 
 async def test_connections_count_before_the_handshake_of_tls(tmp_path: Path) -> None:
     async with encrypted(tmp_path, Limits(unmetered=(), max_per_address=2)) as (server, _):
-        peers = [await server.raw() for _ in range(20)]
+        peers = [await server.plain() for _ in range(20)]
         await until(lambda: server.hub.meters.endings["address"] == 10)
         assert await peers[-1].read_to_end() == b""
 
 
 async def test_plain_http_hears_that_the_port_speaks_tls(tmp_path: Path) -> None:
     async with encrypted(tmp_path) as (server, _):
-        peer = await server.raw()
+        peer = await server.plain()
         await peer.send(HANDSHAKE)
         answer = await peer.read_to_end()
         assert answer.startswith(b"HTTP/1.1 400 ")
@@ -129,13 +122,13 @@ async def test_plain_http_hears_that_the_port_speaks_tls(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("sent", [b"\0" * 100, b"\x16\x03\x01\x00\x05hello", b"SSH-2.0-x\r\n"])
 async def test_rubbish_ends_the_connection_and_nothing_else(tmp_path: Path, sent: bytes) -> None:
-    async with encrypted(tmp_path) as (server, authority):
-        peer = await server.raw()
+    async with encrypted(tmp_path) as (server, _):
+        peer = await server.plain()
         await peer.send(sent)
         await peer.read_to_end()
         peer.close()
         await until(lambda: not server.connections)
-        await join(server, authority, "Ann")
+        await server.join("Ann")
 
 
 async def test_bytes_that_do_not_decrypt_end_the_connection(tmp_path: Path) -> None:
@@ -211,7 +204,7 @@ async def test_pings_without_reading_the_pongs_do_not_fill_the_memory(tmp_path: 
                 most = max(most, held(connection))
         assert most <= 2 * 65_536 + 262_144, "one read of the event loop on top"
         peer.close()
-        await join(server, authority, "Ann")
+        await server.join("Ann")
 
 
 async def test_twenty_stopped_readers_do_not_keep_the_server_from_ending(tmp_path: Path) -> None:
@@ -219,7 +212,7 @@ async def test_twenty_stopped_readers_do_not_keep_the_server_from_ending(tmp_pat
     async with asyncio.timeout(15):
         async with encrypted(tmp_path, FAST) as (server, authority):
             peers += [(await stalled(server, authority, f"Mallory-{number}"))[0] for number in range(20)]
-            ann = await join(server, authority, "Ann")
+            ann = await server.join("Ann")
     assert await ann.close_code() == 1012
     assert server.connections == set()
     for peer in peers:
