@@ -32,6 +32,8 @@ from ttt_net.games.notation import read_start
 Command = wire.Play | wire.Resign | wire.Abort | wire.Offer | wire.Decline | wire.Claim
 """What can be asked of a match."""
 
+_MOVING = wire.Played | wire.Tookback
+"""The facts that change the position."""
 OPENING_PLIES = 2
 """Until both have moved once, nobody is charged time and either may abort."""
 MAX_TAKEBACKS = 50
@@ -64,6 +66,8 @@ class Match:
         self.moves: list[tuple[Side, int]] = []
         self._before: list[Any] = []
         """The position before each move, for taking it back."""
+        self._foreseen: tuple[int, Any] | None = None
+        """A move that was decided in this position, and the position after it."""
         self._takebacks = 0
         self.absences = Absences(started.time)
 
@@ -130,8 +134,9 @@ class Match:
         assert fact.seq == self.seq + 1, f"fact {fact.seq} after {self.seq}"
         match fact:
             case wire.Played():
+                after = self._after(fact.move)
                 self._before.append(self.state)
-                self.state = self.game.result(self.state, fact.move)
+                self.state = after
                 self.moves.append((fact.side, fact.move))
                 if self.clock:
                     self.clock = self.clock.pressed(fact.side, fact.at_ms, fact.refunded_ms)
@@ -162,7 +167,14 @@ class Match:
                 raise AssertionError("a match starts once")
         self.facts.append(fact)
 
-    def _moved_on(self, fact: wire.Played | wire.Tookback) -> None:
+    def _after(self, move: int) -> Any:  # noqa: ANN401 - of any game
+        """Return the position after a move in this one; a move is decided, and then applied, at the cost of once."""
+        if self._foreseen is None or self._foreseen[0] != move:
+            self._foreseen = move, self.game.result(self.state, move)
+        return self._foreseen[1]
+
+    def _moved_on(self, fact: _MOVING) -> None:
+        self._foreseen = None
         self._set_clock(fact.clock, fact.at_ms)
         self.is_adjourned = False
         self.offers.clear()
@@ -188,7 +200,7 @@ class Match:
 
     def told(self, fact: wire.Fact) -> wire.Fact:
         """Return the newest fact as it is told: a move carries the position that came of it."""
-        return restruct(fact, position=self.position()) if isinstance(fact, wire.Played | wire.Tookback) else fact
+        return restruct(fact, position=self.position()) if isinstance(fact, _MOVING) else fact
 
     def tail(self, after_seq: int) -> list[wire.Fact]:
         """Return the facts after number `after_seq`, as they were told."""
@@ -291,7 +303,7 @@ class Match:
         if side != self.to_move:
             raise Refusal(Code.NOT_YOUR_TURN, f"it is {self.players[1 - side].name}'s turn")
         self._must_not_wait_for(1 - side)
-        after = self.game.result(self.state, command.move)
+        after = self._after(command.move)
         outcome = self.game.outcome(after)
         refund_ms = self.clock.refund_ms(side, now_ms, lag_ms) if self.clock else 0
         clock = self.clock and self.clock.pressed(side, now_ms, refund_ms)

@@ -78,6 +78,8 @@ class Audience:
     def tell_watchers(self, frames: bytes, hears: Callable[[Session], bool] = _everybody) -> None:
         """Tell those who watch now: the first of them at once, unless somebody has older things to hear yet."""
         self._told += 1
+        if not self._watchers:
+            return
         hearers = deque(session for session, _ in self._watchers.values() if hears(session))
         if hearers:
             self._queue.append((self._told, frames, hearers))

@@ -78,6 +78,7 @@ class Connection(asyncio.Protocol):
         "_transport",
         "_unsent",
         "address",
+        "is_open",
         "lag_ms",
         "metered_as",
         "opened_s",
@@ -103,6 +104,8 @@ class Connection(asyncio.Protocol):
         """How long a message and its answer are on the network, as pings measure it."""
         self.opened_s = self._heard_s = loop.time()
         self._bucket = Bucket(hub.limits.messages, hub.now_ms())
+        self.is_open = False
+        """Whether what is sent now may still be heard."""
         self.address = ""
         """The address that the client has; behind a proxy, once it has said so."""
         self.metered_as: str | None = None
@@ -157,27 +160,28 @@ class Connection(asyncio.Protocol):
     def _advance(self, data: bytes) -> None:
         self._is_aligned = self._is_aligned and ends_with_frame(data)
         self._protocol.receive_data(data)
+        self.is_open = self.is_open and self._protocol.state is State.OPEN  # it may have been a farewell
         for event in self._protocol.events_received():
             if self._closing_since_s is not None:
                 break
             if isinstance(event, Request):
                 answer = self._hub.answer_http(self, event, self._protocol)
                 self._protocol.send_response(answer or self._protocol.accept(event))
-                self._is_aligned = True
+                self._is_aligned = self.is_open = self._closing_since_s is None and self._protocol.state is State.OPEN
             elif isinstance(event, Frame):
                 self._take(event)
         self._flush()
 
     def eof_received(self) -> None:
         """Close our side too."""
-        self._closing_since_s = self._closing_since_s or self._loop.time()
+        self._begin_to_close()
         self._protocol.receive_eof()
         self._flush()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Tell the hub, and break the reference cycles, so that no collection of garbage is needed for this one."""
         self._hub.closed(self)
-        self._closing_since_s = self._closing_since_s or self._loop.time()
+        self._begin_to_close()
         self._protocol.parser.close()
         del self._protocol.parser
 
@@ -191,11 +195,6 @@ class Connection(asyncio.Protocol):
         self._unsent = 0
 
     # What the hub tells us.
-
-    @property
-    def is_open(self) -> bool:
-        """Whether what is sent now may still be heard."""
-        return self._closing_since_s is None and self._protocol.state is State.OPEN
 
     @property
     def unsent_bytes(self) -> int:
@@ -262,7 +261,7 @@ class Connection(asyncio.Protocol):
 
     def abort(self) -> None:
         """Drop the socket and all that was waiting to be sent."""
-        self._closing_since_s = self._closing_since_s or self._loop.time()
+        self._begin_to_close()
         self._transport.abort()
 
     def tick(self, now_s: float) -> None:
@@ -340,4 +339,8 @@ class Connection(asyncio.Protocol):
         if self._transport.get_write_buffer_size() > self._hub.limits.unsent_bytes:
             self.evict("unread_pongs")
         if self._closing_since_s is None and self._protocol.close_expected():
-            self._closing_since_s = self._loop.time()
+            self._begin_to_close()
+
+    def _begin_to_close(self) -> None:
+        self.is_open = False
+        self._closing_since_s = self._closing_since_s or self._loop.time()

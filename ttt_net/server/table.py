@@ -8,6 +8,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import Protocol as Interface
 
 from msgspec.structs import replace as restruct
@@ -49,7 +50,10 @@ MAX_HEARD = 50
 _RETRY_S = 1.0
 """How long after a failure of the disk the match is read again."""
 
-Request = Command | Resume | Watch | Unwatch
+_Asked = tuple[Session, int]
+"""Who asked for something, and the id of his request."""
+_Onlooking = Watch | Unwatch
+Request = Command | Resume | _Onlooking
 
 
 class Owner(Interface):
@@ -163,7 +167,7 @@ class Table:
     def _admit(self, session: Session, request: Request) -> None:
         """Turn away strangers, so that none can keep the players waiting, and whoever asks too much at once."""
         is_player = self._side(session) is not None
-        if self.seats is not None and not is_player and not isinstance(request, Watch | Unwatch):
+        if self.seats is not None and not is_player and not isinstance(request, _Onlooking):
             raise Refusal(Code.NOT_SEATED, f"you are not a player of match {self.id}; nothing was changed")
         if not self._waiting:
             return
@@ -205,15 +209,16 @@ class Table:
             if isinstance(request, Resume):
                 self._resume(match, session, request)
                 return
-            if isinstance(request, Watch | Unwatch):
+            if isinstance(request, _Onlooking):
                 self._watch(match, session, request)
                 return
-            flag = match.flag(self._owner.now_ms())
+            now_ms = self._owner.now_ms()
+            flag = match.flag(now_ms)
             if flag:
                 self._waiting.appendleft((session, request))
                 self._commit(match, flag, None)
                 return
-            facts = match.decide(self._side(session), request, self._owner.now_ms(), session.connection.lag_ms)
+            facts = match.decide(self._side(session), request, now_ms, session.connection.lag_ms)
             if facts and isinstance(facts[-1], Rematched):
                 self._owner.may_rematch(self)
         except Refusal as refusal:
@@ -242,7 +247,7 @@ class Table:
         if is_new:
             self._tell_presence(session.player, online=True)
 
-    def _watch(self, match: Match, session: Session, request: Watch | Unwatch) -> None:
+    def _watch(self, match: Match, session: Session, request: _Onlooking) -> None:
         """Let somebody who does not play hear the match, or hear no more of it."""
         if self._side(session) is not None:
             raise Refusal(Code.NOT_WATCHING, "you play in this match; say resume to see it")
@@ -278,49 +283,62 @@ class Table:
 
     # Facts.
 
-    def _commit(self, match: Match, facts: list[Fact], asked: tuple[Session, int] | None) -> None:
+    def _commit(self, match: Match, facts: list[Fact], asked: _Asked | None) -> None:
         self._is_busy = True
-        since_s = time.perf_counter()
-        next_match = match.rematch(self._owner.now_ms()) if isinstance(facts[-1], Rematched) else None
-        release = None
-        if next_match:
-            next_match = restruct(next_match, players=self._owner.players_of(next_match, self._next_seats()))
-            release = self._owner.reserve(self._next_seats())
+        if isinstance(facts[-1], Rematched):
+            self._commit_rematch(match, facts, asked)
+        else:
+            self._owner.journal.append(facts, partial(self._written, match, facts, asked, time.perf_counter()))
+
+    def _commit_rematch(self, match: Match, facts: list[Fact], asked: _Asked | None) -> None:
+        """Write down the last fact of this match and the first of the next, both or neither."""
+        now_ms, seats = self._owner.now_ms(), self._next_seats()
+        started = match.rematch(now_ms)
+        started = restruct(started, players=self._owner.players_of(started, seats))
+        release = self._owner.reserve(seats)
 
         def done(written: StorageError | Changes | None) -> None:
-            self._is_busy = False
-            if release:
-                release()
+            release()
+            self._written(match, facts, asked, time.perf_counter(), written)
             if not isinstance(written, StorageError):
-                self._apply(match, facts, asked)
-                if written:
-                    self._tell_ratings(written)
-                if isinstance(facts[0], Played):
-                    self._owner.meters.moves += 1
-                    self._owner.meters.move_s.observe(time.perf_counter() - since_s)
-                if next_match:
-                    self._owner.rematched(self, next_match)
-            else:
-                self._fail(asked)
-            self._settle()
+                self._owner.rematched(self, started)
 
-        if next_match:
-            self._owner.journal.append([*facts, next_match], done, self._next_seats())
+        self._owner.journal.append([*facts, started], done, seats)
+
+    def _written(
+        self,
+        match: Match,
+        facts: list[Fact],
+        asked: _Asked | None,
+        since_s: float,
+        written: StorageError | Changes | None,
+    ) -> None:
+        """Apply and tell what is in the journal now, or refuse it; then go on."""
+        self._is_busy = False
+        if isinstance(written, StorageError):
+            self._fail(asked)
         else:
-            self._owner.journal.append(facts, done)
+            self._apply(match, facts, asked)
+            if written:
+                self._tell_ratings(written)
+            if isinstance(facts[0], Played):
+                self._owner.meters.moves += 1
+                self._owner.meters.move_s.observe(time.perf_counter() - since_s)
+        self._settle()
 
     def _next_seats(self) -> tuple[PlayerId, PlayerId]:
         assert self.seats is not None
         return self.seats[1], self.seats[0]
 
-    def _apply(self, match: Match, facts: list[Fact], asked: tuple[Session, int] | None) -> None:
+    def _apply(self, match: Match, facts: list[Fact], asked: _Asked | None) -> None:
         told = b""
         for fact in facts:
             match.evolve(fact)
             told += frame(encode(match.told(fact)))
         asker, answer = (asked[0], frame(encode(Ok(asked[1])))) if asked else (None, b"")
         self.audience.tell(told, asker, answer)
-        self._mind_clock(match, self._owner.now_ms())
+        if match.clock:
+            self._mind_clock(match, self._owner.now_ms())
         self._owner.changed(self, slightly=True)
         if isinstance(facts[-1], Ended):
             self._owner.ended(self)
@@ -329,7 +347,7 @@ class Table:
         self.audience.tell(frame(encode(Rated(self.id, ratings))))
         self._owner.rated(self, ratings)
 
-    def _fail(self, asked: tuple[Session, int] | None) -> None:
+    def _fail(self, asked: _Asked | None) -> None:
         """Refuse, and forget the copy in memory: whether or not the write reached the disk, the journal knows."""
         if asked:
             reason = "the server cannot write to its disk; your request was not carried out, and the match is safe"
@@ -411,8 +429,6 @@ class Table:
 
     def _mind_clock(self, match: Match, now_ms: int) -> None:
         """Let time run while a player is here, and look again when the running side's will be used up."""
-        if match.clock is None:
-            return
         self._stop_flag()
         if any(self._present()):
             match.run_clock(now_ms)
