@@ -38,6 +38,8 @@ KEY_MASK = U((1 << KEY_BITS) - 1)
 SIX_BITS = U(63)
 MIRROR_BELOW = 14
 """With so many stones a position no longer comes up together with its mirror image often enough to look for it."""
+PROBE_BELOW = 28
+"""With fewer stones the table is asked about every move before one is searched; later that costs more than it saves."""
 OFFSET = 32
 """What is added to a score so that it is stored as six bits without a sign."""
 
@@ -143,11 +145,50 @@ def mirrored(key):
 
 
 @njit(inline="always")
-def remember(block, key, tag, lower, upper, nodes_before):
+def place_of(key, block):
+    """Return where the bucket of a key is, and the tag that tells it from the others there."""
+    key = (key * SPREAD) & KEY_MASK
+    log = peek(block, LOG)
+    return TABLE + 2 * types.int64(key >> (U(KEY_BITS) - log)), key & ((ONE << (U(KEY_BITS) - log)) - ONE)
+
+
+@njit(inline="always")
+def recall(block, slot, tag):
+    """Return the word that is kept for a tag in a bucket, or 0, which knows no bounds."""
+    first, second = peek(block, slot), peek(block, slot + 1)
+    other = second if (second >> U(18)) == tag else ZERO
+    return first if (first >> U(18)) == tag else other
+
+
+@njit(inline="always")
+def best_known(other, taken, moves, block):
+    """Return what one of the moves is worth at least, by what the table has of the positions after them."""
+    best = -OFFSET
+    for column in range(WIDTH):
+        move = moves & (COLUMN << U(column * 7))
+        if move != ZERO:
+            slot, tag = place_of(other | ((taken | move) + BOTTOM), block)
+            best = max(best, -upper_of(recall(block, slot, tag)))
+    return best
+
+
+@njit(inline="always")
+def lower_of(word):
+    """Return the lower bound that a word of the table has."""
+    return types.int64((word >> U(6)) & SIX_BITS) - OFFSET
+
+
+@njit(inline="always")
+def upper_of(word):
+    """Return the upper bound that a word of the table has."""
+    return OFFSET - 1 - types.int64(word & SIX_BITS)
+
+
+@njit(inline="always")
+def remember(block, slot, tag, lower, upper, nodes_before):
     """Keep both bounds of a position; of two in a bucket the one that cost less is overwritten."""
     work = U(63) - leading_zeros(peek(block, NODES) - nodes_before + ONE)
     word = (tag << U(18)) | (work << U(12)) | (U(lower + OFFSET) << U(6)) | U(OFFSET - 1 - upper)
-    slot = TABLE + 2 * types.int64(key >> (U(KEY_BITS) - peek(block, LOG)))
     first = peek(block, slot)
     if (first >> U(18)) == tag or work >= ((first >> U(12)) & SIX_BITS):
         poke(block, slot, word)
@@ -192,11 +233,8 @@ def search(own, taken, threats, stones, alpha, beta, block):
     key = own | (taken + BOTTOM)
     if stones < MIRROR_BELOW:
         key = min(key, mirrored(key))
-    key = (key * SPREAD) & KEY_MASK
-    log = peek(block, LOG)
-    slot = TABLE + 2 * types.int64(key >> (U(KEY_BITS) - log))
-    tag = key & ((ONE << (U(KEY_BITS) - log)) - ONE)
-    entry, second = peek(block, slot), peek(block, slot + 1)
+    slot, tag = place_of(key, block)
+    known = recall(block, slot, tag)
     at = MOVES + 16 * stones
     if weigh_moves(own, taken, threats, moves, block, at):
         return (41 - stones) // 2
@@ -205,15 +243,14 @@ def search(own, taken, threats, stones, alpha, beta, block):
         beta = min(beta, follow_up_bound(own, taken, (taken + BOTTOM) & BOARD))
         if alpha >= beta:
             return beta
-    lower, upper = -OFFSET, OFFSET - 1
-    if (entry >> U(18)) != tag:
-        entry = second
-    if (entry >> U(18)) == tag:
-        lower = types.int64((entry >> U(6)) & SIX_BITS) - OFFSET
-        upper = OFFSET - 1 - types.int64(entry & SIX_BITS)
-        alpha, beta = max(alpha, lower), min(beta, upper)
-        if alpha >= beta:
-            return lower if lower >= beta else upper
+    lower, upper = lower_of(known), upper_of(known)
+    alpha, beta = max(alpha, lower), min(beta, upper)
+    if alpha >= beta:
+        return lower if lower >= beta else upper
+    if MIRROR_BELOW <= stones < PROBE_BELOW:
+        at_least = best_known(other, taken, moves, block)
+        if at_least >= beta:
+            return at_least
 
     best = -OFFSET
     floor = alpha
@@ -239,7 +276,7 @@ def search(own, taken, threats, stones, alpha, beta, block):
         lower = max(lower, best)
     if best < beta:
         upper = min(upper, best)
-    remember(block, key, tag, lower, upper, nodes)
+    remember(block, slot, tag, lower, upper, nodes)
     return best
 
 
