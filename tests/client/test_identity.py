@@ -41,6 +41,25 @@ def test_a_token_is_kept_for_a_server_and_a_name() -> None:
     again.release()
 
 
+def test_a_server_of_our_own_is_known_by_its_journal_whatever_its_port() -> None:
+    def hosted(server: str, journal: str = "/data") -> identity.Identity:
+        mine = identity.take(server, "Ann", journal)
+        assert mine is not None
+        mine.release()
+        return mine
+
+    hosted("localhost:8765").keep_token("secret")
+    assert identity.is_known("localhost:9000", "Ann", "/data")
+    assert hosted("localhost:9000").token() == "secret"
+    guest = taken("Ann", "localhost:9000")
+    assert guest.token() == "secret", "and without --host it is the same server"
+    guest.release()
+    hosted("localhost:9000", "/other").keep_token("another")
+    assert hosted("localhost:9000").token() == "secret", "the journal says more than the port"
+    hosted("localhost:9000").drop_token()
+    assert hosted("localhost:9000").token() is None
+
+
 def test_nobody_else_can_read_what_is_kept(home: Path) -> None:
     mine = taken("Ann")
     mine.keep_token("secret")

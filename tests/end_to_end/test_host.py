@@ -1,5 +1,6 @@
 """`client.py --host`: a server and a client in one go."""
 
+import json
 import re
 import signal
 from pathlib import Path
@@ -33,6 +34,20 @@ def test_it_serves_friends_ends_with_its_client_and_keeps_the_match(start: Start
     again = start("--host", "--port", found[1], "--plain", "--name", "Ann")
     heard_until(again, "Your unfinished match goes on.")
     heard_until(friend, "Connected again")
+
+
+def test_the_host_keeps_her_name_when_the_port_is_another(
+    start: Start, environment: dict[str, str], tmp_path: Path
+) -> None:
+    def name_of_host() -> str:
+        host = start("--host", "--port", "0", "--json", "--name", "Ann")
+        welcome = json.loads(heard_until(host, '"type":"welcome"').splitlines()[-1])
+        host.communicate("quit\n", timeout=PATIENCE_S)
+        return str(welcome["you"]["name"])
+
+    assert [name_of_host(), name_of_host()] == ["Ann", "Ann"]
+    environment["TTT_NET_DATA"] = str(tmp_path / "other")
+    assert name_of_host() == "Ann", "elsewhere nobody has the name"
 
 
 def test_a_port_that_is_taken_is_one_line(start: Start) -> None:

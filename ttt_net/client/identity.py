@@ -44,31 +44,37 @@ def numbered(name: str) -> Iterator[str]:
 
 
 class Identity:
-    """A name on one server, locked for this process until `release`."""
+    """A name on one server, locked for this process until `release`.
 
-    def __init__(self, folder: Path, server: str, name: str, lock: IO[bytes] | None) -> None:
+    A server of our own goes by its `journal` as well, which stays the same when its port does not.
+    """
+
+    def __init__(
+        self, folder: Path, server: str, name: str, lock: IO[bytes] | None, journal: str | None = None
+    ) -> None:
         self.name = name
-        self._server = server
-        self._path = folder / f"{_stem(server, name)}.json"
+        self._paths = {known: folder / f"{_stem(known, name)}.json" for known in (journal, server) if known}
         self._lock = lock
 
     def token(self) -> str | None:
         """Return the token that the server gave to this name, if it is kept here."""
-        with suppress(OSError, ValueError):
-            kept = json.loads(self._path.read_text(encoding="utf-8"))
-            token = kept.get("token") if isinstance(kept, dict) else None
-            return token if isinstance(token, str) and 0 < len(token) <= 80 else None
-        return None
+        tokens = [_token_in(path) for path in self._paths.values()]
+        token = next(filter(None, tokens), None)
+        if token is not None and any(kept != token for kept in tokens):
+            self.keep_token(token)
+        return token
 
     def keep_token(self, token: str) -> None:
         """Write the token down; a disk that refuses means only that the next start is a new player."""
         with suppress(OSError):
-            write_private(self._path, json.dumps({"server": self._server, "name": self.name, "token": token}))
+            for server, path in self._paths.items():
+                write_private(path, json.dumps({"server": server, "name": self.name, "token": token}))
 
     def drop_token(self) -> None:
         """Forget the token."""
         with suppress(OSError):
-            self._path.unlink(missing_ok=True)
+            for path in self._paths.values():
+                path.unlink(missing_ok=True)
 
     def release(self) -> None:
         """Let another process have this identity."""
@@ -76,12 +82,20 @@ class Identity:
             self._lock.close()
 
 
-def is_known(server: str, name: str) -> bool:
+def _token_in(path: Path) -> str | None:
+    with suppress(OSError, ValueError):
+        kept = json.loads(path.read_text(encoding="utf-8"))
+        token = kept.get("token") if isinstance(kept, dict) else None
+        return token if isinstance(token, str) and 0 < len(token) <= 80 else None
+    return None
+
+
+def is_known(server: str, name: str, journal: str | None = None) -> bool:
     """Tell whether that server gave us a token for that name."""
-    return Identity(home(), server, name, None).token() is not None
+    return Identity(home(), server, name, None, journal).token() is not None
 
 
-def take(server: str, name: str) -> Identity | None:
+def take(server: str, name: str, journal: str | None = None) -> Identity | None:
     """Return the identity of that name on that server, or None while another process plays under it."""
     folder = home()
     lock: IO[bytes] | None = None
@@ -94,13 +108,13 @@ def take(server: str, name: str) -> Identity | None:
             except BlockingIOError:
                 lock.close()
                 return None
-    return Identity(folder, server, name, lock)
+    return Identity(folder, server, name, lock, journal)
 
 
-def take_numbered(server: str, name: str, taken: frozenset[str] = frozenset()) -> Identity:
+def take_numbered(server: str, name: str, taken: frozenset[str] = frozenset(), journal: str | None = None) -> Identity:
     """Return the first of `name`, `name-2`, ... that is not in `taken` and that no other process has, as ours."""
     for candidate in numbered(name):
-        identity = take(server, candidate) if candidate not in taken else None
+        identity = take(server, candidate, journal) if candidate not in taken else None
         if identity is not None:
             return identity
     raise AssertionError("a thousand clients of one name on one machine")

@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ttt_net.client import identity
 from ttt_net.client.events import Parting
@@ -37,8 +37,15 @@ CRASH_FILE = "crash.txt"
 _RENAME = (Code.NAME_TAKEN, Code.BAD_NAME)
 
 
-Serve = Callable[[Options], AbstractContextManager[str]]
-"""Runs a server of our own for as long as the context lasts, and gives its address."""
+class Served(NamedTuple):
+    """A server of our own: its address, and where its journal is, if that outlives it."""
+
+    url: str
+    journal: str | None = None
+
+
+Serve = Callable[[Options], AbstractContextManager[Served]]
+"""Runs a server of our own for as long as the context lasts."""
 
 
 def main(argv: Sequence[str] | None, serve: Serve) -> int:
@@ -57,8 +64,8 @@ def main(argv: Sequence[str] | None, serve: Serve) -> int:
         if options.local is not None:
             return _play_locally(options, serve)
         if options.is_hosting:
-            with serve(options) as url:
-                return _run(replace(options, url=url, is_address_given=True))
+            with serve(options) as served:
+                return _run(replace(options, url=served.url, journal=served.journal, is_address_given=True))
         return _run(options)
     except ConfigurationError as error:
         _complain(str(error))
@@ -117,7 +124,7 @@ def _play_locally(options: Options, serve: Serve) -> int:
         from ttt_net.client.local import check_strategies, local_session  # after the first picture, as is the server
 
         check_strategies(options)
-        ending = local_session(replace(options, url=server.enter_context(serve(options))), screen)
+        ending = local_session(replace(options, url=server.enter_context(serve(options)).url), screen)
     return _report(options, ending)
 
 
@@ -206,7 +213,7 @@ def _first_name(options: Options) -> str:
 
 def _fitting(options: Options, name: str) -> str:
     """Return the name, or the nearest that may be taken; one that belongs to us on that server already stays."""
-    if identity.is_known(options.server, name):
+    if identity.is_known(options.server, name, options.journal):
         return name
     fitting = fitting_name(name)
     if fitting is None:
@@ -219,12 +226,12 @@ def _fitting(options: Options, name: str) -> str:
 def _identity_for(options: Options, name: str, taken: frozenset[str]) -> identity.Identity:
     """Return an identity that no other running client has: a person is asked for a name, all others count up."""
     if not _may_ask(options):
-        return identity.take_numbered(options.server, name, taken)
+        return identity.take_numbered(options.server, name, taken, options.journal)
     while True:
-        mine = identity.take(options.server, name)
+        mine = identity.take(options.server, name, options.journal)
         if mine is not None:
             return mine
-        free = identity.take_numbered(options.server, name, taken | {name})
+        free = identity.take_numbered(options.server, name, taken | {name}, options.journal)
         free.release()
         name = _ask(f"{name} is playing on this machine already. Another name", free.name)
 

@@ -41,6 +41,8 @@ class Options:
     is_hosting: bool = False
     port: int = DEFAULT_PORT
     """The port of the server that is started here, if one is."""
+    journal: str | None = None
+    """Where the server that was started here keeps its matches, and who its players are."""
     game: str | None = None
     time: TimeControl | None = None
     bot: str | None = None

@@ -26,14 +26,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 @contextmanager
-def serve(options: Options) -> Iterator[str]:
-    """Run a server inside the block, for everybody or for this keyboard alone, and give the address to join it at."""
-    with _private_server() if options.local is not None else _public_server(options) as url:
-        yield url
+def serve(options: Options) -> Iterator[client.Served]:
+    """Run a server inside the block, for everybody or for this keyboard alone, and tell how to join it."""
+    with _private_server() if options.local is not None else _public_server(options) as served:
+        yield served
 
 
 @contextmanager
-def _private_server() -> Iterator[str]:
+def _private_server() -> Iterator[client.Served]:
     """Run a server for one match at this keyboard: on the loopback, and gone without a trace afterwards."""
     # Only here: whoever joins a server elsewhere does not wait for all that one needs.
     from ttt_net.server.configuration import Configuration
@@ -48,11 +48,11 @@ def _private_server() -> Iterator[str]:
             host="127.0.0.1", port=0, data=Path(folder), name=AT_HOME, announce=False, limits=limits
         )
         with server_inside(private) as where:
-            yield f"ws://127.0.0.1:{where.port}"
+            yield client.Served(f"ws://127.0.0.1:{where.port}")
 
 
 @contextmanager
-def _public_server(options: Options) -> Iterator[str]:
+def _public_server(options: Options) -> Iterator[client.Served]:
     """Run the server that `server.py` would run, and print what it prints, but for its log, which goes into a file."""
     from ttt_net.server.greeting import greet
     from ttt_net.server.inside import server_inside
@@ -71,7 +71,7 @@ def _public_server(options: Options) -> Iterator[str]:
         log.addHandler(handler)
         try:
             greet(where, sys.stderr if options.is_json else None)
-            yield f"ws://localhost:{where.port}"
+            yield client.Served(f"ws://localhost:{where.port}", str(configuration.folder.resolve()))
         finally:
             log.removeHandler(handler)
             handler.close()
