@@ -3,9 +3,13 @@
 import asyncio
 import gc
 import random
+import socket
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+from tests.hostile.test_frames import FRAMES
 from tests.server.peer import HANDSHAKE, RawPeer, client_frame, said
 from tests.server.running import PATIENCE_S, Server, running
 from ttt_net.server.limits import Limits
@@ -89,3 +93,49 @@ async def test_hundreds_of_finished_matches_leave_nothing(tmp_path: Path) -> Non
         assert (server.connections, server.sessions, server.tables) == (set(), {}, {})
         grown = objects() - before
         assert {kind: count for kind, count in grown.items() if count > 30} == {}, "but for rules that are kept"
+
+
+ENDINGS = (
+    b"",
+    b"GET / HTTP/1.1\r\n\r\n",
+    b"no HTTP at all\r\n\r\n",
+    HANDSHAKE[:30],
+    HANDSHAKE.replace(b"Version: 13", b"Version: 8"),
+    HANDSHAKE,
+    HANDSHAKE + said("hello", protocols=[1], name="Ann") + said("seek", games=["tictactoe"]),
+    *(HANDSHAKE + sent for _, sent, _ in FRAMES),
+)
+
+
+async def test_who_leaves_is_gone_without_a_search_for_garbage(tmp_path: Path) -> None:
+    """Such a search stops everybody, so it is rare; what had to wait for it would pile up for hours."""
+    async with running(tmp_path, FAST) as server:
+        with uncollected() as found:
+            for sent in ENDINGS:
+                for is_patient in (False, True):
+                    peer = await RawPeer.connect(server.port)
+                    await peer.send(sent)
+                    if is_patient:
+                        peer.socket.shutdown(socket.SHUT_WR)
+                        await peer.read_to_end()
+                    peer.close()
+            await settled(server)
+        assert found == Counter()
+
+
+@contextmanager
+def uncollected() -> Iterator[Counter[str]]:
+    """Search for no garbage inside the block; at its end count what a search finds that is of a server."""
+    found: Counter[str] = Counter()
+    gc.collect()
+    gc.disable()
+    try:
+        yield found
+        gc.set_debug(gc.DEBUG_SAVEALL)
+        gc.collect()
+        names = (f"{type(each).__module__}.{type(each).__qualname__}" for each in gc.garbage)
+        found.update(name for name in names if name.startswith(("ttt_net", "websockets")))
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.enable()

@@ -184,6 +184,8 @@ class Connection(asyncio.Protocol):
         self._begin_to_close()
         self._protocol.parser.close()
         del self._protocol.parser
+        for error in (self._protocol.parser_exc, self._protocol.handshake_exc):
+            _forget_way_of(error)
 
     def pause_writing(self) -> None:
         """Take note that the peer is behind with its reading."""
@@ -344,3 +346,10 @@ class Connection(asyncio.Protocol):
     def _begin_to_close(self) -> None:
         self.is_open = False
         self._closing_since_s = self._closing_since_s or self._loop.time()
+
+
+def _forget_way_of(error: BaseException | None) -> None:
+    """Let go of the frames that an error came through: they know the protocol, which knows the error."""
+    while error is not None:
+        error.__traceback__ = None
+        error = error.__cause__ or error.__context__
