@@ -77,6 +77,35 @@ def test_four_in_a_row_on_4x4_is_a_draw() -> None:
     assert known_value(game.name).value == DRAW
 
 
+def test_five_in_a_row_on_5x5_is_a_draw_as_each_line_has_two_cells_of_its_own() -> None:
+    game = find_game("mnk:5x5,5")
+    assert isinstance(game, LineGame)
+    pairs = own_cells(game.lines, 2)
+    # Whoever answers a mark in one cell of a pair with the other (Hales and Jewett, 1963) has a mark in every line, ...
+    assert all(line & pair == pair and pair.bit_count() == 2 for line, pair in zip(game.lines, pairs, strict=True))
+    assert sum(pairs).bit_count() == 2 * len(game.lines) == 24  # ... since no two pairs share a cell
+    assert known_value(game.name).value == DRAW
+
+
+def own_cells(lines: tuple[int, ...], number: int) -> list[int]:
+    """So many cells of each line that are in no other line's share, by augmenting paths."""
+    owner: dict[int, int] = {}
+
+    def give(line: int, seen: set[int]) -> bool:
+        for cell in (1 << n for n in range(lines[line].bit_length()) if lines[line] >> n & 1):
+            if owner.get(cell) != line and cell not in seen:
+                seen.add(cell)
+                if cell not in owner or give(owner[cell], seen):
+                    owner[cell] = line
+                    return True
+        return False
+
+    for line in range(len(lines)):
+        for _ in range(number):
+            assert give(line, set())
+    return [sum(cell for cell in owner if owner[cell] == line) for line in range(len(lines))]
+
+
 def test_vanishing_is_won_by_the_first_player_on_ply_13_from_a_side_cell_alone() -> None:
     game = find_game("vanishing")
 

@@ -16,9 +16,9 @@ pytest.importorskip("numba")
 
 import numpy as np
 
-from ttt_net.strategies.compiled import connect4, fours, lines, patterns
+from ttt_net.strategies.compiled import connect4, fours, lines, patterns, proof
 from ttt_net.strategies.compiled.fours_search import FoursSearch
-from ttt_net.strategies.compiled.line_search import LineSearch
+from ttt_net.strategies.compiled.line_search import LineSearch, block_of
 
 
 def uncompiled(*modules: ModuleType) -> dict[str, Any]:
@@ -90,6 +90,23 @@ def test_the_search_of_small_boards(name: str, plies: int, depth: int) -> None:
         assert (blocks[0] == blocks[1]).all()
         nodes += int(blocks[0][lines.NODES])
     assert nodes > 20
+
+
+@pytest.mark.parametrize(("name", "plies", "left"), [("mnk:4x3,3", 1, 4), ("mnk:5x5,4", 7, 4), ("connect:5x4,4", 8, 5)])
+def test_the_proofs_of_small_boards(name: str, plies: int, left: int) -> None:
+    game, can_force, nodes, answers = line_game(name), uncompiled(lines, proof)["can_force"], 0, set()
+    for seed in range(6):
+        own, other = own_and_other(random_state(game, plies, seed))
+        for maker, breaker, turn in ((own, other, 1), (other, own, 0)):
+            boards = np.uint64(maker), np.uint64(breaker)
+            blocks = [block_of(game, Effort(Limit()), 6, proof.TABLE + (2 * proof.ENTRY << 6)) for _ in range(2)]
+            answer = proof.can_force(*boards, turn, left, np.uint64(blocks[0].ctypes.data))
+            assert can_force(*boards, turn, left, blocks[1]) == answer
+            assert (blocks[0] == blocks[1]).all()
+            nodes += int(blocks[0][lines.NODES])
+            answers.add(answer)
+    assert nodes > 100
+    assert answers == {proof.YES, proof.NO}
 
 
 def test_the_search_of_large_boards() -> None:

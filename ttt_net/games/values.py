@@ -19,7 +19,7 @@ class Value(NamedTuple):
 
 
 _SEARCH = "full search in tests/games/test_values.py"
-_OWN_SEARCH = "exhaustive search by this project"
+_PROOF = "proof in tests/strategies/test_proof.py"
 _UITERWIJK = "Uiterwijk and van den Herik, The advantage of the initiative (2000)"
 _HSU = "Hsu et al., Theoretical Computer Science 815 (2020), 79-94"
 _TROMP = "John Tromp, homepages.cwi.nl/~tromp/c4/c4.html"
@@ -44,12 +44,14 @@ _MNK = {
     (4, 4, 3): Value(FIRST, _SEARCH),
     (5, 5, 3): Value(FIRST, _SEARCH),
     (4, 4, 4): Value(DRAW, _SEARCH),
-    (5, 4, 4): Value(DRAW, _OWN_SEARCH),
-    (6, 4, 4): Value(DRAW, _OWN_SEARCH),
-    (7, 4, 4): Value(DRAW, _OWN_SEARCH),
-    (5, 5, 4): Value(DRAW, _OWN_SEARCH),
-    (6, 5, 4): Value(FIRST, _UITERWIJK),
-    (5, 5, 5): Value(DRAW, _OWN_SEARCH),
+    (5, 4, 4): Value(DRAW, _PROOF),
+    (6, 4, 4): Value(DRAW, _PROOF),
+    (7, 4, 4): Value(DRAW, _PROOF),
+    (5, 5, 4): Value(DRAW, _PROOF),
+    (6, 5, 4): Value(FIRST, f"{_PROOF}; {_UITERWIJK}"),
+    (5, 5, 5): Value(DRAW, _PROOF),
+    (6, 5, 5): Value(DRAW, _PROOF),
+    (6, 6, 5): Value(DRAW, _PROOF),
     (7, 7, 5): Value(DRAW, _HSU),
     (8, 8, 5): Value(DRAW, _HSU),
 }
@@ -85,7 +87,7 @@ def is_always_casual(name: str) -> bool:
     so short or so long that a simple rule decides.
     """
     base = name.removesuffix(SWAP)
-    if any(search in known_value(base).source for search in (_SEARCH, _OWN_SEARCH)):
+    if any(search in known_value(base).source for search in (_SEARCH, _PROOF)):
         return True
     sizes = _SIZED.fullmatch(base)
     if sizes is None:

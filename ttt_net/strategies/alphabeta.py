@@ -5,13 +5,12 @@ look. (Knuth and Moore, "An analysis of alpha-beta pruning", 1975.) The table re
 whether its value is exact or only a lower or an upper bound; origin D's notebook stored bounds as if they were exact,
 and so played about one position in forty wrongly.
 
-Here is the search in plain Python, for every game. Where the engine is installed, Connect Four is solved exactly, and
-other line games of 13 to 64 cells are searched by the same algorithm compiled.
+Here is the search in plain Python, for every game. Where the engine is installed, Connect Four is solved exactly, the
+values of line games of 13 to 36 cells are proved, and those of up to 64 are searched by the same algorithm compiled.
 """
 
 import random
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
 from enum import Enum
 from typing import Any, Generic, NamedTuple
 
@@ -19,7 +18,7 @@ from ttt_net.games import Game, Move
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies.connect4 import Connect4Solver
 from ttt_net.strategies.deepening import INFINITY, Deepening, Search
-from ttt_net.strategies.engine import is_connect4, is_installed, is_provable, line_search
+from ttt_net.strategies.engine import is_connect4, is_provable, line_search, proof_search
 from ttt_net.strategies.heuristic import estimator, promise
 from ttt_net.strategies.strategy import (
     DECIDED,
@@ -46,7 +45,7 @@ SOLVER_SHARE = 0.7
 """How much of its time it lets the exact solver try, before it looks ahead as far as it can in the rest."""
 
 PROOF_SHARE = 0.4
-"""How much of its time it tries to prove the value of a position of a small game, before it estimates."""
+"""How much of its limit it tries to prove the value of a position of a small game, before it estimates."""
 
 
 class Bound(Enum):
@@ -83,35 +82,39 @@ class AlphaBeta:
     def __call__(self, game: Game[S], state: S, limit: Limit = ONE_SECOND) -> Choice:
         """Return the best move that it finds within the limit."""
         require_playable(self, game, state)
-        watch = Effort(limit)
-        if is_connect4(game) and limit.depth is None and limit.nodes is None:
-            assert isinstance(state, LineState)
-            choice = self._solved(game, state, limit)
-            if choice is not None:
-                return choice
-            if limit.ms is not None:
-                limit = replace(limit, ms=max(0, limit.ms - round(watch.counts().ms)))
-        if is_provable(game) and is_installed() and limit.depth is None:
-            assert isinstance(state, LineState)
-            share = limit if limit.ms is None else replace(limit, ms=round(limit.ms * PROOF_SHARE))
-            proof = deepening(game, share, self._rng).prove(state)
-            if proof is not None:
-                return proof
-            if limit.ms is not None:
-                limit = replace(limit, ms=max(0, limit.ms - round(watch.counts().ms)))
-        return deepening(game, limit, self._rng).choose(state)
+        choice, effort = None, Effort(limit)
+        if limit.depth is None and isinstance(state, LineState):
+            if is_connect4(game) and limit.nodes is None:
+                effort = Effort(limit.share(SOLVER_SHARE))
+                choice = self._solved(game, state, effort)
+            elif is_provable(game):
+                effort = Effort(limit.share(PROOF_SHARE))
+                choice = _proved(game, state, effort)
+        return choice or deepening(game, limit.rest(effort.counts()), self._rng).choose(state)
 
-    def _solved(self, game: LineGame, state: LineState, limit: Limit) -> Choice | None:
+    def _solved(self, game: LineGame, state: LineState, effort: Effort) -> Choice | None:
         """Return a best move of Connect Four by the book or the compiled solver, or None if neither tells in time."""
-        if limit.ms is not None:
-            limit = replace(limit, ms=round(limit.ms * SOLVER_SHARE))
-        effort = Effort(limit)
         try:
             score = self._solver.score(game, state, effort)
             move = self._solver.best_move(game, state, score, effort)
         except Stopped:
             return None
         return Choice(move, self._solver.value_of(score, state), (move,), effort.counts(), exact=True)
+
+
+def _proved(game: LineGame, state: LineState, effort: Effort) -> Choice | None:
+    """Return a best move of a small board, or None if it is not proved in time or the engine is not there."""
+    search = proof_search(game, effort)
+    if search is None:
+        return None
+    try:
+        with search.running():
+            value = search.value(state)
+            move = search.best_move(state, value)
+            line = search.line(state, move, value)
+    except Stopped:
+        return None
+    return Choice(move, value, line, effort.counts(), exact=True)
 
 
 def deepening(game: Game[S], limit: Limit, rng: random.Random) -> Deepening[S]:

@@ -1,14 +1,14 @@
 """What can be said about a position: every legal move with its value, and the best play; knows no terminal."""
 
 import random
-from dataclasses import replace
 from typing import NamedTuple
 
 from ttt_net.games import Game, Move, Side
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies.alphabeta import SOLVER_SHARE, deepening
 from ttt_net.strategies.connect4 import Connect4Solver
-from ttt_net.strategies.engine import is_connect4
+from ttt_net.strategies.engine import is_connect4, is_provable, proof_search
+from ttt_net.strategies.heuristic import promise
 from ttt_net.strategies.strategy import WIN, Counts, Effort, Limit, S, Stopped, is_decided, plies_to_end
 from ttt_net.strategies.threats import is_line_game
 
@@ -54,14 +54,13 @@ def analyse(game: Game[S], state: S, limit: Limit) -> Analysis:
         over = Verdict(game.utility(state, side) * WIN, exact=True, line=())
         return Analysis(side, over, {}, Effort(limit).counts())
     moves = {move: Verdict(0, exact=False, line=(move,)) for move in game.actions(state)}
-    watch, total = Effort(limit), limit.ms
-    if limit.depth is None and is_connect4(game):
-        assert isinstance(state, LineState)
-        solving = Effort(limit if total is None else replace(limit, ms=round(total * SOLVER_SHARE)))
-        moves |= _solved(game, state, solving)
+    watch = Effort(limit)
+    if limit.depth is None and isinstance(state, LineState) and (is_connect4(game) or is_provable(game)):
+        solving = Effort(limit.share(SOLVER_SHARE))
+        moves |= _solved(game, state, solving) if is_connect4(game) else _proved(game, state, solving)
         if all(verdict.exact for verdict in moves.values()):
             return Analysis(side, _best(moves), moves, solving.counts())
-        limit = limit if total is None else replace(limit, ms=max(0, total - round(watch.counts().ms)))
+        limit = limit.rest(solving.counts())
     search = deepening(game, limit, random.Random(0))
     try:
         with search.search.running():
@@ -98,6 +97,21 @@ def _solved(game: LineGame, state: LineState, effort: Effort) -> dict[Move, Verd
         move: Verdict(solver.value_of(score, state), exact=True, line=(move, *lines.get(move, ())))
         for move, score in scores.items()
     }
+
+
+def _proved(game: LineGame, state: LineState, effort: Effort) -> dict[Move, Verdict]:
+    """Return the exact verdicts on moves of a small board that can be proved within the limit."""
+    search, proved = proof_search(game, effort), dict[Move, Verdict]()
+    if search is None:
+        return proved
+    try:
+        with search.running():
+            for move in sorted(game.actions(state), key=promise(game).__getitem__, reverse=True):
+                value = search.value_of_move(state, move)
+                proved[move] = Verdict(value, exact=True, line=search.line(state, move, value))
+    except Stopped:
+        pass  # as above
+    return proved
 
 
 def solver_score(game: Game[S], state: S, verdict: Verdict) -> int | None:

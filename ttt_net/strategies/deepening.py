@@ -71,34 +71,9 @@ class Deepening(Generic[S]):
             pass  # what the unfinished pass has found so far is better than what the one before it knew
         return Choice(self._move, self._value, self.line(state, self._move), self.effort.counts(), exact)
 
-    def prove(self, state: S) -> Choice | None:
-        """Return the best move if it wins or holds a draw, or None if the limit is reached before that is known.
-
-        Two questions that need no estimate: is there a win, and if not, is there a draw. A loss is left to `choose`.
-        """
-        moves = self.search.ordered(state)
-        self._move, self._value = moves[0], 0
-        try:
-            with self.search.running():
-                for floor in (DECIDED - 1, -DECIDED):
-                    self._value, self.effort.depth, exact = floor, 0, False
-                    while not exact and not (self.is_hurried and self._value >= DECIDED):
-                        moves.sort(key=self._move.__ne__)
-                        self.effort.depth += 1
-                        exact = self._deepen(state, moves, self.effort.depth, floor)
-                    if self._value > floor:
-                        line = self.line(state, self._move)
-                        return Choice(self._move, self._value, line, self.effort.counts(), exact)
-        except Stopped:
-            pass
-        return None
-
-    def _deepen(self, state: S, moves: list[Move], depth: int, floor: int = -INFINITY) -> bool:
-        """Find the best of the moves by looking `depth` plies ahead; return whether its value is now the truth.
-
-        What is worth no more than `floor` is not told apart.
-        """
-        guesses, best, best_move = self.search.guesses, floor, moves[0]
+    def _deepen(self, state: S, moves: list[Move], depth: int) -> bool:
+        """Find the best of the moves by looking `depth` plies ahead; return whether its value is now the truth."""
+        guesses, best, best_move = self.search.guesses, -INFINITY, moves[0]
         for move in moves:
             if best <= -DECIDED:
                 self._move = move  # should time run out now: rather a move not yet refuted than one that loses

@@ -25,17 +25,19 @@ if TYPE_CHECKING:
     from ttt_net.strategies.compiled.fours_search import FoursSearch
     from ttt_net.strategies.compiled.line_search import LineSearch
     from ttt_net.strategies.compiled.playout_tree import PlayoutTree
+    from ttt_net.strategies.compiled.proof_search import ProofSearch
 
 CONNECT4 = "ttt_net.strategies.compiled.connect4_search"
 LINES = "ttt_net.strategies.compiled.line_search"
 FOURS = "ttt_net.strategies.compiled.fours_search"
+PROOFS = "ttt_net.strategies.compiled.proof_search"
 PLAYOUTS = "ttt_net.strategies.compiled.playout_tree"
 
 SMALL = 12
 """Boards of so many cells are small enough for plain Python, and nobody has to wait for anything to load."""
 
 PROVABLE = 36
-"""Cells of a board whose true value the compiled search may find; its table is larger for these."""
+"""Cells of a board whose true value may be proved within the time of a move."""
 
 LOADING_SHARE = 0.5
 """How much of its time a search waits at most for what is compiled, before it begins in plain Python."""
@@ -63,7 +65,7 @@ def is_compiled(game: Game[Any]) -> TypeGuard[LineGame]:
 
 
 def is_provable(game: Game[Any]) -> TypeGuard[LineGame]:
-    """Tell whether the compiled search has a chance to see the whole game: it has up to 36 cells."""
+    """Tell whether it is worth trying to prove the value of any position: it is a line game of 13 to 36 cells."""
     return is_compiled(game) and game.size <= PROVABLE
 
 
@@ -86,6 +88,7 @@ def load(game: Game[Any]) -> None:
 
 def _needed(game: Game[Any]) -> list[str]:
     names = [CONNECT4] * is_connect4(game) + [LINES, PLAYOUTS] * is_compiled(game) + [FOURS] * is_large(game)
+    names += [PROOFS] * is_provable(game)
     return names if names and is_installed() else []
 
 
@@ -95,6 +98,14 @@ def connect4_search(effort: Effort) -> "Connect4Search | None":
         return None
     _loaded(LINES)  # in the background: positions that need too long for this search are for that one
     search: Connect4Search = module.Connect4Search()
+    return search
+
+
+def proof_search(game: LineGame, effort: Effort) -> "ProofSearch | None":
+    """Return new proofs about a game that `is_provable` if numba is there and they load in time."""
+    if not is_installed() or (module := _in_time(PROOFS, effort)) is None:
+        return None
+    search: ProofSearch = module.ProofSearch(game, effort)
     return search
 
 

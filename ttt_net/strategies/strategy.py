@@ -7,7 +7,7 @@ a later loss are worth more, and a search only ever compares numbers.
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from ttt_net.errors import Code, ConfigurationError, Refusal
@@ -43,6 +43,16 @@ class Limit:
     nodes: int | None = None
     ms: int | None = None
     cancelled: Callable[[], bool] | None = None
+
+    def share(self, part: float) -> "Limit":
+        """Return the limit of a first try, which may take that part of the nodes and of the time."""
+        nodes = None if self.nodes is None else round(self.nodes * part)
+        return replace(self, nodes=nodes, ms=None if self.ms is None else round(self.ms * part))
+
+    def rest(self, spent: "Counts") -> "Limit":
+        """Return what is left for a second try."""
+        nodes = None if self.nodes is None else max(0, self.nodes - spent.nodes)
+        return replace(self, nodes=nodes, ms=None if self.ms is None else max(0, self.ms - round(spent.ms)))
 
 
 ONE_SECOND = Limit(ms=1000)

@@ -9,7 +9,6 @@ from ttt_net.games import Move
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies.compiled import lines as kernel
 from ttt_net.strategies.compiled.watch import watching
-from ttt_net.strategies.engine import is_provable
 from ttt_net.strategies.heuristic import line_worth, promise
 from ttt_net.strategies.strategy import DECIDED, WIN, Effort, Stopped
 from ttt_net.strategies.threats import own_and_other
@@ -20,8 +19,8 @@ MOST_THREATS = 24
 NODES_OF_THREATS = 200_000
 """What that may cost, about a twentieth of a second."""
 
-WORTH_MEMORY = 0.3
-"""Seconds from which on a proof may profit from a table of 100 MB more than its first use costs."""
+LOG_BUCKETS = 16
+"""A table of 131,072 positions."""
 
 
 class LineSearch:
@@ -29,17 +28,8 @@ class LineSearch:
 
     def __init__(self, game: LineGame, effort: Effort, rng: random.Random) -> None:
         self.game, self.effort = game, effort
-        left = effort.seconds_left()
-        log_buckets = 20 if is_provable(game) and (left is None or left > WORTH_MEMORY) else 16
-        self._block = block = np.zeros(kernel.TABLE + (2 * kernel.ENTRY << log_buckets), dtype=np.uint64)
-        block[kernel.LOG_BUCKETS] = log_buckets
+        self._block = block = block_of(game, effort, LOG_BUCKETS, kernel.TABLE + (2 * kernel.ENTRY << LOG_BUCKETS))
         block[kernel.THREATS] = kernel.DEPTH_OF_THREATS if effort.max_depth is None else 0
-        block[kernel.BUDGET] = effort.max_nodes
-        block[kernel.FULL] = game.full
-        block[kernel.FLOOR] = sum(1 << move for move in game.actions(game.initial))
-        block[kernel.FALL] = game.fall % (1 << 64) if game.gravity else 0
-        block[kernel.LINE_COUNT] = len(game.lines)
-        block[kernel.LINES : kernel.LINES + len(game.lines)] = game.lines
         worth = [*line_worth(game), 0]
         block[kernel.WORTH : kernel.WORTH + len(worth)] = worth
         for cell, lines in enumerate(promise(game)):
@@ -98,6 +88,19 @@ class LineSearch:
         own, other = own_and_other(state)
         found = int(kernel.best_cell(np.uint64(own), np.uint64(other), np.uint64(self._block.ctypes.data)))
         return None if found == kernel.NO_MOVE else found
+
+
+def block_of(game: LineGame, effort: Effort, log_buckets: int, words: int) -> "np.typing.NDArray[np.uint64]":
+    """Return the memory of a kernel of line games, with what all of them have at its beginning."""
+    block = np.zeros(words, dtype=np.uint64)
+    block[kernel.LOG_BUCKETS] = log_buckets
+    block[kernel.BUDGET] = effort.max_nodes
+    block[kernel.FULL] = game.full
+    block[kernel.FLOOR] = sum(1 << move for move in game.actions(game.initial))
+    block[kernel.FALL] = game.fall % (1 << 64) if game.gravity else 0
+    block[kernel.LINE_COUNT] = len(game.lines)
+    block[kernel.LINES : kernel.LINES + len(game.lines)] = game.lines
+    return block
 
 
 def at_ply(value: int, ply: int) -> int:

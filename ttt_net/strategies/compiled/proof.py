@@ -1,0 +1,229 @@
+"""Can one side force a line on a board of up to 64 cells? One question, answered yes or no and never by an estimate.
+
+The side that is asked about is the maker, the other the breaker; the maker may make so many marks more (`left`). So a
+yes that comes with the fewest marks tells in how many plies the game is won, and two questions, one for each side,
+tell the value of any position. Boards and lines are words with bit n for cell n, as in `LineState`.
+
+What makes it fast is a bound that needs no search (Erdős and Selfridge, "On a combinatorial game", 1973). Let each line
+that the breaker has not entered weigh 2^-n, where n are its empty cells. A mark of the maker doubles the lines through
+it, a mark of the breaker removes them. A breaker who always takes the heaviest cell removes at least what the maker's
+next mark can add, so the sum, taken when the maker is to move, never rises; a complete line would weigh 1, and one move
+before that 1/2. So if it is below 1/2 with the maker to move, or below 1 with the breaker to move, no line is ever
+completed. The breaker has that reply whatever the maker threatens, since a line with one empty cell weighs 1/2 by
+itself and is in the sum. A line of the breaker's own ends the game in his favour, so the bound holds there too; but
+it says nothing of whether he wins. Nor does it hold where marks fall: there he may not play where he likes.
+"""
+
+import numpy as np
+from numba import njit, types
+
+from ttt_net.strategies.compiled.lines import (
+    BUDGET,
+    FALL,
+    LINE_COUNT,
+    LINES,
+    LOG_BUCKETS,
+    MOST_LINES,
+    NODES,
+    legal_cells,
+    mixed,
+)
+from ttt_net.strategies.compiled.memory import count_ones, peek, poke
+
+U = np.uint64
+ZERO, ONE = U(0), U(1)
+NO, YES, STOPPED, OPEN = range(4)
+"""Answers; the third if the budget was spent, the fourth if lines alone do not tell."""
+NEVER = 255
+"""More marks than there are: a line that cannot be forced with any number of them."""
+NO_CELL = 255
+
+# The block of memory begins as in `lines`, and goes on with the weight of each cell, by ply, and the table, in buckets
+# of two entries of three words. One word more counts the answers "no" that might be "yes" if more marks were left.
+SHORT = 12
+WEIGHTS = LINES + MOST_LINES
+TABLE = WEIGHTS + 64 * 65
+ENTRY = 3
+ONE_LINE = 32
+"""The weight of a complete line is 2 to the power of this."""
+
+
+@njit(inline="always")
+def survey(maker, breaker, left, block):
+    """Return what lines weigh that `left` marks can complete, and the others, and the cells that end either's line."""
+    within, beyond, wins, stops = ZERO, ZERO, ZERO, ZERO
+    for n in range(types.int64(peek(block, LINE_COUNT))):
+        line = peek(block, LINES + n)
+        if (line & breaker) == ZERO:
+            missing = line & ~maker
+            empty = count_ones(missing)
+            if empty <= U(left):
+                within += ONE << (U(ONE_LINE) - empty)
+                wins |= missing if empty == ONE else ZERO
+            else:
+                beyond += ONE << (U(ONE_LINE) - empty)
+        elif (line & maker) == ZERO:
+            missing = line & ~breaker
+            stops |= missing if (missing & (missing - ONE)) == ZERO else ZERO
+    return within, beyond, wins, stops
+
+
+@njit(inline="always")
+def weigh(maker, breaker, left, weights, block):
+    """Write down what the lines through each cell weigh; return the empty cells of lines open to one side alone."""
+    for cell in range(64):
+        poke(block, weights + cell, ZERO)
+    cells = ZERO
+    for n in range(types.int64(peek(block, LINE_COUNT))):
+        line = peek(block, LINES + n)
+        if (line & maker) == ZERO:
+            cells |= line & ~breaker
+        if (line & breaker) == ZERO:
+            missing = line & ~maker
+            cells |= missing
+            empty = count_ones(missing)
+            if empty <= U(left):
+                while missing != ZERO:
+                    low = missing & (ZERO - missing)
+                    missing ^= low
+                    at = weights + types.int64(count_ones(low - ONE))
+                    poke(block, at, peek(block, at) + (ONE << (U(ONE_LINE) - empty)))
+    return cells
+
+
+@njit(inline="always")
+def heaviest(cells, weights, block):
+    """Return that one of the cells through which the most weight goes."""
+    best, most = NO_CELL, ZERO
+    while cells != ZERO:
+        low = cells & (ZERO - cells)
+        cells ^= low
+        cell = types.int64(count_ones(low - ONE))
+        weight = peek(block, weights + cell)
+        if best == NO_CELL or weight > most:
+            best, most = cell, weight
+    return best
+
+
+@njit(inline="always")
+def tell_short(is_short, block):
+    """Count an answer "no" that holds for these few marks only."""
+    if is_short:
+        poke(block, SHORT, peek(block, SHORT) + ONE)
+
+
+@njit(inline="always")
+def bucket_of(maker, breaker, block):
+    """Return where the table keeps a position."""
+    return TABLE + 2 * ENTRY * types.int64(mixed(maker, breaker) >> (U(64) - peek(block, LOG_BUCKETS)))
+
+
+@njit(types.int64(types.uint64, types.uint64, types.int64, types.uint64), inline="always")
+def find(maker, breaker, turn, block):
+    """Return where the entry of a position is, or 0."""
+    at = bucket_of(maker, breaker, block)
+    for entry in (at, at + ENTRY):
+        word = peek(block, entry + 2)
+        if peek(block, entry) == maker and peek(block, entry + 1) == breaker and (word & U(3)) == U(2 + turn):
+            return entry
+    return 0
+
+
+@njit(inline="always")
+def remember(maker, breaker, turn, yes, no, cell, nodes, block):
+    """Keep from how many marks on the answer is yes, up to how many it is no, and a cell that shows the one or other.
+
+    Of the two entries in a bucket the one that has cost more stays, the other is overwritten.
+    """
+    at = find(maker, breaker, turn, block)
+    if at == 0:
+        at = bucket_of(maker, breaker, block)
+        at += ENTRY if (peek(block, at + 2) >> U(32)) > nodes else 0
+    poke(block, at, maker)
+    poke(block, at + 1, breaker)
+    word = U(2 + turn) | U(yes) << U(8) | U(no) << U(16) | U(cell) << U(24)
+    poke(block, at + 2, word | min(nodes, U(0xFFFFFFFF)) << U(32))
+
+
+@njit(inline="always")
+def judge(maker, breaker, turn, left, block):
+    """Return what the lines alone tell, the cells that are left to try, and the weights of the lines.
+
+    Weights are in units of what lets the breaker, whose turn it is next, hold the position.
+    """
+    within, beyond, wins, stops = survey(maker, breaker, left, block)
+    moves = legal_cells(maker | breaker, block)
+    wins, stops = wins & moves, stops & moves
+    own, forced = (wins, stops) if turn else (stops, wins)
+    answer = OPEN
+    if own != ZERO:
+        answer = turn
+    elif (forced & (forced - ONE)) != ZERO:
+        answer = 1 - turn
+    elif moves == ZERO:
+        answer = NO
+    elif forced != ZERO:
+        moves = forced
+    return answer, moves, within, beyond
+
+
+@njit(types.int64(types.uint64, types.uint64, types.int64, types.int64, types.uint64), nogil=True, cache=True)
+def can_force(maker, breaker, turn, left, block):
+    """Return whether the maker completes a line with `left` marks at most; `turn` is 1 if it is his, else 0."""
+    before = peek(block, NODES)
+    if before >= peek(block, BUDGET):
+        return STOPPED
+    poke(block, NODES, before + ONE)
+    answer, moves, within, beyond = judge(maker, breaker, turn, left, block)
+    if answer != OPEN:
+        return answer
+    falls = peek(block, FALL) != ZERO
+    enough = ONE if falls else ONE << U(ONE_LINE - turn)
+    if within < enough or left <= turn:
+        tell_short(within + beyond >= enough, block)
+        return NO
+    yes, no, hint = NEVER, 0, NO_CELL
+    at = find(maker, breaker, turn, block)
+    if at != 0:
+        word = peek(block, at + 2)
+        yes, no = types.int64((word >> U(8)) & U(255)), types.int64((word >> U(16)) & U(255))
+        if yes <= left:
+            return YES
+        if no >= left:
+            tell_short(no != NEVER, block)
+            return NO
+        hint = types.int64((word >> U(24)) & U(255))
+
+    weights = WEIGHTS + 64 * types.int64(count_ones(maker | breaker))
+    cells = weigh(maker, breaker, left, weights, block)
+    short, reply, relief = peek(block, SHORT), NO_CELL, ZERO
+    if not falls:
+        # What lies on no such line is as good as a pass, and an own mark more has never done harm.
+        moves &= cells
+        reply = heaviest(cells, weights, block)
+        relief = peek(block, weights + reply)
+    best, answer = hint, 1 - turn
+    while moves != ZERO and answer != turn:
+        cell = hint
+        if hint == NO_CELL or (moves >> U(hint)) & ONE == ZERO:
+            cell = heaviest(moves, weights, block)
+        hint = NO_CELL
+        bit = ONE << U(cell)
+        moves ^= bit
+        added = peek(block, weights + cell)
+        if turn == 1 and not falls and cell != reply and within + added - relief < enough:
+            # The breaker replies with the heaviest cell, and that is the end of it.
+            tell_short(within + beyond + beyond + added - relief >= enough, block)
+            continue
+        mine, theirs = (maker | bit, breaker) if turn == 1 else (maker, breaker | bit)
+        answer = can_force(mine, theirs, 1 - turn, left - turn, block)
+        if answer == STOPPED:
+            return STOPPED
+        if answer == turn:
+            best = cell
+    if answer == YES:
+        yes = left
+    else:
+        no = NEVER if peek(block, SHORT) == short else left
+    remember(maker, breaker, turn, yes, no, best, peek(block, NODES) - before, block)
+    return answer

@@ -1,0 +1,111 @@
+"""The compiled proofs of who can force a line, put together to the true values of positions and moves."""
+
+from contextlib import AbstractContextManager
+
+import numpy as np
+
+from ttt_net.games import Move
+from ttt_net.games.geometry import list_cells
+from ttt_net.games.line import LineGame, LineState
+from ttt_net.strategies.compiled import lines, proof
+from ttt_net.strategies.compiled.line_search import block_of
+from ttt_net.strategies.compiled.watch import watching
+from ttt_net.strategies.strategy import WIN, Effort, Stopped, is_decided, plies_to_end
+from ttt_net.strategies.threats import own_and_other, wins
+
+LOG_BUCKETS = 18
+"""A table of half a million positions, 12 MB. (Of twice the size: 5x5, four in a row, is proved no faster.)"""
+
+
+class ProofSearch:
+    """Proofs about positions of one line game, which remember what they have found. All of them raise `Stopped`."""
+
+    def __init__(self, game: LineGame, effort: Effort) -> None:
+        self.game, self.effort = game, effort
+        self._block = block_of(game, effort, LOG_BUCKETS, proof.TABLE + (2 * proof.ENTRY << LOG_BUCKETS))
+
+    def running(self) -> AbstractContextManager[None]:
+        """Return what ends the search when its limit is reached."""
+        return watching(self.effort, self._block, lines.BUDGET)
+
+    def value(self, state: LineState) -> int:
+        """Return the true value of a position for the side to move, with the plies to the end."""
+        own, other = own_and_other(state)
+        if marks := self._fewest(own, other, 1):
+            return WIN - (2 * marks - 1)
+        if marks := self._fewest(other, own, 0):
+            return 2 * marks - WIN
+        return 0
+
+    def value_of_move(self, state: LineState, move: Move) -> int:
+        """Return the true value of a move for who makes it."""
+        child = self.game.result(state, move)
+        if self.game.is_terminal(child):
+            return WIN - 1 if child.has_line else 0
+        value = -self.value(child)
+        return value - (value > 0) + (value < 0) if is_decided(value) else 0
+
+    def best_move(self, state: LineState, value: int) -> Move:
+        """Return the most promising of the moves that are worth as much as the position, whose true value is given."""
+        own, other = own_and_other(state)
+        if value == WIN - 1:
+            return wins(self.game, state, own, other)[0]
+        moves = sorted(self.game.actions(state), key=self._promise(own, other).__getitem__, reverse=True)
+        marks = (plies_to_end(value) + 1) // 2 if is_decided(value) else self.game.size
+        for move in moves:
+            if value > 0:
+                is_best = self._asked(own | 1 << move, other, 0, marks - 1)
+            else:
+                is_best = not self._asked(other, own | 1 << move, 1, marks - is_decided(value))
+            if is_best:
+                return move
+        raise AssertionError(f"no move of {state} is worth {value}")
+
+    def line(self, state: LineState, move: Move, value: int) -> tuple[Move, ...]:
+        """Return the best play by both from a move on whose value is given; of a draw the move alone."""
+        played = [move]
+        try:
+            while is_decided(value) and plies_to_end(value) > 1:
+                state = self.game.result(state, played[-1])
+                value = -value - 1 if value > 0 else 1 - value
+                played.append(self.best_move(state, value))
+        except Stopped:
+            pass  # what is known of it is true
+        return tuple(played)
+
+    def _fewest(self, maker: int, breaker: int, turn: int) -> int:
+        """Return with how many marks the maker can force a line, at the least, or 0 if he cannot."""
+        most = ((self.game.full ^ (maker | breaker)).bit_count() + turn) // 2
+        too_few, enough = 0, 1
+        while not self._asked(maker, breaker, turn, enough):
+            if enough >= most or not self._block[proof.SHORT]:
+                return 0
+            too_few, enough = enough, min(2 * enough, most)
+        while enough - too_few > 1:
+            between = (too_few + enough) // 2
+            if self._asked(maker, breaker, turn, between):
+                enough = between
+            else:
+                too_few = between
+        return enough
+
+    def _asked(self, maker: int, breaker: int, turn: int, marks: int) -> bool:
+        """Return whether the maker can force a line with so many marks; `turn` is 1 if he is to move."""
+        self._block[lines.NODES], self._block[proof.SHORT] = self.effort.nodes, 0
+        address = np.uint64(self._block.ctypes.data)
+        answer = int(proof.can_force(np.uint64(maker), np.uint64(breaker), turn, marks, address))
+        self.effort.nodes = int(self._block[lines.NODES])
+        if answer == proof.STOPPED:
+            raise Stopped
+        return answer == proof.YES
+
+    def _promise(self, own: int, other: int) -> list[float]:
+        """Return how much each cell does for one's own lines and against the others', as the bound weighs them."""
+        promise = [0.0] * self.game.size
+        for mine, theirs in ((own, other), (other, own)):
+            for line in self.game.lines:
+                if not line & theirs:
+                    missing = line & ~mine
+                    for cell in list_cells(missing):
+                        promise[cell] += 0.5 ** missing.bit_count()
+        return promise
