@@ -115,3 +115,13 @@ def test_equal_players_who_play_on_keep_together(matches: list[tuple[int, int, f
         ]
         assert club[one].deviation <= max(before[one].deviation, ratings.MIN_DEVIATION) + 1
     assert sum(each.games for each in club) == 2 * sum(one != other for one, other, _ in matches)
+
+
+@given(st.floats(45, 110), st.floats(0.03, 0.12), st.integers(0, 2**41))
+def test_a_settled_rating_knows_until_when_it_is(deviation: float, volatility: float, at_ms: int) -> None:
+    rating = Rating(1_500, deviation, volatility, 30, at_ms)
+    until_ms = rating.settled_until_ms
+    assert until_ms is not None
+    assert not aged(rating, max(at_ms, until_ms - 1_000)).is_provisional or until_ms < at_ms + 1_000
+    assert aged(rating, until_ms + 1_000).is_provisional
+    assert aged(rating, until_ms + 1_000).settled_until_ms is None

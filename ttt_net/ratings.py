@@ -16,6 +16,8 @@ MIN_DEVIATION = 45.0
 START_VOLATILITY = 0.06
 LOWEST, HIGHEST = 100.0, 4_000.0
 """No rating leaves these bounds."""
+PROVISIONAL_STANDING = -10_000
+"""What a provisional rating loses in a list, so that it comes after all settled ones."""
 SETTLED_DEVIATION = 110.0
 """A rating is provisional while its deviation is larger: for some dozen matches, and again after a year's absence."""
 PERIOD_MS = 4 * 24 * 3_600_000
@@ -53,7 +55,15 @@ class Rating(NamedTuple):
     @property
     def standing(self) -> int:
         """What a list of ratings is ordered by: the settled ones first, then by rating."""
-        return self.shown - 10_000 * self.is_provisional
+        return self.shown + PROVISIONAL_STANDING * self.is_provisional
+
+    @property
+    def settled_until_ms(self) -> int | None:
+        """When it becomes provisional by time alone, as `aged` has it; None for one that is."""
+        if self.is_provisional:
+            return None
+        room = (SETTLED_DEVIATION**2 - self.deviation**2) / (self.volatility * _SCALE) ** 2
+        return self.at_ms + int(room * PERIOD_MS)
 
 
 def aged(rating: Rating, now_ms: int) -> Rating:

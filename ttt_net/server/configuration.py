@@ -48,6 +48,9 @@ class Configuration:
     )
     public: bool = setting(False, "for strangers: refuse to start without TLS, here or in a proxy", is_common=True)
     retention_days: int = setting(0, "forget matches so many days after their end; 0: never", most=36_500)
+    guest_days: int = setting(
+        180, "forget guests so many days after they were last here, and their tokens; 0: never", most=36_500
+    )
     log_format: str = setting("plain", "how a line of the log is written", choices=FORMATS)
     log_level: str = setting("warning", "what is logged; info adds start, stop and who was dropped", choices=LEVELS)
     tls: Tls = field(default_factory=Tls)

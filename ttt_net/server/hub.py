@@ -200,6 +200,8 @@ class Hub:
             session.reserved = said.reserved
         session.live.update(player.unfinished)
         self.sessions[player.id] = session
+        if player.is_guest:
+            self.journal.seen(player.id, self.now_ms())
         self._gate.admitted(connection)
         self.roster.add(session)
         self.noticeboard.changed("players")

@@ -10,7 +10,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from typing import NamedTuple, NoReturn
 
@@ -29,10 +29,10 @@ from ttt_net.server.encryption import Encrypted
 from ttt_net.server.greeting import Whereabouts, greet
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Database, Journal
-from ttt_net.server.journal.retention import Retention
 from ttt_net.server.notify import keep_alive, notify
 from ttt_net.server.page import find_asset
 from ttt_net.server.sources import Order, as_file, read_order
+from ttt_net.server.upkeep import upkeep
 
 log = logging.getLogger(__name__)
 
@@ -132,8 +132,7 @@ async def serving(
     find_asset("/")  # reads the page, before anybody could wait for it
     async with asyncio.TaskGroup() as tasks:
         writing = tasks.create_task(database.run())
-        retention = Retention(database, hub.configuration.retention_days, hub.now_ms, hub.tables.keys)
-        ticking = tasks.create_task(_tick(hub, retention))
+        ticking = tasks.create_task(_tick(hub, upkeep(hub, database)))
         sampling = tasks.create_task(_sample_lag(hub))
         analysing = tasks.create_task(hub.analyst.run())
         living = tasks.create_task(keep_alive(lambda: "{} players, {} matches".format(*hub.census())))
@@ -174,12 +173,13 @@ def _end_at_once() -> NoReturn:
     os._exit(1)
 
 
-async def _tick(hub: Hub, retention: Retention) -> None:
+async def _tick(hub: Hub, chores: Mapping[str, Callable[[], None]]) -> None:
     loop = asyncio.get_running_loop()
     while True:
         await asyncio.sleep(_TICK_S)
         hub.tick(loop.time())
-        hub.guard.attempt("retention", retention.tick)
+        for name, chore in chores.items():
+            hub.guard.attempt(name, chore)
 
 
 async def _sample_lag(hub: Hub) -> None:

@@ -14,8 +14,9 @@ from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
 from ttt_net.ratings import Rating
 from ttt_net.server.journal import Database
+from ttt_net.server.journal.chore import BITE
 from ttt_net.server.journal.inquiries import history, profile
-from ttt_net.server.journal.rating import rate, ratings_of
+from ttt_net.server.journal.rating import rate, ratings_of, unsettle
 from ttt_net.server.journal.standings import leaderboard
 
 ANN, BOB, BOT = 1, 2, 3
@@ -152,9 +153,8 @@ def test_who_is_not_known_has_no_profile_and_no_history(journal: sqlite3.Connect
 
 def give(connection: sqlite3.Connection, player: int, rating: Rating, *, is_bot: bool = False) -> None:
     connection.execute(
-        "INSERT INTO ratings (player, game, speed, rating, deviation, volatility, games, rated_ms, is_bot, standing)"
-        " VALUES (?, 'connect4', 'blitz', ?, ?, ?, ?, ?, ?, ?)",
-        (player, *rating, is_bot, rating.standing),
+        "INSERT INTO ratings VALUES (?, 'connect4', 'blitz', ?, ?, ?, ?, ?, ?, ?, ?)",
+        (player, *rating, is_bot, rating.standing, rating.settled_until_ms),
     )
 
 
@@ -176,9 +176,11 @@ def club(connection: sqlite3.Connection, size: int, seed: int = 1) -> list[tuple
     return sorted(rows, key=lambda row: (-row[0], row[1]))
 
 
-def ask(connection: sqlite3.Connection, asker: int = ANN, page: int = 1, *, bots: bool = True) -> wire.LeaderboardTold:
+def ask(
+    connection: sqlite3.Connection, asker: int = ANN, page: int = 1, *, bots: bool = True, now_ms: int = NOW_MS
+) -> wire.LeaderboardTold:
     said = wire.Leaderboard(1, "connect4", "blitz", bots, page)
-    return leaderboard(connection, said, "connect4", asker, NOW_MS)
+    return leaderboard(connection, said, "connect4", asker, now_ms)
 
 
 @pytest.mark.parametrize("bots", [True, False])
@@ -214,6 +216,36 @@ def test_settled_ratings_come_first_and_are_marked(journal: sqlite3.Connection) 
     assert ask(journal, asker=BOT, bots=False).you is None
 
 
+def test_who_has_been_away_for_long_comes_after_those_whose_ratings_are_settled(journal: sqlite3.Connection) -> None:
+    away, later_ms = Rating(2_000, 80, games=300, at_ms=NOW_MS), NOW_MS + 400 * 86_400_000
+    give(journal, ANN, away)
+    give(journal, BOB, Rating(1_400, 80, games=30, at_ms=later_ms))
+    give(journal, BOT, Rating(1_300, 60, games=9, at_ms=later_ms), is_bot=True)
+    assert unsettle(journal, NOW_MS) == []
+    assert [each.player.name for each in ask(journal).leaders] == ["Ann", "Bob", "alphabeta"]
+    assert unsettle(journal, later_ms) == [(ANN, "connect4", "blitz")]
+    assert unsettle(journal, later_ms) == []
+    told = ask(journal, now_ms=later_ms)
+    assert [(each.rank, each.player.name, each.player.provisional) for each in told.leaders] == [
+        (1, "Bob", False),
+        (2, "alphabeta", False),
+        (3, "Ann", True),
+    ]
+    assert told.you == 3
+    counted = "SELECT standing, sum(NOT is_bot), sum(is_bot) FROM ratings GROUP BY 1 ORDER BY 1"
+    in_lists = "SELECT standing, people, bots FROM standings ORDER BY 1"
+    assert journal.execute(in_lists).fetchall() == journal.execute(counted).fetchall()
+
+
+def test_the_ratings_that_time_has_made_provisional_are_moved_a_bite_at_a_time(journal: sqlite3.Connection) -> None:
+    club(journal, 100)
+    (settled,) = journal.execute("SELECT count(*) FROM ratings WHERE standing > 0").fetchone()
+    moved = [len(unsettle(journal, NOW_MS + 10**12)) for _ in range(6)]
+    assert moved[:2] == [BITE, BITE]
+    assert (sum(moved), moved[-1]) == (settled, 0)
+    assert journal.execute("SELECT count(*) FROM ratings WHERE standing > 0").fetchone() == (0,)
+
+
 def test_a_list_without_ratings_has_one_empty_page(journal: sqlite3.Connection) -> None:
     told = ask(journal)
     assert (told.pages, told.leaders, told.you) == (1, [], None)
@@ -244,6 +276,7 @@ def test_no_question_scans_a_table(journal: sqlite3.Connection) -> None:
         lambda: ask(journal, page=2, bots=False),
         lambda: ratings_of(journal, ANN, NOW_MS),
         lambda: rate(journal, [ended]),
+        lambda: unsettle(journal, NOW_MS + 10**12),
     ]
     for question in questions:
         statements = traced(journal, question)

@@ -72,8 +72,8 @@ async def test_a_rated_end_changes_the_ratings_of_both_and_tells_how(tmp_path: P
             RatingChange(1500, second.shown, provisional=True),
         )
         assert await our.rows() == [
-            (1, "connect4", "blitz", *first, 1, first.standing),
-            (2, "connect4", "blitz", *second, 0, second.standing),
+            (1, "connect4", "blitz", *first, 1, first.standing, None),
+            (2, "connect4", "blitz", *second, 0, second.standing, None),
         ]
         third, fourth = rated(first, second, 0.5, 2_000)
         assert await our.play("n", None, 2_000) == (

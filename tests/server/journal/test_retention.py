@@ -1,13 +1,16 @@
-"""Old matches are forgotten in small bites, and what was counted of them is not."""
+"""Old matches and guests are forgotten in small bites, and what was counted of them is not."""
 
+import json
 import sqlite3
 from pathlib import Path
 from typing import Any
 
-from tests.server.running import Server, running
-from ttt_net.server.journal.retention import BITE, REST_MS, Retention, prune
-
-DAY_MS = 86_400_000
+from tests.server.peer import Peer
+from tests.server.running import Server, running, until
+from ttt_net.server.configuration import Configuration
+from ttt_net.server.journal.chore import BITE, REST_MS
+from ttt_net.server.journal.retention import forget_guests, forget_matches
+from ttt_net.server.upkeep import DAY_MS, old_guests, old_matches, upkeep
 
 
 async def finished(server: Server, names: tuple[str, str], count: int) -> list[str]:
@@ -42,7 +45,7 @@ async def test_what_ended_before_the_day_goes_and_what_was_counted_stays(tmp_pat
         old = await finished(server, ("Ann", "Bob"), 3)
         first, second, live = await server.pair("Cid", "Dan")
         clock, kept = Clock(), {old[1]}
-        retention = Retention(server.database, 30, clock, lambda: kept)
+        retention = old_matches(server.database, clock, 30, lambda: kept)
         clock.now_ms = server.hub.now_ms() + 29 * DAY_MS
         retention.tick()
         assert len(await query(server, "SELECT id FROM matches")) == 4
@@ -66,7 +69,7 @@ async def test_a_bite_is_small_and_the_next_comes_with_the_next_tick(tmp_path: P
         await finished(server, ("Ann", "Bob"), BITE + 5)
         clock = Clock()
         clock.now_ms = server.hub.now_ms() + 2 * DAY_MS
-        retention = Retention(server.database, 1, clock, tuple)
+        retention = old_matches(server.database, clock, 1, tuple)
         left = []
         for _ in range(3):
             retention.tick()
@@ -85,7 +88,7 @@ async def test_when_there_is_nothing_to_forget_it_rests(tmp_path: Path) -> None:
             asked.append(1)
             return ()
 
-        retention = Retention(server.database, 1, clock, in_use)
+        retention = old_matches(server.database, clock, 1, in_use)
         for step_ms in (0, 1_000, REST_MS - 1_001, 1):
             clock.now_ms += step_ms
             retention.tick()
@@ -94,34 +97,117 @@ async def test_when_there_is_nothing_to_forget_it_rests(tmp_path: Path) -> None:
 
 
 async def test_with_no_days_nothing_is_ever_forgotten(tmp_path: Path) -> None:
+    for days, names in ((0, {"stale ratings"}), (1, {"stale ratings", "old matches", "old guests"})):
+        configuration = Configuration(retention_days=days, guest_days=days)
+        async with running(tmp_path, configuration=configuration) as server:
+            assert set(upkeep(server.hub, server.database)) == names
+
+
+async def guest(server: Server, token: str | None = None) -> Peer:
+    peer = await server.connect()
+    await peer.hello(**({} if token is None else {"token": token}))
+    return peer
+
+
+async def test_guests_who_come_no_more_are_forgotten_and_their_matches_are_not(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
-        await finished(server, ("Ann", "Bob"), 1)
-        clock = Clock()
-        clock.now_ms = server.hub.now_ms() + 100_000 * DAY_MS
-        Retention(server.database, 0, clock, tuple).tick()
-        assert await query(server, "SELECT count(*) FROM matches") == [(1,)]
+        ann, gone, here = await server.join("Ann"), await guest(server), await guest(server)
+        first, second, over = await server.match(ann, gone)
+        await first.ok("resign", match=over)
+        await second.hear("ended")
+        _, _, live = await server.match(ann, gone)
+        _, _, nobodys = await server.match(gone, here, games=["connect4"])
+        name = gone.name
+        await gone.close()
+        await until(lambda: len(server.sessions) == 2)
+        chore = old_guests(server.database, server.hub, 30)
+        server.clock.offset_ms += 29 * DAY_MS
+        chore.tick()
+        await server.flushed()
+        assert await query(server, "SELECT count(*) FROM players WHERE is_guest") == [(2,)]
+        server.clock.offset_ms += 2 * DAY_MS
+        chore.tick()
+        await server.flushed()
+        assert await query(server, "SELECT name FROM players ORDER BY id") == [("Ann",), ("deleted",), (here.name,)]
+        assert {player["name"] for player in (await ann.resume(live))["players"]} == {"Ann", "deleted"}
+        await ann.ok("record", match=over)
+        assert name not in (await ann.hear("record"))["text"]
+        again = await server.connect()
+        assert await again.refused("hello", protocols=[1], token=gone.token) == "unknown_token"
+        await ann.ok("resign", match=live)
+        await here.close()
+        await until(lambda: len(server.sessions) == 1)
+        server.clock.offset_ms += 31 * DAY_MS
+        chore.tick()
+        await server.flushed()
+        assert await query(server, "SELECT count(*) FROM players WHERE is_guest") == [(0,)]
+        assert {match for (match,) in await query(server, "SELECT id FROM matches")} == {over, live}
+        assert nobodys not in server.tables
+        assert await query(server, "PRAGMA foreign_key_check") == []
+
+
+async def test_a_guest_who_comes_back_is_seen_and_a_named_player_is_never_forgotten(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        named, comes = await guest(server), await guest(server)
+        await named.ok("rename", name="Gus")
+        for peer in (named, comes):
+            await peer.close()
+        await until(lambda: not server.sessions)
+        chore = old_guests(server.database, server.hub, 30)
+        for _ in range(3):
+            server.clock.offset_ms += 20 * DAY_MS
+            again = await guest(server, comes.token)
+            await again.close()
+            await until(lambda: not server.sessions)
+            chore.tick()
+            await server.flushed()
+        assert await query(server, "SELECT name FROM players ORDER BY id") == [("Gus",), (comes.name,)]
+        server.clock.offset_ms += 31 * DAY_MS
+        chore.tick()
+        await server.flushed()
+        assert await query(server, "SELECT name FROM players ORDER BY id") == [("Gus",), ("deleted",)]
+
+
+async def test_many_guests_are_forgotten_a_bite_at_a_time(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        insert = (
+            "INSERT INTO players (name, name_key, token_hash, created_ms, is_guest, seen_ms)"
+            " SELECT key, key, randomblob(32), 0, 1, 0 FROM json_each(?)"
+        )
+        await query(server, insert.replace("?", f"'{json.dumps([0] * (BITE + 5))}'"))
+        chore = old_guests(server.database, server.hub, 30)
+        left = []
+        for _ in range(3):
+            chore.tick()
+            left += await query(server, "SELECT count(*) FROM players WHERE is_guest")
+        assert left == [(5,), (0,), (0,)]
 
 
 async def test_no_step_of_it_reads_a_whole_table(tmp_path: Path) -> None:
     """A bite among a million matches costs what it costs among ten."""
     async with running(tmp_path) as server:
+        await guest(server)
         plans: list[str] = []
 
         def explain(connection: sqlite3.Connection) -> None:
             seen: list[str] = []
             connection.set_trace_callback(seen.append)
-            prune(connection, 2**60, ())
+            forget_matches(connection, 2**60, ())
+            forget_guests(connection, 2**60, 2**60, [99], ())
             connection.set_trace_callback(None)
             deletes = (
                 "DELETE FROM results WHERE player = 1 AND is_private = 0 AND ended_ms = 1 AND match = 'x'",
                 "DELETE FROM facts WHERE match = 1",
                 "SELECT 1 FROM results WHERE match = 'x'",
                 "SELECT 1 FROM facts WHERE match = 1",
+                "DELETE FROM looks WHERE player = 1",
+                "DELETE FROM ratings WHERE player = 1",
             )
-            for statement in [*(each for each in seen if each.startswith("SELECT")), *deletes]:
+            asked = [each for each in seen if each.startswith(("SELECT", "UPDATE players"))]
+            for statement in [*asked, *deletes]:
                 plans.extend(row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {statement}"))
 
         server.database.submit(explain, lambda _: None)
         await server.flushed()
-        assert len(plans) >= 5
-        assert [plan for plan in plans if plan.startswith("SCAN")] == []
+        assert len(plans) >= 12
+        assert {plan for plan in plans if plan.startswith("SCAN")} == {"SCAN json_each VIRTUAL TABLE INDEX 1:"}

@@ -9,6 +9,7 @@ import pytest
 
 from ttt_net.errors import ConfigurationError
 from ttt_net.messages import PlayerInfo, Started
+from ttt_net.ratings import Rating
 from ttt_net.server.journal import Database, open_readonly, read_match, steps
 from ttt_net.server.journal.backup import check
 from ttt_net.server.journal.schema import SCHEMA_VERSION, migrate
@@ -158,6 +159,25 @@ def test_a_file_of_every_earlier_version_comes_to_the_same_and_every_match_plays
     assert dump(between) == dump(old)
     with closing(open_readonly(between)) as connection:
         assert check(connection).matches == 4
+
+
+def test_ratings_of_before_know_until_when_they_are_settled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "old"
+    settled, unsure = Rating(1_600, 60.5, 0.059, 40, 10**12), Rating(1_700, 111, 0.06, 3, 10**12)
+    with monkeypatch.context() as program, closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        program.setattr(steps, "STEPS", steps.STEPS[:5])
+        migrate(connection, path)
+        connection.execute("INSERT INTO players (id, name, name_key, created_ms, is_guest) VALUES (1, 'a', 'a', 0, 1)")
+        for game, rating in (("connect4", settled), ("qubic", unsure)):
+            connection.execute(
+                "INSERT INTO ratings VALUES (1, ?, 'blitz', ?, ?, ?, ?, ?, 0, ?)", (game, *rating, rating.standing)
+            )
+    update(path)
+    until = dict(rows(path, "SELECT game, settled_until_ms FROM ratings"))
+    assert until["connect4"] == pytest.approx(settled.settled_until_ms, abs=1)
+    assert until["qubic"] is None
+    (seen_ms,) = rows(path, "SELECT seen_ms FROM players")[0]
+    assert seen_ms > 1_700_000_000_000, "a guest of whom nothing is known counts as seen now"
 
 
 def dump(path: Path) -> list[str]:

@@ -9,7 +9,8 @@ import msgspec
 from ttt_net.clock import Speed, TimeControl, speed
 from ttt_net.games import Reason
 from ttt_net.messages import Ended, RatingChange
-from ttt_net.ratings import Rating, aged, rated
+from ttt_net.ratings import PROVISIONAL_STANDING, Rating, aged, rated
+from ttt_net.server.journal.chore import BITE
 
 Changes = tuple[RatingChange, RatingChange]
 """What a rated match did to the ratings of both, by side."""
@@ -63,13 +64,13 @@ def _rate(connection: sqlite3.Connection, result: Ended, game: str, at_speed: Sp
     after = rated(before[0], before[1], _SCORES[result.winner], result.at_ms)
     connection.executemany(
         "INSERT INTO ratings"
-        " (player, game, speed, rating, deviation, volatility, games, rated_ms, is_bot, standing)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        " (player, game, speed, rating, deviation, volatility, games, rated_ms, is_bot, standing, settled_until_ms)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         " ON CONFLICT DO UPDATE SET rating = excluded.rating, deviation = excluded.deviation,"
         " volatility = excluded.volatility, games = excluded.games, rated_ms = excluded.rated_ms,"
-        " is_bot = excluded.is_bot, standing = excluded.standing",
+        " is_bot = excluded.is_bot, standing = excluded.standing, settled_until_ms = excluded.settled_until_ms",
         [
-            (player, game, at_speed, *rating, is_bot, rating.standing)
+            (player, game, at_speed, *rating, is_bot, rating.standing, rating.settled_until_ms)
             for player, rating, is_bot in ((first, after[0], first_is_bot), (second, after[1], second_is_bot))
         ],
     )
@@ -77,6 +78,20 @@ def _rate(connection: sqlite3.Connection, result: Ended, game: str, at_speed: Sp
         RatingChange(old.shown, new.shown, new.is_provisional) for old, new in zip(before, after, strict=True)
     )
     return one, other
+
+
+def unsettle(connection: sqlite3.Connection, now_ms: int) -> list[tuple[int, str, str]]:
+    """Let a bite of the ratings that time has made provisional stand so in the lists; return whose, in which."""
+    stale = connection.execute(
+        "SELECT player, game, speed FROM ratings WHERE settled_until_ms < ? ORDER BY settled_until_ms LIMIT ?",
+        (now_ms, BITE),
+    ).fetchall()
+    connection.executemany(  # which the triggers count
+        "UPDATE ratings SET standing = standing + ?, settled_until_ms = NULL"
+        " WHERE player = ? AND game = ? AND speed = ?",
+        [(PROVISIONAL_STANDING, *key) for key in stale],
+    )
+    return stale
 
 
 def _rating(connection: sqlite3.Connection, player: int, game: str, at_speed: Speed) -> Rating:

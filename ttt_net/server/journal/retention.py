@@ -1,21 +1,19 @@
-"""Forgetting matches that ended long ago, in bites so small that no move waits for one.
+"""Forgetting what was long ago: matches that have ended, and guests who come no more.
 
-Counts, ratings and who met whom stay as they are; what goes is the record of the match and its line in histories.
+Counts, ratings and who met whom stay as they are. Of a match goes the record and its line in histories; of a guest the
+name and the token, so that his matches have a neutral name, as those of a player who asked to be forgotten.
 """
 
+import json
 import sqlite3
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 
-from ttt_net.server.journal.database import Database, StorageError
-
-BITE = 20
-"""Matches in one transaction."""
-REST_MS = 600_000
-"""How long to rest when nothing was left to forget."""
+from ttt_net.server.journal.chore import BITE
+from ttt_net.server.journal.sqlite import PlayerId, forget_player
 
 
-def prune(connection: sqlite3.Connection, before_ms: int, kept: Collection[str]) -> int:
-    """Forget a bite of the matches that ended before then, the oldest first, but for those kept; return how many."""
+def forget_matches(connection: sqlite3.Connection, before_ms: int, kept: Collection[str]) -> list[str]:
+    """Forget a bite of the matches that ended before then, the oldest first, but for those kept; return which."""
     rows = connection.execute(
         "SELECT number, id, first, second, is_private, ended_ms FROM matches"
         " WHERE is_over AND ended_ms < ? ORDER BY ended_ms LIMIT ?",
@@ -28,35 +26,46 @@ def prune(connection: sqlite3.Connection, before_ms: int, kept: Collection[str])
             connection.execute(
                 "DELETE FROM results WHERE player = ? AND is_private = ? AND ended_ms = ? AND match = ?", key
             )
-        connection.execute("DELETE FROM facts WHERE match = ?", (number,))
-        connection.execute("DELETE FROM matches WHERE number = ?", (number,))
-    return len(gone)
+        _delete(connection, number)
+    return [match for _, match, *_ in gone]
 
 
-class Retention:
-    """Has old matches forgotten, a bite at each `tick`, while there are any; with 0 days, none ever."""
+def forget_guests(
+    connection: sqlite3.Connection, before_ms: int, now_ms: int, here: Collection[PlayerId], kept: Collection[str]
+) -> list[PlayerId]:
+    """Forget a bite of the guests who were last here before then, and return whom; who is here now is seen.
 
-    def __init__(
-        self, database: Database, days: int, now_ms: Callable[[], int], in_use: Callable[[], Collection[str]]
-    ) -> None:
-        self._database = database
-        self._days = days
-        self._now_ms = now_ms
-        self._in_use = in_use
-        self._next_ms = 0
-        self._is_busy = False
+    What they have not finished with others waits for those; what nobody can come back to any more is deleted, but for
+    the matches kept.
+    """
+    connection.execute(
+        "UPDATE players SET seen_ms = ? WHERE id IN (SELECT value FROM json_each(?)) AND is_guest AND seen_ms < ?",
+        (now_ms, json.dumps(list(here)), before_ms),
+    )
+    rows = connection.execute(
+        "SELECT id FROM players WHERE is_guest AND seen_ms < ? ORDER BY seen_ms LIMIT ?", (before_ms, BITE)
+    )
+    guests = [guest for (guest,) in rows]
+    for guest in guests:
+        forget_player(connection, guest)
+        for number, match in _deserted(connection, guest):
+            if match not in kept:
+                _delete(connection, number)
+    return guests
 
-    def tick(self) -> None:
-        """Take the next bite, if it is time; to be called about once a second."""
-        now_ms = self._now_ms()
-        if not self._days or self._is_busy or now_ms < self._next_ms:
-            return
-        self._is_busy = True
-        before_ms, kept = now_ms - self._days * 86_400_000, frozenset(self._in_use())
 
-        def done(count: int | StorageError) -> None:
-            self._is_busy = False
-            if count != BITE:
-                self._next_ms = self._now_ms() + REST_MS
+def _deserted(connection: sqlite3.Connection, player: PlayerId) -> list[tuple[int, str]]:
+    """Return the unfinished matches of a forgotten player with others who are forgotten."""
+    found = []
+    for one, other in (("first", "second"), ("second", "first")):
+        found += connection.execute(
+            f"SELECT number, matches.id FROM matches JOIN players ON players.id = {other}"  # noqa: S608 - ours
+            f" WHERE NOT is_over AND {one} = ? AND token_hash IS NULL",
+            (player,),
+        ).fetchall()
+    return found
 
-        self._database.submit(lambda connection: prune(connection, before_ms, kept), done)
+
+def _delete(connection: sqlite3.Connection, number: int) -> None:
+    connection.execute("DELETE FROM facts WHERE match = ?", (number,))
+    connection.execute("DELETE FROM matches WHERE number = ?", (number,))

@@ -25,6 +25,8 @@ FORGOTTEN = "deleted"
 """What a player is called who asked to be forgotten; nobody else can be."""
 MAX_UNFINISHED = 50
 """The most unfinished matches of one player that are looked up; the newest come first."""
+SEEN_MS = 3_600_000
+"""How often at most it is written down that a guest was here."""
 
 
 class Player(NamedTuple):
@@ -93,8 +95,8 @@ class Journal:
             if not is_guest and _is_taken(connection, name, None):
                 return _name_taken(name)
             row = connection.execute(
-                "INSERT INTO players (name, name_key, token_hash, bot, created_ms, is_guest) VALUES (?, ?, ?, ?, ?, ?)"
-                " ON CONFLICT (name_key) DO NOTHING RETURNING id",
+                "INSERT INTO players (name, name_key, token_hash, bot, created_ms, is_guest, seen_ms)"
+                " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?5) ON CONFLICT (name_key) DO NOTHING RETURNING id",
                 (name, name_key(name), _hash(token), bot, now_ms, is_guest),
             ).fetchone()
             if row is None:
@@ -129,19 +131,20 @@ class Journal:
             unfinished = _unfinished(connection, player, 1)
             if unfinished:
                 return Refusal(Code.STILL_PLAYING, f"match {unfinished[0]} is not over; finish it or resign first")
-            connection.execute(
-                "UPDATE players SET name = ?, name_key = NULL, token_hash = NULL, bot = NULL, is_guest = 0,"
-                " created_ms = 0 WHERE id = ?",
-                (FORGOTTEN, player),
-            )
-            connection.execute("DELETE FROM looks WHERE player = ?", (player,))
-            connection.execute("DELETE FROM ratings WHERE player = ?", (player,))
-            connection.execute(  # a mute would still name him; whoever is banned cannot ask to be forgotten
-                "DELETE FROM sanctions WHERE act IN ('ban', 'mute') AND whom = 'player:' || ?", (player,)
-            )
+            forget_player(connection, player)
             return None
 
         self._database.submit(work, done)
+
+    def seen(self, guest: PlayerId, now_ms: int) -> None:
+        """Write down that a guest is here, unless that was done a while ago; nobody waits for it."""
+
+        def work(connection: sqlite3.Connection) -> None:
+            connection.execute(
+                "UPDATE players SET seen_ms = ? WHERE id = ? AND seen_ms < ?", (now_ms, guest, now_ms - SEEN_MS)
+            )
+
+        self._database.submit(work, lambda _: None)
 
     def look_up(self, question: Question, done: Callable[[Heard | Refusal | StorageError], None]) -> None:
         """Let the journal's thread answer a question."""
@@ -172,6 +175,20 @@ class Journal:
             return Player(player, name, matches, bool(is_guest), ratings_of(connection, player, now_ms))
 
         self._database.submit(work, done)
+
+
+def forget_player(connection: sqlite3.Connection, player: PlayerId) -> None:
+    """Delete the player's name, token and ratings; what he has played keeps his number."""
+    connection.execute(
+        "UPDATE players SET name = ?, name_key = NULL, token_hash = NULL, bot = NULL, is_guest = 0, created_ms = 0,"
+        " seen_ms = 0 WHERE id = ?",
+        (FORGOTTEN, player),
+    )
+    connection.execute("DELETE FROM looks WHERE player = ?", (player,))
+    connection.execute("DELETE FROM ratings WHERE player = ?", (player,))
+    connection.execute(  # it would still name him; and nobody can come in with his token any more
+        "DELETE FROM sanctions WHERE act IN ('ban', 'mute') AND whom = 'player:' || ?", (player,)
+    )
 
 
 def _unfinished(connection: sqlite3.Connection, player: PlayerId, most: int) -> tuple[str, ...]:

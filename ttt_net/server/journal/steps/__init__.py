@@ -7,6 +7,7 @@ program that may change: it reads facts as plain JSON.
 import sqlite3
 from collections.abc import Callable
 
+from ttt_net.server.journal.steps.ages import keep_ages
 from ttt_net.server.journal.steps.facts import keep_facts
 from ttt_net.server.journal.steps.looks import keep_looks
 from ttt_net.server.journal.steps.order import keep_order
@@ -15,4 +16,4 @@ from ttt_net.server.journal.steps.sanctions import keep_sanctions
 
 Step = Callable[[sqlite3.Connection], None]
 
-STEPS: tuple[Step, ...] = (keep_facts, count_results, keep_order, keep_sanctions, keep_looks)
+STEPS: tuple[Step, ...] = (keep_facts, count_results, keep_order, keep_sanctions, keep_looks, keep_ages)
