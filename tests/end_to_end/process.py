@@ -4,7 +4,7 @@ import asyncio
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -38,16 +38,23 @@ class Process:
             return await self.process.wait()
 
 
-def command(data: Path, *more: str, port: int = 0) -> list[str]:
-    """Return the command line that starts a server on the loopback."""
-    start = [sys.executable, str(ROOT / "server.py"), "--host", "127.0.0.1", "--port", str(port)]
+def command(data: Path, *more: str, port: int = 0, inside: Sequence[str] = ()) -> list[str]:
+    """Return the command line that starts a server on the loopback; `inside` runs it somewhere else."""
+    start = [*inside, sys.executable, str(ROOT / "server.py"), "--host", "127.0.0.1", "--port", str(port)]
     return [*start, "--data", str(data), *more]
 
 
-async def start(data: Path, *more: str, port: int = 0, scheme: str = "ws", errors: BinaryIO | None = None) -> Process:
+async def start(
+    data: Path,
+    *more: str,
+    port: int = 0,
+    scheme: str = "ws",
+    errors: BinaryIO | None = None,
+    inside: Sequence[str] = (),
+) -> Process:
     """Start a server and wait until it listens."""
     process = await asyncio.create_subprocess_exec(
-        *command(data, *more, port=port), stdout=asyncio.subprocess.PIPE, stderr=errors
+        *command(data, *more, port=port, inside=inside), stdout=asyncio.subprocess.PIPE, stderr=errors
     )
     assert process.stdout is not None
     async with asyncio.timeout(PATIENCE_S):
@@ -58,10 +65,15 @@ async def start(data: Path, *more: str, port: int = 0, scheme: str = "ws", error
 
 @asynccontextmanager
 async def running(
-    data: Path, *more: str, port: int = 0, scheme: str = "ws", errors: BinaryIO | None = None
+    data: Path,
+    *more: str,
+    port: int = 0,
+    scheme: str = "ws",
+    errors: BinaryIO | None = None,
+    inside: Sequence[str] = (),
 ) -> AsyncIterator[Process]:
     """Run a server inside the block; if it still runs at the end, kill it."""
-    server = await start(data, *more, port=port, scheme=scheme, errors=errors)
+    server = await start(data, *more, port=port, scheme=scheme, errors=errors, inside=inside)
     try:
         yield server
     finally:
@@ -70,10 +82,10 @@ async def running(
         await server.process.communicate()
 
 
-def refused(data: Path, *more: str, port: int = 0) -> str:
+def refused(data: Path, *more: str, port: int = 0, inside: Sequence[str] = ()) -> str:
     """Start a server that must refuse to; return the one line that it says why."""
     done = subprocess.run(
-        command(data, *more, port=port), capture_output=True, text=True, timeout=PATIENCE_S, check=False
+        command(data, *more, port=port, inside=inside), capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )
     assert done.returncode == 2, done
     assert done.stdout == ""
