@@ -695,7 +695,11 @@ class Listed(Struct, frozen=True, omit_defaults=True):
 
 
 class Players(Heard, frozen=True):
-    """Who is connected, the first 100 by name; `online` counts all."""
+    """Who is connected, up to 100 in the order of their names; `online` counts all.
+
+    Of more than 100, people who play no match are listed first, whoever came or ended one last before the others; then
+    bots, then people who play. Anybody who is connected can be challenged by name, listed or not.
+    """
 
     online: int
     players: list[Listed]

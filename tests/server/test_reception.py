@@ -333,3 +333,21 @@ async def test_a_seek_does_not_wait_for_a_bot_that_comes_back_without_a_place_or
             assert await back.refused("unseek") == "not_seeking"
             await back.close()
             await until(lambda: not server.sessions)
+
+
+async def test_of_a_crowd_those_are_listed_who_have_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ttt_net.server.listing.MAX_LISTED", 2)
+
+    async def listed(peer: Peer) -> set[str]:
+        await peer.ok("who")
+        told = await peer.hear("players")
+        assert told["online"] == 4
+        return {row["name"] for row in told["players"]}
+
+    async with running(tmp_path) as server:
+        first, second, match = await server.pair("Ann", "Bob")
+        yan, _ = await server.join("Yan"), await server.join("Zoe")
+        assert await listed(yan) == {"Yan", "Zoe"}
+        await first.ok("resign", match=match)
+        await second.hear("ended")
+        assert await listed(yan) == {"Ann", "Bob"}

@@ -255,6 +255,7 @@ class Hub:
                 self.noticeboard.unsubscribe(session)
                 self._leave_finished(session)
                 session.live.add(table.id)
+                self.roster.moved(session)
                 table.seat(session)
         self.noticeboard.changed("players", "live")
         table.open(match, seats)
@@ -357,6 +358,7 @@ class Hub:
             session = self.sessions.get(player)
             if session:
                 session.live.discard(table.id)
+                self.roster.moved(session)
 
     def rated(self, table: Table, ratings: tuple[wire.RatingChange, wire.RatingChange]) -> None:
         """Let both players have their new ratings."""

@@ -55,9 +55,9 @@ class Listing:
         )
 
     def players(self) -> wire.Players:
-        """Return who is here, in the order of their names."""
+        """Return who is here, in the order of their names; of a crowd, those whom one might play."""
         roster = self._house.roster
-        return wire.Players(len(roster), [self._row(session) for session in roster.first(MAX_LISTED)])
+        return wire.Players(len(roster), [self._row(session) for session in roster.some(MAX_LISTED)])
 
     def bots_for(self, seek: Seek) -> list[wire.Listed]:
         """Return bots that would play a person what he seeks, the weakest first."""

@@ -1,8 +1,8 @@
-"""Who is connected, to be found by name and listed in its order."""
+"""Who is connected, to be found by name, and listed: whoever can be played first."""
 
 from bisect import bisect_left, insort
-from collections.abc import Collection, Iterator
-from itertools import islice
+from collections.abc import Collection
+from itertools import chain, islice
 
 from ttt_net.server.journal.sqlite import PlayerId
 from ttt_net.server.session import Session
@@ -15,7 +15,11 @@ class Roster:
     def __init__(self) -> None:
         self._order: list[tuple[str, PlayerId]] = []
         self._sessions: dict[tuple[str, PlayerId], Session] = {}
+        self._free: dict[PlayerId, Session] = {}
+        """The people who play no match, in the order in which that came to be."""
         self._bots: dict[PlayerId, Session] = {}
+        self._playing: dict[PlayerId, Session] = {}
+        """The people who do."""
 
     def __len__(self) -> int:
         return len(self._order)
@@ -26,8 +30,7 @@ class Roster:
         if place not in self._sessions:
             insort(self._order, place)
         self._sessions[place] = session
-        if session.info.bot is not None:
-            self._bots[session.player] = session
+        self._shelf(session)[session.player] = session
 
     def remove(self, session: Session) -> None:
         """Take a session off the list, if it is on it."""
@@ -35,16 +38,37 @@ class Roster:
         if self._sessions.get(place) is session:
             del self._sessions[place]
             del self._order[bisect_left(self._order, place)]
-            self._bots.pop(session.player, None)
+            self._unshelve(session)
+
+    def moved(self, session: Session) -> None:
+        """Take note that a match of his has begun or ended."""
+        shelf = self._shelf(session)
+        if self._sessions.get(_place(session)) is session and session.player not in shelf:
+            self._unshelve(session)
+            shelf[session.player] = session
+
+    def _shelf(self, session: Session) -> dict[PlayerId, Session]:
+        if session.info.bot is not None:
+            return self._bots
+        return self._playing if session.live else self._free
+
+    def _unshelve(self, session: Session) -> None:
+        for shelf in (self._free, self._bots, self._playing):
+            shelf.pop(session.player, None)
 
     @property
     def bots(self) -> Collection[Session]:
         """The sessions of bots."""
         return self._bots.values()
 
-    def first(self, count: int) -> Iterator[Session]:
-        """Return the first so many, in the order of their names."""
-        return (self._sessions[place] for place in islice(self._order, count))
+    def some(self, count: int) -> list[Session]:
+        """Return up to so many, in the order of their names.
+
+        Of more than that the people who play no match come first, who came or ended one last in front; then bots; then
+        people who play. So everybody is seen for a while, whatever he is called.
+        """
+        shelves = (reversed(shelf.values()) for shelf in (self._free, self._bots, self._playing))
+        return sorted(islice(chain.from_iterable(shelves), count), key=_place)
 
     def find(self, name: str) -> Session | None:
         """Return who people would take for the one of that name."""
