@@ -38,3 +38,11 @@ def test_each_absence_of_one_player_counts_for_him_alone() -> None:
     assert first is not None
     assert second is not None
     assert (first.claim_at_ms, second.claim_at_ms) == (31_000, 61_000)
+
+
+def test_who_deserts_often_has_less_grace_from_the_start() -> None:
+    absences = Absences(None)
+    absences.expect(0, 2)
+    for side in (0, 1):
+        absences.went(side, 0, on_purpose=False)
+    assert [absence.claim_at_ms for side in (0, 1) if (absence := absences.of(side))] == [15_000, 60_000]

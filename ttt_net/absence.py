@@ -13,7 +13,8 @@ def grace_ms(time: TimeControl | None, *, on_purpose: bool, earlier: int) -> int
     """Return how long a player may be away before the other can claim the match.
 
     A sixth of the initial time, from 10 to 60 s, and 60 s without a clock; a quarter of that for one who left on
-    purpose; half as much for each `earlier` absence in the same match; never less than 5 s.
+    purpose; half as much for each `earlier` absence in the same match, and for each recent match that he deserted;
+    never less than 5 s.
     """
     grace = GRACE_MS if time is None else max(SHORT_GRACE_MS, min(GRACE_MS, time.initial_ms // 6))
     if on_purpose:
@@ -36,6 +37,10 @@ class Absences:
         self._time = time
         self._away: dict[int, Absence] = {}
         self._counts = [0, 0]
+
+    def expect(self, side: int, desertions: int) -> None:
+        """Give less grace to the player of `side`, who has deserted so many matches of late."""
+        self._counts[side] += desertions
 
     def of(self, side: int) -> Absence | None:
         """Return the absence of `side`, or None if he is here."""

@@ -478,6 +478,22 @@ async def test_whoever_waits_out_the_grace_claims_the_win(tmp_path: Path) -> Non
         assert (ended["winner"], ended["reason"]) == (0, "abandon")
 
 
+async def test_whoever_deserted_a_match_has_half_the_grace_in_the_next(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        first, second, match = await server.pair(games=["gomoku"])
+        second.abort()
+        away = (await first.hear("presence", online=False))["away"]
+        assert 30_000 < away["claim_in_ms"] <= 60_000
+        server.later(60_000)
+        await first.ok("claim", match=match, kind="draw")
+        await first.hear("ended")
+        back = await server.connect()
+        await back.hello(token=second.token)
+        await server.match(first, back, games=["gomoku"])
+        back.abort()
+        assert (await first.hear("presence", online=False))["away"]["claim_in_ms"] <= 30_000
+
+
 async def test_two_hundred_watchers_keep_no_player_waiting(tmp_path: Path) -> None:
     """None of them reads a byte: what they leave unread is the server's to bound, and the players notice nothing."""
     limits = Limits(max_per_address=1_000, stalled_s=1_000, dead_after_s=1_000)

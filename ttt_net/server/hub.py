@@ -15,6 +15,7 @@ from websockets.server import ServerProtocol
 
 from ttt_net import messages as wire
 from ttt_net.errors import Closing, Code, Refusal
+from ttt_net.games import Reason
 from ttt_net.match import Match
 from ttt_net.server.analyst import Analyst
 from ttt_net.server.archive import Archive
@@ -23,6 +24,7 @@ from ttt_net.server.chat import Chat
 from ttt_net.server.chat import Request as ChatRequest
 from ttt_net.server.configuration import Configuration
 from ttt_net.server.connection import Connection
+from ttt_net.server.deserters import Deserters
 from ttt_net.server.entrance import Entrance, label_of
 from ttt_net.server.frames import frame
 from ttt_net.server.gate import Gate
@@ -82,6 +84,7 @@ class Hub:
             {"seeks": listing.seeks, "players": listing.players, "live": listing.live}, now_ms, self.guard
         )
         self._connections: set[Connection] = set()
+        self._deserters = Deserters()
         self._is_draining = False
         self._last_call = LastCall(now_ms)
 
@@ -347,6 +350,10 @@ class Hub:
         tables = (self.tables.get(match_id) for match_id in session.live)
         return session.starting + sum(table is None or not table.is_adjourned for table in tables)
 
+    def desertions(self, player: PlayerId) -> int:
+        """Return how many matches the player has deserted of late."""
+        return self._deserters.count(player, self.now_ms())
+
     def changed(self, table: Table, *, slightly: bool = False) -> None:
         """Have the list of live matches told anew."""
         self.noticeboard.changed("live", slightly=slightly)
@@ -354,7 +361,11 @@ class Hub:
     def ended(self, table: Table) -> None:
         """Count the match as finished for both."""
         self.noticeboard.changed("players", "live")
-        for player in table.seats or ():
+        assert table.match is not None
+        is_abandoned = table.match.outcome is not None and table.match.outcome.reason is Reason.ABANDON
+        for side, player in enumerate(table.seats or ()):
+            if is_abandoned and table.match.absences.of(side):
+                self._deserters.deserted(player, self.now_ms())
             session = self.sessions.get(player)
             if session:
                 session.live.discard(table.id)

@@ -75,6 +75,9 @@ class Owner(Interface):
     def may_rematch(self, table: "Table") -> None:
         """Raise `Refusal` unless both players are here and free."""
 
+    def desertions(self, player: PlayerId) -> int:
+        """Return how many matches the player has deserted of late."""
+
     def changed(self, table: "Table", *, slightly: bool = False) -> None:
         """Take note that the row of the match is another; `slightly` if only its moves have changed."""
 
@@ -410,9 +413,11 @@ class Table:
         return self.is_present(self.seats[0]), self.is_present(self.seats[1])
 
     def _note_absences(self, match: Match) -> None:
-        """Let the grace begin for players who are not here when the match is."""
-        for side, is_here in enumerate(self._present()):
-            if not is_here:
+        """Let the grace begin for players who are not here when the match is; less of it for whoever leaves often."""
+        assert self.seats is not None
+        for side, player in enumerate(self.seats):
+            match.absences.expect(side, self._owner.desertions(player))
+            if not self.is_present(player):
                 match.absences.went(side, self._owner.now_ms(), on_purpose=False)
 
     def _tell_presence(self, player: PlayerId, *, online: bool) -> None:
