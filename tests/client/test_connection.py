@@ -107,8 +107,8 @@ async def test_a_lost_link_comes_back_resumes_and_says_again_what_had_no_answer(
         client.connection.say(Play(0, match="m1", ply=0, move=4))
         play = await link.hears(Play)
         await (link.breaks() if how is None else link.closes(how))
-        await client.hears(Lost)
-        assert await client.hears(Retrying) == Retrying(1, DELAYS_MS[0] // 2)
+        lost = await client.hears(Lost)
+        assert await client.hears(Retrying) == Retrying(1, DELAYS_MS[0] // 2, lost.reason)
         link = await server.accepts()
         hello = await link.lets_in("m1")
         assert (hello.name, hello.token) == (None, "secret")
@@ -199,7 +199,7 @@ async def test_a_server_that_is_not_there_is_given_up_after_a_while() -> None:
     client = Client(server.url, Patience(100, 100))
     async with asyncio.timeout(PATIENCE_S):
         await client.connection.run()
-    assert await client.hears(Retrying) == Retrying(1, 25)
+    assert await client.hears(Retrying) == Retrying(1, 25, "nothing listens there")
     assert await client.comes_to(Farewell) == Farewell(Parting.UNREACHABLE, "nothing listens there")
 
 
@@ -213,7 +213,7 @@ async def test_a_link_that_is_cut_in_the_first_handshake_is_tried_again() -> Non
         client = Client(f"ws://127.0.0.1:{other.sockets[0].getsockname()[1]}", Patience(100, 100))
         async with asyncio.timeout(PATIENCE_S):
             await client.connection.run()
-        assert await client.hears(Retrying) == Retrying(1, 25)
+        assert await client.hears(Retrying) == Retrying(1, 25, "the connection broke")
         assert await client.comes_to(Farewell) == Farewell(Parting.UNREACHABLE, "the connection broke")
 
 

@@ -161,8 +161,8 @@ def free_port() -> int:
     ("arguments", "code", "words"),
     [
         (["{server}", "--bot", "deepblue"], 2, "unknown strategy 'deepblue'"),
-        (["http://x"], 2, "is no address"),
-        (["--games", "x"], 2, "invalid int value"),
+        (["ftp://x"], 2, "is no address"),
+        (["--games", "x"], 2, "is no whole number"),
         (["{server}", "--bot", "random", "--game", "chess"], 4, "unknown game"),
         (["{server}", "--name", "Ann", "--game", "chess"], 4, "unknown game"),
         (["{server}", "--bot", "rules", "--game", "connect4"], 2, "none for Connect Four"),

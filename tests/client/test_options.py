@@ -164,7 +164,7 @@ def test_the_help_that_most_people_need_fits_a_terminal_and_what_it_says_can_be_
 
 def test_every_option_is_in_the_long_help(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        parse(["--help", "all"])
+        parse(["--help-all"])
     told = capsys.readouterr().out
     for option in ("--tls-fingerprint", "--leaderboard", "--screen-reader", "--reserve", "--start"):
         assert option in told

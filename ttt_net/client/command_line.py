@@ -25,7 +25,7 @@ Play tic-tac-toe and its family, with people anywhere or with the computer.
   --name NAME      who you are (default: the name you typed the last time)
   --plain          line by line; or --screen-reader, or --json
 
-? shows the keys while you play. --help all lists every option; docs/client.md
+? shows the keys while you play. --help-all lists every option; docs/client.md
 tells the rest."""
 
 
@@ -49,8 +49,8 @@ class Parser(argparse.ArgumentParser):
         return f"there is no option {first}{'; did you mean ' * bool(likely)}{''.join(likely)}"
 
 
-class Help(argparse.Action):
-    """`--help`, which fits a terminal, and `--help all`."""
+class ShortHelp(argparse.Action):
+    """`--help`, which fits a terminal; `--help-all` is the usual one."""
 
     def __call__(
         self,
@@ -60,7 +60,7 @@ class Help(argparse.Action):
         option_string: str | None = None,
     ) -> None:
         """Print it, and exit."""
-        print(parser.format_help().rstrip() if values == "all" else SHORT_HELP)
+        print(SHORT_HELP)
         parser.exit()
 
 

@@ -19,6 +19,7 @@ from http import HTTPStatus
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidMessage, InvalidStatus, WebSocketException
 
+from ttt_net.client import json_lines
 from ttt_net.client.dialogue import MAX_PENDING, Dialogue, Reaction
 from ttt_net.client.events import Back, Event, Farewell, Garbled, Lost, Mail, Parting, Retrying
 from ttt_net.client.trust import Trust
@@ -93,7 +94,8 @@ class Chance:
 class Connection:
     """One client's link: `run` it in a task, `say` requests, read the mailbox.
 
-    `keep_token` is called with the token before anybody hears of the welcome; `tap` with every frame as it was heard.
+    `keep_token` is called with the token before anybody hears of the welcome; `tap` with every frame as it was heard,
+    and with a line for whatever becomes of the link.
     """
 
     def __init__(
@@ -159,7 +161,7 @@ class Connection:
             wait_ms = delay_ms(attempt, is_live=self._dialogue.has_live_match, jitter=self._chance.jitter())
             wait_ms = min(wait_ms, left_ms)
             self._is_away = True
-            await self._tell(Retrying(attempt, wait_ms))
+            await self._tell(Retrying(attempt, wait_ms, loss.reason))
             await asyncio.sleep(wait_ms / 1000)
 
     def _patience_left_ms(self, away_ms: int) -> int:
@@ -256,6 +258,8 @@ class Connection:
             link.transport.abort()
 
     async def _tell(self, event: Event) -> None:
+        if self._tap is not None and (line := json_lines.line_of_link(event)) is not None:
+            self._tap(line)
         await self._mailbox.put(event)
 
 

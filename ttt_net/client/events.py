@@ -34,6 +34,8 @@ class Retrying:
 
     attempt: int
     in_ms: int
+    reason: str = ""
+    """What was wrong the last time."""
 
 
 @dataclass(frozen=True, slots=True)

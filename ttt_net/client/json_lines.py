@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 
+from ttt_net.client.events import Back, Event, Lost, Retrying
 from ttt_net.client.view import Tally
 
 _DEEPEST = 32
@@ -19,6 +20,20 @@ def line_of(frame: str) -> str | None:
     if message["type"] == "welcome" and "token" in message:
         message["token"] = ""
     return json.dumps(message, separators=(",", ":"))
+
+
+def line_of_link(event: Event) -> str | None:
+    """Return what happened to the link as a line; None for any other event, and for all tries but the first."""
+    match event:
+        case Lost(reason):
+            told = {"type": "lost", "reason": reason}
+        case Back():
+            told = {"type": "back"}
+        case Retrying(attempt=1, reason=reason):
+            told = {"type": "retrying", "reason": reason}
+        case _:
+            return None
+    return json.dumps(told, separators=(",", ":"))
 
 
 def summary_line(tally: Tally) -> str:

@@ -149,6 +149,8 @@ def _run(options: Options) -> int:
             taken.discard(name)
         elif farewell.code == Code.BAD_NAME:
             return _report(options, ending)
+        elif not options.is_json:
+            _complain(f"on {options.server}, {mine.name} is the name of somebody else; trying another")
 
 
 def _going_to(place: "Place", options: Options) -> Options:

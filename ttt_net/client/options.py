@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from ttt_net.client.address import DEFAULT_PORT, DEFAULT_URL, Address, code_of, read_address
 from ttt_net.client.bot_options import DEFAULT_MOVE_MS, add_bot, check_bot, places_of
-from ttt_net.client.command_line import Help, Parser
+from ttt_net.client.command_line import Parser, ShortHelp
 from ttt_net.client.inquiry_options import Inquiry, add_inquiry, inquiry_of
 from ttt_net.client.local_options import Local, add_hosting, add_local, check_company, local_of
 from ttt_net.client.trust import Trust, trust_of
@@ -142,8 +142,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     where = "host, host:port, ws://... or wss://... (default: look for one)"
     parser.add_argument("url", nargs="?", metavar="ADDRESS", help=where)
-    told = "what most people need, or all of this"
-    parser.add_argument("-h", "--help", nargs="?", action=Help, metavar="all", help=told)
+    parser.add_argument("-h", "--help", nargs=0, action=ShortHelp, help="what most people need")
+    parser.add_argument("--help-all", action="help", help="all of this")
     play = parser.add_argument_group("to play")
     play.add_argument("--name", help="who you are (default: the name you typed the last time)")
     play.add_argument("--game", help="tictactoe, connect4, mnk:15x15,5 (default: tictactoe; a bot: any)")

@@ -91,6 +91,7 @@ async def _play_plainly(options: Options, mine: Identity) -> Ending:
 
 
 async def _play_as_bot(options: Options, mine: Identity) -> Ending:
+    from ttt_net.client.bot.diary import score
     from ttt_net.client.bot.mind import Mind
     from ttt_net.client.bot.player import Bot, Plan
     from ttt_net.client.bot.thinker import playable_games, require
@@ -114,7 +115,8 @@ async def _play_as_bot(options: Options, mine: Identity) -> Ending:
         plan = replace(plan, hint=hint if is_endless and options.opponents is None else "")
         bot = Bot(connection, Mind(options.bot, options.seed, options.level, games), plan, write)
         await bot.play(mailbox)
-    return Ending(bot.view.farewell, tally=bot.view.tally)
+    sentence = f"Played {bot.view.tally.games} games: {score(bot.view.tally)}."
+    return Ending(bot.view.farewell, sentence, tally=bot.view.tally)
 
 
 def _connection(

@@ -10,10 +10,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from msgspec import structs
-
-from ttt_net.client import words
 from ttt_net.client.bot.agenda import Agenda
+from ttt_net.client.bot.diary import Diary
 from ttt_net.client.bot.mind import Mind
 from ttt_net.client.bot.thinker import Question
 from ttt_net.client.connection import Connection
@@ -95,11 +93,12 @@ class Bot:
     """One bot; `play` it with the mailbox that the connection fills. `view` then has the tally."""
 
     def __init__(self, connection: Connection, mind: Mind, plan: Plan, write: Callable[[str], None]) -> None:
-        self.view = View()
+        self.view = View(address=connection.url.removeprefix("ws://"))
         self._connection = connection
         self._mind = mind
         self._plan = plan
         self._write = write
+        self._diary = Diary(plan.hint, is_for_onlookers=plan.is_for_onlookers)
         self._agenda = Agenda()
         self._asked: dict[str, int] = {}
         self._unseen: set[str] = set()
@@ -131,9 +130,6 @@ class Bot:
         finally:
             await self._mind.stop()
 
-    def _tell_result(self, match: Snapshot) -> None:
-        self._write(words.result(structs.replace(match, you=None) if self._plan.is_for_onlookers else match))
-
     def ask(self, request: Said) -> None:
         """Send a request that somebody else in this program wants to be sent."""
         self._say(request)
@@ -141,25 +137,22 @@ class Bot:
     def _hear(self, event: Event) -> None:
         before = self.view
         self.view = update(self.view, event, _now_ms())
+        if said := self._diary.line_of(event, before, self.view, _now_ms()):
+            self._write(said)
         match event:
             case Welcome():
                 self._unseen = set(event.matches)
                 self._accepting = 0
-                if before.you is None:
-                    self._write(f"Playing as {words.label_of(event.you)}. {self._plan.hint}".strip())
             case Snapshot():
                 self._unseen.discard(event.match)
                 if event.match not in before.matches and event.outcome is None:
                     self._accepting = max(0, self._accepting - 1)
-                    self._write(words.pairing(event))
                     if self._plan.began is not None:
                         self._plan.began(event)
             case Challenged() if self.view.you is not None and event.by.name != self.view.you.name:
                 self._answer_challenge(event)
             case ChallengeOver():
                 self._accepting = 0
-            case Ended() if event.match in self.view.matches:
-                self._tell_result(self.view.matches[event.match])
             case Invitation() if self._plan.invited is not None:
                 self._plan.invited(event.code)
             case Offered():
@@ -330,7 +323,7 @@ class Bot:
         try:
             self._connection.say(request)
         except Refusal as refusal:
-            self._write(str(refusal))
+            self._write(f"{refusal}.")
 
 
 def _now_ms() -> int:

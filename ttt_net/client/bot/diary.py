@@ -1,0 +1,91 @@
+"""What a bot tells the person who hosts it: a line for whatever happens to it, and never the same one twice."""
+
+from msgspec.structs import replace
+
+from ttt_net.client import words
+from ttt_net.client.events import Answered, Back, Event, Lost, Retrying
+from ttt_net.client.view import Tally, View
+from ttt_net.errors import Code
+from ttt_net.messages import Ended, Notice, Refused, Restarting, Seek, Snapshot, Welcome
+from ttt_net.text import clean
+
+FIRST_REMINDER_MS = 60_000
+"""For so long a server is away before it is said again that it is; each time it takes twice as long."""
+_USUAL = (Code.TOO_FAST, Code.RESTARTING)
+"""Refusals of a seek that pass by themselves in no time."""
+
+
+class Diary:
+    """Turns what a bot hears into sentences; `hint` is said once, when it is let in.
+
+    Whoever only looks on at bots, `is_for_onlookers`, is told of both of them alike, and of their matches alone.
+    """
+
+    def __init__(self, hint: str = "", *, is_for_onlookers: bool = False) -> None:
+        self._hint = hint
+        self._is_for_onlookers = is_for_onlookers
+        self._last = ""
+        self._away_since_ms: int | None = None
+        self._remind_ms = FIRST_REMINDER_MS
+
+    def line_of(self, event: Event, before: View, after: View, now_ms: int) -> str:
+        """Return what to say of an event, with the view before and after it; nothing where it is no news."""
+        said = self._sentence(event, before, after, now_ms)
+        if said == self._last and not isinstance(event, Snapshot | Ended):
+            return ""
+        self._last = said or self._last
+        return said
+
+    def _sentence(self, event: Event, before: View, after: View, now_ms: int) -> str:
+        match event:
+            case Snapshot() if event.match not in before.matches and event.outcome is None:
+                return words.pairing(event)
+            case Ended() if event.match in before.matches:
+                match = after.matches.get(event.match) or before.matches[event.match]
+                return words.result(replace(match, you=None)) if self._is_for_onlookers else _ended(match, after.tally)
+            case _ if self._is_for_onlookers:
+                return ""
+            case Welcome():
+                self._away_since_ms, self._remind_ms = None, FIRST_REMINDER_MS
+                return _welcomed(event, self._hint) if before.you is None else ""
+            case Lost():
+                self._away_since_ms = now_ms
+                return f"The link is gone: {clean(event.reason, 80)}. Trying until it is back."
+            case Back() if after.you is not None:
+                return "Connected again."
+            case Retrying():
+                return self._retrying(event, after, now_ms)
+            case Notice():
+                return f"The server says: {clean(event.text, words.MAX_SENTENCE_CELLS)}"
+            case Restarting():
+                return "The server restarts."
+            case Answered(Seek(), Refused() as refusal) if refusal.code not in _USUAL:
+                return f"No opponent can be sought now: {clean(refusal.message, 120)}. Asking again."
+            case _:
+                return ""
+
+    def _retrying(self, event: Retrying, after: View, now_ms: int) -> str:
+        if self._away_since_ms is None:
+            self._away_since_ms = now_ms
+            return f"No server at {after.address}: {clean(event.reason, 80)}. Trying until there is one."
+        away_ms = now_ms - self._away_since_ms
+        if away_ms < self._remind_ms:
+            return ""
+        self._remind_ms *= 2
+        return f"Still no server after {words.duration(away_ms)}: {clean(event.reason, 80)}."
+
+
+def _welcomed(welcome: Welcome, hint: str) -> str:
+    server = clean(welcome.server, 40)
+    where = f" on {server}" if server else ""
+    return f"Playing as {words.label_of(welcome.you)}{where}; Ctrl-C stops it. {hint}".strip()
+
+
+def _ended(match: Snapshot, tally: Tally) -> str:
+    whom = words.label_of(match.players[1 - (match.you or 0)])
+    return f"Against {whom}: {words.result(match)} So far {score(tally)}."
+
+
+def score(tally: Tally) -> str:
+    """Return what was won and lost, in words."""
+    return f"{tally.won} won, {tally.drawn} drawn, {tally.lost} lost"
