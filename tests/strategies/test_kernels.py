@@ -1,6 +1,9 @@
 """What is compiled, against the same source run by the interpreter: the same nodes, and the same memory afterwards."""
 
+import os
 import random
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -16,16 +19,26 @@ pytest.importorskip("numba")
 
 import numpy as np
 
-from ttt_net.strategies.compiled import connect4, fours, lines, patterns, proof
+from ttt_net.strategies.compiled import connect4, fours, lines, patterns, playouts, proof
 from ttt_net.strategies.compiled.fours_search import FoursSearch
 from ttt_net.strategies.compiled.line_search import LineSearch, block_of
+from ttt_net.strategies.compiled.memory import nth_bit_by_steps
+from ttt_net.strategies.compiled.playout_tree import PlayoutTree
 
 
 def uncompiled(*modules: ModuleType) -> dict[str, Any]:
     """Run the source of kernels without a compiler; return all their names. A block is then the array itself."""
 
-    def number(*arguments: Any) -> Any:
-        return np.int64(arguments[0]) if len(arguments) == 1 and not callable(arguments[0]) else None
+    class Kind:
+        """A type, as signatures have it; what is called with a number returns that number."""
+
+        def __call__(self, *arguments: Any) -> Any:
+            return (
+                np.int64(arguments[0]) if len(arguments) == 1 and isinstance(arguments[0], int | np.integer) else None
+            )
+
+        def __getitem__(self, dimensions: Any) -> "Kind":
+            return self
 
     def njit(*arguments: Any, **options: Any) -> Any:
         return lambda function: function
@@ -36,11 +49,13 @@ def uncompiled(*modules: ModuleType) -> dict[str, Any]:
     names: dict[str, Any] = {}
     ours: dict[str, Any] = {
         "njit": njit,
-        "types": SimpleNamespace(int64=number, uint64=number, void=number),
+        "types": SimpleNamespace(int64=Kind(), uint64=Kind(), float64=Kind(), void=Kind()),
+        "from_dtype": lambda kind: Kind(),
         "peek": lambda block, index: block[index],
         "poke": poke,
         "count_ones": lambda bits: np.uint64(int(bits).bit_count()),
         "leading_zeros": lambda bits: np.uint64(64 - int(bits).bit_length()),
+        "nth_bit": nth_bit_by_steps,
     }
     for module in modules:
         path = Path(str(module.__file__))
@@ -135,3 +150,39 @@ def test_the_solver_of_connect_four() -> None:
         compiled = connect4.solve(own, other, -21, 21, np.uint64(blocks[0].ctypes.data))
         assert solve(own, other, -21, 21, blocks[1]) == compiled
         assert (blocks[0] == blocks[1]).all()
+
+
+@pytest.mark.parametrize(("name", "plies"), [("mnk:4x4,4", 5), ("connect:5x4,4", 4), ("qubic", 8)])
+def test_playouts(name: str, plies: int) -> None:
+    game, play_out = line_game(name), uncompiled(playouts)["play_out"]
+    state = random_state(game, plies, 1)
+    trees = [PlayoutTree(game, 5) for _ in range(2)]
+    for tree, kernel in zip(trees, (playouts.play_out, play_out), strict=True):
+        tree._move_root_to(state)
+        tree._control[playouts.BUDGET] = 400
+        nodes = tree._nodes if kernel is playouts.play_out else tree._nodes.view(np.recarray)
+        own, other = map(np.uint64, own_and_other(state))
+        full, floor, fall = np.uint64(game.full), np.uint64(tree._floor), game.fall if game.gravity else 0
+        kernel(own, other, full, floor, fall, tree._lines, 1.0, tree._control, tree._path, nodes)
+    used = int(trees[0]._control[playouts.USED])
+    assert used > 100
+    assert (trees[0]._control == trees[1]._control).all()
+    assert (trees[0]._nodes[:used] == trees[1]._nodes[:used]).all()
+
+
+@pytest.mark.parametrize("processor", [{}, {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}])
+def test_a_bit_is_picked_by_its_number_whether_or_not_there_is_an_instruction_for_it(processor: dict[str, str]) -> None:
+    program = """
+import random
+import numpy as np
+from numba import njit
+from ttt_net.strategies.compiled.memory import nth_bit
+
+pick, rng = njit(lambda bits, number: nth_bit(bits, number)), random.Random(1)
+for _ in range(200):
+    bits = rng.getrandbits(64) | 1 << rng.randrange(64)
+    ones = [1 << n for n in range(64) if bits >> n & 1]
+    for number, one in enumerate(ones):
+        assert pick(np.uint64(bits), np.uint64(number)) == one
+"""
+    assert subprocess.run([sys.executable, "-c", program], env=os.environ | processor, check=False).returncode == 0

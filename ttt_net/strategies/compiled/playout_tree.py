@@ -11,7 +11,7 @@ from ttt_net.strategies.strategy import WIN, Choice, Effort
 from ttt_net.strategies.threats import own_and_other
 
 CAPACITY = 1 << 21
-"""Nodes of a tree, in 50 MB. When it is full, playouts go on from its leaves."""
+"""Nodes of a tree, in 32 MB. When it is full, playouts go on from its leaves."""
 
 
 class PlayoutTree:
@@ -19,11 +19,13 @@ class PlayoutTree:
 
     def __init__(self, game: LineGame, seed: int) -> None:
         self.game = game
-        self._starts = np.cumsum([0, *map(len, game.lines_through)], dtype=np.int64)
-        self._lines = np.array([line for lines in game.lines_through for line in lines], dtype=np.uint64)
+        most = max(map(len, game.lines_through))
+        width = most + -most % kernel.TOGETHER
+        rows = [[*lines, *[kernel.NO_LINE] * (width - len(lines))] for lines in game.lines_through]
+        self._lines = np.array(rows, dtype=np.uint64)
         empty = game.initial
         self._floor = sum(1 << move for move in game.actions(empty))
-        self._nodes = kernel.Nodes(*(np.zeros(CAPACITY, kind) for kind in kernel.KINDS))
+        self._nodes = np.zeros(CAPACITY, kernel.NODE)
         self._control = np.array([0, 0, 0, seed | 1], dtype=np.uint64)
         self._path = np.zeros(game.size + 2, dtype=np.int64)
         self._root: LineState | None = None
@@ -37,9 +39,7 @@ class PlayoutTree:
         full, floor = np.uint64(game.full), np.uint64(self._floor)
         fall = game.fall if game.gravity else 0
         with watching(effort, control, kernel.BUDGET):
-            kernel.grow(
-                own, other, full, floor, fall, self._starts, self._lines, exploration, control, self._path, self._nodes
-            )
+            kernel.play_out(own, other, full, floor, fall, self._lines, exploration, control, self._path, self._nodes)
         effort.nodes = int(control[kernel.PLAYOUTS])
         return self._choice(state, effort)
 
@@ -47,12 +47,11 @@ class PlayoutTree:
         """Keep the part of the tree below a position if it is there; else begin with that position alone."""
         node = self._find(state)
         if node is None:
-            for column in self._nodes:
-                column[0] = 0
-            self._nodes.solved[0] = kernel.UNKNOWN
+            self._nodes[0] = 0
+            self._nodes[0]["solved"] = kernel.UNKNOWN
             self._control[kernel.USED] = 1
         else:
-            kernel.keep(node, self._control, self._nodes)
+            kernel.keep_only(node, self._control, self._nodes)
         self._root = state
 
     def _find(self, state: LineState) -> int | None:
@@ -63,37 +62,38 @@ class PlayoutTree:
         node, moves = 0, [list_cells(state.first ^ root.first), list_cells(state.second ^ root.second)]
         for ply in range(root.ply, state.ply):
             cell = moves[ply & 1][0]
-            node = next((child for child in self._below(node) if self._nodes.cells[child] == cell), -1)
+            node = next((child for child in self._below(node) if self._nodes[child]["cell"] == cell), -1)
             if node < 0:
                 return None
         return node
 
     def _below(self, node: int) -> range:
-        first = int(self._nodes.first_child[node])
-        return range(first, first + int(self._nodes.children[node]))
+        first = int(self._nodes[node]["first_child"])
+        return range(first, first + int(self._nodes[node]["children"]))
 
     def _choice(self, state: LineState, effort: Effort) -> Choice:
         nodes, line, node = self._nodes, list[Move](), 0
-        if not nodes.children[0]:
+        if not nodes[0]["children"]:
             return Choice(self.game.actions(state)[0], None, (), effort.counts())
         best = max(self._below(0), key=self._merit)
-        while nodes.children[node] and nodes.visits[node]:
+        while nodes[node]["children"] and nodes[node]["visits"]:
             node = max(self._below(node), key=self._merit)
-            line.append(int(nodes.cells[node]))
+            line.append(int(nodes[node]["cell"]))
         effort.depth = len(line)
-        solved = int(nodes.solved[0])
+        solved = int(nodes[0]["solved"])
         if solved == kernel.UNKNOWN:
-            mean = nodes.rewards[best] / max(1, nodes.visits[best])
+            mean = nodes[best]["rewards"] / max(1, nodes[best]["visits"])
             return Choice(line[0], round(float(mean) * kernel.CERTAIN), tuple(line), effort.counts())
-        value = -solved * (WIN - int(nodes.plies[0]))
+        value = -solved * (WIN - int(nodes[0]["plies"]))
         return Choice(line[0], value, tuple(line), effort.counts(), exact=True)
 
     def _merit(self, node: int) -> tuple[int, int]:
         """Rank a move: the soonest certain win, the most tried, a certain draw if that one loses, the latest loss."""
-        nodes = self._nodes
-        visits, solved, plies = int(nodes.visits[node]), int(nodes.solved[node]), int(nodes.plies[node])
+        visits, rewards, solved, plies = (
+            int(self._nodes[node][name]) for name in ("visits", "rewards", "solved", "plies")
+        )
         if solved == kernel.UNKNOWN:
-            return (2 if nodes.rewards[node] >= 0 else 0), visits
+            return (2 if rewards >= 0 else 0), visits
         if solved == 0:
             return 1, visits
         return (3, -plies) if solved > 0 else (-1, plies)

@@ -6,12 +6,11 @@ the number of plies from there to a solved end. Boards are words with bit n for 
 """
 
 from math import log, sqrt
-from typing import Any, NamedTuple
 
 import numpy as np
 from numba import from_dtype, njit, types
 
-from ttt_net.strategies.compiled.memory import count_ones
+from ttt_net.strategies.compiled.memory import count_ones, nth_bit
 
 U = np.uint64
 ZERO, ONE = U(0), U(1)
@@ -25,33 +24,37 @@ CERTAIN = 1000
 # The words of `control`: playouts made, playouts allowed, nodes in use, and the state of the random numbers.
 PLAYOUTS, BUDGET, USED, SEED = 0, 1, 2, 3
 
+NODE = np.dtype(
+    [
+        ("visits", np.int32),
+        ("rewards", np.int32),
+        ("first_child", np.int32),
+        ("children", np.uint8),
+        ("cell", np.uint8),
+        ("solved", np.int8),
+        ("plies", np.uint8),
+    ]
+)
+"""What a node holds, in 16 bytes: the seven children of a node of Connect Four lie in two lines of the cache."""
 
-class Nodes(NamedTuple):
-    """The tree: a column for each thing that a node holds."""
-
-    first_child: Any
-    children: Any
-    cells: Any
-    visits: Any
-    rewards: Any
-    solved: Any
-    plies: Any
-
-
-KINDS = Nodes(np.int32, np.uint8, np.uint8, np.int32, np.float32, np.int8, np.int16)
-"""The type of the numbers in each column."""
-_NODES = types.NamedTuple([from_dtype(np.dtype(kind))[::1] for kind in KINDS], Nodes)
+TOGETHER = 8
+"""So many lines are compared at once; the table of lines has a row of them for each cell, a multiple of it long."""
+NO_LINE = (1 << 64) - 1
+"""What the rows are filled up with: no side can hold all of 64 cells."""
 
 
 @njit(inline="always")
-def next_random(control):
-    """Return 64 random bits (xorshift64*; Vigna 2014)."""
-    bits = U(control[SEED])
+def next_random(bits):
+    """Return the state of the random numbers after this one (xorshift64*; Vigna 2014)."""
     bits ^= bits >> U(12)
     bits ^= bits << U(25)
-    bits ^= bits >> U(27)
-    control[SEED] = bits
-    return bits * U(0x2545F4914F6CDD1D)
+    return bits ^ (bits >> U(27))
+
+
+@njit(inline="always")
+def below(number, bits):
+    """Return a random number from 0 to less than `number`, for a state of the random numbers."""
+    return (((bits * U(0x2545F4914F6CDD1D)) >> U(32)) * number) >> U(32)
 
 
 @njit(inline="always")
@@ -64,12 +67,13 @@ def legal(taken, full, floor, fall):
 
 
 @njit(inline="always")
-def completes(own, cell, starts, lines):
-    """Tell whether the mark in a cell is part of a line of `own`."""
-    for n in range(starts[cell], starts[cell + 1]):  # noqa: SIM110 - numba compiles no generators
-        if own & lines[n] == lines[n]:
-            return True
-    return False
+def completes(own, cell, lines):
+    """Tell whether the mark in a cell is part of a line of `own`; without a branch, which could not be foreseen."""
+    found = False
+    for first in range(0, lines.shape[1], TOGETHER):
+        for n in range(first, first + TOGETHER):
+            found |= own & lines[cell, n] == lines[cell, n]
+    return found
 
 
 @njit(inline="always")
@@ -79,51 +83,45 @@ def cell_of(bit):
 
 
 @njit(inline="always")
-def random_result(own, other, full, floor, fall, starts, lines, control):
+def random_result(own, other, full, floor, fall, lines, control):
     """Return 1, 0 or -1 for the side to move, after play at random to the end."""
-    sign = 1
+    sign, bits = 1, control[SEED]
     while True:
         moves = legal(own | other, full, floor, fall)
         number = count_ones(moves)
         if number == ZERO:
-            return 0
-        chosen = ((next_random(control) >> U(32)) * number) >> U(32)
-        while chosen != ZERO:
-            moves &= moves - ONE
-            chosen -= ONE
-        bit = moves & (ZERO - moves)
+            sign = 0
+            break
+        bits = next_random(bits)
+        bit = nth_bit(moves, below(number, bits))
         own |= bit
-        if completes(own, cell_of(bit), starts, lines):
-            return sign
+        if completes(own, cell_of(bit), lines):
+            break
         own, other, sign = other, own, -sign
+    control[SEED] = bits
+    return sign
 
 
 @njit(inline="always")
-def expand(node, own, other, full, floor, fall, starts, lines, control, tree):
+def expand(node, own, other, full, floor, fall, lines, control, tree):
     """Give a node its children, those that end the game solved; return whether there was room."""
     moves = legal(own | other, full, floor, fall)
     number = np.int64(count_ones(moves))
     used = np.int64(control[USED])
-    if used + number > len(tree.visits):
+    if used + number > len(tree):
         return False
-    tree.first_child[node], tree.children[node] = used, number
+    tree[node].first_child, tree[node].children = used, number
     control[USED] = U(used + number)
     while moves != ZERO:
         bit = moves & (ZERO - moves)
         moves ^= bit
-        cell = cell_of(bit)
-        tree.cells[used], tree.children[used], tree.visits[used], tree.rewards[used], tree.plies[used] = (
-            cell,
-            0,
-            0,
-            0.0,
-            0,
-        )
-        tree.solved[used] = UNKNOWN
-        if completes(own | bit, cell, starts, lines):
-            tree.solved[used] = 1
+        child = tree[used]
+        child.visits, child.rewards, child.children, child.plies = 0, 0, 0, 0
+        child.cell, child.solved = cell_of(bit), UNKNOWN
+        if completes(own | bit, cell_of(bit), lines):
+            child.solved = 1
         elif legal(own | other | bit, full, floor, fall) == ZERO:
-            tree.solved[used] = 0
+            child.solved = 0
         used += 1
     return True
 
@@ -131,16 +129,18 @@ def expand(node, own, other, full, floor, fall, starts, lines, control, tree):
 @njit(inline="always")
 def most_promising(node, exploration, tree):
     """Return the unsolved child with the highest upper confidence bound; one never visited comes first."""
-    best, best_bound = -1, -1e30
-    spread = exploration * sqrt(log(tree.visits[node] + 1.0))
-    for child in range(tree.first_child[node], tree.first_child[node] + tree.children[node]):
-        if tree.solved[child] != UNKNOWN:
+    best, best_bound = -1, np.float32(-1e30)
+    spread = np.float32(exploration * sqrt(log(tree[node].visits + 1.0)))
+    for number in range(tree[node].first_child, tree[node].first_child + tree[node].children):
+        child = tree[number]
+        if child.solved != UNKNOWN:
             continue
-        if tree.visits[child] == 0:
-            return child
-        bound = tree.rewards[child] / tree.visits[child] + spread / sqrt(float(tree.visits[child]))
+        if child.visits == 0:
+            return number
+        scale = np.float32(1) / np.sqrt(np.float32(child.visits))
+        bound = (np.float32(child.rewards) * scale + spread) * scale
         if bound > best_bound:
-            best, best_bound = child, bound
+            best, best_bound = number, bound
     return best
 
 
@@ -148,18 +148,18 @@ def most_promising(node, exploration, tree):
 def solve(node, tree):
     """Mark a node as solved if its children tell its value: one that wins, or all of them known."""
     best, length, unknown = -1, 0, False
-    for child in range(tree.first_child[node], tree.first_child[node] + tree.children[node]):
-        value = tree.solved[child]
-        if value == UNKNOWN:
+    for number in range(tree[node].first_child, tree[node].first_child + tree[node].children):
+        child = tree[number]
+        if child.solved == UNKNOWN:
             unknown = True
-        elif value > best or (value == best and (tree.plies[child] + 1 < length) == (value > 0)):
-            best, length = value, tree.plies[child] + 1
+        elif child.solved > best or (child.solved == best and (child.plies + 1 < length) == (child.solved > 0)):
+            best, length = child.solved, child.plies + 1
     if best == 1 or not unknown:
-        tree.solved[node], tree.plies[node] = -best, length
+        tree[node].solved, tree[node].plies = -best, length
 
 
-@njit(types.void(types.int64, types.uint64[::1], _NODES), nogil=True, cache=True)
-def keep(root, control, tree):
+@njit(types.void(types.int64, types.uint64[::1], from_dtype(NODE)[::1]), nogil=True, cache=True)
+def keep_only(root, control, tree):
     """Drop all nodes but one and those below it, which becomes the root.
 
     Children have higher numbers than their parents, so one walk marks what stays, and another moves it down.
@@ -172,22 +172,13 @@ def keep(root, control, tree):
         if place[node] >= 0:
             place[node] = kept
             kept += 1
-            for child in range(tree.first_child[node], tree.first_child[node] + tree.children[node]):
+            for child in range(tree[node].first_child, tree[node].first_child + tree[node].children):
                 place[child] = 0
     for node in range(root, used):
-        new = place[node]
-        if new >= 0:
-            tree.first_child[new] = place[tree.first_child[node]] if tree.children[node] else 0
-            tree.children[new], tree.cells[new], tree.visits[new] = (
-                tree.children[node],
-                tree.cells[node],
-                tree.visits[node],
-            )
-            tree.rewards[new], tree.solved[new], tree.plies[new] = (
-                tree.rewards[node],
-                tree.solved[node],
-                tree.plies[node],
-            )
+        if place[node] >= 0:
+            tree[place[node]] = tree[node]
+            if tree[node].children:
+                tree[place[node]].first_child = place[tree[node].first_child]
     control[USED] = U(kept)
 
 
@@ -198,46 +189,45 @@ def keep(root, control, tree):
         types.uint64,
         types.uint64,
         types.int64,
-        types.int64[::1],
-        types.uint64[::1],
+        types.uint64[:, ::1],
         types.float64,
         types.uint64[::1],
         types.int64[::1],
-        _NODES,
+        from_dtype(NODE)[::1],
     ),
     nogil=True,
     cache=True,
 )
-def grow(own, other, full, floor, fall, starts, lines, exploration, control, path, tree):
+def play_out(own, other, full, floor, fall, lines, exploration, control, path, tree):
     """Play out again and again, until the root is solved or the budget spent; the tree is changed in place.
 
     `own` are the marks of the side to move at the root. Another thread may set the budget to nothing.
     """
-    while tree.solved[0] == UNKNOWN and control[PLAYOUTS] < control[BUDGET]:
+    while tree[0].solved == UNKNOWN and control[PLAYOUTS] < control[BUDGET]:
         control[PLAYOUTS] += ONE
         node, length, mine, theirs = 0, 1, own, other
         path[0] = 0
-        while tree.solved[node] == UNKNOWN:
-            if tree.children[node] == 0:
-                if tree.visits[node] + 1 < EXPAND_AT and node != 0:
+        while tree[node].solved == UNKNOWN:
+            if tree[node].children == 0:
+                if tree[node].visits + 1 < EXPAND_AT and node != 0:
                     break
-                if not expand(node, mine, theirs, full, floor, fall, starts, lines, control, tree):
+                if not expand(node, mine, theirs, full, floor, fall, lines, control, tree):
                     break
                 solve(node, tree)
-                if tree.solved[node] != UNKNOWN:
+                if tree[node].solved != UNKNOWN:
                     break
             node = most_promising(node, exploration, tree)
-            mine, theirs = theirs, mine | ONE << U(tree.cells[node])
+            mine, theirs = theirs, mine | ONE << U(tree[node].cell)
             path[length] = node
             length += 1
-        if tree.solved[node] == UNKNOWN:
-            result = -random_result(mine, theirs, full, floor, fall, starts, lines, control)
+        if tree[node].solved == UNKNOWN:
+            result = -random_result(mine, theirs, full, floor, fall, lines, control)
         else:
-            result = tree.solved[node]
+            result = np.int64(tree[node].solved)
         for at in range(length - 1, -1, -1):
             node = path[at]
-            tree.visits[node] += 1
-            tree.rewards[node] += result
-            if at > 0 and tree.solved[node] != UNKNOWN and tree.solved[path[at - 1]] == UNKNOWN:
+            tree[node].visits += 1
+            tree[node].rewards += result
+            if at > 0 and tree[node].solved != UNKNOWN and tree[path[at - 1]].solved == UNKNOWN:
                 solve(path[at - 1], tree)
             result = -result
