@@ -117,7 +117,7 @@ async def test_a_certificate_of_another_fingerprint_hears_no_word(tmp_path: Path
     async with fake_server(tls=authority.certificate.context) as server:
         ending = await farewell(server, Trust(HEX))
         shown = authority.certificate.fingerprint
-        assert ending.sentence == f"its certificate has another fingerprint, {shown}; ask its host"
+        assert ending.sentence.startswith(f"its certificate has another fingerprint, {shown}; ask its host")
 
 
 @pytest.mark.parametrize("names", [("other.example",), ("127.0.0.2",)])

@@ -1,6 +1,7 @@
 """An encrypted server as its host runs it, and a client as a friend starts it."""
 
 import asyncio
+import hashlib
 import json
 import os
 import re
@@ -10,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.client.real_terminal import Terminal
 from tests.end_to_end.process import PATIENCE_S, ROOT, command, refused, running
 from tests.server.encrypted_peer import Authority
 from tests.server.peer import Peer
@@ -29,6 +31,35 @@ async def test_a_friend_types_the_command_that_a_self_signed_server_prints(tmp_p
         _, complaint = await process.communicate()
         assert process.returncode == 3
         assert b"its certificate has another fingerprint" in complaint
+
+
+async def test_a_person_who_compared_the_fingerprint_vouches_for_it_once(tmp_path: Path) -> None:
+    home = {"TTT_NET_HOME": str(tmp_path / "home"), "TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
+
+    def opened() -> Terminal:
+        return Terminal([address, "--name", "Ann"], {**os.environ, **home})
+
+    def left(terminal: Terminal) -> int | None:
+        terminal.shows("Lobby")
+        terminal.press("q")
+        return terminal.ends()
+
+    async with running(tmp_path / "data", "--tls-self-signed", scheme="wss") as server:
+        address = f"wss://127.0.0.1:{server.port}"
+        certificate = ssl.get_server_certificate(("127.0.0.1", server.port))
+        fingerprint = hashlib.sha256(ssl.PEM_cert_to_DER_cert(certificate)).hexdigest()
+        for answer, code in (("", 3), ("yes", 0)):
+            terminal = opened()
+            asked = await asyncio.to_thread(terminal.shows, "Is it the same?")
+            assert "certificate is not good (self-signed certificate)" in asked
+            assert fingerprint in asked.replace(" ", "").replace("\n", "")
+            terminal.press(f"{answer}\r")
+            assert await asyncio.to_thread(left if answer else Terminal.ends, terminal) == code
+        assert await asyncio.to_thread(left, opened()) == 0, "it is asked once"
+    async with running(tmp_path / "other", "--tls-self-signed", port=server.port, scheme="wss"):
+        terminal = opened()
+        assert await asyncio.to_thread(terminal.ends) == 3, "another certificate is refused, and not asked about"
+        assert "another fingerprint" in terminal.picture.replace("\n", "")
 
 
 async def bots(folder: Path, *address: str) -> list[int | None]:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from ttt_net.client import identity
-from ttt_net.client.events import Parting
+from ttt_net.client.events import Farewell, Parting
 from ttt_net.client.inquiry_options import Inquiry
 from ttt_net.client.local_options import AT_HOME, against_computer
 from ttt_net.client.options import DEFAULT_GAME, Options, parse
@@ -105,7 +105,7 @@ def _inquire(options: Options, inquiry: Inquiry) -> int:
     if not options.is_address_given:
         used = servers_used()
         options = replace(options, url=used[0].url if used else options.url, is_address_given=True)
-    answer = inquire(options, inquiry)
+    answer = inquire(_as_vouched(options), inquiry)
     for line in answer.lines:
         print(line)
     if answer.fault is not None:
@@ -129,7 +129,7 @@ def _play_locally(options: Options, serve: Serve) -> int:
 
 
 def _run(options: Options) -> int:
-    session = _session_for(options)
+    session, options = _session_for(options), _as_vouched(options)
     name = _first_name(options)
     taken: set[str] = set()
     while True:
@@ -140,6 +140,10 @@ def _run(options: Options) -> int:
             mine.release()
         farewell = ending.farewell
         if farewell is None or farewell.code not in _RENAME:
+            vouched = _vouched_now(options, farewell)
+            if vouched is not None:
+                options = vouched
+                continue
             return _report(options, ending)
         taken.add(mine.name)
         if _may_ask(options):
@@ -151,6 +155,29 @@ def _run(options: Options) -> int:
             return _report(options, ending)
         elif not options.is_json:
             _complain(f"on {options.server}, {mine.name} is the name of somebody else; trying another")
+
+
+def _vouched_now(options: Options, farewell: Farewell | None) -> Options | None:
+    """Return the options with a certificate that the person here vouches for, where nothing else is in the way."""
+    is_about_it = farewell is not None and farewell.why is Parting.DISTRUSTED and options.url.startswith("wss:")
+    if farewell is None or not is_about_it or options.trust.fingerprint is not None or not _may_ask(options):
+        return None
+    from ttt_net.client.vouching import ask_to_vouch, certificate_at, vouch  # hardly anybody needs it
+
+    why, fingerprint = farewell.sentence.partition(";")[0], asyncio.run(certificate_at(options.url))
+    if fingerprint is None or not ask_to_vouch(options.url, why, fingerprint, input, print):
+        return None
+    vouch(options.server, fingerprint)
+    return replace(options, trust=replace(options.trust, fingerprint=fingerprint))
+
+
+def _as_vouched(options: Options) -> Options:
+    """Return the options with the certificate that was vouched for at an earlier time, unless another is asked for."""
+    if not options.url.startswith("wss:") or options.trust.fingerprint is not None:
+        return options
+    from ttt_net.client.vouching import vouched
+
+    return replace(options, trust=replace(options.trust, fingerprint=vouched(options.server)))
 
 
 def _going_to(place: "Place", options: Options) -> Options:

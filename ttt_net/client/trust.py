@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # a first picture does not wait for them
 
     from websockets.asyncio.client import ClientConnection
 
-_FINGERPRINT = re.compile(r"(?:[0-9a-f]{2}:?){31}[0-9a-f]{2}", re.ASCII)
+FINGERPRINT = re.compile(r"(?:[0-9a-f]{2}:?){31}[0-9a-f]{2}", re.ASCII)
 IN_CLEAR = (
     "it is not encrypted and not on your network: whoever is on the way could read your token and play as you; "
     "use wss://, or add --insecure"
@@ -42,7 +42,7 @@ class Trust:
         """Return how the connection is encrypted; None for one that is not."""
         if urlsplit(url).scheme != "wss":
             return None
-        return _checking() if self.fingerprint is None else _encrypting()
+        return _checking() if self.fingerprint is None else encrypting()
 
     def objection(self, link: "ClientConnection") -> str | None:
         """Return why not to say a word over this link, which stands; None if nothing is wrong with it."""
@@ -53,7 +53,7 @@ class Trust:
         if self.fingerprint is not None:
             shown = hashlib.sha256(encryption.getpeercert(binary_form=True) or b"").hexdigest()
             if shown != self.fingerprint:
-                return f"its certificate has another fingerprint, {shown}; ask its host"
+                return f"its certificate has another fingerprint, {shown}; ask its host, then add --tls-fingerprint"
         return None
 
 
@@ -62,7 +62,7 @@ def trust_of(url: str, fingerprint: str | None, *, is_insecure: bool) -> Trust:
     parts = urlsplit(url)
     if fingerprint is not None:
         given = fingerprint.strip().lower()
-        if not _FINGERPRINT.fullmatch(given):
+        if not FINGERPRINT.fullmatch(given):
             raise ConfigurationError(f"--tls-fingerprint {clean(fingerprint, 80)}: 64 hexadecimal digits")
         if parts.scheme != "wss":
             raise ConfigurationError("--tls-fingerprint is for encrypted servers; write wss://host:port")
@@ -97,7 +97,7 @@ def _checking() -> "ssl.SSLContext":
 
 
 @cache
-def _encrypting() -> "ssl.SSLContext":
+def encrypting() -> "ssl.SSLContext":
     """Return what encrypts without asking who is there: `objection` asks, before a word is said."""
     import ssl
 
