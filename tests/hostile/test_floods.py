@@ -113,6 +113,54 @@ async def test_a_flood_from_one_address_leaves_room_for_the_others(tmp_path: Pat
             peer.close()
 
 
+async def test_what_the_disk_has_to_read_is_metered_by_whatever_verb_it_is_asked(tmp_path: Path) -> None:
+    async with running(tmp_path, Limits(inquiries=Rate(5, 3_600.0))) as server:
+        first, second, over = await server.pair()
+        await first.ok("resign", match=over)
+        await second.hear("ended")
+        for peer in (first, second):
+            await peer.close()
+        await until(lambda: not server.tables)
+        eve = await server.join("Eve")
+        for _ in range(2):
+            await eve.ok("watch", match=over)
+            await eve.ok("unwatch", match=over)
+        assert await eve.refused("resume", match="unknown1", seq=0) == "unknown_match"
+        await eve.ok("history")
+        assert await eve.refused("play", match="unknown1", ply=0, move=0) == "unknown_match"
+        assert await eve.refused("watch", match=over) == "too_fast"
+        assert await eve.refused("resume", match=over, seq=0) == "too_fast"
+        assert not server.tables
+        _, _, live = await server.pair("Cid", "Dan")
+        await eve.ok("watch", match=live)
+
+
+async def test_who_comes_back_has_all_his_live_matches_at_once(tmp_path: Path) -> None:
+    async with running(tmp_path, Limits(inquiries=Rate(1, 3_600.0))) as server:
+        ann, bob = await server.join("Ann"), await server.join("Bob")
+        matches = [(await server.match(ann, bob))[2] for _ in range(5)]
+        tokens = ann.token, bob.token
+    async with running(tmp_path, Limits(inquiries=Rate(1, 3_600.0))) as server:
+        for token in tokens:
+            back = await server.connect()
+            await back.hello(token=token)
+            for match in matches:
+                await back.resume(match)
+            await back.close()
+            await until(lambda: not server.tables)
+
+
+async def test_boards_are_not_made_as_fast_as_messages_come(tmp_path: Path) -> None:
+    """A board of 19 by 19 costs milliseconds to make, and there are thousands of them."""
+    async with running(tmp_path) as server:
+        eve = await server.join("Eve")
+        start = "/".join(["." * 19] * 19)
+        answers = [await eve.ask("invite", game=f"mnk:19x19,{k}", start=start) for k in range(2, 20) for _ in range(2)]
+        most = server.hub.limits.challenges.count
+        assert [answer["type"] for answer in answers[:most]] == ["ok"] * most
+        assert {answer["code"] for answer in answers[most + 1 :]} == {"too_fast"}
+
+
 @pytest.mark.parametrize(
     "flood",
     [

@@ -168,7 +168,8 @@ class Hub:
         if self._is_draining and not isinstance(said, _HARMLESS):
             raise Refusal(Code.RESTARTING, "the server is about to restart; your match is safe", COME_BACK_MS)
         if isinstance(said, TableRequest):  # which is nearly everything that is said
-            self._table(said.match).request(session, said)
+            table = self.tables.get(said.match) or self._fetched(session, said.match)
+            table.request(session, said)
         elif isinstance(said, wire.Ping):
             session.ok(said.id)
         elif isinstance(said, wire.Hello):
@@ -262,6 +263,12 @@ class Hub:
                 table.seat(session)
         self.noticeboard.changed("players", "live")
         table.open(match, seats)
+
+    def _fetched(self, session: Session, match_id: str) -> Table:
+        """Return the table of a match that has to be read: a question to the disk, but for a live match of his own."""
+        if match_id not in session.live:
+            self.quotas.spend("inquiries", session.player, session.connection.metered_as)
+        return self._table(match_id)
 
     def _table(self, match_id: str) -> Table:
         """Return the table of a match, of which there is one at a time."""

@@ -19,14 +19,16 @@ class Limits:
     max_live_matches: int = setting(20, "live matches of one player at a time", least=1)
     messages: Rate = setting(Rate(200, 2.0), "frames of any kind on one connection, pings and fragments too")
     codes: Rate = setting(Rate(10, 60.0), "tries of invitation codes by one player: of 309 million, none is found so")
-    inquiries: Rate = setting(Rate(20, 10.0), "questions of one player about the past, which the disk answers")
+    inquiries: Rate = setting(
+        Rate(20, 10.0), "questions of one player that the disk answers: about the past, or a match not in memory"
+    )
     renames: Rate = setting(Rate(10, 3_600.0), "new names of one player")
     free_names: bool = setting(False, "whether a name may be anything that can be shown, as among friends")
     allow_guests: bool = setting(True, "whether people may play without a name of their own, casually")
     rated_same_address: bool = setting(True, "whether two players of one address may play rated matches")
     allow_chat: bool = setting(True, "whether players may write to one another; phrases they can always choose")
     chats: Rate = setting(Rate(6, 10.0), "what one player may say in the chat")
-    challenges: Rate = setting(Rate(20, 60.0), "challenges by one player")
+    challenges: Rate = setting(Rate(20, 60.0), "challenges and invitations by one player")
     players_per_address: int = setting(
         20, "what players of one address may do together is so many times what one may", least=1, most=10_000
     )

@@ -264,6 +264,7 @@ class Reception:
 
     def _invite(self, session: Session, said: wire.Invite) -> None:
         self.may_play(session, against_bot=False)
+        self._house.quotas.spend("challenges", session.player, session.connection.metered_as)
         game = game_name(said.game)
         start = _start_of(game, said.start) if said.start is not None else None
         now_ms = self._house.now_ms()
