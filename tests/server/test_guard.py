@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from tests.server.running import Server, running, until
 from ttt_net.messages import Heard
-from ttt_net.server import noticeboard
+from ttt_net.server import analyst, noticeboard
 from ttt_net.server.guard import Guard
 from ttt_net.server.meters import Meters
 
@@ -66,6 +67,24 @@ async def test_a_fault_in_one_part_leaves_the_others_their_turns(
         assert len(reports(caplog)) == 2
         await first.ok("play", match=match, ply=0, move=4)
         await second.hear("played")
+
+
+async def test_a_fault_in_an_analysis_costs_that_analysis(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(analyst, "_told", broken)
+    line = '{"ply": 1, "side": 0, "move": 4, "best": [], "value": 0}'
+    async with running(tmp_path) as server:
+        server.hub.analyst.is_open = True
+        server.hub.analyst._command = (sys.executable, "-c", f"print({line!r})")
+        first, second, match = await server.pair()
+        await first.ok("resign", match=match)
+        await second.hear("ended")
+        for number in range(2):
+            await first.ok("analyse", match=match)
+            assert (await first.hear("analysis"))["moves"] == []
+            assert server.hub.meters.faults == number + 1
+        assert reports(caplog) == [f"fault: analysis (number {number} of its kind)" for number in (1, 2)]
 
 
 async def test_a_list_that_could_not_be_made_is_told_once_it_can(

@@ -22,6 +22,7 @@ from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
 from ttt_net.games.records import read_records
 from ttt_net.server.frames import frame
+from ttt_net.server.guard import Guard
 from ttt_net.server.journal import Journal, StorageError, inquiries
 from ttt_net.server.limits import Limits
 from ttt_net.server.quotas import Quotas
@@ -71,6 +72,7 @@ class House(Interface):
     journal: Journal
     limits: Limits
     quotas: Quotas
+    guard: Guard
 
 
 def has_engine() -> bool:
@@ -154,6 +156,9 @@ class Analyst:
                     moves.append(_told(each))
         except (TimeoutError, OSError, ValueError, msgspec.MsgspecError, Refusal) as error:
             log.warning("match %s could not be analysed to its end: %s", order.match, error or "it took too long")
+            judged_all = False
+        except Exception:  # noqa: BLE001 - an analysis is not worth the server
+            self._house.guard.note("analysis")
             judged_all = False
         return wire.AnalysisTold(order.match, moves, exact=judged_all)
 

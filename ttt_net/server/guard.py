@@ -17,17 +17,21 @@ class Guard:
         self._faults: Counter[str] = Counter()
 
     def attempt(self, part: str, do: Callable[[], object], otherwise: Callable[[], object] | None = None) -> None:
-        """Do what `part` has to do, and after a fault in it `otherwise`.
-
-        A fault that comes with every turn is logged the 1st, 2nd, 4th, 8th ... time: it shall not fill the disk too.
-        """
+        """Do what `part` has to do, and after a fault in it `otherwise`."""
         try:
             do()
-        except Exception:  # whatever it is, everybody else plays on
-            self._meters.faults += 1
-            self._faults[part] += 1
-            count = self._faults[part]
-            if count & (count - 1) == 0:
-                log.exception("fault: %s (number %d of its kind)", part, count)
+        except Exception:  # noqa: BLE001 - whatever it is, everybody else plays on
+            self.note(part)
             if otherwise:
                 otherwise()
+
+    def note(self, part: str) -> None:
+        """Take note of the exception that is being handled: a fault in `part`.
+
+        One that comes with every turn is logged the 1st, 2nd, 4th, 8th ... time: it shall not fill the disk too.
+        """
+        self._meters.faults += 1
+        self._faults[part] += 1
+        count = self._faults[part]
+        if count & (count - 1) == 0:
+            log.exception("fault: %s (number %d of its kind)", part, count)
