@@ -28,7 +28,7 @@ from ttt_net.client.bot.thinker import Question, Thought
 from ttt_net.client.connection import Connection, Patience
 from ttt_net.client.dialogue import Dialogue, Machine
 from ttt_net.client.events import MAILBOX_LETTERS, Farewell, Mail
-from ttt_net.commands.admin import Line, reached
+from ttt_net.commands.admin import reached
 from ttt_net.errors import Code
 from ttt_net.games import find_game
 from ttt_net.messages import Seek
@@ -86,21 +86,25 @@ class RandomMind(Mind):
 
 
 class Watch:
-    """Samples of one server."""
+    """Samples of one server, each over a new line to it: an old one may have been silent on a machine that is busy."""
 
-    def __init__(self, pid: int, line: Line) -> None:
+    def __init__(self, pid: int, data: Path) -> None:
         self._pid = pid
-        self._line = line
+        self._data = data
         self._since_s = time.monotonic()
         self.samples: list[Sample] = []
 
     async def look(self) -> Sample:
         """Take a sample."""
-        report = await asyncio.to_thread(self._line.ask, words.Stats())
-        assert isinstance(report, words.Report)
-        at_s = time.monotonic() - self._since_s
-        self.samples.append(Sample(at_s, resident_bytes(self._pid), open_descriptors(self._pid), report))
+        self.samples.append(await asyncio.to_thread(self._take))
         return self.samples[-1]
+
+    def _take(self) -> Sample:
+        with reached(self._data) as line:
+            report = line.ask(words.Stats())
+            assert isinstance(report, words.Report)
+            at_s = time.monotonic() - self._since_s
+            return Sample(at_s, resident_bytes(self._pid), open_descriptors(self._pid), report)
 
     async def until_empty(self) -> Sample:
         """Wait until nobody is left, or for as long as that may take; return the last sample."""
@@ -186,14 +190,13 @@ async def soak(scale: Scale, folder: Path) -> list[str]:
     """Run, print the table, and return what was found wrong."""
     rng = random.Random(20261121)
     async with serving(folder) as (server, port):
-        with reached(folder / "data") as line:
-            watch = Watch(server.pid, line)
-            first = await watch.look()
-            before = cost(server.pid)
-            link = await play(scale, port, watch, rng)
-            used = cost(server.pid).since(before)
-            busy = watch.samples[1:]
-            last = await watch.until_empty()
+        watch = Watch(server.pid, folder / "data")
+        first = await watch.look()
+        before = cost(server.pid)
+        link = await play(scale, port, watch, rng)
+        used = cost(server.pid).since(before)
+        busy = watch.samples[1:]
+        last = await watch.until_empty()
         server.send_signal(signal.SIGTERM)
         code = await asyncio.wait_for(server.wait(), 10)
     print_table(scale, first, busy, last, link, used.cpu_ns)
