@@ -3,4 +3,4 @@
 from ttt_net.door import enter
 
 if __name__ == "__main__":
-    enter("ttt_net.server.main")
+    enter("ttt_net.server.start")

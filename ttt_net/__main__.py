@@ -12,7 +12,7 @@ from ttt_net.door import go_elsewhere
 from ttt_net.errors import ConfigurationError, Refusal
 
 DOORS = {
-    "serve": ("ttt_net.server.main", "run a server, as server.py does"),
+    "serve": ("ttt_net.server.start", "run a server, as server.py does"),
     "play": ("ttt_net.commands.play", "join a server, or seat a bot with --bot, as client.py does"),
 }
 """The verbs that are programs of their own: the module whose `main` takes the arguments, and what it does."""

@@ -17,7 +17,7 @@ HANGING = """
 import sys, threading
 from pathlib import Path
 from ttt_net.server.journal import Database
-from ttt_net.server.main import main
+from ttt_net.server.start import main
 commit, switch = Database._commit, Path(sys.argv.pop(1))
 
 def hang(self, batch):

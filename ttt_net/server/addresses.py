@@ -5,8 +5,6 @@ import errno
 import ipaddress
 import socket
 
-import ifaddr
-
 from ttt_net.errors import ConfigurationError
 
 BACKLOG = 1024
@@ -43,6 +41,8 @@ def display(host: str, port: int) -> str:
 
 def local_addresses() -> list[str]:
     """Return the addresses of this machine on its networks, the one of the default route first; IPv4 only."""
+    import ifaddr  # after the start: it takes a while, and not every server needs it
+
     found: list[str] = []
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, contextlib.suppress(OSError):
         # A documentation address: a route is looked up, nothing is sent. It fails without any network.

@@ -1,4 +1,4 @@
-"""Start, run and end the server."""
+"""Run and end the server, once it listens."""
 
 import asyncio
 import contextlib
@@ -10,19 +10,16 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack
 from typing import NamedTuple, NoReturn
 
-from ttt_net.errors import ConfigurationError
-from ttt_net.server import logs
 from ttt_net.server.acceptor import Acceptor
-from ttt_net.server.addresses import is_loopback, listen
+from ttt_net.server.addresses import is_loopback
 from ttt_net.server.admin.acts import load_sanctions
 from ttt_net.server.admin.door import Door, attending, open_door
 from ttt_net.server.announce import announced
-from ttt_net.server.certificate import Certificate, certificate_for
-from ttt_net.server.check import refuse_faults, report
+from ttt_net.server.certificate import Certificate
 from ttt_net.server.configuration import Configuration
 from ttt_net.server.connection import Connection
 from ttt_net.server.encryption import Encrypted
@@ -31,7 +28,6 @@ from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Database, Journal
 from ttt_net.server.notify import keep_alive, notify
 from ttt_net.server.page import find_asset
-from ttt_net.server.sources import Order, as_file, read_order
 from ttt_net.server.upkeep import upkeep
 
 log = logging.getLogger(__name__)
@@ -56,38 +52,19 @@ class Doors(NamedTuple):
     admin: Door | None
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Do what the command line asks for; return the exit code: 0, or 2 if it cannot be done so.
+def serve(configuration: Configuration, certificate: Certificate | None, listening: socket.socket) -> None:
+    """Serve on the socket until told to stop; a folder that cannot be used raises `ConfigurationError`.
 
     When the disk hangs at the end, the process exits from within with 1.
     """
+    database = Database(configuration.folder / JOURNAL_FILE)
     try:
-        return _carry_out(read_order(sys.argv[1:] if argv is None else argv, os.environ))
-    except ConfigurationError as error:
-        print(f"server.py: {error}", file=sys.stderr)
-        return 2
-
-
-def _carry_out(order: Order) -> int:
-    configuration = order.configuration
-    logs.set_up(configuration.log_format, configuration.log_level)
-    if order.is_print:
-        print(as_file(configuration), end="")
-        return 0
-    if order.is_check:
-        return report(configuration)
-    refuse_faults(configuration)
-    certificate = certificate_for(configuration.tls, configuration.folder)
-    with listen(configuration.host or None, configuration.port) as listening:
-        database = Database(configuration.folder / JOURNAL_FILE)
-        try:
-            with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-                hub = Hub(Journal(database), configuration, steady_clock(), random.SystemRandom())
-                admin = open_door(configuration.admin, configuration.folder)
-                runner.run(_serve(hub, database, Doors(listening, certificate, admin)))
-        finally:
-            database.close()
-    return 0
+        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+            hub = Hub(Journal(database), configuration, steady_clock(), random.SystemRandom())
+            admin = open_door(configuration.admin, configuration.folder)
+            runner.run(_serve(hub, database, Doors(listening, certificate, admin)))
+    finally:
+        database.close()
 
 
 async def _serve(hub: Hub, database: Database, doors: Doors) -> None:

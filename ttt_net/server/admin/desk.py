@@ -17,7 +17,6 @@ from websockets.server import ServerProtocol
 from ttt_net.errors import Closing, Code, Refusal
 from ttt_net.server.admin import words
 from ttt_net.server.admin.acts import Acts
-from ttt_net.server.admin.exposition import write
 from ttt_net.server.admin.report import match_rows, player_rows, report
 from ttt_net.server.connection import Connection
 from ttt_net.server.countdown import Countdown
@@ -89,6 +88,8 @@ class Desk:
             return None
         if request.path != "/metrics":
             return protocol.reject(404, "not found\n")
+        from ttt_net.server.admin.exposition import write  # with a library that not every start should wait for
+
         written = write(self._report())
         if written is None:
             return protocol.reject(501, "metrics need the extra: pip install 'ttt_net[metrics]'\n")

@@ -1,0 +1,53 @@
+"""A server that starts: who comes back to it need not try again and again."""
+
+import asyncio
+import socket
+import sys
+from pathlib import Path
+
+from tests.end_to_end.process import PATIENCE_S, ROOT
+from tests.server.peer import Peer, RawPeer
+
+SLOW = """
+import sys
+from ttt_net.server.start import main
+
+class Slow:
+    def find_spec(self, name, path=None, target=None):
+        if name == "ttt_net.server.main":
+            print("loading", flush=True)
+            sys.stdin.readline()
+
+sys.meta_path.insert(0, Slow())
+sys.exit(main(sys.argv[1:]))
+"""
+"""A server that takes its time to load what serves."""
+
+
+async def test_who_comes_while_the_server_is_still_loading_waits_in_the_queue_and_is_served(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", SLOW, "--host", "127.0.0.1", "--port", str(port), "--no-announce"),
+        *("--data", str(tmp_path)),
+        cwd=ROOT,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            assert await process.stdout.readline() == b"loading\n"
+            early = await RawPeer.connect(port)
+            await early.send(b"GET /healthz HTTP/1.1\r\n\r\n")
+            process.stdin.write(b"go on\n")
+            assert await early.status() == 200
+            early.close()
+            ann = await Peer.connect(f"ws://127.0.0.1:{port}")
+            await ann.hello(name="Ann")
+            await ann.close()
+    finally:
+        process.terminate()
+        await process.communicate()
+    assert process.returncode == 0

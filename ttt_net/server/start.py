@@ -1,0 +1,51 @@
+"""Do what a command line asks for; to serve, listen first, and only then load what serves.
+
+Loading takes three times as long as all that comes before. Whoever comes back to a server that restarts is in the
+kernel's queue meanwhile, and need not try again and again.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+
+from ttt_net.errors import ConfigurationError
+from ttt_net.server import logs
+from ttt_net.server.addresses import listen
+from ttt_net.server.certificate import certificate_for
+from ttt_net.server.check import refuse_faults, report
+from ttt_net.server.sources import Order, as_file, read_order
+
+for _needed in (
+    "msgspec",
+    "websockets",
+    "segno",
+):  # whoever starts us looks elsewhere for what is missing, but only now
+    if find_spec(_needed) is None:
+        raise ModuleNotFoundError(f"No module named '{_needed}'")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Do what the command line asks for; return the exit code: 0, or 2 if it cannot be done so."""
+    try:
+        return _carry_out(read_order(sys.argv[1:] if argv is None else argv, os.environ))
+    except ConfigurationError as error:
+        print(f"server.py: {error}", file=sys.stderr)
+        return 2
+
+
+def _carry_out(order: Order) -> int:
+    configuration = order.configuration
+    logs.set_up(configuration.log_format, configuration.log_level)
+    if order.is_print:
+        print(as_file(configuration), end="")
+        return 0
+    if order.is_check:
+        return report(configuration)
+    refuse_faults(configuration)
+    certificate = certificate_for(configuration.tls, configuration.folder)
+    with listen(configuration.host or None, configuration.port) as listening:
+        from ttt_net.server.main import serve
+
+        serve(configuration, certificate, listening)
+    return 0
