@@ -61,15 +61,34 @@ class Deepening(Generic[S]):
                 line = self.search.forced_win(state) if self.is_hurried else None
                 if line is not None:
                     return Choice(line[0], WIN - len(line), line, self.effort.counts(), len(line) <= 5)
-                while not exact and self.effort.depth < self.max_depth:
+                while not exact and self.effort.depth < self.max_depth and not self._is_won():
                     moves.sort(key=self._move.__ne__)
                     exact = self._deepen(state, moves, self.effort.depth + 1)
                     self.effort.depth += 1
                     if self._value <= -DECIDED and len(moves) < len(every := self.game.actions(state)):
                         moves, exact = [*moves, *(move for move in every if move not in moves)], False
+                    elif self._value <= -DECIDED and not exact and self.is_hurried and self._resists(state):
+                        break
         except Stopped:
             pass  # what the unfinished pass has found so far is better than what the one before it knew
         return Choice(self._move, self._value, self.line(state, self._move), self.effort.counts(), exact)
+
+    def _is_won(self) -> bool:
+        """Tell whether a win has been found and there is no time for a shorter one."""
+        return self.is_hurried and self._value >= DECIDED
+
+    def _resists(self, state: S) -> bool:
+        """Choose, among moves that all lose, the one that makes the other side look farthest for a win by threats.
+
+        The values do not tell, as they come from whatever win was found first. Returns whether there is such a win.
+        Raises `Stopped`.
+        """
+        longest = 0
+        for move in self.search.ordered(state):
+            line = self.search.forced_win(self.game.result(state, move))
+            if line is not None and len(line) > longest:
+                longest, self._move = len(line), move
+        return longest > 0
 
     def _deepen(self, state: S, moves: list[Move], depth: int) -> bool:
         """Find the best of the moves by looking `depth` plies ahead; return whether its value is now the truth."""

@@ -15,6 +15,8 @@ U = np.uint64
 ZERO, ONE = U(0), U(1)
 STOPPED = WIN + 2
 """No value: the budget of nodes was spent, or set to nothing from outside."""
+UNKNOWN = WIN + 3
+"""No value either: it takes a look ahead to find it."""
 INFINITY = WIN + 1
 COMPLETE = 255
 """The depth of a value that no deeper search can change."""
@@ -34,9 +36,9 @@ ENTRY = 3
 EXACT, LOWER, UPPER = 0, 1, 2
 
 DEPTH_OF_THREATS = 12
-"""Threats of one side that are looked ahead where a search of no limited depth ends: 25 plies."""
+"""Threats of one side that are looked ahead at each node, if the depth is not limited: 25 plies."""
 NODES_OF_THREATS = 50
-"""Positions that this may take."""
+"""Positions that this may take where a search ends; four times as many for each ply before that, up to four."""
 
 
 @njit(inline="always")
@@ -155,6 +157,34 @@ def win_by_threats(own, other, stones, threats, block):
 
 
 @njit(inline="always")
+def look_for_win(own, other, stones, depth, block):
+    """Return what `win_by_threats` finds for `own`; it may cost more the farther the look ahead is from its end."""
+    poke(block, THREATS_LEFT, U(NODES_OF_THREATS) << U(2 * min(max(depth, 0), 4)))
+    return win_by_threats(own, other, stones, types.int64(peek(block, THREATS)), block)
+
+
+@njit(inline="always")
+def stopping(own, other, stones, won, block):
+    """Return the cells where a mark of `own` may stop the win by threats of `other` that is in the block.
+
+    After a mark elsewhere the same play still wins. To stop it takes one of its cells, or a line that `own`, who gets
+    the replies, then threatens to complete on the way; with gravity, also a mark beneath the cell that completes one.
+    """
+    cells, marks = ZERO, own
+    for n in range(stones, won):
+        bit = ONE << peek(block, PLAY + n)
+        cells |= bit
+        if (n - stones) & 1:
+            marks |= bit
+    fall = types.int64(peek(block, FALL))
+    cells |= threatening(marks, other, block)
+    if fall != 0:
+        completed = completing(marks, other, block)
+        cells |= completed << U(fall) if fall > 0 else completed >> U(-fall)
+    return cells
+
+
+@njit(inline="always")
 def most_promising(moves, attacks, defences, merits, block):
     """Return the move to try next: threats that also stop one, then threats, then stops; of these the best merit."""
     left = moves & attacks & defences
@@ -207,6 +237,32 @@ def remember(own, other, depth, bound, value, move, block):
     poke(block, at + 2, word)
 
 
+@njit(inline="always")
+def by_threats(own, other, stones, depth, moves, block):
+    """Return the value if it needs no look ahead, else `UNKNOWN`; what moves not worth a look lead to; the other moves.
+
+    A win by threats counts only where it is longer than the look ahead, which else finds it, or a shorter one.
+    """
+    won = look_for_win(own, other, stones, depth, block)
+    if won == STOPPED:
+        return STOPPED, -INFINITY, moves
+    if won != 0 and won - stones > depth:
+        poke(block, GUESSES, peek(block, GUESSES) + ONE)
+        remember(own, other, max(depth, 0), LOWER, WIN - won, types.int64(peek(block, PLAY + stones)), block)
+        return WIN - won, -INFINITY, moves
+    # Where the other side threatens to win in this way no estimate means anything: one ply more, then.
+    won = look_for_win(other, own, stones, depth, block) if depth >= 0 and peek(block, THREATS) else 0
+    if won == STOPPED:
+        return STOPPED, -INFINITY, moves
+    if won != 0 and won + 1 - stones > depth:
+        poke(block, GUESSES, peek(block, GUESSES) + ONE)
+        return UNKNOWN, won + 1 - WIN, moves & stopping(own, other, stones, won, block)
+    if depth <= 0:
+        poke(block, GUESSES, peek(block, GUESSES) + ONE)
+        return estimate(own, other, block), -INFINITY, moves
+    return UNKNOWN, -INFINITY, moves
+
+
 @njit(
     types.int64(types.uint64, types.uint64, types.int64, types.int64, types.int64, types.int64, types.uint64),
     nogil=True,
@@ -243,26 +299,13 @@ def search(own, other, stones, depth, alpha, beta, block):
                 if known < COMPLETE:
                     poke(block, GUESSES, peek(block, GUESSES) + ONE)
                 return value
+    guesses, best, best_cell, floor = peek(block, GUESSES), -INFINITY, NO_MOVE, alpha
     if forced != ZERO:
         moves = forced
-    elif depth <= 0:
-        poke(block, GUESSES, peek(block, GUESSES) + ONE)
-        poke(block, THREATS_LEFT, U(NODES_OF_THREATS))
-        threats = types.int64(peek(block, THREATS))
-        won = win_by_threats(own, other, stones, threats, block)
-        if won == 0:
-            # Where the other side threatens to win in this way no estimate means anything: one ply more, then.
-            poke(block, THREATS_LEFT, U(NODES_OF_THREATS if depth == 0 else 0))
-            threat = win_by_threats(other, own, stones, threats, block) if depth == 0 and threats else 0
-            if threat == 0:
-                return estimate(own, other, block)
-            won = threat if threat == STOPPED else 0
-        if won == STOPPED:
-            return STOPPED
-        if won != 0:
-            return WIN - won
-
-    guesses, best, best_cell, floor = peek(block, GUESSES), -INFINITY, NO_MOVE, alpha
+    elif depth <= 0 or peek(block, THREATS):
+        value, best, moves = by_threats(own, other, stones, depth, moves, block)
+        if value != UNKNOWN or best >= beta:
+            return value if value != UNKNOWN else best
     merits = MERIT + 64 * (stones & 1)
     attacks, defences = threatening(own, other, block), threatening(other, own, block)
     while moves != ZERO:
