@@ -294,3 +294,18 @@ def test_a_key_of_another_certificate_and_an_encrypted_one_are_refused(tmp_path:
     with pytest.raises(ConfigurationError, match=r"tls\.key: the key is encrypted"):
         certificate_for(Tls(cert=one.cert, key=one.key), tmp_path)
     assert tmp_path.exists()
+
+
+@pytest.mark.parametrize("label", ["X509 CERTIFICATE", "TRUSTED CERTIFICATE"])
+def test_a_certificate_under_another_label_is_refused_and_leaves_the_one_that_there_is(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, label: str
+) -> None:
+    authority = Authority(tmp_path)
+    certificate, before = authority.certificate, (authority.certificate.context, authority.certificate.fingerprint)
+    authority.renew()
+    authority.cert.write_text(authority.cert.read_text().replace("CERTIFICATE", label))
+    assert not certificate.reload()
+    assert (certificate.context, certificate.fingerprint) == before
+    assert "BEGIN CERTIFICATE" in caplog.text
+    with pytest.raises(ConfigurationError, match="BEGIN CERTIFICATE"):
+        certificate_for(Tls(cert=authority.cert, key=authority.key), tmp_path)

@@ -52,11 +52,11 @@ class Certificate:
     def reload(self) -> bool:
         """Read the files again; if they are no good, keep the certificate that there is, and say so in the log."""
         try:
-            self.context = load(self._cert, self._key)
-            self.fingerprint = fingerprint_of(self._cert)
+            context, fingerprint = load(self._cert, self._key), fingerprint_of(self._cert)
         except ConfigurationError as error:
             log.error("the certificate in use stays: %s", error)
             return False
+        self.context, self.fingerprint = context, fingerprint
         log.warning("the certificate was read again: SHA-256 %s", self.fingerprint)
         return True
 
@@ -100,6 +100,8 @@ def _no_password() -> str:
 def fingerprint_of(cert: Path) -> str:
     """Return the SHA-256 of the first certificate in the file, as pairs of hexadecimal digits."""
     text = cert.read_text(encoding="ascii", errors="replace")
+    if _PEM_START not in text:  # OpenSSL takes others, such as X509 CERTIFICATE, and says nothing of them
+        raise ConfigurationError(f"tls.cert: {cert} has no {_PEM_START}")
     pem = text[text.index(_PEM_START) : text.index(_PEM_END) + len(_PEM_END)]
     return hashlib.sha256(ssl.PEM_cert_to_DER_cert(pem)).hexdigest()
 
