@@ -350,7 +350,7 @@ class Hub:
             session = self.sessions.get(player)
             if session is None or not table.is_present(player):
                 raise Refusal(Code.OPPONENT_GONE, "your opponent has left or plays elsewhere")
-            self._reception.may_play(session, against_bot=table.has_bot_beside(player))
+            self._reception.eligibility.may_play(session, against_bot=table.has_bot_beside(player))
 
     def occupied(self, session: Session) -> int:
         """Return how many matches keep a player busy: all that go on, or are about to, but for the adjourned ones."""

@@ -12,9 +12,9 @@ from ttt_net.clock import TimeControl
 from ttt_net.errors import Closing, Code, Refusal
 from ttt_net.games import find_game, game_name
 from ttt_net.games.notation import read_start, write_position
-from ttt_net.games.values import is_always_casual
 from ttt_net.lobby import CHALLENGE_MS, INVITATION_MS, Challenge, Lobby, Pairing
-from ttt_net.pairing.seek import Opponents, Seek
+from ttt_net.pairing.seek import Seek
+from ttt_net.server.eligibility import Eligibility
 from ttt_net.server.journal import Changes, Journal, StorageError
 from ttt_net.server.journal.sqlite import PlayerId
 from ttt_net.server.limits import Limits
@@ -61,7 +61,8 @@ class Reception:
     def __init__(self, house: House, rng: random.Random) -> None:
         self._house = house
         self._rng = rng
-        self._lobby = Lobby(rng, self._rating_of, self._may_be_paired)
+        self.eligibility = Eligibility(house)
+        self._lobby = Lobby(rng, self._rating_of, self.eligibility.may_be_paired)
         self.listing = Listing(house, self._lobby)
 
     def act(self, session: Session, said: wire.AnySaid) -> None:
@@ -123,7 +124,7 @@ class Reception:
         if seek is None:
             return None
         try:
-            self.may_play(session, against_bot=seek.opponents != "people")
+            self.eligibility.may_play(session, against_bot=seek.opponents != "people")
         except Refusal:
             is_good = False
         else:
@@ -160,15 +161,15 @@ class Reception:
     def _seek(self, session: Session, said: wire.Seek) -> None:
         games = tuple(dict.fromkeys(game_name(name) for name in said.games))
         if said.rated:
-            self._must_be_ratable(session, games)
-        self.may_play(session, against_bot=said.opponents == "bots")
+            self.eligibility.must_be_ratable(session, games)
+        self.eligibility.may_play(session, against_bot=said.opponents == "bots")
         session.plays = games
         seek = Seek(
             player=session.player,
             is_bot=session.is_bot,
             games=games,
             time=said.time,
-            opponents=self._opponents(session, said.opponents),
+            opponents=self.eligibility.welcome_of(session, said.opponents),
             is_rated=said.rated,
             min_rating=said.min_rating,
             max_rating=said.max_rating,
@@ -179,11 +180,6 @@ class Reception:
         if pairing:
             self._start(pairing)
 
-    def _opponents(self, session: Session, asked: Opponents) -> Opponents:
-        """Return whom a seek is for: of a bot all whose free places are reserved, for people."""
-        has_place = session.places is None or self._free_places(session) > session.reserved
-        return asked if has_place or asked != "any" else "people"
-
     def _unseek(self, session: Session, said: wire.Unseek) -> None:
         if not self._lobby.seeks.withdraw(session.player):
             raise Refusal(Code.NOT_SEEKING, "you have no seek to take back")
@@ -192,10 +188,10 @@ class Reception:
 
     def _accept(self, session: Session, said: wire.Accept) -> None:
         seek = self._lobby.seeks.find(said.seek)
-        self.may_play(session, against_bot=seek is not None and seek.is_bot)
+        self.eligibility.may_play(session, against_bot=seek is not None and seek.is_bot)
         if seek is not None and seek.is_rated:
-            self._must_be_ratable(session, seek.games)
-            self._must_be_elsewhere(session.player, seek.player)
+            self.eligibility.must_be_ratable(session, seek.games)
+            self.eligibility.must_be_elsewhere(session.player, seek.player)
         pairing = self._lobby.accept(said.seek, session.player, is_bot=session.is_bot)
         self._seeks_changed()
         session.ok(said.id)
@@ -207,39 +203,16 @@ class Reception:
     def _seeks_changed(self) -> None:
         self._house.noticeboard.changed("seeks", "players")
 
-    def _must_be_ratable(self, session: Session, games: tuple[str, ...]) -> None:
-        """Refuse what cannot be rated."""
-        if session.is_guest:
-            raise Refusal(Code.ALWAYS_CASUAL, f"{session.info.name} is a guest; `rename` first, to play for ratings")
-        if not games:
-            raise Refusal(Code.ALWAYS_CASUAL, "a rated seek names its games; not all are rated")
-        for game in filter(is_always_casual, games):
-            raise Refusal(Code.ALWAYS_CASUAL, f"{game} is never rated: perfect play is too well known")
-
-    def _may_be_paired(self, one: Seek, other: Seek) -> bool:
-        return not one.is_rated or self._are_elsewhere(one.player, other.player)
-
-    def _must_be_elsewhere(self, one: PlayerId, other: PlayerId) -> None:
-        if not self._are_elsewhere(one, other):
-            raise Refusal(Code.ALWAYS_CASUAL, "here two players of one address play without ratings (the host says so)")
-
-    def _are_elsewhere(self, one: PlayerId, other: PlayerId) -> bool:
-        """Tell whether the host lets two players have a rated match: where he minds, not if their address is one."""
-        if self._house.limits.rated_same_address:
-            return True
-        addresses = {session.connection.address for session in self._present((one, other))}
-        return len(addresses) == len((one, other))
-
     def _challenge(self, session: Session, said: wire.Challenge) -> None:
         other = self._house.roster.find(said.name)
         if other is None:
             raise Refusal(Code.UNKNOWN_PLAYER, "nobody of that name is connected")
-        self._may_meet(session, other)
+        self.eligibility.may_meet(session, other)
         game = game_name(said.game)
         if said.rated:
-            self._must_be_ratable(session, (game,))
-            self._must_be_ratable(other, (game,))
-            self._must_be_elsewhere(session.player, other.player)
+            self.eligibility.must_be_ratable(session, (game,))
+            self.eligibility.must_be_ratable(other, (game,))
+            self.eligibility.must_be_elsewhere(session.player, other.player)
         self._house.quotas.spend("challenges", session.player, session.connection.metered_as)
         challenge = self._lobby.challenge(
             session.player, other.player, game, said.time, self._house.now_ms(), is_rated=said.rated
@@ -254,7 +227,7 @@ class Reception:
         challenge = self._lobby.challenge_of(said.challenge, session.player, self._house.now_ms())
         is_accepted = said.accept and challenge.to == session.player
         if is_accepted:
-            self._may_meet(session, self._house.sessions[challenge.by])
+            self.eligibility.may_meet(session, self._house.sessions[challenge.by])
         self._lobby.answer(challenge)
         session.ok(said.id)
         if is_accepted:
@@ -263,7 +236,7 @@ class Reception:
             self._over(challenge, said.reason)
 
     def _invite(self, session: Session, said: wire.Invite) -> None:
-        self.may_play(session, against_bot=False)
+        self.eligibility.may_play(session, against_bot=False)
         self._house.quotas.spend("challenges", session.player, session.connection.metered_as)
         game = game_name(said.game)
         start = _start_of(game, said.start) if said.start is not None else None
@@ -278,7 +251,7 @@ class Reception:
         invitation = self._lobby.invitation(code, session.player, self._house.now_ms())
         if invitation.by not in self._house.sessions:
             raise Refusal(Code.OPPONENT_GONE, "whoever invited you is away at the moment; the code stays good", 1_000)
-        self._may_meet(session, self._house.sessions[invitation.by])
+        self.eligibility.may_meet(session, self._house.sessions[invitation.by])
         session.ok(said.id)
         self._start(self._lobby.joined(invitation, session.player))
 
@@ -297,33 +270,6 @@ class Reception:
         except Refusal:
             return False
         return True
-
-    def _may_meet(self, one: Session, other: Session) -> None:
-        self.may_play(one, against_bot=other.is_bot)
-        self.may_play(other, against_bot=one.is_bot)
-
-    def may_play(self, session: Session, *, against_bot: bool) -> None:
-        """Refuse unless the player may have one match more."""
-        self._house.may_begin()
-        if self._house.is_leaving(session.player):
-            raise Refusal(Code.UNKNOWN_PLAYER, f"{session.info.name} is about to be forgotten here")
-        live = len(session.live) + session.starting
-        if live >= self._house.limits.max_live_matches:
-            raise Refusal(
-                Code.TOO_MANY_MATCHES, f"{session.info.name} has {live} unfinished matches; one has to end first"
-            )
-        if session.places is None:
-            return
-        free = self._free_places(session)
-        if free <= 0:
-            raise Refusal(
-                Code.TOO_MANY_MATCHES, f"{session.info.name} plays at most {session.places} at once, and is busy", 5_000
-            )
-        if against_bot and free <= session.reserved:
-            raise Refusal(Code.TOO_MANY_MATCHES, f"what {session.info.name} has free is for people", 5_000)
-
-    def _free_places(self, bot: Session) -> int:
-        return (bot.places or 0) - self._house.occupied(bot)
 
     def _over(self, challenge: Challenge, reason: wire.ChallengeEnd) -> None:
         for session in self._present((challenge.by, challenge.to)):
