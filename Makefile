@@ -38,6 +38,8 @@ bench: install ## measure; prints tables
 	$(BIN)/python -m benchmarks.lobby
 	$(BIN)/python -m benchmarks.games
 	$(BIN)/python -m benchmarks.restart
+	$(BIN)/python -m benchmarks.backup
+	$(BIN)/python -m benchmarks.flood
 	$(BIN)/python -m benchmarks.soak --seconds 120
 
 fuzz: install ## fuzz what takes in bytes of strangers, FUZZ_S seconds for each target

@@ -175,10 +175,20 @@ async def pairs(port: int, mark: str) -> AsyncIterator[list[Pair]]:
 
 
 @contextmanager
-def server(is_shared: bool) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a server inside the block, on a core of its own unless all is shared."""
+def server(is_shared: bool, data: Path | None = None) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a server inside the block, on a core of its own unless all is shared; its journal is new unless given."""
     with tempfile.TemporaryDirectory() as folder:
-        flags = ["--host", PLAYER, "--port", "0", "--data", folder, "--no-announce", "--limits-unmetered", PLAYER]
+        flags = [
+            "--host",
+            PLAYER,
+            "--port",
+            "0",
+            "--data",
+            str(data or folder),
+            "--no-announce",
+            "--limits-unmetered",
+            PLAYER,
+        ]
         process = subprocess.Popen(
             [sys.executable, str(ROOT / "server.py"), *flags, "--log-level", "error"], stdout=subprocess.PIPE
         )

@@ -1,0 +1,27 @@
+"""That the benchmarks of floods and of backups work; never how fast anything is."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks.meter import is_supported
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@pytest.mark.skipif(not is_supported(), reason="needs Linux, with scheduler statistics in /proc")
+@pytest.mark.parametrize(
+    ("benchmark", "more", "rows"),
+    [
+        ("flood", ["--only", "addresses", "bombs"], ["attack", "none", "addresses", "bombs"]),
+        ("backup", ["--matches", "100"], ["backups by", "none", "command", "admin"]),
+    ],
+)
+def test_a_quick_run_prints_a_row_for_each_kind(benchmark: str, more: list[str], rows: list[str]) -> None:
+    command = [sys.executable, "-m", f"benchmarks.{benchmark}", "--rounds", "1", "--seconds", "1", *more]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=90, check=False)
+    assert run.returncode == 0, run.stderr
+    printed = [line.split("|")[1].strip() for line in run.stdout.splitlines() if line.startswith("| ")]
+    assert printed == rows
