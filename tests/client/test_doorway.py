@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.client.conftest import RealServer
 from tests.client.real_terminal import Terminal
 from ttt_net.announcement import Announcement
 from ttt_net.client.address import DEFAULT_URL
@@ -170,3 +171,25 @@ def test_on_a_screen_the_computer_is_one_key_away(environment: dict[str, str]) -
     terminal.shows("Your turn: place X.")
     terminal.press("\x03")
     assert terminal.ends() == 0
+
+
+def test_escape_leads_back_to_where_one_came_in(environment: dict[str, str], real_server: RealServer) -> None:
+    environment["TTT_NET_HOME"] = str(real_server.folder / "home")
+    terminal = Terminal(["--name", "Ann"], environment)
+    terminal.shows("level 4 of 8")
+    terminal.press("\x1b[D", "\r")
+    terminal.shows("Your turn: place X.")
+    terminal.press("\x1b")
+    terminal.shows("and leave? q: yes")
+    terminal.press("q")
+    terminal.shows("level 4 of 8")
+    terminal.press(real_server.address, "\r")
+    terminal.shows("Looking for an opponent")
+    terminal.press("\x1b")
+    terminal.shows("Esc servers")
+    terminal.press("\x1b")
+    terminal.shows(f"{real_server.address}")
+    terminal.shows("level 4 of 8")
+    terminal.press("q")
+    assert terminal.ends() == 0
+    assert terminal.is_restored()

@@ -1,5 +1,7 @@
 """The lobby and the pages that lie on it: keys and news in, requests and rows out."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.client.samples import ANN, BEN, BLITZ, CHALLENGED, LIVE, PLAYERS, SEEKS, snapshot, welcome
@@ -189,3 +191,20 @@ def test_a_long_lobby_fits_every_window_and_shows_the_cursor(size: tuple[int, in
         assert len(lines) == size[1]
         assert max(line.cell_len for line in lines) <= size[0]
         assert sum(line.plain.startswith("> ") for line in lines) == 1
+
+
+def test_escape_in_the_lobby_goes_back_only_to_where_one_has_been() -> None:
+    view, requests = pressed(lobby(), "escape")
+    assert (view.is_leaving, requests) == (False, ())
+    assert "Esc servers" not in draw(view, (120, 40), 0, BOXES).plain
+    view = replace(view, has_doorway=True, seeking=SEEK)
+    view, requests = pressed(view, "escape")
+    assert (view.is_leaving, requests) == (False, (Unseek(0),))
+    assert "Esc servers" in draw(view, (120, 40), 0, BOXES).plain
+    view, _ = pressed(view, "escape")
+    assert (view.is_leaving, view.is_going_back) == (True, True)
+
+
+def test_an_invitation_is_not_rated_and_no_key_says_so() -> None:
+    assert "r rated" in draw(pressed(lobby(), "p")[0], (80, 24), 0, BOXES).plain
+    assert "r rated" not in draw(pressed(lobby(), "i")[0], (80, 24), 0, BOXES).plain

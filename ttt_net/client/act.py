@@ -40,7 +40,7 @@ MAX_ID = 32
 def act(view: View, action: Action, seek: Seek) -> Outcome:
     """Return the view after the action and what to say to the server; `seek` is what `Do.NEW` asks for."""
     if view.overlay is Overlay.LEAVE and action not in (Do.LEAVE, Do.PLACE):
-        return replace(view, overlay=Overlay.NONE, notice=""), ()
+        return replace(view, overlay=Overlay.NONE, notice="", is_going_back=False), ()
     view = replace(view, notice="")
     match action:
         case Do.HELP:
@@ -169,16 +169,18 @@ def request_of(text: str) -> Said:
 
 
 def _back(view: View, seek: Seek) -> Outcome:
-    """Go back by one step: from a question, what is being typed, a page, a search; at home, a board is the last."""
+    """Go back by one step: from a question, what is being typed, a page, a search, and to the servers."""
     if view.overlay is not Overlay.NONE:
         return replace(view, overlay=Overlay.NONE), ()
     if view.typed or view.entry is not Entry.MOVE:
         return replace(view, typed="", entry=Entry.MOVE), ()
+    if len(view.pages) == 1 and view.seeking is not None:
+        return replace(view, seeking=None), (Unseek(0),)
     if len(view.pages) == 1:
-        return (replace(view, seeking=None), (Unseek(0),)) if view.seeking is not None else (view, ())
+        return replace(view, is_leaving=view.has_doorway, is_going_back=view.has_doorway, shown=None), ()
     is_match, match = view.page.kind is Kind.MATCH, view.match
     if is_match and not view.has_lobby:
-        return act_in_match(view, Do.LEAVE, seek)
+        return act_in_match(replace(view, is_going_back=view.has_doorway), Do.LEAVE, seek)
     view = replace(view, pages=view.pages[:-1], left=match.match if is_match and match is not None else view.left)
     if not is_match or match is None or view.is_live:
         return view, ()

@@ -1,7 +1,6 @@
 """The parser behind the command line: what is wrong is one line, and the help that most people need is one screen."""
 
 import argparse
-import difflib
 from collections.abc import Sequence
 from typing import Any
 
@@ -44,6 +43,8 @@ class Parser(argparse.ArgumentParser):
         first = said.split()[0]
         if not first.startswith("-"):
             return f"{said}: there can be only one address"
+        import difflib  # only for whoever mistypes: nobody else waits for it
+
         known = [option for action in self._actions for option in action.option_strings]
         likely = difflib.get_close_matches(first.partition("=")[0], known, 1)
         return f"there is no option {first}{'; did you mean ' * bool(likely)}{''.join(likely)}"

@@ -76,7 +76,7 @@ class _Room:
 
         table = self._table(None)
         await play_on_screen(table, screen, self.mailbox)
-        return Ending(table.view.farewell, tally=table.tally)
+        return Ending(table.view.farewell, tally=table.tally, is_going_back=table.view.is_going_back)
 
     async def play_plainly(self) -> Ending:
         """Let one or two people, or a program, play line by line."""
@@ -145,7 +145,9 @@ class _Room:
 
     def _place(self, side: int, opening: Invite | Join, mailbox: "asyncio.Queue[Mail]") -> Table:
         connection = self._connection(side, None, mailbox)
-        return Table(connection, Seek(0, [self.local.game], self.options.time), AT_HOME, opening)
+        table = Table(connection, Seek(0, [self.local.game], self.options.time), AT_HOME, opening)
+        table.view = replace(table.view, has_doorway=self.options.has_doorway)
+        return table
 
     def _bot(self, side: int, plan: Plan, mailbox: "asyncio.Queue[Mail]", write: Callable[[str], None]) -> Bot:
         options, strategy = self.options, self.local.players[side]

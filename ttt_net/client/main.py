@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from ttt_net.client.doorway import Place
 
 OK, FAULT, USAGE, NETWORK, REFUSED = range(5)
+_BACK = -1
+"""No exit code: the person goes back to where a server is chosen."""
 _NAMELESS = "player"
 """Who a client is that has no name and nobody to ask for one."""
 _MAX_TYPED_CELLS = 80
@@ -56,17 +58,9 @@ def main(argv: Sequence[str] | None, serve: Serve) -> int:
             return _inquire(options, options.inquiry)
         if options.bot is not None:
             _check_bot(options.bot, options.level)
-        if not (options.is_address_given or options.local or options.is_hosting):
-            place = _place_for(options)
-            if place is None:
-                return OK
-            options = _going_to(place, options)
-        if options.local is not None:
-            return _play_locally(options, serve)
-        if options.is_hosting:
-            with serve(options) as served:
-                return _run(replace(options, url=served.url, journal=served.journal, is_address_given=True))
-        return _run(options)
+        while (code := _play(options, serve)) == _BACK:
+            pass
+        return code
     except ConfigurationError as error:
         _complain(str(error))
         return USAGE
@@ -78,6 +72,21 @@ def main(argv: Sequence[str] | None, serve: Serve) -> int:
     except Exception:  # noqa: BLE001 - the last door: what is wrong with us is written down, not thrown at people
         _complain(f"a fault in the client; your match is safe on the server{_written_down(traceback.format_exc())}")
         return FAULT
+
+
+def _play(options: Options, serve: Serve) -> int:
+    """Go where the options or the person say, and play there."""
+    if not (options.is_address_given or options.local or options.is_hosting):
+        place = _place_for(options)
+        if place is None:
+            return OK
+        options = _going_to(place, options)
+    if options.local is not None:
+        return _play_locally(options, serve)
+    if options.is_hosting:
+        with serve(options) as served:
+            return _run(replace(options, url=served.url, journal=served.journal, is_address_given=True))
+    return _run(options)
 
 
 def _check_bot(name: str, level: int | None) -> None:
@@ -186,9 +195,11 @@ def _going_to(place: "Place", options: Options) -> Options:
     match place:
         case Go(url, code):
             trust = trust_of(url, options.trust.fingerprint, is_insecure=options.trust.is_insecure)
-            return replace(options, url=url, trust=trust, is_address_given=True, join=code or options.join)
+            options = replace(options, url=url, trust=trust, is_address_given=True, join=code or options.join)
+            return replace(options, has_doorway=_is_on_screen(options))
         case Alone(level):
-            return replace(options, local=against_computer(options.game or DEFAULT_GAME), level=level)
+            local = against_computer(options.game or DEFAULT_GAME)
+            return replace(options, local=local, level=level, has_doorway=_is_on_screen(options))
         case Host():
             return replace(options, is_hosting=True)
 
@@ -290,6 +301,8 @@ def _report(options: Options, ending: Ending) -> int:
     farewell = ending.farewell
     if ending.server and options.bot is None:
         remember_server(options.url, ending.server)
+    if ending.is_going_back:
+        return _BACK
     if options.is_json:
         summarise(ending.tally)
     if ending.sentence and not options.is_json:

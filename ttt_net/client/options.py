@@ -30,6 +30,8 @@ class Options:
     trust: Trust = field(default_factory=Trust)
     is_address_given: bool = True
     """Whether the address was typed, and not the default one."""
+    has_doorway: bool = False
+    """Whether the server was chosen from the list of those that there are."""
     name: str | None = None
     join: str | None = None
     """The invitation code of the match to join."""

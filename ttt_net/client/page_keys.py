@@ -98,9 +98,10 @@ _OF_THE_ROW: dict[str, Callable[[View], Action | None]] = {"w": _watch, "v": _pr
 
 
 _BACK = Hint("Esc", "back", "escape")
+_RATED = Hint("r", "rated", "r")
 _CHOOSE = Hint("Enter", "choose", "c-m")
 _HINTS = {
-    Kind.GAMES: [_CHOOSE, Hint("t", "clock", "t"), Hint("r", "rated", "r")],
+    Kind.GAMES: [_CHOOSE, Hint("t", "clock", "t"), _RATED],
     Kind.INVITATION: [Hint("y", "copy", "y")],
     Kind.PROFILE: [_CHOOSE],
     Kind.HISTORY: [_CHOOSE],
@@ -124,7 +125,8 @@ def hints_on_page(view: View) -> list[Hint]:
     """Return the keys that matter on the page, the most needed first."""
     page = view.page
     if page.kind in _HINTS:
-        return [*_HINTS[page.kind], _BACK, LEAVE, HELP]
+        hints = [hint for hint in _HINTS[page.kind] if hint != _RATED or page.purpose is not Purpose.INVITE]
+        return [*hints, _BACK, LEAVE, HELP]
     hints = []
     rows = rows_of(view, 0)
     at = cursor_of(rows, page.row, page.place)
@@ -135,6 +137,8 @@ def hints_on_page(view: View) -> list[Hint]:
     if view.seeking is not None:
         hints.append(Hint("Esc", "stop", "escape"))
     hints += [Hint("p", "play", "p"), Hint("i", "invite", "i"), Hint("c", "code", "c")]
+    if view.seeking is None and view.has_doorway:
+        hints.append(Hint("Esc", "servers", "escape"))
     if view.around.live is not None and view.around.live.matches:
         hints.append(Hint("w", "watch", "w"))
     hints += [Hint("v", "profile", "v"), Hint("h", "history", "h"), Hint("l", "leaders", "l")]
@@ -156,7 +160,7 @@ _HELP = {
         "w            watch a match",
         "v o          that player, yourself",
         "h l          your matches, the best",
-        "Esc          stop looking",
+        "Esc          stop looking; other servers",
         "q  Ctrl-C    leave",
     ),
     Kind.GAMES: (

@@ -38,6 +38,8 @@ class Ending:
     tally: Tally = field(default_factory=Tally)
     server: str = ""
     """What the server calls itself, if it let us in."""
+    is_going_back: bool = False
+    """Whether the person wants to go somewhere else."""
 
 
 Session = Callable[[Options, Identity], Ending]
@@ -72,6 +74,7 @@ async def _play_on_screen(options: Options, mine: Identity) -> Ending:
             connection = _connection(options, mine, mailbox, first_ms=_FIRST_MS, later_ms=None)
             seek, address, opening = _seek(options), _address(options), _opening(options)
             table = Table(connection, seek, address, opening, has_lobby=True, is_hosting=options.is_hosting)
+            table.view = replace(table.view, has_doorway=options.has_doorway)
             await play_on_screen(table, screen, mailbox)
     return _ending(table.view, options)
 
@@ -115,8 +118,9 @@ async def _play_as_bot(options: Options, mine: Identity) -> Ending:
         plan = replace(plan, hint=hint if is_endless and options.opponents is None else "")
         bot = Bot(connection, Mind(options.bot, options.seed, options.level, games), plan, write)
         await bot.play(mailbox)
-    sentence = f"Played {bot.view.tally.games} games: {score(bot.view.tally)}."
-    return Ending(bot.view.farewell, sentence, tally=bot.view.tally)
+    tally = bot.view.tally
+    sentence = f"Played {tally.games} game{'s' * (tally.games != 1)}: {score(tally)}."
+    return Ending(bot.view.farewell, sentence, tally=tally)
 
 
 def _connection(
@@ -193,4 +197,4 @@ def _ending(view: View, options: Options) -> Ending:
     command = options.command
     if view.you is not None and view.you.name != remembered_name():
         command += f" --name {shlex.quote(words.name_of(view.you))}"
-    return Ending(view.farewell, words.parting(view, command), view.tally, view.server)
+    return Ending(view.farewell, words.parting(view, command), view.tally, view.server, view.is_going_back)

@@ -62,6 +62,8 @@ class View:
     """How we trust the server, which friends have to be told as well."""
     is_secure: bool = False
     """Whether what is said to it is encrypted."""
+    has_doorway: bool = False
+    """Whether one came by a list of servers, and may go back to it."""
     is_hosting: bool = False
     """Whether the server is our own, which friends have to be told of."""
     link: Link = Link.CONNECTING
@@ -116,6 +118,8 @@ class View:
     notice: str = ""
     tally: Tally = Tally()
     is_leaving: bool = False
+    is_going_back: bool = False
+    """Whether one who leaves goes back to where servers are chosen."""
     farewell: Farewell | None = None
 
     @property
