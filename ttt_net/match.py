@@ -175,7 +175,8 @@ class Match:
 
     def _moved_on(self, fact: _MOVING) -> None:
         self._foreseen = None
-        self._set_clock(fact.clock, fact.at_ms)
+        if fact.clock:
+            self._set_clock(fact.clock, fact.at_ms)
         self.is_adjourned = False
         self.offers.clear()
         self._turned_down.clear()
@@ -300,7 +301,7 @@ class Match:
         self._must_be_live()
         if command.ply != len(self.moves):
             raise Refusal(Code.STALE_PLY, f"that move was meant for ply {command.ply}; now it is {len(self.moves)}")
-        if side != self.to_move:
+        if side != self.game.to_move(self.state):
             raise Refusal(Code.NOT_YOUR_TURN, f"it is {self.players[1 - side].name}'s turn")
         self._must_not_wait_for(1 - side)
         after = self._after(command.move)

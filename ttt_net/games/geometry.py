@@ -58,7 +58,7 @@ def draw_bits(first: int, second: int, size: int) -> str:
     The two share no cell. Each bit becomes a hexadecimal digit, so that one addition lays the boards over each other.
     """
     digits = int(f"{first:b}", 16) + 2 * int(f"{second:b}", 16)
-    return f"{digits:0{size}x}"[::-1].translate(_MARKS)
+    return hex(digits)[:1:-1].ljust(size, "0").translate(_MARKS)
 
 
 def cell_name(shape: Shape, cell: int) -> str:

@@ -64,8 +64,12 @@ class Audience:
     def tell(self, frames: bytes, asker: Session | None = None, answer: bytes = b"") -> None:
         """Tell everybody; whoever asked for it gets his answer first, even if he hears the match no more."""
         for session in self.players.values():
-            session.connection.send(answer + frames if session is asker else frames)
-        if asker is not None and not self.plays(asker):
+            if session is asker:
+                session.connection.send(answer + frames)
+                asker = None
+            else:
+                session.connection.send(frames)
+        if asker:
             asker.connection.send(answer)
         self.tell_watchers(frames)
 

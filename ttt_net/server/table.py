@@ -155,13 +155,13 @@ class Table:
 
     def request(self, session: Session, request: Request) -> None:
         """Carry out a request now, or when its turn comes; it gets exactly one answer."""
+        if not self._is_busy and self.match is not None:  # then nobody waits
+            self._serve(self.match, session, request)
+            return
         try:
             self._admit(session, request)
         except Refusal as refusal:
             session.refuse(request.id, refusal)
-            return
-        if not self._is_busy and self.match is not None:
-            self._serve(self.match, session, request)
             return
         self._waiting.append((session, request))
         if not self._is_busy:
@@ -172,8 +172,6 @@ class Table:
         is_player = self._side(session) is not None
         if self.seats is not None and not is_player and not isinstance(request, _Onlooking):
             raise Refusal(Code.NOT_SEATED, f"you are not a player of match {self.id}; nothing was changed")
-        if not self._waiting:
-            return
         waiting = sum(other is session for other, _ in self._waiting)
         if waiting >= MAX_WAITING or (not is_player and len(self._waiting) >= MAX_STRANGERS):
             raise Refusal(Code.TOO_FAST, f"{len(self._waiting)} requests wait for this match already", 100)
@@ -235,7 +233,7 @@ class Table:
     def _resume(self, match: Match, session: Session, request: Resume) -> None:
         side = self._side(session)
         if side is None:  # it was asked while the match was being read
-            raise Refusal(Code.NOT_SEATED, f"you are not a player of match {self.id}")
+            raise Refusal(Code.NOT_SEATED, f"you are not a player of match {self.id}; nothing was changed")
         now_ms = self._owner.now_ms()  # one moment for all of it: the clock that is told is the one that is started
         is_new = not self.audience.plays(session)
         if is_new:

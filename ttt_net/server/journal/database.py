@@ -15,9 +15,9 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 from itertools import groupby
-from operator import attrgetter
+from operator import itemgetter
 from pathlib import Path
-from typing import IO, Any, NamedTuple, TypeVar
+from typing import IO, Any, TypeVar
 
 from ttt_net.errors import ConfigurationError, TttNetError
 from ttt_net.server.journal.schema import SCHEMA_VERSION, migrate
@@ -43,12 +43,8 @@ class StorageError(TttNetError):
     """A job that left no trace: the disk is full or failing, or the job broke a law of the schema."""
 
 
-class _Job(NamedTuple):
-    """One item of work in a transaction; then, after the commit, `done` with its result or the failure."""
-
-    work: Callable[[sqlite3.Connection, list[Any]], list[Any]]
-    item: Any
-    done: Callable[[Any], None]
+_Job = tuple[Callable[[sqlite3.Connection, list[Any]], list[Any]], Any, Callable[[Any], None]]
+"""Work, the item that it is to be done with, and what is called with its result, or the failure, after the commit."""
 
 
 class Database:
@@ -91,7 +87,7 @@ class Database:
         if not self._gathered:
             # what arrives in one turn of the loop wakes the writer once, and shares a commit
             asyncio.get_running_loop().call_soon(self._hand_over)
-        self._gathered.append(_Job(work, item, done))
+        self._gathered.append((work, item, done))
 
     def _hand_over(self) -> None:
         for job in self._gathered:
@@ -163,8 +159,8 @@ class Database:
         try:
             connection.execute("BEGIN")  # not IMMEDIATE: a disk that cannot be written can still be read
             results: list[Any] = []
-            for work, jobs in groupby(batch, key=attrgetter("work")):
-                results += work(connection, [job.item for job in jobs])
+            for work, jobs in groupby(batch, key=itemgetter(0)):
+                results += work(connection, [item for _, item, _ in jobs])
             connection.execute("COMMIT")
             self._is_failing = self._is_failing and connection.total_changes == before
         except Exception as error:  # whatever went wrong in one job, the others have theirs done, and the thread lives
@@ -181,9 +177,9 @@ class Database:
 
 
 def _report(batch: list[_Job], results: list[Any]) -> None:
-    for job, result in zip(batch, results, strict=True):
+    for (_, _, done), result in zip(batch, results, strict=True):
         try:
-            job.done(result)
+            done(result)
         except Exception:  # a fault of ours in one answer must not keep the others from theirs
             log.exception("fault while answering a job")
 
