@@ -150,6 +150,7 @@ async def test_no_match_begins_with_somebody_who_is_being_forgotten(tmp_path: Pa
         await zoe.ok("seek", games=["tictactoe"])
         with server.stopped_disk():
             forgetting = await zoe.say("forget", name="Zoetrope")
+            assert await zoe.refused("forget", name="Zoetrope") == "too_fast"
             assert await zoe.refused("seek", games=["tictactoe"]) == "unknown_player"
             assert await zoe.refused("answer", challenge=challenge, accept=True) == "unknown_player"
             assert await bob.refused("challenge", name="Zoetrope", game="connect4") == "unknown_player"

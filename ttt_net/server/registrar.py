@@ -65,6 +65,8 @@ class Registrar:
     def _forget(self, session: Session, said: wire.Forget) -> None:
         if name_key(said.name) != name_key(session.info.name):
             raise Refusal(Code.BAD_NAME, f"to be forgotten, say your own name once more: {session.info.name}")
+        if session.player in self._leaving:
+            raise Refusal(Code.TOO_FAST, "you are being forgotten already; the connection ends when it is done", 1_000)
         if session.live:
             some = ", ".join(sorted(session.live)[:_SHOWN])
             raise Refusal(Code.STILL_PLAYING, f"{len(session.live)} matches are not over; resign them first: {some}")
