@@ -1,5 +1,6 @@
 """Bans, mutes, and the log of all that admins do."""
 
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -7,9 +8,12 @@ from websockets.exceptions import InvalidStatus
 
 from tests.server.admin.attended import attended
 from tests.server.peer import Peer
-from tests.server.running import running
+from tests.server.running import running, until
+from ttt_net.server.admin import acts
 from ttt_net.server.configuration import Configuration
+from ttt_net.server.journal import host
 from ttt_net.server.journal.backup import verify
+from ttt_net.server.sanctions import Sanction
 
 
 async def test_a_banned_player_is_sent_away_and_not_let_in_under_any_name(tmp_path: Path) -> None:
@@ -161,6 +165,30 @@ async def test_a_hello_that_comes_before_anything_else_meets_its_ban(tmp_path: P
     async with running(tmp_path) as server:
         early = await Peer.connect(server.url)
         assert await early.refused("hello", protocols=[1], token=ann.token) == "banned"
+
+
+async def test_bans_that_could_not_be_read_at_the_start_are_in_force_once_they_can(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with attended(tmp_path) as each, each.admin() as admin:
+        ann = await each.server.join("Ann")
+        await admin.done("ban", whom="Ann")
+    monkeypatch.setattr(acts, "_RETRY_S", 0.0)
+    read, tries = host.read_sanctions, 0
+
+    def fail_twice(connection: sqlite3.Connection) -> list[Sanction]:
+        nonlocal tries
+        tries += 1
+        if tries < 3:
+            raise sqlite3.OperationalError("disk I/O error")
+        return read(connection)
+
+    monkeypatch.setattr(host, "read_sanctions", fail_twice)
+    async with running(tmp_path) as server:
+        await until(lambda: bool(server.hub.sanctions.in_force()))
+        again = await server.connect()
+        assert await again.refused("hello", protocols=[1], token=ann.token) == "banned"
+        assert tries == 3
 
 
 async def test_a_reason_in_wide_letters_fits_into_the_close_frame(tmp_path: Path) -> None:

@@ -20,15 +20,23 @@ from ttt_net.text import clean, name_key
 log = logging.getLogger(__name__)
 
 Answer = Callable[[words.AnyAnswer], None]
+_RETRY_S = 5.0
+"""When sanctions that could not be read are read again."""
 _VERBS: dict[Act, str] = {"ban": "banned", "mute": "muted"}
 
 
 def load_sanctions(database: Database, sanctions: Sanctions) -> None:
-    """Put in force what the journal has; the journal answers this before any `hello` that is said later."""
+    """Put in force what the journal has; the journal answers this before any `hello` that is said later.
+
+    Where it cannot be read, whoever is banned may come in until it can: it is tried again and again.
+    """
 
     def done(found: list[Sanction] | StorageError) -> None:
         if isinstance(found, list):
             sanctions.add(found)
+        else:
+            log.error("bans and mutes are not in force: %s", found)
+            asyncio.get_running_loop().call_later(_RETRY_S, load_sanctions, database, sanctions)
 
     database.submit(host.read_sanctions, done)
 
