@@ -7,7 +7,7 @@ import pytest
 
 from ttt_net.games import find_game
 from ttt_net.games.game import Game
-from ttt_net.games.geometry import winning_lines
+from ttt_net.games.geometry import list_cells, symmetries, winning_lines
 from ttt_net.games.line import LineState
 
 
@@ -114,6 +114,16 @@ def test_winning_lines_are_as_many_as_they_should_be(name: str, lines: int) -> N
 @pytest.mark.parametrize(("n", "d"), [(2, 2), (3, 2), (5, 2), (2, 3), (3, 3), (4, 3), (5, 3)])
 def test_a_cube_of_side_n_has_as_many_full_lines_as_its_shell_has_pairs(n: int, d: int) -> None:
     assert len(winning_lines((n,) * d, n)) == ((n + 2) ** d - n**d) // 2
+
+
+@pytest.mark.parametrize(
+    ("shape", "number"), [((3, 3), 8), ((4, 5), 4), ((1, 5), 2), ((1, 1), 1), ((3, 3, 3), 48), ((2, 3, 3), 16)]
+)
+def test_a_board_has_its_symmetries_and_they_keep_every_line_a_line(shape: tuple[int, ...], number: int) -> None:
+    images, lines = symmetries(shape), set(winning_lines(shape, 3))
+    assert len(images) == len(set(images)) == number
+    for image in images:
+        assert {sum(1 << image[cell] for cell in list_cells(line)) for line in lines} == lines
 
 
 @pytest.mark.parametrize(

@@ -21,9 +21,10 @@ import numpy as np
 
 from ttt_net.strategies.compiled import connect4, fours, lines, patterns, playouts, proof
 from ttt_net.strategies.compiled.fours_search import FoursSearch
-from ttt_net.strategies.compiled.line_search import LineSearch, block_of
+from ttt_net.strategies.compiled.line_search import LineSearch
 from ttt_net.strategies.compiled.memory import nth_bit_by_steps
 from ttt_net.strategies.compiled.playout_tree import PlayoutTree
+from ttt_net.strategies.compiled.proof_search import ProofSearch
 
 
 def uncompiled(*modules: ModuleType) -> dict[str, Any]:
@@ -114,7 +115,9 @@ def test_the_proofs_of_small_boards(name: str, plies: int, left: int) -> None:
         own, other = own_and_other(random_state(game, plies, seed))
         for maker, breaker, turn in ((own, other, 1), (other, own, 0)):
             boards = np.uint64(maker), np.uint64(breaker)
-            blocks = [block_of(game, Effort(Limit()), 6, proof.TABLE + (2 * proof.ENTRY << 6)) for _ in range(2)]
+            blocks = [ProofSearch(game, Effort(Limit()))._block for _ in range(2)]
+            for block in blocks:
+                block[lines.LOG_BUCKETS] = 6
             answer = proof.can_force(*boards, turn, left, np.uint64(blocks[0].ctypes.data))
             assert can_force(*boards, turn, left, blocks[1]) == answer
             assert (blocks[0] == blocks[1]).all()

@@ -6,7 +6,7 @@ a bitboard: an int whose bit n stands for cell n.
 
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import compress, product
+from itertools import compress, permutations, product
 
 Shape = tuple[int, ...]
 
@@ -35,6 +35,18 @@ def winning_lines(shape: Shape, k: int) -> tuple[int, ...]:
 
 def _starts(size: int, reach: int) -> range:
     return range(max(0, -reach), min(size, size - reach))
+
+
+def symmetries(shape: Shape) -> tuple[tuple[int, ...], ...]:
+    """Return the turns and reflections that leave a board as it is, each as the cell that every cell comes to."""
+    cells = {place: cell for cell, place in enumerate(product(*map(range, shape)))}
+    images: dict[tuple[int, ...], None] = {}
+    for axes in permutations(range(len(shape))):
+        for sides in product(*((range(size), range(size)[::-1]) for size in shape)):
+            turned = [tuple(place[axis] for axis in axes) for place in product(*sides)]
+            if set(turned) == set(cells):
+                images[tuple(cells[place] for place in turned)] = None
+    return tuple(images)
 
 
 def list_cells(bits: int) -> tuple[int, ...]:

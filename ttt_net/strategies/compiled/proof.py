@@ -39,13 +39,17 @@ NEVER = 255
 NO_CELL = 255
 
 # The block of memory begins as in `lines`, and goes on with the weight of each cell, by ply, and the table, in buckets
-# of two entries of three words. One word more counts the answers "no" that might be "yes" if more marks were left.
-SHORT = 12
+# of two entries of three words. Two words more: how many answers "no" might be "yes" if more marks were left, and how
+# many symmetries the board has; each of them lies before the table as the bit that every cell comes to.
+SHORT, SYMMETRY_COUNT = 12, 13
 WEIGHTS = LINES + MOST_LINES
-TABLE = WEIGHTS + 64 * 65
+SYMMETRIES = WEIGHTS + 64 * 65
+TABLE = SYMMETRIES + 64 * 48
 ENTRY = 3
 ONE_LINE = 32
 """The weight of a complete line is 2 to the power of this."""
+SHALLOW = 8
+"""Marks on a board up to which positions that differ by a symmetry are taken for one."""
 
 
 @njit(inline="always")
@@ -146,6 +150,28 @@ def remember(maker, breaker, turn, yes, no, cell, nodes, block):
 
 
 @njit(inline="always")
+def image_of(cells, symmetry, block):
+    """Return where the cells come to lie."""
+    image = ZERO
+    while cells != ZERO:
+        low = cells & (ZERO - cells)
+        cells ^= low
+        image |= peek(block, SYMMETRIES + 64 * symmetry + types.int64(count_ones(low - ONE)))
+    return image
+
+
+@njit(inline="always")
+def smallest_image(maker, breaker, block):
+    """Return the position that stands for all that differ by a symmetry."""
+    smallest = maker, breaker
+    for symmetry in range(types.int64(peek(block, SYMMETRY_COUNT))):
+        image = image_of(maker, symmetry, block), image_of(breaker, symmetry, block)
+        if image < smallest:
+            smallest = image
+    return smallest
+
+
+@njit(inline="always")
 def judge(maker, breaker, turn, left, block):
     """Return what the lines alone tell, the cells that are left to try, and the weights of the lines.
 
@@ -174,6 +200,8 @@ def can_force(maker, breaker, turn, left, block):
     if before >= peek(block, BUDGET):
         return STOPPED
     poke(block, NODES, before + ONE)
+    if count_ones(maker | breaker) <= U(SHALLOW):
+        maker, breaker = smallest_image(maker, breaker, block)
     answer, moves, within, beyond = judge(maker, breaker, turn, left, block)
     if answer != OPEN:
         return answer
