@@ -2,7 +2,6 @@ import logging
 import random
 import subprocess
 import sys
-import threading
 
 import pytest
 
@@ -105,33 +104,6 @@ def test_every_move_is_scored_and_best_play_followed_to_its_end(connect4: LineGa
         end = connect4.result(end, move)
     assert connect4.is_terminal(end)
     assert connect4.utility(end, connect4.to_move(state)) == analysis.verdict.result
-
-
-@pytest.mark.usefixtures("_without_a_book")
-def test_moves_that_could_not_be_solved_in_time_are_estimated(connect4: LineGame) -> None:
-    analysis = analyse(connect4, after_columns(connect4, 1, 2, 3), Limit(ms=150))
-    assert not analysis.verdict.exact
-    assert {verdict.value for verdict in analysis.moves.values()} != {0}
-    assert 150 <= analysis.counts.ms < 250
-
-
-@pytest.mark.parametrize("ms", [20, 200])
-def test_a_solver_keeps_its_time_limit(ms: int, connect4: LineGame, solver: Connect4Solver) -> None:
-    effort = Effort(Limit(ms=ms))
-    with pytest.raises(Stopped):
-        solver.searched_score(after_columns(connect4, 1, 2, 3), effort)
-    assert ms <= effort.counts().ms < ms + 60
-
-
-def test_a_solver_can_be_cancelled_from_another_thread(connect4: LineGame, solver: Connect4Solver) -> None:
-    cancel = threading.Event()
-    timer = threading.Timer(0.05, cancel.set)
-    timer.start()
-    effort = Effort(Limit(cancelled=cancel.is_set))
-    with pytest.raises(Stopped):
-        solver.searched_score(after_columns(connect4, 1, 2, 3), effort)
-    timer.join()
-    assert effort.counts().ms < 500
 
 
 def test_a_search_that_was_stopped_has_remembered_nothing_wrong(connect4: LineGame) -> None:

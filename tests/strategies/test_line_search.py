@@ -1,5 +1,4 @@
 import random
-import threading
 from typing import Any
 
 import numpy as np
@@ -112,14 +111,9 @@ def test_its_expected_line_can_be_played() -> None:
             state = game.result(state, move)
 
 
-def test_it_keeps_its_limits_and_can_be_cancelled() -> None:
-    game, cancel = find_game("qubic"), threading.Event()
+def test_it_keeps_its_limit_of_nodes() -> None:
+    game = find_game("qubic")
     assert compiled(game, Limit(nodes=1_000)).choose(game.initial).counts.nodes == 1_000
-    assert 100 <= compiled(game, Limit(ms=100)).choose(game.initial).counts.ms < 2000
-    timer = threading.Timer(0.05, cancel.set)
-    timer.start()
-    assert compiled(game, Limit(cancelled=cancel.is_set)).choose(game.initial).counts.ms < 500
-    timer.join()
 
 
 def test_it_beats_tactics_on_qubic_from_random_openings() -> None:

@@ -90,7 +90,11 @@ class AlphaBeta:
             elif is_provable(game):
                 effort = Effort(limit.share(PROOF_SHARE))
                 choice = _proved(game, state, effort)
-        return choice or deepening(game, limit.rest(effort.counts()), self._rng).choose(state)
+        if choice is None:
+            spent = effort.counts()
+            choice = deepening(game, limit.rest(spent), self._rng).choose(state)
+            choice = choice._replace(counts=spent.and_then(choice.counts))
+        return choice
 
     def _solved(self, game: LineGame, state: LineState, effort: Effort) -> Choice | None:
         """Return a best move of Connect Four by the book or the compiled solver, or None if neither tells in time."""

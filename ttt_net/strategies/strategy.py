@@ -8,6 +8,7 @@ a later loss are worth more, and a search only ever compares numbers.
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from operator import add
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from ttt_net.errors import Code, ConfigurationError, Refusal
@@ -73,6 +74,10 @@ class Counts(NamedTuple):
     hits: int = 0
     depth: int = 0
     ms: float = 0.0
+
+    def and_then(self, later: "Counts") -> "Counts":
+        """Return what this and a later search have cost together; the depth is the later one's."""
+        return Counts(*map(add, self, later))._replace(depth=later.depth)
 
 
 class Choice(NamedTuple):
