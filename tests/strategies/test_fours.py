@@ -7,7 +7,7 @@ from ttt_net.games.geometry import list_cells
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.games.notation import read_move
 from ttt_net.strategies import Limit, engine, find_strategy
-from ttt_net.strategies.strategy import DECIDED, WIN, Effort, Stopped
+from ttt_net.strategies.strategy import DECIDED, WIN, Effort, Stopped, is_decided
 from ttt_net.strategies.threats import completing_cells, own_and_other
 
 pytest.importorskip("numba")
@@ -49,22 +49,30 @@ def random_position(game: LineGame, stones: int, rng: random.Random) -> LineStat
 
 def slow_win_by_fours(game: LineGame, own: int, other: int, fours: int) -> int | None:
     """The fewest plies in which `own` wins by fours and nothing else, found by trying all of them; None without one."""
-    if completing_cells(game.lines, own, other):
+    open_to_own = [(line & ~own) for line in game.lines if not line & other and (line & own).bit_count() >= game.k - 2]
+    if any(missing.bit_count() == 1 for missing in open_to_own):
         return 1
     if not fours:
         return None
-    moves, best = game.full & ~(own | other), None
-    threats = completing_cells(game.lines, other, own)
-    if threats:
-        moves = threats if threats.bit_count() == 1 else 0
+    taken = completing_cells(game.lines, other, own)
+    moves = 0
+    for missing in open_to_own:
+        moves |= missing
+    if taken:
+        moves &= taken if taken.bit_count() == 1 else 0
+    best = None
     for move in list_cells(moves):
-        after = own | 1 << move
-        replies = completing_cells(game.lines, after, other)
-        if replies:
-            reply = replies & -replies
-            rest = slow_win_by_fours(game, after, other | reply, 0 if replies != reply else fours - 1)
-            if rest is not None and (best is None or rest + 2 < best):
-                best = rest + 2
+        bit = 1 << move
+        replies = 0
+        for missing in open_to_own:
+            if missing & bit:
+                replies |= missing ^ bit
+        if replies.bit_count() > 1:
+            # The other side takes one of them, but cannot complete a line: what it threatened has been taken.
+            return 3
+        rest = slow_win_by_fours(game, own | bit, other | replies, fours - 1)
+        if rest is not None and (best is None or rest + 2 < best):
+            best = rest + 2
     return best
 
 
@@ -88,26 +96,25 @@ def test_patterns_after_marks_come_and_go_are_those_of_the_position(name: str) -
     assert (search._block[kept] == empty_board(game)[kept]).all()
 
 
-def test_wins_by_fours_are_those_that_trying_all_of_them_finds() -> None:
-    game, rng, found = line_game("mnk:11x11,5"), random.Random(7), 0
-    for _ in range(60):
-        state = random_position(game, 24, rng)
-        plies = slow_win_by_fours(game, *own_and_other(state), 3)
+def test_wins_by_fours_of_up_to_15_plies_are_those_that_trying_all_of_them_finds() -> None:
+    game, rng, lengths = line_game("gomoku"), random.Random(7), list[int | None]()
+    while len(lengths) < 120 or not {None, 1, 3, 5, 7, 9} <= set(lengths):
+        state = random_position(game, rng.choice((18, 20, 22)), rng)
+        plies = slow_win_by_fours(game, *own_and_other(state), 7)
         line = a_search(game).forced_win(state)
-        found += plies is not None
-        assert (line is not None and len(line) <= 7) == (plies is not None)
-        if plies is not None and line is not None:
-            assert len(line) == plies
-    assert 5 < found < 55
+        lengths.append(plies)
+        assert plies == (None if line is None or len(line) > 15 else len(line))
 
 
 def test_long_wins_by_fours_are_found_and_can_be_played_to_their_end() -> None:
     game, rng, lengths = line_game("gomoku"), random.Random(11), list[int]()
-    while 15 not in lengths:
+    while not {9, 11, 13, 15} <= set(lengths):
         state = random_position(game, 22, rng)
         line = a_search(game).forced_win(state)
         if line is None:
             continue
+        if len(line) in (9, 11, 13, 15) and len(line) not in lengths:
+            assert slow_win_by_fours(game, *own_and_other(state), 7) == len(line)
         lengths.append(len(line))
         for move, reply in zip(line[:-1:2], line[1::2], strict=True):
             state = game.result(state, move)
@@ -137,6 +144,20 @@ def test_a_four_three_fork_is_stopped() -> None:
     choice = find_strategy("alphabeta")(game, state, Limit(nodes=200_000))
     state = game.result(state, choice.move)
     assert a_search(game).forced_win(state) is None
+
+
+def test_a_win_by_fours_is_stopped_if_it_can_be() -> None:
+    game, rng, stopped = line_game("gomoku"), random.Random(17), 0
+    engine.load(game)
+    while stopped < 5:
+        state = random_position(game, 14, rng)
+        if a_search(game).forced_win(state) or not a_search(game).forced_win(state._replace(ply=state.ply + 1)):
+            continue
+        choice = find_strategy("alphabeta")(game, state, Limit(nodes=30_000))
+        child = game.result(state, choice.move)
+        if choice.value is not None and not is_decided(choice.value):
+            stopped += 1
+            assert a_search(game).forced_win(child) is None
 
 
 def after_names(game: LineGame, names: str) -> LineState:
