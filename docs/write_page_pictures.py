@@ -78,7 +78,7 @@ class Album:
             play(first, second, cells)
             if is_resigned:
                 second.press("Resign")
-                second.page.get_by_role("dialog").get_by_role("button", name="Resign").click()
+                second.press("Yes, resign")
                 first.until("You won")
                 if first.page.get_by_role("button", name="Analyse").count():
                     first.press("Analyse")

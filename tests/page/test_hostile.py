@@ -72,6 +72,40 @@ def test_markup_in_a_name_is_shown_as_it_was_written(place: Place) -> None:
         assert visitor.page.evaluate("window.caught") is None
 
 
+def test_a_coming_restart_is_told_until_the_server_is_back(place: Place) -> None:
+    visitor = place.visitor()
+    drained = {"type": "notice", "text": "new disks", "restart_in_ms": 60_000}
+    visitor.page.route_web_socket("**", lambda route: lie(route, [drained]))
+    visitor.page.goto(place.url)
+    visitor.page.get_by_label("What are you called?").fill("Ann")
+    visitor.press("Play")
+    visitor.page.locator(".banner", has_text="New disks. The server restarts at").wait_for()
+
+
+def test_one_whom_the_host_does_not_let_in_is_told_why(place: Place) -> None:
+    visitor = place.visitor()
+
+    def refuse(route: Any) -> None:
+        def answer(text: str) -> None:
+            refusal = {
+                "type": "refused",
+                "id": json.loads(text)["id"],
+                "code": "banned",
+                "message": "banned for 2 hours",
+            }
+            route.send(json.dumps(refusal))
+
+        route.on_message(answer)
+
+    visitor.page.goto(place.url)
+    visitor.page.evaluate("localStorage.setItem('ttt_net.token', 'good')")
+    visitor.page.route_web_socket("**", refuse)
+    visitor.page.reload()
+    visitor.page.get_by_text("Banned for 2 hours.").wait_for()
+    assert visitor.page.evaluate("localStorage.getItem('ttt_net.token')") == "good"
+    visitor.page.get_by_role("button", name="Try again").wait_for()
+
+
 def test_the_browser_itself_would_not_make_markup_of_text(place: Place) -> None:
     visitor = place.visitor().come("Ann")
     script = "() => { try { document.body.innerHTML = '<b>'; return 'made' } catch (error) { return error.name } }"

@@ -73,6 +73,40 @@ def test_the_game_that_was_chosen_last_is_in_sight(place: Place) -> None:
         assert box["x"] + box["width"] <= SMALL_PHONE["viewport"]["width"] + 1
 
 
+def test_a_game_of_any_size_is_sought_and_played(place: Place) -> None:
+    ann, bob = place.visitor(**SMALL_PHONE).come("Ann"), place.visitor().come("Bob")
+    ann.page.get_by_role("radio", name="Any size").check()
+    ann.page.get_by_label("Marks fall").check()
+    for name, value in (("Width", "6"), ("Height", "5"), ("In a row", "99"), ("In a row", "3")):
+        ann.page.get_by_label(name).fill(value)
+    ann.page.get_by_label("The second player may swap").check()
+    ann.press("Find an opponent")
+    bob.page.get_by_text("Connect 3, 6×5 with swap, no clock").wait_for()
+    bob.page.get_by_role("button", name="Play Ann").click()
+    for visitor in (ann, bob):
+        visitor.page.locator("main.match").wait_for()
+        assert visitor.page.locator(".cell").count() == 30
+        assert "Connect 3, 6×5" in visitor.page.locator("h1").inner_text()
+
+
+def test_one_takes_another_name_and_is_forgotten_when_asked(place: Place) -> None:
+    ann = place.visitor().come("Ann")
+    ann.press("Ann")
+    ann.page.get_by_label("Another name").fill("Anna")
+    ann.press("Take it")
+    ann.page.get_by_role("heading", name="Anna").wait_for()
+    ann.page.get_by_text("Forget me").first.click()
+    confirmation = ann.page.get_by_label("Your name")
+    confirmation.fill("Bob")
+    confirmation.press("Enter")
+    ann.page.locator(".toast").wait_for()
+    confirmation.fill("Anna")
+    confirmation.press("Enter")
+    ann.page.get_by_role("alert").get_by_text("You are forgotten here.").wait_for()
+    assert ann.page.evaluate("localStorage.getItem('ttt_net.token')") is None
+    place.visitor().come("Anna")
+
+
 def test_without_a_name_one_plays_as_a_guest(place: Place) -> None:
     ann = place.visitor()
     ann.page.goto(place.url)

@@ -17,8 +17,8 @@ from ttt_net.server.page import page_files
 
 ROOT = Path(__file__).parent.parent.parent
 WEB = ROOT / "ttt_net" / "web"
-MAX_BYTES = 78_000
-MAX_ZIPPED_BYTES = 30_000
+MAX_BYTES = 60_000
+MAX_ZIPPED_BYTES = 26_500
 
 
 async def answer(server: Server, path: str, *headers: str, method: str = "GET") -> tuple[int, Message, bytes]:

@@ -1,7 +1,7 @@
 """The page's files, read once and served from memory.
 
 All but index.html live below an address that has the hash of them all in it: so a browser may keep them for ever, and
-never mixes the files of two versions. Comments and indentation stay here: what they say is for who reads the source.
+never mixes the files of two versions. Comments and spaces stay here: they are for who reads the source.
 """
 
 import gzip
@@ -16,6 +16,7 @@ from importlib.resources import files
 from ttt_net.games import find_game
 from ttt_net.games.catalogue import NAMES, SWAPPABLE
 from ttt_net.games.values import is_always_casual
+from ttt_net.server.squeeze import squeezed_script, squeezed_style
 
 _KINDS = {
     "html": "text/html; charset=utf-8",
@@ -26,7 +27,8 @@ _KINDS = {
 _INDEX = "index.html"
 _PLACES = re.compile(r"/(?:[jm]/[0-9A-Za-z-]{1,32})?", re.ASCII)
 """Where the page is: the lobby, an invitation by its code, a match by its id."""
-_COMMENT = re.compile(r"/\*.*?\*/|^ *// .*?$", re.DOTALL | re.MULTILINE)
+_SQUEEZE = {"js": squeezed_script, "css": squeezed_style}
+_BETWEEN_LINES = re.compile(r"\n\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,37 +54,33 @@ def sources() -> dict[str, str]:
     found = {
         file.name: file.read_text(encoding="utf-8")
         for file in files("ttt_net").joinpath("web").iterdir()
-        if file.name.rpartition(".")[2] in _KINDS
+        if _ending(file.name) in _KINDS
     }
-    catalogue = json.dumps(_catalogue(), ensure_ascii=False, separators=(",", ":"))
-    return found | {"catalogue.js": f"export const CATALOGUE = {catalogue};\n"}
+    return found | {"catalogue.js": _catalogue()}
 
 
 def page_files() -> dict[str, str]:
     """Return the text of every file of the page by its name, as it is sent."""
-    return {name: _without_comments(text) for name, text in sources().items()}
+    return {name: _SQUEEZE.get(_ending(name), _unindented)(text) for name, text in sources().items()}
 
 
-def _catalogue() -> list[dict[str, object]]:
-    """Return what the page lists before it has seen a match: the games that have a name of their own."""
-    games = map(find_game, NAMES)
-    return [
-        {
-            "name": game.name,
-            "title": game.title,
-            "rule": game.rule,
-            "shape": game.shape,
-            "swap": game.name in SWAPPABLE,
-            "rated": not is_always_casual(game.name),
-        }
-        for game in games
+def _catalogue() -> str:
+    """Return the module of what the page lists before it has seen a match: the games that have a name of their own."""
+    rows = [
+        (game.name, game.title, game.rule, game.shape, game.name in SWAPPABLE, not is_always_casual(game.name))
+        for game in map(find_game, NAMES)
     ]
+    keys = "name, title, rule, shape, swap, rated"
+    listed = json.dumps(rows, ensure_ascii=False)
+    return f"export const CATALOGUE = {listed}.map(([{keys}]) => ({{ {keys} }}));\n"
 
 
-def _without_comments(text: str) -> str:
-    """Return a source without comments, indentation and empty lines; no text in it may hold what looks like one."""
-    lines = (line.strip() for line in _COMMENT.sub("", text).splitlines())
-    return "\n".join(filter(None, lines)) + "\n"
+def _unindented(text: str) -> str:
+    return _BETWEEN_LINES.sub("", text)
+
+
+def _ending(name: str) -> str:
+    return name.rpartition(".")[2]
 
 
 @cache
@@ -98,7 +96,7 @@ def _assets() -> Mapping[str, Asset]:
 
 def _asset(name: str, text: str, caching: str, links: str = "") -> Asset:
     body = text.encode()
-    kind = _KINDS[name.rpartition(".")[2]]
+    kind = _KINDS[_ending(name)]
     return Asset(kind, body, gzip.compress(body, mtime=0), f'W/"{_hash(body)}"', caching, links)
 
 

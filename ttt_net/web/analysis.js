@@ -2,30 +2,30 @@
  * A finished match as an engine sees it: a small chart over the moves, and where it turned.
  *
  * @typedef {import("./state.js").Match} Match
- * @typedef {import("./main.js").App} App
  */
 
-import { button, h } from "./dom.js";
+import { analyse, review, ui } from "./app.js";
+import { button, h, panel } from "./dom.js";
+import { state } from "./state.js";
 
 const [WIDE, HIGH, EDGE] = [300, 100, 12];
 const VALUES = { 1: "won", 0: "level", "-1": "lost" };
 
-/** @param {App} app @param {Match} match */
-export function analysis(app, match) {
+/** @param {Match} match */
+export function analysis(match) {
   const found = match.analysis;
-  if (!found && !(app.state.features.includes("analyse") && match.moves.length)) return null;
+  if (!found && !(state.features.includes("analyse") && match.moves.length)) return null;
   if (!found?.moves) {
-    const words = found ? "Looking at every move …" : "Analyse";
-    return button(words, () => app.analyse(match), "", "", { key: "analyse", disabled: Boolean(found) });
+    const words = found ? "Looking at each move …" : "Analyse";
+    return button(words, () => analyse(match), "", "", { key: "analyse", disabled: !!found });
   }
   const turns = found.moves.filter((move) => move.turning);
-  return h(
-    "section.panel.analysis",
-    { key: "analysis", label: "Analysis" },
+  return panel(
+    "Analysis",
     h("h2", "Analysis"),
-    chart(app, match, found.moves),
+    chart(match, found.moves),
     !found.moves.length && h("p.quiet", "It could not be looked at in time."),
-    turns.length ? h("ul.turns", turns.map((move) => turn(app, match, move))) : found.exact && h("p.quiet", "No move gave anything away."),
+    turns.length ? h("ul.turns", turns.map((move) => turn(match, move))) : found.exact && h("p.quiet", "No move gave anything away."),
     !found.exact && h("p.quiet", "Some values are estimates."),
   );
 }
@@ -36,25 +36,21 @@ function worth(move) {
   return move.side ? -own : own;
 }
 
-/** @param {App} app @param {Match} match */
-function chart(app, match, moves) {
+/** @param {Match} match */
+function chart(match, moves) {
   const { length } = match.moves;
   const x = (ply) => EDGE + (ply * (WIDE - 2 * EDGE)) / length;
   const y = (value) => HIGH / 2 - value * (HIGH / 2 - EDGE);
-  const seek = (event) => {
-    const box = event.currentTarget.getBoundingClientRect();
-    app.review(match, (((event.clientX - box.left) / box.width) * WIDE - EDGE) * (length / (WIDE - 2 * EDGE)));
-  };
   const [first, second] = match.players;
   const values = moves.map((move) => `${match.game.move_names[move.move]} ${VALUES[move.value]}`).join(", ");
   const line = (name, x1, x2, y1, y2) => h("line", { class: name, x1, x2, y1, y2 });
-  const now = x(app.ui.ply ?? length);
+  const now = x(ui.ply ?? length);
   return h(
     "figure",
     h("figcaption.quiet", `Above the middle is better for ${first.name}, below for ${second.name}.`),
     h(
       "svg.chart",
-      { viewBox: `0 0 ${WIDE} ${HIGH}`, role: "img", label: `What each move made of it for its player: ${values}`, onclick: seek },
+      { viewBox: `0 0 ${WIDE} ${HIGH}`, role: "img", label: `What each move made of it for its player: ${values}` },
       line("even", 0, WIDE, HIGH / 2, HIGH / 2),
       h("polyline.course", { points: [`${x(0)},${y(0)}`, ...moves.map((move) => `${x(move.ply)},${y(worth(move))}`)].join(" ") }),
       line("now", now, now, 0, HIGH),
@@ -63,10 +59,10 @@ function chart(app, match, moves) {
   );
 }
 
-/** @param {App} app @param {Match} match */
-function turn(app, match, move) {
+/** @param {Match} match */
+function turn(match, move) {
   const words = `Move ${move.ply}, ${match.game.move_names[move.move]}`;
   const better = move.best.length ? `; better was ${move.best.slice(0, 3).join(" or ")}` : "";
   const what = move.value === 0 ? "let the win go" : "lost the match";
-  return h("li", button(words, () => app.review(match, move.ply), "plain"), ` ${what}${better}.`);
+  return h("li", button(words, () => review(match, move.ply), "plain"), ` ${what}${better}.`);
 }

@@ -61,10 +61,9 @@ export function board(look, on) {
     range(layers, (z) =>
       h(
         "div.layer",
-        layers > 1 && h("p.layer-name", { hidden: true }, `Layer ${z + 1}`),
+        layers > 1 && h("p.quiet", { hidden: true }, `Layer ${z + 1}`),
         h(
           "div.plane",
-          game.block && h("div.under", { hidden: true }, blocks(look, legal)),
           h(
             "div.grid",
             { role: "grid", label: layers > 1 ? `Layer ${z + 1}` : "Board" },
@@ -72,7 +71,7 @@ export function board(look, on) {
               h("div", { role: "row" }, range(width, (x) => square(look, on, legal, (z * height + y) * width + x))),
             ),
           ),
-          h("svg.above", { viewBox: `0 0 ${width} ${height}`, hidden: true }, above(look)),
+          game.block && h("svg.above", { viewBox: `0 0 ${width} ${height}`, hidden: true }, blocks(look, legal)),
         ),
       ),
     ),
@@ -138,49 +137,27 @@ function blockOf(game, cell) {
   return Math.floor(y / down) * (sizes(game)[2] / across) + Math.floor(x / across);
 }
 
-/** The small boards below the cells; those that may be played in stand out. @param {Look} look */
-function blocks(look, legal) {
-  const [, height, width] = sizes(look.game);
-  const [down, across] = look.game.block ?? [1, 1];
-  const perRow = width / across;
-  const open = new Set([...legal].map((cell) => blockOf(look.game, cell)));
-  return range((height / down) * perRow, (n) => {
-    const [left, top] = [(n % perRow) / perRow, (Math.floor(n / perRow) * down) / height];
-    const place = { left: `${100 * left}%`, top: `${100 * top}%`, width: `${100 / perRow}%`, height: `${(100 * down) / height}%` };
-    return h("div.block", { class: open.has(n) ? "open" : "", style: place });
-  });
-}
-
-/** What lies above the cells: marks on small boards that are won, and the line that won. @param {Look} look */
-function above({ game, position }) {
-  const [layers, , width] = sizes(game);
+/** The small boards: frames, of which those that may be played in stand out, and the marks of who has won them. @param {Look} look */
+function blocks({ game, position }, legal) {
+  const [, rows, columns] = sizes(game);
   const [down, across] = game.block ?? [1, 1];
-  const big = [...(position.blocks ?? "")].map((mark, n) => {
-    const [x, y] = [((n * across) % width) - across / 4, (Math.floor((n * across) / width) - 1 / 4) * down];
-    const transform = `translate(${x} ${y}) scale(${(1.5 * across) / 100} ${(1.5 * down) / 100})`;
-    return "XO".includes(mark) && h("g.big", { key: n, class: `mark-${mark}`, transform }, stroke(mark));
+  const open = new Set([...legal].map((cell) => blockOf(game, cell)));
+  return range((rows / down) * (columns / across), (n) => {
+    const [x, y] = [(n * across) % columns, Math.floor((n * across) / columns) * down];
+    const place = { x: x + 0.05, y: y + 0.05, width: across - 0.1, height: down - 0.1 };
+    const mark = position.blocks?.[n] ?? "";
+    return [
+      h("rect.block", { class: open.has(n) && "open", rx: 0.2, ...place }),
+      /^[XO]$/.test(mark) && h("svg.big", { key: n, class: `mark-${mark}`, viewBox: "20 20 60 60", ...place }, stroke(mark)),
+    ];
   });
-  const line = layers === 1 && !game.block && straight(position.line, width);
-  return [big, line && h("line.winning", { key: "line", pathLength: 1, ...line })];
-}
-
-/** The ends of a line through cells, if they stand in one. */
-function straight(cells, width) {
-  const at = (cell) => [cell % width, Math.floor(cell / width)];
-  if (cells.length < 2) return null;
-  const [[x, y], [nextX, nextY]] = [at(cells[0]), at(cells[1])];
-  const [dx, dy] = [nextX - x, nextY - y];
-  const isStraight = cells.every((cell, n) => cell === (y + n * dy) * width + x + n * dx);
-  if (!isStraight || Math.abs(dx) > 1 || dy > 1) return null;
-  const [lastX, lastY] = at(cells.at(-1));
-  return { x1: x + 0.5 - dx / 4, y1: y + 0.5 - dy / 4, x2: lastX + 0.5 + dx / 4, y2: lastY + 0.5 + dy / 4 };
 }
 
 /** Where a cell is, in words. */
 function placeName(game, cell) {
   const [z, y, x] = placeOf(game, cell);
   if (game.block) return `board ${blockOf(game, cell) + 1} row ${(y % game.block[0]) + 1} column ${(x % game.block[1]) + 1}`;
-  return `${game.shape.length === 3 ? `layer ${z + 1} ` : ""}row ${y + 1} column ${x + 1}`;
+  return `${game.shape.length === 3 ? "layer " + (z + 1) + " " : ""}row ${y + 1} column ${x + 1}`;
 }
 
 /** Move the focus by a key; digits choose columns where marks fall, and count the cells of a small board. */

@@ -1,121 +1,100 @@
 /**
  * Who somebody is, what he has played, and who plays best.
- *
- * @typedef {import("./main.js").App} App
  */
 
+import { challenge, rank, rename, request, ui } from "./app.js";
 import { CATALOGUE } from "./catalogue.js";
-import { button, h } from "./dom.js";
-import { entry, option, person } from "./lobby.js";
-import { dateOf, label, ratingOf, SPEEDS, timeName, titleOf } from "./words.js";
+import { button, check, choices, form, h, joined, line, panel } from "./dom.js";
+import { timeName, titleOf } from "./games.js";
+import { entry, page, person } from "./lobby.js";
+import { go, lookBack, place } from "./place.js";
+import { state } from "./state.js";
+import { capital, label, ratingOf } from "./words.js";
 
-/** @param {App} app */
-function screen(app, title, ...children) {
-  return h(
-    "main.lobby",
-    { key: `people ${title}`, tabindex: -1, focus: true },
-    h("header.bar", button("‹ Lobby", () => app.go("/"), "plain back"), h("h1", title), app.linkWord()),
-    children,
-  );
+const SPEEDS = ["bullet", "blitz", "rapid", "untimed"];
+
+const record = ({ won, drawn, lost }) => `won ${won}, drawn ${drawn}, lost ${lost}.`;
+
+export function playerScreen() {
+  const { profile, history, you } = state;
+  const { id } = place();
+  const isMe = !id || id === you?.name;
+  return page(isMe ? you?.name : id, profile && about(profile, isMe), history && matches(history), isMe && forgetting());
 }
 
-/** @param {App} app */
-export function playerScreen(app) {
-  const { profile, history, you } = app.state;
-  const isMe = !app.place.id || app.place.id === you?.name;
-  return screen(app, isMe ? you?.name : app.place.id, profile && about(app, profile, isMe), history && matches(app, history));
-}
-
-/** @param {App} app */
-function about(app, { player, won, drawn, lost, ratings, against, online }, isMe) {
-  const cells = (tag, words) => h("tr", words.map((word) => h(tag, tag === "th" ? { scope: "col" } : {}, word)));
-  return h(
-    "section.panel",
-    { key: "about", label: "About" },
-    h("p", `Won ${won}, drawn ${drawn}, lost ${lost}.`),
-    !isMe && against && h("p", `You against ${player.name}: won ${against.won}, drawn ${against.drawn}, lost ${against.lost}.`),
+function about(profile, isMe) {
+  const { player, ratings, against, online } = profile;
+  const cells = (tag, words) => h("tr", words.map((word) => h(tag, { scope: tag === "th" && "col" }, word)));
+  return panel(
+    "About",
+    h("p", capital(record(profile))),
+    !isMe && against && h("p", `You against ${player.name}: ${record(against)}`),
     ratings.length > 0 &&
       h(
         "table",
         h("thead", cells("th", ["Game", "Clock", "Rating", "Matches"])),
-        h("tbody", ratings.map((each) => cells("td", [titleOf(each.game), SPEEDS[each.speed], ratingOf(each), each.games]))),
+        h("tbody", ratings.map((each) => cells("td", [titleOf(each.game), capital(each.speed), ratingOf(each), each.games]))),
       ),
-    isMe &&
-      h(
-        "form.row",
-        { onsubmit: (event) => (event.preventDefault(), app.rename(app.ui.name.trim())) },
-        h("input", { type: "text", maxlength: 20, label: "Another name", placeholder: "Another name", value: app.ui.name, oninput: (event) => app.set({ name: event.target.value }) }),
-        h("button", "Take it"),
-      ),
-    !isMe && online && button("Challenge", () => app.challenge(player.name), "primary"),
+    isMe && form("form.row", ({ name }) => rename(name.trim()), line("name", "Another name", { maxlength: 20 }), h("button", "Take it")),
+    !isMe && online && button("Challenge", () => challenge(player.name), "primary"),
   );
 }
 
-/** @param {App} app */
-function matches(app, history) {
-  if (!history.matches.length) return h("p.quiet", { key: "none" }, "No finished matches yet.");
-  const row = (match) => {
-    const side = match.players.findIndex((player) => player.name === history.player.name);
-    const other = match.players[side === 1 ? 0 : 1];
-    const how = match.winner === null ? "drawn" : match.winner === side ? "won" : "lost";
-    const replay = button("Replay", () => app.go(`/m/${match.match}`), "", `Replay the match against ${other.name}`);
-    const detail = [titleOf(match.game), timeName(match.time), `${match.plies} moves`, dateOf(match.at_ms)].join(" · ");
-    return entry(match.match, [h("strong", { class: how }, how), ` against ${label(other)}`], detail, replay);
+const forgetting = () =>
+  h(
+    "details.panel",
+    h("summary", "Forget me"),
+    h("p.quiet", "Name and ratings are deleted for good; your matches stay, without your name."),
+    form("form.row", ({ name }) => request("forget", { name }), line("name", "Your name"), h("button", "Forget me")),
+  );
+
+function matches({ player, matches, before }) {
+  if (!matches.length) return h("p.quiet", "No finished matches yet.");
+  const row = ({ match, game, players, winner, time, plies, at_ms }) => {
+    const side = players.findIndex((each) => each.name === player.name);
+    const other = players[side === 1 ? 0 : 1];
+    const how = winner === null ? "drawn" : winner === side ? "won" : "lost";
+    const replay = button("Replay", () => go(`/m/${match}`), "", `Replay the match against ${other.name}`);
+    const date = new Date(at_ms).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+    const detail = joined([titleOf(game), timeName(time), `${plies} moves`, date]);
+    return entry(match, [h("strong", { class: how }, how), ` against ${label(other)}`], detail, replay);
   };
-  return h(
-    "section.panel",
-    { key: "history", label: "Finished matches" },
+  return panel(
+    "Finished matches",
     h("h2", "Finished matches"),
-    h("ul.entries", history.matches.map(row)),
-    history.before && button("Older ones", () => app.fetchHistory(history.before)),
+    h("ul.entries", matches.map(row)),
+    before && button("Older", () => lookBack(before)),
   );
 }
 
-/** @param {App} app */
-export function leadersScreen(app) {
-  const { leaders } = app.ui;
-  const shown = app.state.leaders;
-  const games = CATALOGUE.filter((game) => game.rated).map((game) => h("option", { value: game.name, selected: game.name === leaders.game }, game.title));
-  return screen(
-    app,
+export function leadersScreen() {
+  const { game, speed, bots } = ui.leaders;
+  const shown = state.leaderboard;
+  const games = CATALOGUE.filter((each) => each.rated).map(({ name, title }) => h("option", { value: name, selected: name === game }, title));
+  return page(
     "Leaderboard",
-    h(
-      "section.panel",
-      { key: "choice", label: "Which" },
-      h("select", { label: "Game", onchange: (event) => app.rank({ game: event.target.value }) }, games),
-      h(
-        "fieldset.choices",
-        h("legend", "Clock"),
-        Object.entries(SPEEDS).map(([speed, word]) => option("speed", word, leaders.speed === speed, () => app.rank({ speed }))),
-      ),
-      h(
-        "label.check",
-        h("input", { type: "checkbox", checked: leaders.bots, onchange: (event) => app.rank({ bots: event.target.checked }) }),
-        "with bots",
-      ),
+    panel(
+      "Which",
+      h("select", { label: "Game", onchange: (event) => rank({ game: event.target.value }) }, games),
+      choices("Clock", SPEEDS, speed, (speed) => rank({ speed })),
+      check("with bots", bots, (bots) => rank({ bots })),
     ),
-    shown && ranks(app, shown),
+    shown && ranks(shown),
   );
 }
 
-/** @param {App} app */
-function ranks(app, { leaders, you, page, pages }) {
-  if (!leaders.length) return h("p.quiet", { key: "none" }, "Nobody has a settled rating here yet.");
-  return h(
-    "section.panel",
-    { key: "ranks", label: "Ranks" },
+function ranks({ leaders, you, page, pages }) {
+  if (!leaders.length) return h("p.quiet", "Nobody has a settled rating yet.");
+  const turn = (words, to) => button(words, () => rank({ page: to }), "", "", { disabled: to < 1 || to > pages });
+  return panel(
+    "Ranks",
     you && h("p", `You are number ${you}.`),
     h(
       "ol.entries",
       leaders.map(({ rank, player, games }) =>
-        entry(rank, [h("span.rank", rank), person(app, player)], `${games} rated ${games === 1 ? "match" : "matches"}`, h("strong.rating", ratingOf(player))),
+        entry(rank, [h("span.quiet", `${rank}. `), person(player)], `${games} rated ${games === 1 ? "match" : "matches"}`, h("strong.rating", ratingOf(player))),
       ),
     ),
-    pages > 1 &&
-      h(
-        "div.buttons",
-        button("Higher", () => app.rank({ page: page - 1 }), "", "", { disabled: page <= 1 }),
-        button("Lower", () => app.rank({ page: page + 1 }), "", "", { disabled: page >= pages }),
-      ),
+    pages > 1 && h("div.buttons", turn("Higher", page - 1), turn("Lower", page + 1)),
   );
 }

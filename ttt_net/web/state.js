@@ -9,196 +9,119 @@
  * @typedef {{ply: number, board: string, to_move: number | null, legal: number[], line: number[], marks: string[],
  *   blocks?: string}} Position
  * @typedef {{match: string, seq: number, game: Game, players: Player[], present: boolean[], moves: number[],
- *   position: Position, offers: any[], you?: number, last?: number | null, time?: any, clock?: any, outcome?: any,
- *   adjourned?: boolean, private?: boolean, watchers?: number, away?: any, next?: string, rated?: boolean,
- *   score?: number[], code?: string, heardAt: number, awayAt: number, pending: {ply: number, move: number} | null,
- *   chat: any[], ratings: any[] | null, past: Position[], analysis: any}} Match
+ *   position: Position, offers: any[], you?: number, time?: any, clock?: any, outcome?: any, adjourned?: boolean,
+ *   private?: boolean, watchers?: number, away?: any, next?: string, rated?: boolean, score?: number[], code?: string,
+ *   heardAt: number, awayAt: number, pending: {ply: number, move: number} | null, chat: any[], ratings: any[] | null,
+ *   past: Position[], analysis: any}} Match
  *   a snapshot, and what the page keeps with it
  */
 
 const MOST_LINES = 100;
+/** Messages that are kept whole, under their names; and those of which one field is kept. */
+const WHOLE = ["parted", "invitation", "profile", "history", "leaderboard"];
+const PART = { seeks: "seeks", players: "players", live: "matches", suggestion: "bots" };
 
-export class State {
-  /** @type {{code: string | number, message: string} | null} */
-  parting = null;
+export const state = {
+  /** Why the server parted from us. @type {{code: string | number, message: string} | null} */
+  parted: null,
   /** @type {Player | null} */
-  you = null;
-  server = "";
+  you: null,
+  server: "ttt_net",
   /** @type {string[]} */
-  features = [];
+  features: [],
   /** Whether the host lets players say more than the phrases. */
-  mayType = true;
-  /** @type {string[]} */
-  unfinished = [];
+  chat: true,
+  /** Our matches that were not over when we came. @type {string[]} */
+  unfinished: [],
   /** @type {Map<string, Match>} */
-  matches = new Map();
-  seeking = null;
-  suggested = [];
-  seeks = [];
-  players = [];
-  live = [];
-  invitation = null;
-  challenges = new Map();
-  profile = null;
-  history = null;
-  leaders = null;
+  matches: new Map(),
+  challenges: new Map(),
+  seeking: null,
+  suggestion: [],
+  seeks: [],
+  players: [],
+  live: [],
+  invitation: null,
+  profile: null,
+  history: null,
+  leaderboard: null,
+};
 
-  /** Our live matches, those that wait for our move first. */
-  ownLive() {
-    const own = [...this.matches.values()].filter((match) => match.you !== undefined && !match.outcome);
-    return own.sort((one, other) => Number(isMyTurn(other)) - Number(isMyTurn(one)));
-  }
+/** Our live matches, those that wait for our move first. */
+export function ownLive() {
+  const own = [...state.matches.values()].filter((match) => match.you !== undefined && !match.outcome);
+  return own.sort((one, other) => Number(isMyTurn(other)) - Number(isMyTurn(one)));
+}
 
-  /** Take in one message; `now` is in milliseconds of the local clock. */
-  hear(message, now) {
-    switch (message.type) {
-      case "welcome":
-        this.you = message.you;
-        this.server = message.server;
-        this.features = message.features ?? [];
-        this.mayType = message.chat ?? true;
-        this.unfinished = message.matches;
-        this.seeking = message.seek ?? null;
-        this.invitation = this.parting = null;
-        this.challenges.clear();
-        break;
-      case "parted":
-        this.parting = message;
-        break;
-      case "snapshot":
-        this.#snapshot(message, now);
-        break;
-      case "seeks":
-      case "players":
-        this[message.type] = message[message.type];
-        break;
-      case "live":
-        this.live = message.matches;
-        break;
-      case "suggestion":
-        this.suggested = message.bots;
-        break;
-      case "invitation":
-      case "profile":
-      case "history":
-        this[message.type] = message;
-        break;
-      case "leaderboard":
-        this.leaders = message;
-        break;
-      case "challenged":
-        this.challenges.set(message.challenge, message);
-        break;
-      case "challengeover":
-        this.challenges.delete(message.challenge);
-        break;
-      case "renamed":
-        this.you = message.you;
-        break;
-      default: {
-        const match = this.matches.get(message.match);
-        if (match && message.seq === undefined) ofTheMoment(match, message, now);
-        else if (match && message.seq > match.seq) follow(match, message, now);
-      }
+/** Take in one message, with the time of the local clock. */
+export function hear(message, now = performance.now()) {
+  const { type, challenge } = message;
+  const { matches, challenges } = state;
+  const match = matches.get(message.match);
+  if (WHOLE.includes(type)) state[type] = message;
+  else if (type in PART) state[type] = message[PART[type]];
+  else if (type === "renamed") state.you = message.you;
+  else if (type === "challenged") challenges.set(challenge, message);
+  else if (type === "challengeover") challenges.delete(challenge);
+  else if (type === "welcome") {
+    const { you, server, features = [], chat = true, matches: unfinished, seek: seeking = null } = message;
+    Object.assign(state, { you, server, features, chat, unfinished, seeking, invitation: null, parted: null });
+    challenges.clear();
+  } else if (type === "snapshot") {
+    if (message.you !== undefined && !match && !message.outcome) {
+      Object.assign(state, { seeking: null, invitation: null, suggestion: [] });
+      challenges.clear();
     }
-  }
-
-  #snapshot(message, now) {
-    const before = this.matches.get(message.match);
-    if (message.you !== undefined && !before && !message.outcome) {
-      this.seeking = this.invitation = null;
-      this.suggested = [];
-      this.challenges.clear();
-    }
-    const own = { chat: [], ratings: null, past: [], analysis: null, pending: null };
-    if (before) for (const name in own) own[name] = before[name];
-    const match = { ...message, ...own, heardAt: now, awayAt: now };
-    settle(match);
-    this.matches.set(message.match, match);
-  }
+    const { chat = [], ratings = null, past = [], analysis = null, pending = null } = match ?? {};
+    matches.set(message.match, settled({ ...message, chat, ratings, past, analysis, pending, heardAt: now, awayAt: now }));
+  } else if (match && message.seq === undefined) ofTheMoment(match, message, now);
+  else if (match && message.seq > match.seq) follow(match, message, now);
 }
 
 /** Change a match by what has no number. @param {Match} match */
 function ofTheMoment(match, message, now) {
-  switch (message.type) {
-    case "presence":
-      match.present[message.side] = message.online;
-      if (message.side === match.you) break;
-      match.away = message.away ?? null;
-      match.awayAt = now;
-      break;
-    case "watching":
-      match.watchers = message.watchers;
-      break;
-    case "rated":
-      match.ratings = message.ratings;
-      break;
-    case "chat":
-      match.chat = [...match.chat, message].slice(-MOST_LINES);
-      break;
-    case "analysis":
-      match.analysis = message;
-      break;
-    case "replay":
-      message.positions.forEach((position) => (match.past[position.ply] = position));
-  }
+  const { type } = message;
+  if (type === "presence") {
+    match.present[message.side] = message.online;
+    if (message.side !== match.you) Object.assign(match, { away: message.away, awayAt: now });
+  } else if (type === "chat") match.chat = [...match.chat, message].slice(-MOST_LINES);
+  else if (type === "analysis") match.analysis = message;
+  else if (type === "rated") match.ratings = message.ratings;
+  else if (type === "watching") match.watchers = message.watchers;
+  else if (type === "replay") message.positions.forEach((position) => (match.past[position.ply] = position));
 }
 
 /** Change a match by one numbered fact. @param {Match} match */
 function follow(match, fact, now) {
-  match.seq = fact.seq;
-  if (fact.clock) {
-    match.clock = fact.clock;
-    match.heardAt = now;
-  }
-  if (fact.position) match.position = fact.position;
-  if (fact.type !== "offered" && fact.type !== "declined") match.offers = [];
-  switch (fact.type) {
-    case "played":
-      match.moves = [...match.moves, fact.move];
-      match.last = fact.move;
-      match.adjourned = false;
-      break;
-    case "tookback":
-      match.moves = match.moves.slice(0, fact.ply);
-      match.last = match.moves.at(-1);
-      match.adjourned = false;
-      break;
-    case "adjourned":
-      match.adjourned = true;
-      break;
-    case "offered":
-      match.offers = [...match.offers, fact];
-      break;
-    case "declined":
-      match.offers = match.offers.filter((offer) => offer.kind !== fact.kind);
-      break;
-    case "ended":
-      match.outcome = fact;
-      match.position = { ...match.position, to_move: null, legal: [] };
-      match.away = null;
-      break;
-    case "rematched":
-      match.next = fact.next;
-  }
-  settle(match);
+  const { type, seq, clock, position } = fact;
+  match.seq = seq;
+  if (clock) Object.assign(match, { clock, heardAt: now });
+  if (position) match.position = position;
+  if (type === "offered") match.offers = [...match.offers, fact];
+  else if (type === "declined") match.offers = match.offers.filter((offer) => offer.kind !== fact.kind);
+  else match.offers = [];
+  if (type === "played") match.moves = [...match.moves, fact.move];
+  if (type === "tookback") match.moves = match.moves.slice(0, fact.ply);
+  if (["played", "tookback", "adjourned"].includes(type)) match.adjourned = type === "adjourned";
+  if (type === "ended") Object.assign(match, { outcome: fact, away: null, position: { ...match.position, to_move: null, legal: [] } });
+  if (type === "rematched") match.next = fact.next;
+  settled(match);
 }
 
 /** Forget the move on its way once the match has gone past it. */
-function settle(match) {
-  if (match.pending && (match.outcome || match.position.ply !== match.pending.ply)) match.pending = null;
+function settled(match) {
+  if (match.outcome || match.position.ply !== match.pending?.ply) match.pending = null;
+  return match;
 }
 
-/** @param {Match} match */
-export function isMyTurn(match) {
-  return !match.outcome && match.you !== undefined && match.position.to_move === match.you;
-}
+/** Whether we are to move, and no move of ours is on its way. @param {Match} match */
+export const isMyTurn = ({ pending, position, you }) => !pending && position.to_move === you;
 
 /** What is left to a side in milliseconds, or null without a clock. @param {Match} match */
-export function leftMs(match, side, now) {
-  if (!match.clock) return null;
-  const spent = match.clock.running === side && !match.outcome ? Math.max(0, now - match.heardAt) : 0;
-  return Math.max(0, match.clock.remaining_ms[side] - spent);
+export function leftMs({ clock, outcome, heardAt }, side, now) {
+  if (!clock) return null;
+  const spent = clock.running === side && !outcome ? Math.max(0, now - heardAt) : 0;
+  return Math.max(0, clock.remaining_ms[side] - spent);
 }
 
 /** The legal moves that a cell means: those that mark it or, where marks fall, those of its column or peg. */

@@ -1,73 +1,63 @@
 /**
  * What is shown before there is a lobby or a match to show.
- *
- * @typedef {import("./main.js").App} App
  */
 
 import { symbol } from "./board.js";
-import { button, h } from "./dom.js";
+import { link, start } from "./connection.js";
+import { button, form, h, line, screen } from "./dom.js";
+import { go, place } from "./place.js";
+import { state } from "./state.js";
 import { sentence } from "./words.js";
 
-const TITLES = { join: "You are invited to a match", match: "Come and watch" };
+const TITLES = { j: "You are invited to a match", m: "Come and watch" };
+const SILENT = "The server does not answer or is full; trying again …";
 const TROUBLES = {
-  unknown_token: "This server does not know you, or no more: what shall it call you?",
+  unknown_token: "This server does not know you: what shall it call you?",
   4004: "You are forgotten here.",
 };
 const ELSEWHERE = 4001;
 
 export const pulse = () => h("div.pulse", { hidden: true }, symbol("X"), symbol("O"));
 
-/** @param {App} app */
-export function nameScreen(app) {
-  const { parting } = app.state;
-  const trouble = parting ? (TROUBLES[parting.code] ?? sentence(parting.message)) : "";
-  const name = app.ui.name.trim();
+export function nameScreen() {
+  const { parted } = state;
+  const said = parted && (TROUBLES[parted.code] ?? sentence(parted.message));
   return h(
     "main.welcome",
-    { key: "name", tabindex: -1 },
     pulse(),
-    h("h1", TITLES[app.place.kind] ?? "Tic-tac-toe and its family"),
-    h(
+    h("h1", TITLES[place().kind] ?? "Tic-tac-toe and its family"),
+    form(
       "form",
-      { onsubmit: (event) => (event.preventDefault(), app.connection.start(name)) },
+      ({ name }) => start(name.trim()),
       h("label", { for: "name" }, "What are you called?"),
-      h("input", {
-        id: "name",
-        type: "text",
-        autocomplete: "nickname",
-        maxlength: 20,
-        value: app.ui.name,
-        focus: true,
-        "aria-describedby": "trouble",
-        oninput: (event) => app.set({ name: event.target.value }),
-      }),
-      h("p.trouble", { id: "trouble", role: "alert" }, trouble),
-      h("button.primary.large", name ? "Play" : "Play as a guest"),
+      line("name", "", { id: "name", autocomplete: "nickname", maxlength: 20, focus: true, "aria-describedby": "trouble" }),
+      h("p.trouble", { id: "trouble", role: "alert" }, link === "lost" ? SILENT : said),
+      h("button.primary.large", "Play"),
+      button("Play as a guest", () => start(), "large"),
     ),
     h("p.quiet", "No account, no password: this browser remembers you."),
   );
 }
 
-/** @param {App} app */
-export function messageScreen(app) {
-  const { parting } = app.state;
-  const { link } = app.connection;
-  if (link === "stopped" && parting) {
-    const isElsewhere = parting.code === ELSEWHERE;
-    return h(
+export function messageScreen() {
+  const { parted } = state;
+  if (link === "stopped" && parted) {
+    const isElsewhere = parted.code === ELSEWHERE;
+    return screen(
       "main.welcome",
-      { key: "parting", tabindex: -1, focus: true },
+      "parted",
       h("h1", isElsewhere ? "You play in another window" : "The connection has ended"),
-      h("p.quiet", isElsewhere ? "One window at a time hears your matches." : sentence(parting.message || "The server said no")),
-      button(isElsewhere ? "Play here" : "Try again", () => app.connection.start(), "primary large"),
+      h("p.quiet", isElsewhere ? "One window at a time hears your matches." : sentence(parted.message || "The server said no")),
+      isElsewhere
+        ? button("Play here", () => start(), "primary large")
+        : button("Try again", () => location.reload(), "primary large"), // there may be a newer page
     );
   }
-  const words = link === "lost" ? "The server does not answer; trying again …" : app.place.kind === "join" ? "Joining …" : "One moment …";
-  return h(
+  return screen(
     "main.welcome",
-    { key: "moment", tabindex: -1 },
+    "moment",
     pulse(),
-    h("p", { role: "status" }, words),
-    link === "online" && button("To the lobby", () => app.go("/")),
+    h("p", { role: "status" }, link === "lost" ? SILENT : place().kind === "j" ? "Joining …" : "One moment …"),
+    link === "online" && button("To the lobby", () => go("/")),
   );
 }
