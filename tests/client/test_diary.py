@@ -40,6 +40,15 @@ def test_a_host_reads_who_plays_whom_and_how_it_went() -> None:
     ]
 
 
+def test_of_several_matches_at_once_each_has_its_end() -> None:
+    matches = [snapshot(you=1, opponent=BOT), snapshot(you=0, opponent=ANN, match="m2")]
+    ends = [Ended("m2", 2, 0, winner=None, reason="abort"), Ended("m1", 2, 0, winner=1, reason="resign")]
+    assert written(LET_IN, *matches, *ends)[3:] == [
+        "Against Ann: The match was called off; it does not count. So far 0 won, 0 drawn, 0 lost.",
+        "Against deep [bot]: You won: deep resigned. So far 1 won, 0 drawn, 0 lost.",
+    ]
+
+
 def test_a_server_that_is_gone_for_an_hour_is_told_now_and_then_and_not_each_time() -> None:
     away = [(second * 1000, Retrying(second, 5000, "nothing listens there")) for second in range(5, 3600, 5)]
     lines = written(LET_IN, Lost("the connection broke"), *away, (3_600_000, Back()), LET_IN)

@@ -143,9 +143,8 @@ def _watching(view: View, match: Snapshot) -> list[Hint]:
 
 def _over(view: View) -> list[Hint]:
     found = [Hint("r", "rematch", "r"), Hint("n", "new game", "n")]
-    found += (
-        [Hint("Esc", "lobby" if view.has_lobby else "back", "escape")] if view.has_lobby or view.has_doorway else []
-    )
+    if view.has_lobby or view.has_doorway:
+        found.append(Hint("Esc", "lobby" if view.has_lobby else "back", "escape"))
     found.append(Hint("v", "replay", "v"))
     found += [Hint("a", "analyse", "a")] if "analyse" in view.features else []
     found.append(Hint("w", "save", "w"))

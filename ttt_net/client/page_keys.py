@@ -160,7 +160,7 @@ _HELP = {
         "w            watch a match",
         "v o          that player, yourself",
         "h l          your matches, the best",
-        "Esc          stop looking; other servers",
+        "Esc          stop looking; back",
         "q  Ctrl-C    leave",
     ),
     Kind.GAMES: (

@@ -13,6 +13,8 @@ YES = {"rematch": "rematch", "draw": "draw", "takeback": "takeback"}
 """What is typed to accept an offer."""
 NO, CLAIM = "decline", "claim"
 QUESTION = "This ends the match. Type quit again to leave, anything else to stay."
+_FIRST = "Type a cell, such as 5 or b2; help tells what else."
+_NEXT = "Type rematch, new or quit."
 _WIDTH, _HEIGHT = 80, 60
 _FORMS = tuple(form for form in FORMS if form.columns <= 3)
 
@@ -59,6 +61,8 @@ class Boards:
             parts["absence"] = words.absence(match, match.away.claim_in_ms if match.away else None, CLAIM)
         if view.pending is None:
             parts["status"] = words.status(view)
+        if match is not None and match.you is not None:
+            parts["next"] = _FIRST if match.outcome is None else _NEXT
         if view.overlay is Overlay.LEAVE:
             parts["question"] = QUESTION
         return parts

@@ -4,6 +4,7 @@ from msgspec.structs import replace
 
 from ttt_net.client import words
 from ttt_net.client.events import Answered, Back, Event, Lost, Retrying
+from ttt_net.client.follow import follow
 from ttt_net.client.view import Tally, View
 from ttt_net.errors import Code
 from ttt_net.messages import Ended, Notice, Refused, Restarting, Seek, Snapshot, Welcome
@@ -41,7 +42,7 @@ class Diary:
             case Snapshot() if event.match not in before.matches and event.outcome is None:
                 return words.pairing(event)
             case Ended() if event.match in before.matches:
-                match = after.matches.get(event.match) or before.matches[event.match]
+                match = follow(before.matches[event.match], event)  # of several, the view forgets those that are over
                 return words.result(replace(match, you=None)) if self._is_for_onlookers else _ended(match, after.tally)
             case _ if self._is_for_onlookers:
                 return ""
