@@ -8,7 +8,7 @@ import pytest
 
 from tests.server.encrypted_peer import Authority
 from tests.server.peer import BINARY, CLOSE, CONT, HANDSHAKE, PING, TEXT, client_frame
-from tests.server.running import running
+from tests.server.running import running, until
 from ttt_net.server.limits import Limits
 from ttt_net.server.rate import Rate
 
@@ -180,6 +180,17 @@ async def test_a_hundred_bombs_cost_those_who_throw_them_and_nobody_else(
         await first.close()
         await second.close()
         await server.until_empty()
+
+
+async def test_who_is_closed_and_sends_on_is_reset_long_before_the_end_of_it(
+    tmp_path: Path, authority: Authority | None
+) -> None:
+    async with running(tmp_path, Limits(closing_s=60), authority=authority) as server:
+        peer = await server.raw()
+        await peer.upgrade()
+        with pytest.raises(ConnectionError):
+            await peer.send(client_frame(TEXT, bytes(10_000_000)))
+        await until(lambda: not server.connections)
 
 
 async def test_a_message_that_never_ends_is_held_in_4_kib(tmp_path: Path, authority: Authority | None) -> None:

@@ -31,6 +31,8 @@ from ttt_net.server.rate import Bucket
 log = logging.getLogger(__name__)
 
 _PAUSE_ABOVE_BYTES = 8_192
+_MOST_LATE_BYTES = 65_536
+"""What is still read from a peer that is being closed, so that it hears why; who goes on beyond that is reset."""
 _GOODBYES = (1000, 1001)
 _MAX_REASON = 100
 """In bytes of UTF-8; a close frame has room for 123."""
@@ -71,6 +73,7 @@ class Connection(asyncio.Protocol):
         "_heard_s",
         "_hub",
         "_is_aligned",
+        "_late_bytes",
         "_loop",
         "_opening_bytes",
         "_pinged_s",
@@ -94,6 +97,7 @@ class Connection(asyncio.Protocol):
         self._is_aligned = False
         """Whether what has come since the handshake ended with a frame, each time: then what comes begins with one."""
         self._opening_bytes = 0
+        self._late_bytes = 0
         self._unsent = 0
         self._behind_since_s: float | None = None
         self._closing_since_s: float | None = None
@@ -138,6 +142,11 @@ class Connection(asyncio.Protocol):
             payload = short_text(data)  # as nearly all are, and the parser costs as much as the rest of a move
             if payload is not None:
                 self._act_on(payload)
+                return
+        if self._closing_since_s is not None:
+            self._late_bytes += len(data)
+            if self._late_bytes > _MOST_LATE_BYTES:
+                self.abort()
                 return
         if self._protocol.state is not State.CONNECTING:
             self._advance(data)
