@@ -20,6 +20,7 @@ from numba import njit, types
 from ttt_net.strategies.compiled.lines import (
     BUDGET,
     FALL,
+    FULL,
     LINE_COUNT,
     LINES,
     LOG_BUCKETS,
@@ -196,15 +197,19 @@ def judge(maker, breaker, turn, left, block):
 @njit(types.int64(types.uint64, types.uint64, types.int64, types.int64, types.uint64), nogil=True, cache=True)
 def can_force(maker, breaker, turn, left, block):
     """Return whether the maker completes a line with `left` marks at most; `turn` is 1 if it is his, else 0."""
-    before = peek(block, NODES)
+    before, taken = peek(block, NODES), maker | breaker
     if before >= peek(block, BUDGET):
         return STOPPED
     poke(block, NODES, before + ONE)
-    if count_ones(maker | breaker) <= U(SHALLOW):
+    if count_ones(taken) <= U(SHALLOW):
         maker, breaker = smallest_image(maker, breaker, block)
+    room = (types.int64(count_ones(peek(block, FULL) & ~taken)) + turn) // 2
+    left = min(left, room)
     answer, moves, within, beyond = judge(maker, breaker, turn, left, block)
     if answer != OPEN:
         return answer
+    if left == room:
+        beyond = ZERO
     falls = peek(block, FALL) != ZERO
     enough = ONE if falls else ONE << U(ONE_LINE - turn)
     if within < enough or left <= turn:
@@ -218,11 +223,11 @@ def can_force(maker, breaker, turn, left, block):
         if yes <= left:
             return YES
         if no >= left:
-            tell_short(no != NEVER, block)
+            tell_short(no != NEVER and left < room, block)
             return NO
         hint = types.int64((word >> U(24)) & U(255))
 
-    weights = WEIGHTS + 64 * types.int64(count_ones(maker | breaker))
+    weights = WEIGHTS + 64 * types.int64(count_ones(taken))
     cells = weigh(maker, breaker, left, weights, block)
     short, reply, relief = peek(block, SHORT), NO_CELL, ZERO
     if not falls:

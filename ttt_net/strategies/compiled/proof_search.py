@@ -35,12 +35,20 @@ class ProofSearch:
         return watching(self.effort, self._block, lines.BUDGET)
 
     def value(self, state: LineState) -> int:
-        """Return the true value of a position for the side to move, with the plies to the end."""
+        """Return the true value of a position for the side to move, with the plies to the end.
+
+        Of both sides by turns: whoever wins does so soon, as a rule, and to see that the other never does takes long.
+        """
         own, other = own_and_other(state)
-        if marks := self._fewest(own, other, 1):
-            return WIN - (2 * marks - 1)
-        if marks := self._fewest(other, own, 0):
-            return 2 * marks - WIN
+        questions, marks = [(own, other, 1), (other, own, 0)], 1
+        while questions:
+            for question in tuple(questions):
+                if self._asked(*question, marks):
+                    fewest, turn = self._fewest(*question, marks), question[2]
+                    return WIN - 2 * fewest + 1 if turn else 2 * fewest - WIN
+                if not self._block[proof.SHORT]:
+                    questions.remove(question)
+            marks *= 2
         return 0
 
     def value_of_move(self, state: LineState, move: Move) -> int:
@@ -79,14 +87,9 @@ class ProofSearch:
             pass  # what is known of it is true
         return tuple(played)
 
-    def _fewest(self, maker: int, breaker: int, turn: int) -> int:
-        """Return with how many marks the maker can force a line, at the least, or 0 if he cannot."""
-        most = ((self.game.full ^ (maker | breaker)).bit_count() + turn) // 2
-        too_few, enough = 0, 1
-        while not self._asked(maker, breaker, turn, enough):
-            if enough >= most or not self._block[proof.SHORT]:
-                return 0
-            too_few, enough = enough, min(2 * enough, most)
+    def _fewest(self, maker: int, breaker: int, turn: int, enough: int) -> int:
+        """Return with how many marks the maker can force a line, at the least; `enough` are, but not half of them."""
+        too_few = enough // 2
         while enough - too_few > 1:
             between = (too_few + enough) // 2
             if self._asked(maker, breaker, turn, between):
