@@ -11,7 +11,7 @@
  * @typedef {{choose: (cell: number, event: any) => void, hover: (cell: number) => void, focus: (cell: number) => void}} On
  */
 
-import { h } from "./dom.js";
+import { h, joined } from "./dom.js";
 import { movesAt } from "./state.js";
 
 /** Each key's step through layers, rows and columns. */
@@ -53,7 +53,7 @@ export function board(look, on) {
   return h(
     "div.boards",
     {
-      class: kind.filter(Boolean).join(" "),
+      class: kind,
       style: { "--w": width, "--h": height },
       onkeydown: (event) => travel(event, look, on),
       onpointerleave: () => on.hover(-1),
@@ -101,9 +101,9 @@ function square(look, on, legal, cell) {
       id: `cell-${cell}`,
       role: "gridcell",
       type: "button",
-      class: classes.filter(Boolean).join(" "),
+      class: classes,
       tabindex: cell === look.focus ? 0 : -1,
-      label: words.filter(Boolean).join(", "),
+      label: joined(words, ", "),
       style: { "--row": placeOf(game, cell)[1] },
       onclick: (event) => on.choose(cell, event),
       onfocus: () => on.focus(cell),

@@ -79,7 +79,7 @@ function seat(match, side) {
       change && h("span", { class: gained < 0 ? "lost" : "won" }, `${gained < 0 ? "−" : "+"}${Math.abs(gained)}`),
       !match.present[side] && !outcome && h("span.tag.away", "away"),
     ),
-    match.score?.some(Boolean) && h("span.score", points(match, side)),
+    match.score?.some(Boolean) && h("span.score", { title: "score of the series" }, points(match, side)),
     left !== null && h("span.clock", { class: left < LOW_MS && "low" }, clockFace(left)),
   );
 }
