@@ -19,7 +19,7 @@ pytest.importorskip("numba")
 
 import numpy as np
 
-from ttt_net.strategies.compiled import connect4, fours, lines, patterns, playouts, proof
+from ttt_net.strategies.compiled import alphabeta, connect4, fours, lines, patterns, playouts, proof
 from ttt_net.strategies.compiled.fours_search import FoursSearch
 from ttt_net.strategies.compiled.line_search import LineSearch
 from ttt_net.strategies.compiled.memory import nth_bit_by_steps
@@ -94,7 +94,7 @@ def random_state(game: LineGame, plies: int, seed: int) -> LineState:
     ("name", "plies", "depth"), [("mnk:4x3,3", 2, 5), ("mnk:4x4,4", 6, 3), ("connect:5x5,4", 8, 5), ("qubic", 12, 1)]
 )
 def test_the_search_of_small_boards(name: str, plies: int, depth: int) -> None:
-    game, search, nodes = line_game(name), uncompiled(lines)["search"], 0
+    game, search, nodes = line_game(name), uncompiled(alphabeta, lines)["search"], 0
     for seed in range(4):
         state = random_state(game, plies, seed)
         blocks = [LineSearch(game, Effort(Limit()), random.Random(2))._block for _ in range(2)]
@@ -104,13 +104,13 @@ def test_the_search_of_small_boards(name: str, plies: int, depth: int) -> None:
         compiled = lines.search(own, other, plies, depth, -WIN, WIN, np.uint64(blocks[0].ctypes.data))
         assert search(own, other, plies, depth, -WIN, WIN, blocks[1]) == compiled
         assert (blocks[0] == blocks[1]).all()
-        nodes += int(blocks[0][lines.NODES])
+        nodes += int(blocks[0][alphabeta.NODES])
     assert nodes > 20
 
 
 @pytest.mark.parametrize(("name", "plies", "left"), [("mnk:4x3,3", 1, 4), ("mnk:5x5,4", 7, 4), ("connect:5x4,4", 8, 5)])
 def test_the_proofs_of_small_boards(name: str, plies: int, left: int) -> None:
-    game, can_force, nodes, answers = line_game(name), uncompiled(lines, proof)["can_force"], 0, set()
+    game, can_force, nodes, answers = line_game(name), uncompiled(alphabeta, lines, proof)["can_force"], 0, set()
     for seed in range(6):
         own, other = own_and_other(random_state(game, plies, seed))
         for maker, breaker, turn in ((own, other, 1), (other, own, 0)):
@@ -121,14 +121,14 @@ def test_the_proofs_of_small_boards(name: str, plies: int, left: int) -> None:
             answer = proof.can_force(*boards, turn, left, np.uint64(blocks[0].ctypes.data))
             assert can_force(*boards, turn, left, blocks[1]) == answer
             assert (blocks[0] == blocks[1]).all()
-            nodes += int(blocks[0][lines.NODES])
+            nodes += int(blocks[0][alphabeta.NODES])
             answers.add(answer)
     assert nodes > 100
     assert answers == {proof.YES, proof.NO}
 
 
 def test_the_search_of_large_boards() -> None:
-    game, search, nodes = line_game("mnk:5x5,4"), uncompiled(patterns, fours)["search"], 0
+    game, search, nodes = line_game("mnk:5x5,4"), uncompiled(alphabeta, patterns, fours)["search"], 0
     for seed in range(4):
         state, blocks = random_state(game, 4, seed), []
         for _ in range(2):
@@ -138,7 +138,7 @@ def test_the_search_of_large_boards() -> None:
         compiled = fours.search(0, 4, 2, -WIN, WIN, np.uint64(blocks[0].ctypes.data))
         assert search(0, 4, 2, -WIN, WIN, blocks[1]) == compiled
         assert (blocks[0] == blocks[1]).all()
-        nodes += int(blocks[0][patterns.NODES])
+        nodes += int(blocks[0][alphabeta.NODES])
     assert nodes > 20
 
 

@@ -5,24 +5,34 @@ side makes nothing but fours is seen to its end at little cost. (Allis, van den 
 threat-space search", 1993.) All other moves are ordered by the patterns of their cells, and only the best of them
 are looked at. But where those all lose, all others are looked at too: no win or loss is claimed for want of a look.
 
-Values are as in `lines`: `WIN` less the number of marks on the board when the game ends, negative for a loss.
+Values are as in `alphabeta`.
 """
 
 from numba import njit, types
 
+from ttt_net.strategies.compiled.alphabeta import (
+    CUTS,
+    GUESSES,
+    INFINITY,
+    LOWER,
+    NO_MOVE,
+    STOPPED,
+    UNKNOWN,
+    entry_after,
+    entry_of,
+    is_spent,
+    move_in,
+    tally,
+    value_in,
+)
 from ttt_net.strategies.compiled.memory import peek, poke
 from ttt_net.strategies.compiled.patterns import (
-    BUDGET,
-    CUTS,
     END,
     FOURS,
     FOURS_LEFT,
-    GUESSES,
     HASH,
-    HITS,
     LACK_ONE,
     MOST_CELLS,
-    NODES,
     ONE,
     OPEN,
     RANK,
@@ -36,12 +46,6 @@ from ttt_net.strategies.compiled.patterns import (
     pattern,
 )
 from ttt_net.strategies.strategy import DECIDED, WIN
-
-STOPPED = WIN + 2
-INFINITY = WIN + 1
-COMPLETE = 255
-NO_MOVE = 511
-EXACT, LOWER, UPPER = 0, 1, 2
 
 # The block goes on: the winning play that was found; positions known to have none; moves to choose from, for each
 # depth; and the table, an entry of two words for each position.
@@ -68,10 +72,8 @@ def win_by_fours(side, stones, fours, block):
 
     It may make as many as `fours` and then completes a line. The play is in the block, from the number `stones` on.
     """
-    nodes = peek(block, NODES) + ONE
-    if nodes > peek(block, BUDGET):
+    if is_spent(block):
         return STOPPED
-    poke(block, NODES, nodes)
     other = 1 - side
     if peek(block, LACK_ONE + side):
         poke(block, PLAY + stones, U(completing(side, block)[1]))
@@ -136,12 +138,12 @@ def take_best(at, count, block):
 
 
 @njit(inline="always")
-def remember(depth, bound, value, move, block):
+def remember(entry, block):
     """Keep what was found of the position on the board, in place of what was there."""
     key = peek(block, HASH)
     at = TABLE + 2 * types.int64(key >> U(64 - LOG_TABLE))
     poke(block, at, key)
-    poke(block, at + 1, ONE | U(bound) << U(1) | U(depth) << U(3) | U(move) << U(11) | U(value + INFINITY) << U(20))
+    poke(block, at + 1, entry)
 
 
 @njit(types.int64(types.uint64), inline="always")
@@ -157,10 +159,8 @@ def find(block):
 )
 def search(side, stones, depth, alpha, beta, block):
     """Return the value for `side`, who is to move; outside (alpha, beta) a bound of it; or `STOPPED`."""
-    nodes = peek(block, NODES) + ONE
-    if nodes > peek(block, BUDGET):
+    if is_spent(block):
         return STOPPED
-    poke(block, NODES, nodes)
     other = 1 - side
     if peek(block, LACK_ONE + side):
         return WIN - (stones + 1)
@@ -173,15 +173,11 @@ def search(side, stones, depth, alpha, beta, block):
             return stones + 2 - WIN
     hint, at = NO_MOVE, find(block)
     if at != 0:
-        word = peek(block, at + 1)
-        hint, known = types.int64((word >> U(11)) & U(511)), types.int64((word >> U(3)) & U(255))
-        if known >= depth:
-            value, bound = types.int64(word >> U(20)) - INFINITY, types.int64((word >> ONE) & U(3))
-            if bound == EXACT or (bound == LOWER and value >= beta) or (bound == UPPER and value <= alpha):
-                poke(block, HITS, peek(block, HITS) + ONE)
-                if known < COMPLETE:
-                    poke(block, GUESSES, peek(block, GUESSES) + ONE)
-                return value
+        entry = peek(block, at + 1)
+        value = value_in(entry, depth, alpha, beta, block)
+        if value != UNKNOWN:
+            return value
+        hint = move_in(entry)
     guesses, best, best_move, floor = peek(block, GUESSES), -INFINITY, NO_MOVE, alpha
     if forced == NO_MOVE:
         poke(block, FOURS_LEFT, U(NODES_OF_FOURS))
@@ -190,10 +186,10 @@ def search(side, stones, depth, alpha, beta, block):
             return STOPPED
         if won != 0 or depth <= 0:
             if won == 0 or won - stones > depth:
-                poke(block, GUESSES, guesses + ONE)
+                tally(GUESSES, block)
             if won == 0:
                 return types.int64(peek(block, SCORE + side) - peek(block, SCORE + other))
-            remember(max(depth, 0), LOWER, WIN - won, types.int64(peek(block, PLAY + stones)), block)
+            remember(entry_of(max(depth, 0), LOWER, WIN - won, peek(block, PLAY + stones)), block)
             return WIN - won
     moves, count, looked_at = MOVES + min(depth, MOST_DEPTH - 1) * MOST_CELLS, 1, 0
     if forced == NO_MOVE:
@@ -220,14 +216,12 @@ def search(side, stones, depth, alpha, beta, block):
             best, best_move = value, move
             alpha = max(alpha, value)
             if alpha >= beta:
-                poke(block, CUTS, peek(block, CUTS) + ONE)
+                tally(CUTS, block)
                 break
         if looked_at >= LOOKED_AT and best > -DECIDED:
-            poke(block, GUESSES, peek(block, GUESSES) + ONE)
+            tally(GUESSES, block)
             break
-    bound = LOWER if best >= beta else UPPER if best <= floor else EXACT
-    sure = guesses == peek(block, GUESSES) or (abs(best) >= DECIDED and WIN - abs(best) - stones <= depth)
-    remember(COMPLETE if sure else max(depth, 0), bound, best, best_move, block)
+    remember(entry_after(stones, depth, best, best_move, floor, beta, guesses, block), block)
     return best
 
 
@@ -244,4 +238,4 @@ def best_move(side, block):
         if peek(block, LACK_ONE + each):
             return completing(each, block)[1]
     at = find(block)
-    return types.int64((peek(block, at + 1) >> U(11)) & U(511)) if at != 0 else NO_MOVE
+    return move_in(peek(block, at + 1)) if at != 0 else NO_MOVE

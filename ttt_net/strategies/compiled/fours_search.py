@@ -12,10 +12,10 @@ from ttt_net.games.geometry import list_cells
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies.compiled import fours as kernel
 from ttt_net.strategies.compiled import patterns
-from ttt_net.strategies.compiled.line_search import at_ply
-from ttt_net.strategies.compiled.watch import watching
+from ttt_net.strategies.compiled.alphabeta import BUDGET, NO_MOVE
+from ttt_net.strategies.compiled.questions import Kernel, Questions
 from ttt_net.strategies.heuristic import line_worth
-from ttt_net.strategies.strategy import WIN, Effort, Stopped
+from ttt_net.strategies.strategy import Effort
 
 AT_ROOT = 40
 """Moves of the position to judge that are looked at, if not all of them lose."""
@@ -37,19 +37,21 @@ class FoursSearch:
         del rng  # its order of moves follows from the position
         self.game, self.effort = game, effort
         self._block = empty_board(game).copy()
-        self._block[patterns.BUDGET] = effort.max_nodes
+        self._block[BUDGET] = effort.max_nodes
         self._block[patterns.FOURS] = kernel.DEPTH_OF_FOURS if effort.max_depth is None else 0
         self._address = np.uint64(self._block.ctypes.data)
         self._held = game.initial
+        functions = Kernel(kernel.win_by_fours, kernel.search, kernel.best_move, kernel.PLAY)
+        self._questions = Questions(game, effort, functions, self._block, self._hold)
 
     @property
     def guesses(self) -> int:
         """How many values so far rest on an estimate, or on a look at the best moves only."""
-        return int(self._block[patterns.GUESSES])
+        return self._questions.guesses
 
     def running(self) -> AbstractContextManager[None]:
         """Return what ends the search when its limit is reached."""
-        return watching(self.effort, self._block, patterns.BUDGET)
+        return self._questions.running()
 
     def ordered(self, state: LineState) -> list[Move]:
         """Return the moves worth a look, the most promising one first."""
@@ -57,49 +59,23 @@ class FoursSearch:
         moves = kernel.MOVES
         count = int(kernel.listed(state.ply & 1, moves, self._address))
         ranked = sorted((int(word) for word in self._block[moves : moves + count]), reverse=True)
-        return [word & kernel.NO_MOVE for word in ranked[:AT_ROOT]] or list(self.game.actions(state))
+        return [word & NO_MOVE for word in ranked[:AT_ROOT]] or list(self.game.actions(state))
 
     def forced_win(self, state: LineState) -> tuple[Move, ...] | None:
         """Return the play of a win by continuous fours, the shortest of its kind, if there is one; raises `Stopped`."""
-        self._hold(state)
         self._block[patterns.FOURS_LEFT] = NODES_OF_FOURS
-        for fours in range(MOST_FOURS + 1):
-            self._block[patterns.NODES] = self.effort.nodes
-            won = int(kernel.win_by_fours(state.ply & 1, state.ply, fours, self._address))
-            self.effort.nodes = int(self._block[patterns.NODES])
-            if won == kernel.STOPPED:
-                raise Stopped
-            if won:
-                return tuple(int(move) for move in self._block[kernel.PLAY + state.ply : kernel.PLAY + won])
-        return None
+        return self._questions.shortest_win(state, MOST_FOURS)
 
     def value_of_move(self, state: LineState, move: Move, depth: int, alpha: int, beta: int) -> int:
         """Return a move's value for who makes it; outside the window, a bound of it; raises `Stopped`."""
-        child = self.game.result(state, move)
-        self.effort.results += 1
-        if self.game.is_terminal(child):
-            return WIN - 1 if child.has_line else 0
-        self._hold(child)
-        block, window = self._block, (-at_ply(beta, state.ply), -at_ply(alpha, state.ply))
-        block[patterns.NODES] = self.effort.nodes
-        depth = min(depth - 1, kernel.COMPLETE - 1)
-        value = int(kernel.search(child.ply & 1, child.ply, depth, *window, self._address))
-        self.effort.nodes = int(block[patterns.NODES])
-        self.effort.cuts, self.effort.hits = int(block[patterns.CUTS]), int(block[patterns.HITS])
-        if value == kernel.STOPPED:
-            raise Stopped
-        return at_ply(-value, -state.ply)
+        return self._questions.value_of_move(state, move, depth, alpha, beta)
 
     def remembered(self, state: LineState) -> Move | None:
         """Return the move that completes a line, or has to be made, or was found best, if one of these is known."""
-        if self.game.is_terminal(state):
-            return None
-        self._hold(state)
-        found = int(kernel.best_move(state.ply & 1, self._address))
-        return None if found == kernel.NO_MOVE else found
+        return self._questions.best_move(state)
 
-    def _hold(self, state: LineState) -> None:
-        """Make the position in the block that one, by the marks in which the two differ."""
+    def _hold(self, state: LineState) -> tuple[int]:
+        """Make the position in the block that one, by the marks in which the two differ; return the side to move."""
         held = self._held
         for side, before, after in ((0, held.first, state.first), (1, held.second, state.second)):
             for cell in list_cells(before & ~after):
@@ -108,6 +84,7 @@ class FoursSearch:
             for cell in list_cells(after & ~before):
                 patterns.mark(cell, side, 1, self._address)
         self._held = state
+        return (state.ply & 1,)
 
 
 @lru_cache(maxsize=4)

@@ -8,9 +8,10 @@ import numpy as np
 from ttt_net.games import Move
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies.compiled import lines as kernel
-from ttt_net.strategies.compiled.watch import watching
+from ttt_net.strategies.compiled.alphabeta import BUDGET
+from ttt_net.strategies.compiled.questions import Kernel, Questions
 from ttt_net.strategies.heuristic import line_worth, promise
-from ttt_net.strategies.strategy import DECIDED, WIN, Effort, Stopped
+from ttt_net.strategies.strategy import Effort
 from ttt_net.strategies.threats import own_and_other
 
 MOST_THREATS = 24
@@ -35,15 +36,17 @@ class LineSearch:
         for cell, lines in enumerate(promise(game)):
             for side in (0, 64):
                 block[kernel.MERIT + side + cell] = 2 * lines + rng.randrange(2)
+        functions = Kernel(kernel.win_by_threats, kernel.search, kernel.best_cell, kernel.PLAY)
+        self._questions = Questions(game, effort, functions, block, words)
 
     @property
     def guesses(self) -> int:
         """How many values so far rest on an estimate."""
-        return int(self._block[kernel.GUESSES])
+        return self._questions.guesses
 
     def running(self) -> AbstractContextManager[None]:
         """Return what ends the search when its limit is reached."""
-        return watching(self.effort, self._block, kernel.BUDGET)
+        return self._questions.running()
 
     def ordered(self, state: LineState) -> list[Move]:
         """Return the legal moves, those first that have cut off most."""
@@ -52,49 +55,23 @@ class LineSearch:
 
     def forced_win(self, state: LineState) -> tuple[Move, ...] | None:
         """Return the play of a win by threats, the shortest of its kind, if there is one; raises `Stopped`."""
-        own, other = map(np.uint64, own_and_other(state))
         self._block[kernel.THREATS_LEFT] = NODES_OF_THREATS
-        for threats in range(MOST_THREATS + 1):
-            self._block[kernel.NODES] = self.effort.nodes
-            won = int(kernel.win_by_threats(own, other, state.ply, threats, np.uint64(self._block.ctypes.data)))
-            self.effort.nodes = int(self._block[kernel.NODES])
-            if won == kernel.STOPPED:
-                raise Stopped
-            if won:
-                return tuple(int(move) for move in self._block[kernel.PLAY + state.ply : kernel.PLAY + won])
-        return None
+        return self._questions.shortest_win(state, MOST_THREATS)
 
     def value_of_move(self, state: LineState, move: Move, depth: int, alpha: int, beta: int) -> int:
         """Return a move's value for who makes it; outside the window, a bound of it; raises `Stopped`."""
-        child = self.game.result(state, move)
-        self.effort.results += 1
-        if self.game.is_terminal(child):
-            return WIN - 1 if child.has_line else 0
-        own, other = map(np.uint64, own_and_other(child))
-        window = -at_ply(beta, state.ply), -at_ply(alpha, state.ply)
-        address = np.uint64(self._block.ctypes.data)
-        self._block[kernel.NODES] = self.effort.nodes
-        value = int(kernel.search(own, other, child.ply, min(depth - 1, kernel.COMPLETE - 1), *window, address))
-        self.effort.nodes = int(self._block[kernel.NODES])
-        self.effort.cuts, self.effort.hits = int(self._block[kernel.CUTS]), int(self._block[kernel.HITS])
-        if value == kernel.STOPPED:
-            raise Stopped
-        return at_ply(-value, -state.ply)
+        return self._questions.value_of_move(state, move, depth, alpha, beta)
 
     def remembered(self, state: LineState) -> Move | None:
         """Return the move that wins at once, or has to be made, or was found best, if one of these is known."""
-        if self.game.is_terminal(state):
-            return None
-        own, other = own_and_other(state)
-        found = int(kernel.best_cell(np.uint64(own), np.uint64(other), np.uint64(self._block.ctypes.data)))
-        return None if found == kernel.NO_MOVE else found
+        return self._questions.best_move(state)
 
 
 def block_of(game: LineGame, effort: Effort, log_buckets: int, words: int) -> "np.typing.NDArray[np.uint64]":
     """Return the memory of a kernel of line games, with what all of them have at its beginning."""
     block = np.zeros(words, dtype=np.uint64)
     block[kernel.LOG_BUCKETS] = log_buckets
-    block[kernel.BUDGET] = effort.max_nodes
+    block[BUDGET] = effort.max_nodes
     block[kernel.FULL] = game.full
     block[kernel.FLOOR] = sum(1 << move for move in game.actions(game.initial))
     block[kernel.FALL] = game.fall % (1 << 64) if game.gravity else 0
@@ -103,8 +80,7 @@ def block_of(game: LineGame, effort: Effort, log_buckets: int, words: int) -> "n
     return block
 
 
-def at_ply(value: int, ply: int) -> int:
-    """Return a value that counts plies from a root after `ply` moves as one that counts them from the first move."""
-    if value >= DECIDED:
-        return value - ply
-    return value + ply if value <= -DECIDED else value
+def words(state: LineState) -> tuple[np.uint64, np.uint64]:
+    """Return the boards of the side to move and of the other side."""
+    own, other = own_and_other(state)
+    return np.uint64(own), np.uint64(other)

@@ -1,39 +1,44 @@
 """Alpha-beta on line games of up to 64 cells, compiled: one search for flat boards and for space, with gravity or not.
 
-Boards are words with bit n for cell n, as in `LineState`, and so are the lines. A value tells when the game ends:
-`WIN` less the number of marks on the board then, negative for a loss; what is smaller is an estimate. All else that
-the search knows of the game lies in its block of memory.
+Boards are words with bit n for cell n, as in `LineState`, and so are the lines. All else that the search knows of the
+game lies in its block of memory. Values are as in `alphabeta`.
 """
 
 import numpy as np
 from numba import njit, types
 
+from ttt_net.strategies.compiled.alphabeta import (
+    CUTS,
+    GUESSES,
+    INFINITY,
+    LOWER,
+    NO_MOVE,
+    STOPPED,
+    UNKNOWN,
+    depth_in,
+    entry_after,
+    entry_of,
+    is_spent,
+    move_in,
+    tally,
+    value_in,
+)
 from ttt_net.strategies.compiled.memory import count_ones, peek, poke
-from ttt_net.strategies.strategy import DECIDED, WIN
+from ttt_net.strategies.strategy import WIN
 
 U = np.uint64
 ZERO, ONE = U(0), U(1)
-STOPPED = WIN + 2
-"""No value: the budget of nodes was spent, or set to nothing from outside."""
-UNKNOWN = WIN + 3
-"""No value either: it takes a look ahead to find it."""
-INFINITY = WIN + 1
-COMPLETE = 255
-"""The depth of a value that no deeper search can change."""
-NO_MOVE = 255
 
-# The block of memory: single words; what a line is worth by its marks; how good each cell has been, for either side;
-# the winning play that was found; the lines; positions known to have none such; and the table, in
-# buckets of two entries of three words.
-NODES, BUDGET, GUESSES, CUTS, HITS, FULL, FLOOR, FALL, LINE_COUNT, THREATS_LEFT, THREATS, LOG_BUCKETS = range(12)
+# The block of memory: single words, the first five as in `alphabeta`; what a line is worth by its marks; how good each
+# cell has been, for either side; the winning play that was found; the lines; positions known to have none such; and the
+# table, in buckets of two entries of three words.
+FULL, FLOOR, FALL, LINE_COUNT, THREATS_LEFT, THREATS, LOG_BUCKETS = range(5, 12)
 WORTH, MERIT, PLAY, LINES = 16, 32, 160, 232
 MOST_LINES = 512
 FAILED = LINES + MOST_LINES
 LOG_FAILED = 12
 TABLE = FAILED + (1 << LOG_FAILED)
 ENTRY = 3
-
-EXACT, LOWER, UPPER = 0, 1, 2
 
 DEPTH_OF_THREATS = 12
 """Threats of one side that are looked ahead at each node, if the depth is not limited: 25 plies."""
@@ -112,10 +117,8 @@ def win_by_threats(own, other, stones, threats, block):
 
     Each move but the last, up to `threats` of them, leaves one reply. The play is in the block, from `stones` on.
     """
-    nodes = peek(block, NODES) + ONE
-    if nodes > peek(block, BUDGET):
+    if is_spent(block):
         return STOPPED
-    poke(block, NODES, nodes)
     moves = legal_cells(own | other, block)
     winning = completing(own, other, block) & moves
     if winning != ZERO:
@@ -224,17 +227,16 @@ def find(own, other, block):
 
 
 @njit(inline="always")
-def remember(own, other, depth, bound, value, move, block):
+def remember(own, other, entry, block):
     """Keep what was found; of the two entries in a bucket the deeper one stays, the other is overwritten."""
-    word = ONE | U(bound) << U(1) | U(depth) << U(3) | U(move) << U(11) | U(value + INFINITY) << U(19)
     at = find(own, other, block)
     if at == 0:
         at = bucket_of(own, other, block)
-        if ((peek(block, at + 2) >> U(3)) & U(255)) > U(depth):
+        if depth_in(peek(block, at + 2)) > depth_in(entry):
             at += ENTRY
     poke(block, at, own)
     poke(block, at + 1, other)
-    poke(block, at + 2, word)
+    poke(block, at + 2, entry)
 
 
 @njit(inline="always")
@@ -247,18 +249,18 @@ def by_threats(own, other, stones, depth, moves, block):
     if won == STOPPED:
         return STOPPED, -INFINITY, moves
     if won != 0 and won - stones > depth:
-        poke(block, GUESSES, peek(block, GUESSES) + ONE)
-        remember(own, other, max(depth, 0), LOWER, WIN - won, types.int64(peek(block, PLAY + stones)), block)
+        tally(GUESSES, block)
+        remember(own, other, entry_of(max(depth, 0), LOWER, WIN - won, peek(block, PLAY + stones)), block)
         return WIN - won, -INFINITY, moves
     # Where the other side threatens to win in this way no estimate means anything: one ply more, then.
     won = look_for_win(other, own, stones, depth, block) if depth >= 0 and peek(block, THREATS) else 0
     if won == STOPPED:
         return STOPPED, -INFINITY, moves
     if won != 0 and won + 1 - stones > depth:
-        poke(block, GUESSES, peek(block, GUESSES) + ONE)
+        tally(GUESSES, block)
         return UNKNOWN, won + 1 - WIN, moves & stopping(own, other, stones, won, block)
     if depth <= 0:
-        poke(block, GUESSES, peek(block, GUESSES) + ONE)
+        tally(GUESSES, block)
         return estimate(own, other, block), -INFINITY, moves
     return UNKNOWN, -INFINITY, moves
 
@@ -273,10 +275,8 @@ def search(own, other, stones, depth, alpha, beta, block):
 
     A reply that is forced costs no depth, so a chain of threats is seen to its end.
     """
-    nodes = peek(block, NODES) + ONE
-    if nodes > peek(block, BUDGET):
+    if is_spent(block):
         return STOPPED
-    poke(block, NODES, nodes)
     moves = legal_cells(own | other, block)
     if moves == ZERO:
         return 0
@@ -289,16 +289,11 @@ def search(own, other, stones, depth, alpha, beta, block):
         return 0
     hint, at = NO_MOVE, find(own, other, block)
     if at != 0:
-        word = peek(block, at + 2)
-        hint = types.int64((word >> U(11)) & U(255))
-        known = types.int64((word >> U(3)) & U(255))
-        if known >= depth:
-            value, bound = types.int64(word >> U(19)) - INFINITY, types.int64((word >> U(1)) & U(3))
-            if bound == EXACT or (bound == LOWER and value >= beta) or (bound == UPPER and value <= alpha):
-                poke(block, HITS, peek(block, HITS) + ONE)
-                if known < COMPLETE:
-                    poke(block, GUESSES, peek(block, GUESSES) + ONE)
-                return value
+        entry = peek(block, at + 2)
+        value = value_in(entry, depth, alpha, beta, block)
+        if value != UNKNOWN:
+            return value
+        hint = move_in(entry)
     guesses, best, best_cell, floor = peek(block, GUESSES), -INFINITY, NO_MOVE, alpha
     if forced != ZERO:
         moves = forced
@@ -322,12 +317,10 @@ def search(own, other, stones, depth, alpha, beta, block):
             best, best_cell = value, cell
             alpha = max(alpha, value)
             if alpha >= beta:
-                poke(block, CUTS, peek(block, CUTS) + ONE)
+                tally(CUTS, block)
                 poke(block, merits + cell, peek(block, merits + cell) + U(max(depth, 1) * max(depth, 1)))
                 break
-    bound = LOWER if best >= beta else UPPER if best <= floor else EXACT
-    sure = guesses == peek(block, GUESSES) or (abs(best) >= DECIDED and WIN - abs(best) - stones <= depth)
-    remember(own, other, COMPLETE if sure else max(depth, 0), bound, best, best_cell, block)
+    remember(own, other, entry_after(stones, depth, best, best_cell, floor, beta, guesses, block), block)
     return best
 
 
@@ -339,4 +332,4 @@ def best_cell(own, other, block):
         if cells != ZERO:
             return types.int64(count_ones((cells & (ZERO - cells)) - ONE))
     at = find(own, other, block)
-    return types.int64((peek(block, at + 2) >> U(11)) & U(255)) if at != 0 else NO_MOVE
+    return move_in(peek(block, at + 2)) if at != 0 else NO_MOVE

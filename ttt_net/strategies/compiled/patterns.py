@@ -17,10 +17,10 @@ MOST_CELLS = 19 * 19
 MOST_IN_LINE = 19
 COMPLETES, THREATENS, RANK = U(0xFF), U(0xFF00), U(16)
 
-# The block of memory: single words; two words for the sides each; what a line contributes and is worth by its marks;
-# then the cells. Where the lines lie, whose number depends on the game, is in words of its own: the lines through each
-# cell, the cells of each line, the marks of each side in each line.
-NODES, BUDGET, GUESSES, CUTS, HITS, SIZE, IN_LINE, HASH, OPEN, THROUGH, CELLS_OF, MARKS, FOURS_LEFT, FOURS = range(14)
+# The block of memory: single words, the first five as in `alphabeta`; two words for the sides each; what a line
+# contributes and is worth by its marks; then the cells. Where the lines lie, whose number depends on the game, is in
+# words of its own: the lines through each cell, the cells of each line, the marks of each side in each line.
+SIZE, IN_LINE, HASH, OPEN, THROUGH, CELLS_OF, MARKS, FOURS_LEFT, FOURS = range(5, 14)
 SCORE, LACK_ONE = 14, 16
 CONTRIBUTION = 18
 WORTH = CONTRIBUTION + MOST_IN_LINE + 1

@@ -17,15 +17,14 @@ it says nothing of whether he wins. Nor does it hold where marks fall: there he 
 import numpy as np
 from numba import njit, types
 
+from ttt_net.strategies.compiled.alphabeta import BUDGET, NODES
 from ttt_net.strategies.compiled.lines import (
-    BUDGET,
     FALL,
     FULL,
     LINE_COUNT,
     LINES,
     LOG_BUCKETS,
     MOST_LINES,
-    NODES,
     legal_cells,
     mixed,
 )

@@ -8,6 +8,7 @@ from ttt_net.games import Move
 from ttt_net.games.geometry import list_cells, symmetries
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies.compiled import lines, proof
+from ttt_net.strategies.compiled.alphabeta import BUDGET, NODES
 from ttt_net.strategies.compiled.line_search import block_of
 from ttt_net.strategies.compiled.watch import watching
 from ttt_net.strategies.strategy import WIN, Effort, Stopped, is_decided, plies_to_end
@@ -32,7 +33,7 @@ class ProofSearch:
 
     def running(self) -> AbstractContextManager[None]:
         """Return what ends the search when its limit is reached."""
-        return watching(self.effort, self._block, lines.BUDGET)
+        return watching(self.effort, self._block, BUDGET)
 
     def value(self, state: LineState) -> int:
         """Return the true value of a position for the side to move, with the plies to the end.
@@ -100,10 +101,10 @@ class ProofSearch:
 
     def _asked(self, maker: int, breaker: int, turn: int, marks: int) -> bool:
         """Return whether the maker can force a line with so many marks; `turn` is 1 if he is to move."""
-        self._block[lines.NODES], self._block[proof.SHORT] = self.effort.nodes, 0
+        self._block[NODES], self._block[proof.SHORT] = self.effort.nodes, 0
         address = np.uint64(self._block.ctypes.data)
         answer = int(proof.can_force(np.uint64(maker), np.uint64(breaker), turn, marks, address))
-        self.effort.nodes = int(self._block[lines.NODES])
+        self.effort.nodes = int(self._block[NODES])
         if answer == proof.STOPPED:
             raise Stopped
         return answer == proof.YES
