@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from msgspec import structs
 
 from tests.client.samples import ANN, snapshot, welcome
 from ttt_net.client.bot.diary import Diary
@@ -11,7 +12,7 @@ from ttt_net.client.json_lines import line_of_link
 from ttt_net.client.update import update
 from ttt_net.client.view import View
 from ttt_net.errors import Code
-from ttt_net.messages import Ended, Notice, PlayerInfo, Refused, Seek
+from ttt_net.messages import Ended, Notice, OutcomeInfo, PlayerInfo, Refused, Seek
 
 BOT = PlayerInfo("deep", "alphabeta")
 MINUTE_MS = 60_000
@@ -46,6 +47,13 @@ def test_of_several_matches_at_once_each_has_its_end() -> None:
     assert written(LET_IN, *matches, *ends)[3:] == [
         "Against Ann: The match was called off; it does not count. So far 0 won, 0 drawn, 0 lost.",
         "Against deep [bot]: You won: deep resigned. So far 1 won, 0 drawn, 0 lost.",
+    ]
+
+
+def test_a_match_that_ended_while_the_link_was_gone_is_told_as_well() -> None:
+    over = structs.replace(snapshot(you=1, opponent=BOT), outcome=OutcomeInfo(1, "abandon"))
+    assert written(LET_IN, snapshot(you=1, opponent=BOT), over, over)[2:] == [
+        "Against deep [bot]: You won: deep left the match. So far 1 won, 0 drawn, 0 lost."
     ]
 
 

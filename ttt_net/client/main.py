@@ -167,26 +167,19 @@ def _run(options: Options) -> int:
 
 
 def _vouched_now(options: Options, farewell: Farewell | None) -> Options | None:
-    """Return the options with a certificate that the person here vouches for, where nothing else is in the way."""
-    is_about_it = farewell is not None and farewell.why is Parting.DISTRUSTED and options.url.startswith("wss:")
-    if farewell is None or not is_about_it or options.trust.fingerprint is not None or not _may_ask(options):
+    if farewell is None or farewell.why is not Parting.DISTRUSTED or not _may_ask(options):
         return None
-    from ttt_net.client.vouching import ask_to_vouch, certificate_at, vouch  # hardly anybody needs it
+    from ttt_net.client.vouching import vouched_now  # hardly anybody needs it
 
-    why, fingerprint = farewell.sentence.partition(";")[0], asyncio.run(certificate_at(options.url))
-    if fingerprint is None or not ask_to_vouch(options.url, why, fingerprint, input, print):
-        return None
-    vouch(options.server, fingerprint)
-    return replace(options, trust=replace(options.trust, fingerprint=fingerprint))
+    return vouched_now(options, farewell.sentence.partition(";")[0], input, print)
 
 
 def _as_vouched(options: Options) -> Options:
-    """Return the options with the certificate that was vouched for at an earlier time, unless another is asked for."""
-    if not options.url.startswith("wss:") or options.trust.fingerprint is not None:
+    if not options.url.startswith("wss:"):
         return options
-    from ttt_net.client.vouching import vouched
+    from ttt_net.client.vouching import as_vouched
 
-    return replace(options, trust=replace(options.trust, fingerprint=vouched(options.server)))
+    return as_vouched(options)
 
 
 def _going_to(place: "Place", options: Options) -> Options:

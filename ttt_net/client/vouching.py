@@ -10,9 +10,11 @@ import json
 import ssl
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 from ttt_net.client import identity
+from ttt_net.client.options import Options
 from ttt_net.client.trust import FINGERPRINT, encrypting
 
 FILE = "certificates.json"
@@ -42,6 +44,31 @@ def _kept() -> dict[str, str]:
         return {}
     pairs = kept.items() if isinstance(kept, dict) else ()
     return {server: fingerprint for server, fingerprint in pairs if isinstance(fingerprint, str)}
+
+
+def as_vouched(options: Options) -> Options:
+    """Return the options with the certificate that was vouched for at an earlier time, unless another is asked for."""
+    if options.trust.fingerprint is not None:
+        return options
+    return _trusting(options, vouched(options.server))
+
+
+def vouched_now(options: Options, why: str, ask: Callable[[str], str], write: Callable[[str], None]) -> Options | None:
+    """Return the options with a certificate that the person here vouches for; `why` says what is wrong with it.
+
+    None where the person does not, or where it is no question: in clear, and where another certificate is expected.
+    """
+    if not options.url.startswith("wss:") or options.trust.fingerprint is not None:
+        return None
+    fingerprint = asyncio.run(certificate_at(options.url))
+    if fingerprint is None or not ask_to_vouch(options.url, why, fingerprint, ask, write):
+        return None
+    vouch(options.server, fingerprint)
+    return _trusting(options, fingerprint)
+
+
+def _trusting(options: Options, fingerprint: str | None) -> Options:
+    return replace(options, trust=replace(options.trust, fingerprint=fingerprint))
 
 
 def ask_to_vouch(url: str, why: str, shown: str, ask: Callable[[str], str], write: Callable[[str], None]) -> bool:

@@ -12,8 +12,8 @@ from ttt_net.text import clean
 
 FIRST_REMINDER_MS = 60_000
 """For so long a server is away before it is said again that it is; each time it takes twice as long."""
-_USUAL = (Code.TOO_FAST, Code.RESTARTING)
-"""Refusals of a seek that pass by themselves in no time."""
+_NO_NEWS = (Code.TOO_FAST, Code.RESTARTING, Code.UNKNOWN_GAME, Code.BAD_MESSAGE)
+"""Refusals of a seek that pass by themselves in no time, or that are the end and told as such."""
 
 
 class Diary:
@@ -46,6 +46,8 @@ class Diary:
                 return words.result(replace(match, you=None)) if self._is_for_onlookers else _ended(match, after.tally)
             case _ if self._is_for_onlookers:
                 return ""
+            case Snapshot() if event.outcome is not None and _was_live(event.match, before):
+                return _ended(event, after.tally)
             case Welcome():
                 self._away_since_ms, self._remind_ms = None, FIRST_REMINDER_MS
                 return _welcomed(event, self._hint) if before.you is None else ""
@@ -60,7 +62,7 @@ class Diary:
                 return f"The server says: {clean(event.text, words.MAX_SENTENCE_CELLS)}"
             case Restarting():
                 return "The server restarts."
-            case Answered(Seek(), Refused() as refusal) if refusal.code not in _USUAL:
+            case Answered(Seek(), Refused() as refusal) if refusal.code not in _NO_NEWS:
                 return f"No opponent can be sought now: {clean(refusal.message, 120)}. Asking again."
             case _:
                 return ""
@@ -74,6 +76,11 @@ class Diary:
             return ""
         self._remind_ms *= 2
         return f"Still no server after {words.duration(away_ms)}: {clean(event.reason, 80)}."
+
+
+def _was_live(name: str, view: View) -> bool:
+    match = view.matches.get(name)
+    return match is not None and match.outcome is None
 
 
 def _welcomed(welcome: Welcome, hint: str) -> str:
