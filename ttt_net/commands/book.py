@@ -1,7 +1,8 @@
 """`book`: solves the opening of Connect Four and writes the book that the package ships.
 
-It begins with what the shipped book has, which leaves about an hour on two cores, and keeps what it solves in a file
-beside the new one, so it can be broken off and taken up again.
+It solves the positions of the most stones and works out the others from them. It begins with what the shipped book has,
+which is all, or `--anew` with nothing, which takes hours. What it solves it keeps in a file beside the new book, so it
+can be broken off and taken up again.
 """
 
 import argparse
@@ -35,7 +36,7 @@ LIKELY = 7
 def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the verb and its options."""
     parser = subparsers.add_parser(
-        "book", help="solve what the opening book of Connect Four still lacks", description=__doc__
+        "book", help="build the opening book of Connect Four, or check it", description=__doc__
     )
     parser.add_argument(
         "--plies", type=int, choices=range(1, DEEPEST + 1), default=DEEPEST, help="stones (default %(default)s)"
@@ -44,6 +45,7 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser.add_argument(
         "--processes", type=positive, default=os.cpu_count() or 1, metavar="N", help="at once (default: all cores)"
     )
+    parser.add_argument("--anew", action="store_true", help="begin with nothing instead of the shipped book")
     parser.add_argument("--so-far", action="store_true", help="solve nothing, write what is known by now")
     parser.add_argument("--check", type=positive, metavar="N", help="solve N entries of the book again, and stop there")
 
@@ -58,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
         return check(game, args.out, args.plies, args.check)
     found = args.out.with_suffix(".part")
     levels = positions(game, args.plies)
-    scores = shipped_book().scores() | known(found)
+    scores = ({} if args.anew else shipped_book().scores()) | known(found)
     missing = [] if args.so_far else [state for key, state in levels[-1].items() if key not in scores]
     columns = ("solving", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True)) as progress, found.open("a") as file:

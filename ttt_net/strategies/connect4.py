@@ -27,14 +27,8 @@ class Connect4Solver:
         """Return the score of a position for the side to move, at least within low..high; raises `Stopped`."""
         if game.is_terminal(state):
             return -((44 - state.ply) // 2) if state.has_line else 0
-        if state.ply > DEEPEST:
-            return self.searched_score(state, effort, low, high)
-        known = shipped_book().score(state)
-        if known is not None:
-            return known
-        replies = (shipped_book().score(game.result(state, move)) for move in game.actions(state))
-        at_least = max((-score for score in replies if score is not None), default=low)
-        return at_least if at_least >= high else self.searched_score(state, effort, max(low, at_least), high)
+        known = shipped_book().score(state) if state.ply <= DEEPEST else None
+        return self.searched_score(state, effort, low, high) if known is None else known
 
     def searched_score(self, state: LineState, effort: Effort, low: int = -21, high: int = 21) -> int:
         """Return the same of a position that is not over, without a look into the book; raises `Stopped`."""
@@ -51,14 +45,8 @@ class Connect4Solver:
         return -self.score(game, game.result(state, move), effort, -high, -low)
 
     def best_move(self, game: LineGame, state: LineState, score: int, effort: Effort) -> Move:
-        """Return a move that has the position's score, of those that the book knows if it can be, nearest the middle.
-
-        Raises `Stopped`.
-        """
+        """Return the move nearest the middle of those that have the position's score; raises `Stopped`."""
         moves = sorted(game.actions(state), key=lambda move: CENTRE_FIRST.index(move % 7))
-        for move in moves if state.ply < DEEPEST else ():
-            if shipped_book().score(game.result(state, move)) == -score:
-                return move
         for move in moves[:-1]:
             if self.score_of_move(game, state, move, effort, score - 1, score) >= score:
                 return move
