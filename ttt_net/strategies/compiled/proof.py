@@ -207,12 +207,10 @@ def can_force(maker, breaker, turn, left, block):
     answer, moves, within, beyond = judge(maker, breaker, turn, left, block)
     if answer != OPEN:
         return answer
-    if left == room:
-        beyond = ZERO
     falls = peek(block, FALL) != ZERO
     enough = ONE if falls else ONE << U(ONE_LINE - turn)
     if within < enough or left <= turn:
-        tell_short(within + beyond >= enough, block)
+        tell_short(left < room and within + beyond >= enough, block)
         return NO
     yes, no, hint = NEVER, 0, NO_CELL
     at = find(maker, breaker, turn, block)
@@ -245,7 +243,7 @@ def can_force(maker, breaker, turn, left, block):
         added = peek(block, weights + cell)
         if turn == 1 and not falls and cell != reply and within + added - relief < enough:
             # The breaker replies with the heaviest cell, and that is the end of it.
-            tell_short(within + beyond + beyond + added - relief >= enough, block)
+            tell_short(left < room and within + beyond + beyond + added - relief >= enough, block)
             continue
         mine, theirs = (maker | bit, breaker) if turn == 1 else (maker, breaker | bit)
         answer = can_force(mine, theirs, 1 - turn, left - turn, block)

@@ -47,7 +47,7 @@ class ProofSearch:
                 if self._asked(*question, marks):
                     fewest, turn = self._fewest(*question, marks), question[2]
                     return WIN - 2 * fewest + 1 if turn else 2 * fewest - WIN
-                if not self._block[proof.SHORT]:
+                if not self._block[proof.SHORT] or marks > self.game.size:
                     questions.remove(question)
             marks *= 2
         return 0
