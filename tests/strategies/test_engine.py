@@ -118,7 +118,8 @@ def test_a_search_that_was_stopped_has_remembered_nothing_wrong(connect4: LineGa
 
 @pytest.mark.usefixtures("_without_a_book")
 def test_a_bot_out_of_time_for_the_truth_still_has_a_sensible_move(connect4: LineGame) -> None:
-    choice = find_strategy("alphabeta")(connect4, after_columns(connect4, 1, 2, 3), Limit(ms=100))
+    engine.load(connect4)
+    choice = find_strategy("alphabeta")(connect4, after_columns(connect4, 1, 2, 3), Limit(ms=1000))
     assert not choice.exact
     assert choice.counts.depth >= 2
 
