@@ -514,3 +514,10 @@ def test_with_time_per_move_the_move_after_a_takeback_has_all_of_it() -> None:
     )
     assert match.clock
     assert match.clock.read(26 * SECOND) == (30 * SECOND, 30 * SECOND)
+
+
+def test_the_score_of_a_new_series_is_left_out_and_that_of_a_rematch_is_told() -> None:
+    match = start()
+    assert b'"score"' not in wire.encode(match.snapshot(None, (True, True), 0))
+    match.evolve(match.decide(0, wire.Resign(1, "m"), 0)[0])
+    assert b'"score":[1.0,0.0]' in wire.encode(Match(match.rematch(0)).snapshot(None, (True, True), 0))

@@ -1,0 +1,66 @@
+"""How messages are written and read: a frame is one JSON object with a `type`.
+
+The types are the validators: what `decode_said` returns has been checked, and all else raises `Refusal` with the place
+of the mistake.
+"""
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ttt_net.errors import Code, Refusal
+from ttt_net.messages.facts import Fact
+from ttt_net.messages.heard import AnyHeard, Refused
+from ttt_net.messages.parts import RequestId
+from ttt_net.messages.said import AnySaid
+
+_said_decoder: msgspec.json.Decoder[AnySaid] = msgspec.json.Decoder(AnySaid)
+_heard_decoder: msgspec.json.Decoder[AnyHeard] = msgspec.json.Decoder(AnyHeard)
+_fact_decoder: msgspec.json.Decoder[Fact] = msgspec.json.Decoder(Fact)
+_encoder = msgspec.json.Encoder()
+
+encode = _encoder.encode
+"""Write a message as the UTF-8 bytes of one JSON object."""
+
+
+class _Envelope(Struct):
+    id: RequestId | None = None
+    type: Any = None
+
+
+_envelope_decoder = msgspec.json.Decoder(_Envelope)
+
+
+def decode_said(data: bytes | str) -> AnySaid:
+    """Return the request in a frame, checked; all else raises `Refusal(BAD_MESSAGE)` with the place."""
+    try:
+        return _said_decoder.decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise Refusal(Code.BAD_MESSAGE, str(error)) from None
+
+
+def request_id(data: bytes | str) -> int | None:
+    """Return the `id` of a frame that may not be a request at all, so that even its refusal can name it."""
+    try:
+        return _envelope_decoder.decode(data).id
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def refused(request: int | None, refusal: Refusal) -> Refused:
+    """Return the answer that a refusal is written as."""
+    return Refused(request, refusal.code.value, str(refusal), refusal.retry_after_ms)
+
+
+def decode_heard(data: bytes | str) -> AnyHeard:
+    """Return what the server told; a message that this client does not know raises `Refusal(BAD_MESSAGE)`."""
+    try:
+        return _heard_decoder.decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise Refusal(Code.BAD_MESSAGE, str(error)) from None
+
+
+def decode_fact(data: bytes) -> Fact:
+    """Return a fact as the journal kept it."""
+    return _fact_decoder.decode(data)

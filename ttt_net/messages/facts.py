@@ -1,0 +1,105 @@
+"""What happens in a match: the numbered facts, which are decided, journaled, applied and told, in this order."""
+
+from ttt_net.clock import TimeControl
+from ttt_net.messages.parts import UNSCORED, ClockInfo, Heard, OfferKind, PlayerInfo, Position
+
+
+class Started(Heard, frozen=True, omit_defaults=True):
+    """Fact: the match began. `previous` is the match that it is the rematch of, `score` that of the series so far.
+
+    `start` is the position that it begins from, if not the usual one; ply 0 is there.
+    """
+
+    match: str
+    seq: int
+    at_ms: int
+    game: str
+    players: tuple[PlayerInfo, PlayerInfo]
+    time: TimeControl | None = None
+    previous: str | None = None
+    private: bool = False
+    rated: bool = False
+    score: tuple[float, float] = UNSCORED
+    code: str | None = None
+    start: str | None = None
+
+
+class Played(Heard, frozen=True, omit_defaults=True):
+    """Fact: `side` made `move`, the `ply`-th of the match; `position` is what came of it."""
+
+    match: str
+    seq: int
+    at_ms: int
+    side: int
+    ply: int
+    move: int
+    refunded_ms: int = 0
+    """How much of the mover's time was given back for lag."""
+    clock: ClockInfo | None = None
+    position: Position | None = None
+
+
+class Tookback(Heard, frozen=True, omit_defaults=True):
+    """Fact: moves were taken back, so that `ply` moves are made, as `side` had asked."""
+
+    match: str
+    seq: int
+    at_ms: int
+    side: int
+    ply: int
+    clock: ClockInfo | None = None
+    position: Position | None = None
+
+
+class Offered(Heard, frozen=True):
+    """Fact: `side` makes an offer. Those of a draw or a take-back lapse with the next move."""
+
+    match: str
+    seq: int
+    at_ms: int
+    side: int
+    kind: OfferKind
+
+
+class Declined(Heard, frozen=True):
+    """Fact: `side` turned the offer down, or took its own back."""
+
+    match: str
+    seq: int
+    at_ms: int
+    side: int
+    kind: OfferKind
+
+
+class Adjourned(Heard, frozen=True, omit_defaults=True):
+    """Fact: `side` adjourned the match, because the other player is away. The next move takes it up again."""
+
+    match: str
+    seq: int
+    at_ms: int
+    side: int
+    clock: ClockInfo | None = None
+
+
+class Ended(Heard, frozen=True, omit_defaults=True):
+    """Fact: the match is over. `winner` is null for a draw or an abort."""
+
+    match: str
+    seq: int
+    at_ms: int
+    winner: int | None
+    reason: str
+    clock: ClockInfo | None = None
+
+
+class Rematched(Heard, frozen=True):
+    """Fact: the match goes on in match `next`, with the sides swapped."""
+
+    match: str
+    seq: int
+    at_ms: int
+    next: str
+
+
+Fact = Started | Played | Tookback | Offered | Declined | Adjourned | Ended | Rematched
+"""What is journaled: the numbered facts of a match. A match is its list of facts."""

@@ -1,0 +1,298 @@
+"""All that a client may hear: answers, the facts of a match, lists, and what is of the moment.
+
+It is read leniently, so that an older client can talk to a newer server.
+"""
+
+from ttt_net.clock import Speed, TimeControl
+from ttt_net.messages.facts import Fact
+from ttt_net.messages.parts import (
+    UNSCORED,
+    AnalysedMove,
+    AwayInfo,
+    ChallengeEnd,
+    ClockInfo,
+    FinishedMatch,
+    GameInfo,
+    HeadToHead,
+    Heard,
+    Leader,
+    Listed,
+    LiveMatch,
+    OfferInfo,
+    OutcomeInfo,
+    Phrase,
+    PlayerInfo,
+    Position,
+    RatingChange,
+    RatingInfo,
+    Room,
+    SeekInfo,
+)
+
+
+class Ok(Heard, frozen=True):
+    """Your request `id` was carried out; what it led to follows as facts."""
+
+    id: int
+
+
+class Refused(Heard, frozen=True, omit_defaults=True):
+    """Your request `id` was not carried out, and nothing has changed. `id` is null if it could not be read."""
+
+    id: int | None
+    code: str
+    message: str
+    retry_after_ms: int | None = None
+
+
+class Welcome(Heard, frozen=True, omit_defaults=True):
+    """Who you are here, and your unfinished matches. `token` is given once, to a new player: keep it.
+
+    `seek` is one of yours that a lost link has not ended: it stands again. `features` names what not every server
+    offers: "guests",
+    "chat"; without `chat`, only phrases are said.
+    """
+
+    protocol: int
+    server: str
+    you: PlayerInfo
+    matches: list[str]
+    token: str | None = None
+    seek: SeekInfo | None = None
+    chat: bool = True
+    features: list[str] = []  # noqa: RUF012 - a Struct by way of Heard: each gets a list of its own
+
+
+class Snapshot(Heard, frozen=True, omit_defaults=True):
+    """A match, whole: how it stands after fact number `seq`. `you` is your side, absent if you only watch.
+
+    `score` is the running score of the series before this match, by side. With the `code` of a private match others
+    may watch it; only its players are told. `start` is the position that it began from, if not the usual one.
+    """
+
+    match: str
+    seq: int
+    game: GameInfo
+    players: tuple[PlayerInfo, PlayerInfo]
+    present: tuple[bool, bool]
+    moves: list[int]
+    position: Position
+    offers: list[OfferInfo]
+    you: int | None = None
+    last: int | None = None
+    time: TimeControl | None = None
+    clock: ClockInfo | None = None
+    outcome: OutcomeInfo | None = None
+    adjourned: bool = False
+    private: bool = False
+    watchers: int = 0
+    away: AwayInfo | None = None
+    previous: str | None = None
+    next: str | None = None
+    rated: bool = False
+    score: tuple[float, float] = UNSCORED
+    code: str | None = None
+    start: str | None = None
+
+
+class Presence(Heard, frozen=True, omit_defaults=True):
+    """The player of `side` came or went; of the moment, so it has no number. `away` tells how he went."""
+
+    match: str
+    side: int
+    online: bool
+    away: AwayInfo | None = None
+
+
+class Watching(Heard, frozen=True):
+    """How many watch the match; of the moment, so it has no number."""
+
+    match: str
+    watchers: int
+
+
+class Chatted(Heard, frozen=True, omit_defaults=True, tag="chat"):
+    """Somebody said something in your room of the match; of a `phrase`, `text` is the English. It is not kept."""
+
+    match: str
+    room: Room
+    by: PlayerInfo
+    text: str
+    phrase: Phrase | None = None
+
+
+class Challenged(Heard, frozen=True, omit_defaults=True):
+    """A player wants to play you: say `answer` before it expires. Its maker hears it too, with the same number."""
+
+    challenge: int
+    by: PlayerInfo
+    to: PlayerInfo
+    game: str
+    expires_in_ms: int
+    time: TimeControl | None = None
+    rated: bool = False
+
+
+class ChallengeOver(Heard, frozen=True):
+    """A challenge that led to no match: it was declined (with a reason), expired, or one of the two has gone."""
+
+    challenge: int
+    reason: ChallengeEnd
+
+
+class Invitation(Heard, frozen=True, omit_defaults=True):
+    """The code of your invitation: good once, for as long as it says."""
+
+    code: str
+    game: str
+    expires_in_ms: int
+    time: TimeControl | None = None
+
+
+class Seeks(Heard, frozen=True):
+    """The standing seeks, the oldest 100 of `count`."""
+
+    count: int
+    seeks: list[SeekInfo]
+
+
+class Live(Heard, frozen=True):
+    """The live public matches: the featured one and the most watched, 50 of `count`."""
+
+    count: int
+    matches: list[LiveMatch]
+
+
+class Players(Heard, frozen=True):
+    """Who is connected, up to 100 in the order of their names; `online` counts all.
+
+    Of more than 100, people who play no match are listed first, whoever came or ended one last before the others; then
+    bots, then people who play. Anybody who is connected can be challenged by name, listed or not.
+    """
+
+    online: int
+    players: list[Listed]
+
+
+class Rated(Heard, frozen=True):
+    """What the end of a rated match did to the ratings, by side; of the moment, so it has no number."""
+
+    match: str
+    ratings: tuple[RatingChange, RatingChange]
+
+
+class Renamed(Heard, frozen=True):
+    """Your name from now on."""
+
+    you: PlayerInfo
+
+
+class ProfileTold(Heard, frozen=True, tag="profile"):
+    """Who a player is: since when he is known here, his results, his most played ratings, his public live matches.
+
+    `against` is how you have fared against him, null in your own profile.
+    """
+
+    player: PlayerInfo
+    since_ms: int
+    online: bool
+    won: int
+    drawn: int
+    lost: int
+    ratings: list[RatingInfo]
+    against: HeadToHead | None
+    live: list[str]
+
+
+class HistoryTold(Heard, frozen=True, tag="history"):
+    """A page of finished matches, newest first; private ones only in your own. `before` asks for the next page."""
+
+    player: PlayerInfo
+    matches: list[FinishedMatch]
+    before: str | None
+
+
+class LeaderboardTold(Heard, frozen=True, tag="leaderboard"):
+    """A page of the ratings at a game and speed; `you` is your own rank, null if you have none."""
+
+    game: str
+    speed: Speed
+    page: int
+    pages: int
+    leaders: list[Leader]
+    you: int | None
+
+
+class ReplayTold(Heard, frozen=True, tag="replay"):
+    """Positions of a match, from `ply` on (each without its legal moves); `last` is the ply of the final one."""
+
+    match: str
+    ply: int
+    positions: list[Position]
+    last: int
+
+
+class AnalysisTold(Heard, frozen=True, tag="analysis"):
+    """A finished match, move by move; with fewer moves than it had when the time was up. `exact`: nothing estimated."""
+
+    match: str
+    moves: list[AnalysedMove]
+    exact: bool
+
+
+class RecordTold(Heard, frozen=True, tag="record"):
+    """A finished match as a text to keep."""
+
+    match: str
+    text: str
+
+
+class Suggestion(Heard, frozen=True):
+    """You have waited alone for some seconds; these bots would play your game: say `challenge` if you like.
+
+    A choice, never forced: your seek stands on. It is told once for a seek.
+    """
+
+    bots: list[Listed]
+
+
+class Restarting(Heard, frozen=True):
+    """The server is about to close; matches wait as they are. Come back after `retry_after_ms` and resume."""
+
+    retry_after_ms: int
+
+
+class Notice(Heard, frozen=True, omit_defaults=True):
+    """A line from the host to everybody. With `restart_in_ms`, no match begins any more until the server is back."""
+
+    text: str
+    restart_in_ms: int | None = None
+
+
+AnyHeard = (
+    Ok
+    | Refused
+    | Welcome
+    | Snapshot
+    | Fact
+    | Presence
+    | Watching
+    | Chatted
+    | Challenged
+    | ChallengeOver
+    | Invitation
+    | Seeks
+    | Live
+    | Players
+    | Rated
+    | Suggestion
+    | Renamed
+    | ProfileTold
+    | HistoryTold
+    | LeaderboardTold
+    | ReplayTold
+    | RecordTold
+    | AnalysisTold
+    | Restarting
+    | Notice
+)

@@ -1,0 +1,228 @@
+"""What messages are made of: bounded numbers and texts, and what several of them share."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from ttt_net.clock import Speed, TimeControl
+
+PROTOCOL = 1
+"""The version of the language; `hello` names the versions that a client speaks."""
+MAX_MESSAGE_BYTES = 4096
+"""The longest message that a client may send."""
+MAX_NAME_CELLS = 20
+"""The widest name, in cells of a terminal."""
+UNSCORED: tuple[float, float] = (0, 0)
+"""The score of a new series. One object for all: a tuple is left out of a message only if it *is* the default."""
+
+RequestId = Annotated[int, Meta(ge=0, le=2**53 - 1)]
+MatchId = Annotated[str, Meta(min_length=1, max_length=32)]
+Seq = Annotated[int, Meta(ge=0, le=1_000_000)]
+Ply = Annotated[int, Meta(ge=0, le=100_000)]
+MoveNumber = Annotated[int, Meta(ge=0, le=100_000)]
+PositionText = Annotated[str, Meta(min_length=1, max_length=500)]
+ShortText = Annotated[str, Meta(max_length=80)]
+GameName = Annotated[str, Meta(max_length=40)]
+Page = Annotated[int, Meta(ge=1, le=10_000)]
+Level = Annotated[int, Meta(ge=1, le=8)]
+Rating = Annotated[int, Meta(ge=0, le=5000)]
+Places = Annotated[int, Meta(ge=0, le=20)]
+ChatText = Annotated[str, Meta(max_length=560)]
+SeekNumber = Annotated[int, Meta(ge=0, le=2**53 - 1)]
+Side = Literal[0, 1]
+OfferKind = Literal["draw", "takeback", "rematch"]
+Room = Literal["players", "watchers"]
+Phrase = Literal["hello", "good_luck", "well_played", "good_game", "thanks", "sorry", "oops", "one_moment"]
+ClaimKind = Literal["win", "draw", "adjourn"]
+DeclineReason = Literal["later", "another_game", "another_time", "no_bots", "generic"]
+ChallengeEnd = Literal["later", "another_game", "another_time", "no_bots", "generic", "expired", "gone"]
+Opponents = Literal["any", "people", "bots"]
+
+
+class PlayerInfo(Struct, frozen=True, omit_defaults=True):
+    """A player as others see it; `bot` is the label of a bot and absent for people, `level` how strongly it plays.
+
+    `rating` is the one at the game and speed that the message is about, `provisional` until enough matches stand
+    behind it; absent where there is none, and in lists of players.
+    """
+
+    name: str
+    bot: str | None = None
+    level: Level | None = None
+    rating: Rating | None = None
+    provisional: bool = False
+
+
+class GameInfo(Struct, frozen=True, omit_defaults=True):
+    """All that a client needs to draw a game that it has never heard of, and to enter moves in it.
+
+    `shape` is [height, width] or [layers, height, width]; cell = (z * height + y) * width + x, row 0 at the top.
+    Move n marks cell `move_cells[n]` (-1: no cell) and is written `move_names[n]`. `block` is the [height, width] of
+    the small boards that a flat board consists of, if it does.
+    """
+
+    name: str
+    title: str
+    rule: str
+    shape: list[int]
+    gravity: bool
+    move_cells: list[int]
+    move_names: list[str]
+    block: list[int] | None = None
+
+
+class Position(Struct, frozen=True, omit_defaults=True):
+    """Where a match stands: one character per cell (`X`, `O`, `.`), whose turn, the legal moves, the completed line.
+
+    `to_move` is null and `legal` empty when the match is over. `marks` is the mark that each side places.
+    `blocks` is there where a board consists of small ones: who won each, `=` if nobody can, `.` while it is open.
+    """
+
+    ply: int
+    board: str
+    to_move: int | None
+    legal: list[int]
+    line: list[int]
+    marks: tuple[str, str]
+    blocks: str = ""
+
+
+class ClockInfo(Struct, frozen=True):
+    """What is left to each side at the moment of sending, and whose time runs."""
+
+    remaining_ms: tuple[int, int]
+    running: int | None
+
+
+class OutcomeInfo(Struct, frozen=True):
+    """Who won (null: nobody), and why."""
+
+    winner: int | None
+    reason: str
+
+
+class OfferInfo(Struct, frozen=True):
+    """An offer that stands."""
+
+    side: int
+    kind: OfferKind
+
+
+class AwayInfo(Struct, frozen=True):
+    """A player who is away: on purpose or by a lost link, and how long it is until the other may `claim`."""
+
+    side: int
+    on_purpose: bool
+    claim_in_ms: int
+
+
+class Heard(Struct, frozen=True, tag_field="type", tag=str.lower):
+    """What every message from the server has: its `type`."""
+
+
+class SeekInfo(Struct, frozen=True, omit_defaults=True):
+    """A standing seek: say `accept` with its number. No `games` means any that you name in a seek of yours."""
+
+    seek: int
+    by: PlayerInfo
+    games: list[str]
+    time: TimeControl | None = None
+    rated: bool = False
+    opponents: Opponents = "any"
+    min_rating: Rating | None = None
+    max_rating: Rating | None = None
+
+
+class LiveMatch(Struct, frozen=True, omit_defaults=True):
+    """One row of the list of live matches; featured is the strongest rated one, else the most watched."""
+
+    match: str
+    game: str
+    players: tuple[PlayerInfo, PlayerInfo]
+    ply: int
+    watchers: int
+    time: TimeControl | None = None
+    rated: bool = False
+    featured: bool = False
+
+
+class Listed(Struct, frozen=True, omit_defaults=True):
+    """One row of the list of players; `seeking` names the games of a standing seek.
+
+    A bot plays so many matches at once (`places`), of which a person could have so many now (`free`).
+    """
+
+    name: str
+    bot: str | None = None
+    playing: int = 0
+    seeking: list[str] | None = None
+    level: Level | None = None
+    places: int | None = None
+    free: int | None = None
+
+
+class RatingChange(Struct, frozen=True, omit_defaults=True):
+    """A rating before and after a match; `provisional` while little stands behind it."""
+
+    before: int
+    after: int
+    provisional: bool = False
+
+
+class RatingInfo(Struct, frozen=True, omit_defaults=True):
+    """How strong a player is at one game and speed: two times out of three within one `deviation`."""
+
+    game: str
+    speed: Speed
+    rating: int
+    deviation: int
+    games: int
+    provisional: bool = False
+
+
+class HeadToHead(Struct, frozen=True):
+    """How often you have won, drawn and lost against another, in all games together; aborted matches left out."""
+
+    won: int
+    drawn: int
+    lost: int
+
+
+class FinishedMatch(Struct, frozen=True, omit_defaults=True):
+    """One row of a history: a match that ended `at_ms`; the players as they were when it began."""
+
+    match: str
+    game: str
+    at_ms: int
+    players: tuple[PlayerInfo, PlayerInfo]
+    winner: int | None
+    reason: str
+    plies: int
+    time: TimeControl | None = None
+    rated: bool = False
+    private: bool = False
+
+
+class Leader(Struct, frozen=True):
+    """One row of a list of ratings; settled ratings come before provisional ones."""
+
+    rank: int
+    player: PlayerInfo
+    games: int
+    deviation: int
+
+
+class AnalysedMove(Struct, frozen=True, omit_defaults=True):
+    """A move that was made, as an engine sees it: what it made of the game for who made it, and what was best.
+
+    `value` is 1 for a game that is won from there on, -1 for a lost one, 0 for a drawn one or when it is not known:
+    then `score` is an estimate from -1 to 1. `turning` marks a move that gave a win or a draw away.
+    """
+
+    ply: int
+    move: int
+    value: int
+    best: list[str]
+    turning: bool = False
+    score: float | None = None
+    side: int = 0

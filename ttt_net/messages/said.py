@@ -1,0 +1,325 @@
+"""All that a client may say. It is read strictly: an unknown field is refused."""
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from ttt_net.clock import Speed, TimeControl
+from ttt_net.messages.parts import (
+    ChatText,
+    ClaimKind,
+    DeclineReason,
+    GameName,
+    Level,
+    MatchId,
+    MoveNumber,
+    OfferKind,
+    Opponents,
+    Page,
+    Phrase,
+    Places,
+    Ply,
+    PositionText,
+    Rating,
+    RequestId,
+    SeekNumber,
+    Seq,
+    ShortText,
+    Side,
+)
+
+
+class Said(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag=str.lower):
+    """What every request has: an `id` of the client's choosing, which its one answer repeats."""
+
+    id: RequestId
+
+
+class Hello(Said, frozen=True, omit_defaults=True):
+    """Say who you are: a new player by `name`, or a known one by the `token` that an earlier `welcome` gave.
+
+    With both, you are the one whom the token belongs to, or a new player who has chosen it: at least 32 characters, at
+    random. So a `hello` whose answer was lost can be said again.
+
+    With neither you are a guest, if `welcome.features` of this server has "guests": the server makes up a name, your
+    matches are casual, and the token that you get is good as ever. A guest who says `rename` is a guest no more.
+
+    `bot` is the label of a program that plays, such as its strategy; people leave it out. A bot may say at what
+    `level` it plays, how many matches at once (`places`; 1 if it does not say), and how many of those places are
+    `reserved` for people.
+    """
+
+    protocols: Annotated[list[int], Meta(min_length=1, max_length=16)]
+    name: ShortText | None = None
+    token: ShortText | None = None
+    bot: ShortText | None = None
+    client: ShortText | None = None
+    level: Level | None = None
+    places: Places | None = None
+    reserved: Places = 0
+
+
+class Seek(Said, frozen=True, omit_defaults=True):
+    """Ask to be paired with whoever else is waiting. A new seek takes the place of the last.
+
+    `games` in order of preference, none for whatever the other names (a rated seek names its games); `time` null for
+    no clock; `opponents`, `min_rating` and `max_rating` say who is welcome. Whoever is closest in rating is found
+    first, and who is further away the longer you wait. A seek outlives a lost link by 10 seconds.
+    """
+
+    games: Annotated[list[GameName], Meta(max_length=16)] = []
+    time: TimeControl | None = None
+    opponents: Opponents = "any"
+    rated: bool = False
+    min_rating: Rating | None = None
+    max_rating: Rating | None = None
+
+
+class Unseek(Said, frozen=True):
+    """Take the seek back."""
+
+
+class Accept(Said, frozen=True):
+    """Be paired with the standing seek of that number, as `seeks` lists it, in the first of its games."""
+
+    seek: SeekNumber
+
+
+class Challenge(Said, frozen=True, omit_defaults=True):
+    """Challenge a connected player by `name`. He hears `challenged`; you hear `challengeover` or a `snapshot`."""
+
+    name: ShortText
+    game: GameName = "tictactoe"
+    time: TimeControl | None = None
+    rated: bool = False
+
+
+class Answer(Said, frozen=True, omit_defaults=True):
+    """Accept a challenge or turn it down; who made it takes it back by turning it down."""
+
+    challenge: Annotated[int, Meta(ge=0, le=2**53 - 1)]
+    accept: bool
+    reason: DeclineReason = "generic"
+
+
+class Invite(Said, frozen=True, omit_defaults=True):
+    """Ask for an `invitation`: a code for a friend, with which he joins a private match with you.
+
+    `side` is the one that you take, null by lot; `start` is a position to begin from, as docs/games.md writes them.
+    """
+
+    game: GameName = "tictactoe"
+    time: TimeControl | None = None
+    side: Side | None = None
+    start: PositionText | None = None
+
+
+class Join(Said, frozen=True):
+    """Join the private match of whoever gave you the code. Codes may be tried ten times a minute."""
+
+    code: ShortText
+
+
+class Lobby(Said, frozen=True):
+    """Hear `seeks`, `players` and `live` now, and again whenever they change, until off or a match of yours starts.
+
+    Changes are told together: those of `seeks` after 0.25 s, those of the others after 2 s, later in a crowd.
+    """
+
+    on: bool
+
+
+class Matches(Said, frozen=True):
+    """Ask for the list of live public matches."""
+
+
+class Watch(Said, frozen=True, omit_defaults=True):
+    """Hear the facts of a match that you do not play in, after a snapshot; of a private one with its `code`."""
+
+    match: MatchId
+    code: ShortText | None = None
+
+
+class Chat(Said, frozen=True, omit_defaults=True):
+    """Say something at a match that you hear, either a `text` of at most 140 cells or a `phrase`.
+
+    Players are heard by the players, and those who watch by those who watch.
+    """
+
+    match: MatchId
+    text: ChatText | None = None
+    phrase: Phrase | None = None
+
+
+class Mute(Said, frozen=True):
+    """Hear no `chat` of that player any more, or again; with null, of nobody. It lasts as long as the connection."""
+
+    name: ShortText | None
+    on: bool
+
+
+class Unwatch(Said, frozen=True):
+    """Hear no more of a match that you watch."""
+
+    match: MatchId
+
+
+class Play(Said, frozen=True):
+    """Make a move in the position with `ply` moves made. Sent twice, it is answered `ok` twice and made once."""
+
+    match: MatchId
+    ply: Ply
+    move: MoveNumber
+
+
+class Resign(Said, frozen=True):
+    """Lose the match on purpose."""
+
+    match: MatchId
+
+
+class Abort(Said, frozen=True):
+    """End the match without a result, before both players have moved."""
+
+    match: MatchId
+
+
+class Offer(Said, frozen=True):
+    """Offer a draw or to take your last move back, or after the end a rematch; if the other has offered it, accept.
+
+    A rematch has the sides swapped. A take-back goes to the position in which the one who asked was last to move; there
+    are at most 50 in a match.
+    """
+
+    match: MatchId
+    kind: OfferKind
+
+
+class Decline(Said, frozen=True):
+    """Turn down the other player's offer, or take back your own."""
+
+    match: MatchId
+    kind: OfferKind
+
+
+class Claim(Said, frozen=True):
+    """When the other player has been away for longer than his grace: win, call it a draw, or adjourn the match.
+
+    An adjourned match waits, with its clock standing still, until both are back and the next move is made.
+    """
+
+    match: MatchId
+    kind: ClaimKind
+
+
+class Resume(Said, frozen=True):
+    """Hear the facts of your match after number `seq`, then a snapshot; `seq` 0 asks for the snapshot alone.
+
+    Of more than 32 missed facts none is told: the snapshot holds all that matters of them.
+    """
+
+    match: MatchId
+    seq: Seq
+
+
+class Who(Said, frozen=True):
+    """Ask for the list of players that are connected."""
+
+
+class Rename(Said, frozen=True):
+    """Take another name; token, ratings and matches stay yours, and the old name is free for others."""
+
+    name: ShortText
+
+
+class Forget(Said, frozen=True):
+    """Be forgotten: say your own `name` once more. Token, name and ratings are deleted, and the connection is closed.
+
+    Your matches are kept, with "deleted" in place of your name. Finish or resign the unfinished ones first.
+    """
+
+    name: ShortText
+
+
+class Profile(Said, frozen=True, omit_defaults=True):
+    """Ask who the player called `name` is, or who you are: ratings, results, and how you two have fared."""
+
+    name: ShortText | None = None
+
+
+class History(Said, frozen=True, omit_defaults=True):
+    """Ask for the finished matches of the player called `name`, or your own, newest first, 20 at a time.
+
+    `game` leaves the others out; `before`, taken from the page before, asks for the next page.
+    """
+
+    name: ShortText | None = None
+    game: GameName | None = None
+    before: ShortText | None = None
+
+
+class Leaderboard(Said, frozen=True, omit_defaults=True):
+    """Ask for the ratings at a game and speed, the best first, 20 on a page; `bots` false leaves bots out."""
+
+    game: GameName
+    speed: Speed = "untimed"
+    bots: bool = True
+    page: Page = 1
+
+
+class Replay(Said, frozen=True, omit_defaults=True):
+    """Ask for the positions of a finished match, or one that you hear, from `ply` on: at most 32 at a time."""
+
+    match: MatchId
+    ply: Ply = 0
+
+
+class Record(Said, frozen=True):
+    """Ask for a finished match as a text to keep, in the notation of docs/games.md."""
+
+    match: MatchId
+
+
+class Analyse(Said, frozen=True):
+    """Have a finished match looked at by an engine, if `features` has `analyse`; the answer may take half a minute."""
+
+    match: MatchId
+
+
+class Ping(Said, frozen=True):
+    """Ask for an answer, to measure the way."""
+
+
+AnySaid = (
+    Hello
+    | Seek
+    | Unseek
+    | Accept
+    | Challenge
+    | Answer
+    | Invite
+    | Join
+    | Play
+    | Resign
+    | Abort
+    | Offer
+    | Decline
+    | Claim
+    | Resume
+    | Lobby
+    | Matches
+    | Watch
+    | Unwatch
+    | Chat
+    | Mute
+    | Who
+    | Rename
+    | Forget
+    | Profile
+    | History
+    | Leaderboard
+    | Replay
+    | Record
+    | Analyse
+    | Ping
+)
