@@ -1,7 +1,7 @@
 """Rates: whoever waits as told is let, whoever floods is held, and all of it in bounded memory."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ttt_net.errors import Code, Refusal
@@ -21,6 +21,7 @@ class Clock:
 
 
 @given(RATES, PAUSES_MS)
+@example(Rate(3, 60.0), [0, 0, 1, 1, 52])
 def test_one_who_waits_as_told_is_let_the_next_time(rate: Rate, pauses_ms: list[int]) -> None:
     bucket, now_ms = Bucket(rate, 0), 0
     for pause_ms in pauses_ms:

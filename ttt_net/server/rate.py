@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 _PERIODS = {"s": 1.0, "min": 60.0, "h": 3_600.0}
 _WRITTEN = re.compile(r"(\d{1,9})/(\d{0,4})(s|min|h)", re.ASCII)
+_ROUNDED_OFF_MS = 1e-6
+"""More than what sums of floats may lack; without it, now and then whoever waits as told comes a millisecond early."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ class Bucket:
     def wait_ms(self, now_ms: int) -> int:
         """Return after how many milliseconds there is a token to take; 0 if there is one now."""
         missing = 1.0 - self._tokens_at(now_ms)
-        return 0 if missing <= 0 else int(missing / self._rate.per_s * 1000) + 1
+        return 0 if missing <= 0 else int(missing / self._rate.per_s * 1000 + _ROUNDED_OFF_MS) + 1
 
     @property
     def is_flooded(self) -> bool:
