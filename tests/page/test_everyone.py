@@ -98,3 +98,19 @@ def test_nothing_moves_for_those_who_want_no_motion(place: Place) -> None:
     first.play(0)
     second.page.locator("#cell-0.last").wait_for()
     assert second.page.evaluate("document.getAnimations().length") == 0
+
+
+def test_a_screen_that_takes_the_focus_by_itself_has_no_ring_around_it(place: Place) -> None:
+    ann = place.visitor().come("Ann")
+    ann.page.reload()
+    ann.page.locator("main.lobby").wait_for()
+    ann.page.keyboard.press("Shift")  # what has the focus now, a browser shows to whoever uses keys
+    shown = "() => { const main = document.activeElement; return [main.tagName, getComputedStyle(main).outlineStyle]; }"
+    assert ann.page.evaluate(shown) == ["MAIN", "none"]
+
+
+def test_all_phrases_are_in_sight_of_a_mouse(place: Place) -> None:
+    first, _ = place.pair(viewport={"width": 1280, "height": 800})
+    assert first.page.evaluate(
+        "(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)(document.querySelector('.phrases'))"
+    )
