@@ -74,6 +74,11 @@ def test_a_module_keeps_its_texts_and_loses_its_spaces(written: str, sent: str) 
     assert squeezed_script(written) == sent
 
 
+def test_a_template_within_another_is_refused_and_not_spoilt() -> None:
+    with pytest.raises(ValueError, match="within another"):
+        squeezed_script("f(`${a.map((b) => `${b} c`)}.`);\n")
+
+
 def test_a_style_sheet_keeps_its_texts_and_loses_its_spaces() -> None:
     written = '/* a */\n.b :hover,\n.c > p {\n  content: "d  { }";\n  width: calc(10px + 0.5rem);\n}\n'
     assert squeezed_style(written) == '.b :hover,.c>p{content:"d  { }";width:calc(10px + .5rem)}'

@@ -51,6 +51,8 @@ def _within(literal: str) -> str:
     """Squeeze the expressions in a template literal."""
     if literal[0] != "`":
         return literal
+    if "}" not in literal.rpartition("${")[2] and "${" in literal:
+        raise ValueError(f"a template literal within another one, or braces that we cannot read: {literal}")
     return _IN_TEMPLATE.sub(lambda match: _squeezed(_SCRIPT, match[0], _squeeze_script), literal)
 
 
