@@ -89,6 +89,18 @@ def test_a_game_of_any_size_is_sought_and_played(place: Place) -> None:
         assert "Connect 3, 6×5" in visitor.page.locator("h1").inner_text()
 
 
+def test_a_row_shrinks_with_the_board_that_it_has_to_fit_on(place: Place) -> None:
+    ann = place.visitor().come("Ann")
+    ann.page.get_by_role("radio", name="Any size").check()
+    for name, value in (("In a row", "5"), ("Width", "3"), ("Height", "4")):
+        ann.page.get_by_label(name).fill(value)
+        ann.page.get_by_label(name).blur()
+    ann.page.get_by_text("4 in a row on a 3×4 board wins.").wait_for()
+    assert ann.page.get_by_label("In a row").input_value() == "4"
+    ann.press("Find an opponent")
+    ann.page.get_by_text("Waiting for an opponent: 4 in a row, 3×4").wait_for()
+
+
 def test_one_takes_another_name_and_is_forgotten_when_asked(place: Place) -> None:
     ann = place.visitor().come("Ann")
     ann.press("Ann")

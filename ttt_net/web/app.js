@@ -56,7 +56,8 @@ export function know(change) {
 }
 
 export function choose(change) {
-  Object.assign(ui.choice, change);
+  const { width, height, row } = Object.assign(ui.choice, change);
+  ui.choice.row = Math.min(row, Math.max(width, height));
   localStorage.setItem(CHOSEN, JSON.stringify(ui.choice));
   page.draw();
 }

@@ -6,7 +6,7 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const ATTRIBUTES = { label: "aria-label", hidden: "aria-hidden" };
-const PROPERTIES = ["value", "defaultValue", "checked", "disabled", "open", "selected"];
+const PROPERTIES = ["value", "valueAsNumber", "checked", "disabled", "open", "selected"];
 const NOT_SET = ["key", "focus", "inSight"];
 /** @type {WeakMap<Node, {key: string, props: any, tree?: any}>} */
 const drawn = new WeakMap();

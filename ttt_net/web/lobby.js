@@ -100,8 +100,8 @@ function play() {
 function ownSize(toggle) {
   const { choice } = ui;
   const number = (name, words, max) => {
-    const onchange = ({ target }) => target.reportValidity() && choose({ [name]: Number(target.value) });
-    return h("label", words, h("input", { type: "number", min: 1, max, required: true, defaultValue: choice[name], onchange }));
+    const onchange = ({ target }) => target.reportValidity() && choose({ [name]: target.valueAsNumber });
+    return h("label", words, h("input", { type: "number", min: 1, max, required: true, valueAsNumber: choice[name], onchange }));
   };
   return h(
     "div.sizes",
