@@ -142,9 +142,15 @@ class Place:
         """Fail if a browser complained: of a fault, a breach of the content policy, or a request to elsewhere."""
         assert self.complaints == []
 
-    def pair(self, game: str = "tictactoe", pace: str = "No clock", **options: Any) -> tuple[Visitor, Visitor]:
+    def pair(
+        self,
+        game: str = "tictactoe",
+        pace: str = "No clock",
+        names: tuple[str, str] = ("Ann", "Bob"),
+        **options: Any,
+    ) -> tuple[Visitor, Visitor]:
         """Return two visitors in a match with each other, the one to move in front."""
-        visitors = [self.visitor(**options).come("Ann"), self.visitor(**options).come("Bob")]
+        visitors = [self.visitor(**options).come(name) for name in names]
         for visitor in visitors:
             visitor.seek(game, pace)
         for visitor in visitors:

@@ -151,6 +151,19 @@ def test_a_private_match_is_watched_by_its_link(place: Place) -> None:
     carl.page.get_by_text("You are watching.").wait_for()
 
 
+def test_a_watcher_reads_names_as_they_are_written(place: Place) -> None:
+    first, second = place.pair(names=("ann", "bob"))
+    carl = place.visitor().come("Carl", first.page.url.removeprefix(place.url))
+    carl.page.get_by_text("You are watching.").wait_for()
+    first.play(0)
+    second.play(1)
+    first.await_turn()
+    first.press("Resign")
+    first.press("Yes, resign")
+    carl.page.locator(".review").wait_for()
+    assert carl.page.locator(".status").inner_text() in ("ann won: bob resigned.", "bob won: ann resigned.")
+
+
 def test_a_third_one_watches_and_goes_on_to_the_rematch(place: Place) -> None:
     first, second = place.pair()
     match = first.page.url.removeprefix(place.url)

@@ -4,7 +4,6 @@
  * @typedef {import("./state.js").Match} Match
  */
 
-import { joined } from "./dom.js";
 import { isMyTurn } from "./state.js";
 
 const DECLINED = {
@@ -40,7 +39,8 @@ function result({ outcome: { winner, reason }, players, you }) {
   if (winner === null) return reason === "agreement" ? "A draw, by agreement." : "A draw: nobody can win any more.";
   const names = players.map((player, side) => (side === you ? "you" : player.name));
   const head = you === undefined ? `${names[winner]} won` : winner === you ? "You won" : "You lost";
-  return sentence(joined([head, HOW[reason] && `${names[reason === "line" ? winner : 1 - winner]} ${HOW[reason]}`], ": "));
+  const how = HOW[reason] && `: ${names[reason === "line" ? winner : 1 - winner]} ${HOW[reason]}`;
+  return `${head}${how ?? ""}.`;
 }
 
 /** What is the matter now. @param {Match} match */
