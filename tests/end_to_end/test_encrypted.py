@@ -36,8 +36,8 @@ async def test_a_friend_types_the_command_that_a_self_signed_server_prints(tmp_p
 async def test_a_person_who_compared_the_fingerprint_vouches_for_it_once(tmp_path: Path) -> None:
     home = {"TTT_NET_HOME": str(tmp_path / "home"), "TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
 
-    def opened() -> Terminal:
-        return Terminal([address, "--name", "Ann"], {**os.environ, **home})
+    def opened(*more: str) -> Terminal:
+        return Terminal([address, "--name", "Ann", *more], {**os.environ, **home})
 
     def left(terminal: Terminal) -> int | None:
         terminal.shows("Lobby")
@@ -60,6 +60,10 @@ async def test_a_person_who_compared_the_fingerprint_vouches_for_it_once(tmp_pat
         terminal = opened()
         assert await asyncio.to_thread(terminal.ends) == 3, "another certificate is refused, and not asked about"
         assert "another fingerprint" in terminal.picture.replace("\n", "")
+        certificate = ssl.get_server_certificate(("127.0.0.1", server.port))
+        given = ("--tls-fingerprint", hashlib.sha256(ssl.PEM_cert_to_DER_cert(certificate)).hexdigest())
+        for more in (given, ()):
+            assert await asyncio.to_thread(left, opened(*more)) == 0, "what the host gave out is remembered instead"
 
 
 async def bots(folder: Path, *address: str) -> list[int | None]:

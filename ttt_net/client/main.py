@@ -294,6 +294,10 @@ def _report(options: Options, ending: Ending) -> int:
     farewell = ending.farewell
     if ending.server and options.bot is None:
         remember_server(options.url, ending.server)
+        if options.trust.fingerprint is not None:
+            from ttt_net.client.vouching import vouch_anew
+
+            vouch_anew(options.server, options.trust.fingerprint)
     if ending.is_going_back:
         return _BACK
     if options.is_json:

@@ -37,6 +37,12 @@ def vouch(server: str, fingerprint: str) -> None:
         identity.write_private(identity.home() / FILE, json.dumps(newest))
 
 
+def vouch_anew(server: str, fingerprint: str) -> None:
+    """Remember it in place of another one: hosts make new certificates, and give out their fingerprints."""
+    if vouched(server) not in (None, fingerprint):
+        vouch(server, fingerprint)
+
+
 def _kept() -> dict[str, str]:
     try:
         kept = json.loads((identity.home() / FILE).read_text(encoding="utf-8"))
