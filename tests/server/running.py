@@ -26,7 +26,7 @@ PATIENCE_S = 20
 
 
 class Clock:
-    """The clock of the server, which a test can put forward."""
+    """The clock of the server, which a test can put forward, or stop."""
 
     def __init__(self) -> None:
         self.offset_ms = 0
@@ -34,6 +34,10 @@ class Clock:
 
     def __call__(self) -> int:
         return self._steady_ms() + self.offset_ms
+
+    def stand_still(self) -> None:
+        now_ms = self._steady_ms()
+        self._steady_ms = lambda: now_ms
 
 
 class Server:

@@ -207,8 +207,7 @@ async def test_a_move_that_comes_after_the_flag_loses_even_before_the_timer_has_
     async with running(tmp_path) as server:
         first, second, match = await server.pair(time=TIMED)
         await first.play(match, (first, 4), (second, 0))
-        now_ms = server.hub.now_ms
-        server.hub.now_ms = lambda: now_ms() + 1_001
+        server.clock.offset_ms += 1_001
         assert await first.refused("play", match=match, ply=2, move=8) == "match_over"
         assert (await second.hear("ended"))["reason"] == "time"
 
@@ -270,8 +269,7 @@ async def test_a_restart_brings_back_seats_board_offers_and_clock(tmp_path: Path
         await first.ok("offer", match=match, kind="draw")
         tokens = first.token, second.token
     async with running(tmp_path) as server:
-        now_ms = server.hub.now_ms()
-        server.hub.now_ms = lambda: now_ms
+        server.clock.stand_still()
         first, second = await server.connect(), await server.connect()
         for side, (peer, token) in enumerate(zip((first, second), tokens, strict=True)):
             assert (await peer.hello(token=token))["matches"] == [match]

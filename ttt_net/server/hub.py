@@ -15,8 +15,6 @@ from websockets.server import ServerProtocol
 
 from ttt_net import messages as wire
 from ttt_net.errors import Closing, Code, Refusal
-from ttt_net.games import Reason
-from ttt_net.match import Match
 from ttt_net.server.analyst import Analyst
 from ttt_net.server.archive import Archive
 from ttt_net.server.archive import Request as ArchiveRequest
@@ -24,11 +22,11 @@ from ttt_net.server.chat import Chat
 from ttt_net.server.chat import Request as ChatRequest
 from ttt_net.server.configuration import Configuration
 from ttt_net.server.connection import Connection
-from ttt_net.server.deserters import Deserters
 from ttt_net.server.entrance import Entrance, label_of
 from ttt_net.server.frames import frame
 from ttt_net.server.gate import Gate
 from ttt_net.server.guard import Guard
+from ttt_net.server.hall import Hall
 from ttt_net.server.http import HEALTH, answer_http, turn_away
 from ttt_net.server.journal import FORGOTTEN, Journal, Player
 from ttt_net.server.journal.sqlite import PlayerId
@@ -43,7 +41,6 @@ from ttt_net.server.roster import Roster
 from ttt_net.server.sanctions import Sanctions
 from ttt_net.server.session import Session
 from ttt_net.server.table import Request as TableRequest
-from ttt_net.server.table import Table
 from ttt_net.text import clean
 
 _HARMLESS = wire.Ping | wire.Hello | wire.Matches | ArchiveRequest | wire.Analyse
@@ -51,7 +48,7 @@ _HARMLESS = wire.Ping | wire.Hello | wire.Matches | ArchiveRequest | wire.Analys
 
 
 class Hub:
-    """The owner of connections, sessions and tables."""
+    """The owner of connections and sessions; the tables are the hall's."""
 
     def __init__(
         self, journal: Journal, configuration: Configuration, now_ms: Callable[[], int], rng: random.Random
@@ -65,7 +62,6 @@ class Hub:
         self.now_ms = now_ms
         self.sessions: dict[PlayerId, Session] = {}
         self.roster = Roster()
-        self.tables: dict[str, Table] = {}
         self.emptied = asyncio.Event()
         """Set while draining, once the last connection is gone."""
         self.quotas = Quotas(configuration.limits, now_ms)
@@ -83,8 +79,9 @@ class Hub:
         self.noticeboard = Noticeboard(
             {"seeks": listing.seeks, "players": listing.players, "live": listing.live}, now_ms, self.guard
         )
+        self._hall = Hall(self, self._reception)
+        self.tables = self._hall.tables
         self._connections: set[Connection] = set()
-        self._deserters = Deserters()
         self._is_draining = False
         self._last_call = LastCall(now_ms)
 
@@ -168,7 +165,7 @@ class Hub:
         if self._is_draining and not isinstance(said, _HARMLESS):
             raise Refusal(Code.RESTARTING, "the server is about to restart; your match is safe", COME_BACK_MS)
         if isinstance(said, TableRequest):  # which is nearly everything that is said
-            table = self.tables.get(said.match) or self._fetched(session, said.match)
+            table = self.tables.get(said.match) or self._hall.fetched(session, said.match)
             table.request(session, said)
         elif isinstance(said, wire.Ping):
             session.ok(said.id)
@@ -236,50 +233,21 @@ class Hub:
             self.noticeboard.unsubscribe(session)
             self.noticeboard.changed("players")
         for match_id in list(session.tables):
-            self._leave(session, match_id)
+            self._hall.leave(session, match_id)
 
-    def _leave(self, session: Session, match_id: str) -> None:
-        session.tables.discard(match_id)
-        table = self.tables.get(match_id)
-        if table:
-            table.leave(session)
-
-    # Tables.
+    # What the others ask of the hub.
 
     def seat(self, started: wire.Started, seats: tuple[PlayerId, PlayerId]) -> None:
-        """Open the table of a match that has been written down, and seat those of its players who are here."""
-        table = self._table(started.match)  # whoever guessed the id of a rematch may have come to it already
-        match = Match(started)
-        self.meters.matches += 1
-        for side, player in enumerate(seats):
-            session = self.sessions.get(player)
-            if session:
-                match.rename(side, session.info.name)  # it may have changed while the start was written down
-                self._reception.withdraw(session)
-                self.noticeboard.unsubscribe(session)
-                self._leave_finished(session)
-                session.live.add(table.id)
-                self.roster.moved(session)
-                table.seat(session)
-        self.noticeboard.changed("players", "live")
-        table.open(match, seats)
-
-    def _fetched(self, session: Session, match_id: str) -> Table:
-        """Return the table of a match that has to be read: a question to the disk, but for a live match of his own."""
-        if match_id not in session.live:
-            self.quotas.spend("inquiries", session.player, session.connection.metered_as)
-        return self._table(match_id)
-
-    def _table(self, match_id: str) -> Table:
-        """Return the table of a match, of which there is one at a time."""
-        table = self.tables.get(match_id)
-        if table is None:
-            table = self.tables[match_id] = Table(match_id, self)
-        return table
+        """Open the table of a match that has been written down."""
+        self._hall.seat(started, seats)
 
     def live_of(self, session: Session) -> list[str]:
         """Return the ids of his public live matches."""
-        return [match for match in sorted(session.live) if match in self.tables and self.tables[match].is_listed]
+        return self._hall.live_of(session)
+
+    def occupied(self, session: Session) -> int:
+        """Return how many matches keep a player busy."""
+        return self._hall.occupied(session)
 
     def renamed(self, player: PlayerId, name: str) -> None:
         """Let the player be called `name` wherever he is."""
@@ -304,13 +272,6 @@ class Hub:
             session.connection.close(Closing.FORGOTTEN)
             self._end(session)
 
-    def _leave_finished(self, session: Session) -> None:
-        for match_id in list(session.tables):
-            table = self.tables.get(match_id)
-            is_player = table is not None and session.player in (table.seats or ())
-            if is_player and match_id not in session.live:
-                self._leave(session, match_id)
-
     def is_leaving(self, player: PlayerId) -> bool:
         """Tell whether it is being written down that the player is to be forgotten."""
         return self._registrar.is_leaving(player)
@@ -324,78 +285,6 @@ class Hub:
         if self._is_draining:
             raise Refusal(Code.RESTARTING, "the server is about to restart; come back in a moment", COME_BACK_MS)
         self._last_call.check()
-
-    def check_code(self, session: Session, code: str | None, right: str | None) -> None:
-        """Refuse whoever lacks the code of a private match; it is tried as slowly as that of an invitation."""
-        if code is None:
-            raise Refusal(Code.NOT_PUBLIC, "that match is private; whoever plays in it can tell you its code")
-        self._reception.meter_code(session, is_right=right is not None and code.strip().upper() == right)
-
-    def players_of(
-        self, started: wire.Started, seats: tuple[PlayerId, PlayerId]
-    ) -> tuple[wire.PlayerInfo, wire.PlayerInfo]:
-        """Return who plays a match that is about to start, as they are now."""
-        first, second = (self.sessions[player].info_at(started.game, started.time) for player in seats)
-        return first, second
-
-    def reserve(self, seats: tuple[PlayerId, PlayerId]) -> Callable[[], None]:
-        """Count the next match of two players as about to start; what is returned ends that."""
-        first, second = (self.sessions[player] for player in seats)
-        return self._reception.reserve(first, second)
-
-    def may_rematch(self, table: Table) -> None:
-        """Refuse a rematch unless both players are at the table still, and may have one match more."""
-        self.may_begin()
-        for player in table.seats or ():
-            session = self.sessions.get(player)
-            if session is None or not table.is_present(player):
-                raise Refusal(Code.OPPONENT_GONE, "your opponent has left or plays elsewhere")
-            self._reception.eligibility.may_play(session, against_bot=table.has_bot_beside(player))
-
-    def occupied(self, session: Session) -> int:
-        """Return how many matches keep a player busy: all that go on, or are about to, but for the adjourned ones."""
-        tables = (self.tables.get(match_id) for match_id in session.live)
-        return session.starting + sum(table is None or not table.is_adjourned for table in tables)
-
-    def desertions(self, player: PlayerId) -> int:
-        """Return how many matches the player has deserted of late."""
-        return self._deserters.count(player, self.now_ms())
-
-    def changed(self, table: Table, *, slightly: bool = False) -> None:
-        """Have the list of live matches told anew."""
-        self.noticeboard.changed("live", slightly=slightly)
-
-    def ended(self, table: Table) -> None:
-        """Count the match as finished for both."""
-        self.noticeboard.changed("players", "live")
-        assert table.match is not None
-        is_abandoned = table.match.outcome is not None and table.match.outcome.reason is Reason.ABANDON
-        for side, player in enumerate(table.seats or ()):
-            if is_abandoned and table.match.absences.of(side):
-                self._deserters.deserted(player, self.now_ms())
-            session = self.sessions.get(player)
-            if session:
-                session.live.discard(table.id)
-                self.roster.moved(session)
-
-    def rated(self, table: Table, ratings: tuple[wire.RatingChange, wire.RatingChange]) -> None:
-        """Let both players have their new ratings."""
-        assert table.match is not None
-        for player, change in zip(table.seats or (), ratings, strict=True):
-            session = self.sessions.get(player)
-            if session:
-                session.rated(table.match.game.name, table.match.time, change)
-
-    def rematched(self, table: Table, started: wire.Started) -> None:
-        """Seat both players, sides swapped, at the next match."""
-        assert table.seats is not None
-        self.seat(started, (table.seats[1], table.seats[0]))
-
-    def deserted(self, table: Table) -> None:
-        """Forget a table that nobody sits at; the journal has the match."""
-        if self.tables.get(table.id) is table:
-            del self.tables[table.id]
-            self.noticeboard.changed("live")
 
     def announce(self, text: str) -> None:
         """Show a line to everybody."""

@@ -57,7 +57,7 @@ Request = Command | Resume | _Onlooking
 
 
 class Owner(Interface):
-    """What a table asks of the hub."""
+    """What a table asks of the hall."""
 
     journal: Journal
     meters: Meters
