@@ -47,7 +47,7 @@ class Wire:
                         self._obey(self._woken.recv(1))
                     elif key.fileobj is self._listening:
                         self._accept()
-                    elif key.fd in self._selector.get_map():
+                    elif self._selector.get_map().get(key.fd) is key:  # else it was dropped in this round
                         self._pass_on(key)
             self._drop_all()
 
