@@ -69,7 +69,7 @@ class Registrar:
             raise Refusal(Code.TOO_FAST, "you are being forgotten already; the connection ends when it is done", 1_000)
         if session.live:
             some = ", ".join(sorted(session.live)[:_SHOWN])
-            raise Refusal(Code.STILL_PLAYING, f"{len(session.live)} matches are not over; resign them first: {some}")
+            raise Refusal(Code.STILL_PLAYING, f"you still play {some}; resign first")
 
         def done(failure: Refusal | StorageError | None) -> None:
             self._leaving.discard(session.player)
