@@ -22,7 +22,7 @@ VERBS = {
     "replay": "step through a recorded match",
     "export": "write recorded matches as text",
     "analyse": "say what every move of a position is worth, and why",
-    "book": "solve what the opening book of Connect Four still lacks",
+    "book": "build the opening book of Connect Four, or check it",
     "arena": "let strategies play one another, and print a cross table",
     "admin": "look after a server that runs here: figures, players, bans, announcements, restarts",
     "backup": "copy a server's journal, while it runs or not",
