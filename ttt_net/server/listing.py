@@ -68,9 +68,9 @@ class Listing:
     def live(self) -> wire.Live:
         """Return the live public matches: first the featured one, then the most watched."""
         listed = [table for table in self._house.tables.values() if table.is_listed]
-        featured = max(listed, key=lambda table: (table.rating, table.audience.watchers), default=None)
+        featured = max(listed, key=lambda table: (_rating(table), table.audience.watchers), default=None)
         shown = heapq.nlargest(MAX_LIVE, listed, key=lambda table: (table is featured, table.audience.watchers))
-        return wire.Live(len(listed), [table.live_row(is_featured=table is featured) for table in shown])
+        return wire.Live(len(listed), [_live_row(table, is_featured=table is featured) for table in shown])
 
     def _row(self, session: Session) -> wire.Listed:
         seek = self._lobby.seeks.of(session.player)
@@ -89,3 +89,24 @@ def _plays(bot: Session, seek: Seek) -> bool:
     if bot.plays is None:
         return False
     return not bot.plays or not seek.games or not set(bot.plays).isdisjoint(seek.games)
+
+
+def _rating(table: Table) -> int:
+    """Return what both players of a rated match have together; 0 for a casual one."""
+    match = table.match
+    return sum(player.rating or 0 for player in match.players) if match and match.is_rated else 0
+
+
+def _live_row(table: Table, *, is_featured: bool) -> wire.LiveMatch:
+    match = table.match
+    assert match is not None, "a match is read before it is listed"
+    return wire.LiveMatch(
+        match=match.id,
+        game=match.game.name,
+        players=match.players,
+        ply=len(match.moves),
+        watchers=table.audience.watchers,
+        time=match.time,
+        rated=match.is_rated,
+        featured=is_featured,
+    )

@@ -18,7 +18,6 @@ from ttt_net.match import Command, Match
 from ttt_net.messages import (
     Ended,
     Fact,
-    LiveMatch,
     Ok,
     Played,
     PlayerInfo,
@@ -132,26 +131,6 @@ class Table:
         assert self.match is not None
         assert self.seats is not None
         return self.match.players[1 - self.seats.index(player)].bot is not None
-
-    @property
-    def rating(self) -> int:
-        """What both players of a rated match have together; 0 for a casual one."""
-        return sum(player.rating or 0 for player in self.match.players) if self.match and self.match.is_rated else 0
-
-    def live_row(self, *, is_featured: bool) -> LiveMatch:
-        """Return the row of a match that is listed."""
-        match = self.match
-        assert match is not None, "a match is read before it is listed"
-        return LiveMatch(
-            match=self.id,
-            game=match.game.name,
-            players=match.players,
-            ply=len(match.moves),
-            watchers=self.audience.watchers,
-            time=match.time,
-            rated=match.is_rated,
-            featured=is_featured,
-        )
 
     def request(self, session: Session, request: Request) -> None:
         """Carry out a request now, or when its turn comes; it gets exactly one answer."""
