@@ -12,6 +12,18 @@ import pytest
 from tests.server.running import until
 from ttt_net.server.acceptor import MOST_LOOKED_AT, MOST_TAKEN, Acceptor
 from ttt_net.server.addresses import listen
+from ttt_net.server.rate import Rate
+
+
+class Clock:
+    """A clock that stands until it is put forward, and counts how often it was looked at."""
+
+    def __init__(self) -> None:
+        self.now_ms = self.looks = 0
+
+    def __call__(self) -> int:
+        self.looks += 1
+        return self.now_ms
 
 
 class Turns:
@@ -31,7 +43,7 @@ class Turns:
 
 @asynccontextmanager
 async def accepting(
-    is_shut_to: Callable[[str], bool], waiting: int
+    is_shut_to: Callable[[str], bool], waiting: int, arrivals: int = 1_000, clock: Clock | None = None
 ) -> AsyncIterator[tuple[Counter[int], Turns, list[socket.socket]]]:
     """Accept inside the block, with so many waiting at its beginning; count what is made in each turn of the loop."""
     made: Counter[int] = Counter()
@@ -45,7 +57,7 @@ async def accepting(
 
     try:
         async with asyncio.timeout(20), asyncio.TaskGroup() as tasks:
-            with Acceptor(listening, tasks, protocol, is_shut_to).accepting():
+            with Acceptor(listening, tasks, protocol, is_shut_to, Rate(arrivals), clock or Clock()).accepting():
                 yield made, turns, callers
     finally:
         turns.stop()
@@ -74,6 +86,25 @@ async def test_nothing_is_made_for_those_who_may_not_come_in_and_they_are_reset(
             callers[0].recv(1)
     assert made.total() == 0
     assert set(asked) == {"127.0.0.1"}
+
+
+async def test_of_too_many_from_everywhere_most_wait_until_their_time_has_come() -> None:
+    clock = Clock()
+    async with accepting(lambda _: False, 30, 10, clock) as (made, _, _):
+        await until(lambda: made.total() == 10)
+        looks = clock.looks
+        await until(lambda: clock.looks == looks + 3)  # it has asked again and again
+        assert made.total() == 10
+        clock.now_ms += 500
+        await until(lambda: made.total() == 15)
+        clock.now_ms += 5_000
+        await until(lambda: made.total() == 25)
+
+
+async def test_those_who_may_not_come_in_take_nothing_from_the_others() -> None:
+    clock, answers = Clock(), iter([True] * 20)
+    async with accepting(lambda _: next(answers, False), 30, 10, clock) as (made, _, _):
+        await until(lambda: made.total() == 10)
 
 
 async def test_without_a_free_descriptor_the_server_rests_and_goes_on_when_there_is_one(

@@ -32,6 +32,7 @@ class Limits:
     players_per_address: int = setting(
         20, "what players of one address may do together is so many times what one may", least=1, most=10_000
     )
+    arrivals: Rate = setting(Rate(1_000, 1.0), "new connections from everywhere; those beyond wait in the kernel")
     openings: Rate = setting(Rate(600, 60.0), "new connections from one address")
     registrations: Rate = setting(Rate(100, 3_600.0), "new names from one address")
     wrong_codes: Rate = setting(Rate(20, 3_600.0), "codes from one address that nobody was given")

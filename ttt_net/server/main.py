@@ -114,7 +114,8 @@ async def serving(
         analysing = tasks.create_task(hub.analyst.run())
         living = tasks.create_task(keep_alive(lambda: "{} players, {} matches".format(*hub.census())))
         load_sanctions(database, hub.sanctions)
-        acceptor = Acceptor(listening, tasks, _protocols(hub, loop, certificate), hub.is_shut_to)
+        protocols, arrivals = _protocols(hub, loop, certificate), hub.limits.arrivals
+        acceptor = Acceptor(listening, tasks, protocols, hub.is_shut_to, arrivals, hub.now_ms)
         try:
             with acceptor.accepting():
                 yield
