@@ -17,7 +17,6 @@ Who is away, and since when, is of the moment and no fact: see `absence`.
 
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 from msgspec.structs import replace as restruct
@@ -25,6 +24,7 @@ from msgspec.structs import replace as restruct
 from ttt_net import messages as wire
 from ttt_net.absence import Absences
 from ttt_net.clock import SIDES, Clock
+from ttt_net.description import describe_game, describe_position
 from ttt_net.errors import Code, Refusal
 from ttt_net.games import Game, Outcome, Reason, Side, find_game
 from ttt_net.games.notation import read_start
@@ -218,35 +218,23 @@ class Match:
     def position(self) -> wire.Position:
         """Return where the match stands, for a reader that knows no rules."""
         is_over = self.is_over or self.game.is_terminal(self.state)
-        return self._described(len(self.moves), self.state, is_over=is_over)
+        return describe_position(self.game, len(self.moves), self.state, is_over=is_over)
 
     def positions(self, ply: int, count: int) -> list[wire.Position]:
         """Return up to `count` positions of the match from `ply` on, without their legal moves; may be none."""
         end = len(self.moves)
         before = [
-            restruct(self._described(ply + number, state, is_over=False), legal=[])
+            restruct(describe_position(self.game, ply + number, state, is_over=False), legal=[])
             for number, state in enumerate(self._before[ply : ply + count])
         ]
         return [*before, restruct(self.position(), legal=[])] if ply <= end < ply + count else before
-
-    def _described(self, ply: int, state: Any, *, is_over: bool) -> wire.Position:  # noqa: ANN401 - of any game
-        game = self.game
-        return wire.Position(
-            ply=ply,
-            board=game.board(state),
-            to_move=None if is_over else game.to_move(state),
-            legal=[] if is_over else list(game.actions(state)),
-            line=list(game.line(state)),
-            marks=game.marks(state),
-            blocks=game.blocks(state),
-        )
 
     def snapshot(self, you: Side | None, present: tuple[bool, bool], now_ms: int, watchers: int = 0) -> wire.Snapshot:
         """Return the whole match as `you` may see it (None: a watcher)."""
         return wire.Snapshot(
             match=self.id,
             seq=self.seq,
-            game=describe(self.game.name),
+            game=describe_game(self.game.name),
             players=self.players,
             present=present,
             moves=[move for _, move in self.moves],
@@ -440,19 +428,3 @@ class Match:
 
 def _clock_info(clock: Clock | None, now_ms: int) -> wire.ClockInfo | None:
     return None if clock is None else wire.ClockInfo(clock.read(now_ms), clock.running)
-
-
-@lru_cache(maxsize=64)
-def describe(name: str) -> wire.GameInfo:
-    """Return what a client needs to know of the game of that name."""
-    game = find_game(name)
-    return wire.GameInfo(
-        name=game.name,
-        title=game.title,
-        rule=game.rule,
-        shape=list(game.shape),
-        gravity=game.gravity,
-        move_cells=list(game.move_cells),
-        move_names=list(game.move_names),
-        block=None if game.block is None else list(game.block),
-    )

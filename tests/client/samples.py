@@ -3,8 +3,8 @@
 from msgspec.structs import replace
 
 from ttt_net.clock import TimeControl
+from ttt_net.description import describe_game
 from ttt_net.games import find_game
-from ttt_net.match import describe
 from ttt_net.messages import (
     Challenged,
     ClockInfo,
@@ -123,7 +123,7 @@ def snapshot(
     return Snapshot(
         match=match,
         seq=1 + len(moves) + (outcome is not None),
-        game=describe(game_name),
+        game=describe_game(game_name),
         players=(ANN, opponent) if you in (0, None) else (opponent, ANN),
         present=present,
         moves=moves,

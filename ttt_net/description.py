@@ -1,0 +1,36 @@
+"""A game and a position as a client is told them that knows no rules. Knows no match."""
+
+from functools import lru_cache
+from typing import Any
+
+from ttt_net.games import Game, find_game
+from ttt_net.messages import GameInfo, Position
+
+
+@lru_cache(maxsize=64)
+def describe_game(name: str) -> GameInfo:
+    """Return what a client needs to know of the game of that name."""
+    game = find_game(name)
+    return GameInfo(
+        name=game.name,
+        title=game.title,
+        rule=game.rule,
+        shape=list(game.shape),
+        gravity=game.gravity,
+        move_cells=list(game.move_cells),
+        move_names=list(game.move_names),
+        block=None if game.block is None else list(game.block),
+    )
+
+
+def describe_position(game: Game[Any], ply: int, state: Any, *, is_over: bool) -> Position:  # noqa: ANN401 - of any game
+    """Return the position after `ply` moves; once the match is over nobody is to move, whatever the rules say."""
+    return Position(
+        ply=ply,
+        board=game.board(state),
+        to_move=None if is_over else game.to_move(state),
+        legal=[] if is_over else list(game.actions(state)),
+        line=list(game.line(state)),
+        marks=game.marks(state),
+        blocks=game.blocks(state),
+    )
