@@ -69,6 +69,16 @@ def test_lines_of_standard_input_are_answered_in_order_and_a_bad_one_goes_on(
     assert start["value"] == 0
 
 
+@pytest.mark.parametrize("where", [("--moves", "4 4"), ("--position", "-")])
+def test_a_search_begins_when_the_engine_is_there(where: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    monkeypatch.setattr("sys.stdin", io.StringIO("moves 4 4\n"))
+    monkeypatch.setattr("ttt_net.commands.loading.load", lambda game: done.append(f"loaded for {game.name}"))
+    monkeypatch.setattr("ttt_net.commands.analyse.answer", lambda *_: done.append("answered"))
+    assert main(["analyse", "--game", "connect4", *where, "--json"]) == 0
+    assert done == ["loaded for connect4", "answered"]
+
+
 def test_moves_of_connect_four_are_columns(capsys: pytest.CaptureFixture[str]) -> None:
     answer: dict[str, Any] = json.loads(
         printed(capsys, "--game", "connect4", "--moves", "3 3 4 4", "--json", "--depth", "4")

@@ -13,6 +13,7 @@ from rich.console import Console
 from ttt_net.commands import analyse_view as view
 from ttt_net.commands.arena import WIDE
 from ttt_net.commands.limits import add_limits, limit_of, positive
+from ttt_net.commands.loading import load_engine
 from ttt_net.errors import ConfigurationError, Refusal
 from ttt_net.games import Game, find_game
 from ttt_net.games.notation import read_move, read_position, write_position
@@ -58,15 +59,18 @@ def run(args: argparse.Namespace) -> int:
         show_match(args, limit)
         return 0
     if args.position == "-":
+        load_engine(game)
         return answer_lines(game, sys.stdin, limit)
     if args.moves is not None:
         state = after_moves(game, args.moves)
     else:
         state = game.initial if args.position is None else read_position(game, args.position)
+    if args.tree or args.trace or args.states:
+        show_tree(args, game, state)
+        return 0
+    load_engine(game)
     if args.json:
         print(json.dumps(answer(game, state, limit)))
-    elif args.tree or args.trace or args.states:
-        show_tree(args, game, state)
     elif args.compare:
         console = Console()
         if not console.is_terminal:

@@ -9,6 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ttt_net.commands.analyse_view import in_words, written
+from ttt_net.commands.loading import load_engine
 from ttt_net.commands.source import load_records
 from ttt_net.errors import ConfigurationError
 from ttt_net.games import Game, find_game
@@ -26,6 +27,7 @@ def show_match(args: argparse.Namespace, limit: Limit) -> None:
     """Print the table of the match's moves, and in words where it turned."""
     record = chosen(load_records(args.match, args.data or DEFAULT_DATA), args)
     game, console = find_game(record.game), Console()
+    load_engine(game)
     found = review(game, [made.move for made in record.moves], limit, first_position(game, record.start))
     if args.json:
         for each in found:

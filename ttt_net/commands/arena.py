@@ -11,12 +11,12 @@ from rich.progress import track
 from rich.table import Table
 
 from ttt_net.commands.limits import add_limits, limit_of, positive
+from ttt_net.commands.loading import load_engine
 from ttt_net.errors import ConfigurationError
 from ttt_net.games import Game, find_game
 from ttt_net.games.notation import write_move
 from ttt_net.strategies import NAMES, find_strategy
 from ttt_net.strategies.arena import Entrant, Result, Score, Standing, round_robin, standings
-from ttt_net.strategies.engine import load
 
 WIDE = 200
 """Columns of a table that goes to a file, where no terminal's edge cuts it off."""
@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
     for each in entrants:
         if objection := each.strategy.objection(game):
             raise ConfigurationError(objection)
-    load(game)  # a search that begins before its kernel has been loaded plays its first moves in plain Python
+    load_engine(game)
     games = round_robin(game, entrants, limit_of(args), rounds=args.rounds, opening_plies=args.opening, seed=seed)
     total = len(entrants) * (len(entrants) - 1) * args.rounds
     results = []
