@@ -117,6 +117,16 @@ def test_one_whom_the_server_knows_no_more_is_told_and_gives_a_name(place: Place
     ann.come("Ann")
 
 
+def test_a_browser_that_may_keep_nothing_plays_all_the_same(place: Place) -> None:
+    ann = place.visitor()
+    ann.page.add_init_script(
+        "Object.defineProperty(window, 'localStorage', {get() { throw new DOMException('', 'SecurityError') }})"
+    )
+    ann.come("Ann")
+    ann.press("Find an opponent")
+    ann.page.get_by_role("status").get_by_text("Waiting for an opponent:").wait_for()
+
+
 def test_the_token_is_in_no_address(place: Place) -> None:
     ann = place.visitor()
     addresses: list[str] = []

@@ -4,7 +4,7 @@
  * @typedef {import("./state.js").Match} Match
  */
 
-import { link, say } from "./connection.js";
+import { kept, link, say } from "./connection.js";
 import { wishOf } from "./games.js";
 import { state } from "./state.js";
 import { sentence } from "./words.js";
@@ -27,7 +27,7 @@ export const ui = {
     height: 5,
     row: 4,
     falls: false,
-    ...JSON.parse(localStorage.getItem(CHOSEN) ?? "{}"),
+    ...JSON.parse(kept[CHOSEN] ?? "{}"),
   },
   leaders: { game: "connect4", speed: "untimed", bots: true, page: 1 },
   notice: "",
@@ -58,7 +58,7 @@ export function know(change) {
 export function choose(change) {
   const { width, height, row } = Object.assign(ui.choice, change);
   ui.choice.row = Math.min(row, Math.max(width, height));
-  localStorage.setItem(CHOSEN, JSON.stringify(ui.choice));
+  kept[CHOSEN] = JSON.stringify(ui.choice);
   page.draw();
 }
 

@@ -15,6 +15,13 @@ const PING_TIMEOUT_MS = 4000;
 const GIVE_UP = [1002, 1003, 1007, 1008, 1009, 4001, 4005];
 const FORGOTTEN = 4004;
 const TOKEN = "ttt_net.token";
+/** What this browser remembers from one visit to the next, or where it may not, for this visit. @type {Record<string, string>} */
+export let kept = {};
+try {
+  kept = localStorage;
+} catch {
+  // it is told to keep nothing for this page
+}
 /** How a request is answered when there is no link to answer over. */
 const LOST = { type: "refused", code: "lost", message: "there is no connection; try again" };
 
@@ -49,7 +56,7 @@ export function keep(told) {
 }
 
 /** Whether this browser is known to the server. */
-export const isKnown = () => !wanted && localStorage.getItem(TOKEN) !== null;
+export const isKnown = () => !wanted && TOKEN in kept;
 
 /**
  * Connect: as the one whose token is kept here, or else under a name, or without one as a guest.
@@ -59,8 +66,8 @@ export const isKnown = () => !wanted && localStorage.getItem(TOKEN) !== null;
 export function start(name = "") {
   if (!isKnown()) {
     wanted = name;
-    localStorage.removeItem(TOKEN);
-    if (name) localStorage.setItem(TOKEN, crypto.getRandomValues(new Uint32Array(6)).join("-"));
+    delete kept[TOKEN];
+    if (name) kept[TOKEN] = crypto.getRandomValues(new Uint32Array(6)).join("-");
   }
   attempt = 0;
   open();
@@ -94,7 +101,7 @@ function open() {
 }
 
 async function hello() {
-  const token = localStorage.getItem(TOKEN);
+  const token = kept[TOKEN];
   const who = { ...(token && { token }), ...(wanted && { name: wanted }) };
   const { type, code, message } = await say("hello", { protocols: [1], client: "page", ...who });
   if (type === "ok" || code === "lost") return;
@@ -111,7 +118,7 @@ function receive(message) {
   }
   if (type === "welcome") {
     clearTimeout(timer);
-    if (token) localStorage.setItem(TOKEN, token);
+    if (token) kept[TOKEN] = token;
     wanted = "";
     attempt = 0;
     become("online");
@@ -130,7 +137,7 @@ function lose(trouble = "no answer") {
 /** Stay away until `start` is called; a token that is good for nothing is given up. */
 function stop(code, message) {
   drop();
-  if (wanted || code === FORGOTTEN || code === "unknown_token") localStorage.removeItem(TOKEN);
+  if (wanted || code === FORGOTTEN || code === "unknown_token") delete kept[TOKEN];
   wanted = "";
   become("stopped");
   on.heard({ type: "parted", code, message });
