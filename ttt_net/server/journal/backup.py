@@ -5,18 +5,20 @@ import os
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
 from ttt_net.errors import ConfigurationError, TttNetError
 from ttt_net.match import Match
-from ttt_net.server.journal.database import Database, StorageError, open_readonly
+from ttt_net.server.journal.database import Database, StorageError, lock_beside, open_readonly
 from ttt_net.server.journal.sqlite import read_match
 
 _PAGES = 1_024
 """Pages between two looks at whether it is still wanted."""
+_PARTS = ("", "-wal", "-shm")
+"""The files of a database that is open, or was when its process was killed: itself, its log, the log's index."""
 
 
 class Contents(NamedTuple):
@@ -90,32 +92,58 @@ def verify(backup: Path) -> Contents:
 def restore(backup: Path, journal: Path, *, is_replacing: bool = False) -> Contents:
     """Check the backup and put it in the place of the journal, which no server may hold; return what is in it.
 
-    A journal that is there is refused, or kept as `.before` where it is to be replaced. Raises `ConfigurationError`.
+    A journal that is there, whole or damaged, is refused, or kept as `.before` where it is to be replaced; nobody may
+    read it meanwhile. Raises `ConfigurationError`.
     """
+    before = journal.with_name(f"{journal.name}.before")
     if journal.exists() and not is_replacing:
-        raise ConfigurationError(f"{journal} exists; with --replace it is kept as {journal.name}.before")
-    journal.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    fresh = journal.with_suffix(".restoring")  # which has the same lock, so no server can start meanwhile
+        raise ConfigurationError(f"{journal} exists; with --replace it is kept as {before.name}")
+    if journal.exists() and before.exists():
+        raise ConfigurationError(f"{before} exists, from another time; move it away first")
+    fresh = journal.parent / "restoring" / journal.name
     try:
-        contents = _prepare(backup, fresh)
-        if journal.exists():
-            with closing(Database(journal)):
-                pass  # bring what is in its log home
-            journal.replace(journal.with_name(f"{journal.name}.before"))
-        fresh.replace(journal)
-        _sync(journal.parent)
+        journal.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with lock_beside(journal), _empty_folder(fresh.parent):
+            contents = _prepare(backup, fresh)
+            if journal.exists():
+                _bring_log_home(journal)
+            for part in _PARTS:  # a log that stayed would be played into the restored journal
+                if (file := Path(f"{journal}{part}")).exists():
+                    file.replace(f"{before}{part}")
+            fresh.replace(journal)
+            _sync(journal.parent)
     except OSError as error:
         raise ConfigurationError(f"cannot write {journal}: {error.strerror}") from None
-    finally:
-        for name in (fresh.name, f"{fresh.name}-wal", f"{fresh.name}-shm"):
-            fresh.with_name(name).unlink(missing_ok=True)
     return contents
 
 
-def _prepare(backup: Path, copy: Path) -> Contents:
-    """Copy the backup, bring the copy up to date, and check it."""
+@contextlib.contextmanager
+def _empty_folder(folder: Path) -> Iterator[None]:
+    """Make a folder for the time of the block; what a killed process left in it is removed."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(mode=0o700)
     try:
-        shutil.copyfile(backup, copy)
+        yield
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _bring_log_home(journal: Path) -> None:
+    """Make one file of a journal and its log, of whatever version; a damaged one is left as it is."""
+    with closing(sqlite3.connect(journal, timeout=1)) as connection:
+        try:
+            connection.execute("PRAGMA journal_mode = DELETE")
+        except sqlite3.Error as error:
+            if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
+                raise ConfigurationError(f"somebody reads {journal}, a backup perhaps; try again later") from None
+
+
+def _prepare(backup: Path, copy: Path) -> Contents:
+    """Copy the backup, with the log beside it if there is one, bring the copy up to date, and check it."""
+    try:
+        for part in _PARTS[:2]:
+            if not part or Path(f"{backup}{part}").exists():
+                shutil.copyfile(f"{backup}{part}", f"{copy}{part}")
         copy.chmod(0o600)
     except OSError as error:
         raise ConfigurationError(f"cannot read {backup}: {error.strerror}") from None

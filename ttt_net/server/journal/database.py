@@ -209,7 +209,7 @@ def _open(path: Path) -> tuple[sqlite3.Connection, IO[bytes]]:
     try:
         with ExitStack() as opened:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            lock = opened.enter_context(_lock(path.with_suffix(".lock")))
+            lock = opened.enter_context(lock_beside(path))
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
             connection = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
             opened.callback(connection.close)
@@ -226,9 +226,13 @@ def _open(path: Path) -> tuple[sqlite3.Connection, IO[bytes]]:
     return connection, lock
 
 
-def _lock(path: Path) -> IO[bytes]:
-    """Return the open file whose lock this process now holds; it is released when the process ends, however it ends."""
-    lock = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "ab")  # who may open it could hold it against us
+def lock_beside(path: Path) -> IO[bytes]:
+    """Return the open file whose lock keeps other servers out; it is released when the process ends, however it ends.
+
+    A lock that another process holds raises `ConfigurationError`.
+    """
+    descriptor = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
+    lock = os.fdopen(descriptor, "ab")  # who may open it could hold it against us
     try:
         if fcntl is not None:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
