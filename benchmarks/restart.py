@@ -23,9 +23,9 @@ from websockets.asyncio.client import connect
 
 from benchmarks.soak import RandomMind
 from ttt_net.client.bot.player import Bot, Plan
-from ttt_net.client.connection import Connection, Patience
-from ttt_net.client.dialogue import Dialogue, Machine
 from ttt_net.client.events import MAILBOX_LETTERS, Mail
+from ttt_net.client.link.connection import Connection, Patience
+from ttt_net.client.link.dialogue import Dialogue, Machine
 from ttt_net.clock import TimeControl
 from ttt_net.games import find_game
 from ttt_net.match import Match

@@ -25,9 +25,9 @@ from benchmarks.meter import cost, is_supported, open_descriptors, resident_byte
 from ttt_net.client.bot.mind import Mind
 from ttt_net.client.bot.player import Bot, Plan
 from ttt_net.client.bot.thinker import Question, Thought
-from ttt_net.client.connection import Connection, Patience
-from ttt_net.client.dialogue import Dialogue, Machine
 from ttt_net.client.events import MAILBOX_LETTERS, Farewell, Mail
+from ttt_net.client.link.connection import Connection, Patience
+from ttt_net.client.link.dialogue import Dialogue, Machine
 from ttt_net.commands.admin import reached
 from ttt_net.errors import Code
 from ttt_net.games import find_game

@@ -9,10 +9,10 @@ from rich.console import Console
 from rich.terminal_theme import MONOKAI
 
 from ttt_net import messages as wire
-from ttt_net.client.draw import draw
-from ttt_net.client.glyphs import BOXES
-from ttt_net.client.targets import without_targets
-from ttt_net.client.update import update
+from ttt_net.client.changes.update import update
+from ttt_net.client.drawing.draw import draw
+from ttt_net.client.drawing.glyphs import BOXES
+from ttt_net.client.drawing.targets import without_targets
 from ttt_net.client.view import Link, View
 from ttt_net.clock import TimeControl
 from ttt_net.match import Match

@@ -7,11 +7,11 @@ import pytest
 from tests.client.samples import ANN, BEN, snapshot, welcome
 from tests.client.test_lobby import lobby, pressed
 from ttt_net.client import words
-from ttt_net.client.act import request_of
-from ttt_net.client.draw import draw
-from ttt_net.client.glyphs import BOXES
+from ttt_net.client.changes.act import request_of
+from ttt_net.client.changes.update import MAX_CHAT, update
+from ttt_net.client.drawing.draw import draw
+from ttt_net.client.drawing.glyphs import BOXES
 from ttt_net.client.pages import Entry, Kind
-from ttt_net.client.update import MAX_CHAT, update
 from ttt_net.client.view import View
 from ttt_net.messages import (
     Analyse,

@@ -8,19 +8,19 @@ import pytest
 
 from tests.client.conftest import PATIENCE_S, RealServer, Start, heard_until
 from tests.client.fake_server import fake_server
+from tests.client.lines.test_plain import Paper
 from tests.client.samples import BEN, ok, snapshot
-from tests.client.test_plain import Paper
 from ttt_net.client import page_words, words
-from ttt_net.client.connection import Connection, Patience
-from ttt_net.client.dialogue import Dialogue
-from ttt_net.client.discovery import shareable
+from ttt_net.client.command_line.options import parse
+from ttt_net.client.drawing.glyphs import ASCII
 from ttt_net.client.events import Parting
-from ttt_net.client.glyphs import ASCII
-from ttt_net.client.options import parse
-from ttt_net.client.plain import Plain
+from ttt_net.client.finding.discovery import shareable
+from ttt_net.client.lines.plain import Plain
+from ttt_net.client.lines.telling import Boards
+from ttt_net.client.link.connection import Connection, Patience
+from ttt_net.client.link.dialogue import Dialogue
+from ttt_net.client.link.trust import Trust
 from ttt_net.client.table import Table
-from ttt_net.client.telling import Boards
-from ttt_net.client.trust import Trust
 from ttt_net.errors import Code, ConfigurationError
 from ttt_net.messages import Invitation, Invite, Join, Refused, Seek
 

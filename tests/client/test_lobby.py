@@ -6,15 +6,15 @@ import pytest
 
 from tests.client.samples import ANN, BEN, BLITZ, CHALLENGED, LIVE, PLAYERS, SEEKS, snapshot, welcome
 from ttt_net.client import page_words, words
-from ttt_net.client.act import act
 from ttt_net.client.actions import Do, Open
-from ttt_net.client.draw import draw
+from ttt_net.client.bindings.keys import action_for
+from ttt_net.client.changes.act import act
+from ttt_net.client.changes.update import update
+from ttt_net.client.drawing.draw import draw
+from ttt_net.client.drawing.glyphs import BOXES
 from ttt_net.client.events import Event
-from ttt_net.client.glyphs import BOXES
-from ttt_net.client.keys import action_for
-from ttt_net.client.page_rows import rows_of
 from ttt_net.client.pages import Kind, Page, Purpose
-from ttt_net.client.update import update
+from ttt_net.client.rows.page import rows_of
 from ttt_net.client.view import View
 from ttt_net.clock import TimeControl
 from ttt_net.messages import (

@@ -23,12 +23,12 @@ from tests.client.samples import (
 )
 from tests.client.test_lobby import keys_of, lobby, pressed
 from ttt_net.client import words
-from ttt_net.client.draw import draw
+from ttt_net.client.changes.update import update
+from ttt_net.client.drawing.draw import draw
+from ttt_net.client.drawing.glyphs import BOXES
 from ttt_net.client.events import Answered
-from ttt_net.client.glyphs import BOXES
-from ttt_net.client.keepsake import kept
 from ttt_net.client.pages import Kind
-from ttt_net.client.update import update
+from ttt_net.client.terminal.keepsake import kept
 from ttt_net.client.view import View
 from ttt_net.errors import Code
 from ttt_net.messages import (

@@ -8,11 +8,11 @@ import pytest
 from tests.client.samples import BEN, CHALLENGED, snapshot, welcome
 from tests.client.test_lobby import SEEK, lobby, pressed
 from ttt_net.client.actions import Begin, Do, Say
-from ttt_net.client.connection import Connection, Patience
-from ttt_net.client.dialogue import Dialogue
-from ttt_net.client.draw import draw
+from ttt_net.client.drawing.draw import draw
+from ttt_net.client.drawing.glyphs import BOXES
 from ttt_net.client.events import Event
-from ttt_net.client.glyphs import BOXES
+from ttt_net.client.link.connection import Connection, Patience
+from ttt_net.client.link.dialogue import Dialogue
 from ttt_net.client.pages import Entry
 from ttt_net.client.table import Table
 from ttt_net.messages import Ended, OutcomeInfo, Rematched, Said, Unwatch, Watch

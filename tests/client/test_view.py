@@ -5,15 +5,15 @@ from msgspec import structs
 
 from tests.client.samples import BEN, BOT, layered, played, snapshot, swapping, welcome
 from ttt_net.client import words
-from ttt_net.client.act import act, answered
 from ttt_net.client.actions import Action, Choose, Do, Move, Point, Quick, Say, Type
-from ttt_net.client.connection import Connection, Patience
-from ttt_net.client.dialogue import Dialogue
+from ttt_net.client.bindings.keys import NO, YES, action_for
+from ttt_net.client.changes.act import act, answered
+from ttt_net.client.changes.update import update
 from ttt_net.client.events import Answered, Back, Event, Farewell, Garbled, Lost, Parting, Retrying
-from ttt_net.client.keys import NO, YES, action_for
+from ttt_net.client.link.connection import Connection, Patience
+from ttt_net.client.link.dialogue import Dialogue
 from ttt_net.client.pages import Kind
 from ttt_net.client.table import Table
-from ttt_net.client.update import update
 from ttt_net.client.view import Link, Overlay, Tally, View
 from ttt_net.errors import Code
 from ttt_net.messages import (

@@ -16,7 +16,7 @@ import pyte
 import pytest
 
 from tests.networks import PATIENCE_S, ROOT, Machine, two_machines, two_networks
-from ttt_net.client.discovery import MAX_SERVERS
+from ttt_net.client.finding.discovery import MAX_SERVERS
 
 __all__ = ["two_machines", "two_networks"]
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from tests.client.conftest import environment, open_terminal
 from tests.client.fake_server import FakeLink, fake_server
+from tests.client.link.test_connection import Client, client_of
 from tests.client.real_terminal import Open
 from tests.client.samples import (
     BEN,
@@ -33,17 +34,16 @@ from tests.client.samples import (
     swapping,
     welcome,
 )
-from tests.client.test_connection import Client, client_of
 from ttt_net.client.actions import Do
-from ttt_net.client.connection import Connection, Patience
-from ttt_net.client.dialogue import Dialogue
-from ttt_net.client.draw import draw
+from ttt_net.client.drawing.draw import draw
+from ttt_net.client.drawing.glyphs import ASCII, BOXES
 from ttt_net.client.events import Farewell, Garbled, Parting
-from ttt_net.client.glyphs import ASCII, BOXES
-from ttt_net.client.speech import Speech
+from ttt_net.client.lines.speech import Speech
+from ttt_net.client.lines.telling import Boards
+from ttt_net.client.link.connection import Connection, Patience
+from ttt_net.client.link.dialogue import Dialogue
+from ttt_net.client.link.trust import Trust
 from ttt_net.client.table import Table
-from ttt_net.client.telling import Boards
-from ttt_net.client.trust import Trust
 from ttt_net.errors import Closing, Refusal
 from ttt_net.messages import (
     AnyHeard,

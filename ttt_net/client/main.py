@@ -12,22 +12,22 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from ttt_net.client import identity
+from ttt_net.client.command_line.inquiry import Inquiry
+from ttt_net.client.command_line.local import AT_HOME, against_computer
+from ttt_net.client.command_line.options import DEFAULT_GAME, Options, parse
 from ttt_net.client.events import Farewell, Parting
-from ttt_net.client.inquiry_options import Inquiry
-from ttt_net.client.local_options import AT_HOME, against_computer
-from ttt_net.client.options import DEFAULT_GAME, Options, parse
-from ttt_net.client.servers import remember_server, servers_used
+from ttt_net.client.finding.servers import remember_server, servers_used
+from ttt_net.client.link import identity
+from ttt_net.client.link.trust import trust_of
 from ttt_net.client.sessions import Ending, Session, bot_session, glyphs_of, plain_session, screen_session, summarise
 from ttt_net.client.signals import raised
-from ttt_net.client.trust import trust_of
 from ttt_net.client.view import View
 from ttt_net.errors import Code, ConfigurationError
 from ttt_net.names import RULE, fitting_name
 from ttt_net.text import clean
 
 if TYPE_CHECKING:
-    from ttt_net.client.doorway import Place
+    from ttt_net.client.finding.doorway import Place
 
 OK, FAULT, USAGE, NETWORK, REFUSED = range(5)
 _BACK = -1
@@ -109,7 +109,7 @@ def _written_down(text: str) -> str:
 
 
 def _inquire(options: Options, inquiry: Inquiry) -> int:
-    from ttt_net.client.inquiry import inquire  # only here: who plays does not wait for tables
+    from ttt_net.client.inquiry.inquire import inquire  # only here: who plays does not wait for tables
 
     if not options.is_address_given:
         used = servers_used()
@@ -126,11 +126,14 @@ def _play_locally(options: Options, serve: Serve) -> int:
     with raised(), ExitStack() as server, ExitStack() as terminal:
         screen = None
         if _is_on_screen(options):
-            from ttt_net.client.screen import Screen
+            from ttt_net.client.terminal.screen import Screen
 
             screen = terminal.enter_context(Screen(glyphs_of(options), is_quiet=options.is_quiet).opened())
             screen.paint(View(address=AT_HOME), 0)
-        from ttt_net.client.local import check_strategies, local_session  # after the first picture, as is the server
+        from ttt_net.client.local.session import (  # after the first picture, as is the server
+            check_strategies,
+            local_session,
+        )
 
         check_strategies(options)
         ending = local_session(replace(options, url=server.enter_context(serve(options)).url), screen)
@@ -169,7 +172,7 @@ def _run(options: Options) -> int:
 def _vouched_now(options: Options, farewell: Farewell | None) -> Options | None:
     if farewell is None or farewell.why is not Parting.DISTRUSTED or not _may_ask(options):
         return None
-    from ttt_net.client.vouching import vouched_now  # hardly anybody needs it
+    from ttt_net.client.link.vouching import vouched_now  # hardly anybody needs it
 
     return vouched_now(options, farewell.sentence.partition(";")[0], input, print)
 
@@ -177,13 +180,13 @@ def _vouched_now(options: Options, farewell: Farewell | None) -> Options | None:
 def _as_vouched(options: Options) -> Options:
     if not options.url.startswith("wss:"):
         return options
-    from ttt_net.client.vouching import as_vouched
+    from ttt_net.client.link.vouching import as_vouched
 
     return as_vouched(options)
 
 
 def _going_to(place: "Place", options: Options) -> Options:
-    from ttt_net.client.doorway import Alone, Go, Host
+    from ttt_net.client.finding.doorway import Alone, Go, Host
 
     match place:
         case Go(url, code):
@@ -200,12 +203,12 @@ def _going_to(place: "Place", options: Options) -> Options:
 def _place_for(options: Options) -> "Place | None":
     """Return where to go, or None if the person leaves; nobody who cannot be asked is kept waiting."""
     if options.bot is None and _is_on_screen(options):
-        from ttt_net.client.choose import choose_on_screen
-        from ttt_net.client.screen import Screen
+        from ttt_net.client.finding.choose import choose_on_screen
+        from ttt_net.client.terminal.screen import Screen
 
         return asyncio.run(choose_on_screen(Screen(glyphs_of(options))))
-    from ttt_net.client.choose import choose_by_lines
-    from ttt_net.client.doorway import Go
+    from ttt_net.client.finding.choose import choose_by_lines
+    from ttt_net.client.finding.doorway import Go
 
     if _may_ask(options):
         return choose_by_lines(input, print)
@@ -295,7 +298,7 @@ def _report(options: Options, ending: Ending) -> int:
     if ending.server and options.bot is None:
         remember_server(options.url, ending.server)
         if options.trust.fingerprint is not None:
-            from ttt_net.client.vouching import vouch_anew
+            from ttt_net.client.link.vouching import vouch_anew
 
             vouch_anew(options.server, options.trust.fingerprint)
     if ending.is_going_back:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import lru_cache
 
-from ttt_net.client.act_chat import talkers
+from ttt_net.client.changes.act_chat import talkers
 from ttt_net.client.pages import SPEEDS, TIMES, Kind, Purpose
 from ttt_net.client.view import Link, View
 from ttt_net.client.words import (

@@ -11,18 +11,18 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from ttt_net.client.command_line.options import DEFAULT_GAME, Options
+from ttt_net.client.drawing.glyphs import Glyphs, encodable, glyphs_for
 from ttt_net.client.events import MAILBOX_LETTERS, Farewell, Mail
-from ttt_net.client.glyphs import Glyphs, encodable, glyphs_for
-from ttt_net.client.identity import Identity, remembered_name
-from ttt_net.client.options import DEFAULT_GAME, Options
+from ttt_net.client.link.identity import Identity, remembered_name
 from ttt_net.client.signals import delivered
 from ttt_net.client.view import Tally, View
 from ttt_net.errors import Refusal
 from ttt_net.messages import Invite, Join, Opponents, Seek
 
 if TYPE_CHECKING:
-    from ttt_net.client.connection import Connection
-    from ttt_net.client.telling import Telling
+    from ttt_net.client.lines.telling import Telling
+    from ttt_net.client.link.connection import Connection
 
 _FIRST_MS = 5_000
 _LATER_MS = 600_000
@@ -61,7 +61,7 @@ def bot_session(options: Options, mine: Identity) -> Ending:
 
 
 async def _play_on_screen(options: Options, mine: Identity) -> Ending:
-    from ttt_net.client.screen import Screen
+    from ttt_net.client.terminal.screen import Screen
 
     mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
     with delivered(mailbox):
@@ -69,7 +69,7 @@ async def _play_on_screen(options: Options, mine: Identity) -> Ending:
         with screen.opened():
             screen.greet(f"Connecting to {options.server} ...")
             from ttt_net.client.table import Table
-            from ttt_net.client.terminal import play_on_screen
+            from ttt_net.client.terminal.loop import play_on_screen
 
             connection = _connection(options, mine, mailbox, first_ms=_FIRST_MS, later_ms=None)
             seek, address, opening = _seek(options), _address(options), _opening(options)
@@ -80,7 +80,7 @@ async def _play_on_screen(options: Options, mine: Identity) -> Ending:
 
 
 async def _play_plainly(options: Options, mine: Identity) -> Ending:
-    from ttt_net.client.plain import Plain, read_lines
+    from ttt_net.client.lines.plain import Plain, read_lines
     from ttt_net.client.table import Table
 
     mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
@@ -126,8 +126,8 @@ async def _play_as_bot(options: Options, mine: Identity) -> Ending:
 def _connection(
     options: Options, mine: Identity, mailbox: asyncio.Queue[Mail], *, first_ms: int | None, later_ms: int | None
 ) -> "Connection":
-    from ttt_net.client.connection import Connection, Patience
-    from ttt_net.client.dialogue import Dialogue, Machine
+    from ttt_net.client.link.connection import Connection, Patience
+    from ttt_net.client.link.dialogue import Dialogue, Machine
 
     bot = Machine(options.bot, options.level, options.places, options.reserve) if options.bot is not None else None
     dialogue = Dialogue(mine.name, mine.token(), bot)
@@ -141,7 +141,7 @@ def _seek(options: Options) -> Seek:
 
 def _address(options: Options) -> str:
     """Return the address that is shown: of a server that we run ourselves, the one that friends can use."""
-    from ttt_net.client.discovery import shareable
+    from ttt_net.client.finding.discovery import shareable
 
     return shareable(options.server) if options.is_hosting else options.server
 
@@ -157,7 +157,7 @@ def tap_of(options: Options) -> Callable[[str], None] | None:
     """Return what takes every frame that is heard, where they are to be written."""
     if not options.is_json:
         return None
-    from ttt_net.client import json_lines
+    from ttt_net.client.lines import json_lines
 
     return json_lines.tap(_print)
 
@@ -169,8 +169,8 @@ def glyphs_of(options: Options) -> Glyphs:
 
 def telling_of(options: Options) -> "Telling":
     """Return how matches are told line by line."""
-    from ttt_net.client.speech import Speech
-    from ttt_net.client.telling import Boards
+    from ttt_net.client.lines.speech import Speech
+    from ttt_net.client.lines.telling import Boards
 
     return Speech() if options.is_spoken else Boards(glyphs_of(options))
 
@@ -186,7 +186,7 @@ def _print(text: str) -> None:
 
 def summarise(tally: Tally) -> None:
     """Print the last line of JSON."""
-    from ttt_net.client import json_lines
+    from ttt_net.client.lines import json_lines
 
     _print(json_lines.summary_line(tally))
 

@@ -4,14 +4,14 @@ from dataclasses import replace
 
 from msgspec import structs
 
-from ttt_net.client.act import act, answered
 from ttt_net.client.actions import Action, Do
-from ttt_net.client.connection import Connection
-from ttt_net.client.discovery import shareable
+from ttt_net.client.changes.act import act, answered
+from ttt_net.client.changes.series import followed, leads_on
+from ttt_net.client.changes.update import update
 from ttt_net.client.events import Answered, Event, Farewell, Parting
+from ttt_net.client.finding.discovery import shareable
+from ttt_net.client.link.connection import Connection
 from ttt_net.client.pages import Kind
-from ttt_net.client.series import followed, leads_on
-from ttt_net.client.update import update
 from ttt_net.client.view import Link, View
 from ttt_net.client.words import invitation
 from ttt_net.errors import Code, Refusal

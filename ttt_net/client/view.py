@@ -9,8 +9,8 @@ from enum import Enum
 from types import MappingProxyType
 
 from ttt_net.client.events import Farewell
+from ttt_net.client.link.trust import Trust
 from ttt_net.client.pages import Around, Entry, Kind, Page
-from ttt_net.client.trust import Trust
 from ttt_net.messages import Challenged, Chatted, Play, PlayerInfo, Rated, Seek, Snapshot
 
 

@@ -11,8 +11,8 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 from ttt_net.client import main as client
-from ttt_net.client.local_options import AT_HOME
-from ttt_net.client.options import Options
+from ttt_net.client.command_line.local import AT_HOME
+from ttt_net.client.command_line.options import Options
 from ttt_net.errors import ConfigurationError
 
 LOG_FILE = "host.log"

@@ -3,8 +3,8 @@
 from msgspec.structs import replace
 
 from ttt_net.client import words
+from ttt_net.client.changes.follow import follow
 from ttt_net.client.events import Answered, Back, Event, Lost, Retrying
-from ttt_net.client.follow import follow
 from ttt_net.client.view import Tally, View
 from ttt_net.errors import Code
 from ttt_net.messages import Ended, Notice, Refused, Restarting, Seek, Snapshot, Welcome

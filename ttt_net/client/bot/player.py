@@ -14,9 +14,9 @@ from ttt_net.client.bot.agenda import Agenda
 from ttt_net.client.bot.diary import Diary
 from ttt_net.client.bot.mind import Mind
 from ttt_net.client.bot.thinker import Question
-from ttt_net.client.connection import Connection
+from ttt_net.client.changes.update import update
 from ttt_net.client.events import Answered, Event, Farewell, Mail, Parting, Stop, Terminal
-from ttt_net.client.update import update
+from ttt_net.client.link.connection import Connection
 from ttt_net.client.view import View
 from ttt_net.errors import Code, Refusal
 from ttt_net.messages import (

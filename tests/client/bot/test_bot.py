@@ -1,0 +1,303 @@
+import asyncio
+import math
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from msgspec.structs import replace
+
+from tests.client.fake_server import PATIENCE_S, FakeLink, FakeServer, fake_server
+from tests.client.samples import ANN, BEN, ok, played, snapshot
+from ttt_net.client.bot.agenda import Agenda
+from ttt_net.client.bot.mind import Mind
+from ttt_net.client.bot.player import Bot, Plan
+from ttt_net.client.bot.thinker import Question, playable_games
+from ttt_net.client.events import MAILBOX_LETTERS, Mail, Parting
+from ttt_net.client.link.connection import Connection, Patience
+from ttt_net.client.link.dialogue import Dialogue, Machine
+from ttt_net.client.view import Tally
+from ttt_net.errors import Code, ConfigurationError
+from ttt_net.messages import (
+    Abort,
+    Answer,
+    Challenged,
+    ChallengeOver,
+    Claim,
+    Decline,
+    Ended,
+    Join,
+    Offer,
+    Offered,
+    Play,
+    PlayerInfo,
+    Presence,
+    Refused,
+    Seek,
+    Snapshot,
+    Tookback,
+    Unseek,
+)
+
+SEEK = Seek(0, ["tictactoe"])
+
+
+def opponent_moves_first(**changes: object) -> Snapshot:
+    """Return a match of the bot (here the second player) against Ann."""
+    whole = snapshot(you=1)
+    return replace(whole, players=(ANN, PlayerInfo("alphabeta", "alphabeta")), **changes)
+
+
+@asynccontextmanager
+async def bot_at(
+    server: FakeServer, games: int | None = 1, strategy: str = "alphabeta", places: int = 1
+) -> AsyncIterator[Bot]:
+    mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
+    dialogue = Dialogue("alphabeta", None, Machine(strategy, places=places))
+    connection = Connection(server.url, dialogue, mailbox, Patience(None, None), lambda token: None)
+    bot = Bot(connection, Mind(strategy, seed=1), Plan(SEEK, games, move_ms=200, places=places), lambda text: None)
+    async with asyncio.TaskGroup() as group:
+        playing = group.create_task(bot.play(mailbox))
+        yield bot
+        playing.cancel()
+
+
+async def seated(server: FakeServer, **changes: object) -> FakeLink:
+    """Let the bot in, hear it seek, and seat it as the second player."""
+    link = await server.accepts()
+    hello = await link.lets_in()
+    assert hello.bot is not None
+    seek = await link.hears(Seek)
+    await link.tells(ok(seek.id), opponent_moves_first(**changes))
+    return link
+
+
+async def test_a_bot_seeks_plays_and_leaves_when_its_games_are_played() -> None:
+    async with fake_server() as server, bot_at(server) as bot:
+        link = await seated(server)
+        await link.tells(played("tictactoe", [0]))
+        play = await link.hears(Play)
+        assert (play.ply, play.move) == (1, 4), "the middle is the only answer to a corner"
+        await link.tells(ok(play.id), played("tictactoe", [0, 4]), Ended("m1", 4, 0, winner=1, reason="resign"))
+        assert await link.is_closed() == 1000
+        assert bot.view.tally == Tally(won=1)
+
+
+async def test_a_bot_for_ever_seeks_again_and_takes_a_rematch_instead() -> None:
+    async with fake_server() as server, bot_at(server, games=None):
+        link = await seated(server)
+        await link.tells(Ended("m1", 2, 0, winner=0, reason="resign"))
+        seek = await link.hears(Seek)
+        await link.tells(ok(seek.id), Offered("m1", 3, 0, side=0, kind="rematch"))
+        await link.hears(Unseek)
+        offer = await link.hears(Offer)
+        assert (offer.match, offer.kind) == ("m1", "rematch")
+        await link.tells(Refused(offer.id, Code.OPPONENT_GONE, "gone"))
+        await link.hears(Seek)
+
+
+async def test_a_bot_accepts_a_draw_unless_it_sees_a_win() -> None:
+    async with fake_server() as server, bot_at(server):
+        link = await seated(server)
+        await link.tells(Offered("m1", 2, 0, side=0, kind="draw"))
+        assert (await link.hears(Offer)).kind == "draw"
+        await link.tells(Ended("m1", 3, 0, winner=None, reason="agreement"))
+    async with fake_server() as server, bot_at(server):
+        moves = [0, 4, 1, 2, 8]
+        link = await seated(server, **_after(moves))
+        assert (await link.hears(Play)).move == 6
+        await link.tells(Offered("m1", 7, 0, side=0, kind="draw"))
+        assert (await link.hears(Decline)).kind == "draw"
+
+
+def _after(moves: list[int]) -> dict[str, object]:
+    whole = snapshot(moves=moves)
+    return {"moves": moves, "position": whole.position, "seq": whole.seq, "last": moves[-1]}
+
+
+async def test_a_bot_lets_people_take_a_move_back_and_thinks_anew() -> None:
+    async with fake_server() as server, bot_at(server):
+        link = await seated(server)
+        await link.tells(played("tictactoe", [0]))
+        play = await link.hears(Play)
+        await link.tells(ok(play.id), played("tictactoe", [0, 4]), Offered("m1", 4, 0, side=0, kind="takeback"))
+        assert (await link.hears(Offer)).kind == "takeback"
+        empty = snapshot().position
+        await link.tells(Tookback("m1", 5, 0, side=0, ply=0, position=empty), played("tictactoe", [4], seq=6))
+        again = await link.hears(Play)
+        assert again.ply == 1
+        assert again.move in (0, 2, 6, 8)
+
+
+async def test_a_bot_with_its_hands_full_claims_the_match_whose_opponent_went_first() -> None:
+    async with fake_server() as server, bot_at(server):
+        link = await server.accepts()
+        await link.lets_in()
+        seek = await link.hears(Seek)
+        away = opponent_moves_first(present=(False, True))
+        await link.tells(away, Presence("m1", side=0, online=False))
+        await link.tells(Refused(seek.id, Code.TOO_MANY_MATCHES, "too many", retry_after_ms=1))
+        claim = await link.hears(Claim)
+        assert (claim.match, claim.kind) == ("m1", "win")
+
+
+async def test_a_bot_leaves_a_game_that_it_does_not_know() -> None:
+    async with fake_server() as server, bot_at(server):
+        link = await server.accepts()
+        await link.lets_in()
+        seek = await link.hears(Seek)
+        unknown = replace(snapshot(), game=replace(snapshot().game, name="a game of tomorrow"))
+        await link.tells(ok(seek.id), unknown)
+        assert (await link.hears(Abort)).match == "m1"
+
+
+async def test_a_seek_that_can_never_be_met_ends_the_bot() -> None:
+    async with fake_server() as server, bot_at(server) as bot:
+        link = await server.accepts()
+        await link.lets_in()
+        seek = await link.hears(Seek)
+        await link.tells(Refused(seek.id, Code.UNKNOWN_GAME, "unknown game"))
+        await link.is_closed()
+        assert bot.view.farewell is not None
+        assert bot.view.farewell.why is Parting.REJECTED
+
+
+async def test_a_mind_thinks_without_holding_the_loop() -> None:
+    mind = Mind("alphabeta", seed=1)
+    await mind.start()
+    beats = 0
+    async with asyncio.TaskGroup() as group:
+        thinking = group.create_task(mind.think(Question("connect4", [], 300)))
+        while not thinking.done():
+            await asyncio.sleep(0)
+            beats += 1
+    await mind.stop()
+    assert thinking.result().move is not None
+    assert beats > 50  # a search on the loop's own thread would leave two or three
+
+
+async def test_a_mind_thinks_from_the_start_that_the_match_had() -> None:
+    mind = Mind("alphabeta", games=["tictactoe"])
+    async with asyncio.timeout(PATIENCE_S):
+        thought = await mind.think(Question("tictactoe", [5], 1000, "XX./.../OO."))
+        wrong = await mind.think(Question("tictactoe", [], 1000, "XXX/OO./..."))
+    await mind.stop()
+    assert (thought.move, thought.is_winning) == (8, True)
+    assert wrong.move is None
+    assert "over" in wrong.objection
+
+
+async def test_a_mind_that_died_is_started_again() -> None:
+    mind = Mind("random", seed=1)
+    async with asyncio.timeout(PATIENCE_S):
+        await mind.start()
+        await mind.stop()
+        thought = await mind.think(Question("tictactoe", [0, 1, 2, 3], 10))
+    await mind.stop()
+    assert thought.move in (4, 5, 6, 7, 8)
+
+
+async def test_the_same_seed_makes_the_same_choices() -> None:
+    minds = [Mind("random", seed=7), Mind("random", seed=7)]
+    chosen = []
+    for mind in minds:
+        chosen.append([(await mind.think(Question("connect4", [], 10))).move for _ in range(10)])
+        await mind.stop()
+    assert chosen[0] == chosen[1]
+
+
+def test_an_unknown_strategy_is_a_configuration_error() -> None:
+    assert playable_games("random") == []
+    with pytest.raises(ConfigurationError, match="alphabeta"):
+        playable_games("deepblue")
+    with pytest.raises(ConfigurationError, match="1 to 8"):
+        playable_games("alphabeta", level=9)
+
+
+async def test_a_bot_waits_in_an_adjourned_match_until_its_opponent_is_back() -> None:
+    async with fake_server() as server, bot_at(server) as bot:
+        link = await seated(server, present=(False, True), adjourned=True, position=played("tictactoe", [0]).position)
+        await link.hears(Seek)
+        await link.tells(Offered("m1", 2, 0, side=0, kind="draw"))
+        answer = await link.hears(Offer)
+        assert bot._asked == {}, "a move would be refused while the other is away"
+        await link.tells(ok(answer.id), Presence("m1", 0, online=True))
+        play = await link.hears(Play)
+        assert play.match == "m1"
+
+
+async def test_an_opponent_who_plays_and_takes_back_without_end_does_not_fill_the_bots_memory() -> None:
+    async with fake_server() as server, bot_at(server) as bot:
+        link = await seated(server)
+        for round_ in range(100):
+            seq = 2 + 2 * round_
+            move = replace(played("tictactoe", [0]), seq=seq)
+            empty = snapshot(you=1).position
+            await link.tells(move, Tookback("m1", seq + 1, 0, side=0, ply=0, position=empty))
+        await link.tells(replace(played("tictactoe", [0]), seq=202))
+        play = await link.hears(Play)
+        assert play.ply == 1
+        assert len(bot._agenda) <= 1
+
+
+def challenge(number: int, by: PlayerInfo = BEN, game: str = "tictactoe") -> Challenged:
+    return Challenged(number, by, PlayerInfo("alphabeta", "alphabeta"), game, 30_000)
+
+
+async def test_a_bot_plays_as_many_as_it_has_places_and_seeks_while_one_is_free() -> None:
+    async with fake_server() as server, bot_at(server, games=None, places=2):
+        link = await seated(server)
+        again = await link.hears(Seek)
+        await link.tells(ok(again.id), challenge(7))
+        answer = await link.hears(Answer)
+        assert (answer.challenge, answer.accept) == (7, True)
+        await link.tells(ok(answer.id), challenge(8))
+        late = await link.hears(Answer)
+        assert (late.accept, late.reason) == (False, "later"), "the place is taken, although the match is not there yet"
+        await link.tells(ok(late.id), opponent_moves_first(match="m2"))
+        await link.tells(replace(played("tictactoe", [0]), match="m2"), played("tictactoe", [0]))
+        assert {(await link.hears(Play)).match for _ in range(2)} == {"m1", "m2"}
+        await link.tells(Ended("m1", 3, 0, winner=0, reason="resign"))
+        await link.hears(Seek)
+
+
+async def test_a_bot_says_why_a_challenge_is_not_for_it_and_forgets_one_that_is_over() -> None:
+    people_only = replace(SEEK, opponents="people")
+    assert Plan(people_only, None, 100).objection(challenge(1, by=PlayerInfo("Zed", "random"))) == "no_bots"
+    assert Plan(SEEK, None, 100).objection(challenge(1, game="qubic")) == "another_game"
+    assert Plan(Join(0, "BCDFGH"), None, 100).objection(challenge(1)) == "later"
+    assert Plan(Seek(0), None, 100).objection(challenge(1)) is None
+    async with fake_server() as server, bot_at(server, games=None):
+        link = await server.accepts()
+        await link.lets_in()
+        seek = await link.hears(Seek)
+        await link.tells(ok(seek.id), challenge(1))
+        await link.tells(ok((await link.hears(Answer)).id), ChallengeOver(1, "gone"), challenge(2))
+        assert (await link.hears(Answer)).accept
+
+
+async def test_a_bot_with_a_number_of_games_to_play_begins_no_more_than_those() -> None:
+    async with fake_server() as server, bot_at(server, games=2, places=4):
+        link = await seated(server)
+        seek = await link.hears(Seek)
+        await link.tells(ok(seek.id), opponent_moves_first(match="m2"), challenge(1))
+        assert (await link.hears(Answer)).reason == "later"
+
+
+async def test_the_match_with_the_least_time_left_is_thought_about_first() -> None:
+    agenda = Agenda()
+    for name in ("untimed", "slow", "fast", "slow"):
+        agenda.add(name)
+    left_ms = {"untimed": math.inf, "slow": 9_000.0, "fast": 500.0}
+    assert [await agenda.next(lambda name: left_ms[name]) for _ in range(3)] == ["fast", "slow", "untimed"]
+    assert len(agenda) == 0
+
+
+async def test_the_more_matches_wait_the_shorter_each_is_thought_about() -> None:
+    async with fake_server() as server, bot_at(server, games=None, places=4) as bot:
+        await seated(server)
+        match = opponent_moves_first()
+        assert bot._budget_ms(match) == 200
+        for name in ("a", "b", "c"):
+            bot._agenda._names[name] = None
+        assert bot._budget_ms(match) == 50
+        bot._agenda._names.clear()

@@ -1,0 +1,107 @@
+"""What a bot tells the person who hosts it."""
+
+import json
+
+import pytest
+from msgspec import structs
+
+from tests.client.samples import ANN, snapshot, welcome
+from ttt_net.client.bot.diary import Diary
+from ttt_net.client.changes.update import update
+from ttt_net.client.events import Answered, Back, Event, Lost, Retrying
+from ttt_net.client.lines.json_lines import line_of_link
+from ttt_net.client.view import View
+from ttt_net.errors import Code
+from ttt_net.messages import Ended, Notice, OutcomeInfo, PlayerInfo, Refused, Seek
+
+BOT = PlayerInfo("deep", "alphabeta")
+MINUTE_MS = 60_000
+LET_IN = welcome(you=BOT)
+HIS = snapshot(you=1, opponent=BOT)
+"""A match of Ann against somebody else; the bot plays second."""
+
+
+def written(*events: Event | tuple[int, Event], diary: Diary | None = None) -> list[str]:
+    """Return all that is said of the events; some have the time at which they happen."""
+    diary, view, lines, now_ms = diary or Diary(), View(address="example.org:8765"), [], 0
+    for each in events:
+        now_ms, event = each if isinstance(each, tuple) else (now_ms, each)
+        before, view = view, update(view, event, now_ms)
+        lines.append(diary.line_of(event, before, view, now_ms))
+    return [line for line in lines if line]
+
+
+def test_a_host_reads_who_plays_whom_and_how_it_went() -> None:
+    match = snapshot(you=1, opponent=BOT)
+    lines = written(LET_IN, match, Ended("m1", 2, 0, winner=0, reason="resign"), diary=Diary("A hint."))
+    assert lines == [
+        "Playing as deep [bot] on the test; Ctrl-C stops it. A hint.",
+        f"Tic-tac-toe: {BOT.name} [bot] (X) against Ann (O).",
+        "Against deep [bot]: You lost: you resigned. So far 0 won, 0 drawn, 1 lost.",
+    ]
+
+
+def test_of_several_matches_at_once_each_has_its_end() -> None:
+    matches = [snapshot(you=1, opponent=BOT), snapshot(you=0, opponent=ANN, match="m2")]
+    ends = [Ended("m2", 2, 0, winner=None, reason="abort"), Ended("m1", 2, 0, winner=1, reason="resign")]
+    assert written(LET_IN, *matches, *ends)[3:] == [
+        "Against Ann: The match was called off; it does not count. So far 0 won, 0 drawn, 0 lost.",
+        "Against deep [bot]: You won: deep resigned. So far 1 won, 0 drawn, 0 lost.",
+    ]
+
+
+def test_a_match_that_ended_while_the_link_was_gone_is_told_as_well() -> None:
+    over = structs.replace(snapshot(you=1, opponent=BOT), outcome=OutcomeInfo(1, "abandon"))
+    assert written(LET_IN, snapshot(you=1, opponent=BOT), over, over)[2:] == [
+        "Against deep [bot]: You won: deep left the match. So far 1 won, 0 drawn, 0 lost."
+    ]
+
+
+def test_a_server_that_is_gone_for_an_hour_is_told_now_and_then_and_not_each_time() -> None:
+    away = [(second * 1000, Retrying(second, 5000, "nothing listens there")) for second in range(5, 3600, 5)]
+    lines = written(LET_IN, Lost("the connection broke"), *away, (3_600_000, Back()), LET_IN)
+    assert lines == [
+        "Playing as deep [bot] on the test; Ctrl-C stops it.",
+        "The link is gone: the connection broke. Trying until it is back.",
+        *(f"Still no server after {minutes}: nothing listens there." for minutes in ("60 s", "2 min", "4 min")),
+        *(f"Still no server after {minutes} min: nothing listens there." for minutes in (8, 16, 32)),
+        "Connected again.",
+    ]
+
+
+def test_a_server_that_is_not_there_yet_is_waited_for_with_a_word() -> None:
+    lines = written(Retrying(1, 50, "nothing listens there"), Retrying(2, 100, "nothing listens there"), LET_IN)
+    assert lines == [
+        "No server at example.org:8765: nothing listens there. Trying until there is one.",
+        "Playing as deep [bot] on the test; Ctrl-C stops it.",
+    ]
+
+
+def test_what_keeps_a_bot_from_playing_is_said_once() -> None:
+    full = Answered(Seek(3), Refused(3, Code.TOO_MANY_MATCHES.value, "you play 20 matches already"))
+    assert written(LET_IN, full, full, full)[1:] == [
+        "No opponent can be sought now: you play 20 matches already. Asking again."
+    ]
+    assert written(LET_IN, Answered(Seek(3), Refused(3, Code.TOO_FAST.value, "slow down", 100)))[1:] == []
+    assert written(LET_IN, Notice("a\x1b[2Jnew version at ten"))[1:] == ["The server says: a[2Jnew version at ten"]
+
+
+def test_whoever_looks_on_is_told_of_both_sides_alike() -> None:
+    diary = Diary(is_for_onlookers=True)
+    lines = written(LET_IN, snapshot(opponent=BOT), Ended("m1", 2, 0, winner=0, reason="resign"), diary=diary)
+    assert lines == [f"Tic-tac-toe: {ANN.name} (X) against deep [bot] (O).", "Ann won: deep resigned."]
+
+
+@pytest.mark.parametrize(
+    ("event", "line"),
+    [
+        (Lost("the connection broke"), {"type": "lost", "reason": "the connection broke"}),
+        (Retrying(1, 50, "nothing listens there"), {"type": "retrying", "reason": "nothing listens there"}),
+        (Retrying(2, 50, "nothing listens there"), None),
+        (Back(), {"type": "back"}),
+        (LET_IN, None),
+    ],
+)
+def test_programs_are_told_of_the_link_as_well(event: Event, line: dict[str, str] | None) -> None:
+    told = line_of_link(event)
+    assert (json.loads(told) if told is not None else None) == line

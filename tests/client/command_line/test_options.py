@@ -1,0 +1,208 @@
+import json
+import re
+import shlex
+
+import pytest
+
+from tests.client.conftest import ROOT
+from ttt_net.client.command_line.options import parse, time_of
+from ttt_net.client.finding.address import DEFAULT_URL, read_address, url_of
+from ttt_net.client.lines.json_lines import line_of, summary_line
+from ttt_net.client.view import Tally
+from ttt_net.clock import TimeControl
+from ttt_net.errors import ConfigurationError
+
+
+@pytest.mark.parametrize(
+    ("text", "url"),
+    [
+        ("localhost", "ws://localhost:8765"),
+        ("localhost:9000", "ws://localhost:9000"),
+        ("192.168.1.5", "ws://192.168.1.5:8765"),
+        ("::1", "ws://[::1]:8765"),
+        ("[::1]", "ws://[::1]:8765"),
+        ("[::1]:9000", "ws://[::1]:9000"),
+        ("ws://host:1/play", "ws://host:1/play"),
+        ("wss://example.org", "wss://example.org"),
+    ],
+)
+def test_an_address_is_understood_in_all_its_forms(text: str, url: str) -> None:
+    assert url_of(text) == url
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "ws://",
+        "ws://x:0",
+        "ws://x:99999",
+        "x:y",
+        "ws://user:pw@x",
+        "a b",
+        "x\x1b[2J",
+        "ws://ä.example",
+        "192.168..20",
+        "host:",
+    ],
+)
+def test_what_is_no_address_is_refused_in_one_line(text: str) -> None:
+    with pytest.raises(ConfigurationError, match="is no address") as error:
+        url_of(text)
+    assert str(error.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("localhost", ("ws://localhost:8765", None)),
+        ("http://192.168.1.20:8765/", ("ws://192.168.1.20:8765", None)),
+        ("https://example.org", ("wss://example.org", None)),
+        ("http://192.168.1.20:8765/j/k7qmx2", ("ws://192.168.1.20:8765", "K7QMX2")),
+        ("https://example.org/m/k3V9pQ7x#K7QMX2", ("wss://example.org", None)),
+    ],
+)
+def test_the_web_address_of_a_server_is_one_of_its_addresses(text: str, address: tuple[str, str | None]) -> None:
+    assert read_address(text) == address
+
+
+@pytest.mark.parametrize("text", ["http://", "http://a b", "http://x/j/AEIOUY", "ftp://x"])
+def test_what_no_browser_opens_either_is_refused(text: str) -> None:
+    with pytest.raises(ConfigurationError, match=r"is no (address|invitation code)"):
+        read_address(text)
+
+
+def test_the_link_of_an_invitation_is_all_that_it_takes() -> None:
+    options = parse(["http://192.168.1.20:8765/j/K7QMX2"])
+    assert (options.url, options.join) == ("ws://192.168.1.20:8765", "K7QMX2")
+
+
+def test_a_server_is_known_by_host_and_port() -> None:
+    assert parse([]).server == "localhost:8765"
+    assert parse(["wss://Example.org/x"]).server == "example.org:443"
+    assert parse(["ws://example.org"]).server == "example.org:80"
+
+
+def test_how_to_come_back_is_what_was_typed() -> None:
+    assert parse([]).url == DEFAULT_URL
+    assert parse([]).command == "python client.py"
+    assert parse(["host:9000"]).command == "python client.py host:9000"
+    assert parse(["wss://host"]).command == "python client.py wss://host"
+
+
+def test_a_time_control_is_minutes_and_seconds() -> None:
+    assert time_of("3+2") == TimeControl(180_000, 2_000)
+    assert time_of("0.5+0") == TimeControl(30_000, 0)
+
+
+@pytest.mark.parametrize("text", ["3", "0+1", "181+0", "3+61", "-3+2", "3+2x", "a+b", "0.01+0"])
+def test_an_impossible_time_control_is_refused(text: str) -> None:
+    with pytest.raises(ConfigurationError, match="minutes\\+seconds"):
+        time_of(text)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--games", "3"],
+        ["--bot", "random", "--games", "0"],
+        ["--bot", "random", "--move-time", "0"],
+        ["--name", "\x1b\x07"],
+        ["--opponents", "cats"],
+        ["--no-such-option"],
+        ["a", "b"],
+        ["--bot"],
+    ],
+)
+def test_a_wrong_command_line_is_one_sentence(arguments: list[str]) -> None:
+    with pytest.raises(ConfigurationError) as error:
+        parse(arguments)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ("--loccal", "there is no option --loccal; did you mean --local; see client.py --help"),
+        ("--zzz", "there is no option --zzz; see client.py --help"),
+        ("a b", "b: there can be only one address; see client.py --help"),
+        ("--port five", "--port: 'five' is no whole number; see client.py --help"),
+        ("--leaderboard", "--leaderboard: expected one argument; see client.py --help"),
+        ("--port 9000", "--port is for a server of your own; add --host, or write host:port"),
+        ("--host --port 99999", "--port 99999: 0 to 65535"),
+        ("--level 3", "--level is for strategies; add --bot STRATEGY, or --local with --o STRATEGY"),
+        ("--local --level 3", "--level is for strategies; add --bot STRATEGY, or --local with --o STRATEGY"),
+        ("--local --x human --seed 1", "--seed is for strategies; add --bot STRATEGY, or --local with --o STRATEGY"),
+        ("--local --o tactics --places 2", "--places is for bots; add --bot STRATEGY"),
+        ("--games 2", "--games is for bots and matches at this keyboard; add --bot STRATEGY or --local"),
+        ("--join BCD234 --game qubic", "the invitation says what is played; leave out --game"),
+        ("http://h/j/BCD234 --bot random", "an invitation is for people; leave out --bot"),
+        ("--profile --game qubic", "--profile asks instead of playing; leave out --game"),
+        ("--local --insecure", "--insecure does not go with --local, which needs no server"),
+    ],
+)
+def test_what_is_wrong_is_said_with_what_to_do(arguments: str, sentence: str) -> None:
+    with pytest.raises(ConfigurationError) as error:
+        parse(arguments.split())
+    assert str(error.value) == sentence
+
+
+def test_the_help_that_most_people_need_fits_a_terminal_and_what_it_says_can_be_typed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit) as exit_code:
+        parse(["--help"])
+    assert exit_code.value.code == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 23
+    assert max(map(len, lines)) < 80
+    examples = [re.split(r"  +", line.strip().removeprefix("client.py"))[0] for line in lines if "client.py" in line]
+    for example in examples:
+        parse(shlex.split(example.replace("ADDRESS", "example.org").replace("CODE", "BCD234")))
+    assert len(examples) >= 8
+
+
+def test_every_option_is_in_the_long_help(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parse(["--help-all"])
+    told = capsys.readouterr().out
+    for option in ("--tls-fingerprint", "--leaderboard", "--screen-reader", "--reserve", "--start"):
+        assert option in told
+
+
+def test_a_frame_becomes_one_line_of_ascii_without_the_token() -> None:
+    line = line_of('{"type": "welcome",\n "token": "secret", "you": {"name": "\u009bé"}}')
+    assert line is not None
+    assert line.isascii()
+    assert line.isprintable()
+    assert json.loads(line) == {"type": "welcome", "token": "", "you": {"name": "\u009bé"}}
+
+
+@pytest.mark.parametrize("frame", ["", "{", "[]", '{"type": 5}', "{}", "[" * 100_000, '{"type":"x","a":' + "[" * 900])
+def test_what_is_no_message_is_no_line(frame: str) -> None:
+    assert line_of(frame) is None
+
+
+def test_the_summary_counts() -> None:
+    assert json.loads(summary_line(Tally(3, 2, 1))) == {"type": "summary", "games": 6, "won": 3, "drawn": 2, "lost": 1}
+
+
+def test_a_bot_that_stays_has_more_places_than_one_that_plays_a_number_of_games() -> None:
+    assert (parse(["--bot", "random"]).places, parse(["--bot", "random", "--games", "9"]).places) == (4, 1)
+    assert parse(["--bot", "random", "--places", "7", "--reserve", "2"]).reserve == 2
+    for wrong in (["--places", "0"], ["--places", "21"], ["--places", "3", "--reserve", "4"], ["--reserve", "-1"]):
+        with pytest.raises(ConfigurationError, match=wrong[-2]):
+            parse(["--bot", "random", *wrong])
+    with pytest.raises(ConfigurationError, match="for bots"):
+        parse(["--places", "3"])
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/client.md", "docs/hosting.md", "docs/bots.md"])
+def test_what_the_pages_say_can_be_typed(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    commands = re.findall(r"^python client\.py([^\[\n`]*)$|`python client\.py([^\[`]*)`", text, re.MULTILINE)
+    for one, other in commands:
+        words = shlex.split(one or other)
+        if "--help" not in words and not any(word.isupper() for word in words if word != "BCD234"):
+            parse(words)
+    assert commands or page != "README.md"

@@ -1,0 +1,289 @@
+"""Screens as plain text, kept in `goldens`; `UPDATE_GOLDENS=1 pytest` writes them anew, to be read before a commit."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from msgspec import structs
+from rich.console import Console
+from rich.style import Style
+from rich.text import Text
+
+from tests.client.samples import (
+    BEN,
+    BLITZ,
+    BOT,
+    CHALLENGED,
+    HISTORY,
+    LEADERS,
+    LIVE,
+    PLAYERS,
+    PROFILE,
+    SEEKS,
+    SUGGESTION,
+    layered,
+    played,
+    position_after,
+    snapshot,
+    swapping,
+    welcome,
+)
+from ttt_net.client.actions import Action, Begin, Do, Open, Point, Say, Type
+from ttt_net.client.changes.act import act
+from ttt_net.client.changes.update import update
+from ttt_net.client.drawing.draw import draw
+from ttt_net.client.drawing.glyphs import ASCII, BOXES, Glyphs, encodable, glyphs_for
+from ttt_net.client.drawing.looks import labels_of
+from ttt_net.client.drawing.targets import aim, target_at, without_targets
+from ttt_net.client.events import Event, Key, Lost, Retrying
+from ttt_net.client.pages import Entry, Kind, Page, Purpose
+from ttt_net.client.view import Overlay, View
+from ttt_net.games.catalogue import NAMES
+from ttt_net.messages import (
+    Chatted,
+    ClockInfo,
+    Invitation,
+    OfferInfo,
+    Play,
+    PlayerInfo,
+    ReplayTold,
+    Seek,
+    Snapshot,
+    Watch,
+)
+
+GOLDENS = Path(__file__).parent / "goldens"
+LARGE, ROOMY, COMPACT = (120, 40), (80, 24), (40, 12)
+DRAW = [4, 0, 8, 2, 1, 7, 3, 5, 6]
+FOUR = [38, 31, 37, 30, 36, 29, 35]
+
+
+def seen(*events: Event) -> View:
+    view = View(address="localhost:8765")
+    for event in (welcome(), *events):
+        view = update(view, event, 0)
+    return view
+
+
+def doing(view: View, *actions: Action) -> View:
+    for action in actions:
+        view, _ = act(view, action, Seek(0, ["tictactoe"]))
+    return view
+
+
+def with_blocks(blocks: str) -> Snapshot:
+    """Return a match of ultimate tic-tac-toe in which small boards are decided."""
+    match = snapshot("ultimate", [40, 30, 10, 31, 12, 38])
+    return structs.replace(match, position=structs.replace(match.position, blocks=blocks))
+
+
+CHATTED = Chatted("m1", "players", BEN, "Good luck, and mind the fourth column!")
+REPLAYED = ReplayTold("m1", 0, [position_after("connect4", FOUR[:ply]) for ply in range(8)], 7)
+HOSTING = replace(seen(), address="192.168.1.20:8765", is_hosting=True)
+SCREENS: dict[str, tuple[View, Glyphs]] = {
+    "connecting": (View(address="localhost:8765"), BOXES),
+    "waiting": (doing(seen(), Do.NEW), BOXES),
+    "hosting": (doing(HOSTING, Do.NEW), BOXES),
+    "lobby": (doing(seen(SEEKS, PLAYERS, LIVE, CHALLENGED), Do.NEW), BOXES),
+    "lobby-ascii": (seen(SEEKS, PLAYERS, LIVE), ASCII),
+    "lobby-own-match": (doing(seen(snapshot("connect4", [38]), PLAYERS), Do.BACK), BOXES),
+    "lobby-help": (doing(seen(PLAYERS), Do.HELP), BOXES),
+    "games": (doing(seen(), Open(Page(Kind.GAMES)), Do.DOWN, Do.TIME), BOXES),
+    "challenge": (doing(seen(), Open(Page(Kind.GAMES, about="Ben", purpose=Purpose.CHALLENGE))), BOXES),
+    "invitation": (seen(Invitation("K7QMX2", "connect4", 600_000, BLITZ)), BOXES),
+    "code": (doing(seen(PLAYERS), Begin(Entry.CODE), Type("K7Q")), BOXES),
+    "suggestion": (update(doing(seen(PLAYERS), Do.NEW), SUGGESTION, 0), BOXES),
+    "profile": (update(doing(seen(), Open(Page(Kind.PROFILE, about="Ben"))), PROFILE, 0), BOXES),
+    "history": (update(doing(seen(), Open(Page(Kind.HISTORY))), HISTORY, 0), BOXES),
+    "leaders": (update(doing(seen(), Open(Page(Kind.LEADERS, about="connect4", time=2))), LEADERS, 0), BOXES),
+    "replay": (doing(update(doing(seen(snapshot("connect4", FOUR)), Do.REPLAY), REPLAYED, 0), Do.LAST, Do.LEFT), BOXES),
+    "chat": (doing(update(seen(snapshot("connect4", [38, 31], opponent=BEN)), CHATTED, 0), Begin(Entry.CHAT)), BOXES),
+    "moves-and-chat": (
+        doing(update(seen(snapshot("connect4", [38, 31], opponent=BEN)), CHATTED, 0), Do.ASIDE),
+        BOXES,
+    ),
+    "watching": (
+        update(doing(seen(), Say(Watch(0, match="m1"))), snapshot("connect4", [38, 31], you=None, opponent=BEN), 0),
+        BOXES,
+    ),
+    "tictactoe-start": (seen(snapshot()), BOXES),
+    "tictactoe-pending": (replace(seen(snapshot(moves=[4, 0])), pending=Play(1, "m1", 2, 8), notice=""), BOXES),
+    "tictactoe-won": (seen(snapshot(moves=[4, 0, 2, 1]), snapshot(moves=[4, 0, 2, 1, 6])), BOXES),
+    "tictactoe-drawn": (seen(snapshot(moves=DRAW)), BOXES),
+    "tictactoe-ascii": (seen(snapshot(), played("tictactoe", [4]), played("tictactoe", [4, 0])), ASCII),
+    "tictactoe-leaving": (doing(seen(snapshot()), Do.LEAVE), BOXES),
+    "tictactoe-help": (doing(seen(snapshot()), Do.HELP), BOXES),
+    "tictactoe-typing": (doing(seen(snapshot()), Type("b"), Type("2")), BOXES),
+    "tictactoe-lost-link": (seen(snapshot(), Lost("the connection broke"), Retrying(4, 500)), BOXES),
+    "tictactoe-offer": (seen(snapshot(opponent=BEN, offers=[OfferInfo(1, "draw")])), BOXES),
+    "connect4-start": (seen(snapshot("connect4")), BOXES),
+    "connect4-won": (seen(snapshot("connect4", FOUR[:-1]), snapshot("connect4", FOUR)), BOXES),
+    "connect4-clock": (seen(snapshot("connect4", [38], you=1, clock=ClockInfo((175_000, 9_870), 1))), BOXES),
+    "gomoku": (seen(snapshot("mnk:15x15,5", [112, 113])), BOXES),
+    "cube": (seen(layered()), BOXES),
+    "cube-of-four": (seen(layered(4)), BOXES),
+    "cube-of-four-ascii": (seen(layered(4)), ASCII),
+    "ultimate": (seen(snapshot("ultimate", [40, 30])), BOXES),
+    "ultimate-won-boards": (seen(with_blocks("X=O......")), BOXES),
+    "score-four": (seen(snapshot("scorefour", [0, 16])), BOXES),
+    "large-gomoku": (seen(snapshot("mnk:19x19,5", [180, 181, 160])), BOXES),
+    "wild": (doing(seen(snapshot("wild")), Do.PLACE), BOXES),
+    "choice": (doing(seen(swapping()), Do.PLACE), BOXES),
+}
+SCREENS |= {f"start-of-{name}": (seen(snapshot(name, opponent=BEN)), BOXES) for name in NAMES}
+
+
+@pytest.mark.parametrize("size", [LARGE, ROOMY, COMPACT], ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("name", SCREENS)
+def test_a_screen_is_as_it_was_looked_at_and_found_good(name: str, size: tuple[int, int]) -> None:
+    view, glyphs = SCREENS[name]
+    page = draw(view, size, 0, glyphs).plain + "\n"
+    golden = GOLDENS / f"{name}-{size[0]}x{size[1]}.txt"
+    if os.environ.get("UPDATE_GOLDENS"):
+        golden.write_text(page, encoding="utf-8")
+    assert page == golden.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", SCREENS)
+def test_at_every_size_the_screen_has_as_many_lines_and_none_is_too_wide(name: str) -> None:
+    view, glyphs = SCREENS[name]
+    for width in (1, 10, 23, 24, 30, 39, 40, 60, 79, 80, 133, 200):
+        for height in (1, 5, 7, 8, 10, 12, 15, 16, 20, 24, 40, 60):
+            lines = draw(view, (width, height), 0, glyphs).split("\n", allow_blank=True)
+            assert len(lines) == height
+            assert max(line.cell_len for line in lines) <= width
+
+
+@pytest.mark.parametrize("name", [name for name in SCREENS if name.endswith("ascii")])
+def test_the_ascii_set_draws_nothing_else(name: str) -> None:
+    view, glyphs = SCREENS[name]
+    view = replace(view, matches={key: _in_ascii(view) for key in view.matches})
+    for size in (ROOMY, COMPACT, (200, 60)):
+        assert draw(view, size, 0, glyphs).plain.isascii()
+
+
+def _in_ascii(view: View):  # type: ignore[no-untyped-def]  # noqa: ANN202
+    assert view.match is not None
+    return structs.replace(view.match, game=structs.replace(view.match.game, rule="a rule"))
+
+
+@pytest.mark.parametrize(
+    ("encoding", "is_ascii", "glyphs"),
+    [
+        ("utf-8", False, BOXES),
+        ("utf-8", True, ASCII),
+        ("ascii", False, ASCII),
+        ("latin-1", False, ASCII),
+        ("cp437", False, ASCII),
+        ("no such encoding", False, ASCII),
+        (None, False, ASCII),
+    ],
+)
+def test_the_encoding_decides_what_is_drawn_with(encoding: str | None, is_ascii: bool, glyphs: Glyphs) -> None:
+    assert glyphs_for(encoding, is_ascii=is_ascii) is glyphs
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding", "shown"),
+    [
+        ("Misère 3×3 名", "utf-8", "Misère 3×3 名"),
+        ("Misère 3×3 名", "ascii", "Misere 3x3 ?"),
+        ("Misère 3×3 名", "latin-1", "Misère 3×3 ?"),
+        ("Misère", None, "Misere"),
+        ("Misère", "no such encoding", "??????"),
+    ],
+)
+def test_what_an_encoding_has_not_becomes_the_nearest_that_it_has(text: str, encoding: str | None, shown: str) -> None:
+    assert encodable(text, encoding) == shown
+
+
+def test_nonsense_about_small_boards_is_left_out() -> None:
+    plain = draw(seen(with_blocks("")), ROOMY, 0, BOXES).plain
+    for blocks in ("X", "X" * 10, "\x1b" * 9, "." * 9):
+        assert draw(seen(with_blocks(blocks)), ROOMY, 0, BOXES).plain == plain
+
+
+@pytest.mark.parametrize("size", [ROOMY, COMPACT])
+def test_the_same_board_reads_the_same_without_colour(size: tuple[int, int]) -> None:
+    plain = draw(seen(snapshot(moves=[4, 0])), size, 0, BOXES).plain
+    assert plain != draw(seen(snapshot(moves=[0, 4])), size, 0, BOXES).plain, "who is where"
+    before = snapshot(moves=[4, 0, 8])
+    other = structs.replace(before, last=4)
+    assert draw(seen(before), size, 0, BOXES).plain != draw(seen(other), size, 0, BOXES).plain, "which was last"
+
+
+def test_peers_cannot_reach_the_terminal_through_any_text() -> None:
+    evil = "\x1b[2J\x9b31m\x07[bold]\u202e\u200b[/oops]\r\n" * 3
+    match = snapshot(opponent=PlayerInfo(evil, evil))
+    game = structs.replace(match.game, title=evil, rule=evil, move_names=[evil] * 9)
+    position = structs.replace(match.position, board="\x1b\x9b\u202eXO....", marks=(evil, evil))
+    match = structs.replace(match, game=game, position=position)
+    view = replace(seen(match), server=evil, trouble=evil, notice=evil)
+    for overlay in Overlay:
+        page = draw(replace(view, overlay=overlay, choices=(0, 1)), ROOMY, 0, BOXES)
+        assert "[bold]" in page.plain or overlay is Overlay.HELP, "markup is text like any other"
+        lines = page.plain.split("\n")
+        assert len(lines) == 24
+        assert all(line.isprintable() for line in lines)
+
+
+@pytest.mark.parametrize("size", [(200, 60), LARGE, ROOMY, COMPACT], ids=str)
+@pytest.mark.parametrize("name", ["tictactoe-start", "connect4-start", "cube"])
+def test_every_cell_and_key_can_be_clicked_where_it_is_seen(name: str, size: tuple[int, int]) -> None:
+    view, glyphs = SCREENS[name]
+    page = draw(view, size, 0, glyphs)
+    lines = page.plain.split("\n")
+    aimed = [span.style.meta["target"] for span in page.spans if isinstance(span.style, Style)]
+    assert view.match is not None
+    cells = {target.cell for target in aimed if isinstance(target, Point)}
+    assert cells == set(range(len(view.match.position.board)))
+    assert Key("?") in aimed
+    row = next(y for y, line in enumerate(lines) if line.endswith("? keys"))
+    assert target_at(page, lines[row].index("? keys"), row) == Key("?")
+    assert target_at(page, 0, 500) is None
+    assert without_targets(page).plain == page.plain
+
+
+@pytest.mark.parametrize("cursor", [0, 14, 112, 210, 224])
+def test_of_a_board_that_does_not_fit_the_part_around_the_cursor_is_shown(cursor: int) -> None:
+    page = draw(replace(seen(snapshot("mnk:15x15,5", [112, 113])), cursor=cursor), (24, 9), 0, BOXES)
+    aimed = [span.style.meta["target"] for span in page.spans if isinstance(span.style, Style)]
+    assert Point(cursor) in aimed
+    assert "[" in page.plain
+    assert "Part of 15x15" in page.plain
+
+
+def test_a_click_on_a_wide_letter_counts_its_cells() -> None:
+    line = Text("名x")
+    aim(line, Key("x"), 1)
+    assert [target_at(line, x, 0) for x in range(4)] == [None, None, Key("x"), None]
+
+
+def test_labels_are_what_the_names_of_the_moves_agree_on() -> None:
+    assert labels_of(snapshot().game).columns == ("a", "b", "c")
+    assert labels_of(snapshot().game).rows == ("3", "2", "1")
+    assert labels_of(snapshot("connect4").game).columns == tuple("1234567")
+    assert labels_of(snapshot("connect4").game).rows == ()
+    assert labels_of(layered().game).layers == ("1", "2", "3")
+    unnamed = structs.replace(snapshot().game, move_names=[f"m{n}!" for n in range(9)])
+    assert (labels_of(unnamed).columns, labels_of(unnamed).rows) == ((), ())
+
+
+def test_a_clock_ticks_down_to_tenths() -> None:
+    view = seen(snapshot(opponent=BOT, clock=ClockInfo((61_000, 3_600_000), 0)))
+    assert "1:01" in draw(view, ROOMY, 999, BOXES).plain.replace("1:00", "1:01")
+    assert "0:00.9" in draw(view, ROOMY, 60_100, BOXES).plain
+    assert "1:00:00" in draw(view, ROOMY, 0, BOXES).plain
+
+
+@pytest.mark.parametrize("size", [ROOMY, COMPACT])
+def test_marks_are_bright_and_the_walls_around_them_dim(size: tuple[int, int]) -> None:
+    view = seen(snapshot("connect4", FOUR[:3]))
+    console = Console(width=size[0], color_system="truecolor", force_terminal=True)
+    styles = {segment.text.strip(): segment.style for segment in console.render(draw(view, size, 0, BOXES))}
+    for mark in "XO":
+        style = styles[mark]
+        assert style is not None
+        assert style.bold
+        assert not style.dim

@@ -1,0 +1,285 @@
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from msgspec.structs import replace
+
+from tests.client.fake_server import PATIENCE_S, FakeServer, fake_server
+from tests.client.samples import BEN, CHALLENGED, ok, played, snapshot, swapping
+from ttt_net.client.drawing.glyphs import ASCII
+from ttt_net.client.events import MAILBOX_LETTERS, Line, Mail, Stop
+from ttt_net.client.lines.plain import Plain
+from ttt_net.client.lines.telling import Boards
+from ttt_net.client.link.connection import Connection, Patience
+from ttt_net.client.link.dialogue import Dialogue
+from ttt_net.client.table import Table
+from ttt_net.errors import Code
+from ttt_net.messages import (
+    Answer,
+    AwayInfo,
+    ChallengeOver,
+    Chat,
+    Chatted,
+    Claim,
+    Decline,
+    Declined,
+    Ended,
+    Mute,
+    Offer,
+    Offered,
+    Play,
+    PlayerInfo,
+    Presence,
+    Refused,
+    Resign,
+    Resume,
+    Seek,
+)
+
+
+class Paper:
+    """What a plain client has written, line by line, and its mailbox to type into."""
+
+    def __init__(self) -> None:
+        self.lines: asyncio.Queue[str] = asyncio.Queue()
+        self.written: list[str] = []
+        self.mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
+
+    def write(self, text: str) -> None:
+        for line in text.split("\n"):
+            self.written.append(line)
+            self.lines.put_nowait(line)
+
+    def type(self, *lines: str | None) -> None:
+        for line in lines:
+            self.mailbox.put_nowait(Line(line))
+
+    async def shows(self, line: str) -> None:
+        """Wait until the line has been written."""
+        async with asyncio.timeout(PATIENCE_S):
+            while await self.lines.get() != line:
+                pass
+
+
+@asynccontextmanager
+async def plain_at(server: FakeServer, *, is_typed: bool = False) -> AsyncIterator[tuple[Paper, "asyncio.Task[None]"]]:
+    paper = Paper()
+    dialogue = Dialogue("Ann", None)
+    connection = Connection(server.url, dialogue, paper.mailbox, Patience(None, None), lambda token: None)
+    table = Table(connection, Seek(0, ["tictactoe"]), "localhost:8765")
+    async with asyncio.TaskGroup() as group:
+        playing = group.create_task(Plain(table, Boards(ASCII), paper.write, is_typed=is_typed).play(paper.mailbox))
+        yield paper, playing
+        playing.cancel()
+
+
+async def test_a_match_is_told_line_by_line_and_moves_wait_for_their_turn() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, playing):
+        paper.type("5", "a3", None)
+        link = await server.accepts()
+        await link.lets_in()
+        await paper.shows("Waiting for an opponent (tictactoe) ...")
+        seek = await link.hears(Seek)
+        await link.tells(ok(seek.id), snapshot(opponent=BEN))
+        play = await link.hears(Play)
+        assert play.move == 4
+        await link.tells(ok(play.id), played("tictactoe", [4]))
+        await paper.shows("You played b2.")
+        await paper.shows("Ben is to move ...")
+        await link.tells(played("tictactoe", [4, 1]))
+        await paper.shows("Ben played b3.")
+        play = await link.hears(Play)
+        assert (play.ply, play.move) == (2, 0)
+        await link.tells(played("tictactoe", [4, 1, 0]), Ended("m1", 5, 0, winner=0, reason="resign"))
+        await paper.shows("You won: Ben resigned.")
+        async with asyncio.timeout(PATIENCE_S):
+            await playing
+    assert not any("\x1b" in line for line in paper.written)
+
+
+async def test_commands_are_understood_at_any_time_and_nonsense_is_answered() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, playing):
+        link = await server.accepts()
+        await link.lets_in()
+        seek = await link.hears(Seek)
+        await link.tells(ok(seek.id), snapshot(opponent=BEN))
+        await paper.shows("Your turn: place X.")
+        paper.type("help")
+        await paper.shows(Boards.help)
+        paper.type("board")
+        await paper.shows("  +---+---+---+")
+        paper.type("frobnicate", "FROBNICATE")
+        for _ in range(2):
+            await paper.shows("frobnicate is no move here; possible: a3, b3, c3, a2, b2, c2, a1, b1, c1")
+        paper.type("draw")
+        assert (await link.hears(Offer)).kind == "draw"
+        await link.tells(Offered("m1", 2, 0, side=1, kind="draw"))
+        await paper.shows("Ben offers a draw: draw yes, decline no.")
+        paper.type("resign")
+        assert (await link.hears(Resign)).match == "m1"
+        await link.tells(Ended("m1", 3, 0, winner=1, reason="resign"))
+        await paper.shows("You lost: you resigned.")
+        paper.type("rematch")
+        assert (await link.hears(Offer)).kind == "rematch"
+        paper.mailbox.put_nowait(Stop())
+        async with asyncio.timeout(PATIENCE_S):
+            await playing
+
+
+async def test_a_challenge_is_answered_with_a_word() -> None:
+    for word, is_accepted in (("accept", True), ("Decline", False)):
+        async with fake_server() as server, plain_at(server) as (paper, _):
+            link = await server.accepts()
+            await link.lets_in()
+            await link.hears(Seek)
+            paper.type("accept")
+            await paper.shows("Nothing waits for your answer.")
+            await link.tells(CHALLENGED, replace(CHALLENGED, challenge=6, by=PlayerInfo("Cleo")))
+            await paper.shows("Ben challenges you: Connect Four, 3+2.")
+            await paper.shows("Type accept to play Ben, or decline.")
+            paper.type(word)
+            answer = await link.hears(Answer)
+            assert (answer.challenge, answer.accept) == (5, is_accepted)
+            await link.tells(ok(answer.id), ChallengeOver(5, "gone"))
+            await paper.shows("Type accept to play Cleo, or decline.")
+
+
+async def test_one_word_accepts_whatever_stands_on_offer_and_one_declines_it() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in()
+        seek = await link.hears(Seek)
+        await link.tells(ok(seek.id), snapshot(moves=[4, 0], opponent=BEN), CHALLENGED)
+        await link.tells(Offered("m1", 4, 0, side=1, kind="takeback"))
+        await paper.shows("Ben offers a takeback: takeback yes, decline no.")
+        paper.type("accept")
+        assert (await link.hears(Offer)).kind == "takeback"
+        paper.type("decline")
+        assert (await link.hears(Decline)).kind == "takeback"
+        await link.tells(Declined("m1", 5, 0, side=0, kind="takeback"), Chatted("m1", "players", BEN, "All right"))
+        await paper.shows("Ben: All right")
+        paper.type("accept")
+        assert (await link.hears(Answer)).accept
+
+
+async def test_words_of_ones_own_are_said_whole_and_the_opponent_is_muted() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in()
+        seek = await link.hears(Seek)
+        paper.type("say hello")
+        await paper.shows("Type say and your words, while there is a match.")
+        await link.tells(ok(seek.id), snapshot(moves=[4, 0], opponent=BEN))
+        await paper.shows("Your turn: place X.")
+        paper.type("say Hello, Ben! b2 was a slip of mine, it was meant to be a1")
+        said = await link.hears(Chat)
+        assert said.text == "Hello, Ben! b2 was a slip of mine, it was meant to be a1"
+        await link.tells(Chatted("m1", "players", BEN, "Never mind"))
+        await paper.shows("Ben: Never mind")
+        paper.type("mute")
+        assert (await link.hears(Mute)).name == "Ben"
+
+
+async def test_a_move_typed_too_early_holds_nothing_up_where_a_person_types() -> None:
+    async with fake_server() as server, plain_at(server, is_typed=True) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in()
+        seek = await link.hears(Seek)
+        await link.tells(ok(seek.id), snapshot(moves=[4], opponent=BEN))
+        await paper.shows("Ben is to move ...")
+        paper.type("c1", "say take your time")
+        await paper.shows("It is not your turn; c1 waits for it.")
+        assert (await link.hears(Chat)).text == "take your time"
+        await link.tells(played("tictactoe", [4, 0]))
+        assert (await link.hears(Play)).move == 8
+
+
+@pytest.mark.parametrize("word", ["quit", "q", "Exit", "leave", "bye"])
+async def test_whoever_wants_to_leave_finds_the_word(word: str) -> None:
+    async with fake_server() as server, plain_at(server) as (paper, playing):
+        link = await server.accepts()
+        await link.lets_in()
+        await link.hears(Seek)
+        paper.type(word)
+        async with asyncio.timeout(PATIENCE_S):
+            await playing
+
+
+async def test_anything_but_leaving_stays() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in()
+        seek = await link.hears(Seek)
+        await link.tells(ok(seek.id), snapshot(moves=[4, 0], opponent=BEN))
+        await paper.shows("Your turn: place X.")
+        paper.type("quit", "no", "quit", "help", "c1")
+        assert (await link.hears(Play)).move == 8
+        assert not [line for line in paper.written if "no move" in line]
+
+
+async def test_leaving_a_live_match_asks_once() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, playing):
+        link = await server.accepts()
+        await link.lets_in()
+        seek = await link.hears(Seek)
+        await link.tells(ok(seek.id), snapshot(moves=[4, 0], opponent=BEN))
+        await paper.shows("Your turn: place X.")
+        paper.type("quit")
+        await paper.shows("This ends the match. Type quit again to leave, anything else to stay.")
+        paper.type("quit")
+        await link.hears(Resign)
+        await link.tells(Ended("m1", 4, 0, winner=1, reason="resign"))
+        async with asyncio.timeout(PATIENCE_S):
+            await playing
+
+
+async def test_an_unfinished_match_goes_on_and_no_other_is_sought_unless_it_is_gone() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in("m1")
+        resume = await link.hears(Resume)
+        await link.tells(ok(resume.id), snapshot(moves=[4, 0], opponent=BEN))
+        await paper.shows("Your unfinished match goes on.")
+        paper.type("c1")
+        assert (await link.hears(Play)).move == 8
+    async with fake_server() as server, plain_at(server) as (_, _playing):
+        link = await server.accepts()
+        await link.lets_in("m1")
+        resume = await link.hears(Resume)
+        await link.tells(Refused(resume.id, Code.UNKNOWN_MATCH, "it ended long ago"))
+        await link.hears(Seek)
+
+
+async def test_an_absent_opponent_can_be_claimed_against() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in("m1")
+        await link.tells(snapshot(moves=[4, 0], opponent=BEN))
+        away = AwayInfo(side=1, on_purpose=False, claim_in_ms=9_500)
+        await link.tells(Presence("m1", side=1, online=False, away=away))
+        await paper.shows("Ben is away; claim claims in 10 s.")
+        paper.type("adjourn")
+        await link.hears(Resume)
+        assert (await link.hears(Claim)).kind == "adjourn"
+
+
+async def test_a_move_with_a_name_of_its_own_is_typed_like_any_other() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in()
+        seek = await link.hears(Seek)
+        await link.tells(ok(seek.id), swapping())
+        paper.type("swap")
+        assert (await link.hears(Play)).move == 4
+
+
+async def test_no_byte_of_a_peer_reaches_the_paper_raw() -> None:
+    evil = PlayerInfo("\x1b[2J\x9bEve\u202e", "\x07")
+    async with fake_server() as server, plain_at(server) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in()
+        seek = await link.hears(Seek)
+        await link.tells(ok(seek.id), snapshot(opponent=evil))
+        await paper.shows("Your turn: place X.")
+        assert all(line.isprintable() for line in paper.written)

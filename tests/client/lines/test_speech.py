@@ -1,0 +1,141 @@
+"""A match for the ear: what is said of a view, and what is answered; then a whole match in a terminal."""
+
+import re
+import sys
+
+import pexpect
+import pytest
+
+from tests.client.conftest import CLIENT, PATIENCE_S, RealServer, Start, heard_until
+from tests.client.samples import BEN, snapshot
+from ttt_net.client.changes.update import update
+from ttt_net.client.lines.speech import Speech
+from ttt_net.client.view import View
+from ttt_net.messages import ClockInfo, PlayerInfo, Welcome
+
+QUESTIONS = {
+    "board": "Row 3",
+    "row 2": "Row 2",
+    "lines": "[Ll]ine|but for",
+    "clock": "There is no clock",
+    "repeat": "Your turn",
+    "help": "To act",
+}
+"""What may be asked in a match, and what the answer says."""
+
+
+def seen(game: str = "tictactoe", moves: list[int] | None = None, clock: ClockInfo | None = None) -> View:
+    view = update(View(address="here"), Welcome(1, "test", PlayerInfo("Ann"), []), 0)
+    return update(view, snapshot(game, moves or [], opponent=BEN, clock=clock), 0)
+
+
+def asked(question: str, view: View) -> str:
+    answer = Speech().answer(question, view, 0)
+    assert answer is not None
+    return answer
+
+
+def test_a_match_is_told_in_short_sentences_without_a_board() -> None:
+    parts = Speech().parts(seen(), is_shared=False)
+    assert {part: text for part, text in parts.items() if text} == {
+        "players": "Tic-tac-toe against Ben; you play X.",
+        "status": "Your turn, move 1.",
+        "next": "Type a move or a question; help tells which there are.",
+    }
+    over = Speech().parts(seen(moves=[4, 1, 0, 2, 8]), is_shared=False)
+    assert over["next"] == "Type rematch or quit; help tells the rest."
+    shared = Speech().parts(seen(moves=[4]), is_shared=True)
+    assert (shared["players"], shared["status"]) == ("Tic-tac-toe: Ann plays X, Ben plays O.", "Ben is to move.")
+
+
+def test_the_board_is_told_row_by_row_from_the_top_or_one_row_alone() -> None:
+    view = seen(moves=[4, 0])
+    assert asked("board", view) == "Row 3: O, empty, empty.\nRow 2: empty, X, empty.\nRow 1 is empty."
+    assert asked("row 2", view) == "Row 2: empty, X, empty."
+    assert asked("row 4", view) == "There is no row 4; rows are 1, at the bottom, to 3."
+
+
+def test_a_wide_board_is_told_by_its_marks_and_a_cube_by_its_layers() -> None:
+    assert asked("board", seen("gomoku")) == "The board is empty."
+    assert asked("board", seen("gomoku", [112, 113])) == "Row 8: X at h, O at i."
+    assert asked("row 2", seen("tictactoe3d", [13])) == "\n".join(
+        ["Layer 1, row 2 is empty.", "Layer 2, row 2: empty, X, empty.", "Layer 3, row 2 is empty."]
+    )
+    assert "Row 1: empty, empty, empty, X, empty, empty, empty." in asked("board", seen("connect4", [38]))
+
+
+def test_lines_that_lack_one_mark_are_told() -> None:
+    assert asked("lines", seen()) == "No line lacks only one mark."
+    assert asked("lines", seen(moves=[4, 1, 0])) == "X has a3 to c1 but for c1."
+    assert asked("lines", seen(moves=[4, 1, 0, 2, 8])) == "The line is a3, b2, c1."
+    assert asked("lines", seen("ultimate")) == "Lines are not told in this game; say board."
+
+
+def test_the_clock_and_the_moves_are_told() -> None:
+    assert asked("clock", seen()) == "There is no clock."
+    view = seen(clock=ClockInfo((178_400, 60_000), 0))
+    assert asked("clock", view) == "You have 2 minutes 58 seconds; Ben has 1 minute 0 seconds."
+    assert asked("moves", seen(moves=[4, 0])) == "Possible: b3, c3, a2, c2, a1, b1, c1."
+
+
+@pytest.mark.parametrize("question", ["board", "row 1", "lines", "clock", "moves"])
+def test_before_the_match_there_is_nothing_to_tell(question: str) -> None:
+    assert asked(question, View()) == "There is no match yet."
+
+
+def test_what_is_no_question_is_left_to_others() -> None:
+    assert Speech().answer("b2", seen(), 0) is None
+    assert Speech().answer("row x", seen(), 0) is None
+
+
+def test_a_whole_match_in_a_terminal_takes_not_one_escape_byte(
+    real_server: RealServer, start: Start, environment: dict[str, str]
+) -> None:
+    friend = start(real_server.address, "--json", "--name", "Ben")
+    heard_until(friend, "welcome")
+    client = pexpect.spawn(
+        CLIENT[0],
+        [*CLIENT[1:], real_server.address, "--screen-reader"],
+        env={**environment, "TTT_NET_HOME": environment["TTT_NET_HOME"] + "-Ann"},
+        timeout=PATIENCE_S,
+        encoding="utf-8",
+    )
+    client.logfile_read = log = _Log()
+    client.expect("Your name: ")
+    client.sendline("Ann")
+    client.expect("Tic-tac-toe against Ben; you play ([XO])")
+    assert friend.stdin is not None
+    is_first = client.match[1] == "X"
+    mine, theirs = (["b2", "a3", "c1"], ["b3", "c3"]) if is_first else (["b3", "c3"], ["b2", "a3", "c1"])
+    for ply in range(5):
+        if (ply % 2 == 0) == is_first:
+            client.expect(f"Your turn, move {ply + 1}.")
+            for question, answer in QUESTIONS.items():
+                client.sendline(question)
+                client.expect(answer)
+            client.sendline(mine[ply // 2])
+            client.expect(f"You played {mine[ply // 2]}.")
+        else:
+            friend.stdin.write(f"{theirs[ply // 2]}\n")
+            friend.stdin.flush()
+            client.expect(f"Ben played {theirs[ply // 2]}.")
+    client.expect("You won|You lost")
+    client.sendline("quit")
+    client.expect(pexpect.EOF)
+    client.close()
+    assert client.exitstatus == 0
+    assert "\x1b" not in log.text
+    assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f]", log.text)
+
+
+class _Log:
+    """Keeps all that a terminal was sent."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def write(self, text: str) -> None:
+        self.text += text
+
+    def flush(self) -> None:
+        sys.stdout.flush()

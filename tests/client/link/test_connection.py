@@ -1,0 +1,286 @@
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TypeVar
+
+import pytest
+
+from tests.client.fake_server import PATIENCE_S, FakeServer, fake_server
+from tests.client.samples import ok, played, snapshot, welcome
+from ttt_net.client.events import (
+    MAILBOX_LETTERS,
+    Answered,
+    Back,
+    Farewell,
+    Garbled,
+    Lost,
+    Mail,
+    Parting,
+    Retrying,
+)
+from ttt_net.client.link.connection import DELAYS_MS, LIVE_DELAY_MS, Chance, Connection, Patience, delay_ms
+from ttt_net.client.link.dialogue import Dialogue
+from ttt_net.client.link.trust import Trust
+from ttt_net.errors import Closing, Code
+from ttt_net.messages import Hello, Ok, Ping, Play, Refused, Resume, Seek, Snapshot, Welcome
+
+T = TypeVar("T")
+
+
+class Client:
+    """A connection that runs, and what it tells."""
+
+    def __init__(self, url: str, patience: Patience, token: str | None = None, trust: Trust | None = None) -> None:
+        self.mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
+        self.tokens: list[str] = []
+        self.frames: list[str] = []
+        self.connection = Connection(
+            url,
+            Dialogue("Ann", token),
+            self.mailbox,
+            patience,
+            self.tokens.append,
+            self.frames.append,
+            Chance(jitter=lambda: 1.0),
+            trust,
+        )
+
+    async def hears(self, kind: type[T]) -> T:
+        """Return the next event, which is of that kind."""
+        async with asyncio.timeout(PATIENCE_S):
+            event = await self.mailbox.get()
+        assert isinstance(event, kind), event
+        return event
+
+    async def comes_to(self, kind: type[T]) -> T:
+        """Return the next event of that kind, whatever comes before."""
+        async with asyncio.timeout(PATIENCE_S):
+            while True:
+                event = await self.mailbox.get()
+                if isinstance(event, kind):
+                    return event
+
+
+@asynccontextmanager
+async def client_of(
+    server: FakeServer, patience: Patience | None = None, token: str | None = None, trust: Trust | None = None
+) -> AsyncIterator[Client]:
+    client = Client(server.url, patience or Patience(None, None), token, trust)
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(client.connection.run())
+        yield client
+        running.cancel()
+
+
+async def test_hello_comes_first_and_the_token_is_kept_and_not_told() -> None:
+    async with fake_server() as server, client_of(server) as client:
+        link = await server.accepts()
+        hello = await link.lets_in(token="secret")
+        assert hello.name == "Ann"
+        assert await client.hears(Welcome) == welcome()
+        assert client.tokens == ["secret"]
+
+
+async def test_requests_are_answered_one_by_one_and_facts_come_in_order() -> None:
+    async with fake_server() as server, client_of(server) as client:
+        link = await server.accepts()
+        await link.lets_in()
+        await client.hears(Welcome)
+        client.connection.say(Seek(0, ["tictactoe"]))
+        seek = await link.hears(Seek)
+        await link.tells(ok(seek.id), snapshot(), played("tictactoe", [4]), played("tictactoe", [4, 0]))
+        assert await client.hears(Answered) == Answered(seek, Ok(seek.id))
+        await client.hears(Snapshot)
+        for moves in ([4], [4, 0]):
+            event = await client.hears(object)
+            assert event == played("tictactoe", moves)
+        assert len(client.frames) == 6
+
+
+@pytest.mark.parametrize("how", [Closing.RESTART, Closing.FAULT, Closing.TOO_SLOW, Closing.NO_HELLO, 4999, None])
+async def test_a_lost_link_comes_back_resumes_and_says_again_what_had_no_answer(how: int | None) -> None:
+    async with fake_server() as server, client_of(server) as client:
+        link = await server.accepts()
+        await link.lets_in(token="secret")
+        await link.tells(snapshot())
+        await client.comes_to(Snapshot)
+        client.connection.say(Play(0, match="m1", ply=0, move=4))
+        play = await link.hears(Play)
+        await (link.breaks() if how is None else link.closes(how))
+        lost = await client.hears(Lost)
+        assert await client.hears(Retrying) == Retrying(1, DELAYS_MS[0] // 2, lost.reason)
+        link = await server.accepts()
+        hello = await link.lets_in("m1")
+        assert (hello.name, hello.token) == (None, "secret")
+        resume = await link.hears(Resume)
+        assert (resume.match, resume.seq) == ("m1", 1)
+        await client.hears(Back)
+        await link.tells(ok(resume.id), snapshot())
+        assert await link.hears(Play) == play
+        await link.tells(ok(play.id), played("tictactoe", [4]))
+        assert await client.comes_to(Answered) == Answered(resume, Ok(resume.id))
+        assert await client.comes_to(Answered) == Answered(play, Ok(play.id))
+
+
+async def test_a_server_that_is_killed_and_comes_back_finds_its_clients_again() -> None:
+    async with fake_server() as server, client_of(server) as client:
+        async with fake_server() as first:
+            client.connection.url = first.url
+            link = await server.accepts()
+            await link.lets_in()
+            await client.hears(Welcome)
+            await link.breaks()
+            await client.comes_to(Retrying)
+        async with fake_server(first.port) as again:
+            link = await again.accepts()
+            await link.lets_in()
+            await client.comes_to(Back)
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        (Closing.REPLACED, Parting.REPLACED),
+        (Closing.TOO_BIG, Parting.GIVEN_UP),
+        (Closing.TOO_FAST, Parting.GIVEN_UP),
+        (Closing.NOT_TEXT, Parting.GIVEN_UP),
+        (Closing.DONE, Parting.GIVEN_UP),
+    ],
+)
+async def test_some_closings_end_it_with_a_sentence(code: Closing, why: Parting) -> None:
+    async with fake_server() as server, client_of(server) as client:
+        link = await server.accepts()
+        await link.lets_in()
+        await client.hears(Welcome)
+        await link.closes(code)
+        farewell = await client.hears(Farewell)
+        assert farewell.why is why
+        assert farewell.sentence.endswith(".")
+
+
+async def test_a_refused_hello_ends_it_with_the_refusal() -> None:
+    async with fake_server() as server, client_of(server) as client:
+        link = await server.accepts()
+        hello = await link.hears(Hello)
+        await link.tells(Refused(hello.id, Code.NAME_TAKEN, "the name Ann\x1b[2J is taken"))
+        farewell = await client.hears(Farewell)
+        assert farewell == Farewell(Parting.REJECTED, "the name Ann[2J is taken", Code.NAME_TAKEN)
+
+
+async def test_an_unknown_token_is_dropped_on_the_same_link() -> None:
+    async with fake_server() as server, client_of(server, token="old") as client:
+        link = await server.accepts()
+        first = await link.hears(Hello)
+        assert first.token == "old"
+        await link.tells(Refused(first.id, Code.UNKNOWN_TOKEN, "who?"))
+        second = await link.lets_in(token="new")
+        assert second.name == "Ann"
+        assert second.token != "old"
+        await client.hears(Welcome)
+        assert client.tokens == ["new"]
+
+
+async def test_too_fast_is_tried_again_by_itself() -> None:
+    async with fake_server() as server, client_of(server) as client:
+        link = await server.accepts()
+        await link.lets_in()
+        await client.hears(Welcome)
+        client.connection.say(Ping(0))
+        ping = await link.hears(Ping)
+        await link.tells(Refused(ping.id, Code.TOO_FAST, "slow down", retry_after_ms=5))
+        assert await link.hears(Ping) == ping
+        await link.tells(ok(ping.id))
+        assert await client.hears(Answered) == Answered(ping, Ok(ping.id))
+
+
+async def test_a_server_that_is_not_there_is_given_up_after_a_while() -> None:
+    async with fake_server() as server:
+        pass
+    client = Client(server.url, Patience(100, 100))
+    async with asyncio.timeout(PATIENCE_S):
+        await client.connection.run()
+    assert await client.hears(Retrying) == Retrying(1, 25, "nothing listens there")
+    assert await client.comes_to(Farewell) == Farewell(Parting.UNREACHABLE, "nothing listens there")
+
+
+async def test_a_link_that_is_cut_in_the_first_handshake_is_tried_again() -> None:
+    async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readline()
+        writer.close()
+
+    other = await asyncio.start_server(hang_up, "127.0.0.1", 0)
+    async with other:
+        client = Client(f"ws://127.0.0.1:{other.sockets[0].getsockname()[1]}", Patience(100, 100))
+        async with asyncio.timeout(PATIENCE_S):
+            await client.connection.run()
+        assert await client.hears(Retrying) == Retrying(1, 25, "the connection broke")
+        assert await client.comes_to(Farewell) == Farewell(Parting.UNREACHABLE, "the connection broke")
+
+
+async def test_what_is_no_server_of_ours_is_given_up_at_once() -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readline()
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")
+        writer.close()
+
+    other = await asyncio.start_server(answer, "127.0.0.1", 0)
+    async with other:
+        port = other.sockets[0].getsockname()[1]
+        client = Client(f"ws://127.0.0.1:{port}", Patience(None, None))
+        async with asyncio.timeout(PATIENCE_S):
+            await client.connection.run()
+        farewell = await client.hears(Farewell)
+        assert farewell == Farewell(Parting.UNREACHABLE, "what answers there is not a ttt_net server")
+
+
+async def test_nonsense_is_left_out_and_said_and_unknown_messages_are_left_out_in_silence() -> None:
+    async with fake_server() as server, client_of(server) as client:
+        link = await server.accepts()
+        await link.lets_in()
+        await client.hears(Welcome)
+        for frame in (b"\x00\x01", '{"type":"tournament","id":5}'):
+            await link.sends(frame)
+        for frame in ("", "[]", "{", '{"type":"ok"}', '{"type":"snapshot"}', '{"type":5}', "[" * 100_000, "1" * 9999):
+            await link.sends(frame)
+            await client.hears(Garbled)
+        await link.tells(snapshot())
+        assert await client.hears(Snapshot) == snapshot()
+
+
+async def test_a_frame_that_is_too_big_breaks_the_link_and_not_the_client() -> None:
+    async with fake_server() as server, client_of(server) as client:
+        link = await server.accepts()
+        await link.lets_in()
+        await client.hears(Welcome)
+        await link.sends('{"type":"' + "x" * 2**20 + '"}')
+        assert await client.hears(Lost) == Lost("the connection broke")
+        await (await server.accepts()).lets_in()
+        await client.comes_to(Back)
+
+
+async def test_a_server_that_floods_is_read_no_faster_than_its_facts_are_taken() -> None:
+    async with fake_server() as server, client_of(server) as client:
+        link = await server.accepts()
+        await link.lets_in()
+        await client.hears(Welcome)
+        for _ in range(2 * MAILBOX_LETTERS):
+            await link.tells(snapshot())
+        assert client.mailbox.qsize() <= MAILBOX_LETTERS
+        for _ in range(2 * MAILBOX_LETTERS):
+            await client.hears(Snapshot)
+
+
+async def test_leaving_closes_the_link_as_done() -> None:
+    async with fake_server() as server:
+        async with client_of(server) as client:
+            link = await server.accepts()
+            await link.lets_in()
+            await client.hears(Welcome)
+        assert await link.is_closed() == Closing.DONE
+
+
+def test_waits_grow_and_are_only_ever_shortened() -> None:
+    whole = [delay_ms(attempt, is_live=False, jitter=0.0) for attempt in range(1, 9)]
+    assert whole == [*DELAYS_MS, DELAYS_MS[-1]]
+    assert [delay_ms(attempt, is_live=False, jitter=1.0) for attempt in range(1, 9)] == [wait // 2 for wait in whole]
+    assert max(delay_ms(attempt, is_live=True, jitter=0.0) for attempt in range(1, 99)) == LIVE_DELAY_MS

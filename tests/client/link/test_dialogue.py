@@ -1,0 +1,383 @@
+"""Transcripts: `>>` what the client says, `<<` what it hears."""
+
+import pytest
+from msgspec.structs import replace
+
+from tests.client.samples import ANN, BOT, layered, ok, played, snapshot, welcome
+from ttt_net.client.events import Answered, Event, Garbled
+from ttt_net.client.link.dialogue import MAX_MATCHES, MAX_PENDING, Dialogue, Machine
+from ttt_net.errors import Code, Refusal
+from ttt_net.messages import (
+    AnyHeard,
+    Ended,
+    Hello,
+    Offer,
+    Offered,
+    Ping,
+    Play,
+    PlayerInfo,
+    Players,
+    Refused,
+    Resign,
+    Resume,
+    Said,
+    Seek,
+    SeekInfo,
+    Unseek,
+)
+
+TICTACTOE = Seek(0, ["tictactoe"])
+
+
+class Talk:
+    """A dialogue with a wire on which everything said is kept."""
+
+    def __init__(self, token: str | None = None) -> None:
+        self.dialogue = Dialogue("Ann", token)
+        self.said: list[Said] = []
+        self.told: list[Event] = []
+        self.tokens: list[str] = []
+        self.later: list[tuple[int, Said]] = []
+        self.open()
+
+    def open(self) -> None:
+        self.said = self.dialogue.opened()
+
+    def lose(self) -> None:
+        self.dialogue.closed()
+
+    def say(self, request: Said) -> None:
+        self.said = self.dialogue.say(request)
+
+    def hear(self, *messages: AnyHeard) -> None:
+        self.said, self.told = [], []
+        for message in messages:
+            reaction = self.dialogue.heard(message)
+            self.said += reaction.say
+            self.told += reaction.tell
+            self.later += reaction.later
+            self.tokens += [reaction.token] if reaction.token else []
+
+    def let_in(self, *matches: str, token: str | None = None) -> None:
+        self.hear(ok(self.said[0].id), welcome(*matches, token=token))
+
+
+def test_a_new_player_says_his_name_and_gets_a_token_that_nobody_is_told() -> None:
+    talk = Talk()
+    hello = talk.said[0]
+    assert isinstance(hello, Hello)
+    assert (hello.name, hello.protocols) == ("Ann", [1])
+    talk.let_in(token="secret")
+    assert talk.tokens == ["secret"], "what the server chose goes before what we proposed"
+    assert talk.told == [welcome()]
+    talk.lose()
+    talk.open()
+    again = talk.said[0]
+    assert isinstance(again, Hello)
+    assert (again.name, again.token) == (None, "secret")
+
+
+def test_a_token_that_the_server_does_not_know_is_dropped_and_the_name_said() -> None:
+    talk = Talk(token="old")
+    talk.hear(Refused(talk.said[0].id, Code.UNKNOWN_TOKEN, "who?"))
+    hello = talk.said[0]
+    assert isinstance(hello, Hello)
+    assert hello.name == "Ann"
+    assert hello.token != "old"
+    assert talk.told == []
+
+
+def test_a_new_player_whose_first_welcome_is_lost_says_the_same_again() -> None:
+    talk = Talk()
+    first = talk.said[0]
+    assert isinstance(first, Hello)
+    talk.lose()
+    talk.open()
+    again = talk.said[0]
+    assert isinstance(again, Hello)
+    assert (again.name, again.token) == (first.name, first.token)
+    talk.let_in()
+    assert talk.tokens == [first.token]
+
+
+def test_a_taken_name_ends_the_talk() -> None:
+    talk = Talk()
+    refused = Refused(talk.said[0].id, Code.NAME_TAKEN, "taken")
+    assert talk.dialogue.heard(refused).rejected == refused
+
+
+def test_a_server_that_cannot_let_anyone_in_now_is_asked_again_when_it_says() -> None:
+    talk = Talk()
+    talk.hear(Refused(talk.said[0].id, Code.STORAGE, "the disk is full", retry_after_ms=700))
+    (wait_ms, hello) = talk.later[0]
+    assert wait_ms == 700
+    assert isinstance(hello, Hello)
+    assert talk.dialogue.is_waiting(hello)
+
+
+def test_every_request_has_its_own_id_and_its_answer_finds_it() -> None:
+    talk = Talk()
+    talk.let_in()
+    talk.say(Ping(0))
+    ping = talk.said[0]
+    talk.say(TICTACTOE)
+    seek = talk.said[0]
+    assert ping.id != seek.id
+    refused = Refused(seek.id, Code.UNKNOWN_GAME, "no")
+    talk.hear(refused, ok(ping.id), ok(ping.id), ok(9999))
+    assert talk.told == [Answered(seek, refused), Answered(ping, ok(ping.id))]
+
+
+def test_too_many_unanswered_requests_are_refused_by_ourselves() -> None:
+    talk = Talk()
+    talk.let_in()
+    for _ in range(MAX_PENDING):
+        talk.say(Ping(0))
+    with pytest.raises(Refusal) as refusal:
+        talk.say(Ping(0))
+    assert refusal.value.code is Code.TOO_FAST
+
+
+def test_a_request_that_was_too_fast_is_sent_again_later() -> None:
+    talk = Talk()
+    talk.let_in()
+    talk.say(TICTACTOE)
+    seek = talk.said[0]
+    talk.hear(Refused(seek.id, Code.TOO_FAST, "slow down", retry_after_ms=40))
+    assert talk.later == [(40, seek)]
+    assert talk.told == []
+    assert talk.dialogue.is_waiting(seek)
+    talk.hear(ok(seek.id))
+    assert not talk.dialogue.is_waiting(seek)
+
+
+def test_a_repeated_fact_is_told_once() -> None:
+    talk = Talk()
+    talk.let_in()
+    talk.hear(snapshot())
+    move = played("tictactoe", [4])
+    talk.hear(move, move, snapshot(moves=[4]), move)
+    assert talk.told == [move, snapshot(moves=[4])]
+
+
+def test_a_gap_is_closed_before_anything_later_is_told() -> None:
+    talk = Talk()
+    talk.let_in()
+    talk.hear(snapshot())
+    first, second, third = (played("tictactoe", [4, 0, 8][:n]) for n in (1, 2, 3))
+    talk.hear(second, third)
+    resume = talk.said[0]
+    assert talk.said == [Resume(resume.id, "m1", seq=1)], "it is asked for once"
+    assert talk.told == []
+    talk.hear(ok(resume.id), first, second, third, snapshot(moves=[4, 0, 8]))
+    assert talk.told[1:] == [first, second, third, snapshot(moves=[4, 0, 8])]
+
+
+def test_after_a_lost_link_unfinished_matches_are_resumed_where_they_were() -> None:
+    talk = Talk()
+    talk.let_in()
+    talk.hear(snapshot(), played("tictactoe", [4]))
+    talk.lose()
+    talk.open()
+    talk.let_in("m1", "m2")
+    assert talk.said == [Resume(talk.said[0].id, "m1", seq=2), Resume(talk.said[1].id, "m2", seq=0)]
+
+
+def test_the_newest_finished_match_is_resumed_too_for_the_sake_of_a_rematch() -> None:
+    talk = Talk()
+    talk.let_in()
+    talk.hear(snapshot(), Ended("m1", 2, 0, winner=None, reason="abort"))
+    assert not talk.dialogue.has_live_match
+    talk.lose()
+    talk.open()
+    talk.let_in()
+    assert talk.said == [Resume(talk.said[0].id, "m1", seq=2)]
+
+
+def test_an_unanswered_move_is_sent_again_after_the_snapshot_if_the_match_still_stands_there() -> None:
+    talk = Talk()
+    talk.let_in()
+    talk.hear(snapshot())
+    talk.say(Play(0, match="m1", ply=0, move=4))
+    play = talk.said[0]
+    talk.lose()
+    talk.open()
+    talk.let_in("m1")
+    resume = talk.said[0]
+    talk.hear(ok(resume.id))
+    assert talk.said == [], "not before it is known how the match stands"
+    talk.hear(snapshot())
+    assert talk.said == [play]
+    talk.hear(ok(play.id))
+    assert talk.told == [Answered(play, ok(play.id))]
+
+
+def test_an_unanswered_move_that_was_made_is_not_sent_again() -> None:
+    talk = Talk()
+    talk.let_in()
+    talk.hear(snapshot())
+    talk.say(Play(0, match="m1", ply=0, move=4))
+    talk.lose()
+    talk.open()
+    talk.let_in("m1")
+    talk.hear(ok(talk.said[0].id), played("tictactoe", [4]), snapshot(moves=[4]))
+    assert talk.said == []
+
+
+def test_what_is_said_of_a_match_while_the_link_is_away_waits_for_it() -> None:
+    talk = Talk()
+    talk.let_in()
+    talk.hear(snapshot())
+    talk.lose()
+    talk.say(Resign(0, match="m1"))
+    assert talk.said == []
+    talk.open()
+    talk.let_in("m1")
+    talk.hear(ok(talk.said[0].id), snapshot())
+    assert talk.said == [Resign(talk.said[0].id, match="m1")]
+
+
+def test_a_server_that_restarts_gets_the_refused_move_on_the_next_link() -> None:
+    talk = Talk()
+    talk.let_in()
+    talk.hear(snapshot())
+    talk.say(Play(0, match="m1", ply=0, move=4))
+    play = talk.said[0]
+    talk.hear(Refused(play.id, Code.RESTARTING, "in a moment", retry_after_ms=50))
+    assert talk.told == []
+    talk.lose()
+    talk.open()
+    talk.let_in("m1")
+    talk.hear(snapshot())
+    assert talk.said == [play]
+
+
+def test_a_seek_that_stood_is_sought_again_and_one_that_led_to_a_match_is_not() -> None:
+    talk = Talk()
+    talk.let_in()
+    talk.say(TICTACTOE)
+    talk.hear(ok(talk.said[0].id))
+    talk.lose()
+    talk.open()
+    talk.let_in()
+    assert [type(said) for said in talk.said] == [Seek]
+    talk.hear(snapshot())
+    talk.lose()
+    talk.open()
+    talk.let_in("m1")
+    assert [type(said) for said in talk.said] == [Resume]
+
+
+def test_a_seek_that_the_server_has_kept_is_not_sought_again_and_one_of_an_earlier_run_is_taken_back() -> None:
+    kept = SeekInfo(7, ANN, ["tictactoe"])
+    talk = Talk()
+    talk.let_in()
+    talk.say(Seek(0, ["tictactoe"]))
+    for standing, is_said in ((kept, False), (replace(kept, rated=True), True), (None, True)):
+        talk.lose()
+        talk.open()
+        talk.hear(ok(talk.said[0].id), replace(welcome(), seek=standing))
+        assert [type(request) for request in talk.said] == ([Seek] if is_said else [])
+    talk = Talk()
+    talk.hear(ok(talk.said[0].id), replace(welcome(), seek=kept))
+    assert [type(request) for request in talk.said] == [Unseek]
+
+
+def test_a_seek_that_led_to_a_match_while_the_link_was_away_is_not_sought_again() -> None:
+    talk = Talk()
+    talk.let_in()
+    talk.say(TICTACTOE)
+    talk.lose()
+    talk.open()
+    talk.let_in("m7")
+    assert talk.said == [Resume(talk.said[0].id, "m7", seq=0)]
+
+
+@pytest.mark.parametrize("end", [Unseek(0), None])
+def test_a_seek_taken_back_or_refused_is_forgotten(end: Said | None) -> None:
+    talk = Talk()
+    talk.let_in()
+    talk.say(TICTACTOE)
+    if end is None:
+        talk.hear(Refused(talk.said[0].id, Code.UNKNOWN_GAME, "no"))
+    else:
+        talk.say(end)
+    talk.lose()
+    talk.open()
+    talk.let_in()
+    assert talk.said == []
+
+
+def test_a_match_that_the_server_does_not_know_is_forgotten() -> None:
+    talk = Talk()
+    talk.let_in("gone")
+    talk.hear(Refused(talk.said[0].id, Code.UNKNOWN_MATCH, "no"))
+    talk.lose()
+    talk.open()
+    talk.let_in()
+    assert talk.said == []
+
+
+def test_offers_are_facts_like_any_other() -> None:
+    talk = Talk()
+    talk.let_in()
+    talk.hear(snapshot())
+    offered = Offered("m1", 2, 0, side=1, kind="draw")
+    talk.hear(offered)
+    assert talk.told == [offered]
+    talk.say(Offer(0, match="m1", kind="draw"))
+    assert [type(said) for said in talk.said] == [Offer]
+
+
+def test_facts_of_a_match_that_was_never_shown_are_left_out() -> None:
+    talk = Talk()
+    talk.let_in()
+    talk.hear(played("tictactoe", [4]))
+    assert (talk.said, talk.told) == ([], [])
+
+
+def test_what_does_not_fit_together_is_left_out_and_said() -> None:
+    talk = Talk()
+    talk.let_in()
+    whole = snapshot()
+    for broken in (
+        replace(whole, game=replace(whole.game, shape=[3, 4])),
+        replace(whole, game=replace(whole.game, shape=[])),
+        replace(whole, game=replace(whole.game, shape=[-3, -3])),
+        replace(whole, game=replace(whole.game, shape=[2**60, 2**60])),
+        replace(whole, game=replace(whole.game, move_names=["a"])),
+        replace(whole, game=replace(whole.game, move_cells=[9] * 9)),
+        replace(whole, position=replace(whole.position, board="")),
+        replace(whole, position=replace(whole.position, legal=[9])),
+        replace(whole, position=replace(whole.position, line=[-1])),
+        replace(whole, position=replace(whole.position, to_move=2)),
+        replace(whole, you=7),
+        replace(whole, last=-5),
+        replace(whole, moves=[12]),
+    ):
+        talk.hear(broken)
+        assert [type(event) for event in talk.told] == [Garbled]
+    talk.hear(whole, replace(played("tictactoe", [4]), move=99))
+    assert [type(event) for event in talk.told] == [type(whole), Garbled]
+
+
+def test_more_matches_than_anyone_can_play_are_left_out() -> None:
+    talk = Talk()
+    talk.let_in(*(f"a{n}" for n in range(500)))
+    assert len(talk.said) == MAX_MATCHES
+    talk.hear(*(replace(snapshot(), match=f"a{n}") for n in range(500)))
+    assert sum(isinstance(event, Garbled) for event in talk.told) == 500 - MAX_MATCHES
+
+
+def test_games_of_any_shape_are_taken_in() -> None:
+    talk = Talk()
+    talk.let_in()
+    talk.hear(layered(), Players(1, []))
+    assert talk.told == [layered(), Players(1, [])]
+
+
+def test_a_bot_says_what_it_is_and_how_many_it_plays() -> None:
+    hello = Dialogue("alphabeta", None, bot=Machine("alphabeta", 3, 4, 1)).opened()[0]
+    assert isinstance(hello, Hello)
+    assert (hello.bot, hello.level, hello.places, hello.reserved) == ("alphabeta", 3, 4, 1)
+    assert PlayerInfo("alphabeta", "alphabeta") == BOT

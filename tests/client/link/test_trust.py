@@ -1,0 +1,190 @@
+"""To whom a client says who it is: never in clear beyond the local network, never to another server."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from tests.client.fake_server import FakeServer, fake_server
+from tests.client.link.test_connection import Client, client_of
+from tests.server.encrypted_peer import Authority
+from ttt_net.client.command_line.options import parse
+from ttt_net.client.events import Farewell, Parting
+from ttt_net.client.finding.discovery import shareable
+from ttt_net.client.link import trust as trusts
+from ttt_net.client.link.connection import Patience
+from ttt_net.client.link.trust import IN_CLEAR, Trust, is_local, trust_of
+from ttt_net.errors import ConfigurationError
+
+HEX = "ab" * 32
+PATIENT = Patience(None, None)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "127.0.0.1",
+        "127.9.9.9",
+        "::1",
+        "10.1.2.3",
+        "172.16.0.1",
+        "172.31.255.255",
+        "192.168.1.1",
+        "169.254.1.1",
+        "fe80::1",
+        "fe80::1%eth0",
+        "fd12::1",
+        "::ffff:192.168.1.1",
+    ],
+)
+def test_the_local_network_is_local(address: str) -> None:
+    assert is_local(address)
+
+
+def test_an_address_that_this_machine_has_itself_is_local_whatever_its_kind() -> None:
+    host, _, _ = shareable("localhost:8765").rpartition(":")
+    assert is_local(host), "the server prints this one for friends, and who runs it tries it first"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "8.8.8.8",
+        "172.32.0.1",
+        "172.15.0.1",
+        "192.169.0.1",
+        "100.64.0.1",
+        "192.0.2.1",
+        "2001:db8::1",
+        "::ffff:8.8.8.8",
+        "localhost",
+        "10.0.0",
+        "10.0.0.1.example.org",
+        "0.0.0.0",
+        "::",
+    ],
+)
+def test_all_else_is_not(address: str) -> None:
+    assert not is_local(address)
+
+
+def test_a_public_address_in_clear_is_refused_before_anything_is_sent() -> None:
+    with pytest.raises(ConfigurationError) as raised:
+        parse(["198.51.100.7"])
+    assert str(raised.value) == f"ws://198.51.100.7:8765: {IN_CLEAR}"
+    assert parse(["198.51.100.7", "--insecure"]).trust == Trust(is_insecure=True)
+    assert parse(["wss://198.51.100.7"]).trust == Trust()
+    assert parse(["192.168.1.7"]).trust == Trust()
+    assert parse(["play.example.org"]).trust == Trust(), "for a name, it is seen who answers"
+
+
+def test_a_fingerprint_is_read_as_people_write_it_and_comes_back_in_the_command() -> None:
+    colons = ":".join(["AB"] * 32)
+    options = parse(["wss://play.example.org", "--tls-fingerprint", colons])
+    assert options.trust == Trust(HEX)
+    assert options.command == f"python client.py wss://play.example.org --tls-fingerprint {HEX}"
+    for wrong in ("", "ab", HEX + "a", "x" * 64, "SHA256:" + HEX, HEX + "\x1b[2J"):
+        with pytest.raises(ConfigurationError, match="64 hexadecimal digits") as raised:
+            parse(["wss://play.example.org", "--tls-fingerprint", wrong])
+        assert "\x1b" not in str(raised.value)
+    with pytest.raises(ConfigurationError, match="for encrypted servers"):
+        trust_of("ws://127.0.0.1", HEX, is_insecure=False)
+
+
+async def farewell(server: FakeServer, trust: Trust | None = None) -> Farewell:
+    """Let a client with a token try, and return its farewell; the server must not hear a word."""
+    async with client_of(server, PATIENT, "secret", trust) as client:
+        ending = await client.comes_to(Farewell)
+        assert ending.why is Parting.DISTRUSTED, "there is nothing wrong with the address or a firewall"
+    assert not server.heard
+    return ending
+
+
+async def test_a_certificate_that_nobody_vouches_for_is_refused_and_a_fingerprint_helps(tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    async with fake_server(tls=authority.certificate.context) as server:
+        ending = await farewell(server)
+        assert ending.sentence.startswith("its certificate is not good (")
+        assert "--tls-fingerprint" in ending.sentence
+        fingerprint = authority.certificate.fingerprint
+        async with client_of(server, PATIENT, "secret", Trust(fingerprint)):
+            assert (await (await server.accepts()).lets_in()).token == "secret"
+
+
+async def test_a_certificate_of_another_fingerprint_hears_no_word(tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    async with fake_server(tls=authority.certificate.context) as server:
+        ending = await farewell(server, Trust(HEX))
+        shown = authority.certificate.fingerprint
+        assert ending.sentence.startswith(f"its certificate has another fingerprint, {shown}; ask its host")
+
+
+@pytest.mark.parametrize("names", [("other.example",), ("127.0.0.2",)])
+async def test_a_certificate_of_somebody_else_is_refused(
+    tmp_path: Path, names: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    authority = Authority(tmp_path, *names)
+    monkeypatch.setattr(trusts, "_checking", authority.trusting)
+    async with fake_server(tls=authority.certificate.context) as server:
+        assert "IP address mismatch" in (await farewell(server)).sentence
+
+
+async def test_an_expired_certificate_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    authority = Authority(tmp_path, is_expired=True)
+    monkeypatch.setattr(trusts, "_checking", authority.trusting)
+    async with fake_server(tls=authority.certificate.context) as server:
+        assert "certificate has expired" in (await farewell(server)).sentence
+
+
+async def test_a_certificate_that_the_system_trusts_needs_no_word(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    authority = Authority(tmp_path)
+    monkeypatch.setattr(trusts, "_checking", authority.trusting)
+    async with fake_server(tls=authority.certificate.context) as server, client_of(server, PATIENT, "secret"):
+        assert (await (await server.accepts()).lets_in()).token == "secret"
+
+
+async def test_a_name_that_leads_beyond_the_local_network_is_not_told_the_token_in_clear(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(trusts, "is_local", lambda address: False)
+    async with fake_server() as server:
+        assert (await farewell(server)).sentence == IN_CLEAR
+    async with fake_server() as server, client_of(server, PATIENT, "secret", Trust(is_insecure=True)):
+        assert (await (await server.accepts()).lets_in()).token == "secret"
+
+
+Answer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+async def answered(*lines: str) -> str:
+    """Return what a client says of a server that answers its opening with these lines."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write("\r\n".join(lines).encode())
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        client = Client(f"ws://127.0.0.1:{port}", Patience(0, 0), "secret")
+        await client.connection.run()
+        return (await client.comes_to(Farewell)).sentence
+
+
+async def test_a_redirect_is_not_followed() -> None:
+    async with fake_server() as elsewhere:
+        said = await answered("HTTP/1.1 302 Found", f"Location: {elsewhere.url}", "Content-Length: 0", "", "")
+        assert said == "what answers there is not a ttt_net server"
+        assert not elsewhere.heard
+
+
+async def test_what_a_server_says_about_a_refusal_is_shown_without_what_a_terminal_obeys() -> None:
+    text = "Content-Type: text/plain"
+    assert await answered("HTTP/1.1 429 Slow", text, "Content-Length: 7", "", "\x1b[2J\x07no") == "[2Jno"
+    assert await answered("HTTP/1.1 503 Full", text, "Content-Length: 9", "", "come back") == "come back"
+    assert await answered("HTTP/1.1 503 Full", "Content-Length: 4", "", "<p/>") == "the server is not ready (HTTP 503)"
+    said = await answered("HTTP/1.1 400 No", text, "Content-Length: 16", "", "write https://\r\n")
+    assert said == "what answers there is not a ttt_net server; it says: write https://"

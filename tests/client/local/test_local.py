@@ -1,0 +1,181 @@
+"""Playing at one keyboard: nobody, one or two people, from any start, without a server anywhere."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.client.conftest import PATIENCE_S, Start, heard_until
+from tests.client.real_terminal import Terminal
+from ttt_net.client.command_line.options import parse
+from ttt_net.errors import ConfigurationError
+
+
+def said(start: Start, *arguments: str, typed: str = "") -> tuple[int, str, str]:
+    """Run a client with lines typed into it; return its exit code and what it wrote."""
+    client = start("--local", *arguments)
+    out, err = client.communicate(typed, timeout=PATIENCE_S)
+    return client.returncode, out, err
+
+
+def test_two_people_play_a_whole_match_in_turn_and_then_a_rematch_with_the_same_sides(start: Start) -> None:
+    client = start("--local", "--plain", "--names", "Ann,Ben")
+    assert client.stdin is not None
+    client.stdin.write("5\n1\n9\n2\n8\n3\n")
+    client.stdin.flush()
+    heard = heard_until(client, "You won: ")
+    assert heard.count("Tic-tac-toe: Ann (X) against Ben (O).") == 1
+    assert [line for line in heard.splitlines() if " played " in line] == [
+        f"{name} played {move}."
+        for name, move in (("Ann", "b2"), ("Ben", "a3"), ("Ann", "c1"), ("Ben", "b3"), ("Ann", "b1"), ("Ben", "c3"))
+    ]
+    client.stdin.write("rematch\n")
+    client.stdin.flush()
+    assert "Your turn: place X." in heard_until(client, "Your turn: place X.")
+    client.stdin.write("resign\n")
+    client.stdin.flush()
+    heard_until(client, "You lost: you resigned.")
+
+
+def test_a_take_back_between_two_people_needs_no_answer(start: Start) -> None:
+    client = start("--local", "--plain")
+    assert client.stdin is not None
+    client.stdin.write("5\n")
+    client.stdin.flush()
+    heard_until(client, "Your turn: place O.")
+    client.stdin.write("1\n")
+    client.stdin.flush()
+    heard_until(client, "Your turn: place X.")
+    for mark in "OX":  # the move of O, then that of X, is taken back by whoever has the keys
+        client.stdin.write("takeback\n")
+        client.stdin.flush()
+        assert "(O)" not in heard_until(client, f"Your turn: place {mark}.")
+
+
+@pytest.mark.parametrize(("sides", "mark"), [(["--o", "random"], "X"), (["--x", "random"], "O")])
+def test_one_person_plays_a_strategy_on_the_side_that_was_asked_for(start: Start, sides: list[str], mark: str) -> None:
+    client = start("--local", "--plain", "--seed", "1", *sides)
+    assert f"Your turn: place {mark}." in heard_until(client, "Your turn")
+
+
+def test_two_strategies_play_so_many_games_and_are_counted(start: Start) -> None:
+    code, out, err = said(start, "--x", "minimax", "--o", "random", "--games", "3", "--json", "--seed", "2")
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert (code, err) == (0, "")
+    assert lines[-1]["type"] == "summary"
+    assert lines[-1]["games"] == 3
+    assert lines[-1]["lost"] == 0
+    snapshots = [line for line in lines if line["type"] == "snapshot" and not line["moves"]]
+    assert {line["you"] for line in snapshots} == {0}
+    assert {player["name"] for line in snapshots for player in line["players"]} == {"minimax", "random"}
+
+
+def test_a_match_begins_from_any_position(start: Start) -> None:
+    code, out, _ = said(start, "--x", "alphabeta", "--o", "random", "--start", "XX./.../OO.", "--games", "1", "--json")
+    ended = [json.loads(line) for line in out.splitlines() if '"ended"' in line]
+    assert (code, [line["winner"] for line in ended]) == (0, [0])
+    code, out, _ = said(start, "--start", "X../.O./..X", "--plain", typed="2\n")
+    assert "Your turn: place O." in out
+
+
+def test_games_end_a_match_between_people_when_they_are_played(start: Start) -> None:
+    code, out, _ = said(start, "--games", "2", "--json", typed="5\n1\n9\n2\n8\n3\n" * 2)
+    assert code == 0
+    assert json.loads(out.splitlines()[-1])["games"] == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["--x", "deepblue"], "alphabeta"),
+        (["--x", "O"], "alphabeta"),
+        (["--names", ""], "two different names"),
+        (["--game", "chess"], "connect4"),
+        (["--start", "XX"], "row 1"),
+        (["--start", "XXX/OO./..."], "over"),
+        (["--game", "connect4", "--o", "minimax"], "alphabeta"),
+        (["--o", "random", "--level", "9"], "1 to 8"),
+        (["--names", "Ann"], "two different names"),
+        (["example.org"], "no server"),
+        (["--name", "Ann"], "--names"),
+    ],
+)
+def test_what_there_is_not_is_one_line_with_what_there_is(start: Start, arguments: list[str], word: str) -> None:
+    code, out, err = said(start, *arguments)
+    assert (code, out) == (2, "")
+    (line,) = err.splitlines()
+    assert word in line
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--x", "random"], ["--start", "X../.../..."], ["--port", "1"], ["--games", "2"]]
+)
+def test_what_is_for_a_local_match_is_refused_elsewhere(arguments: list[str]) -> None:
+    with pytest.raises(ConfigurationError, match=r"--(local|host)"):
+        parse(arguments)
+
+
+def test_two_people_share_one_screen(environment: dict[str, str]) -> None:
+    terminal = Terminal(["--local", "--game", "connect4"], environment)
+    terminal.shows("Your turn: place X.")
+    terminal.press("4")
+    terminal.shows("Your turn: place O.")
+    for column, mark in zip("34343", "XOXOX", strict=True):
+        terminal.press(column)
+        terminal.shows(f"Your turn: place {mark}.")
+    terminal.press("4")
+    terminal.shows("You won: ")
+    terminal.press("r")
+    terminal.shows("Your turn: place X.")
+    terminal.press("\x03")
+    assert terminal.ends() == 0
+
+
+def test_two_strategies_are_watched_on_the_screen(environment: dict[str, str]) -> None:
+    terminal = Terminal(["--local", "--x", "alphabeta", "--o", "random", "--start", "XX./.../OO."], environment)
+    terminal.shows("alphabeta won: alphabeta completed a line.")
+    assert "1 watching" in terminal.picture
+    terminal.press("\x03")
+    assert terminal.ends() == 0
+
+
+def test_whoever_looks_on_at_two_strategies_goes_out_by_escape(environment: dict[str, str]) -> None:
+    terminal = Terminal(["--local", "--x", "alphabeta", "--o", "random", "--start", "XX./.../OO."], environment)
+    terminal.shows("alphabeta won: alphabeta completed a line.")
+    assert "say" not in terminal.picture.splitlines()[-1]
+    terminal.press("v")
+    terminal.shows("Move 0 of 1")
+    terminal.press("\x1b")
+    terminal.shows("alphabeta won: alphabeta completed a line.")
+    terminal.press("\x1b")
+    assert terminal.ends() == 0
+
+
+def test_escape_asks_before_it_ends_a_match_at_home(environment: dict[str, str]) -> None:
+    terminal = Terminal(["--local"], environment)
+    terminal.shows("Your turn: place X.")
+    terminal.press("\x1b")
+    terminal.shows("Call it off and leave?")
+    terminal.press("\x1b")
+    terminal.shows("type b2")
+    terminal.press("5")
+    terminal.shows("Your turn: place O.")
+    terminal.press("q")
+    terminal.shows("and leave?")
+    terminal.press("q")
+    assert terminal.ends() == 0
+
+
+def test_a_match_between_strategies_is_told_as_one_of_others(start: Start) -> None:
+    code, out, _ = said(start, "--plain", "--x", "alphabeta", "--o", "random", "--start", "XX./.../OO.")
+    assert code == 0
+    assert out.splitlines()[-1] == "alphabeta won: alphabeta completed a line."
+
+
+def test_nothing_is_left_behind(start: Start, environment: dict[str, str], tmp_path: Path) -> None:
+    environment["TMPDIR"] = str(tmp_path / "tmp")
+    (tmp_path / "tmp").mkdir()
+    code, _, _ = said(start, "--plain", typed="5\nquit\nquit\n")
+    assert code == 0
+    assert list((tmp_path / "tmp").iterdir()) == []
+    assert not (tmp_path / "home").exists()

@@ -1,0 +1,157 @@
+"""What reaches a terminal: on every kind of it, in every encoding and size, no more and no less than the picture."""
+
+import io
+import random
+import sys
+import unicodedata
+from dataclasses import replace
+
+import pyte
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+from tests.client.drawing.test_draw import SCREENS
+from tests.client.samples import BEN, LIVE, PLAYERS, SEEKS, snapshot, welcome
+from ttt_net.client import page_words, words
+from ttt_net.client.actions import Do
+from ttt_net.client.changes.update import update
+from ttt_net.client.drawing.draw import draw
+from ttt_net.client.drawing.draw_list import draw_list
+from ttt_net.client.drawing.glyphs import ASCII, BOXES, encodable, glyphs_for
+from ttt_net.client.pages import Kind, Page
+from ttt_net.client.rows.row import Row
+from ttt_net.client.terminal import screen as screens
+from ttt_net.client.terminal.screen import Screen
+from ttt_net.client.view import View
+from ttt_net.messages import Chatted, PlayerInfo
+
+SIZES = [(20, 6), (24, 8), (40, 12), (63, 15), (80, 24), (120, 40), (200, 60)]
+VIEWS = ["lobby", "games", "connect4-clock", "gomoku", "cube-of-four", "ultimate", "tictactoe-lost-link", "chat"]
+
+
+class Wire:
+    """A terminal that is only its bytes, and what they show."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, encoding: str, size: tuple[int, int]) -> None:
+        self.bytes = io.BytesIO()
+        self.size = size
+        monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(self.bytes, encoding, newline="\r\n", write_through=True))
+        monkeypatch.setattr(screens, "termios", None)
+        monkeypatch.setenv("COLUMNS", str(size[0]))
+        monkeypatch.setenv("LINES", str(size[1]))
+
+    def display(self, encoding: str) -> list[str]:
+        terminal = pyte.Screen(*self.size)
+        pyte.Stream(terminal).feed(self.bytes.getvalue().decode(encoding))
+        return [line.rstrip() for line in terminal.display]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii", "latin-1", "cp437"])
+@pytest.mark.parametrize("term", ["xterm-256color", "vt100", "linux", "screen"])
+def test_every_terminal_shows_exactly_the_picture_and_no_line_wraps(
+    monkeypatch: pytest.MonkeyPatch, term: str, encoding: str
+) -> None:
+    rng = random.Random(f"{term} {encoding}")
+    monkeypatch.setenv("TERM", term)
+    for size in SIZES:
+        for has_colour in (True, False):
+            monkeypatch.delenv("NO_COLOR", raising=False)
+            if not has_colour:
+                monkeypatch.setenv("NO_COLOR", "1")
+            view = SCREENS[rng.choice(VIEWS)][0]
+            wire = Wire(monkeypatch, encoding, size)
+            glyphs = glyphs_for(encoding, is_ascii=False)
+            screen = Screen(glyphs)
+            with screen.opened():
+                screen.paint(view, 0)
+                shown = wire.display(encoding)
+            expected = encodable(draw(view, size, 0, glyphs).plain, encoding).split("\n")
+            assert shown == [line.rstrip() for line in expected]
+            assert has_colour or b"[38;" not in wire.bytes.getvalue()
+
+
+def test_nothing_is_written_when_nothing_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    wire = Wire(monkeypatch, "utf-8", (80, 24))
+    screen = Screen(BOXES)
+    with screen.opened():
+        screen.paint(SCREENS["lobby"][0], 1)
+        written = len(wire.bytes.getvalue())
+        for now_ms in range(1, 900, 100):
+            screen.paint(SCREENS["lobby"][0], now_ms)
+        assert len(wire.bytes.getvalue()) == written
+
+
+def test_a_quiet_terminal_neither_rings_nor_has_another_title(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    for is_quiet in (True, False):
+        wire = Wire(monkeypatch, "utf-8", (80, 24))
+        screen = Screen(BOXES, is_quiet=is_quiet)
+        screen.is_focused = False
+        with screen.opened():
+            screen.paint(update(View(), welcome(), 0), 0)
+            screen.paint(SCREENS["tictactoe-start"][0], 0)
+        assert (b"\x07\x07" in wire.bytes.getvalue()) is not is_quiet
+
+
+def test_a_challenge_rings_where_nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    wire = Wire(monkeypatch, "utf-8", (80, 24))
+    screen = Screen(BOXES)
+    screen.is_focused = False
+    with screen.opened():
+        screen.paint(SCREENS["lobby"][0], 0)
+    assert b"\x1b]2;* a challenge - ttt_net\x07\x07" in wire.bytes.getvalue()
+
+
+def test_what_is_copied_goes_to_the_clipboard_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    wire = Wire(monkeypatch, "utf-8", (80, 24))
+    screen = Screen(BOXES)
+    view = replace(SCREENS["tictactoe-won"][0], copied="http://192.168.1.20:8765/m/m1")
+    with screen.opened():
+        screen.paint(view, 0)
+        screen.paint(view, 0)
+    assert wire.bytes.getvalue().count(b"\x1b]52;c;aHR0cDovLzE5Mi4xNjguMS4yMDo4NzY1L20vbTE=\x07") == 1
+
+
+def chunks(size: int) -> list[str]:
+    """Every code point that there is, in texts of that length."""
+    points = [chr(point) for point in range(sys.maxunicode + 1)]
+    return ["".join(points[start : start + size]) for start in range(0, len(points), size)]
+
+
+def is_only_text(text: str) -> bool:
+    return all(unicodedata.category(each)[0] not in "CZ" or each == " " for each in text)
+
+
+@pytest.mark.parametrize("what", ["name", "chat"])
+def test_every_code_point_leaves_only_text_within_the_line(what: str) -> None:
+    if what == "name":
+        texts = [words.full_label(PlayerInfo(text)) for text in chunks(20)]
+    else:
+        texts = [page_words.chatted(Chatted("m1", "players", BEN, text)) for text in chunks(100)]
+    rows = [Row((text, "beside it"), f"row:{number}", Do.PLACE) for number, text in enumerate(texts)]
+    lines = draw_list(rows, Page(Kind.LOBBY), (80, len(rows) * 4), BOXES)
+    assert all(is_only_text(line.plain) for line in lines)
+    assert max(cell_len(line.plain) for line in lines) <= 80
+    paper = io.StringIO()
+    console = Console(file=paper, width=80, color_system=None, markup=False, highlight=False, emoji=False)
+    for start in range(0, len(lines), 500):
+        console.print(Text("\n").join(lines[start : start + 500]), soft_wrap=True)
+    written = paper.getvalue()
+    assert written.split("\n")[:-1] == [line.plain for line in lines]
+    assert "\x1b" not in written
+
+
+def test_a_name_of_wide_letters_keeps_every_page_in_its_lines() -> None:
+    wide = PlayerInfo("名前が長い人です名前", "bot", 8, 2210)
+    view = update(View(), welcome(), 0)
+    for event in (SEEKS, PLAYERS, LIVE, snapshot("connect4", [38], opponent=wide)):
+        view = update(view, event, 0)
+    view = update(view, Chatted("m1", "players", wide, "名前が長い人です" * 12), 0)
+    for width in range(24, 130, 3):
+        for glyphs in (BOXES, ASCII):
+            lines = draw(view, (width, 24), 0, glyphs).split("\n", allow_blank=True)
+            assert max(line.cell_len for line in lines) <= width

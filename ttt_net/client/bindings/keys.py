@@ -1,0 +1,204 @@
+"""From keys to actions, and the lines that say which keys there are.
+
+A key is named as prompt_toolkit names it (`up`, `c-m`, `a`). Letters of the board's columns begin a written move;
+where such a letter is also a key, the upper-case letter is always the key.
+"""
+
+from ttt_net.client.actions import CLAIMS, Action, Begin, Choose, Do, Quick, Type
+from ttt_net.client.bindings.hints import HELP, LEAVE, Hint
+from ttt_net.client.bindings.page_keys import action_on_page, help_on_page, hints_on_page
+from ttt_net.client.changes.act_chat import talkers
+from ttt_net.client.changes.moves import quick_moves
+from ttt_net.client.changes.series import is_next_to_watch
+from ttt_net.client.pages import Entry, Kind
+from ttt_net.client.view import Overlay, View
+from ttt_net.messages import Snapshot
+from ttt_net.text import clean
+
+_WRITING = {"c-m": Do.PLACE, "c-j": Do.PLACE, "escape": Do.BACK, "c-h": Do.ERASE, "backspace": Do.ERASE}
+_EVERYWHERE = {**_WRITING, " ": Do.PLACE, "?": Do.HELP}
+_NAMED: dict[str, Action] = {
+    "up": Do.UP,
+    "down": Do.DOWN,
+    "left": Do.LEFT,
+    "right": Do.RIGHT,
+    "c-i": Do.MOVES,
+}
+_LETTERS: dict[str, Action] = {
+    "k": Do.UP,
+    "j": Do.DOWN,
+    "h": Do.LEFT,
+    "l": Do.RIGHT,
+    "r": Do.REMATCH,
+    "d": Do.DRAW,
+    "t": Do.TAKE_BACK,
+    "x": Do.DECLINE,
+    "c": Do.CLAIM,
+    "n": Do.NEW,
+    "i": Do.ASIDE,
+    "v": Do.REPLAY,
+    "w": Do.SAVE,
+    "y": Do.COPY,
+    "a": Do.ANALYSE,
+    "m": Do.MUTE,
+    "s": Begin(Entry.CHAT),
+    "q": Do.LEAVE,
+}
+_LEAST_HINTS = 2
+"""The last hints of a match, which stay whatever the width: how to leave, and where all keys are."""
+YES = {"rematch": "r", "draw": "d", "takeback": "t"}
+"""The key that makes or accepts each kind of offer."""
+NO = "x"
+CLAIM = "c"
+_LISTS = (Overlay.CHOICE, Overlay.CLAIM, Overlay.MUTE)
+"""What lies over a board and is answered with a digit."""
+HANG_UP = ("c-c", "<sigint>")
+"""The keys that leave at once."""
+
+
+def action_for(key: str, view: View) -> Action | None:
+    """Return what a key means now, or None when it means nothing."""
+    if view.entry is Entry.CHAT and not view.typed and len(key) == 1 and key in "12345678":
+        return Choose(int(key) - 1)
+    if view.entry is not Entry.MOVE:
+        return _WRITING.get(key) or (Type(key) if len(key) == 1 and key.isprintable() else None)
+    if key in _EVERYWHERE:
+        return _EVERYWHERE[key]
+    if view.page.kind is not Kind.MATCH:
+        return action_on_page(key, view)
+    if key in _NAMED:
+        return _NAMED[key]
+    if len(key) != 1 or not key.isprintable():
+        return None
+    if view.overlay in _LISTS and key in "123456789":
+        return Choose(int(key) - 1)
+    if view.typed:
+        return Type(key)
+    if key.isdecimal() and key.isascii():
+        return _digit(key, view)
+    if key.lower() in _LETTERS and (key.isupper() or key not in _beginnings(view)):
+        return _LETTERS[key.lower()]
+    return Type(key) if view.match is not None else None
+
+
+def _digit(key: str, view: View) -> Action | None:
+    if view.match is None:
+        return None
+    return Quick(int(key)) if quick_moves(view.match) else Type(key)
+
+
+def _beginnings(view: View) -> set[str]:
+    """Return the letters that moves of the shown match begin with, while it goes on."""
+    if view.match is None or view.match.outcome is not None:
+        return set()
+    return {name[:1].lower() for name in view.match.game.move_names}
+
+
+def hints(view: View, width: int) -> list[Hint]:
+    """Return the keys that matter now, the most needed first, as many as fit."""
+    match = view.match
+    if view.overlay in (Overlay.HELP, Overlay.ASIDE):
+        return [Hint("any key:", "back", "escape")]
+    if view.entry is not Entry.MOVE:
+        phrases = [Hint("1-8", "a phrase")] if view.entry is Entry.CHAT else []
+        return [*phrases, Hint("Enter", "send", "c-m"), Hint("Esc", "back", "escape")]
+    if match is None or view.page.kind is not Kind.MATCH:
+        found = hints_on_page(view)
+    elif view.overlay in _LISTS:
+        return [Hint(f"1-{choices(view)}", "choose"), Hint("Esc", "back", "escape")]
+    elif view.is_watched:
+        found = _watching(view, match)
+    elif match.outcome is not None:
+        found = _over(view)
+    else:
+        found = _playing(view, match)
+    least = _LEAST_HINTS if view.page.kind is Kind.MATCH else 1
+    while len("  ".join(hint.text for hint in found)) > width and len(found) > least:
+        del found[-least - 1]
+    return found
+
+
+def choices(view: View) -> int:
+    """Return how many things the list has that lies over the board."""
+    match view.overlay:
+        case Overlay.CHOICE:
+            return min(len(view.choices), 9)
+        case Overlay.CLAIM:
+            return len(CLAIMS)
+        case Overlay.MUTE:
+            return 1 + len(talkers(view))
+        case _:
+            return 0
+
+
+def _watching(view: View, match: Snapshot) -> list[Hint]:
+    found = [Hint("n", "next match", "n")] if is_next_to_watch(view) else []
+    found += [Hint("Esc", "back", "escape")] if view.has_lobby else []
+    found += [Hint("v", "replay", "v"), Hint("w", "save", "w")] if match.outcome is not None else []
+    found += [Hint("s", "say", "s")] if view.has_lobby else []
+    found.append(Hint("i", "moves", "i"))
+    found += [Hint("y", "link", "y")] if view.has_lobby else []
+    return [*found, LEAVE, HELP]
+
+
+def _over(view: View) -> list[Hint]:
+    found = [Hint("r", "rematch", "r"), Hint("n", "new game", "n")]
+    if view.has_lobby or view.has_doorway:
+        found.append(Hint("Esc", "lobby" if view.has_lobby else "back", "escape"))
+    found.append(Hint("v", "replay", "v"))
+    found += [Hint("a", "analyse", "a")] if "analyse" in view.features else []
+    found.append(Hint("w", "save", "w"))
+    found += [Hint("s", "say", "s"), Hint("y", "link", "y")] if view.has_lobby else []
+    return [*found, LEAVE, HELP]
+
+
+_OFFERED_AT_HOME = (("d", "draw"), ("t", "take back"), ("i", "moves"))
+_OFFERED = (*_OFFERED_AT_HOME[:2], ("s", "say"), _OFFERED_AT_HOME[2])
+
+
+def _playing(view: View, match: Snapshot) -> list[Hint]:
+    taken = _beginnings(view)
+    found = [Hint("arrows Enter", "")]
+    quick = quick_moves(match)
+    if quick:
+        found.append(Hint(f"1-{max(quick)}", ""))
+    if any(match.game.move_cells[move] < 0 for move in match.position.legal):
+        found.append(Hint("Tab", "more", "c-i"))
+    if not (quick and match.game.gravity):
+        found.append(Hint("type", _example(match)))
+    for key, label in _OFFERED if view.has_lobby else _OFFERED_AT_HOME:
+        found.append(Hint(key.upper() if key in taken else key, label, key.upper()))
+    return [*found, Hint("Q", "leave", "Q") if "q" in taken else LEAVE, HELP]
+
+
+def _example(match: Snapshot) -> str:
+    names = match.game.move_names
+    return clean(names[len(names) // 2], 8) if names else ""
+
+
+def help_lines(view: View) -> list[str]:
+    """Return every key and what it does."""
+    if view.page.kind is not Kind.MATCH:
+        return help_on_page(view)
+    taken = sorted(set(_LETTERS) & _beginnings(view))
+    lines = [
+        "arrows hjkl  move the cursor",
+        "Enter click  place a mark",
+        "1-9          by cell, column",
+        "b2 Enter     by name",
+        "Tab          choose from a list",
+        "d t          draw, take-back",
+        "c            claim",
+        "x            decline, withdraw",
+        "r            rematch",
+        "i            moves, score",
+        "n            new game; next match",
+        "s m          say; mute",
+        "y            copy a link",
+        "v w a        replay, save, analyse",
+        "Esc          clear; lobby",
+        "q  Ctrl-C    leave",
+    ]
+    if taken:
+        lines.insert(0, f"{' '.join(taken)} name columns: press {' '.join(taken).upper()}.")
+    return lines

@@ -1,0 +1,183 @@
+"""The keys of the pages that are lists, and the lines that say which there are."""
+
+from collections.abc import Callable
+
+from ttt_net.client.actions import Action, Begin, Do, Open, Pick, Say, Step
+from ttt_net.client.bindings.hints import HELP, LEAVE, Hint
+from ttt_net.client.pages import Entry, Kind, Page, Purpose
+from ttt_net.client.rows.page import rows_of
+from ttt_net.client.rows.row import cursor_of
+from ttt_net.client.view import View
+from ttt_net.messages import Watch
+
+_FAR = 10
+_A_RATED_GAME = "connect4"
+_NAMED: dict[str, Action] = {
+    "up": Do.UP,
+    "down": Do.DOWN,
+    "left": Do.LEFT,
+    "right": Do.RIGHT,
+    "pageup": Step(-_FAR),
+    "pagedown": Step(_FAR),
+    "home": Step(-1000),
+    "end": Step(1000),
+    "k": Do.UP,
+    "j": Do.DOWN,
+    "c-i": Do.SECTION,
+    "q": Do.LEAVE,
+}
+_LOBBY: dict[str, Action] = {
+    "p": Open(Page(Kind.GAMES, purpose=Purpose.PLAY)),
+    "i": Open(Page(Kind.GAMES, purpose=Purpose.INVITE)),
+    "c": Begin(Entry.CODE),
+    "a": Do.ACCEPT,
+    "d": Do.DECLINE,
+    "o": Open(Page(Kind.PROFILE)),
+    "h": Open(Page(Kind.HISTORY)),
+}
+_LEADERS: dict[str, Action] = {"t": Do.TIME, "g": Do.GAME}
+_GAMES: dict[str, Action] = {"t": Do.TIME, "r": Do.RATED}
+_REPLAY: dict[str, Action] = {"h": Do.LEFT, "l": Do.RIGHT, "home": Do.FIRST, "end": Do.LAST}
+_INVITATION: dict[str, Action] = {"y": Do.COPY}
+_LETTERS = {
+    Kind.LOBBY: _LOBBY,
+    Kind.GAMES: _GAMES,
+    Kind.INVITATION: _INVITATION,
+    Kind.LEADERS: _LEADERS,
+    Kind.REPLAY: _REPLAY,
+}
+
+
+def action_on_page(key: str, view: View) -> Action | None:
+    """Return what a key means on the page that is seen, or None when it means nothing."""
+    key = key.lower() if len(key) == 1 else key
+    kind = view.page.kind
+    if kind is Kind.REPLAY and key in _REPLAY:
+        return _REPLAY[key]
+    if key in _NAMED:
+        return _NAMED[key]
+    if kind is Kind.GAMES and key.isdecimal() and key.isascii():
+        return next((Pick(row.key) for row in rows_of(view, 0) if row.cells[0] == key), None)
+    if kind is Kind.LOBBY and key in _OF_THE_ROW:
+        return _OF_THE_ROW[key](view)
+    return _LETTERS[kind].get(key) if kind in _LETTERS else None
+
+
+def _chosen(view: View) -> tuple[str, str]:
+    """Return what kind of row the cursor is on, and which one."""
+    rows = rows_of(view, 0)
+    at = cursor_of(rows, view.page.row, view.page.place)
+    kind, _, name = rows[at].key.partition(":") if at is not None else ("", "", "")
+    return kind, name
+
+
+def _watch(view: View) -> Action | None:
+    """Return how to watch the match that is chosen, or else the first: the featured one."""
+    live = view.around.live.matches if view.around.live is not None else []
+    chosen = next((match for match in live if ("live", match.match) == _chosen(view)), None)
+    match = chosen or next(iter(live), None)
+    return Say(Watch(0, match=match.match)) if match is not None else None
+
+
+def _profile(view: View) -> Action | None:
+    """Return how to see who the player is whom the row is about."""
+    kind, name = _chosen(view)
+    seeks = view.around.seeks.seeks if view.around.seeks is not None else []
+    if kind == "seek":
+        name = next((seek.by.name for seek in seeks if str(seek.seek) == name), "")
+    return Open(Page(Kind.PROFILE, about=name)) if kind in ("player", "bot", "seek") and name else None
+
+
+def _leaders(view: View) -> Action:
+    """Return how to see the best at the game that was last sought."""
+    games = view.seeking.games if view.seeking is not None else []
+    return Open(Page(Kind.LEADERS, about=games[0] if games else _A_RATED_GAME))
+
+
+_OF_THE_ROW: dict[str, Callable[[View], Action | None]] = {"w": _watch, "v": _profile, "l": _leaders}
+
+
+_BACK = Hint("Esc", "back", "escape")
+_RATED = Hint("r", "rated", "r")
+_CHOOSE = Hint("Enter", "choose", "c-m")
+_HINTS = {
+    Kind.GAMES: [_CHOOSE, Hint("t", "clock", "t"), _RATED],
+    Kind.INVITATION: [Hint("y", "copy", "y")],
+    Kind.PROFILE: [_CHOOSE],
+    Kind.HISTORY: [_CHOOSE],
+    Kind.LEADERS: [Hint("t", "speed", "t"), Hint("g", "game", "g"), Hint("Enter", "profile", "c-m")],
+    Kind.REPLAY: [
+        *(Hint("left", "back", "left"), Hint("right", "on", "right")),
+        *(Hint("Home", "", "home"), Hint("End", "", "end")),
+    ],
+}
+_VERBS = {
+    "own": "go on",
+    "bot": "challenge",
+    "challenge": "answer",
+    "seek": "play",
+    "player": "challenge",
+    "live": "watch",
+}
+
+
+def hints_on_page(view: View) -> list[Hint]:
+    """Return the keys that matter on the page, the most needed first."""
+    page = view.page
+    if page.kind in _HINTS:
+        hints = [hint for hint in _HINTS[page.kind] if hint != _RATED or page.purpose is not Purpose.INVITE]
+        return [*hints, _BACK, LEAVE, HELP]
+    hints = []
+    rows = rows_of(view, 0)
+    at = cursor_of(rows, page.row, page.place)
+    if at is not None:
+        hints.append(Hint("Enter", _VERBS.get(rows[at].key.split(":")[0], "choose"), "c-m"))
+    if view.challenge is not None:
+        hints += [Hint("a", "accept", "a"), Hint("d", "decline", "d")]
+    if view.seeking is not None:
+        hints.append(Hint("Esc", "stop", "escape"))
+    hints += [Hint("p", "play", "p"), Hint("i", "invite", "i"), Hint("c", "code", "c")]
+    if view.seeking is None and view.has_doorway:
+        hints.append(Hint("Esc", "servers", "escape"))
+    if view.around.live is not None and view.around.live.matches:
+        hints.append(Hint("w", "watch", "w"))
+    hints += [Hint("v", "profile", "v"), Hint("h", "history", "h"), Hint("l", "leaders", "l")]
+    return [*hints, LEAVE, HELP]
+
+
+_LISTS = (
+    "arrows jk    move; PgUp PgDn far",
+    "Tab          the next section",
+    "Enter click  do what the row stands for",
+)
+_LEAVING = ("Esc          back", "q  Ctrl-C    leave")
+_HELP = {
+    Kind.LOBBY: (
+        *_LISTS,
+        "p            play: choose game, clock",
+        "i c          invite; type a code",
+        "a d          accept, decline a challenge",
+        "w            watch a match",
+        "v o          that player, yourself",
+        "h l          your matches, the best",
+        "Esc          stop looking; back",
+        "q  Ctrl-C    leave",
+    ),
+    Kind.GAMES: (
+        *_LISTS[:1],
+        "1-9 0 Enter  choose a game; or click",
+        "t left right another clock",
+        "r            rated, or not",
+        *_LEAVING,
+    ),
+    Kind.INVITATION: ("y            copy the line to send", *_LEAVING),
+    Kind.PROFILE: (*_LISTS, *_LEAVING),
+    Kind.HISTORY: (*_LISTS, *_LEAVING),
+    Kind.LEADERS: (*_LISTS, "t left right another speed", "g            another game", *_LEAVING),
+    Kind.REPLAY: ("left right   one move back, one on", "Home End     the beginning, the end", *_LEAVING),
+}
+
+
+def help_on_page(view: View) -> list[str]:
+    """Return every key of the page and what it does."""
+    return list(_HELP.get(view.page.kind, _LEAVING))

@@ -1,0 +1,188 @@
+"""What comes of what a player does: an action changes his own part of the view, or becomes requests.
+
+The requests have id 0; the connection numbers them.
+"""
+
+from dataclasses import replace
+
+from ttt_net.client.actions import ON_LISTS, Action, Begin, Choose, Do, Open, Pick, Reopen, Say, Show, Step, Type
+from ttt_net.client.changes.act_chat import ask_whom_to_mute, chat, muted
+from ttt_net.client.changes.act_match import Outcome, act_in_match
+from ttt_net.client.changes.act_page import act_on_page
+from ttt_net.client.changes.series import followed, is_next_to_watch
+from ttt_net.client.changes.update import without
+from ttt_net.client.events import Answered
+from ttt_net.client.page_words import PHRASES, match_link
+from ttt_net.client.pages import TIMES, Entry, Kind, Page
+from ttt_net.client.rows.page import asks, request_for
+from ttt_net.client.view import Overlay, View
+from ttt_net.client.words import MAX_CODE, join_command
+from ttt_net.errors import Code
+from ttt_net.messages import (
+    Abort,
+    Join,
+    Refused,
+    Resign,
+    Resume,
+    Said,
+    Seek,
+    Unseek,
+    Unwatch,
+    Watch,
+)
+
+_LONGEST = {Entry.MOVE: 12, Entry.CHAT: 140, Entry.CODE: 120, Entry.GAME: 40}
+"""How much may be typed of each."""
+MAX_ID = 32
+"""The longest id of a match."""
+
+
+def act(view: View, action: Action, seek: Seek) -> Outcome:
+    """Return the view after the action and what to say to the server; `seek` is what `Do.NEW` asks for."""
+    if view.overlay is Overlay.LEAVE and action not in (Do.LEAVE, Do.PLACE):
+        return replace(view, overlay=Overlay.NONE, notice="", is_going_back=False), ()
+    view = replace(view, notice="")
+    match action:
+        case Do.HELP:
+            return replace(view, overlay=Overlay.NONE if view.overlay is Overlay.HELP else Overlay.HELP), ()
+        case Do.BACK:
+            return _back(view, seek)
+        case Do.ERASE:
+            return replace(view, typed=view.typed[:-1]), ()
+        case Type(text):
+            return replace(view, typed=(view.typed + text)[: _LONGEST[view.entry]]), ()
+        case Choose(index) if view.entry is Entry.CHAT:
+            return replace(view, entry=Entry.MOVE, typed=""), chat(view, phrase=PHRASES[index])
+        case Choose(index) if view.overlay is Overlay.MUTE:
+            return muted(view, index)
+        case Do.MUTE:
+            return ask_whom_to_mute(view)
+        case Do.NEW if is_next_to_watch(view):
+            return followed(view)
+        case Do.PLACE if view.entry is not Entry.MOVE:
+            return _entered(view)
+        case Begin(entry):
+            return replace(view, entry=entry, typed="", overlay=Overlay.NONE), ()
+        case Open(page):
+            return opened(view, _as_wanted(page, seek) if page.kind is Kind.GAMES else page)
+        case Reopen(name):
+            return _reopened(view, name)
+        case Do.COPY:
+            return _copied(view), ()
+        case Show(name):
+            return replace(view, shown=name, typed="", pages=(view.pages[0], Page(Kind.MATCH))), ()
+        case Say(request):
+            return said(view, request)
+        case _ if view.page.kind is Kind.MATCH or not (action in ON_LISTS or isinstance(action, Pick | Step)):
+            return act_in_match(view, action, seek)
+        case _:
+            view, then, requests = act_on_page(view, action)
+            return act(view, then, seek) if then is not None else (view, requests)
+
+
+def _as_wanted(page: Page, seek: Seek) -> Page:
+    """Return a page of games with the game and the clock chosen that were asked for the last time."""
+    time = TIMES.index(seek.time) if seek.time in TIMES else 0
+    return replace(page, row=f"game:{seek.games[0]}" if seek.games else "", time=time)
+
+
+def answered(view: View, event: Answered) -> tuple[Said, ...]:
+    """Return what to say after an answer: whoever leaves too late to call the match off resigns it."""
+    is_too_late = isinstance(event.answer, Refused) and event.answer.code == Code.TOO_LATE
+    if view.is_leaving and is_too_late and isinstance(event.request, Abort):
+        return (Resign(0, match=event.request.match),)
+    return ()
+
+
+def said(view: View, request: Said) -> Outcome:
+    """Say a request; the page that it was chosen on closes."""
+    if view.page.kind is Kind.GAMES:
+        view = replace(view, pages=view.pages[:-1])
+    match request:
+        case Seek():
+            return replace(view, seeking=request), (request,)
+        case Watch(match=name, code=code):
+            return replace(view, watching=name, watch_code=code), (request,)
+        case _:
+            return view, (request,)
+
+
+def opened(view: View, page: Page) -> Outcome:
+    """Open a page, and ask for what stands on it; what an earlier one of its kind had asked for is forgotten."""
+    around = view.around
+    match page.kind:
+        case Kind.PROFILE:
+            around = replace(around, profile=None)
+        case Kind.HISTORY:
+            around = replace(around, history=None)
+        case Kind.LEADERS:
+            around = replace(around, leaders=None)
+    return replace(view, pages=(*view.pages, page), overlay=Overlay.NONE, around=around), asks(page)
+
+
+def _reopened(view: View, name: str) -> Outcome:
+    """Ask for a finished match: one of ours as a player, any other as a watcher."""
+    history = view.around.history
+    finished = next((each for each in history.matches if each.match == name), None) if history is not None else None
+    is_ours = finished is not None and view.you is not None and view.you.name in (p.name for p in finished.players)
+    if is_ours:
+        return replace(view, left=None), (Resume(0, match=name, seq=0),)
+    return said(replace(view, left=None), Watch(0, match=name))
+
+
+def _copied(view: View) -> View:
+    """Put on the clipboard what others need to come here: an invitation, or the link to the match."""
+    invitation, match = view.around.invitation, view.match
+    if view.page.kind is Kind.INVITATION and invitation is not None:
+        text = join_command(view, invitation.code)
+    elif match is not None:
+        text = match_link(view, match)
+    else:
+        return view
+    return replace(view, copied=text, notice=f"Copied, where the terminal allows it: {text}")
+
+
+def _entered(view: View) -> Outcome:
+    """Take what was typed for what it is."""
+    typed, entry = view.typed.strip(), view.entry
+    view = replace(view, typed="", entry=Entry.MOVE)
+    if not typed:
+        return view, ()
+    match entry:
+        case Entry.CODE:
+            return said(view, request_of(typed))
+        case Entry.CHAT:
+            return view, chat(view, text=typed)
+        case Entry.GAME:
+            return said(view, request_for(view.page, typed.lower()))
+        case _:
+            return view, ()
+
+
+def request_of(text: str) -> Said:
+    """Return what a code stands for, or a link to a match: `/j/CODE` and `CODE` join it, `/m/ID#CODE` is to watch."""
+    _, is_link, place = text.rpartition("/m/")
+    if is_link:
+        name, _, code = place.partition("#")
+        return Watch(0, match=name[:MAX_ID] or "?", code=code[:MAX_CODE] or None)
+    return Join(0, code=text.rpartition("/")[2].upper()[:MAX_CODE])
+
+
+def _back(view: View, seek: Seek) -> Outcome:
+    """Go back by one step: from a question, what is being typed, a page, a search, and to the servers."""
+    if view.overlay is not Overlay.NONE:
+        return replace(view, overlay=Overlay.NONE), ()
+    if view.typed or view.entry is not Entry.MOVE:
+        return replace(view, typed="", entry=Entry.MOVE), ()
+    if len(view.pages) == 1 and view.seeking is not None:
+        return replace(view, seeking=None), (Unseek(0),)
+    if len(view.pages) == 1:
+        return replace(view, is_leaving=view.has_doorway, is_going_back=view.has_doorway, shown=None), ()
+    is_match, match = view.page.kind is Kind.MATCH, view.match
+    if is_match and not view.has_lobby:
+        return act_in_match(replace(view, is_going_back=view.has_doorway), Do.LEAVE, seek)
+    view = replace(view, pages=view.pages[:-1], left=match.match if is_match and match is not None else view.left)
+    if not is_match or match is None or view.is_live:
+        return view, ()
+    requests = (Unwatch(0, match=match.match),) if view.watching == match.match else ()
+    return without(view, match.match), requests

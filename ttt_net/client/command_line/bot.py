@@ -1,0 +1,60 @@
+"""What the command line says of strategies that play, as a bot on a server or at this keyboard, checked."""
+
+import argparse
+
+from ttt_net.client.command_line.local import HUMAN
+from ttt_net.client.command_line.parser import whole_number
+from ttt_net.errors import ConfigurationError
+
+DEFAULT_MOVE_MS = 1000
+DEFAULT_PLACES, MAX_PLACES = 4, 20
+MAX_MOVE_MS = 600_000
+_OF_STRATEGIES = ("level", "move_time", "seed")
+_OF_BOTS = ("places", "reserve")
+
+
+def add_bot(group: argparse._ArgumentGroup) -> None:
+    """Add the options of strategies."""
+    group.add_argument("--bot", metavar="STRATEGY", help="let a strategy play, such as alphabeta or random")
+    group.add_argument("--level", type=whole_number, metavar="N", help="play weaker, as people do, from 1 up to 8")
+    group.add_argument("--move-time", type=whole_number, metavar="MS", help="think so long at most (default: 1000)")
+    group.add_argument("--games", type=whole_number, metavar="N", help="leave after so many games (default: never)")
+    group.add_argument("--places", type=whole_number, metavar="N", help="matches at once (default: 4, with --games 1)")
+    group.add_argument("--reserve", type=whole_number, metavar="N", help="of these, for people alone (default: 0)")
+    group.add_argument("--seed", type=whole_number, metavar="N", help="make its chances repeatable")
+
+
+def check_bot(given: argparse.Namespace) -> None:
+    """Raise `ConfigurationError` where these options make no sense, or nobody is there whom they are for."""
+    has_strategy = given.bot is not None or any(who not in (None, HUMAN) for who in (given.x, given.o))
+    for flag in _OF_STRATEGIES:
+        if getattr(given, flag) is not None and not has_strategy:
+            raise ConfigurationError(
+                f"{_written(flag)} is for strategies; add --bot STRATEGY, or --local with --o STRATEGY"
+            )
+    for flag in _OF_BOTS:
+        if getattr(given, flag) is not None and given.bot is None:
+            raise ConfigurationError(f"{_written(flag)} is for bots; add --bot STRATEGY")
+    if given.games is not None and given.bot is None and not given.local:
+        raise ConfigurationError("--games is for bots and matches at this keyboard; add --bot STRATEGY or --local")
+    if given.games is not None and given.games < 1:
+        raise ConfigurationError(f"--games {given.games}: at least 1")
+    if given.move_time is not None and not 1 <= given.move_time <= MAX_MOVE_MS:
+        raise ConfigurationError(f"--move-time {given.move_time}: 1 to {MAX_MOVE_MS} milliseconds")
+    if not 1 <= places_of(given) <= MAX_PLACES:
+        raise ConfigurationError(f"--places {given.places}: 1 to {MAX_PLACES} matches at once")
+    if not 0 <= (given.reserve or 0) <= places_of(given):
+        raise ConfigurationError(f"--reserve {given.reserve}: 0 to {places_of(given)}, which are all of its places")
+    if given.bot is not None and (given.join is not None or given.invite):
+        raise ConfigurationError("--join and --invite are for people; leave out --bot")
+
+
+def places_of(given: argparse.Namespace) -> int:
+    """Return how many matches at once a bot plays: more than one only where it stays."""
+    if given.places is not None:
+        return int(given.places)
+    return DEFAULT_PLACES if given.games is None else 1
+
+
+def _written(flag: str) -> str:
+    return f"--{flag.replace('_', '-')}"

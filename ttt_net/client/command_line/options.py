@@ -1,0 +1,182 @@
+"""What the command line says, checked: all that can be wrong with it is said in one line before anything starts."""
+
+import argparse
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from ttt_net.client.command_line.bot import DEFAULT_MOVE_MS, add_bot, check_bot, places_of
+from ttt_net.client.command_line.inquiry import Inquiry, add_inquiry, inquiry_of
+from ttt_net.client.command_line.local import Local, add_hosting, add_local, check_company, local_of
+from ttt_net.client.command_line.parser import Parser, ShortHelp
+from ttt_net.client.finding.address import DEFAULT_PORT, DEFAULT_URL, Address, code_of, read_address
+from ttt_net.client.link.trust import Trust, trust_of
+from ttt_net.clock import TimeControl
+from ttt_net.errors import ConfigurationError
+from ttt_net.messages import Opponents
+from ttt_net.names import RULE
+from ttt_net.text import clean
+
+DEFAULT_GAME = "tictactoe"
+_TIME = re.compile(r"(\d{1,3}(?:\.\d)?)\+(\d{1,2})", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a client was started. `game` and `opponents` are None where nothing was said."""
+
+    url: str
+    trust: Trust = field(default_factory=Trust)
+    is_address_given: bool = True
+    """Whether the address was typed, and not the default one."""
+    has_doorway: bool = False
+    """Whether the server was chosen from the list of those that there are."""
+    name: str | None = None
+    join: str | None = None
+    """The invitation code of the match to join."""
+    is_inviting: bool = False
+    inquiry: Inquiry | None = None
+    """What is asked instead of playing."""
+    local: Local | None = None
+    """The match at this keyboard, if it is one."""
+    is_hosting: bool = False
+    port: int = DEFAULT_PORT
+    """The port of the server that is started here, if one is."""
+    journal: str | None = None
+    """Where the server that was started here keeps its matches, and who its players are."""
+    game: str | None = None
+    time: TimeControl | None = None
+    bot: str | None = None
+    games: int | None = None
+    opponents: Opponents | None = None
+    is_json: bool = False
+    is_plain: bool = False
+    is_spoken: bool = False
+    """Whether a screen reader reads out what is written."""
+    is_ascii: bool = False
+    is_quiet: bool = False
+    seed: int | None = None
+    level: int | None = None
+    move_ms: int = DEFAULT_MOVE_MS
+    places: int = 1
+    """How many matches at once a bot plays, and how many of these places are for people."""
+    reserve: int = 0
+
+    @property
+    def server(self) -> str:
+        """The server as identities know it: host and port."""
+        parts = urlsplit(self.url)
+        port = parts.port or (443 if parts.scheme == "wss" else 80)
+        return f"{parts.hostname}:{port}"
+
+    @property
+    def command(self) -> str:
+        """What to type to come back."""
+        if self.is_hosting:
+            return "python client.py --host" + f" --port {self.port}" * (self.port != DEFAULT_PORT)
+        if self.url == DEFAULT_URL:
+            return "python client.py"
+        fingerprint = f" --tls-fingerprint {self.trust.fingerprint}" if self.trust.fingerprint else ""
+        insecure = " --insecure" if self.trust.is_insecure else ""
+        return f"python client.py {self.url.removeprefix('ws://')}{fingerprint}{insecure}"
+
+
+def parse(arguments: Sequence[str] | None) -> Options:
+    """Return the options; whatever is wrong raises `ConfigurationError`."""
+    given = _parser().parse_args(arguments)
+    if given.name is not None and not clean(given.name, 80):
+        raise ConfigurationError(f"--name: a name is {RULE}")
+    check_company(given)
+    check_bot(given)
+    inquiry = inquiry_of(given)
+    url, code = read_address(given.url) if given.url is not None else Address(DEFAULT_URL)
+    code = code_of(given.join) if given.join is not None else code
+    if code is not None:
+        _check_join(given)
+    return Options(
+        url=url,
+        trust=trust_of(url, given.tls_fingerprint, is_insecure=given.insecure),
+        is_address_given=given.url is not None,
+        name=clean(given.name, 80) if given.name is not None else None,
+        join=code,
+        is_inviting=given.invite,
+        inquiry=inquiry,
+        local=local_of(given, given.game or DEFAULT_GAME),
+        is_hosting=given.host,
+        port=given.port if given.port is not None else DEFAULT_PORT,
+        game=given.game,
+        time=time_of(given.time) if given.time is not None else None,
+        bot=given.bot,
+        games=given.games,
+        opponents=given.opponents,
+        is_json=given.json,
+        is_plain=given.plain,
+        is_spoken=given.screen_reader,
+        is_ascii=given.ascii,
+        is_quiet=given.quiet,
+        seed=given.seed,
+        level=given.level,
+        move_ms=given.move_time or DEFAULT_MOVE_MS,
+        places=places_of(given),
+        reserve=given.reserve or 0,
+    )
+
+
+def _check_join(given: argparse.Namespace) -> None:
+    """Raise `ConfigurationError` for what an invitation has settled, or what goes elsewhere."""
+    if given.invite:
+        raise ConfigurationError("--join takes an invitation up, --invite makes one; choose one of them")
+    if given.bot is not None:
+        raise ConfigurationError("an invitation is for people; leave out --bot")
+    for flag in ("game", "time", "opponents"):
+        if getattr(given, flag) is not None:
+            raise ConfigurationError(f"the invitation says what is played; leave out --{flag}")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = Parser(
+        prog="client.py",
+        add_help=False,
+        usage="%(prog)s [ADDRESS] [OPTION ...]",
+        description="Play tic-tac-toe and its family over the network.",
+        epilog="docs/client.md tells more, with every key.",
+    )
+    where = "host, host:port, ws://... or wss://... (default: look for one)"
+    parser.add_argument("url", nargs="?", metavar="ADDRESS", help=where)
+    parser.add_argument("-h", "--help", nargs=0, action=ShortHelp, help="what most people need")
+    parser.add_argument("--help-all", action="help", help="all of this")
+    play = parser.add_argument_group("to play")
+    play.add_argument("--name", help="who you are (default: the name you typed the last time)")
+    play.add_argument("--game", help="tictactoe, connect4, mnk:15x15,5 (default: tictactoe; a bot: any)")
+    play.add_argument("--time", metavar="M+S", help="a clock: minutes each, and seconds for every move, as 3+2")
+    play.add_argument("--opponents", choices=("any", "people", "bots"), help="who is welcome as an opponent")
+    play.add_argument("--invite", action="store_true", help="print an invitation code, and wait for who joins")
+    play.add_argument("--join", metavar="CODE", help="join the private match that a friend's invitation code is for")
+    add_hosting(parser.add_argument_group("a server of your own"), DEFAULT_PORT)
+    add_local(parser.add_argument_group("without a server"))
+    add_bot(parser.add_argument_group("to seat a bot, or with --local to play one"))
+    add_inquiry(parser.add_argument_group("instead of playing"))
+    _add_looks(parser.add_argument_group("how it looks"))
+    trust = parser.add_argument_group("encryption")
+    trust.add_argument("--tls-fingerprint", metavar="HEX", help="trust a wss:// server by its certificate's SHA-256")
+    trust.add_argument("--insecure", action="store_true", help="speak in clear to a server beyond the local network")
+    return parser
+
+
+def _add_looks(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--plain", action="store_true", help="line by line, without a full screen")
+    group.add_argument("--screen-reader", action="store_true", help="short sentences, and the board in words")
+    group.add_argument("--json", action="store_true", help="write what is heard as JSON lines, then a summary")
+    group.add_argument("--ascii", action="store_true", help="draw with ASCII characters only")
+    group.add_argument("--quiet", action="store_true", help="no bell and no title when it becomes your turn")
+
+
+def time_of(text: str) -> TimeControl:
+    """Return the time control that `minutes+seconds` names."""
+    found = _TIME.fullmatch(text)
+    initial_ms = round(float(found[1]) * 60_000) if found else 0
+    increment_ms = int(found[2]) * 1000 if found else 0
+    if not (1_000 <= initial_ms <= 10_800_000 and increment_ms <= 60_000):
+        raise ConfigurationError(f"--time {clean(text, 20)}: minutes+seconds, as 3+2; up to 180 minutes and 60 seconds")
+    return TimeControl(initial_ms, increment_ms)

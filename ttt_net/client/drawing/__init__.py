@@ -1,0 +1,1 @@
+"""A view as a screen of text; pure."""

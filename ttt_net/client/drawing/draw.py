@@ -1,0 +1,219 @@
+"""A view as a screen of text: pure, every line cut to the width, never a wrapped one.
+
+What others wrote is drawn as plain text that was cleaned in `words`; nothing here reads markup.
+"""
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from ttt_net.client import page_words, words
+from ttt_net.client.actions import CLAIMS
+from ttt_net.client.bindings.keys import CLAIM, NO, YES, help_lines, hints
+from ttt_net.client.changes.replaying import seen_at
+from ttt_net.client.drawing.board import draw_board
+from ttt_net.client.drawing.draw_list import cut, draw_list
+from ttt_net.client.drawing.draw_match import beside, board_alone, centred, seats
+from ttt_net.client.drawing.glyphs import WARNING, WON, Glyphs
+from ttt_net.client.drawing.panel import panel
+from ttt_net.client.drawing.targets import aim
+from ttt_net.client.events import Key
+from ttt_net.client.pages import Entry, Kind
+from ttt_net.client.rows.page import rows_of
+from ttt_net.client.view import Overlay, View
+from ttt_net.messages import Snapshot
+from ttt_net.text import clean
+
+SMALLEST = (24, 8)
+"""The columns and rows below which only a sentence is shown."""
+_ROOMY_ROWS = 16
+"""From so many rows on there is room for a title and for a line for each player."""
+_ROOMY_COLUMNS = 64
+"""From so many columns on there is room beside a board."""
+
+
+def draw(view: View, size: tuple[int, int], now_ms: int, glyphs: Glyphs) -> Text:
+    """Return the screen of `size` (columns, rows): exactly so many lines, none wider."""
+    width, height = size
+    if view.page.kind is Kind.REPLAY:
+        view = seen_at(view)
+    if width < SMALLEST[0] or height < SMALLEST[1]:
+        return _page([Text("Make the window larger: {}x{}.".format(*SMALLEST))], [], [], size)
+    if view.overlay is Overlay.HELP:
+        lines = [Text(line) for line in _packed(help_lines(view), width, height - 1)]
+        return _page([], centred(lines, width), [_keys(view, width)], size)
+    foot = _foot(view, width, now_ms, is_roomy=height >= _ROOMY_ROWS)
+    roomy = _head(view, width, now_ms, glyphs, is_roomy=True)
+    if height >= _ROOMY_ROWS:
+        body = _body(view, (width, height - len(roomy) - len(foot)), now_ms, glyphs, is_roomy=True)
+        if body is not None:
+            return _page(roomy, body, foot, size)
+    head = _head(view, width, now_ms, glyphs, is_roomy=False)
+    body = _body(view, (width, height - len(head) - len(foot)), now_ms, glyphs, is_roomy=False)
+    return _page(head, body or [], foot, size)
+
+
+def _page(head: list[Text], body: list[Text], foot: list[Text], size: tuple[int, int]) -> Text:
+    """Put the parts together, the body in the middle of what is left, each line cut and the rest filled with blanks."""
+    width, height = size
+    free = max(0, height - len(head) - len(body) - len(foot))
+    lines = [*head, *[Text()] * (free // 2), *body, *[Text()] * (free - free // 2), *foot][:height]
+    cut = []
+    for line in lines:
+        line = line.copy()
+        line.truncate(width, overflow="crop")
+        line.rstrip()
+        cut.append(line)
+    page = Text("\n", no_wrap=True, overflow="crop", end="").join(cut)
+    page.no_wrap, page.overflow, page.end = True, "crop", ""
+    return page
+
+
+def _head(view: View, width: int, now_ms: int, glyphs: Glyphs, *, is_roomy: bool) -> list[Text]:
+    match = _match(view)
+    lines = []
+    if is_roomy:
+        lines += [_title(view, width, glyphs), Text()]
+    if match is not None:
+        lines += seats(view, match, width, now_ms, is_roomy=is_roomy)
+    lines.append(_status(view, width, now_ms, glyphs))
+    return [*lines, Text()] if is_roomy else lines
+
+
+def _match(view: View) -> Snapshot | None:
+    """Return the match that is seen, if the page shows one."""
+    return view.match if view.page.kind in (Kind.MATCH, Kind.REPLAY) else None
+
+
+def _title(view: View, width: int, glyphs: Glyphs) -> Text:
+    match = _match(view)
+    left = page_words.title_of_page(view)
+    if match is not None:
+        left = clean(match.game.title, 40)
+        rule = f"{left} {glyphs.dash} {clean(match.game.rule, 120)}"
+        left = rule if Text(rule).cell_len <= width else left
+    title = Text(left, style="bold")
+    for right in _rights(view):
+        room = width - title.cell_len - Text(right).cell_len
+        if room >= 2:
+            return title.append(" " * room).append(right, "not bold dim")
+    return title
+
+
+def _rights(view: View) -> list[str]:
+    """Return what may stand to the right of the title, the fullest first."""
+    server = clean(view.server, 30) or view.address
+    latency = words.latency(view.latency_ms)
+    return [f"{server}  {latency}", latency, server] if latency else [server]
+
+
+def _status(view: View, width: int, now_ms: int, glyphs: Glyphs) -> Text:
+    trouble = words.banner(view, view.lost_for_ms(now_ms))
+    if cell_len(trouble) > width - 2:
+        trouble = words.short_banner(view, view.lost_for_ms(now_ms))
+    if trouble:
+        return Text(cut(f" {trouble} ", min(width, len(trouble) + 2), glyphs), style=f"bold {WARNING}")
+    match = _match(view)
+    if match is None:
+        return Text(page_words.status_of_page(view), style="bold")
+    if view.page.kind is Kind.REPLAY:
+        return Text(page_words.step(view, match), style="bold")
+    style = "bold" if view.is_my_turn else ""
+    if match is not None and match.outcome is not None:
+        style = f"bold {WON}" if match.outcome.winner is not None and match.outcome.winner == match.you else "bold"
+    return Text(words.status(view), style=style)
+
+
+def _body(view: View, size: tuple[int, int], now_ms: int, glyphs: Glyphs, *, is_roomy: bool) -> list[Text] | None:
+    """Return what stands in the middle, or None when the whole board does not fit there and less may stand above it."""
+    width, height = size
+    match = _match(view)
+    if match is None:
+        rows = rows_of(view, now_ms)
+        listed = draw_list(rows, view.page, size, glyphs)
+        return listed + [Text()] * (height - len(listed)) if rows else centred(_alone(view, width), width)
+    if view.entry is Entry.CHAT and not is_roomy:
+        return centred([Text(line) for line in _flowed(page_words.phrases(), width)], width)
+    if view.overlay is Overlay.ASIDE:
+        return centred(panel(view, match, height) or [Text("Nobody has moved or said anything yet.")], width)
+    if is_roomy and width >= _ROOMY_COLUMNS and (lines := beside(view, match, width, height, glyphs)):
+        return lines
+    if is_roomy:
+        board = draw_board(view, width, height, glyphs)
+        return centred(board, width) if board is not None else None
+    return board_alone(view, match, width, height, glyphs)
+
+
+def _packed(lines: list[str], width: int, height: int) -> list[str]:
+    """Return the lines of help as they are, or with several in one line where there is no room for all."""
+    if len(lines) <= height:
+        return lines
+    packed: list[str] = []
+    for line in (" ".join(line.split()) for line in lines):
+        if packed and len(packed[-1]) + len(line) + 3 <= width:
+            packed[-1] += f"   {line}"
+        else:
+            packed.append(line)
+    return packed[:height]
+
+
+def _alone(view: View, width: int) -> list[Text]:
+    return [Text(line, style="dim") for line in words.company_hint(view, width)]
+
+
+def _foot(view: View, width: int, now_ms: int, *, is_roomy: bool) -> list[Text]:
+    phrases = _flowed(page_words.phrases(), width) if view.entry is Entry.CHAT and is_roomy else []
+    return [*(Text(line, style="dim") for line in phrases), _prompt(view, width, now_ms), _keys(view, width)]
+
+
+def _end_of(text: str, width: int) -> str:
+    """Return as much of the end of a text as fits, so that what is being typed is seen."""
+    while cell_len(text) > width:
+        text = text[1:]
+    return text
+
+
+def _flowed(texts: list[str], width: int) -> list[str]:
+    """Put texts side by side, on as many lines as they need."""
+    lines = [""]
+    for text in texts:
+        whole = f"{lines[-1]}  {text}" if lines[-1] else text
+        lines = [*lines[:-1], whole] if len(whole) <= width else [*lines, text]
+    return lines
+
+
+def _keys(view: View, width: int) -> Text:
+    """Return the keys that matter now, each of them to be clicked."""
+    line = Text(style="dim")
+    for hint in hints(view, width):
+        line.append("  " if line else "")
+        start = len(line)
+        line.append(hint.key, "not dim bold").append(f" {hint.label}" if hint.label else "")
+        if hint.press:
+            aim(line, Key(hint.press), start)
+    return line
+
+
+def _prompt(view: View, width: int, now_ms: int) -> Text:
+    """Return the line above the keys: a question, what is being typed, an offer, or the newest notice."""
+    match = _match(view)
+    if view.entry is not Entry.MOVE:
+        start = f"{view.entry.value}: "
+        return Text(f"{start}{_end_of(view.typed, width - len(start) - 1)}_", style="bold")
+    if view.page.kind is Kind.REPLAY and match is not None and not view.notice:
+        return Text(page_words.verdict(view, match))
+    if view.overlay is Overlay.LEAVE and match is not None:
+        how = "Call it off" if match.position.ply < 2 else "Resign"
+        return Text(f"{how} and leave? q: yes, else: no", style=f"bold {WARNING}")
+    if view.overlay is Overlay.CHOICE and match is not None:
+        names = (f"{n}: {words.move_name(match, move)}" for n, move in enumerate(view.choices[:9], 1))
+        return Text("Choose " + "  ".join(names), style="bold")
+    if view.overlay is Overlay.CLAIM:
+        return Text("Claim  " + "  ".join(f"{n}: {kind}" for n, kind in enumerate(CLAIMS, 1)), style="bold")
+    if view.overlay is Overlay.MUTE:
+        return Text("  ".join(page_words.whom_to_mute(view)), style="bold")
+    if view.typed:
+        return Text(f"Move: {view.typed}_", style="bold")
+    said = words.notice(view)
+    if not said and match is not None:
+        said = words.offers(match, YES, NO) or words.absence(match, view.claim_in_ms(now_ms), CLAIM)
+    return Text(said)

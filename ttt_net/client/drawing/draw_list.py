@@ -1,0 +1,105 @@
+"""A list as lines of text: columns as wide as they need, the part that has the cursor, each row to be clicked."""
+
+from collections.abc import Sequence
+
+from rich.text import Text
+
+from ttt_net.client.actions import Pick
+from ttt_net.client.drawing.glyphs import Glyphs
+from ttt_net.client.drawing.targets import aim
+from ttt_net.client.pages import Page
+from ttt_net.client.rows.row import Row, cursor_of
+
+_GAP = 2
+_INDENT = 2
+_NARROW = 60
+_LEAST_COLUMN = 8
+"""A column with less room than this, and than it needs, is left out."""
+
+
+def draw_list(rows: Sequence[Row], page: Page, size: tuple[int, int], glyphs: Glyphs) -> list[Text]:
+    """Return at most `height` lines: the rows around the cursor, and how many there are above and below them."""
+    width, height = size
+    cursor = cursor_of(rows, page.row, page.place)
+    columns = _columns(rows, width - _INDENT)
+    lines: list[Text] = []
+    at = 0
+    for index, row in enumerate(rows):
+        at = len(lines) if index == cursor else at
+        if row.is_heading and width < _NARROW:  # where room is short, each section has columns of its own
+            columns = _columns(_of_section(rows, index), width - _INDENT)
+        if row.enter is None:
+            lines += _read(row, width)
+        else:
+            own = columns if len(row.cells) > 1 else [width - _INDENT]
+            lines.append(_line(row, own, glyphs, is_chosen=index == cursor))
+    if len(lines) <= height:
+        return lines
+    room = max(1, height - 1)
+    first = max(0, min(at - room // 2, len(lines) - room))
+    shown = lines[first : first + room]
+    more = [f"{first} above"] * (first > 0) + [f"{len(lines) - first - room} below"] * (first + room < len(lines))
+    return [*shown, Text(f"  ({', '.join(more)})", style="dim")]
+
+
+def _of_section(rows: Sequence[Row], heading: int) -> Sequence[Row]:
+    end = next((index for index in range(heading + 1, len(rows)) if rows[index].is_heading), len(rows))
+    return rows[heading + 1 : end]
+
+
+def _columns(rows: Sequence[Row], width: int) -> list[int]:
+    """Return how wide each column is: as its widest cell, as long as there is room; the last takes what is left."""
+    cells = [row.cells for row in rows if row.enter is not None and len(row.cells) > 1]
+    widths = [max(map(_width, column)) for column in _transposed(cells)]
+    room, fitted = width, []
+    for wanted in widths:
+        fitted.append(wanted if wanted <= room else room if room >= _LEAST_COLUMN else 0)
+        room -= fitted[-1] + _GAP
+    return fitted
+
+
+def _transposed(rows: Sequence[tuple[str, ...]]) -> list[list[str]]:
+    most = max(map(len, rows), default=0)
+    return [[row[n] for row in rows if n < len(row)] for n in range(most)]
+
+
+def _width(text: str) -> int:
+    return Text(text).cell_len
+
+
+def cut(text: str, room: int, glyphs: Glyphs) -> str:
+    """Return the text exactly so wide: filled with blanks, or its beginning with dots behind it."""
+    dots = glyphs.dots if room >= 2 * len(glyphs.dots) else ""
+    part = Text(text)
+    if part.cell_len > room:
+        part.truncate(room - len(dots))
+        part.append(dots)
+    part.truncate(room, pad=True)
+    return part.plain
+
+
+def _read(row: Row, width: int) -> list[Text]:
+    """Return a heading, or a sentence on as many lines as it needs."""
+    text = "  ".join(row.cells)
+    if row.is_heading:
+        return [Text(text, style="bold dim")]
+    words = text.split(" ") if _width(text) > width - _INDENT else [text]
+    lines = [Text(" " * _INDENT + words[0])]
+    for word in words[1:]:
+        if lines[-1].cell_len + 1 + _width(word) <= width:
+            lines[-1].append(f" {word}")
+        else:
+            lines.append(Text(" " * _INDENT + word))
+    return lines
+
+
+def _line(row: Row, columns: Sequence[int], glyphs: Glyphs, *, is_chosen: bool) -> Text:
+    line = Text("> " if is_chosen else "  ", style="bold" if is_chosen else "")
+    for number, (cell, room) in enumerate(zip(row.cells, columns, strict=False)):
+        if room == 0:
+            continue
+        line.append(cut(cell, room, glyphs), "" if number == 0 else "not bold")
+        line.append(" " * _GAP)
+    line.rstrip()
+    aim(line, Pick(row.key))
+    return line

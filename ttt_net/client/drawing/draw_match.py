@@ -1,0 +1,83 @@
+"""The parts of a picture that are of a match: the players' lines, and the board with what stands beside it."""
+
+from rich.text import Text
+
+from ttt_net.client import words
+from ttt_net.client.actions import Point
+from ttt_net.client.drawing.board import FORMS, draw_board
+from ttt_net.client.drawing.glyphs import COLOURS, WARNING, Glyphs
+from ttt_net.client.drawing.panel import WIDTH as PANEL_WIDTH
+from ttt_net.client.drawing.panel import panel
+from ttt_net.client.drawing.targets import place_of
+from ttt_net.client.view import View
+from ttt_net.messages import Snapshot
+
+_GAP = 3
+_NO_LIMIT = 1000
+_BESIDE_FORMS = tuple(form for form in FORMS if form.columns >= 3)
+"""The forms of a board that leave room for something beside it: better a larger board alone than both cramped."""
+
+
+def seats(view: View, match: Snapshot, width: int, now_ms: int, *, is_roomy: bool) -> list[Text]:
+    """Return a line for each player, or in a small window one for both."""
+    drawn = [_seat(view, match, side, now_ms) for side in (0, 1)]
+    return drawn if is_roomy else [Text("  ").join(drawn)]
+
+
+def _seat(view: View, match: Snapshot, side: int, now_ms: int) -> Text:
+    """Return the mark, name and clock of a side, and whether it is to move and connected."""
+    mark = words.mark_of(match, side)
+    is_to_move = match.position.to_move == side and match.outcome is None
+    seat = Text("> " if is_to_move else "  ", style="bold")
+    seat.append(mark, f"bold {COLOURS.get(mark, '')}".strip())
+    seat.append(f" {words.full_label(match.players[side])}", "" if is_to_move else "not bold")
+    if side == match.you:
+        seat.append(" (you)", "not bold dim")
+    elif not match.present[side]:
+        seat.append(" (away)", WARNING)
+    left_ms = view.left_ms(side, now_ms)
+    if left_ms is not None:
+        seat.append(f"  {words.clock_face(left_ms)}", "" if is_to_move else "not bold")
+    return seat
+
+
+def board_alone(view: View, match: Snapshot, width: int, height: int, glyphs: Glyphs) -> list[Text]:
+    """Return the board in the middle, or where no form of it fits, the part of it around the cursor."""
+    board = draw_board(view, width, height, glyphs)
+    if board is None:
+        whole = draw_board(view, _NO_LIMIT, _NO_LIMIT, glyphs, FORMS[-1:]) or []
+        size = "x".join(map(str, reversed(match.game.shape)))
+        board = [Text(f"Part of {size}, around the cursor", style="dim"), *_part(whole, view.cursor, width, height - 1)]
+    return centred(board, width)
+
+
+def _part(board: list[Text], cursor: int, width: int, height: int) -> list[Text]:
+    """Cut out the part of a board that has the cursor as near to its middle as the edges allow."""
+    row, column = next(((y, x) for y, line in enumerate(board) if (x := place_of(line, Point(cursor))) >= 0), (0, 0))
+    top = max(0, min(row - height // 2, len(board) - height))
+    left = max(0, min(column - width // 2, board[0].cell_len - width))
+    return [line[left : left + width] for line in board[top : top + height]]
+
+
+def centred(lines: list[Text], width: int) -> list[Text]:
+    """Shift all lines alike, so that the widest is in the middle."""
+    margin = max(0, (width - max((line.cell_len for line in lines), default=0)) // 2)
+    return [Text(" " * margin) + line for line in lines]
+
+
+def beside(view: View, match: Snapshot, width: int, height: int, glyphs: Glyphs) -> list[Text] | None:
+    """Return the board with the panel beside it, together in the middle; None where there is no room for both."""
+    room = width - PANEL_WIDTH - _GAP
+    board = draw_board(view, room, height, glyphs, _BESIDE_FORMS)
+    if board is None:
+        return None
+    across = board[0].cell_len
+    margin = max(0, (width - across) // 2)
+    # The board stays in the middle as long as the panel has its place beside it.
+    margin = min(margin, width - across - _GAP - PANEL_WIDTH)
+    lines = panel(view, match, len(board))
+    drawn = []
+    for row, line in enumerate(board):
+        whole = Text(" " * margin) + line
+        drawn.append(whole + Text(" " * _GAP) + lines[row] if row < len(lines) else whole)
+    return drawn

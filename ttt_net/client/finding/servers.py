@@ -1,0 +1,43 @@
+"""The servers that were joined from this machine, newest first, in a file beside the identities."""
+
+import json
+from contextlib import suppress
+from typing import NamedTuple
+
+from ttt_net.client.finding.address import url_of
+from ttt_net.client.link import identity
+from ttt_net.errors import ConfigurationError
+from ttt_net.text import clean
+
+FILE = "servers.json"
+MAX_SERVERS = 8
+MAX_TITLE_CELLS = 40
+
+
+class Used(NamedTuple):
+    """A server that was joined: its address, and what it called itself."""
+
+    url: str
+    title: str
+
+
+def servers_used() -> tuple[Used, ...]:
+    """Return the servers that were joined, newest first; what is no server in the file is left out."""
+    try:
+        rows = json.loads((identity.home() / FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return ()
+    found = []
+    for row in rows if isinstance(rows, list) else []:
+        match row:
+            case [str(url), str(title)]:
+                with suppress(ConfigurationError):
+                    found.append(Used(url_of(url), clean(title, MAX_TITLE_CELLS)))
+    return tuple(found[:MAX_SERVERS])
+
+
+def remember_server(url: str, title: str) -> None:
+    """Put the server in front of all others; a disk that refuses means only that it is typed again."""
+    others = [used for used in servers_used() if used.url != url]
+    with suppress(OSError):
+        identity.write_private(identity.home() / FILE, json.dumps([Used(url, title), *others][:MAX_SERVERS]))

@@ -1,0 +1,1 @@
+"""Line by line: for pipes, programs, dumb terminals and screen readers."""

@@ -1,0 +1,335 @@
+"""The link to a server, kept up: it notices a dead one, comes back by itself, and tells what happens in order.
+
+All that is heard goes to one bounded queue, the last event is a `Farewell`; keyboards and signals may put their own
+mail there too. When the reader of the queue is slow, nothing more is read from the socket: the server bounds what
+waits there, and closes with "come back and resume".
+"""
+
+import asyncio
+import logging
+import random
+import re
+import socket
+import ssl
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from http import HTTPStatus
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidMessage, InvalidStatus, WebSocketException
+
+from ttt_net.client.events import Back, Event, Farewell, Garbled, Lost, Mail, Parting, Retrying
+from ttt_net.client.lines import json_lines
+from ttt_net.client.link.dialogue import MAX_PENDING, Dialogue, Reaction
+from ttt_net.client.link.trust import Trust
+from ttt_net.errors import Advice, Closing, Refusal
+from ttt_net.messages import Refused, Said, Welcome, decode_heard, encode
+from ttt_net.text import clean
+
+DELAYS_MS = (50, 100, 250, 500, 1000, 2000, 5000)
+LIVE_DELAY_MS = 1500
+"""The longest wait while a match of ours goes on, so that everybody is back within two seconds of the server."""
+SETTLED_MS = 1000
+"""A link that stood for so long was a good one: after it the delays start again with the shortest."""
+_OUTGOING = 2 * MAX_PENDING
+MAX_FRAME_BYTES = 2**20
+OPEN_TIMEOUT_S = 3.0
+WELCOME_TIMEOUT_S = 5.0
+PING_INTERVAL_S = 2.0
+PING_TIMEOUT_S = 3.0
+SEND_TIMEOUT_S = 5.0
+CLOSE_TIMEOUT_S = 1.0
+_LATER = (429, 502, 503, 504)
+"""HTTP answers after which it is worth to come again."""
+_MAX_SENTENCE = 120
+_UNKNOWN_TYPE = re.compile(r"Invalid value .* - at `\$\.type`", re.DOTALL)
+_SILENT = logging.getLogger("ttt_net.client.link")
+_SILENT.addHandler(logging.NullHandler())
+_SILENT.propagate = False  # what goes wrong is told as events; a line on stderr would tear the screen
+
+
+def delay_ms(attempt: int, *, is_live: bool, jitter: float) -> int:
+    """Return how long to wait before try number `attempt` (from 1); `jitter` in 0..1 shortens it by up to half."""
+    whole = DELAYS_MS[min(attempt, len(DELAYS_MS)) - 1]
+    if is_live:
+        whole = min(whole, LIVE_DELAY_MS)
+    return round(whole * (1 - jitter / 2))
+
+
+class _Direct(connect):
+    """A connection to the server that was named: a redirect would take our token to another one."""
+
+    def process_redirect(self, exc: Exception) -> Exception | str:
+        """Take a redirect as the refusal that it is."""
+        return exc
+
+
+@dataclass(frozen=True, slots=True)
+class _Loss:
+    reason: str
+    advice: Advice = Advice.RETRY
+    is_foreign: bool = False
+    """Whether something answered that does not speak our language at all, or that is not to hear who we are."""
+    parting: Parting = Parting.UNREACHABLE
+    """Why we give up, if this stays the matter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """For how long a server is sought in vain before giving up: at first, and after it was there. None is for ever."""
+
+    first_ms: int | None
+    later_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """Time and luck, which tests replace."""
+
+    now_ms: Callable[[], int] = lambda: time.monotonic_ns() // 1_000_000
+    jitter: Callable[[], float] = random.random
+
+
+class Connection:
+    """One client's link: `run` it in a task, `say` requests, read the mailbox.
+
+    `keep_token` is called with the token before anybody hears of the welcome; `tap` with every frame as it was heard,
+    and with a line for whatever becomes of the link.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        dialogue: Dialogue,
+        mailbox: asyncio.Queue[Mail],
+        patience: Patience,
+        keep_token: Callable[[str], None],
+        tap: Callable[[str], None] | None = None,
+        chance: Chance | None = None,
+        trust: Trust | None = None,
+    ) -> None:
+        self.url = url
+        self._mailbox = mailbox
+        self._dialogue = dialogue
+        self._patience = patience
+        self._keep_token = keep_token
+        self._tap = tap
+        self._chance = chance or Chance()
+        self.trust = trust or Trust()
+        self._outgoing: asyncio.Queue[Said] | None = None
+        self._rejected: Refused | None = None
+        self._was_welcome = False
+        self._is_away = False
+        self._welcome_at_ms: int | None = None
+        self._open: ClientConnection | None = None
+
+    @property
+    def latency_ms(self) -> int | None:
+        """The way to the server and back, as the last keepalive measured it; None before there was one."""
+        seconds = self._open.latency if self._open is not None else 0.0
+        return max(1, round(seconds * 1000)) if seconds > 0 else None
+
+    def say(self, request: Said) -> None:
+        """Send a request, now or when the link is back; raises `Refusal` when too many are unanswered."""
+        self._send(self._dialogue.say(request))
+
+    async def run(self) -> None:
+        """Keep the link up until there is no use; tells a `Farewell` at the end."""
+        await self._mailbox.put(await self._run())
+
+    async def _run(self) -> Farewell:
+        attempt, lost_at_ms = 0, self._chance.now_ms()
+        while True:
+            loss = await self._link()
+            now_ms = self._chance.now_ms()
+            if self._rejected is not None:
+                sentence = clean(self._rejected.message, 200)
+                return Farewell(Parting.REJECTED, sentence, self._rejected.code)
+            if loss.advice is Advice.REPLACED:
+                return Farewell(Parting.REPLACED, "You connected from another place, so this client has stopped.")
+            if loss.advice is Advice.GIVE_UP:
+                return Farewell(Parting.GIVEN_UP, f"The server closed the connection: {loss.reason}.")
+            if self._welcome_at_ms is not None:
+                attempt = 0 if now_ms - self._welcome_at_ms >= SETTLED_MS else attempt
+                lost_at_ms, self._welcome_at_ms = now_ms, None
+                await self._tell(Lost(loss.reason))
+            left_ms = self._patience_left_ms(now_ms - lost_at_ms)
+            if left_ms <= 0 or (loss.is_foreign and not self._was_welcome):
+                return Farewell(loss.parting, loss.reason)
+            attempt += 1
+            wait_ms = delay_ms(attempt, is_live=self._dialogue.has_live_match, jitter=self._chance.jitter())
+            wait_ms = min(wait_ms, left_ms)
+            self._is_away = True
+            await self._tell(Retrying(attempt, wait_ms, loss.reason))
+            await asyncio.sleep(wait_ms / 1000)
+
+    def _patience_left_ms(self, away_ms: int) -> int:
+        patience_ms = self._patience.later_ms if self._was_welcome else self._patience.first_ms
+        return DELAYS_MS[-1] if patience_ms is None else patience_ms - away_ms
+
+    async def _link(self) -> _Loss:
+        """Hold one link for as long as it lasts and return how it ended."""
+        try:
+            async with dial(self.url, self.trust) as link:
+                self._open = link
+                try:
+                    objection = self.trust.objection(link)
+                    return _distrust(objection) if objection else await self._converse(link)
+                finally:
+                    self._open = None
+                    await link.close()  # as done, even where the library would report our leaving as an error
+        except (OSError, WebSocketException) as error:
+            return _why_unreachable(error)
+        finally:
+            self._outgoing = None
+            self._dialogue.closed()
+
+    async def _converse(self, link: ClientConnection) -> _Loss:
+        self._outgoing = asyncio.Queue(_OUTGOING)
+        self._send(self._dialogue.opened())
+        async with asyncio.TaskGroup() as group:
+            sender = group.create_task(self._send_all(link, self._outgoing))
+            try:
+                return await self._hear_all(link)
+            finally:
+                sender.cancel()
+
+    async def _hear_all(self, link: ClientConnection) -> _Loss:
+        try:
+            async with asyncio.timeout(WELCOME_TIMEOUT_S) as patience:
+                while self._rejected is None:
+                    frame = await link.recv()
+                    await self._heard(frame)
+                    if self._dialogue.is_welcome:
+                        patience.reschedule(None)
+        except ConnectionClosed as closed:
+            return _why_closed(closed)
+        except TimeoutError:
+            return _Loss("the server did not answer")
+        return _Loss("the server refused")
+
+    async def _heard(self, frame: str | bytes) -> None:
+        if isinstance(frame, bytes):
+            return  # the language is text only
+        if self._tap is not None:
+            self._tap(frame)
+        try:
+            message = decode_heard(frame)
+        except Refusal as refusal:
+            if not _UNKNOWN_TYPE.fullmatch(str(refusal)):  # what only a newer client knows is no mistake
+                await self._tell(Garbled(str(refusal)))
+            return
+        await self._react(self._dialogue.heard(message), is_welcome=isinstance(message, Welcome))
+
+    async def _react(self, reaction: Reaction, *, is_welcome: bool) -> None:
+        if reaction.token is not None:
+            self._keep_token(reaction.token)
+        self._rejected = reaction.rejected
+        self._send(reaction.say)
+        for wait_ms, request in reaction.later:
+            asyncio.get_running_loop().call_later(wait_ms / 1000, self._send_again, request)
+        if is_welcome:
+            self._was_welcome, self._welcome_at_ms = True, self._chance.now_ms()
+            if self._is_away:
+                self._is_away = False
+                await self._tell(Back())
+        for event in reaction.tell:
+            await self._tell(event)
+
+    def _send_again(self, request: Said) -> None:
+        if self._dialogue.is_waiting(request):
+            self._send([request])
+
+    def _send(self, requests: list[Said]) -> None:
+        for request in requests:
+            if self._outgoing is not None:
+                self._outgoing.put_nowait(request)  # the dialogue bounds what is unanswered to less than the queue
+
+    async def _send_all(self, link: ClientConnection, outgoing: asyncio.Queue[Said]) -> None:
+        try:
+            while True:
+                request = await outgoing.get()
+                async with asyncio.timeout(SEND_TIMEOUT_S):
+                    await link.send(encode(request).decode())
+        except ConnectionClosed:
+            return  # the reader of the same link says why
+        except TimeoutError:
+            link.transport.abort()
+
+    async def _tell(self, event: Event) -> None:
+        if self._tap is not None and (line := json_lines.line_of_link(event)) is not None:
+            self._tap(line)
+        await self._mailbox.put(event)
+
+
+def _why_closed(closed: ConnectionClosed) -> _Loss:
+    if closed.rcvd is None or closed.rcvd_then_sent is False:
+        return _Loss("the connection broke")
+    closing = next((known for known in Closing if known == closed.rcvd.code), None)
+    if closing is None:
+        return _Loss(f"the server closed the connection with code {closed.rcvd.code}")
+    return _Loss(closing.meaning, closing.advice)
+
+
+def _sentence_of(error: InvalidStatus) -> str:
+    """Return what an HTTP answer says in plain text; empty if it says nothing so."""
+    if not error.response.headers.get("Content-Type", "").startswith("text/plain"):
+        return ""
+    return clean(bytes(error.response.body or b"")[:_MAX_SENTENCE].decode(errors="replace"), _MAX_SENTENCE)
+
+
+def dial(url: str, trust: Trust) -> connect:
+    """Return the opening of a link to a server; who opens it must ask `trust.objection` before the first word."""
+    return _Direct(
+        url,
+        ssl=trust.context(url),
+        logger=_SILENT,
+        proxy=None,
+        compression=None,
+        user_agent_header=None,
+        max_size=MAX_FRAME_BYTES,
+        open_timeout=OPEN_TIMEOUT_S,
+        ping_interval=PING_INTERVAL_S,
+        ping_timeout=PING_TIMEOUT_S,
+        close_timeout=CLOSE_TIMEOUT_S,
+    )
+
+
+def _distrust(objection: str) -> _Loss:
+    return _Loss(objection, is_foreign=True, parting=Parting.DISTRUSTED)
+
+
+def why_unreachable(error: OSError | WebSocketException) -> str:
+    """Return in words why there is no link."""
+    return _why_unreachable(error).reason
+
+
+def _why_unreachable(error: OSError | WebSocketException) -> _Loss:
+    match error:
+        case InvalidStatus() if error.response.status_code in _LATER:
+            return _Loss(_sentence_of(error) or f"the server is not ready (HTTP {error.response.status_code})")
+        case InvalidStatus() if error.response.status_code == HTTPStatus.FORBIDDEN and _sentence_of(error):
+            return _Loss(_sentence_of(error), Advice.GIVE_UP)
+        case InvalidStatus() if sentence := _sentence_of(error):
+            return _Loss(f"what answers there is not a ttt_net server; it says: {sentence}", is_foreign=True)
+        case InvalidMessage() if isinstance(error.__cause__, EOFError):
+            return _Loss("the connection broke")
+        case InvalidHandshake():
+            return _Loss("what answers there is not a ttt_net server", is_foreign=True)
+        case WebSocketException():
+            return _Loss("the connection broke")
+        case TimeoutError():
+            return _Loss("nothing answers there")
+        case ConnectionRefusedError():
+            return _Loss("nothing listens there")
+        case socket.gaierror():
+            return _Loss("no computer of that name is known")
+        case ssl.SSLCertVerificationError():
+            why = clean(error.verify_message, 80)
+            sentence = f"its certificate is not good ({why}); if its host gave you its fingerprint, add it"
+            return _distrust(f"{sentence} with --tls-fingerprint")
+        case ssl.SSLError():
+            return _Loss("what answers there does not speak TLS as it should")
+        case _:
+            return _Loss(clean(error.strerror or "the network failed", 80).lower())

@@ -1,0 +1,317 @@
+"""One side of the talk with a server, across any number of links: who we are, what is unanswered, what was missed.
+
+Knows no sockets and no clock. What it is told to `say` and what it is told it `heard` come out as messages to
+send and events to show. Its laws:
+
+- Every request has one id, and is kept until its one answer is there or it has lost its sense.
+- A fact is told once and in order: a repeat is left out, a gap is closed with `resume` before anything later is told.
+- After every `welcome`, unfinished matches are resumed first; then what was unanswered is sent again, a move only
+  if its match still stands at its ply, a seek that stood is sought again unless it stands still, and what was watched
+  is watched again.
+"""
+
+import secrets
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
+
+import ttt_net
+from ttt_net.client.events import Answered, Event, Garbled
+from ttt_net.client.link.coherence import check_clock, check_played, check_snapshot
+from ttt_net.errors import Code, Refusal
+from ttt_net.messages import (
+    PROTOCOL,
+    Abort,
+    AnyHeard,
+    Claim,
+    Decline,
+    Ended,
+    Fact,
+    GameInfo,
+    Hello,
+    Offer,
+    Ok,
+    Play,
+    Played,
+    Refused,
+    Resign,
+    Resume,
+    Said,
+    Seek,
+    SeekInfo,
+    Snapshot,
+    Tookback,
+    Unseek,
+    Unwatch,
+    Watch,
+    Welcome,
+)
+
+MAX_PENDING = 64
+"""Requests without an answer; one more is refused by ourselves."""
+MAX_MATCHES = 32
+"""Matches that are followed at once; of the finished ones only the newest is."""
+_PASSING = (Code.TOO_FAST, Code.RESTARTING, Code.STORAGE)
+"""Refusals of a `hello` that are worth waiting for."""
+
+
+@dataclass(slots=True)
+class Known:
+    """What is known of a match: its newest fact and ply, whether it goes on, and whether a `resume` is on its way."""
+
+    game: GameInfo
+    seq: int
+    ply: int
+    is_live: bool
+    is_resuming: bool = False
+
+
+@dataclass(slots=True)
+class Reaction:
+    """What follows from a message: requests to send now, or after so many ms; events to tell; a token to keep."""
+
+    say: list[Said] = field(default_factory=list)
+    later: list[tuple[int, Said]] = field(default_factory=list)
+    tell: list[Event] = field(default_factory=list)
+    token: str | None = None
+    rejected: Refused | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What a program that plays says of itself: label, level, matches at once, and how many of these are for people."""
+
+    label: str
+    level: int | None = None
+    places: int = 1
+    reserved: int = 0
+
+
+class Dialogue:
+    """The state of the talk; `bot` is what a program that plays says of itself."""
+
+    def __init__(self, name: str, token: str | None, bot: Machine | None = None) -> None:
+        self.name, self.bot = name, bot
+        self.is_welcome = False
+        self._token = token
+        self._new_token = secrets.token_urlsafe(32)
+        """Ours if we are new: chosen here, so that a `hello` whose answer is lost can be said again."""
+        self._hello_id: int | None = None
+        self._last_id = 0
+        self._pending: dict[int, Said] = {}
+        self._unsent: dict[int, Said] = {}
+        self._seek: Seek | None = None
+        self._matches: dict[str, Known] = {}
+        self._watched: Watch | None = None
+        """How the one match of others that is followed was asked for."""
+
+    @property
+    def has_live_match(self) -> bool:
+        """Whether an unfinished match of ours is known."""
+        return any(known.is_live for name, known in self._matches.items() if not self._is_watched(name))
+
+    def opened(self) -> list[Said]:
+        """Return what to say first on a new link."""
+        hello = Hello(
+            self._new_id(),
+            protocols=[PROTOCOL],
+            name=None if self._token else self.name,
+            token=self._token or self._new_token,
+            client=f"ttt_net {ttt_net.__version__}",
+        )
+        if self.bot:
+            bot = self.bot
+            hello = replace(hello, bot=bot.label, level=bot.level, places=bot.places, reserved=bot.reserved)
+        self._hello_id = hello.id
+        return [hello]
+
+    def closed(self) -> None:
+        """Take note that the link is gone: what had no answer waits for the next one."""
+        self.is_welcome = False
+        self._hello_id = None
+        self._unsent = {n: r for n, r in (self._unsent | self._pending).items() if isinstance(r, _OF_A_MATCH)}
+        self._pending = {}
+        for known in self._matches.values():
+            known.is_resuming = False
+
+    def say(self, request: Said) -> list[Said]:
+        """Give the request an id and return what to send now: nothing while there is no link.
+
+        Raises `Refusal` when too many requests wait for their answers.
+        """
+        if len(self._pending) + len(self._unsent) >= MAX_PENDING:
+            raise Refusal(Code.TOO_FAST, "the server has not answered the last requests yet")
+        request = replace(request, id=self._new_id())
+        if isinstance(request, Seek):
+            self._seek = request
+        elif isinstance(request, Unseek):
+            self._seek = None
+        elif isinstance(request, Watch | Unwatch):
+            if self._watched is not None:
+                self._matches.pop(self._watched.match, None)
+            self._watched = request if isinstance(request, Watch) else None
+        if self.is_welcome:
+            self._pending[request.id] = request
+            return [request]
+        if isinstance(request, _OF_A_MATCH):
+            self._unsent[request.id] = request
+        return []
+
+    def _is_watched(self, name: str) -> bool:
+        return self._watched is not None and self._watched.match == name
+
+    def is_waiting(self, request: Said) -> bool:
+        """Tell whether the request was sent on this link and has no answer yet."""
+        return request.id in self._pending or request.id == self._hello_id
+
+    def heard(self, message: AnyHeard) -> Reaction:
+        """Take in a message and return what follows from it."""
+        try:
+            return self._heard(message)
+        except Refusal as refusal:
+            return Reaction(tell=[Garbled(str(refusal))])
+
+    def _heard(self, message: AnyHeard) -> Reaction:
+        match message:
+            case Ok() | Refused():
+                return self._answered(message)
+            case Welcome():
+                return self._welcomed(message)
+            case Snapshot():
+                return self._resumed(message)
+            case _ if isinstance(message, Fact):
+                return self._happened(message)
+            case _:
+                return Reaction(tell=[message])
+
+    def _answered(self, answer: Ok | Refused) -> Reaction:
+        if answer.id is not None and answer.id == self._hello_id:
+            return self._hello_answered(answer)
+        request = self._pending.get(answer.id) if answer.id is not None else None
+        if request is None:
+            return Reaction(tell=[answer] if isinstance(answer, Refused) and answer.id is None else [])
+        passing = (Code.TOO_FAST, Code.STORAGE) if isinstance(request, Resume) else (Code.TOO_FAST,)
+        if isinstance(answer, Refused) and answer.code in passing and answer.retry_after_ms is not None:
+            return Reaction(later=[(answer.retry_after_ms, request)])
+        del self._pending[request.id]
+        if isinstance(answer, Refused) and answer.code == Code.RESTARTING:
+            return self._put_off(request)
+        if isinstance(request, Resume | Watch) and (known := self._matches.get(request.match)):
+            known.is_resuming = False
+        if isinstance(answer, Refused):
+            if self._seek is not None and self._seek.id == request.id:
+                self._seek = None
+            if isinstance(request, Watch) and self._is_watched(request.match):
+                self._watched = None
+            if answer.code == Code.UNKNOWN_MATCH:
+                self._matches.pop(getattr(request, "match", ""), None)
+        return Reaction(tell=[Answered(request, answer)])
+
+    def _put_off(self, request: Said) -> Reaction:
+        """Keep for the next link what a server that is about to restart does not take."""
+        if isinstance(request, _OF_A_MATCH):
+            self._unsent[request.id] = request
+        return Reaction()
+
+    def _hello_answered(self, answer: Ok | Refused) -> Reaction:
+        if isinstance(answer, Ok):
+            return Reaction()
+        if answer.code == Code.UNKNOWN_TOKEN and self._token:
+            self._token = None
+            return Reaction(say=self.opened())
+        if answer.code in _PASSING and answer.retry_after_ms is not None:
+            return Reaction(later=[(answer.retry_after_ms, hello) for hello in self.opened()])
+        return Reaction(rejected=answer)
+
+    def _welcomed(self, welcome: Welcome) -> Reaction:
+        self.is_welcome = True
+        is_new = self._token is None
+        self._token = welcome.token or self._token or self._new_token
+        ours = {name: match for name, match in self._matches.items() if not self._is_watched(name)}
+        known = [name for name, match in ours.items() if match.is_live]
+        newest = list(ours)[-1:]
+        unheard_of = [name for name in welcome.matches[:MAX_MATCHES] if name not in ours]
+        watched = [self._watched.match] if self._watched is not None else []
+        requests = [self._resume(name) for name in dict.fromkeys((*known, *newest, *unheard_of, *watched))]
+        if unheard_of:
+            self._seek = None  # it led to a match just as the link went
+        requests += self._seek_again(welcome.seek)
+        self._pending |= {request.id: request for request in requests}
+        return Reaction(say=requests, tell=[replace(welcome, token=None)], token=self._token if is_new else None)
+
+    def _seek_again(self, standing: SeekInfo | None) -> list[Said]:
+        """Return what to say so that on the server stands what was sought here last, and nothing else."""
+        if self._seek is None:
+            return [] if standing is None else [Unseek(self._new_id())]
+        seek = self._seek
+        is_standing = standing is not None and (
+            standing.games == seek.games
+            and standing.time == seek.time
+            and standing.rated == seek.rated
+            and standing.opponents == seek.opponents
+            and (standing.min_rating, standing.max_rating) == (seek.min_rating, seek.max_rating)
+        )
+        return [] if is_standing else [seek]
+
+    def _resumed(self, snapshot: Snapshot) -> Reaction:
+        check_snapshot(snapshot)
+        name, is_live = snapshot.match, snapshot.outcome is None
+        if snapshot.you is not None or self._is_watched(name):
+            if snapshot.you is not None and is_live and name not in self._matches:
+                self._seek = None
+            self._forget_finished(name)
+            self._matches[name] = Known(snapshot.game, snapshot.seq, snapshot.position.ply, is_live)
+        return Reaction(say=self._sendable(name), tell=[snapshot])
+
+    def _forget_finished(self, but: str) -> None:
+        finished = [name for name, known in self._matches.items() if not known.is_live and name != but]
+        for name in finished:
+            del self._matches[name]
+        if len(self._matches) >= MAX_MATCHES and but not in self._matches:
+            raise Refusal(Code.TOO_MANY_MATCHES, "the server sent more matches than anyone can play")
+
+    def _sendable(self, name: str) -> list[Said]:
+        """Take what was unanswered in the match out of store: what still makes sense is to be sent again."""
+        known = self._matches.get(name)
+        again: list[Said] = []
+        for request in list(self._unsent.values()):
+            if isinstance(request, _OF_A_MATCH) and request.match == name:
+                del self._unsent[request.id]
+                if not isinstance(request, Play) or (known and known.is_live and known.ply == request.ply):
+                    self._pending[request.id] = request
+                    again.append(request)
+        return again
+
+    def _happened(self, fact: Fact) -> Reaction:
+        known = self._matches.get(fact.match)
+        if known is None or fact.seq <= known.seq:
+            return Reaction()
+        if fact.seq > known.seq + 1:
+            if known.is_resuming:
+                return Reaction()
+            request = self._resume(fact.match)
+            self._pending[request.id] = request
+            return Reaction(say=[request])
+        if isinstance(fact, Played | Tookback):
+            check_played(known.game, fact)
+            known.ply = fact.ply
+        elif isinstance(fact, Ended):
+            check_clock(fact.clock)
+            known.is_live = False
+        known.seq = fact.seq
+        return Reaction(tell=[fact])
+
+    def _resume(self, name: str) -> Said:
+        known = self._matches.get(name)
+        if known is not None:
+            known.is_resuming = True
+        if self._watched is not None and self._is_watched(name):
+            return replace(self._watched, id=self._new_id())
+        return Resume(self._new_id(), match=name, seq=known.seq if known else 0)
+
+    def _new_id(self) -> int:
+        self._last_id += 1
+        return self._last_id
+
+
+_OF_A_MATCH = Play | Resign | Abort | Offer | Decline | Claim

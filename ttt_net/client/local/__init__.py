@@ -1,0 +1,1 @@
+"""Matches at this keyboard, on a server of one's own."""

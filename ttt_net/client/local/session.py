@@ -1,0 +1,178 @@
+"""A match at this keyboard, put together: the same loops and screens as over a network, and a server of one's own."""
+
+import asyncio
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ttt_net.client.actions import Say
+from ttt_net.client.bot.mind import Mind
+from ttt_net.client.bot.player import Bot, Plan
+from ttt_net.client.bot.thinker import require
+from ttt_net.client.command_line.local import AT_HOME, HUMAN, Local
+from ttt_net.client.command_line.options import Options
+from ttt_net.client.events import MAILBOX_LETTERS, Mail
+from ttt_net.client.lines.plain import Plain, read_lines
+from ttt_net.client.link.connection import Connection, Patience
+from ttt_net.client.link.dialogue import Dialogue, Machine
+from ttt_net.client.local.table import BotOpponent, LocalTable, Opponent, SecondPerson
+from ttt_net.client.sessions import Ending, tap_of, telling_of, writer_of
+from ttt_net.client.signals import delivered
+from ttt_net.client.table import Table
+from ttt_net.errors import ConfigurationError
+from ttt_net.messages import Invite, Join, Seek, Snapshot, Watch
+
+if TYPE_CHECKING:
+    from ttt_net.client.terminal.screen import Screen
+
+PACE_S = 0.6
+"""How long a move between bots takes at least, where somebody looks on."""
+PAUSE_S = 1.5
+"""The same before a match begins."""
+_PATIENCE = Patience(10_000, 10_000)
+"""The server is in this very program; one that does not answer never will."""
+
+
+def check_strategies(options: Options) -> None:
+    """Raise `ConfigurationError` for a strategy that there is not, or that does not play the game."""
+    local = options.local
+    assert local is not None
+    for player in local.players:
+        if player != HUMAN:
+            try:
+                require(player, options.level, local.game)
+            except ConfigurationError as error:
+                raise ConfigurationError(f"{error}; or {HUMAN}") from None
+
+
+def local_session(options: Options, screen: "Screen | None") -> Ending:
+    """Let those play who were asked for, on the screen if there is one, to the end that they want."""
+    return asyncio.run(_play(options, screen))
+
+
+async def _play(options: Options, screen: "Screen | None") -> Ending:
+    room = _Room(options)
+    with delivered(room.mailbox):
+        if room.local.people == 0:
+            return await room.play_bots(screen)
+        return await room.play_plainly() if screen is None else await room.play_on_screen(screen)
+
+
+class _Room:
+    """Who is at the keyboard, and what each of them is made of."""
+
+    def __init__(self, options: Options) -> None:
+        assert options.local is not None
+        self.options = options
+        self.local: Local = options.local
+        self.mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
+        self._host = self.local.players.index(HUMAN) if self.local.people else 0
+        """The side of whoever invites: the first person, or X."""
+
+    async def play_on_screen(self, screen: "Screen") -> Ending:
+        """Let one or two people play on the full screen."""
+        from ttt_net.client.terminal.loop import play_on_screen
+
+        table = self._table(None)
+        await play_on_screen(table, screen, self.mailbox)
+        return Ending(table.view.farewell, tally=table.tally, is_going_back=table.view.is_going_back)
+
+    async def play_plainly(self) -> Ending:
+        """Let one or two people, or a program, play line by line."""
+        table = self._table(self.options.games)
+        read_lines(self.mailbox)
+        plain = Plain(table, telling_of(self.options), writer_of(self.options), is_typed=sys.stdin.isatty())
+        await plain.play(self.mailbox)
+        return Ending(table.view.farewell, tally=table.tally)
+
+    async def play_bots(self, screen: "Screen | None") -> Ending:
+        """Let two bots play, for somebody who looks on if there is a screen; else what X hears is told."""
+        invitations: asyncio.Queue[str] = asyncio.Queue(MAILBOX_LETTERS)
+        onlooker = _Onlooker(self._connection(0, None, self.mailbox, "onlooker")) if screen is not None else None
+
+        def later(code: str) -> None:  # what the last match came to stays to be seen for a moment
+            asyncio.get_running_loop().call_later(PAUSE_S, invitations.put_nowait, code)
+
+        plan = Plan(
+            self._invite(),
+            self.options.games or 1,
+            self.options.move_ms,
+            invited=invitations.put_nowait if screen is None else later,
+            began=onlooker.watch if onlooker is not None else None,
+            is_for_onlookers=True,
+            pace_s=PACE_S if screen is not None else 0.0,
+        )
+        mailbox = self.mailbox if screen is None else asyncio.Queue[Mail](MAILBOX_LETTERS)
+        first = self._bot(0, plan, mailbox, writer_of(self.options) if screen is None else _unheard)
+        async with asyncio.TaskGroup() as group:
+            second = replace(plan, games=None, invited=None, began=None)
+            tasks = [group.create_task(self._join_all(invitations, second))]
+            if screen is None or onlooker is None:
+                await first.play(mailbox)
+            else:
+                from ttt_net.client.terminal.loop import play_on_screen
+
+                tasks.append(group.create_task(first.play(mailbox)))
+                await play_on_screen(onlooker.table, screen, self.mailbox)
+            for task in tasks:
+                task.cancel()
+        return Ending(first.view.farewell, tally=first.view.tally)
+
+    async def _join_all(self, invitations: "asyncio.Queue[str]", plan: Plan) -> None:
+        """Let O take up one invitation after the other."""
+        code = await invitations.get()
+        opponent = BotOpponent(code, lambda join, mailbox: self._bot(1, replace(plan, seek=join), mailbox, _unheard))
+        async with asyncio.TaskGroup() as group:
+            group.create_task(opponent.play())
+            while True:
+                opponent.join(await invitations.get())
+
+    def _table(self, games: int | None) -> LocalTable:
+        invite = self._invite()
+        host = self._place(self._host, invite, self.mailbox)
+        return LocalTable(host, invite, self._seat, games)
+
+    def _invite(self) -> Invite:
+        return Invite(0, self.local.game, self.options.time, 0 if self._host == 0 else 1, self.local.start)
+
+    def _seat(self, code: str) -> Opponent:
+        side = 1 - self._host
+        if self.local.players[side] == HUMAN:
+            return SecondPerson(code, lambda join, mailbox: self._place(side, join, mailbox), self.mailbox)
+        plan = Plan(Join(0, code=code), None, self.options.move_ms)
+        return BotOpponent(code, lambda join, mailbox: self._bot(side, replace(plan, seek=join), mailbox, _unheard))
+
+    def _place(self, side: int, opening: Invite | Join, mailbox: "asyncio.Queue[Mail]") -> Table:
+        connection = self._connection(side, None, mailbox)
+        table = Table(connection, Seek(0, [self.local.game], self.options.time), AT_HOME, opening)
+        table.view = replace(table.view, has_doorway=self.options.has_doorway)
+        return table
+
+    def _bot(self, side: int, plan: Plan, mailbox: "asyncio.Queue[Mail]", write: Callable[[str], None]) -> Bot:
+        options, strategy = self.options, self.local.players[side]
+        seed = None if options.seed is None else options.seed + side
+        mind = Mind(strategy, seed, options.level, [self.local.game])
+        return Bot(self._connection(side, strategy, mailbox), mind, plan, write)
+
+    def _connection(
+        self, side: int, bot: str | None, mailbox: "asyncio.Queue[Mail]", name: str | None = None
+    ) -> Connection:
+        tap = tap_of(self.options) if side == self._host else None
+        dialogue = Dialogue(name or self.local.names[side], None, Machine(bot) if bot else None)
+        return Connection(self.options.url, dialogue, mailbox, _PATIENCE, lambda token: None, tap)
+
+
+class _Onlooker:
+    """Somebody who watches each match of two bots from its beginning."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.table = Table(connection, Seek(0), AT_HOME, is_seeking=False)
+
+    def watch(self, match: Snapshot) -> None:
+        """Look at a match that has begun, with the code that its players were told."""
+        self.table.do(Say(Watch(0, match=match.match, code=match.code)))
+
+
+def _unheard(text: str) -> None:
+    """Say nothing: of a match that two play here, one account is enough."""

@@ -1,0 +1,102 @@
+"""The rows of the lobby: own matches first, then challenges, seeks, players and what is being played."""
+
+from collections.abc import Iterable
+
+from ttt_net.client import page_words, words
+from ttt_net.client.actions import Open, Say, Show
+from ttt_net.client.pages import Kind, Page, Purpose
+from ttt_net.client.rows.row import Row, section
+from ttt_net.client.view import View
+from ttt_net.messages import Accept, Answer, Challenge, Listed, LiveMatch, PlayerInfo, SeekInfo, Snapshot, Watch
+
+
+def lobby_rows(view: View, now_ms: int) -> list[Row]:
+    """Return all that can be chosen in the lobby."""
+    around = view.around
+    seeks = around.seeks.seeks if around.seeks is not None else []
+    players = around.players.players if around.players is not None else []
+    live = around.live.matches if around.live is not None else []
+    ours = view.you.name if view.you is not None else None
+    return [
+        *section("Your matches", [_own(view, match) for match in view.matches.values() if match.you is not None]),
+        *section("Challenges", list(_challenges(view, ours, now_ms))),
+        *section("These would play you now", list(_suggested(view))),
+        *section("Waiting for an opponent", [_seek(each) for each in seeks if each.by.name != ours]),
+        *section("Players", [_player(each) for each in _people_first(players) if each.name != ours]),
+        *section("Being played", [_live(each) for each in live]),
+    ]
+
+
+def _own(view: View, match: Snapshot) -> Row:
+    if match.outcome is not None:
+        state = "it is over"
+    elif match.adjourned:
+        state = "adjourned"
+    else:
+        state = "your turn" if match.you == match.position.to_move else "waiting for the other"
+    against = words.label_of(words.opponent_of(match))
+    cells = (page_words.title_of(match.game.name), f"against {against}", state)
+    return Row(cells, f"own:{match.match}", Show(match.match))
+
+
+def _challenges(view: View, ours: str | None, now_ms: int) -> Iterable[Row]:
+    for each in view.around.challenges:
+        challenge = each.challenge
+        wanted = page_words.terms(challenge.game, challenge.time, is_rated=challenge.rated)
+        left = words.duration(each.left_ms(now_ms))
+        is_ours = challenge.by.name == ours
+        other = words.label_of(challenge.to if is_ours else challenge.by)
+        who = f"you challenged {other}" if is_ours else f"{other} challenges you"
+        answer = Answer(0, challenge=challenge.challenge, accept=not is_ours)
+        yield Row((who, wanted, f"{left} left"), f"challenge:{challenge.challenge}", Say(answer))
+
+
+def _suggested(view: View) -> Iterable[Row]:
+    seek, suggestion = view.seeking, view.around.suggestion
+    if seek is None or suggestion is None or not seek.games:
+        return
+    for bot in suggestion.bots:
+        challenge = Challenge(0, name=bot.name, game=seek.games[0], time=seek.time)
+        label = words.full_label(PlayerInfo(bot.name, bot.bot, bot.level))
+        wanted = page_words.terms(seek.games[0], seek.time, is_rated=False)
+        yield Row((label, wanted), f"bot:{bot.name}", Say(challenge))
+
+
+def _seek(seek: SeekInfo) -> Row:
+    games = page_words.some_games(seek.games)
+    how = words.clock_name(seek.time) if seek.time is not None else "no clock"
+    how += ", rated" * seek.rated
+    cells, key = (words.full_label(seek.by), games, how), f"seek:{seek.seek}"
+    if len(seek.games) == 1:
+        return Row(cells, key, Say(Accept(0, seek=seek.seek)))
+    page = Page(Kind.GAMES, about=seek.by.name, purpose=Purpose.CHALLENGE, games=tuple(seek.games))
+    return Row(cells, key, Open(page))  # who takes several games is asked for one of them
+
+
+def _people_first(players: list[Listed]) -> list[Listed]:
+    return sorted(players, key=lambda each: each.bot is not None)
+
+
+def _player(player: Listed) -> Row:
+    name = words.full_label(PlayerInfo(player.name, player.bot, player.level))
+    doing = []
+    if player.seeking is not None:
+        doing.append(f"seeks {page_words.some_games(player.seeking)}")
+    if player.playing:
+        doing.append(f"plays {player.playing} match{'es' * (player.playing > 1)}")
+    if player.places is not None and player.free == 0:
+        doing.append("no place free")
+    games = tuple(player.seeking or ()) if player.bot is not None else ()
+    page = Page(Kind.GAMES, about=player.name, purpose=Purpose.CHALLENGE, games=games)
+    return Row((name, ", ".join(doing)), f"player:{player.name}", Open(page))
+
+
+def _live(match: LiveMatch) -> Row:
+    first, second = map(words.full_label, match.players)
+    facts = [*["featured"] * match.featured, f"move {match.ply + 1}", *["rated"] * match.rated]
+    if match.time is not None:
+        facts.append(words.clock_name(match.time))
+    if match.watchers:
+        facts.append(f"{match.watchers} watching")
+    row = (f"{first} - {second}", page_words.title_of(match.game), ", ".join(facts))
+    return Row(row, f"live:{match.match}", Say(Watch(0, match=match.match)))
