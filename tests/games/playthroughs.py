@@ -6,6 +6,7 @@ look at the difference before you commit it. The test compares.
 
 import argparse
 import random
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,7 @@ def random_plays(game: Game[Any]) -> dict[str, list[int]]:
     return found
 
 
-def peaceful(game: Game[Any], state: Any) -> tuple[int, ...]:
+def peaceful(game: Game[Any], state: Any) -> Sequence[int]:
     """The moves that complete no line; first of all those that keep the other side from completing one."""
     legal = game.actions(state)
     quiet = tuple(move for move in legal if not game.line(game.result(state, move))) or legal

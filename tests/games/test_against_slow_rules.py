@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -33,7 +33,7 @@ def check(game: Game[Any], state: Any, slow: Slow | SlowUltimate) -> None:
         assert (game.utility(state, 0), game.utility(state, 1)) == values
 
 
-def ordered(names: list[str], game: Game[Any], legal: tuple[int, ...]) -> list[str]:
+def ordered(names: list[str], game: Game[Any], legal: Sequence[int]) -> list[str]:
     """The names, in the package's order if they are the same ones: order is checked by number, not by name."""
     shown = [game.move_names[move] for move in legal]
     return shown if Counter(names) == Counter(shown) else names

@@ -156,16 +156,27 @@ def test_what_strangers_ask_for_is_kept_only_up_to_a_bound() -> None:
     assert cells_of.cache_info().currsize <= 4096
 
 
-def test_a_cell_list_is_right_whatever_was_asked_before() -> None:
-    game, rng = find_game("gomoku"), random.Random(5)
+@pytest.mark.parametrize("name", ["mnk:5x4,4", "gomoku", "mnk:17x15,5", "mnk:16x16,5", "mnk:19x19,5"])
+def test_a_cell_list_is_right_whatever_was_asked_before(name: str) -> None:
+    game, rng = find_game(name), random.Random(5)
     assert isinstance(game, LineGame)
     states = [game.initial]
-    for _ in range(2000):
+    for _ in range(1000):
         state = rng.choice(states[-3:])
         legal = game.actions(state)
         assert list(legal) == [n for n, mark in enumerate(game.board(state)) if mark == "." and not state.has_line]
         assert game.actions(state._replace(ply=state.ply + 1)) == legal  # a search that lets a side pass
         states.append(game.result(state, rng.choice(legal)) if legal else game.initial)
+
+
+@pytest.mark.parametrize("name", ["mnk:17x15,5+swap", "mnk:16x16,5+swap"])
+def test_a_swap_that_is_too_late_is_not_legal_however_large_its_number(name: str) -> None:
+    game = find_game(name)
+    swap = game.move_names.index("swap")
+    after = game.result(game.result(game.initial, 7), 8)
+    assert swap in game.actions(game.result(game.initial, 7))
+    assert swap not in game.actions(after)
+    assert len(game.actions(after)) == len(game.move_names) - 3
 
 
 def test_a_vanishing_game_without_an_end_is_drawn_after_200_plies() -> None:

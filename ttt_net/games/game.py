@@ -6,7 +6,7 @@ Side 0 moves first.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import cached_property
 from typing import Generic, NamedTuple, TypeVar
@@ -86,8 +86,11 @@ class Game(ABC, Generic[S]):
         """Return the side whose turn it is; of a terminal position, the side that would move."""
 
     @abstractmethod
-    def actions(self, state: S) -> tuple[Move, ...]:
-        """Return the legal moves, ascending; none in a terminal position."""
+    def actions(self, state: S) -> Sequence[Move]:
+        """Return the legal moves, ascending; none in a terminal position.
+
+        In whatever sequence is quickest to make; ask it only for numbers from 0 to below `len(move_names)`.
+        """
 
     @abstractmethod
     def result(self, state: S, move: Move) -> S:

@@ -1,5 +1,6 @@
 """The pie rule: after the first move, the second player may take it over, and X with it."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ttt_net.errors import Code, Refusal
@@ -36,7 +37,7 @@ class SwapGame(Game[SwapState]):
         """Return the side whose turn it is; after a swap, side 0 moves second."""
         return self.base.to_move(state.position) ^ state.is_swapped
 
-    def actions(self, state: SwapState) -> tuple[Move, ...]:
+    def actions(self, state: SwapState) -> Sequence[Move]:
         """Return the moves of the game beneath, and `swap` right after the first one."""
         moves = self.base.actions(state.position)
         return (*moves, self.swap) if state.moves == 1 and moves else moves

@@ -75,7 +75,7 @@ def grow(
                 best = min(best, child.value)
                 beta = min(beta, best)
             if prune and alpha >= beta and number < len(moves):
-                node.cut, node.window = moves[number:], (alpha, beta)
+                node.cut, node.window = tuple(moves[number:]), (alpha, beta)
                 break
         node.value = int(best)
 
