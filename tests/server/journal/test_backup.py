@@ -13,11 +13,13 @@ from tests.server.peer import Peer
 from tests.server.running import Server, running
 from ttt_net.__main__ import main
 from ttt_net.errors import ConfigurationError
-from ttt_net.server.journal import Database
+from ttt_net.server.journal import Database, open_readonly
 from ttt_net.server.journal.backup import Contents, back_up, restore, verify
 from ttt_net.server.journal.schema import SCHEMA_VERSION
 
 JOURNAL = "journal.sqlite"
+_HEADER_BYTES = 100
+"""Of a file of SQLite."""
 
 
 def names(folder: Path) -> set[str]:
@@ -163,6 +165,81 @@ async def test_a_journal_that_is_there_is_kept_aside(tmp_path: Path) -> None:
     restore(tmp_path / "copy", tmp_path / "one" / JOURNAL, is_replacing=True)
     assert verify(tmp_path / "one" / JOURNAL).players == 2
     assert verify(tmp_path / "one" / f"{JOURNAL}.before").players == 4
+
+
+async def a_copy(folder: Path) -> Path:
+    """Return a backup of two players and one match; the folder `data` has a journal of four players."""
+    async with running(folder / "data") as server:
+        await played(server)
+        back_up(folder / "data" / JOURNAL, folder / "copy")
+        await played(server, "Cid", "Dan")
+    return folder / "copy"
+
+
+async def test_a_journal_that_somebody_reads_is_not_replaced(tmp_path: Path) -> None:
+    """The reader keeps the log in its place, which would be played into what is restored."""
+    copy, journal = await a_copy(tmp_path), tmp_path / "data" / JOURNAL
+    with closing(Database(journal)) as database, closing(open_readonly(journal)) as reader:
+        reader.execute("BEGIN")
+        assert reader.execute("SELECT count(*) FROM players").fetchone() == (4,)
+        database._connection.execute("UPDATE players SET created_ms = 1")
+        database.close()
+        with pytest.raises(ConfigurationError, match="somebody reads"):
+            restore(copy, journal, is_replacing=True)
+    restore(copy, journal, is_replacing=True)
+    assert verify(journal).players == 2
+    assert verify(tmp_path / "data" / f"{JOURNAL}.before").players == 4
+
+
+@pytest.mark.parametrize("how", ["text", "holes", "PRAGMA user_version = 1000"])
+async def test_a_journal_that_no_server_would_take_is_replaced_all_the_same(tmp_path: Path, how: str) -> None:
+    copy, journal = await a_copy(tmp_path), tmp_path / "data" / JOURNAL
+    match how:
+        case "text":
+            journal.write_text("dear diary" * 1_000)
+        case "holes":
+            whole = journal.read_bytes()
+            journal.write_bytes(whole[:4_096] + bytes(len(whole) - 4_096))
+        case _:
+            with closing(sqlite3.connect(journal)) as connection:
+                connection.execute(how)
+    bad = journal.read_bytes()
+    restore(copy, journal, is_replacing=True)
+    assert verify(journal).players == 2
+    kept = journal.with_name(f"{JOURNAL}.before").read_bytes()
+    assert kept[_HEADER_BYTES:] == bad[_HEADER_BYTES:], "but for the mode that its header names"
+
+
+async def test_a_journal_that_was_kept_is_never_written_over(tmp_path: Path) -> None:
+    copy, journal = await a_copy(tmp_path), tmp_path / "data" / JOURNAL
+    restore(copy, journal, is_replacing=True)
+    with pytest.raises(ConfigurationError, match=r"journal\.sqlite\.before exists"):
+        restore(copy, journal, is_replacing=True)
+    assert verify(tmp_path / "data" / f"{JOURNAL}.before").players == 4
+
+
+async def test_what_a_killed_restore_or_server_left_does_no_harm(tmp_path: Path) -> None:
+    copy, journal = await a_copy(tmp_path), tmp_path / "data" / JOURNAL
+    with closing(Database(journal)) as database:
+        database._connection.execute("UPDATE players SET created_ms = 1")
+        log = journal.with_name(f"{JOURNAL}-wal").read_bytes()
+    new = tmp_path / "new" / JOURNAL
+    (new.parent / "restoring").mkdir(parents=True)
+    for file in (new, new.parent / "restoring" / JOURNAL):
+        file.with_name(f"{JOURNAL}-wal").write_bytes(log)
+    restore(copy, new)
+    assert verify(new).players == 2
+    assert names(new.parent) == {JOURNAL, "journal.lock", f"{JOURNAL}.before-wal"}
+
+
+async def test_a_copy_made_by_hand_is_put_back_with_its_log(tmp_path: Path) -> None:
+    async with running(tmp_path / "data") as server:
+        await played(server)
+        for file in (tmp_path / "data").iterdir():  # as of a server that was killed
+            (tmp_path / file.name).write_bytes(file.read_bytes())
+    assert (tmp_path / f"{JOURNAL}-wal").stat().st_size
+    restore(tmp_path / JOURNAL, tmp_path / "new" / JOURNAL)
+    assert verify(tmp_path / "new" / JOURNAL).facts == 4
 
 
 def test_a_copy_of_an_older_program_is_brought_up_to_date(tmp_path: Path) -> None:

@@ -96,9 +96,10 @@ def restore(backup: Path, journal: Path, *, is_replacing: bool = False) -> Conte
     read it meanwhile. Raises `ConfigurationError`.
     """
     before = journal.with_name(f"{journal.name}.before")
+    parts = {Path(f"{journal}{part}"): Path(f"{before}{part}") for part in _PARTS}
     if journal.exists() and not is_replacing:
         raise ConfigurationError(f"{journal} exists; with --replace it is kept as {before.name}")
-    if journal.exists() and before.exists():
+    if before.exists() and any(part.exists() for part in parts):
         raise ConfigurationError(f"{before} exists, from another time; move it away first")
     fresh = journal.parent / "restoring" / journal.name
     try:
@@ -107,9 +108,9 @@ def restore(backup: Path, journal: Path, *, is_replacing: bool = False) -> Conte
             contents = _prepare(backup, fresh)
             if journal.exists():
                 _bring_log_home(journal)
-            for part in _PARTS:  # a log that stayed would be played into the restored journal
-                if (file := Path(f"{journal}{part}")).exists():
-                    file.replace(f"{before}{part}")
+            for part, kept in parts.items():  # a log that stayed would be played into the restored journal
+                if part.exists():
+                    part.replace(kept)
             fresh.replace(journal)
             _sync(journal.parent)
     except OSError as error:
