@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from tests.client.samples import ANN, BEN, BLITZ, CHALLENGED, LIVE, PLAYERS, SEEKS, snapshot, welcome
+from tests.client.samples import ANN, BEN, BLITZ, BOT, CHALLENGED, LIVE, PLAYERS, SEEKS, snapshot, welcome
 from ttt_net.client import page_words, words
-from ttt_net.client.actions import Do, Open
+from ttt_net.client.actions import Do, Open, Say
 from ttt_net.client.bindings.keys import action_for
 from ttt_net.client.changes.act import act
 from ttt_net.client.changes.update import update
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
-from ttt_net.client.events import Event
+from ttt_net.client.events import Answered, Event
 from ttt_net.client.pages import Kind, Page, Purpose
 from ttt_net.client.rows.page import rows_of
 from ttt_net.client.view import View
@@ -27,7 +27,11 @@ from ttt_net.messages import (
     Invite,
     Join,
     Listed,
+    Live,
+    LiveMatch,
     Players,
+    Profile,
+    Refused,
     Said,
     Seek,
     SeekInfo,
@@ -65,6 +69,28 @@ def test_own_matches_come_first_and_then_what_can_be_answered_accepted_and_watch
     assert keys_of(view) == [
         "own:m1", "challenge:5", "seek:7", "player:Ben", "player:Cleo", "player:alphabeta", "live:m9"
     ]  # fmt: skip
+
+
+def test_a_match_of_ours_is_gone_on_with_and_never_watched() -> None:
+    ours = Live(2, [LiveMatch("m1", "tictactoe", (ANN, BOT), 3, 0), *LIVE.matches])
+    view, _ = pressed(lobby(snapshot(), ours), "escape")
+    assert keys_of(view) == ["own:m1", "live:m9"]
+    assert pressed(view, "w")[1] == (Watch(0, match="m9"),)
+    for asked in (Watch(0, match="m1"), Watch(0, match="m1", code="K7QMX2")):
+        shown, requests = act(view, Say(asked), SEEK)
+        assert (shown.page.kind, shown.shown, requests) == (Kind.MATCH, "m1", ())
+    refused = Answered(Watch(0, match="m1"), Refused(1, "seated", "you play in this match"))
+    view = update(replace(view, watching="m1"), refused, 0)
+    assert (view.watching, keys_of(view)) == (None, ["own:m1", "live:m9"]), "it came after we had asked"
+
+
+def test_v_tells_who_the_other_is_on_every_row_that_is_about_one() -> None:
+    view, _ = pressed(lobby(snapshot(opponent=BEN)), "escape")
+    assert pressed(view, "v")[1] == (Profile(0, name="Ben"),)
+    assert pressed(lobby(CHALLENGED), "v")[1] == (Profile(0, name="Ben"),)
+    assert pressed(lobby(Challenged(6, ANN, BEN, "connect4", 30_000)), "v")[1] == (Profile(0, name="Ben"),)
+    assert pressed(lobby(SEEKS), "v")[1] == (Profile(0, name="Ben"),)
+    assert action_for("v", lobby(LIVE)) is None
 
 
 def test_the_game_and_clock_that_were_asked_for_are_chosen_where_one_is_to_choose() -> None:

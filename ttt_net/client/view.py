@@ -148,6 +148,11 @@ class View:
         match = self.match
         return match is not None and match.outcome is None and match.you is not None
 
+    def has_seat(self, name: str) -> bool:
+        """Tell whether a match is one of those that we play."""
+        match = self.matches.get(name)
+        return match is not None and match.you is not None
+
     @property
     def is_watched(self) -> bool:
         """Whether the shown match is one of others."""

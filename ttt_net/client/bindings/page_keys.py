@@ -5,10 +5,12 @@ from collections.abc import Callable
 from ttt_net.client.actions import Action, Begin, Do, Open, Pick, Say, Step
 from ttt_net.client.bindings.hints import HELP, LEAVE, Hint
 from ttt_net.client.pages import Entry, Kind, Page, Purpose
+from ttt_net.client.rows.lobby import live_of_others
 from ttt_net.client.rows.page import rows_of
 from ttt_net.client.rows.row import cursor_of
 from ttt_net.client.view import View
-from ttt_net.messages import Watch
+from ttt_net.client.words import opponent_of
+from ttt_net.messages import Challenged, Watch
 
 _FAR = 10
 _A_RATED_GAME = "connect4"
@@ -73,7 +75,7 @@ def _chosen(view: View) -> tuple[str, str]:
 
 def _watch(view: View) -> Action | None:
     """Return how to watch the match that is chosen, or else the first: the featured one."""
-    live = view.around.live.matches if view.around.live is not None else []
+    live = live_of_others(view)
     chosen = next((match for match in live if ("live", match.match) == _chosen(view)), None)
     match = chosen or next(iter(live), None)
     return Say(Watch(0, match=match.match)) if match is not None else None
@@ -82,10 +84,23 @@ def _watch(view: View) -> Action | None:
 def _profile(view: View) -> Action | None:
     """Return how to see who the player is whom the row is about."""
     kind, name = _chosen(view)
-    seeks = view.around.seeks.seeks if view.around.seeks is not None else []
-    if kind == "seek":
-        name = next((seek.by.name for seek in seeks if str(seek.seek) == name), "")
-    return Open(Page(Kind.PROFILE, about=name)) if kind in ("player", "bot", "seek") and name else None
+    match kind:
+        case "own":
+            name = opponent_of(view.matches[name]).name
+        case "challenge":
+            challenges = (each.challenge for each in view.around.challenges)
+            name = next((_other_of(view, each) for each in challenges if str(each.challenge) == name), "")
+        case "seek":
+            seeks = view.around.seeks.seeks if view.around.seeks is not None else []
+            name = next((seek.by.name for seek in seeks if str(seek.seek) == name), "")
+        case "live":
+            return None
+    return Open(Page(Kind.PROFILE, about=name)) if name else None
+
+
+def _other_of(view: View, challenge: Challenged) -> str:
+    is_ours = view.you is not None and challenge.by.name == view.you.name
+    return challenge.to.name if is_ours else challenge.by.name
 
 
 def _leaders(view: View) -> Action:
@@ -139,7 +154,7 @@ def hints_on_page(view: View) -> list[Hint]:
     hints += [Hint("p", "play", "p"), Hint("i", "invite", "i"), Hint("c", "code", "c")]
     if view.seeking is None and view.has_doorway:
         hints.append(Hint("Esc", "servers", "escape"))
-    if view.around.live is not None and view.around.live.matches:
+    if live_of_others(view):
         hints.append(Hint("w", "watch", "w"))
     hints += [Hint("v", "profile", "v"), Hint("h", "history", "h"), Hint("l", "leaders", "l")]
     return [*hints, LEAVE, HELP]

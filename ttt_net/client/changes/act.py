@@ -70,7 +70,7 @@ def act(view: View, action: Action, seek: Seek) -> Outcome:
         case Do.COPY:
             return _copied(view), ()
         case Show(name):
-            return replace(view, shown=name, typed="", pages=(view.pages[0], Page(Kind.MATCH))), ()
+            return _shown(view, name), ()
         case Say(request):
             return said(view, request)
         case _ if view.page.kind is Kind.MATCH or not (action in ON_LISTS or isinstance(action, Pick | Step)):
@@ -101,10 +101,17 @@ def said(view: View, request: Said) -> Outcome:
     match request:
         case Seek():
             return replace(view, seeking=request), (request,)
+        case Watch(match=name) if view.has_seat(name):
+            return _shown(view, name), ()
         case Watch(match=name, code=code):
             return replace(view, watching=name, watch_code=code), (request,)
         case _:
             return view, (request,)
+
+
+def _shown(view: View, name: str) -> View:
+    """Put a match of ours on the screen."""
+    return replace(view, shown=name, typed="", pages=(view.pages[0], Page(Kind.MATCH)))
 
 
 def opened(view: View, page: Page) -> Outcome:

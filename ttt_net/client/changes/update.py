@@ -221,7 +221,8 @@ def _answered(view: View, event: Answered) -> View:
     if isinstance(event.request, Seek):
         view = replace(view, seeking=None)
     if isinstance(event.request, Watch) and event.request.match == view.watching:
-        view = without(view, event.request.match)
+        name = event.request.match
+        view = replace(view, watching=None) if view.has_seat(name) else without(view, name)
     if isinstance(event.request, Resume):
         return without(view, event.request.match) if event.answer.code == Code.UNKNOWN_MATCH else view
     if isinstance(event.request, Unseek):

@@ -117,7 +117,7 @@ def looks_of(view: View, match: Snapshot, glyphs: Glyphs) -> list[Look]:
         elif cell == cursor:
             look = Look(mark, hint, style, Frame.CURSOR, "bold" if view.may_move else "dim")
         elif cell == last:
-            look = Look(mark, hint, f"{style} underline", Frame.LAST, style)
+            look = Look(mark, hint, style, Frame.LAST, style)
         else:
             look = Look(mark, hint, style)
         if cell == pending_cell:

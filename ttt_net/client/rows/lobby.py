@@ -15,7 +15,6 @@ def lobby_rows(view: View, now_ms: int) -> list[Row]:
     around = view.around
     seeks = around.seeks.seeks if around.seeks is not None else []
     players = around.players.players if around.players is not None else []
-    live = around.live.matches if around.live is not None else []
     ours = view.you.name if view.you is not None else None
     return [
         *section("Your matches", [_own(view, match) for match in view.matches.values() if match.you is not None]),
@@ -23,8 +22,14 @@ def lobby_rows(view: View, now_ms: int) -> list[Row]:
         *section("These would play you now", list(_suggested(view))),
         *section("Waiting for an opponent", [_seek(each) for each in seeks if each.by.name != ours]),
         *section("Players", [_player(each) for each in _people_first(players) if each.name != ours]),
-        *section("Being played", [_live(each) for each in live]),
+        *section("Being played", [_live(each) for each in live_of_others(view)]),
     ]
+
+
+def live_of_others(view: View) -> list[LiveMatch]:
+    """Return the matches that can be watched: ours are not among them, for we have a seat there."""
+    live = view.around.live.matches if view.around.live is not None else []
+    return [each for each in live if not view.has_seat(each.match)]
 
 
 def _own(view: View, match: Snapshot) -> Row:
