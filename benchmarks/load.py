@@ -198,7 +198,7 @@ class RefereedPlayer:
 
 
 class RelayedPlayer:
-    """A player on the relay, which tells him the other's moves and nothing else."""
+    """A player on the relay that tells him the other's moves and nothing else."""
 
     def __init__(self, load: "Load", number: int) -> None:
         name, self._side = divmod(number, 2)
@@ -243,7 +243,34 @@ class RelayedPlayer:
         self._ply = 0
 
 
-PLAYERS: dict[str, Callable[["Load", int], Player]] = {"server": RefereedPlayer, "relay": RelayedPlayer}
+class EchoedPlayer(RelayedPlayer):
+    """A player on the relay that tells him all moves, his own before the answer to it."""
+
+    def __init__(self, load: "Load", number: int) -> None:
+        super().__init__(load, number)
+        self._own: tuple[int, int] | None = None
+
+    def play(self) -> None:
+        """Send the next move of the script."""
+        script, _ = SCRIPTS[self._count % len(SCRIPTS)]
+        self._own = (self._ply, script[self._ply])
+        super().play()
+
+    def hear(self, text: bytes) -> None:
+        """Check his own move, or do what the other's calls for."""
+        if self._own is None:
+            super().hear(text)
+            return
+        heard = _decode(text)
+        assert (heard.ply, heard.move) == self._own, text
+        self._own = None
+
+
+PLAYERS: dict[str, Callable[["Load", int], Player]] = {
+    "server": RefereedPlayer,
+    "relay": RelayedPlayer,
+    "relay to both": EchoedPlayer,
+}
 
 
 @dataclass(frozen=True, slots=True)

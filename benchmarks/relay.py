@@ -1,18 +1,20 @@
-"""The yardstick: the least that a game server on `websockets` can do. It referees, keeps and answers nothing.
+"""The yardstick: the least that a game server on `websockets` can do. It referees and keeps nothing.
 
-The two connections to one path are a pair; what one says is read as JSON and written to the other. All settings
-are the defaults of `websockets`, but for compression, which is off.
+The two connections to one path are a pair; what one says is read as JSON and written to the other, with `--to-both` to
+both, so that the mover too knows of his move. All settings are the defaults of `websockets`, but for compression, which
+is off.
 """
 
+import argparse
 import asyncio
 import json
 from contextlib import suppress
 
-from websockets.asyncio.server import ServerConnection, serve
+from websockets.asyncio.server import ServerConnection, broadcast, serve
 from websockets.exceptions import ConnectionClosed
 
 
-async def main() -> None:
+async def main(*, to_both: bool) -> None:
     """Relay until the process is killed."""
     pairs: dict[str, list[ServerConnection]] = {}
 
@@ -23,7 +25,11 @@ async def main() -> None:
         place = len(pair) - 1
         with suppress(ConnectionClosed):
             async for message in connection:
-                await pair[1 - place].send(json.dumps(json.loads(message)))
+                text = json.dumps(json.loads(message))
+                if to_both:
+                    broadcast(pair, text)
+                else:
+                    await pair[1 - place].send(text)
 
     async with serve(relay, "127.0.0.1", 0, compression=None) as server:
         host, port = server.sockets[0].getsockname()
@@ -32,4 +38,6 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    parser = argparse.ArgumentParser(prog="relay")
+    parser.add_argument("--to-both", action="store_true")
+    asyncio.run(main(to_both=parser.parse_args().to_both))

@@ -1,8 +1,8 @@
-"""What the referee and the journal cost: this server beside a bare relay, in one run on one machine.
+"""What the referee and the journal cost: this server beside bare relays, in one run on one machine.
 
-`python -m benchmarks.server` takes about two minutes and prints one table, the medians of a few short rounds in
+`python -m benchmarks.server` takes about three minutes and prints one table, the medians of a few short rounds in
 which the servers take turns, and the ratios. Server and load generator are processes of their own, each kept on its
-own core. Linux only, as it reads /proc. docs/performance.md says how to read the figures.
+own core, and new for each measurement. Linux only, as it reads /proc. docs/performance.md says how to read the figures.
 """
 
 import argparse
@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
@@ -44,7 +45,9 @@ class Contestant(NamedTuple):
 _OURS = ("server.py", "--host", "127.0.0.1", "--port", "0", "--rate", "1000000")
 SERVER = Contestant("ttt_net", "server", ("-c", _WITHOUT_UVLOOP, *_OURS), has_journal=True)
 FAST_SERVER = Contestant("ttt_net, uvloop", "server", _OURS, has_journal=True)
-RELAY = Contestant("bare relay", "relay", ("-m", "benchmarks.relay"), has_journal=False)
+TWO_WAY_RELAY = Contestant("relay to both", "relay to both", ("-m", "benchmarks.relay", "--to-both"), has_journal=False)
+ONE_WAY_RELAY = Contestant("relay to opponent", "relay", ("-m", "benchmarks.relay"), has_journal=False)
+RELAYS = (TWO_WAY_RELAY, ONE_WAY_RELAY)
 
 
 @dataclass(frozen=True)
@@ -121,10 +124,10 @@ def running(contestant: Contestant) -> Iterator[tuple[int, int]]:
 
 
 def measure(contestant: Contestant, scale: Scale) -> Round:
-    """Start the server once, and load it in three ways, one after the other."""
-    with running(contestant) as (pid, port):
+    """Load the server in three ways; it is started anew for each, as one leaves a heap that changes the next."""
 
-        def load(what: str, connections: int, *options: str) -> Report:
+    def load(what: str, connections: int, *options: str) -> Report:
+        with running(contestant) as (pid, port):
             command = [sys.executable, "-m", "benchmarks.load", contestant.kind, what, *options]
             command += ["--pid", str(pid), "--port", str(port), "--connections", str(connections)]
             with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT) as process:
@@ -134,14 +137,14 @@ def measure(contestant: Contestant, scale: Scale) -> Round:
                 sys.exit(f"the load generator failed on {contestant.name}")
             return msgspec.json.decode(printed, type=Report)
 
-        warm_up = ("--warm-up", str(scale.warm_up_s))
-        return Round(
-            idle=load("idle", scale.idle_connections, "--seconds", "0.2"),
-            saturated=load("saturate", scale.saturated_connections, "--seconds", str(scale.saturated_s), *warm_up),
-            paced=load(
-                "pace", scale.paced_connections, "--rate", str(scale.rate), "--seconds", str(scale.paced_s), *warm_up
-            ),
-        )
+    warm_up = ("--warm-up", str(scale.warm_up_s))
+    return Round(
+        idle=load("idle", scale.idle_connections, "--seconds", "0.2"),
+        saturated=load("saturate", scale.saturated_connections, "--seconds", str(scale.saturated_s), *warm_up),
+        paced=load(
+            "pace", scale.paced_connections, "--rate", str(scale.rate), "--seconds", str(scale.paced_s), *warm_up
+        ),
+    )
 
 
 def table(columns: tuple[Column, ...], rounds: dict[str, list[Round]]) -> str:
@@ -155,14 +158,14 @@ def table(columns: tuple[Column, ...], rounds: dict[str, list[Round]]) -> str:
     return "\n".join(f"| {line} |" for line in lines)
 
 
-def ratios(rounds: dict[str, list[Round]], name: str) -> str:
-    """Return each figure of a server as a multiple of the relay's; the median of the rounds' own ratios."""
-    pairs = list(zip(rounds[name], rounds[RELAY.name], strict=True))
+def ratios(rounds: dict[str, list[Round]], name: str, relay: str) -> str:
+    """Return each figure of a server as a multiple of a relay's; the median of the rounds' own ratios."""
+    pairs = list(zip(rounds[name], rounds[relay], strict=True))
     parts = (
         f"{column.heading} {median(column.read(ours) / column.read(theirs) for ours, theirs in pairs):.2f}"
         for column in COLUMNS
     )
-    return f"{name} / {RELAY.name}: {', '.join(parts)}"
+    return f"{name} / {relay}: {', '.join(parts)}"
 
 
 def main() -> int:
@@ -177,7 +180,8 @@ def main() -> int:
     scale = QUICK if arguments.quick else Scale(rounds=arguments.rounds or Scale.rounds)
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    contestants = [FAST_SERVER, SERVER, RELAY] if _has_uvloop() else [SERVER, RELAY]
+    servers = [FAST_SERVER, SERVER] if _has_uvloop() else [SERVER]
+    contestants = [*servers, *RELAYS]
     rounds: dict[str, list[Round]] = {contestant.name: [] for contestant in contestants}
     for _ in range(scale.rounds):
         for contestant in contestants:
@@ -188,8 +192,8 @@ def main() -> int:
         f" medians of {scale.rounds}"
     )
     print(table(COLUMNS, rounds))
-    for contestant in contestants[:-1]:
-        print(ratios(rounds, contestant.name))
+    for server, relay in product(servers, RELAYS):
+        print(ratios(rounds, server.name, relay.name))
     print(table(HEALTH, rounds))
     return 0
 

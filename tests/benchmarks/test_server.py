@@ -31,6 +31,8 @@ def test_a_quick_run_prints_a_row_for_each_server_and_the_ratios() -> None:
         [sys.executable, "-m", "benchmarks.server", "--quick"], cwd=ROOT, capture_output=True, text=True, timeout=90
     )
     assert run.returncode == 0, run.stderr
-    assert "|         ttt_net |" in run.stdout
-    assert "|      bare relay |" in run.stdout
-    assert "ttt_net / bare relay: " in run.stdout
+    assert "|           ttt_net |" in run.stdout
+    assert "|     relay to both |" in run.stdout
+    assert "| relay to opponent |" in run.stdout
+    assert "ttt_net / relay to both: " in run.stdout
+    assert "ttt_net / relay to opponent: " in run.stdout
