@@ -47,6 +47,9 @@ PLAYERS = Players(
         Listed("Cleo", None, 2),
     ],
 )
+BOTS = Players(
+    3, [Listed("alphabeta", "alphabeta", 0, [], 5, 4, 3), Listed("Ann"), Listed("tactics", "tactics", 0, ["tictactoe"])]
+)
 LIVE = Live(1, [LiveMatch("m9", "gomoku", (BEN, BOT), 12, 3, BLITZ)])
 CHALLENGED = Challenged(5, BEN, ANN, "connect4", 30_000, BLITZ)
 SUGGESTION = Suggestion([Listed("alphabeta", "alphabeta", 0, None, level=5), Listed("tactics", "tactics")])

@@ -40,7 +40,7 @@ from ttt_net.messages import (
     Watch,
 )
 
-SEEK = Seek(0, ["tictactoe"])
+SEEK = Seek(0, ["tictactoe"], opponents="people")
 
 
 def lobby(*events: Event) -> View:
@@ -133,20 +133,20 @@ def test_tab_goes_from_section_to_section() -> None:
 
 def test_to_play_takes_two_keys_and_a_clock_one_more() -> None:
     view, requests = pressed(lobby(), "p", "6")
-    assert requests == (Seek(0, ["connect4"]),)
+    assert requests == (Seek(0, ["connect4"], opponents="people"),)
     assert view.page.kind is Kind.LOBBY
-    assert page_words.status_of_page(view) == "Looking for an opponent: Connect Four ..."
+    assert page_words.status_of_page(view) == "Looking for a person: Connect Four ..."
     _, requests = pressed(lobby(), "p", "t", "t", "6")
-    assert requests == (Seek(0, ["connect4"], BLITZ),)
+    assert requests == (Seek(0, ["connect4"], BLITZ, "people"),)
     _, requests = pressed(lobby(), "p", "left", "down", "c-m")
-    assert requests == (Seek(0, ["misere"], TimeControl(900_000, 10_000)),)
+    assert requests == (Seek(0, ["misere"], TimeControl(900_000, 10_000), "people"),)
 
 
 def test_another_game_is_named() -> None:
     view, _ = pressed(lobby(), "p", "end", "c-m", *"mnk:7x7,4")
     assert view.typed == "mnk:7x7,4"
     _, requests = pressed(view, "c-m")
-    assert requests == (Seek(0, ["mnk:7x7,4"]),)
+    assert requests == (Seek(0, ["mnk:7x7,4"], opponents="people"),)
 
 
 def test_escape_stops_the_search() -> None:

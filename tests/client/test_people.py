@@ -8,7 +8,6 @@ from msgspec import structs
 
 from tests.client.samples import (
     BEN,
-    BLITZ,
     BOT,
     CHALLENGED,
     FINISHED,
@@ -36,7 +35,6 @@ from ttt_net.messages import (
     Ended,
     History,
     Leaderboard,
-    Listed,
     Profile,
     Rated,
     RatingChange,
@@ -47,7 +45,6 @@ from ttt_net.messages import (
     ReplayTold,
     Resume,
     Seek,
-    Suggestion,
     Watch,
 )
 
@@ -185,18 +182,9 @@ def test_what_a_rated_match_did_to_the_ratings_is_said() -> None:
     assert "O 1488? (-12)" in drawn(view)
 
 
-def test_bots_are_suggested_to_one_who_waits_alone_and_challenged_with_one_key() -> None:
-    bots = Suggestion([Listed("alphabeta", "alphabeta", 0, None, level=5)])
-    view, _ = pressed(lobby(), "p", "t", "t", "6")
-    view = update(view, bots, 0)
-    assert "alphabeta [bot, level 5]" in drawn(view)
-    assert pressed(view, "c-m")[1] == (Challenge(0, name="alphabeta", game="connect4", time=BLITZ),)
-    assert keys_of(pressed(view, "escape")[0]) == []
-
-
 def test_a_rated_game_is_asked_for_with_one_more_key() -> None:
     _, requests = pressed(lobby(), "p", "r", "6")
-    assert requests == (Seek(0, ["connect4"], rated=True),)
+    assert requests == (Seek(0, ["connect4"], opponents="people", rated=True),)
     assert "Rated: yes" in drawn(pressed(lobby(), "p", "r")[0])
 
 

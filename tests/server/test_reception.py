@@ -207,7 +207,7 @@ async def test_one_who_waits_alone_is_offered_the_bots_that_play_his_game(tmp_pa
         await ann.ok("seek", games=["connect4"], opponents="any")
         server.later(5_000)
         bots = (await ann.hear("suggestion"))["bots"]
-        assert [(each["name"], each["free"]) for each in bots] == [("Abe", 1), ("Four", 2)]
+        assert [(each["name"], each["free"]) for each in bots] == [("Four", 2), ("Abe", 1)]
         server.later(60_000)
         await ann.ok("unseek")
         assert "suggestion" not in [message["type"] for message in ann.heard]

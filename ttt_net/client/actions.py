@@ -23,6 +23,7 @@ class Do(Enum):
     DECLINE = "decline"
     RESIGN = "resign"
     NEW = "new"
+    BOT = "bot"
     LEAVE = "leave"
     HELP = "help"
     ASIDE = "aside"

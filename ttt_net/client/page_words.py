@@ -19,7 +19,7 @@ from ttt_net.client.words import (
 )
 from ttt_net.clock import TimeControl
 from ttt_net.errors import Refusal
-from ttt_net.messages import MAX_NAME_CELLS, Challenged, Chatted, Phrase, Snapshot
+from ttt_net.messages import MAX_NAME_CELLS, Challenged, Chatted, Listed, Opponents, Phrase, PlayerInfo, Seek, Snapshot
 from ttt_net.text import clean
 
 MAX_GAMES = 2
@@ -153,8 +153,21 @@ def status_of_page(view: View) -> str:
     if view.seeking is not None:
         games = ", ".join(map(title_of, view.seeking.games))
         wanted = terms(games, view.seeking.time, is_rated=view.seeking.rated)
-        return f"Looking for an opponent: {wanted} ..."
+        return f"Looking for {_WELCOME[view.seeking.opponents]}: {wanted} ..."
     return f"Connecting to {view.address} ..." if view.link is Link.CONNECTING else ""
+
+
+_WELCOME: dict[Opponents, str] = {"any": "an opponent", "people": "a person", "bots": "a bot"}
+
+
+def way_to_a_bot(bots: Sequence[Listed]) -> str:
+    """Return how whoever waits for a person plays a bot instead; nothing where none is free."""
+    return f"b plays {name_of(PlayerInfo(bots[0].name))} [bot] at once." if bots else ""
+
+
+def no_bot(seek: Seek) -> str:
+    """Return that no bot can be had for what is sought."""
+    return f"No bot is free for {some_games(seek.games)} at the moment."
 
 
 def verdict(view: View, match: Snapshot) -> str:

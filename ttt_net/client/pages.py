@@ -11,6 +11,7 @@ from ttt_net.messages import (
     Invitation,
     LeaderboardTold,
     Live,
+    Opponents,
     Players,
     Position,
     ProfileTold,
@@ -81,6 +82,8 @@ class Page:
     time: int = 0
     """Which of the time controls is chosen, or of the speeds on a page of ratings."""
     is_rated: bool = False
+    opponents: Opponents = "people"
+    """Who is welcome, where an opponent is sought."""
     ply: int = 0
     """The position that a replay is at."""
 

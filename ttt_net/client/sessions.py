@@ -72,7 +72,7 @@ async def _play_on_screen(options: Options, mine: Identity) -> Ending:
             from ttt_net.client.terminal.loop import play_on_screen
 
             connection = _connection(options, mine, mailbox, first_ms=_FIRST_MS, later_ms=None)
-            seek, address, opening = _seek(options), _address(options), _opening(options)
+            seek, address, opening = _seek(options, "people"), _address(options), _opening(options)
             table = Table(connection, seek, address, opening, has_lobby=True, is_hosting=options.is_hosting)
             table.view = replace(table.view, has_doorway=options.has_doorway)
             await play_on_screen(table, screen, mailbox)
@@ -86,7 +86,7 @@ async def _play_plainly(options: Options, mine: Identity) -> Ending:
     mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
     with delivered(mailbox):
         connection = _connection(options, mine, mailbox, first_ms=_FIRST_MS, later_ms=_LATER_MS)
-        table = Table(connection, _seek(options), _address(options), _opening(options))
+        table = Table(connection, _seek(options, "any"), _address(options), _opening(options))
         read_lines(mailbox)
         plain = Plain(table, telling_of(options), writer_of(options), is_typed=sys.stdin.isatty())
         await plain.play(mailbox)
@@ -135,8 +135,9 @@ def _connection(
     return Connection(options.url, dialogue, mailbox, patience, mine.keep_token, tap, trust=options.trust)
 
 
-def _seek(options: Options) -> Seek:
-    return Seek(0, [options.game or DEFAULT_GAME], options.time, options.opponents or "any")
+def _seek(options: Options, welcome: Opponents) -> Seek:
+    """Return what is sought at first; who is welcome where nothing was said depends on how a bot can be offered."""
+    return Seek(0, [options.game or DEFAULT_GAME], options.time, options.opponents or welcome)
 
 
 def _address(options: Options) -> str:

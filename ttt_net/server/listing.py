@@ -15,6 +15,8 @@ from ttt_net.server.table import Table
 MAX_LISTED = 100
 MAX_LIVE = 50
 MAX_SUGGESTED = 10
+_AT_ITS_BEST = 9
+"""Where a bot stands that says no level and plays as well as it can: behind all that do."""
 
 
 class House(Interface):
@@ -63,7 +65,7 @@ class Listing:
         """Return bots that would play a person what he seeks, the weakest first."""
         rows = (self._row(bot) for bot in self._house.roster.bots if _plays(bot, seek))
         free = (row for row in rows if row.free)
-        return heapq.nsmallest(MAX_SUGGESTED, free, key=lambda row: (row.level or 0, row.name))
+        return heapq.nsmallest(MAX_SUGGESTED, free, key=lambda row: (row.level or _AT_ITS_BEST, row.name))
 
     def live(self) -> wire.Live:
         """Return the live public matches: first the featured one, then the most watched."""

@@ -14,6 +14,7 @@ from tests.client.samples import (
     BEN,
     BLITZ,
     BOT,
+    BOTS,
     CHALLENGED,
     HISTORY,
     LEADERS,
@@ -21,7 +22,6 @@ from tests.client.samples import (
     PLAYERS,
     PROFILE,
     SEEKS,
-    SUGGESTION,
     layered,
     played,
     position_after,
@@ -68,7 +68,7 @@ def seen(*events: Event) -> View:
 
 def doing(view: View, *actions: Action) -> View:
     for action in actions:
-        view, _ = act(view, action, Seek(0, ["tictactoe"]))
+        view, _ = act(view, action, Seek(0, ["tictactoe"], opponents="people"))
     return view
 
 
@@ -93,7 +93,7 @@ SCREENS: dict[str, tuple[View, Glyphs]] = {
     "challenge": (doing(seen(), Open(Page(Kind.GAMES, about="Ben", purpose=Purpose.CHALLENGE))), BOXES),
     "invitation": (seen(Invitation("K7QMX2", "connect4", 600_000, BLITZ)), BOXES),
     "code": (doing(seen(PLAYERS), Begin(Entry.CODE), Type("K7Q")), BOXES),
-    "suggestion": (update(doing(seen(PLAYERS), Do.NEW), SUGGESTION, 0), BOXES),
+    "lobby-bots": (doing(seen(BOTS), Do.NEW), BOXES),
     "profile": (update(doing(seen(), Open(Page(Kind.PROFILE, about="Ben"))), PROFILE, 0), BOXES),
     "history": (update(doing(seen(), Open(Page(Kind.HISTORY))), HISTORY, 0), BOXES),
     "leaders": (update(doing(seen(), Open(Page(Kind.LEADERS, about="connect4", time=2))), LEADERS, 0), BOXES),

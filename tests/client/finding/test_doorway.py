@@ -184,7 +184,7 @@ def test_escape_leads_back_to_where_one_came_in(environment: dict[str, str], rea
     terminal.press("q")
     terminal.shows("level 4 of 8")
     terminal.press(real_server.address, "\r")
-    terminal.shows("Looking for an opponent")
+    terminal.shows("Looking for a person")
     terminal.press("\x1b")
     terminal.shows("Esc servers")
     terminal.press("\x1b")

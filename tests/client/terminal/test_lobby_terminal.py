@@ -3,7 +3,7 @@
 import re
 import signal
 
-from tests.client.conftest import RealServer
+from tests.client.conftest import RealServer, Start, heard_until
 from tests.client.real_terminal import Open, Terminal
 
 
@@ -13,7 +13,7 @@ def has_board(picture: str) -> bool:
 
 def test_a_seek_is_accepted_the_two_talk_and_a_third_looks_on(real_server: RealServer, open_terminal: Open) -> None:
     ann = open_terminal(real_server.address, "--name", "Ann")
-    ann.shows("Looking for an opponent: Tic-tac-toe")
+    ann.shows("Looking for a person: Tic-tac-toe")
     bob = open_terminal(real_server.address, "--name", "Bob", "--game", "connect4")
     bob.comes_to(lambda picture: "> Ann" in picture and "no clock" in picture, "the seek of Ann")
     bob.press("\r")
@@ -31,15 +31,34 @@ def test_a_seek_is_accepted_the_two_talk_and_a_third_looks_on(real_server: RealS
     second.press("s", "2")
     first.shows("Good luck!")
     cid.press("\x1b")
-    cid.shows("Looking for an opponent: Gomoku")
+    cid.shows("Looking for a person: Gomoku")
     ann.comes_to(lambda picture: "1 watching" not in picture, "nobody watching")
+
+
+def test_people_meet_though_a_bot_waits_and_who_is_alone_plays_it_with_one_key(
+    real_server: RealServer, open_terminal: Open, start: Start
+) -> None:
+    heard_until(start(real_server.address, "--bot", "random"), "Playing as")
+    ann = open_terminal(real_server.address, "--name", "Ann")
+    ann.shows("A bot plays you at once: press b")
+    bob = open_terminal(real_server.address, "--name", "Bob")
+    for person in (ann, bob):
+        picture = person.comes_to(has_board, "the board")
+        assert "Ann" in picture
+        assert "Bob" in picture
+    cid = open_terminal(real_server.address, "--name", "Cid", columns=40, rows=16)
+    cid.shows("A bot plays you at once: press b")
+    assert "Looking for a person: Tic-tac-toe" in cid.picture
+    cid.press("b")
+    cid.comes_to(lambda picture: has_board(picture) or "is thinking" in picture, "the board")
+    assert "random [bot]" in cid.picture
 
 
 def test_a_challenge_is_made_and_taken_and_the_match_outlives_a_kill(
     real_server: RealServer, open_terminal: Open
 ) -> None:
     ann = open_terminal(real_server.address, "--name", "Ann", columns=120, rows=40)
-    ann.shows("Looking for an opponent")
+    ann.shows("Looking for a person")
     ann.press("\x1b")
     ann.shows("Welcome, Ann.")
     bob = open_terminal(real_server.address, "--name", "Bob")
@@ -61,13 +80,13 @@ def test_a_challenge_is_made_and_taken_and_the_match_outlives_a_kill(
 
 def test_a_friend_joins_with_the_code_of_an_invitation(real_server: RealServer, open_terminal: Open) -> None:
     ann = open_terminal(real_server.address, "--name", "Ann")
-    ann.shows("Looking for an opponent")
+    ann.shows("Looking for a person")
     ann.press("\x1b", "i", "1")
     picture = ann.shows("A friend types:")
     found = re.search(r"--join ([A-Z0-9]+)", picture)
     assert found is not None
     bob = open_terminal(real_server.address, "--name", "Bob", "--game", "gomoku")
-    bob.shows("Looking for an opponent")
+    bob.shows("Looking for a person")
     bob.press("c", f"\x1b[200~{found[1].lower()}\x1b[201~")
     bob.shows(f"Code or link: {found[1].lower()}_")
     bob.press("\r")
@@ -81,7 +100,7 @@ def test_every_way_of_leaving_gives_the_terminal_back_from_the_lobby_too(
 ) -> None:
     def opened(name: str, game: str) -> Terminal:
         terminal = open_terminal(real_server.address, "--name", name, "--game", game)
-        terminal.shows("Looking for an opponent")
+        terminal.shows("Looking for a person")
         return terminal
 
     asked, hung_up, killed = opened("Ann", "qubic"), opened("Bob", "gomoku"), opened("Cid", "wild")

@@ -41,6 +41,9 @@ def test_a_whole_match_by_keys(real_server: RealServer, open_terminal: Open, sta
     person = open_terminal(real_server.address)
     person.shows("Your name:")
     person.press("Ann\r")
+    person.shows("A bot plays you at once: press b")
+    assert "Looking for a person: Tic-tac-toe ..." in person.picture
+    person.press("b")
     picture = person.comes_to(lambda p: "random [bot]" in p and "Ann (you)" in p, "both names")
     assert len(picture.split("\n")) == 24
     while not is_over(person.comes_to(lambda p: is_over(p) or may_move(p), "our turn or the end")):
@@ -60,7 +63,7 @@ def test_arrows_and_enter_and_a_typed_cell_make_moves(
     real_server: RealServer, open_terminal: Open, start: Start
 ) -> None:
     start(real_server.address, "--bot", "random")
-    person = open_terminal(real_server.address, "--name", "Ann")
+    person = open_terminal(real_server.address, "--name", "Ann", "--opponents", "bots")
     person.shows("Your turn")
     seen_at = person.shows("┏")
     person.press("\x1b[B")
@@ -77,7 +80,7 @@ def test_a_click_on_a_cell_plays_there_and_a_click_on_a_key_presses_it(
     real_server: RealServer, open_terminal: Open, start: Start
 ) -> None:
     start(real_server.address, "--bot", "random")
-    person = open_terminal(real_server.address, "--name", "Ann")
+    person = open_terminal(real_server.address, "--name", "Ann", "--opponents", "bots")
     free = free_digits(person.comes_to(may_move, "our turn"))[0]
     person.click(f"  {free}  ")
     person.comes_to(lambda picture: f"  {free}  " not in picture, "our mark")
@@ -94,7 +97,7 @@ def test_a_pasted_text_is_typed_and_its_line_ends_press_nothing(
     real_server: RealServer, open_terminal: Open, start: Start
 ) -> None:
     start(real_server.address, "--bot", "random")
-    person = open_terminal(real_server.address, "--name", "Ann")
+    person = open_terminal(real_server.address, "--name", "Ann", "--opponents", "bots")
     person.comes_to(may_move, "our turn")
     person.press("\x1b[200~b\r\n\x1b[2J2\x1b[201~")
     person.shows("Move: b [2J2_")
@@ -104,7 +107,7 @@ def test_a_pasted_text_is_typed_and_its_line_ends_press_nothing(
 
 def test_the_terminal_rings_when_it_is_our_turn_and_nobody_looks(real_server: RealServer, open_terminal: Open) -> None:
     ann = open_terminal(real_server.address, "--name", "Ann")
-    ann.shows("Looking for an opponent")
+    ann.shows("Looking for a person")
     bob = open_terminal(real_server.address, "--name", "Bob")
     first, second = (ann, bob) if "Your turn" in both_see_the_board(ann, bob) else (bob, ann)
     second.press("\x1b[O")
@@ -122,7 +125,7 @@ def test_however_it_is_ended_the_terminal_is_given_back_and_the_match_stays(
     real_server: RealServer, open_terminal: Open, start: Start, how: "str | signal.Signals"
 ) -> None:
     start(real_server.address, "--bot", "random")
-    person = open_terminal(real_server.address, "--name", "Ann")
+    person = open_terminal(real_server.address, "--name", "Ann", "--opponents", "bots")
     person.shows("Your turn")
     if isinstance(how, signal.Signals):
         os.kill(person.child.pid, how)
@@ -152,7 +155,7 @@ def test_a_resized_window_is_drawn_anew_and_nothing_wraps(
     real_server: RealServer, open_terminal: Open, start: Start
 ) -> None:
     start(real_server.address, "--bot", "random")
-    person = open_terminal(real_server.address, "--name", "Ann")
+    person = open_terminal(real_server.address, "--name", "Ann", "--opponents", "bots")
     person.shows("Your turn")
     huge, large, medium, none = "┌───────────┬", "┌───────┬", "┌─────┬", "Make the window"
     for columns, rows, corner in ((40, 12, medium), (120, 40, huge), (20, 6, none), (80, 24, large)):
@@ -165,7 +168,7 @@ def test_a_killed_server_is_waited_for_on_the_screen(
     real_server: RealServer, open_terminal: Open, start: Start
 ) -> None:
     start(real_server.address, "--bot", "random")
-    person = open_terminal(real_server.address, "--name", "Ann")
+    person = open_terminal(real_server.address, "--name", "Ann", "--opponents", "bots")
     person.shows("Your turn")
     real_server.end(is_killed=True)
     person.shows("your match is safe")
@@ -178,7 +181,7 @@ def test_a_second_client_of_the_same_person_is_asked_for_another_name(
     real_server: RealServer, open_terminal: Open
 ) -> None:
     first = open_terminal(real_server.address, "--name", "Ann")
-    first.shows("Looking for an opponent")
+    first.shows("Looking for a person")
     second = open_terminal(real_server.address, "--name", "Ann")
     second.shows("Another name [Ann-2]:")
     second.press("\r")
@@ -211,7 +214,7 @@ def test_every_terminal_can_show_a_match(
     real_server: RealServer, open_terminal: Open, start: Start, changes: dict[str, str], needs_ascii: bool
 ) -> None:
     start(real_server.address, "--bot", "random")
-    person = open_terminal(real_server.address, "--name", "Ann", **changes)
+    person = open_terminal(real_server.address, "--name", "Ann", "--opponents", "bots", **changes)
     person.shows("Your turn")
     if changes["TERM"] == "dumb":
         assert b"\x1b" not in person.raw
@@ -231,7 +234,7 @@ def test_a_link_that_goes_silent_in_mid_match_is_shown_and_comes_back_to_the_sam
     wire = SilentWire(real_server.port)
     try:
         ann = open_terminal(f"127.0.0.1:{wire.port}", "--name", "Ann")
-        ann.shows("Looking for an opponent")
+        ann.shows("Looking for a person")
         bob = open_terminal(real_server.address, "--name", "Bob")
         first, second = (ann, bob) if "Your turn" in both_see_the_board(ann, bob) else (bob, ann)
         first.press("5")

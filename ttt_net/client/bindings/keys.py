@@ -76,6 +76,8 @@ def action_for(key: str, view: View) -> Action | None:
         return Type(key)
     if key.isdecimal() and key.isascii():
         return _digit(key, view)
+    if key.lower() == "b" and view.seeking is not None and not view.is_live:
+        return Do.BOT
     if key.lower() in _LETTERS and (key.isupper() or key not in _beginnings(view)):
         return _LETTERS[key.lower()]
     return Type(key) if view.match is not None else None

@@ -32,6 +32,7 @@ _LOBBY: dict[str, Action] = {
     "p": Open(Page(Kind.GAMES, purpose=Purpose.PLAY)),
     "i": Open(Page(Kind.GAMES, purpose=Purpose.INVITE)),
     "c": Begin(Entry.CODE),
+    "b": Do.BOT,
     "a": Do.ACCEPT,
     "d": Do.DECLINE,
     "o": Open(Page(Kind.PROFILE)),
@@ -128,7 +129,7 @@ _HINTS = {
 }
 _VERBS = {
     "own": "go on",
-    "bot": "challenge",
+    "bot": "play",
     "challenge": "answer",
     "seek": "play",
     "player": "challenge",
@@ -149,6 +150,8 @@ def hints_on_page(view: View) -> list[Hint]:
         hints.append(Hint("Enter", _VERBS.get(rows[at].key.split(":")[0], "choose"), "c-m"))
     if view.challenge is not None:
         hints += [Hint("a", "accept", "a"), Hint("d", "decline", "d")]
+    if any(row.key.startswith("bot:") for row in rows):
+        hints.append(Hint("b", "bot", "b"))
     if view.seeking is not None:
         hints.append(Hint("Esc", "stop", "escape"))
     hints += [Hint("p", "play", "p"), Hint("i", "invite", "i"), Hint("c", "code", "c")]
@@ -169,7 +172,7 @@ _LEAVING = ("Esc          back", "q  Ctrl-C    leave")
 _HELP = {
     Kind.LOBBY: (
         *_LISTS,
-        "p            play: choose game, clock",
+        "p b          play: choose a game; a bot",
         "i c          invite; type a code",
         "a d          accept, decline a challenge",
         "w            watch a match",

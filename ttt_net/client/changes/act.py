@@ -12,8 +12,9 @@ from ttt_net.client.changes.act_page import act_on_page
 from ttt_net.client.changes.series import followed, is_next_to_watch
 from ttt_net.client.changes.update import without
 from ttt_net.client.events import Answered
-from ttt_net.client.page_words import PHRASES, match_link
+from ttt_net.client.page_words import PHRASES, match_link, no_bot
 from ttt_net.client.pages import TIMES, Entry, Kind, Page
+from ttt_net.client.rows.lobby import challenge_to, free_bots
 from ttt_net.client.rows.page import asks, request_for
 from ttt_net.client.view import Overlay, View
 from ttt_net.client.words import MAX_CODE, join_command
@@ -69,6 +70,8 @@ def act(view: View, action: Action, seek: Seek) -> Outcome:
             return _reopened(view, name)
         case Do.COPY:
             return _copied(view), ()
+        case Do.BOT:
+            return _with_bot(view, view.seeking or seek)
         case Show(name):
             return _shown(view, name), ()
         case Say(request):
@@ -81,9 +84,10 @@ def act(view: View, action: Action, seek: Seek) -> Outcome:
 
 
 def _as_wanted(page: Page, seek: Seek) -> Page:
-    """Return a page of games with the game and the clock chosen that were asked for the last time."""
+    """Return a page of games with what was asked for the last time: game and clock chosen, and who is welcome."""
     time = TIMES.index(seek.time) if seek.time in TIMES else 0
-    return replace(page, row=f"game:{seek.games[0]}" if seek.games else "", time=time)
+    row = f"game:{seek.games[0]}" if seek.games else ""
+    return replace(page, row=row, time=time, opponents=seek.opponents)
 
 
 def answered(view: View, event: Answered) -> tuple[Said, ...]:
@@ -135,6 +139,15 @@ def _reopened(view: View, name: str) -> Outcome:
     if is_ours:
         return replace(view, left=None), (Resume(0, match=name, seq=0),)
     return said(replace(view, left=None), Watch(0, match=name))
+
+
+def _with_bot(view: View, seek: Seek) -> Outcome:
+    """Challenge the bot that is chosen, or else the first that plays what is sought; the seek for people stands on."""
+    bots = free_bots(view, seek)
+    chosen = next((bot for bot in bots if view.page.row == f"bot:{bot.name}"), next(iter(bots), None))
+    if chosen is None:
+        return replace(view, notice=no_bot(seek)), ()
+    return said(view, challenge_to(chosen, seek))
 
 
 def _copied(view: View) -> View:

@@ -18,6 +18,7 @@ from ttt_net.client.drawing.panel import panel
 from ttt_net.client.drawing.targets import aim
 from ttt_net.client.events import Key
 from ttt_net.client.pages import Entry, Kind
+from ttt_net.client.rows.lobby import free_bots
 from ttt_net.client.rows.page import rows_of
 from ttt_net.client.view import Overlay, View
 from ttt_net.messages import Snapshot
@@ -216,4 +217,6 @@ def _prompt(view: View, width: int, now_ms: int) -> Text:
     said = words.notice(view)
     if not said and match is not None:
         said = words.offers(match, YES, NO) or words.absence(match, view.claim_in_ms(now_ms), CLAIM)
+    if not said and match is not None and view.seeking is not None and not view.is_live:
+        said = page_words.way_to_a_bot(free_bots(view, view.seeking))
     return Text(said)

@@ -1,4 +1,4 @@
-"""The rows of the lobby: own matches first, then challenges, seeks, players and what is being played."""
+"""The rows of the lobby: own matches first, then challenges, who waits, free bots, players and what is played."""
 
 from collections.abc import Iterable
 
@@ -7,7 +7,10 @@ from ttt_net.client.actions import Open, Say, Show
 from ttt_net.client.pages import Kind, Page, Purpose
 from ttt_net.client.rows.row import Row, section
 from ttt_net.client.view import View
-from ttt_net.messages import Accept, Answer, Challenge, Listed, LiveMatch, PlayerInfo, SeekInfo, Snapshot, Watch
+from ttt_net.messages import Accept, Answer, Challenge, Listed, LiveMatch, PlayerInfo, Seek, SeekInfo, Snapshot, Watch
+
+_AT_ITS_BEST = 9
+"""Where a bot stands that says no level and plays as well as it can: behind all that do."""
 
 
 def lobby_rows(view: View, now_ms: int) -> list[Row]:
@@ -16,12 +19,16 @@ def lobby_rows(view: View, now_ms: int) -> list[Row]:
     seeks = around.seeks.seeks if around.seeks is not None else []
     players = around.players.players if around.players is not None else []
     ours = view.you.name if view.you is not None else None
+    bots = free_bots(view, view.seeking) if view.seeking is not None else []
+    offered = [bot.name for bot in bots]
+    others = [each for each in _people_first(players) if each.name != ours and each.name not in offered]
+    waiting = [each for each in seeks if each.by.name != ours and each.by.bot is None]
     return [
         *section("Your matches", [_own(view, match) for match in view.matches.values() if match.you is not None]),
         *section("Challenges", list(_challenges(view, ours, now_ms))),
-        *section("These would play you now", list(_suggested(view))),
-        *section("Waiting for an opponent", [_seek(each) for each in seeks if each.by.name != ours]),
-        *section("Players", [_player(each) for each in _people_first(players) if each.name != ours]),
+        *section("Waiting for an opponent", [_seek(each) for each in waiting]),
+        *section("A bot plays you at once: press b", [_bot(each, view.seeking) for each in bots if view.seeking]),
+        *section("Players", [_player(each) for each in others]),
         *section("Being played", [_live(each) for each in live_of_others(view)]),
     ]
 
@@ -56,15 +63,33 @@ def _challenges(view: View, ours: str | None, now_ms: int) -> Iterable[Row]:
         yield Row((who, wanted, f"{left} left"), f"challenge:{challenge.challenge}", Say(answer))
 
 
-def _suggested(view: View) -> Iterable[Row]:
-    seek, suggestion = view.seeking, view.around.suggestion
-    if seek is None or suggestion is None or not seek.games:
-        return
-    for bot in suggestion.bots:
-        challenge = Challenge(0, name=bot.name, game=seek.games[0], time=seek.time)
-        label = words.full_label(PlayerInfo(bot.name, bot.bot, bot.level))
-        wanted = page_words.terms(seek.games[0], seek.time, is_rated=False)
-        yield Row((label, wanted), f"bot:{bot.name}", Say(challenge))
+def free_bots(view: View, seek: Seek) -> list[Listed]:
+    """Return the bots that would play at once what a person seeks here, which is one game; the weakest first.
+
+    The list of players has them as they come and go; of a crowd it is only a part, and the server's suggestion helps.
+    """
+    players, suggestion = view.around.players, view.around.suggestion
+    bots = [each for each in players.players if _plays(each, seek)] if players is not None else []
+    if suggestion is not None and (players is None or players.online > len(players.players)):
+        bots += suggestion.bots
+    return sorted({bot.name: bot for bot in bots}.values(), key=lambda bot: (bot.level or _AT_ITS_BEST, bot.name))
+
+
+def _plays(player: Listed, seek: Seek) -> bool:
+    is_free = player.bot is not None and player.free != 0 and player.seeking is not None
+    return is_free and (not player.seeking or seek.games[0] in player.seeking)
+
+
+def challenge_to(bot: Listed, seek: Seek) -> Challenge:
+    """Return what asks a bot for what is sought."""
+    return Challenge(0, name=bot.name, game=seek.games[0], time=seek.time, rated=seek.rated)
+
+
+def _bot(bot: Listed, seek: Seek) -> Row:
+    challenge = challenge_to(bot, seek)
+    label = words.full_label(PlayerInfo(bot.name, bot.bot, bot.level))
+    wanted = page_words.terms(challenge.game, challenge.time, is_rated=challenge.rated)
+    return Row((label, wanted), f"bot:{bot.name}", Say(challenge))
 
 
 def _seek(seek: SeekInfo) -> Row:

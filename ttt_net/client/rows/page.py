@@ -23,7 +23,7 @@ def request_for(page: Page, game: str) -> Said:
     time = TIMES[page.time]
     match page.purpose:
         case Purpose.PLAY:
-            return Seek(0, [game], time, rated=page.is_rated)
+            return Seek(0, [game], time, page.opponents, rated=page.is_rated)
         case Purpose.CHALLENGE:
             return Challenge(0, name=page.about, game=game, time=time, rated=page.is_rated)
         case Purpose.INVITE:

@@ -1,0 +1,104 @@
+"""Waiting for a person: what the screen says meanwhile, and the one key that plays a bot instead."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.client.samples import BLITZ, snapshot
+from tests.client.test_lobby import lobby, pressed
+from ttt_net.client import words
+from ttt_net.client.actions import Do, Open, Pick, Type
+from ttt_net.client.bindings.keys import action_for
+from ttt_net.client.changes.act import act
+from ttt_net.client.changes.update import update
+from ttt_net.client.drawing.draw import draw
+from ttt_net.client.drawing.glyphs import BOXES
+from ttt_net.client.pages import Kind, Page
+from ttt_net.client.view import View
+from ttt_net.messages import Challenge, Listed, Opponents, Players, Seek, Suggestion
+
+WON = [4, 0, 2, 1, 6]
+
+
+def drawn(view: View) -> str:
+    return draw(view, (80, 24), 0, BOXES).plain
+
+
+def bots(*listed: Listed, online: int = 2) -> Players:
+    return Players(online, [Listed("Ann"), *listed])
+
+
+def test_whoever_looks_for_a_person_is_told_at_once_that_one_key_plays_a_bot() -> None:
+    view = update(lobby(), bots(Listed("alphabeta", "alphabeta", 0, [], level=5, places=4, free=3)), 0)
+    view, _ = pressed(view, "p", "t", "t", "6")
+    for width in (80, 40):
+        page = draw(view, (width, 16), 0, BOXES).plain
+        assert "Looking for a person: Connect Four, 3+2 ..." in page or width == 40
+        assert "A bot plays you at once: press b" in page
+        assert "b bot" in page
+    challenge = Challenge(0, name="alphabeta", game="connect4", time=BLITZ)
+    assert pressed(view, "b")[1] == (challenge,)
+    assert pressed(view, "c-m")[1] == (challenge,), "it is the row that the cursor is on"
+    assert pressed(view, "b")[0].seeking is not None, "a person who comes first is as welcome as before"
+
+
+def test_the_bot_that_is_chosen_plays_or_else_the_weakest() -> None:
+    view = update(
+        lobby(), bots(Listed("strong", "alphabeta", 0, [], level=8), Listed("weak", "mcts", 0, [], level=2)), 0
+    )
+    view, _ = pressed(view, "p", "1")
+    assert pressed(view, "b")[1] == (Challenge(0, name="weak"),)
+    assert pressed(view, "down", "b")[1] == (Challenge(0, name="strong"),)
+
+
+@pytest.mark.parametrize(
+    "busy",
+    [
+        Listed("alphabeta", "alphabeta", 4, [], places=4, free=0),
+        Listed("alphabeta", "alphabeta", 0, ["connect4"]),
+        Listed("alphabeta", "alphabeta", 0, None),
+        Listed("Ben", None, 0, ["tictactoe"]),
+    ],
+)
+def test_nobody_is_offered_for_a_bot_who_is_full_plays_something_else_or_is_a_person(busy: Listed) -> None:
+    view, _ = pressed(update(lobby(), bots(busy), 0), "p", "1")
+    assert "press b" not in drawn(view)
+    view, requests = pressed(view, "b")
+    assert requests == ()
+    assert words.notice(view) == "No bot is free for Tic-tac-toe at the moment."
+
+
+def test_a_bot_can_be_had_as_well_by_one_who_looks_for_nobody() -> None:
+    view = update(lobby(), bots(Listed("alphabeta", "alphabeta", 0, [])), 0)
+    assert pressed(view, "b")[1] == (Challenge(0, name="alphabeta"),)
+
+
+def test_where_the_list_is_but_a_part_of_a_crowd_the_suggested_bots_are_offered() -> None:
+    suggested = Suggestion([Listed("alphabeta", "alphabeta", 0, None, level=5)])
+    view, _ = pressed(update(lobby(), bots(online=500), 0), "p", "1")
+    assert "alphabeta [bot, level 5]" in drawn(update(view, suggested, 0))
+    view = update(view, bots(online=1), 0)
+    assert "[bot" not in drawn(update(view, suggested, 0)), "the whole list knows that it has gone"
+
+
+def test_a_bot_is_one_key_away_at_a_board_where_a_new_opponent_is_waited_for() -> None:
+    view = update(lobby(snapshot(moves=WON)), bots(Listed("tactics", "tactics", 0, [])), 0)
+    assert action_for("b", view) is not Do.BOT
+    view, _ = pressed(view, "n")
+    assert "b plays tactics [bot] at once." in drawn(view)
+    assert pressed(view, "b")[1] == (Challenge(0, name="tactics"),)
+    live = update(view, snapshot(match="m2"), 0)
+    assert action_for("b", live) == Type("b"), "there it is a column"
+
+
+def test_who_is_welcome_stays_as_it_was_asked_for() -> None:
+    for opponents in ("any", "bots", "people"):
+        wanted = Seek(0, ["tictactoe"], opponents=opponents)
+        view, _ = act(lobby(), Open(Page(Kind.GAMES)), wanted)
+        assert act(view, Pick("game:connect4"), wanted)[1] == (Seek(0, ["connect4"], opponents=opponents),)
+
+
+@pytest.mark.parametrize(("opponents", "whom"), [("any", "an opponent"), ("people", "a person"), ("bots", "a bot")])
+def test_the_lobby_says_whom_it_looks_for(opponents: Opponents, whom: str) -> None:
+    view = replace(lobby(), seeking=Seek(0, ["tictactoe"], opponents=opponents))
+    assert f"Looking for {whom}: Tic-tac-toe ..." in drawn(view)
