@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from ttt_net.server.configuration import SETTINGS
-from ttt_net.server.setting import METAVARS, Setting, as_toml
+from ttt_net.server.settings.configuration import SETTINGS
+from ttt_net.server.settings.setting import METAVARS, Setting, as_toml
 
 PAGE = Path(__file__).parent / "configuration.md"
 START = """# Configuration

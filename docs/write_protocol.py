@@ -21,11 +21,11 @@ from ttt_net import messages as wire
 from ttt_net.clock import TimeControl
 from ttt_net.errors import Closing, Code, Refusal
 from ttt_net.games import Reason
-from ttt_net.server.configuration import Configuration
-from ttt_net.server.connection import Connection
-from ttt_net.server.frames import frame
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Journal, Player
+from ttt_net.server.settings.configuration import Configuration
+from ttt_net.server.wire.connection import Connection
+from ttt_net.server.wire.frames import frame
 
 HERE = Path(__file__).parent
 SHARED: tuple[type[Struct], ...] = (

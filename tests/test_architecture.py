@@ -151,4 +151,4 @@ def test_a_planted_violation_is_found(module: str, source: str) -> None:
 
 def test_only_the_table_tells_facts_and_only_after_the_journal_has_them() -> None:
     callers = [module for module, path in modules() if ".told(" in path.read_text()]
-    assert callers == ["match", "server.table"]
+    assert callers == ["match", "server.tables.table"]

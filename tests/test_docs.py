@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 
 from ttt_net.errors import Advice, Closing, Code
-from ttt_net.server.configuration import SETTINGS
+from ttt_net.server.settings.configuration import SETTINGS
 
 ROOT = Path(__file__).parent.parent
 

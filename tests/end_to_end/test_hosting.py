@@ -16,7 +16,7 @@ from tests.end_to_end.process import PATIENCE_S, ROOT, Process, running
 from tests.end_to_end.proxies import HOSTING, PROXIES, proxied, put
 from tests.server.peer import Peer
 from ttt_net.__main__ import main
-from ttt_net.server.sources import read_order
+from ttt_net.server.settings.sources import read_order
 
 FOR_PROXIES = ("--public", "--behind-proxy", "--no-announce")
 IMPATIENT = ("--limits-ping-after-s", "0.2", "--limits-dead-after-s", "2")

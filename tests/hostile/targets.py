@@ -9,7 +9,7 @@ from ttt_net.errors import Refusal
 from ttt_net.games.records import read_record
 from ttt_net.match import Command, Match
 from ttt_net.names.policy import fitting_name
-from ttt_net.server.callers import UNKNOWN, caller_of, network_of, networks
+from ttt_net.server.admission.callers import UNKNOWN, caller_of, network_of, networks
 from ttt_net.text import clean
 
 PROXIES = networks(["10.0.0.1"])

@@ -13,9 +13,9 @@ from websockets.exceptions import WebSocketException
 
 from tests.server.peer import HANDSHAKE, PING, Peer, RawPeer, client_frame, said
 from tests.server.running import Server, running, until
-from ttt_net.server.connection import Connection
-from ttt_net.server.limits import Limits
-from ttt_net.server.rate import Rate
+from ttt_net.server.settings.limits import Limits
+from ttt_net.server.settings.rate import Rate
+from ttt_net.server.wire.connection import Connection
 
 BOARD = "mnk:7x7,7"
 """49 moves, none of which ends the match when they are made in order."""

@@ -18,11 +18,11 @@ from ttt_net import messages as wire
 from ttt_net.clock import TimeControl
 from ttt_net.errors import ProtocolError, Refusal
 from ttt_net.match import Match
-from ttt_net.server.configuration import Configuration
-from ttt_net.server.connection import Connection
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Database, Journal
 from ttt_net.server.journal.schema import migrate
+from ttt_net.server.settings.configuration import Configuration
+from ttt_net.server.wire.connection import Connection
 
 NOW = st.integers(0, 600_000)
 GAMES = ("tictactoe", "connect4", "misere", "wild", "vanishing", "ultimate", "mnk:3x3,3+swap", "tictactoe3d", "qubic")

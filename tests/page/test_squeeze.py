@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.page.place import Place
-from ttt_net.server.page import page_files, sources
-from ttt_net.server.squeeze import squeezed_script, squeezed_style
+from ttt_net.server.wire.page import page_files, sources
+from ttt_net.server.wire.squeeze import squeezed_script, squeezed_style
 
 PARSER = Path(__file__).parent / "node_modules" / "acorn" / "dist" / "acorn.js"
 TREE = """

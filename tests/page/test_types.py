@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ttt_net.server.page import sources
+from ttt_net.server.wire.page import sources
 
 COMPILER = Path(__file__).parent / "node_modules" / ".bin" / "tsc"
 OPTIONS = "--noEmit --allowJs --checkJs --strict false --target es2022 --module es2022 --moduleResolution bundler"

@@ -11,15 +11,15 @@ from pathlib import Path
 
 from tests.server.encrypted_peer import Authority, EncryptedPeer
 from tests.server.peer import Peer, RawPeer
-from ttt_net.server.addresses import listen
-from ttt_net.server.configuration import Configuration
-from ttt_net.server.connection import Connection
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Database, Journal
-from ttt_net.server.limits import Limits
 from ttt_net.server.main import JOURNAL_FILE, serving, steady_clock
-from ttt_net.server.session import Session
-from ttt_net.server.table import Table
+from ttt_net.server.players.session import Session
+from ttt_net.server.settings.addresses import listen
+from ttt_net.server.settings.configuration import Configuration
+from ttt_net.server.settings.limits import Limits
+from ttt_net.server.tables.table import Table
+from ttt_net.server.wire.connection import Connection
 
 PATIENCE_S = 20
 """How long a test waits for what must come; only a hang takes that long."""

@@ -9,12 +9,12 @@ import pytest
 from tests.server.encrypted_peer import Authority
 from ttt_net.errors import ConfigurationError
 from ttt_net.server import check
-from ttt_net.server.addresses import listen
-from ttt_net.server.certificate import Tls
 from ttt_net.server.check import FINE, RISKY, WRONG, faults, refuse_faults, report, risks
-from ttt_net.server.configuration import Configuration
-from ttt_net.server.limits import Limits
-from ttt_net.server.rate import Rate
+from ttt_net.server.settings.addresses import listen
+from ttt_net.server.settings.certificate import Tls
+from ttt_net.server.settings.configuration import Configuration
+from ttt_net.server.settings.limits import Limits
+from ttt_net.server.settings.rate import Rate
 
 
 @pytest.fixture(autouse=True)

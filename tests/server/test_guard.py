@@ -10,9 +10,10 @@ import pytest
 
 from tests.server.running import Server, running, until
 from ttt_net.messages import Heard
-from ttt_net.server import analyst, noticeboard
 from ttt_net.server.guard import Guard
+from ttt_net.server.meeting import noticeboard
 from ttt_net.server.meters import Meters
+from ttt_net.server.tables import analyst
 
 
 def broken(*_: object) -> Heard:

@@ -7,8 +7,8 @@ import pytest
 
 from tests.server.peer import CONT, HANDSHAKE, PING, TEXT, client_frame, said
 from tests.server.running import running, until
-from ttt_net.server.limits import Limits
-from ttt_net.server.rate import Rate
+from ttt_net.server.settings.limits import Limits
+from ttt_net.server.settings.rate import Rate
 
 
 async def test_a_new_player_is_welcomed_with_a_token(tmp_path: Path) -> None:

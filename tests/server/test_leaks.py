@@ -12,8 +12,8 @@ from pathlib import Path
 from tests.hostile.test_frames import FRAMES
 from tests.server.peer import HANDSHAKE, RawPeer, client_frame, said
 from tests.server.running import PATIENCE_S, Server, running
-from ttt_net.server.limits import Limits
-from ttt_net.server.rate import Rate
+from ttt_net.server.settings.limits import Limits
+from ttt_net.server.settings.rate import Rate
 
 FAST = Limits(messages=Rate(1_000_000))
 

@@ -15,10 +15,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from ttt_net import messages as wire
 from ttt_net.errors import Closing, Refusal
-from ttt_net.server.configuration import Configuration
-from ttt_net.server.connection import Connection
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Journal, Player
+from ttt_net.server.settings.configuration import Configuration
+from ttt_net.server.wire.connection import Connection
 
 PEOPLE, BOTS = (0, 1, 2), (3, 4)
 PLACES = {3: (1, 0), 4: (3, 1)}

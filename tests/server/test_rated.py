@@ -7,7 +7,7 @@ from tests.server.peer import Peer
 from tests.server.running import Server, running
 from ttt_net.clock import TimeControl
 from ttt_net.messages import PlayerInfo, Started
-from ttt_net.server.limits import Limits
+from ttt_net.server.settings.limits import Limits
 
 
 async def rated_match(server: Server, first: Peer, second: Peer, match: str, game: str = "connect4") -> None:

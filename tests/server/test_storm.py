@@ -14,9 +14,9 @@ from tests.server.running import Server, running
 from ttt_net.match import Match
 from ttt_net.messages import PlayerInfo
 from ttt_net.server.journal import read_match
-from ttt_net.server.limits import Limits
 from ttt_net.server.main import JOURNAL_FILE
-from ttt_net.server.rate import Rate
+from ttt_net.server.settings.limits import Limits
+from ttt_net.server.settings.rate import Rate
 
 FAST = Limits(messages=Rate(1_000_000), max_live_matches=3)
 NAMES = ["Ann", "Bob", "Carl", "Dora", "Eve"]

@@ -14,7 +14,7 @@ from ttt_net.commands.source import load_records
 from ttt_net.errors import ConfigurationError
 from ttt_net.games import Game, find_game
 from ttt_net.games.record import Record, first_position
-from ttt_net.server.configuration import DEFAULT_DATA
+from ttt_net.server.settings.configuration import DEFAULT_DATA
 from ttt_net.strategies import Limit
 from ttt_net.strategies.review import Reviewed, review
 

@@ -36,10 +36,10 @@ def serve(options: Options) -> Iterator[client.Served]:
 def _private_server() -> Iterator[client.Served]:
     """Run a server for one match at this keyboard: on the loopback, and gone without a trace afterwards."""
     # Only here: whoever joins a server elsewhere does not wait for all that one needs.
-    from ttt_net.server.configuration import Configuration
     from ttt_net.server.inside import server_inside
-    from ttt_net.server.limits import Limits
-    from ttt_net.server.rate import Rate
+    from ttt_net.server.settings.configuration import Configuration
+    from ttt_net.server.settings.limits import Limits
+    from ttt_net.server.settings.rate import Rate
 
     logging.getLogger("ttt_net.server").addHandler(logging.NullHandler())  # a line on stderr would tear the screen
     with tempfile.TemporaryDirectory(prefix="ttt_net-local-") as folder:
@@ -54,9 +54,9 @@ def _private_server() -> Iterator[client.Served]:
 @contextmanager
 def _public_server(options: Options) -> Iterator[client.Served]:
     """Run the server that `server.py` would run, and print what it prints, but for its log, which goes into a file."""
-    from ttt_net.server.greeting import greet
     from ttt_net.server.inside import server_inside
-    from ttt_net.server.sources import read_order
+    from ttt_net.server.process.greeting import greet
+    from ttt_net.server.settings.sources import read_order
 
     configuration = replace(read_order([], os.environ).configuration, port=options.port)
     if configuration.public or configuration.tls != type(configuration.tls)():

@@ -12,9 +12,9 @@ from ttt_net.errors import ConfigurationError, Refusal
 from ttt_net.games.record import Record
 from ttt_net.games.records import read_records
 from ttt_net.history import record_of
-from ttt_net.server.configuration import DEFAULT_DATA
 from ttt_net.server.journal import StorageError, finished_matches, open_readonly, read_match
 from ttt_net.server.main import JOURNAL_FILE
+from ttt_net.server.settings.configuration import DEFAULT_DATA
 
 _MATCH_ID = re.compile(r"[0-9A-Za-z]{8}(-[0-9]{1,6})?", re.ASCII)
 MAX_FILE_BYTES = 20_000_000

@@ -12,10 +12,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from ttt_net.errors import ConfigurationError
-from ttt_net.server.addresses import is_loopback, listen, local_addresses
-from ttt_net.server.callers import networks
-from ttt_net.server.certificate import certificate_for, expires
-from ttt_net.server.configuration import Configuration
+from ttt_net.server.admission.callers import networks
+from ttt_net.server.settings.addresses import is_loopback, listen, local_addresses
+from ttt_net.server.settings.certificate import certificate_for, expires
+from ttt_net.server.settings.configuration import Configuration
 
 FINE, RISKY, WRONG = range(3)
 """The exit codes of a check."""

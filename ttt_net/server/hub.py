@@ -15,32 +15,32 @@ from websockets.server import ServerProtocol
 
 from ttt_net import messages as wire
 from ttt_net.errors import Closing, Code, Refusal
-from ttt_net.server.analyst import Analyst
-from ttt_net.server.archive import Archive
-from ttt_net.server.archive import Request as ArchiveRequest
-from ttt_net.server.chat import Chat
-from ttt_net.server.chat import Request as ChatRequest
-from ttt_net.server.configuration import Configuration
-from ttt_net.server.connection import Connection
-from ttt_net.server.entrance import Entrance, label_of
-from ttt_net.server.frames import frame
-from ttt_net.server.gate import Gate
+from ttt_net.server.admission.gate import Gate
+from ttt_net.server.admission.quotas import Quotas
+from ttt_net.server.admission.sanctions import Sanctions
 from ttt_net.server.guard import Guard
-from ttt_net.server.hall import Hall
-from ttt_net.server.http import HEALTH, answer_http, turn_away
 from ttt_net.server.journal import FORGOTTEN, Journal, Player
 from ttt_net.server.journal.sqlite import PlayerId
-from ttt_net.server.last_call import COME_BACK_MS, LastCall
+from ttt_net.server.meeting.hall import Hall
+from ttt_net.server.meeting.noticeboard import Noticeboard
+from ttt_net.server.meeting.reception import Reception
 from ttt_net.server.meters import Meters
-from ttt_net.server.noticeboard import Noticeboard
-from ttt_net.server.quotas import Quotas
-from ttt_net.server.reception import Reception
-from ttt_net.server.registrar import Registrar
-from ttt_net.server.registrar import Request as RegistrarRequest
-from ttt_net.server.roster import Roster
-from ttt_net.server.sanctions import Sanctions
-from ttt_net.server.session import Session
-from ttt_net.server.table import Request as TableRequest
+from ttt_net.server.players.archive import Archive
+from ttt_net.server.players.archive import Request as ArchiveRequest
+from ttt_net.server.players.entrance import Entrance, label_of
+from ttt_net.server.players.registrar import Registrar
+from ttt_net.server.players.registrar import Request as RegistrarRequest
+from ttt_net.server.players.roster import Roster
+from ttt_net.server.players.session import Session
+from ttt_net.server.process.last_call import COME_BACK_MS, LastCall
+from ttt_net.server.settings.configuration import Configuration
+from ttt_net.server.tables.analyst import Analyst
+from ttt_net.server.tables.chat import Chat
+from ttt_net.server.tables.chat import Request as ChatRequest
+from ttt_net.server.tables.table import Request as TableRequest
+from ttt_net.server.wire.connection import Connection
+from ttt_net.server.wire.frames import frame
+from ttt_net.server.wire.http import HEALTH, answer_http, turn_away
 from ttt_net.text import clean
 
 _HARMLESS = wire.Ping | wire.Hello | wire.Matches | ArchiveRequest | wire.Analyse

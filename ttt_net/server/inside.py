@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import AsyncExitStack, contextmanager
 
-from ttt_net.server.addresses import is_loopback, listen
-from ttt_net.server.announce import announced
-from ttt_net.server.configuration import Configuration
-from ttt_net.server.greeting import Whereabouts
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Database, Journal
 from ttt_net.server.main import JOURNAL_FILE, serving, steady_clock
+from ttt_net.server.process.announce import announced
+from ttt_net.server.process.greeting import Whereabouts
+from ttt_net.server.settings.addresses import is_loopback, listen
+from ttt_net.server.settings.configuration import Configuration
 
 END_S = 15.0
 """How long the end may take; a thread that hangs does not outlive the program either way."""

@@ -14,21 +14,21 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack
 from typing import NamedTuple, NoReturn
 
-from ttt_net.server.acceptor import Acceptor
-from ttt_net.server.addresses import is_loopback
 from ttt_net.server.admin.acts import load_sanctions
 from ttt_net.server.admin.door import Door, attending, open_door
-from ttt_net.server.announce import announced
-from ttt_net.server.certificate import Certificate
-from ttt_net.server.configuration import Configuration
-from ttt_net.server.connection import Connection
-from ttt_net.server.encryption import Encrypted
-from ttt_net.server.greeting import Whereabouts, greet
+from ttt_net.server.admission.acceptor import Acceptor
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Database, Journal
-from ttt_net.server.notify import keep_alive, notify
-from ttt_net.server.page import find_asset
-from ttt_net.server.upkeep import upkeep
+from ttt_net.server.process.announce import announced
+from ttt_net.server.process.greeting import Whereabouts, greet
+from ttt_net.server.process.notify import keep_alive, notify
+from ttt_net.server.process.upkeep import upkeep
+from ttt_net.server.settings.addresses import is_loopback
+from ttt_net.server.settings.certificate import Certificate
+from ttt_net.server.settings.configuration import Configuration
+from ttt_net.server.wire.connection import Connection
+from ttt_net.server.wire.encryption import Encrypted
+from ttt_net.server.wire.page import find_asset
 
 log = logging.getLogger(__name__)
 

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 
 from ttt_net.errors import ConfigurationError
-from ttt_net.server import logs
-from ttt_net.server.addresses import listen
-from ttt_net.server.certificate import certificate_for
 from ttt_net.server.check import refuse_faults, report
-from ttt_net.server.sources import Order, as_file, read_order
+from ttt_net.server.settings import logs
+from ttt_net.server.settings.addresses import listen
+from ttt_net.server.settings.certificate import certificate_for
+from ttt_net.server.settings.sources import Order, as_file, read_order
 
 for _needed in (
     "msgspec",

@@ -11,7 +11,7 @@ from websockets.asyncio.client import ClientConnection, connect, unix_connect
 
 from tests.server.running import PATIENCE_S, Server, running
 from ttt_net.server.admin.door import Door, attending, open_door
-from ttt_net.server.configuration import Configuration
+from ttt_net.server.settings.configuration import Configuration
 
 
 class Admin:

@@ -10,10 +10,10 @@ from tests.server.admin.attended import attended
 from tests.server.peer import Peer
 from tests.server.running import running, until
 from ttt_net.server.admin import acts
-from ttt_net.server.configuration import Configuration
+from ttt_net.server.admission.sanctions import Sanction
 from ttt_net.server.journal import host
 from ttt_net.server.journal.backup import verify
-from ttt_net.server.sanctions import Sanction
+from ttt_net.server.settings.configuration import Configuration
 
 
 async def test_a_banned_player_is_sent_away_and_not_let_in_under_any_name(tmp_path: Path) -> None:

@@ -7,10 +7,10 @@ from typing import Any
 
 from tests.server.peer import Peer
 from tests.server.running import Server, running, until
-from ttt_net.server.configuration import Configuration
 from ttt_net.server.journal.chore import BITE, REST_MS
 from ttt_net.server.journal.retention import forget_guests, forget_matches
-from ttt_net.server.upkeep import DAY_MS, old_guests, old_matches, upkeep
+from ttt_net.server.process.upkeep import DAY_MS, old_guests, old_matches, upkeep
+from ttt_net.server.settings.configuration import Configuration
 
 
 async def finished(server: Server, names: tuple[str, str], count: int) -> list[str]:

@@ -18,13 +18,13 @@ from ttt_net.errors import Closing, Code, Refusal
 from ttt_net.server.admin import words
 from ttt_net.server.admin.acts import Acts
 from ttt_net.server.admin.report import match_rows, player_rows, report
-from ttt_net.server.connection import Connection
-from ttt_net.server.countdown import Countdown
-from ttt_net.server.frames import frame
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Database
-from ttt_net.server.limits import Limits
 from ttt_net.server.meters import Meters
+from ttt_net.server.process.countdown import Countdown
+from ttt_net.server.settings.limits import Limits
+from ttt_net.server.wire.connection import Connection
+from ttt_net.server.wire.frames import frame
 
 log = logging.getLogger(__name__)
 

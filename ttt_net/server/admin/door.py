@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ttt_net.errors import ConfigurationError
-from ttt_net.server.addresses import display, is_loopback, listen
 from ttt_net.server.admin.desk import Desk
-from ttt_net.server.connection import Connection
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Database
+from ttt_net.server.settings.addresses import display, is_loopback, listen
+from ttt_net.server.wire.connection import Connection
 
 OFF = "off"
 SOCKET_FILE = "admin.sock"

@@ -4,7 +4,7 @@ import asyncio
 
 import ttt_net
 from ttt_net.server.admin import words
-from ttt_net.server.callers import shown
+from ttt_net.server.admission.callers import shown
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Database
 from ttt_net.server.meters import Histogram

@@ -3,7 +3,7 @@
 import sqlite3
 from typing import NamedTuple, cast
 
-from ttt_net.server.sanctions import Act, Sanction
+from ttt_net.server.admission.sanctions import Act, Sanction
 from ttt_net.text import name_key
 
 MAX_NOTES = 100_000

@@ -1,0 +1,62 @@
+"""What systemd hears: over a socket of our own."""
+
+import asyncio
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ttt_net.server.process.notify import keep_alive, notify, watchdog_s
+
+
+@pytest.fixture(params=["path", "abstract"])
+def manager(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[socket.socket, str]]:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
+        address = str(tmp_path / "notify") if request.param == "path" else f"@ttt_net-{os.getpid()}-{id(tmp_path)}"
+        listening.bind(address.replace("@", "\0"))
+        listening.settimeout(10)
+        yield listening, address
+
+
+def test_the_manager_hears_it(manager: tuple[socket.socket, str]) -> None:
+    listening, address = manager
+    assert notify("READY=1", {"NOTIFY_SOCKET": address})
+    assert listening.recv(100) == b"READY=1"
+
+
+@pytest.mark.parametrize("address", [None, "", "nonsense", "/nowhere/at/all", "@" + "x" * 200])
+def test_without_a_manager_nothing_happens(address: str | None) -> None:
+    assert not notify("READY=1", {} if address is None else {"NOTIFY_SOCKET": address})
+
+
+@pytest.mark.parametrize(
+    ("environment", "every_s"),
+    [
+        ({}, None),
+        ({"WATCHDOG_USEC": "x"}, None),
+        ({"WATCHDOG_USEC": "30000000"}, 15.0),
+        ({"WATCHDOG_USEC": "30000000", "WATCHDOG_PID": "1"}, None),
+        ({"WATCHDOG_USEC": "30000000", "WATCHDOG_PID": str(os.getpid())}, 15.0),
+    ],
+)
+def test_the_watchdog_is_fed_twice_as_often_as_it_must(environment: dict[str, str], every_s: float | None) -> None:
+    assert watchdog_s(environment) == every_s
+
+
+async def test_it_is_fed_again_and_again_with_how_things_stand(
+    manager: tuple[socket.socket, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listening, address = manager
+    monkeypatch.setenv("NOTIFY_SOCKET", address)
+    monkeypatch.setenv("WATCHDOG_USEC", "2000")
+    feeding = asyncio.ensure_future(keep_alive(lambda: "2 players"))
+    for _ in range(3):
+        assert await asyncio.to_thread(listening.recv, 100) == b"WATCHDOG=1\nSTATUS=2 players"
+    feeding.cancel()
+
+
+async def test_without_a_watchdog_nothing_is_fed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("WATCHDOG_USEC", raising=False)
+    await asyncio.wait_for(keep_alive(lambda: ""), 10)

@@ -1,0 +1,154 @@
+"""What the port answers to plain HTTP: the page from memory, and nothing else."""
+
+import gzip
+import re
+import tomllib
+from email.message import Message
+from email.parser import Parser
+from pathlib import Path
+
+import pytest
+
+from tests.server.peer import HANDSHAKE
+from tests.server.running import Server, running
+from ttt_net.server.settings.configuration import Configuration
+from ttt_net.server.settings.limits import Limits
+from ttt_net.server.wire.page import page_files
+
+ROOT = Path(__file__).parent.parent.parent.parent
+WEB = ROOT / "ttt_net" / "web"
+MAX_BYTES = 60_000
+MAX_ZIPPED_BYTES = 26_500
+
+
+async def answer(server: Server, path: str, *headers: str, method: str = "GET") -> tuple[int, Message, bytes]:
+    """Return status, headers and body of one request."""
+    peer = await server.raw()
+    lines = (f"{method} {path} HTTP/1.1", "Host: 127.0.0.1", *headers, "", "")
+    await peer.send("\r\n".join(lines).encode())
+    first, _, rest = (await peer.read_head()).decode().partition("\r\n")
+    body = await peer.read_to_end()
+    return int(first.split()[1]), Parser().parsestr(rest), body
+
+
+@pytest.mark.parametrize("path", ["/", "/?utm=1", "/j/ABC234", "/m/k3V9pCD5", "/m/k3V9pCD5-12"])
+async def test_the_page_is_at_every_place_of_it(tmp_path: Path, path: str) -> None:
+    async with running(tmp_path) as server:
+        status, headers, body = await answer(server, path)
+        assert status == 200
+        assert headers["Content-Type"] == "text/html; charset=utf-8"
+        assert headers["Cache-Control"] == "no-cache"
+        assert b"<!doctype html>" in body
+        assert int(headers["Content-Length"]) == len(body)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/index.html",
+        "/j/",
+        "/j/A/B",
+        "/m/../style.css",
+        "/assets/style.css",
+        "/assets/0/main.js",
+        "//",
+        "/%2e%2e/",
+        "*",
+    ],
+)
+async def test_other_paths_are_not_found(tmp_path: Path, path: str) -> None:
+    async with running(tmp_path) as server:
+        status, _, body = await answer(server, path)
+        assert (status, body) == (404, b"not found\n")
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "get"])
+async def test_other_methods_are_not_allowed(tmp_path: Path, method: str) -> None:
+    async with running(tmp_path) as server:
+        status, headers, _ = await answer(server, "/", method=method)
+        assert (status, headers["Allow"]) == (405, "GET, HEAD")
+
+
+async def test_head_is_answered_as_get_without_the_body(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        _, got, whole = await answer(server, "/")
+        status, headers, body = await answer(server, "/", method="HEAD")
+        assert (status, body) == (200, b"")
+        assert int(headers["Content-Length"]) == len(whole)
+        assert headers["ETag"] == got["ETag"]
+
+
+async def test_what_the_browser_has_is_not_sent_again(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        _, headers, _ = await answer(server, "/")
+        for known in (headers["ETag"], f'"other", {headers["ETag"]}', "*"):
+            status, again, body = await answer(server, "/", f"If-None-Match: {known}")
+            assert (status, body) == (304, b"")
+            assert again["ETag"] == headers["ETag"]
+        assert (await answer(server, "/", 'If-None-Match: W/"other"'))[0] == 200
+
+
+async def test_every_file_that_the_page_names_is_there_and_may_be_kept_for_ever(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        _, headers, index = await answer(server, "/")
+        named = re.findall(r'(?:src|href)="(/assets/[^"]+)"', index.decode())
+        named += re.findall(r"<([^>]+)>; rel=modulepreload", headers["Link"])
+        assert {path.rpartition("/")[2] for path in named} == set(page_files()) - {"index.html"}
+        for path in named:
+            status, headers, body = await answer(server, path, "Accept-Encoding: gzip, br")
+            assert status == 200
+            assert headers["Content-Encoding"] == "gzip"
+            assert "immutable" in headers["Cache-Control"]
+            assert gzip.decompress(body).decode() == page_files()[path.rpartition("/")[2]]
+
+
+async def test_a_browser_that_cannot_unpack_gets_it_plain(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        _, headers, body = await answer(server, "/", "Accept-Encoding: gzip;q=0, identity")
+        assert headers["Content-Encoding"] is None
+        assert body.startswith(b"<!doctype html>")
+
+
+@pytest.mark.parametrize("path", ["/", "/healthz", "/nothing"])
+async def test_every_answer_forbids_what_a_page_need_not_do(tmp_path: Path, path: str) -> None:
+    async with running(tmp_path) as server:
+        _, headers, _ = await answer(server, path)
+        policy = headers["Content-Security-Policy"]
+        assert "default-src 'self'" in policy
+        assert "unsafe" not in policy
+        assert "frame-ancestors 'none'" in policy
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        assert headers["Referrer-Policy"] == "no-referrer"
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [("https://play.example", 101), ("http://play.example", 403), ("https://play.example.evil", 403), ("null", 403)],
+)
+async def test_the_host_may_name_pages_that_connect_too(tmp_path: Path, origin: str, status: int) -> None:
+    async with running(tmp_path, configuration=Configuration(origins=("https://play.example",))) as server:
+        peer = await server.raw()
+        await peer.send(HANDSHAKE[:-2] + f"Origin: {origin}\r\n\r\n".encode())
+        assert await peer.status() == status
+
+
+def test_the_page_is_small_and_each_file_fits_into_what_may_wait_for_a_slow_reader() -> None:
+    files = {name: text.encode() for name, text in page_files().items()}
+    assert sum(map(len, files.values())) <= MAX_BYTES
+    assert sum(len(gzip.compress(body)) for body in files.values()) <= MAX_ZIPPED_BYTES
+    assert max(map(len, files.values())) < Limits().unsent_bytes / 2
+
+
+def test_nothing_in_the_page_makes_markup_of_text_or_asks_a_third_party() -> None:
+    for name, text in page_files().items():
+        assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function", text), (
+            name
+        )
+        links = set(re.findall(r"https?://[^\s\"'`)]+", text)) - {"http://www.w3.org/2000/svg"}
+        assert not links, name
+
+
+def test_the_page_is_part_of_what_is_installed() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert settings["tool"]["setuptools"]["package-data"]["ttt_net"] == ["web/*"]
+    assert {path.suffix for path in WEB.iterdir()} == {".html", ".css", ".js", ".svg"}

@@ -1,0 +1,314 @@
+"""How players meet: seeks, challenges, invitations, and the lists of who is here and what is played.
+
+The lobby decides; what it pairs is written down here, and then handed to the hub to be seated.
+"""
+
+import random
+from collections.abc import Callable, Iterable
+from typing import Protocol as Interface
+
+from ttt_net import messages as wire
+from ttt_net.clock import TimeControl
+from ttt_net.errors import Closing, Code, Refusal
+from ttt_net.games import find_game, game_name
+from ttt_net.games.notation import read_start, write_position
+from ttt_net.lobby import CHALLENGE_MS, INVITATION_MS, Challenge, Lobby, Pairing
+from ttt_net.pairing.seek import Seek
+from ttt_net.server.admission.quotas import Quotas
+from ttt_net.server.journal import Changes, Journal, StorageError
+from ttt_net.server.journal.sqlite import PlayerId
+from ttt_net.server.meeting.eligibility import Eligibility
+from ttt_net.server.meeting.listing import Listing
+from ttt_net.server.meeting.noticeboard import Noticeboard
+from ttt_net.server.players.roster import Roster
+from ttt_net.server.players.session import Session
+from ttt_net.server.settings.limits import Limits
+from ttt_net.server.tables.table import Table
+
+_ID_LETTERS = "23456789abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ"
+"""Letters of match ids; none that is easily taken for another."""
+_ID_LENGTH = 8
+
+
+class House(Interface):
+    """What the reception asks of the hub."""
+
+    journal: Journal
+    limits: Limits
+    quotas: Quotas
+    now_ms: Callable[[], int]
+    sessions: dict[PlayerId, Session]
+    roster: Roster
+    tables: dict[str, Table]
+    noticeboard: Noticeboard
+
+    def occupied(self, session: Session) -> int:
+        """Return how many matches keep a player busy."""
+
+    def seat(self, started: wire.Started, seats: tuple[PlayerId, PlayerId]) -> None:
+        """Open the table of a match that has been written down."""
+
+    def may_begin(self) -> None:
+        """Refuse a new match while a restart is counted down to."""
+
+    def is_leaving(self, player: PlayerId) -> bool:
+        """Tell whether it is being written down that the player is to be forgotten."""
+
+
+class Reception:
+    """Carries out the requests by which players find one another. Each handler raises `Refusal` or answers `ok`."""
+
+    def __init__(self, house: House, rng: random.Random) -> None:
+        self._house = house
+        self._rng = rng
+        self.eligibility = Eligibility(house)
+        self._lobby = Lobby(rng, self._rating_of, self.eligibility.may_be_paired)
+        self.listing = Listing(house, self._lobby)
+
+    def act(self, session: Session, said: wire.AnySaid) -> None:
+        """Carry out one request."""
+        match said:
+            case wire.Seek():
+                self._seek(session, said)
+            case wire.Unseek():
+                self._unseek(session, said)
+            case wire.Accept():
+                self._accept(session, said)
+            case wire.Challenge():
+                self._challenge(session, said)
+            case wire.Answer():
+                self._answer(session, said)
+            case wire.Invite():
+                self._invite(session, said)
+            case wire.Join():
+                self._join(session, said)
+            case wire.Who():
+                session.ok(said.id)
+                session.connection.send(self._house.noticeboard.frame("players"))
+            case wire.Lobby():
+                session.ok(said.id)
+                if said.on:
+                    self._house.noticeboard.subscribe(session)
+                else:
+                    self._house.noticeboard.unsubscribe(session)
+            case _:
+                raise AssertionError(f"{said} is not for the reception")
+
+    def withdraw(self, session: Session) -> None:
+        """Take back the seek of one who plays now."""
+        if self._lobby.seeks.withdraw(session.player):
+            self._seeks_changed()
+
+    def reserve(self, *players: Session) -> Callable[[], None]:
+        """Take back the seeks of those whose match is about to start, and count it; what is returned ends that."""
+        for session in players:
+            self.withdraw(session)
+            session.starting += 1
+
+        def release() -> None:
+            for session in players:
+                session.starting -= 1
+
+        return release
+
+    def leave(self, session: Session) -> None:
+        """Take note that somebody is gone, and tell whom he has challenged and who has challenged him."""
+        on_purpose = session.connection.left_on_purpose
+        for challenge in self._lobby.leave(session.player, self._house.now_ms(), on_purpose=on_purpose):
+            self._over(challenge, "gone")
+        self._seeks_changed()
+
+    def seek_of(self, session: Session) -> wire.SeekInfo | None:
+        """Return the seek that has waited for a player who is back, unless he has come back as another kind or full."""
+        seek = self._lobby.seeks.of(session.player)
+        if seek is None:
+            return None
+        try:
+            self.eligibility.may_play(session, against_bot=seek.opponents != "people")
+        except Refusal:
+            is_good = False
+        else:
+            is_good = seek.is_bot == session.is_bot
+        if not is_good:
+            self._lobby.seeks.withdraw(session.player)
+        return self.listing.seek_info(seek) if is_good else None
+
+    def returned(self, session: Session) -> None:
+        """Let the seek of a player who is back be found again."""
+        pairing = self._lobby.returned(session.player) if self._may_begin() else None
+        self._seeks_changed()
+        if pairing:
+            self._start(pairing)
+
+    def tick(self) -> None:
+        """Look for whom waiting makes a difference; to be called about once a second."""
+        now_ms = self._house.now_ms()
+        for challenge in self._lobby.expired(now_ms):
+            self._over(challenge, "expired")
+        if self._may_begin():
+            for pairing in self._lobby.tick(now_ms):
+                self._seeks_changed()
+                self._start(pairing)
+        for seek in self._lobby.seeks.alone(now_ms):
+            self._suggest(seek)
+
+    def _suggest(self, seek: Seek) -> None:
+        session = self._house.sessions.get(seek.player)
+        bots = self.listing.bots_for(seek) if session else []
+        if session and bots:
+            session.tell(wire.Suggestion(bots))
+
+    def _seek(self, session: Session, said: wire.Seek) -> None:
+        games = tuple(dict.fromkeys(game_name(name) for name in said.games))
+        if said.rated:
+            self.eligibility.must_be_ratable(session, games)
+        self.eligibility.may_play(session, against_bot=said.opponents == "bots")
+        session.plays = games
+        seek = Seek(
+            player=session.player,
+            is_bot=session.is_bot,
+            games=games,
+            time=said.time,
+            opponents=self.eligibility.welcome_of(session, said.opponents),
+            is_rated=said.rated,
+            min_rating=said.min_rating,
+            max_rating=said.max_rating,
+        )
+        session.ok(said.id)
+        pairing = self._lobby.seek(seek, self._house.now_ms())
+        self._seeks_changed()
+        if pairing:
+            self._start(pairing)
+
+    def _unseek(self, session: Session, said: wire.Unseek) -> None:
+        if not self._lobby.seeks.withdraw(session.player):
+            raise Refusal(Code.NOT_SEEKING, "you have no seek to take back")
+        self._seeks_changed()
+        session.ok(said.id)
+
+    def _accept(self, session: Session, said: wire.Accept) -> None:
+        seek = self._lobby.seeks.find(said.seek)
+        self.eligibility.may_play(session, against_bot=seek is not None and seek.is_bot)
+        if seek is not None and seek.is_rated:
+            self.eligibility.must_be_ratable(session, seek.games)
+            self.eligibility.must_be_elsewhere(session.player, seek.player)
+        pairing = self._lobby.accept(said.seek, session.player, is_bot=session.is_bot)
+        self._seeks_changed()
+        session.ok(said.id)
+        self._start(pairing)
+
+    def _rating_of(self, player: PlayerId, game: str, time: TimeControl | None) -> int:
+        return self._house.sessions[player].rating_at(game, time)
+
+    def _seeks_changed(self) -> None:
+        self._house.noticeboard.changed("seeks", "players")
+
+    def _challenge(self, session: Session, said: wire.Challenge) -> None:
+        other = self._house.roster.find(said.name)
+        if other is None:
+            raise Refusal(Code.UNKNOWN_PLAYER, "nobody of that name is connected")
+        self.eligibility.may_meet(session, other)
+        game = game_name(said.game)
+        if said.rated:
+            self.eligibility.must_be_ratable(session, (game,))
+            self.eligibility.must_be_ratable(other, (game,))
+            self.eligibility.must_be_elsewhere(session.player, other.player)
+        self._house.quotas.spend("challenges", session.player, session.connection.metered_as)
+        challenge = self._lobby.challenge(
+            session.player, other.player, game, said.time, self._house.now_ms(), is_rated=said.rated
+        )
+        session.ok(said.id)
+        by, to = session.info_at(game, said.time), other.info_at(game, said.time)
+        told = wire.Challenged(challenge.number, by, to, game, CHALLENGE_MS, said.time, said.rated)
+        session.tell(told)
+        other.tell(told)
+
+    def _answer(self, session: Session, said: wire.Answer) -> None:
+        challenge = self._lobby.challenge_of(said.challenge, session.player, self._house.now_ms())
+        is_accepted = said.accept and challenge.to == session.player
+        if is_accepted:
+            self.eligibility.may_meet(session, self._house.sessions[challenge.by])
+        self._lobby.answer(challenge)
+        session.ok(said.id)
+        if is_accepted:
+            self._start(self._lobby.accepted(challenge))
+        else:
+            self._over(challenge, said.reason)
+
+    def _invite(self, session: Session, said: wire.Invite) -> None:
+        self.eligibility.may_play(session, against_bot=False)
+        self._house.quotas.spend("challenges", session.player, session.connection.metered_as)
+        game = game_name(said.game)
+        start = _start_of(game, said.start) if said.start is not None else None
+        now_ms = self._house.now_ms()
+        invitation = self._lobby.invite(session.player, game, said.time, now_ms, said.side, start)
+        session.ok(said.id)
+        session.tell(wire.Invitation(invitation.code, game, INVITATION_MS, said.time))
+
+    def _join(self, session: Session, said: wire.Join) -> None:
+        code = said.code.strip()
+        self.meter_code(session, is_right=self._lobby.is_code(code, self._house.now_ms()))
+        invitation = self._lobby.invitation(code, session.player, self._house.now_ms())
+        if invitation.by not in self._house.sessions:
+            raise Refusal(Code.OPPONENT_GONE, "whoever invited you is away at the moment; the code stays good", 1_000)
+        self.eligibility.may_meet(session, self._house.sessions[invitation.by])
+        session.ok(said.id)
+        self._start(self._lobby.joined(invitation, session.player))
+
+    def meter_code(self, session: Session, *, is_right: bool) -> None:
+        """Count one try of a code; refuse a wrong one, and one too many."""
+        quotas, address = self._house.quotas, session.connection.metered_as
+        quotas.spend("codes", session.player, address)
+        quotas.check_of_address("wrong_codes", address)
+        if not is_right:
+            quotas.spend_of_address("wrong_codes", address)
+            raise Refusal(Code.UNKNOWN_CODE, "no invitation has that code, or it was used or is too old; ask again")
+
+    def _may_begin(self) -> bool:
+        try:
+            self._house.may_begin()
+        except Refusal:
+            return False
+        return True
+
+    def _over(self, challenge: Challenge, reason: wire.ChallengeEnd) -> None:
+        for session in self._present((challenge.by, challenge.to)):
+            session.tell(wire.ChallengeOver(challenge.number, reason))
+
+    def _present(self, players: Iterable[PlayerId]) -> list[Session]:
+        return [self._house.sessions[player] for player in players if player in self._house.sessions]
+
+    def _start(self, pairing: Pairing) -> None:
+        """Write the start of a match down, then have both seated."""
+        first, second = (self._house.sessions[player] for player in (pairing.first, pairing.second))
+        started = wire.Started(
+            match="".join(self._rng.choices(_ID_LETTERS, k=_ID_LENGTH)),
+            seq=1,
+            at_ms=self._house.now_ms(),
+            game=pairing.game,
+            players=(first.info_at(pairing.game, pairing.time), second.info_at(pairing.game, pairing.time)),
+            time=pairing.time,
+            private=pairing.is_private,
+            rated=pairing.is_rated,
+            code=pairing.code,
+            start=pairing.start,
+        )
+        seats = (pairing.first, pairing.second)
+        release = self.reserve(first, second)
+
+        def done(written: StorageError | Changes | None) -> None:
+            release()
+            if not isinstance(written, StorageError):
+                self._house.seat(started, seats)
+                return
+            for session in (first, second):  # their seeks are spent; when they come back, they seek again
+                session.connection.close(Closing.FAULT, "the server cannot write to its disk")
+
+        self._house.journal.append([started], done, seats)
+
+
+def _start_of(name: str, text: str) -> str | None:
+    """Return the position in the one way in which it is written; None where it is the usual one."""
+    game = find_game(name)
+    state = read_start(game, text)
+    return None if state == game.initial else write_position(game, state)

@@ -1,0 +1,166 @@
+"""What one setting of the server is: name, default, bounds, help, and how its value is read and written."""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields, is_dataclass
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from ttt_net.server.settings.rate import Rate
+
+Value = bool | int | float | str | Path | Rate | tuple[str, ...] | None
+T = TypeVar("T")
+_ENTRY = "ttt_net"
+_TRUTHS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+METAVARS: dict[object, str] = {
+    bool: "",
+    int: "N",
+    float: "X",
+    str: "TEXT",
+    Path | None: "PATH",
+    Rate: "RATE",
+    tuple[str, ...]: "LIST",
+}
+"""The types that a setting may have, and what stands for a value of each."""
+
+
+def setting(
+    default: T,
+    help: str,
+    *,
+    least: float = 0,
+    most: float = 10**9,
+    choices: tuple[str, ...] = (),
+    check: Callable[[str], object] | None = None,
+    is_common: bool = False,
+) -> T:
+    """Return a field of a frozen dataclass that is a setting: with bounds, for numbers, and choices, for words.
+
+    `check` is called with each word of a list; a `ValueError` of it refuses the value. What is common is told first.
+    """
+    entry = {
+        "help": help,
+        "least": least,
+        "most": most,
+        "choices": choices,
+        "check": check,
+        "is_common": is_common,
+    }
+    return field(default=default, metadata={_ENTRY: entry})
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting. Its key is `port`, or `limits.max_connections` for one in a table; other names follow from it."""
+
+    key: str
+    kind: Any
+    default: Value
+    help: str
+    least: float
+    most: float
+    choices: tuple[str, ...]
+    check: Callable[[str], object] | None
+    is_common: bool
+    """Whether it is among the few that most hosts look for: `--help` has these alone."""
+
+    @property
+    def flag(self) -> str:
+        """Its name on the command line."""
+        return "--" + self.key.replace(".", "-").replace("_", "-")
+
+    @property
+    def variable(self) -> str:
+        """Its name in the environment."""
+        return "TTT_NET_" + self.key.replace(".", "_").upper()
+
+    @property
+    def table(self) -> str:
+        """The table of the file that it is in; empty for the first."""
+        return self.key.rpartition(".")[0]
+
+    def read(self, given: object) -> Value:
+        """Return the value that a text or a value of a TOML file names; `ValueError` says what is allowed."""
+        if self.kind is bool:
+            return _truth(given)
+        if self.kind is int or self.kind is float:
+            return self._number(given)
+        if self.kind == tuple[str, ...]:
+            words = _words(given)
+            if self.check:
+                for word in words:
+                    self.check(word)
+            return words
+        if not isinstance(given, str):
+            raise ValueError(f"{given!r} is no text")
+        if any(ord(character) < 32 for character in given):
+            raise ValueError(f"{given!r} has control characters")
+        if self.kind is Rate:
+            return Rate.of(given)
+        if self.kind == Path | None:
+            return Path(given).expanduser() if given else None
+        if self.choices and given not in self.choices:
+            raise ValueError(f"{given!r} is none of {', '.join(self.choices)}")
+        return given
+
+    def _number(self, given: object) -> int | float:
+        wanted = "whole number" if self.kind is int else "number"
+        try:
+            if isinstance(given, bool) or not isinstance(given, (int, float, str)):
+                raise TypeError
+            if self.kind is int and isinstance(given, float):
+                raise TypeError
+            number: int | float = int(given) if self.kind is int else float(given)
+        except (TypeError, ValueError, OverflowError):
+            raise ValueError(f"{given!r} is no {wanted}") from None
+        if math.isnan(number) or not self.least <= number <= self.most:
+            raise ValueError(f"{given} is out of range; {self.least:,g} to {int(self.most):,}")
+        return number
+
+
+def settings_of(kind: type, table: str = "") -> Iterator[Setting]:
+    """Yield the settings of a dataclass, those of the dataclasses in it after its own; their names are the tables."""
+    assert is_dataclass(kind)
+    inner = []
+    for each in fields(kind):
+        if _ENTRY in each.metadata:
+            yield Setting(table + each.name, each.type, cast(Value, each.default), **each.metadata[_ENTRY])
+        else:
+            inner.append(each)
+    for each in inner:
+        yield from settings_of(cast(type, each.type), f"{each.name}.")
+
+
+def as_toml(value: Value) -> str:
+    """Return the value as it stands in a TOML file."""
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return repr(value)
+        case tuple():
+            return f"[{', '.join(map(_quoted, value))}]"
+        case None:
+            return '""'
+        case _:
+            return _quoted(str(value))
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _truth(given: object) -> bool:
+    truth = given if isinstance(given, bool) else _TRUTHS.get(given.lower()) if isinstance(given, str) else None
+    if truth is None:
+        raise ValueError(f"{given!r} is neither true nor false")
+    return truth
+
+
+def _words(given: object) -> tuple[str, ...]:
+    if isinstance(given, str):
+        return tuple(word.strip() for word in given.split(",") if word.strip())
+    if isinstance(given, list) and all(isinstance(word, str) for word in given):
+        return tuple(given)
+    raise ValueError(f"{given!r} is no list of texts")

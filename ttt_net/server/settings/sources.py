@@ -1,0 +1,196 @@
+"""Where the configuration comes from: flags over environment over a TOML file over the defaults."""
+
+import argparse
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, NoReturn
+
+from ttt_net.errors import ConfigurationError
+from ttt_net.server.settings.configuration import SETTINGS, Configuration
+from ttt_net.server.settings.rate import Rate
+from ttt_net.server.settings.setting import METAVARS, Setting, Value, as_toml
+
+CONFIG_VARIABLE = "TTT_NET_CONFIG"
+MAX_FILE_BYTES = 1_000_000
+MAX_RATE = 1_000_000
+CHECK = "check"
+NOT_OURS = {CONFIG_VARIABLE, "TTT_NET_HOME", "TTT_NET_REQUIRE_ALL"}
+"""Variables that begin like a setting and are none of the server's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What was asked for on the command line: a configuration, and what is to be done with it."""
+
+    configuration: Configuration
+    is_check: bool = False
+    """Whether to say what is wrong or risky, instead of serving."""
+    is_print: bool = False
+    """Whether to write the configuration as a file, instead of serving."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that says what is wrong in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise `ConfigurationError` instead of printing pages."""
+        raise ConfigurationError(f"{message}; see {self.prog} --help")
+
+
+def read_order(arguments: Sequence[str], environment: Mapping[str, str]) -> Order:
+    """Return what the command line, the environment and the file that they name ask for.
+
+    A key that is none, or a value that cannot be, raises `ConfigurationError` with the place.
+    """
+    is_check = list(arguments[:1]) == [CHECK]
+    given = vars(_parser().parse_args(arguments[1:] if is_check else arguments))
+    file = given["config"] or environment.get(CONFIG_VARIABLE)
+    values: dict[str, Value] = {each.key: each.default for each in SETTINGS}
+    if file:
+        values |= _from_file(Path(file))
+    values |= _from_environment(environment)
+    values |= _from_flags(given)
+    return Order(configured(values), is_check, given["print_config"])
+
+
+def configured(values: Mapping[str, Value]) -> Configuration:
+    """Return the configuration with these values by key."""
+    tables: dict[str, dict[str, Any]] = {}
+    for each in SETTINGS:
+        tables.setdefault(each.table, {})[each.key.rpartition(".")[2]] = values[each.key]
+    top = tables.pop("")
+    kinds: dict[str, Any] = {each.name: each.type for each in fields(Configuration)}
+    return Configuration(**top, **{name: kinds[name](**inner) for name, inner in tables.items()})
+
+
+def value_of(configuration: Configuration, one: Setting) -> Value:
+    """Return what the configuration has for the setting."""
+    value: Any = configuration
+    for name in one.key.split("."):
+        value = getattr(value, name)
+    return value  # type: ignore[no-any-return]
+
+
+def as_file(configuration: Configuration) -> str:
+    """Return the configuration as a commented TOML file; what is as by default is commented out."""
+    lines = [
+        "# The configuration of a ttt_net server: python server.py --config FILE.",
+        "# Flags and environment variables win over it. What is commented out is as by default.",
+    ]
+    table = ""
+    for each in SETTINGS:
+        if each.table != table:
+            table = each.table
+            lines += ["", f"[{table}]"]
+        value = value_of(configuration, each)
+        mark = "# " if value == each.default else ""
+        lines += ["", f"# {each.help}", f"{mark}{each.key.rpartition('.')[2]} = {as_toml(value)}"]
+    return "\n".join(lines) + "\n"
+
+
+class _HelpAll(argparse.Action):
+    """Prints the help with every setting in it, and ends."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        """Do so."""
+        _parser(is_whole=True).print_help()
+        parser.exit()
+
+
+def _parser(*, is_whole: bool = False) -> argparse.ArgumentParser:
+    """Return what reads the command line; its help has all settings, or those alone that most hosts look for."""
+    parser = _Parser(
+        prog="server.py",
+        usage="server.py [check] [--config FILE] [--SETTING VALUE ...]",
+        description="The table and the referee of networked matches.",
+        epilog="Each setting is also a variable of the environment (--port: TTT_NET_PORT) and a key of the file; flags "
+        "win over the environment, and that over the file. docs/configuration.md has them all. `server.py check` says "
+        "what is wrong or risky, and why: 0 nothing, 1 something risky, 2 something wrong.",
+        allow_abbrev=False,
+        add_help=False,
+    )
+    parser.add_argument("-h", "--help", action="help", help="show what most hosts need")
+    parser.add_argument("--help-all", action=_HelpAll, nargs=0, help=f"show all {len(SETTINGS)} settings")
+    parser.add_argument("--config", metavar="FILE", help="read settings from a TOML file")
+    parser.add_argument("--print-config", action="store_true", help="write the settings as a commented file, and end")
+    tables = dict.fromkeys(each.table for each in SETTINGS)
+    groups = {table: parser.add_argument_group(table or "settings") for table in tables}
+    for each in SETTINGS:
+        _add(groups[each.table], each, is_shown=is_whole or each.is_common)
+    text = "short for --limits-messages 2X/2s: messages per second" if is_whole else argparse.SUPPRESS
+    groups[""].add_argument("--rate", metavar="X", help=text)
+    return parser
+
+
+def _add(group: argparse._ArgumentGroup, one: Setting, *, is_shown: bool) -> None:
+    has_default = one.kind is not bool and one.default not in (None, "", ())
+    default = f" (default: {as_toml(one.default).strip(chr(34))})" if has_default else ""
+    text = (one.help + default).replace("%", "%%") if is_shown else argparse.SUPPRESS
+    if one.kind is bool:
+        group.add_argument(one.flag, dest=one.key, action=argparse.BooleanOptionalAction, help=text)
+        return
+    metavar = "|".join(one.choices) or METAVARS[one.kind]
+    group.add_argument(one.flag, dest=one.key, metavar=metavar, help=text)
+
+
+def _from_flags(given: Mapping[str, object]) -> Iterator[tuple[str, Value]]:
+    if given["rate"] is not None:
+        yield "limits.messages", _messages(str(given["rate"]))
+    for each in SETTINGS:
+        if given[each.key] is not None:
+            yield each.key, _read(each, given[each.key], each.flag)
+
+
+def _messages(text: str) -> Rate:
+    try:
+        per_s = float(text)
+    except ValueError:
+        per_s = 0.0
+    if not 1 <= per_s <= MAX_RATE:
+        raise ConfigurationError(f"--rate {text}: a number of messages per second, 1 to {MAX_RATE:,}")
+    return Rate(int(2 * per_s), 2.0)
+
+
+def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, Value]]:
+    known = {each.variable: each for each in SETTINGS}
+    for name, text in environment.items():
+        if name in known:
+            yield known[name].key, _read(known[name], text, name)
+        elif name.startswith("TTT_NET_") and name not in NOT_OURS:
+            raise ConfigurationError(f"{name}: there is no such setting; server.py --print-config lists them")
+
+
+def _from_file(path: Path) -> Iterator[tuple[str, Value]]:
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_FILE_BYTES + 1)
+        if len(content) > MAX_FILE_BYTES:
+            raise ConfigurationError(f"{path} is larger than {MAX_FILE_BYTES:,} bytes")
+        tables = tomllib.loads(content.decode())
+    except OSError as error:
+        raise ConfigurationError(f"cannot read {path}: {error.strerror}") from None
+    except ValueError as error:
+        raise ConfigurationError(f"{path}: {str(error).splitlines()[0]}") from None
+    known = {each.key: each for each in SETTINGS}
+    for key, given in _flat(tables):
+        if key not in known:
+            raise ConfigurationError(f"{path}: {key}: there is no such setting; server.py --print-config lists them")
+        yield key, _read(known[key], given, f"{path}: {key}")
+
+
+def _flat(tables: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    names = {each.table for each in SETTINGS}
+    for key, given in tables.items():
+        if key in names and isinstance(given, dict):
+            yield from ((f"{key}.{inner}", value) for inner, value in given.items())
+        else:
+            yield key, given
+
+
+def _read(one: Setting, given: object, place: str) -> Value:
+    try:
+        return one.read(given)
+    except ValueError as error:
+        raise ConfigurationError(f"{place}: {error}") from None

@@ -1,0 +1,1 @@
+"""One match and all who hear it."""

@@ -1,0 +1,364 @@
+"""One client's socket: frames in and out, heartbeats, and the bounds that keep a bad peer from hurting others.
+
+The WebSocket protocol is that of `websockets`' Sans-I/O layer; the socket is ours. It has to be: above a reader that
+has stopped, `websockets.asyncio` waits without end, in `close()` and in its keepalive too. Here nothing is ever
+waited for: what cannot be sent is buffered up to a bound, and then the connection is dropped.
+"""
+
+import asyncio
+import logging
+import math
+import socket
+from collections.abc import Callable
+from io import BytesIO
+from typing import Protocol as Interface
+from typing import cast
+
+from websockets.frames import Frame, Opcode
+from websockets.http11 import Request, Response
+from websockets.protocol import State
+from websockets.server import ServerProtocol
+
+from ttt_net.errors import Closing, ProtocolError, Refusal
+from ttt_net.messages import MAX_MESSAGE_BYTES, encode, refused
+from ttt_net.server.admission.callers import coarse
+from ttt_net.server.admission.gate import TurnedAway
+from ttt_net.server.meters import Meters
+from ttt_net.server.settings.limits import Limits
+from ttt_net.server.settings.rate import Bucket
+from ttt_net.server.wire.frames import ends_with_frame, frame, short_text
+
+log = logging.getLogger(__name__)
+
+_PAUSE_ABOVE_BYTES = 8_192
+_MOST_LATE_BYTES = 65_536
+"""What is still read from a peer that is being closed, so that it hears why; who goes on beyond that is reset."""
+_GOODBYES = (1000, 1001)
+_MAX_REASON = 100
+"""In bytes of UTF-8; a close frame has room for 123."""
+
+
+class Hub(Interface):
+    """What a connection tells the one who owns it."""
+
+    limits: Limits
+    meters: Meters
+    now_ms: Callable[[], int]
+
+    def opened(self, connection: "Connection", peer: str) -> None:
+        """Take note of a new connection, and where it comes from."""
+
+    def answer_http(self, connection: "Connection", request: Request, protocol: ServerProtocol) -> Response | None:
+        """Answer a plain HTTP request, or return None for a WebSocket handshake."""
+
+    def received(self, connection: "Connection", text: str) -> None:
+        """Act on one text message; `ProtocolError` closes the connection."""
+
+    def flooded(self, connection: "Connection") -> None:
+        """Take note that the connection is about to be closed for a flood."""
+
+    def closed(self, connection: "Connection") -> None:
+        """Take note that the connection is gone."""
+
+
+class Connection(asyncio.Protocol):
+    """A client's socket. `send` and `close` never wait and never raise."""
+
+    __slots__ = (
+        "_asked_s",
+        "_behind_since_s",
+        "_bucket",
+        "_closing_since_s",
+        "_fragments",
+        "_heard_s",
+        "_hub",
+        "_is_aligned",
+        "_late_bytes",
+        "_loop",
+        "_opening_bytes",
+        "_pinged_s",
+        "_protocol",
+        "_transport",
+        "_unsent",
+        "address",
+        "is_open",
+        "lag_ms",
+        "metered_as",
+        "opened_s",
+        "session",
+        "turned_away",
+    )
+
+    def __init__(self, hub: Hub, loop: asyncio.AbstractEventLoop) -> None:
+        self._hub = hub
+        self._loop = loop
+        self._protocol = ServerProtocol(max_size=MAX_MESSAGE_BYTES)
+        self._fragments: bytearray | None = None
+        self._is_aligned = False
+        """Whether what has come since the handshake ended with a frame, each time: then what comes begins with one."""
+        self._opening_bytes = 0
+        self._late_bytes = 0
+        self._unsent = 0
+        self._behind_since_s: float | None = None
+        self._closing_since_s: float | None = None
+        self._pinged_s: float | None = None
+        self._asked_s = -math.inf
+        """When the way was measured last: at first as soon as there is a player, whose clock may run soon."""
+        self.lag_ms = 0
+        """How long a message and its answer are on the network, as pings measure it."""
+        self.opened_s = self._heard_s = loop.time()
+        self._bucket = Bucket(hub.limits.messages, hub.now_ms())
+        self.is_open = False
+        """Whether what is sent now may still be heard."""
+        self.address = ""
+        """The address that the client has; behind a proxy, once it has said so."""
+        self.metered_as: str | None = None
+        """What limits of addresses count it under, if they apply to it."""
+        self.turned_away: TurnedAway | None = None
+        """Why it may not come in."""
+        self.session: object = None
+        """Whatever the hub knows this client by, from its accepted `hello` on."""
+
+    # What the event loop tells us.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Bound what the kernel buffers for this peer, and how long it may leave bytes unacknowledged."""
+        self._transport = cast(asyncio.Transport, transport)
+        limits = self._hub.limits
+        peer: socket.socket = transport.get_extra_info("socket")
+        peer.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, limits.kernel_send_buffer)
+        if peer.family in (socket.AF_INET, socket.AF_INET6):
+            peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # asyncio does so only for some sockets
+            if hasattr(socket, "TCP_USER_TIMEOUT"):
+                peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(limits.dead_after_s * 1000))
+        self._transport.set_write_buffer_limits(high=_PAUSE_ABOVE_BYTES)
+        name = transport.get_extra_info("peername")
+        self._hub.opened(self, name[0] if name else "")
+
+    def data_received(self, data: bytes) -> None:
+        """Take in bytes, and act on the messages that are complete with them."""
+        self._heard_s = self._loop.time()
+        if self._is_aligned and self._fragments is None and self.is_open:
+            payload = short_text(data)  # as nearly all are, and the parser costs as much as the rest of a move
+            if payload is not None:
+                self._act_on(payload)
+                return
+        if self._closing_since_s is not None:
+            self._late_bytes += len(data)
+            if self._late_bytes > _MOST_LATE_BYTES:
+                self.abort()
+                return
+        if self._protocol.state is not State.CONNECTING:
+            self._advance(data)
+            return
+        self._opening_bytes += len(data)
+        if self._opening_bytes > self._hub.limits.handshake_bytes:
+            self.evict("long_handshake")
+            return
+        # `websockets` would read frames that came with a request as if they were answers to nothing: line by line,
+        # the request is complete, and answered, before the first byte of a frame is looked at.
+        lines = BytesIO(data)
+        while self._protocol.state is State.CONNECTING and self._closing_since_s is None:
+            line = lines.readline()
+            if not line:
+                return
+            self._advance(line)
+        if rest := lines.read():
+            self._advance(rest)
+
+    def _advance(self, data: bytes) -> None:
+        self._is_aligned = self._is_aligned and ends_with_frame(data)
+        self._protocol.receive_data(data)
+        self.is_open = self.is_open and self._protocol.state is State.OPEN  # it may have been a farewell
+        for event in self._protocol.events_received():
+            if self._closing_since_s is not None:
+                break
+            if isinstance(event, Request):
+                answer = self._hub.answer_http(self, event, self._protocol)
+                self._protocol.send_response(answer or self._protocol.accept(event))
+                self._is_aligned = self.is_open = self._closing_since_s is None and self._protocol.state is State.OPEN
+            elif isinstance(event, Frame):
+                self._take(event)
+        self._flush()
+
+    def eof_received(self) -> None:
+        """Close our side too."""
+        self._begin_to_close()
+        self._protocol.receive_eof()
+        self._flush()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Tell the hub, and break the reference cycles, so that no collection of garbage is needed for this one."""
+        self._hub.closed(self)
+        self._begin_to_close()
+        self._protocol.parser.close()
+        del self._protocol.parser
+        for error in (self._protocol.parser_exc, self._protocol.handshake_exc):
+            _forget_way_of(error)
+
+    def pause_writing(self) -> None:
+        """Take note that the peer is behind with its reading."""
+        self._behind_since_s = self._loop.time()
+
+    def resume_writing(self) -> None:
+        """Take note that the peer has caught up."""
+        self._behind_since_s = None
+        self._unsent = 0
+
+    # What the hub tells us.
+
+    @property
+    def unsent_bytes(self) -> int:
+        """What waits in our memory for this client to read."""
+        return self._transport.get_write_buffer_size()
+
+    @property
+    def left_on_purpose(self) -> bool:
+        """Whether the client said that it was going, rather than vanished."""
+        close = self._protocol.close_rcvd
+        return close is not None and close.code in _GOODBYES
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether something that was sent waits in our memory, because the peer has not read on."""
+        return self._behind_since_s is not None
+
+    def send(self, frames: bytes) -> None:
+        """Send whole frames, or drop a peer that has left too much unread."""
+        if not self.is_open:
+            return
+        limits = self._hub.limits
+        if self._behind_since_s is not None:
+            self._unsent += 1
+            waiting = self._transport.get_write_buffer_size() + len(frames)
+            if self._unsent > limits.unsent_messages or waiting > limits.unsent_bytes:
+                self.close(Closing.TOO_SLOW)
+                return
+        self._transport.write(frames)
+
+    def refuse(self, request: int | None, refusal: Refusal) -> None:
+        """Answer a request that was not carried out."""
+        self._hub.meters.refusals[refusal.code] += 1
+        self.send(frame(encode(refused(request, refusal))))
+
+    def meter(self) -> int:
+        """Count one frame; return 0, or after how many milliseconds it may be sent again. A flood is an error."""
+        wait_ms = self._bucket.take(self._hub.now_ms())
+        if wait_ms and self._bucket.is_flooded:
+            self._hub.flooded(self)
+            raise ProtocolError(Closing.TOO_FAST, f"more than {self._hub.limits.messages} frames")
+        return wait_ms
+
+    def close(self, closing: Closing, reason: str = "") -> None:
+        """Start the closing handshake; if the peer does not take part, `tick` ends it."""
+        if self.is_open:
+            self._note_end(closing.name.lower())
+            short = (reason or closing.meaning).encode()[:_MAX_REASON].decode(errors="ignore")
+            self._protocol.send_close(closing, short)
+            self._flush()
+        elif self._closing_since_s is None:
+            self.abort()
+
+    def evict(self, reason: str) -> None:
+        """Drop the socket for a reason that is counted."""
+        if self._closing_since_s is None:
+            self._note_end(reason)
+        self.abort()
+
+    def _note_end(self, reason: str) -> None:
+        self._hub.meters.endings[reason] += 1
+        if log.isEnabledFor(logging.INFO):
+            log.info("a connection from %s was ended: %s", coarse(self.address), reason)
+
+    def abort(self) -> None:
+        """Drop the socket and all that was waiting to be sent."""
+        self._begin_to_close()
+        self._transport.abort()
+
+    def tick(self, now_s: float) -> None:
+        """Look after this connection, about once a second: measure the way, drop the dead, the stalled, the mute."""
+        limits = self._hub.limits
+        if self._closing_since_s is not None:
+            if now_s - self._closing_since_s > limits.closing_s:
+                self.abort()
+        elif self._protocol.state is State.CONNECTING:
+            if now_s - self.opened_s > limits.handshake_s:
+                self.evict("no_handshake")
+        elif self.session is None and now_s - self.opened_s > limits.hello_s:
+            self.close(Closing.NO_HELLO)
+        elif now_s - self._heard_s > limits.dead_after_s:
+            self.evict("silent")
+        elif self._behind_since_s is not None and now_s - self._behind_since_s > limits.stalled_s:
+            self.close(Closing.TOO_SLOW)
+            self.abort()
+        elif now_s - self._asked_s > limits.ping_after_s and self._pinged_s is None:
+            self._pinged_s = self._asked_s = now_s
+            self._protocol.send_ping(b"")
+            self._flush()
+
+    def _take(self, event: Frame) -> None:
+        if event.opcode is Opcode.BINARY:
+            self.close(Closing.NOT_TEXT)
+            return
+        try:
+            payload = self._message(event)
+        except ProtocolError as error:
+            self.close(error.closing, str(error))
+            return
+        if payload is not None:
+            self._act_on(payload)
+
+    def _act_on(self, payload: bytes | bytearray | memoryview) -> None:
+        try:
+            self._hub.received(self, str(payload, "utf-8"))
+        except UnicodeDecodeError:
+            self.close(Closing.BAD_TEXT)
+        except ProtocolError as error:
+            self.close(error.closing, str(error))
+        except Exception:  # a fault of ours in one request costs one connection, and is seen in the log
+            self._hub.meters.faults += 1
+            log.exception("fault while acting on a message")
+            self.close(Closing.FAULT)
+
+    def _message(self, event: Frame) -> bytes | bytearray | memoryview | None:
+        """Return the message that is complete with this frame; a frame that completes none is metered all the same."""
+        if event.opcode is Opcode.PONG and self._pinged_s is not None:
+            way_ms = int((self._loop.time() - self._pinged_s) * 1000)
+            self.lag_ms = way_ms if self.lag_ms == 0 else (7 * self.lag_ms + 3 * way_ms) // 10
+            self._pinged_s = None
+        is_data = event.opcode is Opcode.TEXT or event.opcode is Opcode.CONT
+        if not is_data or not event.fin:
+            self.meter()  # too fast or not, there is nothing here to answer; a flood is closed
+        if not is_data:
+            return None
+        if not event.fin:
+            self._fragments = (
+                self._fragments or bytearray()
+            ) + event.data  # in one piece: a million empty ones are none
+            return None
+        data = event.data if self._fragments is None else self._fragments + event.data
+        self._fragments = None
+        return data
+
+    def _flush(self) -> None:
+        """Send what the protocol wants to be sent; an empty piece means that no more will come."""
+        for piece in self._protocol.data_to_send():
+            if piece:
+                self._transport.write(piece)
+            elif self._transport.can_write_eof():
+                self._transport.write_eof()
+        if self._transport.get_write_buffer_size() > self._hub.limits.unsent_bytes:
+            self.evict("unread_pongs")
+        if self._closing_since_s is None and self._protocol.close_expected():
+            self._begin_to_close()
+
+    def _begin_to_close(self) -> None:
+        self.is_open = False
+        self._closing_since_s = self._closing_since_s or self._loop.time()
+
+
+def _forget_way_of(error: BaseException | None) -> None:
+    """Let go of the frames that an error came through: they know the protocol, which knows the error."""
+    while error is not None:
+        error.__traceback__ = None
+        error = error.__cause__ or error.__context__

@@ -1,0 +1,153 @@
+"""TLS between a socket and its connection, Sans-I/O like the WebSocket protocol above it.
+
+asyncio's own TLS begins to call a protocol only after the handshake, and buffers on its own account in two more places;
+so neither the limits at accept nor those of what is unsent would hold. Here the connection is told of the socket at
+once, and what it writes is encrypted straight into the socket's own buffer, the only one there is.
+"""
+
+import asyncio
+import contextlib
+import ssl
+from typing import cast
+
+from ttt_net.server.settings.limits import Limits
+
+_READ_BYTES = 65_536
+_NOT_TLS = (
+    b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n"
+    b"this port speaks TLS; use https:// or wss://\n"
+)
+
+
+class Encrypted(asyncio.Protocol):
+    """The protocol of a socket, and the transport of the connection inside."""
+
+    __slots__ = (
+        "_arrived",
+        "_incoming",
+        "_inner",
+        "_is_over",
+        "_is_shaken",
+        "_limits",
+        "_outgoing",
+        "_tls",
+        "_transport",
+    )
+
+    def __init__(self, inner: asyncio.Protocol, context: ssl.SSLContext, limits: Limits) -> None:
+        self._inner = inner
+        self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+        self._tls = context.wrap_bio(self._incoming, self._outgoing, server_side=True)
+        self._limits = limits
+        self._arrived = 0
+        self._is_shaken = False
+        self._is_over = False
+
+    # What the event loop tells us.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Let the connection know at once; it looks after the time that the handshake takes."""
+        self._transport = cast(asyncio.Transport, transport)
+        self._inner.connection_made(cast(asyncio.Transport, self))
+
+    def data_received(self, data: bytes) -> None:
+        """Take in encrypted bytes, and hand on what they hold."""
+        self._incoming.write(data)
+        try:
+            if not self._is_shaken:
+                self._arrived += len(data)
+                self._tls.do_handshake()
+                self._is_shaken = True
+            self._read_all()
+        except ssl.SSLWantReadError:
+            if not self._is_shaken and self._arrived > self._limits.handshake_bytes:
+                self.abort()
+        except ssl.SSLError as error:
+            self._break_off(error)
+        self._flush()
+
+    def _read_all(self) -> None:
+        while not self._is_over:
+            try:
+                plain = self._tls.read(_READ_BYTES)
+            except ssl.SSLZeroReturnError:
+                plain = b""
+            if not plain:
+                self.eof_received()
+                self._transport.close()
+                return
+            self._inner.data_received(plain)
+
+    def eof_received(self) -> None:
+        """Let the connection close its side too; without a return value the loop closes the socket."""
+        self._inner.eof_received()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Tell the connection, and let go of it: the two know each other."""
+        self._is_over = True
+        self._inner.connection_lost(exc)
+        del self._inner
+
+    def pause_writing(self) -> None:
+        """Hand it on."""
+        self._inner.pause_writing()
+
+    def resume_writing(self) -> None:
+        """Hand it on."""
+        self._inner.resume_writing()
+
+    # What the connection asks of its transport.
+
+    def write(self, data: bytes) -> None:
+        """Encrypt and send."""
+        if not self._is_shaken or self._is_over:
+            return
+        rest = memoryview(data)
+        while rest:
+            rest = rest[self._tls.write(rest) :]
+        self._flush()
+
+    def write_eof(self) -> None:
+        """Say in both languages that no more will come."""
+        if self._is_shaken and not self._is_over:
+            with contextlib.suppress(ssl.SSLError):  # it wants to hear the same from the peer; we do not wait for it
+                self._tls.unwrap()
+            self._flush()
+        if self._transport.can_write_eof():
+            self._transport.write_eof()
+
+    def can_write_eof(self) -> bool:
+        """Say that `write_eof` does what it should."""
+        return True
+
+    def abort(self) -> None:
+        """Drop the socket, and all that was waiting to be sent."""
+        self._is_over = True
+        self._transport.abort()
+
+    def get_write_buffer_size(self) -> int:
+        """Return how many bytes wait here for the peer."""
+        return self._transport.get_write_buffer_size()
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        """Hand it on."""
+        self._transport.set_write_buffer_limits(high, low)
+
+    def get_extra_info(self, name: str, default: object = None) -> object:
+        """Hand it on."""
+        return self._transport.get_extra_info(name, default)
+
+    def _flush(self) -> None:
+        if self._outgoing.pending and not self._transport.is_closing():
+            self._transport.write(self._outgoing.read())
+            if self._transport.get_write_buffer_size() > 2 * self._limits.unsent_bytes:
+                self.abort()  # it asks for new keys, or whatever else the library answers to, and does not read
+
+    def _break_off(self, error: ssl.SSLError) -> None:
+        """End a connection that broke TLS; one that never spoke it hears so in its own language."""
+        if not self._is_shaken and error.reason == "HTTP_REQUEST":
+            self._outgoing.read()
+            self._transport.write(_NOT_TLS)
+        self._flush()  # the alert
+        self._is_over = True
+        self._transport.close()

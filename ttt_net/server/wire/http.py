@@ -1,0 +1,102 @@
+"""What the port answers to plain HTTP, and which WebSocket handshakes it takes.
+
+One answer per connection: the page is a dozen small files, kept for ever by the browser once it has them.
+"""
+
+from collections.abc import Collection
+from email.utils import formatdate
+from http import HTTPStatus
+from urllib.parse import urlsplit
+
+from websockets.datastructures import Headers
+from websockets.http11 import Request, Response
+
+from ttt_net.server.admission.gate import TurnedAway
+from ttt_net.server.wire.page import Asset, find_asset
+
+HEALTH = "/healthz"
+_PLAIN = "text/plain; charset=utf-8"
+_CONTENT_POLICY = "; ".join(
+    (
+        "default-src 'self'",
+        "object-src 'none'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'",  # text becomes no markup, whatever a later change of the page tries
+    )
+)
+_SAFE = {
+    "Content-Security-Policy": _CONTENT_POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",  # the address of an invitation is as good as its code
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+def answer_http(request: Request, origins: Collection[str] = (), *, is_closed: bool) -> Response | None:
+    """Answer what is no WebSocket handshake, or one that is not taken; None for a handshake that is.
+
+    A page may connect only to the server that it came from, or if its origin is one of `origins`; programs that are
+    not browsers send no Origin.
+    """
+    if "Upgrade" not in request.headers:
+        return _answer_plain(request)
+    if _is_foreign(request.headers.get_all("Origin"), request.headers.get_all("Host"), origins):
+        return _respond(HTTPStatus.FORBIDDEN, b"pages of other sites may not connect\n")
+    if is_closed:
+        return _respond(HTTPStatus.SERVICE_UNAVAILABLE, b"the server is restarting; try again\n", {"Retry-After": "1"})
+    return None
+
+
+def turn_away(why: TurnedAway) -> Response:
+    """Answer one who is over a limit or banned, whatever he asks for."""
+    if why.status == HTTPStatus.FORBIDDEN:
+        return _respond(HTTPStatus.FORBIDDEN, f"{why.sentence}\n".encode())
+    text = f"{why.sentence}; try again in {why.retry_after_s} s\n"
+    return _respond(HTTPStatus(why.status), text.encode(), {"Retry-After": str(why.retry_after_s)})
+
+
+def _answer_plain(request: Request) -> Response:
+    if request.method not in ("GET", "HEAD"):
+        return _respond(HTTPStatus.METHOD_NOT_ALLOWED, b"only GET and HEAD\n", {"Allow": "GET, HEAD"})
+    path = request.path.partition("?")[0]
+    if path == HEALTH:
+        response = _respond(HTTPStatus.OK, b"ok\n", {"Cache-Control": "no-store"})
+    elif (asset := find_asset(path)) is not None:
+        response = _serve(request, asset)
+    else:
+        response = _respond(HTTPStatus.NOT_FOUND, b"not found\n")
+    if request.method == "HEAD":
+        response.body = b""
+    return response
+
+
+def _serve(request: Request, asset: Asset) -> Response:
+    headers = {"ETag": asset.etag, "Cache-Control": asset.caching, "Vary": "Accept-Encoding"}
+    known = {tag.strip() for value in request.headers.get_all("If-None-Match") for tag in value.split(",")}
+    if known & {asset.etag, "*"}:
+        return _respond(HTTPStatus.NOT_MODIFIED, b"", headers)
+    headers["Content-Type"] = asset.kind
+    if asset.links:
+        headers["Link"] = asset.links
+    accepted = {word.strip() for value in request.headers.get_all("Accept-Encoding") for word in value.split(",")}
+    if "gzip" in accepted:
+        return _respond(HTTPStatus.OK, asset.zipped, headers | {"Content-Encoding": "gzip"})
+    return _respond(HTTPStatus.OK, asset.body, headers)
+
+
+def _respond(status: HTTPStatus, body: bytes, more: dict[str, str] | None = None) -> Response:
+    headers = {"Date": formatdate(usegmt=True), "Connection": "close", "Content-Type": _PLAIN} | _SAFE | (more or {})
+    if status is not HTTPStatus.NOT_MODIFIED:
+        headers["Content-Length"] = str(len(body))
+    return Response(status.value, status.phrase, Headers(headers), body)
+
+
+def _is_foreign(origins: list[str], hosts: list[str], allowed: Collection[str]) -> bool:
+    if len(origins) == 1 and origins[0] in allowed:
+        return False
+    try:
+        return bool(origins) and [urlsplit(origin).netloc for origin in origins] != hosts
+    except ValueError:
+        return True
