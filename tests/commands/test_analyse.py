@@ -5,6 +5,9 @@ from typing import Any
 import pytest
 
 from ttt_net.__main__ import main
+from ttt_net.commands.analyse_view import in_words
+from ttt_net.strategies.analysis import Verdict
+from ttt_net.strategies.strategy import WIN
 
 
 def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
@@ -21,6 +24,13 @@ def test_the_board_every_move_and_the_best_line_are_shown(capsys: pytest.Capture
 
 def test_a_finished_game_is_shown_with_its_outcome(capsys: pytest.CaptureFixture[str]) -> None:
     assert "The game is over: won by X." in printed(capsys, "--moves", "a1 a2 b1 b2 c1")
+
+
+def test_a_win_that_may_come_sooner_is_not_told_to_the_ply() -> None:
+    value = WIN - 9
+    assert in_words(Verdict(value, exact=True, line=())) == "win in 9"
+    assert in_words(Verdict(value, exact=False, line=())) == "win in 9 at most"
+    assert in_words(Verdict(-value, exact=False, line=())) == "loss in 9 at most"
 
 
 def test_states_are_listed_as_the_game_tree_project_listed_them(capsys: pytest.CaptureFixture[str]) -> None:

@@ -130,3 +130,13 @@ def test_a_search_cut_short_prefers_a_move_not_yet_refuted_to_one_that_loses(con
         choice = searched(Limit(nodes=nodes))
         refuted = choice.value == 2 - WIN and len(choice.line) == 2
         assert not refuted
+
+
+def test_a_search_cut_short_claims_no_loss_before_every_move_has_been_seen_to_lose(
+    tictactoe: Game[Any], oracle: Oracle
+) -> None:
+    for state in [state for state in oracle.positions() if not tictactoe.is_terminal(state)][::7]:
+        for nodes in range(1, 12):
+            choice = find_strategy("alphabeta", seed=1)(tictactoe, state, Limit(nodes=nodes))
+            if choice.value is not None and is_decided(choice.value):
+                assert verdict(choice.value) == oracle.judge(state)[0]

@@ -53,3 +53,4 @@ def test_a_win_with_the_very_last_stone_scores_1(connect4: Game[Any]) -> None:
     assert solver_score(connect4, state, Verdict(42 - WIN, exact=True, line=())) == -1
     assert solver_score(connect4, state, Verdict(0, exact=True, line=())) == 0
     assert solver_score(connect4, state, Verdict(7, exact=False, line=())) is None
+    assert solver_score(connect4, state, Verdict(WIN - 41, exact=False, line=())) is None

@@ -131,3 +131,13 @@ def test_an_analysis_knows_every_move_of_a_small_board() -> None:
         value, plies = oracle.judge_move(state, move)
         assert verdict.exact
         assert (verdict.result, verdict.plies) == (value, plies if value else None)
+
+
+def test_an_analysis_cut_short_does_not_call_the_win_that_it_has_proved_the_soonest() -> None:
+    game = line_game("mnk:4x4,3")
+    state = LineState(1 << 7, 1 << 13, 2, has_line=False)
+    early, late = (analyse(game, state, Limit(nodes=nodes)).verdict for nodes in (50, 5_000))
+    assert (late.result, late.plies, late.exact) == (1, 3, True)
+    assert early.result == 1
+    assert early.plies == 5
+    assert not early.exact

@@ -29,9 +29,10 @@ def written(game: Game[Any], moves: Iterable[Move]) -> str:
 
 
 def in_words(verdict: Verdict) -> str:
-    """Return a verdict as people say it: `win in 5`, `draw`, or an estimate with its sign."""
+    """Return a verdict as people say it: `win in 5`, `win in 9 at most`, `draw`, or an estimate with its sign."""
     if verdict.plies is not None:
-        return f"{'win' if verdict.result == 1 else 'loss'} in {verdict.plies}" if verdict.plies else "over"
+        end = f"{verdict.plies}{'' if verdict.exact else ' at most'}"
+        return f"{'win' if verdict.result == 1 else 'loss'} in {end}" if verdict.plies else "over"
     return "draw" if verdict.exact else f"about {verdict.value:+d}"
 
 

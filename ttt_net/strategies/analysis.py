@@ -14,7 +14,10 @@ from ttt_net.strategies.threats import is_line_game
 
 
 class Verdict(NamedTuple):
-    """A value for the side to move, whether it is the truth, and the play that it stands for."""
+    """A value for the side to move, whether it is the truth, and the play that it stands for.
+
+    A win or a loss is one even if it is not exact, but then it may come sooner than the value tells.
+    """
 
     value: int
     exact: bool
@@ -29,7 +32,7 @@ class Verdict(NamedTuple):
 
     @property
     def plies(self) -> int | None:
-        """After how many plies the win or the loss is complete; None for a draw and for what is not known."""
+        """In how many plies the win or the loss is complete, or sooner if not exact; None for all else."""
         return plies_to_end(self.value) if is_decided(self.value) else None
 
 
@@ -59,27 +62,34 @@ def analyse(game: Game[S], state: S, limit: Limit) -> Analysis:
         solving = Effort(limit.share(SOLVER_SHARE))
         moves |= _solved(game, state, solving) if is_connect4(game) else _proved(game, state, solving)
         if all(verdict.exact for verdict in moves.values()):
-            return Analysis(side, _best(moves), moves, solving.counts())
+            return Analysis(side, _best(moves, 0), moves, solving.counts())
         limit = limit.rest(solving.counts())
     search = deepening(game, limit, random.Random(0))
+    unsettled = {move for move in moves if not moves[move].exact}
     try:
         with search.search.running():
-            while search.effort.depth < search.max_depth and not all(verdict.exact for verdict in moves.values()):
-                for move in sorted(moves, key=lambda move: -moves[move].value):
-                    if not moves[move].exact:
-                        value, exact = search.judge(state, move, search.effort.depth + 1)
-                        moves[move] = Verdict(value, exact, search.line(state, move))
+            while search.effort.depth < search.max_depth and unsettled:
+                for move in sorted(unsettled, key=lambda move: (-moves[move].value, move)):
+                    value, is_settled = search.judge(state, move, search.effort.depth + 1)
+                    exact = search.is_exact(value, is_settled=is_settled)
+                    moves[move] = Verdict(value, exact, search.line(state, move))
+                    if is_settled:
+                        unsettled.remove(move)
                 search.effort.depth += 1
     except Stopped:
         pass  # moves not reached in this round keep their verdict of the round before
     counts = search.effort.counts()
-    return Analysis(side, _best(moves), moves, counts._replace(ms=watch.counts().ms))
+    return Analysis(side, _best(moves, search.effort.depth), moves, counts._replace(ms=watch.counts().ms))
 
 
-def _best(moves: dict[Move, Verdict]) -> Verdict:
-    """Return the verdict on the position: the best one on a move, exact if nothing unknown can be better."""
+def _best(moves: dict[Move, Verdict], depth: int) -> Verdict:
+    """Return the verdict on the position: the best one on a move, exact if nothing unknown can be better.
+
+    All moves have been looked at `depth` plies ahead, so no win of so many plies is among what is unknown.
+    """
     best = max(moves.values(), key=lambda verdict: verdict.value)
-    return best._replace(exact=best.exact and (best.result == 1 or all(verdict.exact for verdict in moves.values())))
+    is_soonest = best.result == 1 and plies_to_end(best.value) <= depth + 1
+    return best._replace(exact=best.exact and (is_soonest or all(verdict.exact for verdict in moves.values())))
 
 
 def _solved(game: LineGame, state: LineState, effort: Effort) -> dict[Move, Verdict]:
@@ -115,12 +125,12 @@ def _proved(game: LineGame, state: LineState, effort: Effort) -> dict[Move, Verd
 
 
 def solver_score(game: Game[S], state: S, verdict: Verdict) -> int | None:
-    """Return a verdict as solvers of Connect Four score it, for the side to move; None where that is not defined.
+    """Return a verdict as solvers of Connect Four score it, for the side to move; None if not defined or not exact.
 
     A win is worth one more than the stones that its winner has left once the line is complete, a loss the same
     below zero, and a draw 0: so 1 is a win with the very last stone.
     """
-    if not is_line_game(game) or verdict.result is None:
+    if not is_line_game(game) or verdict.result is None or not verdict.exact:
         return None
     if verdict.plies is None:
         return 0

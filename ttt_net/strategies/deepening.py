@@ -19,13 +19,15 @@ class Search(Protocol[S_contra]):
     """A search to a given depth, which remembers what it has found: in plain Python, or compiled."""
 
     effort: Effort
+    overlooks_after: int
+    """A win or a loss in more plies than these may come sooner than it tells, even where the look was deep enough."""
 
     @property
     def guesses(self) -> int:
         """How many values so far rest on an estimate."""
 
     def ordered(self, state: S_contra) -> list[Move]:
-        """Return the legal moves worth a look, the most promising one first; the rest can only be as good as these."""
+        """Return the legal moves worth a look, the most promising one first; the others only if these all lose."""
 
     def forced_win(self, state: S_contra) -> tuple[Move, ...] | None:
         """Return the play of a win by threats alone, if the search looks for them and finds one; raises `Stopped`.
@@ -55,22 +57,21 @@ class Deepening(Generic[S]):
     def choose(self, state: S) -> Choice:
         """Return the best move of a position."""
         moves = self.search.ordered(state)
-        self._move, self._value, exact = moves[0], 0, False
+        self._move, self._value, is_settled = moves[0], 0, False
         try:
             with self.search.running():
                 line = self.search.forced_win(state) if self.is_hurried else None
                 if line is not None:
                     return Choice(line[0], WIN - len(line), line, self.effort.counts(), len(line) <= 5)
-                while not exact and self.effort.depth < self.max_depth and not self._is_won():
+                while not is_settled and self.effort.depth < self.max_depth and not self._is_won():
                     moves.sort(key=self._move.__ne__)
-                    exact = self._deepen(state, moves, self.effort.depth + 1)
+                    is_settled = self._deepen(state, moves, self.effort.depth + 1)
                     self.effort.depth += 1
-                    if self._value <= -DECIDED and len(moves) < len(every := self.game.actions(state)):
-                        moves, exact = [*moves, *(move for move in every if move not in moves)], False
-                    elif self._value <= -DECIDED and not exact and self.is_hurried and self._resists(state):
+                    if self._value <= -DECIDED and not is_settled and self.is_hurried and self._resists(state):
                         break
         except Stopped:
             pass  # what the unfinished pass has found so far is better than what the one before it knew
+        exact = self.is_exact(self._value, is_settled=is_settled)
         return Choice(self._move, self._value, self.line(state, self._move), self.effort.counts(), exact)
 
     def _is_won(self) -> bool:
@@ -91,26 +92,37 @@ class Deepening(Generic[S]):
         return longest > 0
 
     def _deepen(self, state: S, moves: list[Move], depth: int) -> bool:
-        """Find the best of the moves by looking `depth` plies ahead; return whether its value is now the truth."""
+        """Find the best of the moves by looking `depth` plies ahead; return whether its value is now settled.
+
+        If they all lose, the legal moves that are not among them are added to them, and looked at too.
+        """
         guesses, best, best_move = self.search.guesses, -INFINITY, moves[0]
-        for move in moves:
+        for number, move in enumerate(moves, 1):
             if best <= -DECIDED:
                 self._move = move  # should time run out now: rather a move not yet refuted than one that loses
             value = self.search.value_of_move(state, move, depth, best, INFINITY)
             if value > best:
                 best, best_move = value, move
-            self._move, self._value = best_move, best
-        return self._is_true(best, depth, guesses)
+            if best > -DECIDED:  # as long as not every move has been seen to lose, the position is not lost
+                self._move, self._value = best_move, best
+            elif number == len(moves):
+                moves += [move for move in self.game.actions(state) if move not in moves]
+        self._move, self._value = best_move, best
+        return self._is_settled(best, depth, guesses)
 
     def judge(self, state: S, move: Move, depth: int) -> tuple[int, bool]:
-        """Return the value of one move for who makes it, `depth` plies ahead, and whether it is the truth."""
+        """Return the value of one move for who makes it, `depth` plies ahead, and whether it is settled."""
         guesses = self.search.guesses
         value = self.search.value_of_move(state, move, depth, -INFINITY, INFINITY)
-        return value, self._is_true(value, depth, guesses)
+        return value, self._is_settled(value, depth, guesses)
 
-    def _is_true(self, value: int, depth: int, guesses_before: int) -> bool:
-        """Tell whether a value needs no deeper search: it rests on no guess, or all that is shorter has been seen."""
+    def _is_settled(self, value: int, depth: int, guesses_before: int) -> bool:
+        """Tell whether a deeper search can change nothing: there was no guess, or all that is shorter was looked at."""
         return guesses_before == self.search.guesses or (is_decided(value) and plies_to_end(value) <= depth)
+
+    def is_exact(self, value: int, *, is_settled: bool) -> bool:
+        """Tell whether a value is the truth, to the ply."""
+        return is_settled and (not is_decided(value) or plies_to_end(value) <= self.search.overlooks_after)
 
     def line(self, state: S, move: Move) -> tuple[Move, ...]:
         """Return the play that is expected from a move on: what the search remembers as best."""

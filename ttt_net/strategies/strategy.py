@@ -84,6 +84,7 @@ class Choice(NamedTuple):
     """A move, and what the strategy thinks of it: its value, the line of play it expects, and what that cost.
 
     `value` is None for a strategy that does not judge. `exact` tells that `value` is the truth and not an estimate.
+    A win or a loss is one even if it is not exact, but then it may come sooner than `value` tells.
     """
 
     move: Move

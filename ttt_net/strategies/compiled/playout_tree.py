@@ -7,6 +7,7 @@ from ttt_net.games.geometry import list_cells
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies.compiled import playouts as kernel
 from ttt_net.strategies.compiled.watch import watching
+from ttt_net.strategies.mcts import is_soonest
 from ttt_net.strategies.strategy import WIN, Choice, Effort
 from ttt_net.strategies.threats import own_and_other
 
@@ -85,7 +86,7 @@ class PlayoutTree:
             mean = nodes[best]["rewards"] / max(1, nodes[best]["visits"])
             return Choice(line[0], round(float(mean) * kernel.CERTAIN), tuple(line), effort.counts())
         value = -solved * (WIN - int(nodes[0]["plies"]))
-        return Choice(line[0], value, tuple(line), effort.counts(), exact=True)
+        return Choice(line[0], value, tuple(line), effort.counts(), exact=is_soonest(value))
 
     def _merit(self, node: int) -> tuple[int, int]:
         """Rank a move: the soonest certain win, the most tried, a certain draw if that one loses, the latest loss."""
