@@ -19,7 +19,6 @@ from ttt_net.__main__ import main
 from ttt_net.server.settings.sources import read_order
 
 FOR_PROXIES = ("--public", "--behind-proxy", "--no-announce")
-IMPATIENT = ("--limits-ping-after-s", "0.2", "--limits-dead-after-s", "2")
 
 
 class Outside:

@@ -24,7 +24,6 @@ from ttt_net.server.journal.schema import migrate
 from ttt_net.server.settings.configuration import Configuration
 from ttt_net.server.wire.connection import Connection
 
-NOW = st.integers(0, 600_000)
 GAMES = ("tictactoe", "connect4", "misere", "wild", "vanishing", "ultimate", "mnk:3x3,3+swap", "tictactoe3d", "qubic")
 OF_A_MATCH = [wire.Play, wire.Resign, wire.Abort, wire.Offer, wire.Decline, wire.Claim]
 TIMES = [None, TimeControl(1_000, 0), TimeControl(60_000, 2_000), TimeControl(5_000, per_move=True)]

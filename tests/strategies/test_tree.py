@@ -19,7 +19,7 @@ def test_minimax_and_alpha_beta_agree_and_alpha_beta_visits_no_more(tictactoe: G
     state = tictactoe.result(state, 8)
     full, pruned = (grow(tictactoe, state, prune=prune) for prune in (False, True))
     assert full.value == pruned.value
-    assert recommended(tictactoe, full)[0] == recommended(tictactoe, pruned)[0]
+    assert recommended(full)[0] == recommended(pruned)[0]
     visited = {node.state for node in full.walk()}
     assert all(node.state in visited for node in pruned.walk())
     assert len(list(pruned.walk())) < len(list(full.walk()))

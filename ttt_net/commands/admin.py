@@ -207,10 +207,6 @@ def moment(at_ms: int | None) -> str:
     return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S}"
 
 
-def _few(matches: list[str]) -> str:
-    return " ".join(matches[:4]) + (f" and {len(matches) - 4} more" if len(matches) > 4 else "")
-
-
 def _private(row: words.MatchRow) -> str:
     return "private" if row.is_private else ""
 

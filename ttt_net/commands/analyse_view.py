@@ -121,7 +121,7 @@ def search_tree(game: Game[Any], root: Node[Any]) -> Tree:
             )
 
     add(tree, root)
-    tree.add(f"recommended: {game.move_names[recommended(game, root)[0]]}" if root.children else "over")
+    tree.add(f"recommended: {game.move_names[recommended(root)[0]]}" if root.children else "over")
     return tree
 
 
@@ -136,7 +136,7 @@ def trace(game: Game[Any], root: Node[Any]) -> Iterator[str]:
         yield f"{number}. {write_position(game, node.state)}{utility}"
     if root.children:
         value = -root.value if side else root.value
-        yield f"{'XO'[side]} plays {game.move_names[recommended(game, root)[0]]}, utility {value}"
+        yield f"{'XO'[side]} plays {game.move_names[recommended(root)[0]]}, utility {value}"
 
 
 def states(game: Game[Any], root: Node[Any]) -> Iterator[str]:

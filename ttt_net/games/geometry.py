@@ -4,7 +4,6 @@ A cell is a number: cell = (z * height + y) * width + x, layer 0 first, row 0 at
 a bitboard: an int whose bit n stands for cell n.
 """
 
-from collections.abc import Iterator
 from functools import lru_cache
 from itertools import compress, permutations, product
 
@@ -80,10 +79,3 @@ def cell_name(shape: Shape, cell: int) -> str:
     y, x = divmod(place, width)
     name = f"{chr(ord('a') + x)}{height - y}"
     return f"{z + 1}:{name}" if len(shape) == 3 else name
-
-
-def cells_by_name(shape: Shape) -> Iterator[tuple[str, int]]:
-    """Yield the name and number of every cell, in the order of cells."""
-    height, width = shape[-2:]
-    for cell in range((shape[0] if len(shape) == 3 else 1) * height * width):
-        yield cell_name(shape, cell), cell

@@ -89,7 +89,7 @@ def grow(
     return root
 
 
-def recommended(game: Game[Any], root: Node[Any]) -> tuple[Move, ...]:
+def recommended(root: Node[Any]) -> tuple[Move, ...]:
     """Return the moves of a tree that are as good as its value, in order.
 
     Under alpha-beta only the first is sure to be so: of the others a bound is known.

@@ -15,10 +15,7 @@ from ttt_net.errors import Code
 from ttt_net.messages import Ended, Notice, OutcomeInfo, PlayerInfo, Refused, Seek
 
 BOT = PlayerInfo("deep", "alphabeta")
-MINUTE_MS = 60_000
 LET_IN = welcome(you=BOT)
-HIS = snapshot(you=1, opponent=BOT)
-"""A match of Ann against somebody else; the bot plays second."""
 
 
 def written(*events: Event | tuple[int, Event], diary: Diary | None = None) -> list[str]:

@@ -18,7 +18,7 @@ _BESIDE_FORMS = tuple(form for form in FORMS if form.columns >= 3)
 """The forms of a board that leave room for something beside it: better a larger board alone than both cramped."""
 
 
-def seats(view: View, match: Snapshot, width: int, now_ms: int, *, is_roomy: bool) -> list[Text]:
+def seats(view: View, match: Snapshot, now_ms: int, *, is_roomy: bool) -> list[Text]:
     """Return a line for each player, or in a small window one for both."""
     drawn = [_seat(view, match, side, now_ms) for side in (0, 1)]
     return drawn if is_roomy else [Text("  ").join(drawn)]

@@ -24,7 +24,7 @@ def lobby_rows(view: View, now_ms: int) -> list[Row]:
     others = [each for each in _people_first(players) if each.name != ours and each.name not in offered]
     waiting = [each for each in seeks if each.by.name != ours and each.by.bot is None]
     return [
-        *section("Your matches", [_own(view, match) for match in view.matches.values() if match.you is not None]),
+        *section("Your matches", [_own(match) for match in view.matches.values() if match.you is not None]),
         *section("Challenges", list(_challenges(view, ours, now_ms))),
         *section("Waiting for an opponent", [_seek(each) for each in waiting]),
         *section("A bot plays you at once: press b", [_bot(each, view.seeking) for each in bots if view.seeking]),
@@ -39,7 +39,7 @@ def live_of_others(view: View) -> list[LiveMatch]:
     return [each for each in live if not view.has_seat(each.match)]
 
 
-def _own(view: View, match: Snapshot) -> Row:
+def _own(match: Snapshot) -> Row:
     if match.outcome is not None:
         state = "it is over"
     elif match.adjourned:

@@ -27,13 +27,13 @@ def profile_rows(view: View, now_ms: int) -> list[Row]:
     return [
         *(Row((fact,)) for fact in facts),
         Row(("",)),
-        *_deeds(view, told),
+        *_deeds(told),
         *section("Ratings", [_rating(each) for each in told.ratings]),
         *section("Playing now", live),
     ]
 
 
-def _deeds(view: View, told: ProfileTold) -> Iterable[Row]:
+def _deeds(told: ProfileTold) -> Iterable[Row]:
     name = told.player.name
     yield Row(("Matches played",), "history", Open(Page(Kind.HISTORY, about=name)))
     if told.against is not None and told.online:
