@@ -7,6 +7,7 @@ import pytest
 from tests.client.samples import ANN, BEN, snapshot, welcome
 from tests.client.test_lobby import lobby, pressed
 from ttt_net.client import words
+from ttt_net.client.bindings.keys import action_for
 from ttt_net.client.changes.act import request_of
 from ttt_net.client.changes.update import MAX_CHAT, update
 from ttt_net.client.drawing.draw import draw
@@ -53,6 +54,14 @@ def test_words_of_ones_own_are_typed_and_may_hold_digits() -> None:
     assert pressed(lobby(MATCH), "s", "c-m")[1] == ()
     long = pressed(lobby(MATCH), "s", *("w" * 300))[0]
     assert max(map(len, drawn(long, (40, 12)).split("\n"))) <= 40
+
+
+def test_where_only_phrases_are_said_nothing_else_can_be_typed() -> None:
+    view, _ = pressed(replace(lobby(MATCH), may_write=False), "s")
+    assert action_for("b", view) is None
+    assert "send" not in drawn(view)
+    _, requests = pressed(view, "2")
+    assert requests == (Chat(0, match="m1", phrase="good_luck"),)
 
 
 def test_where_letters_are_columns_the_upper_case_letter_says() -> None:

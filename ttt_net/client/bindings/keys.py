@@ -61,7 +61,7 @@ def action_for(key: str, view: View) -> Action | None:
     if view.entry is Entry.CHAT and not view.typed and len(key) == 1 and key in "12345678":
         return Choose(int(key) - 1)
     if view.entry is not Entry.MOVE:
-        return _WRITING.get(key) or (Type(key) if len(key) == 1 and key.isprintable() else None)
+        return _WRITING.get(key) or (Type(key) if len(key) == 1 and key.isprintable() and _takes_text(view) else None)
     if key in _EVERYWHERE:
         return _EVERYWHERE[key]
     if view.page.kind is not Kind.MATCH:
@@ -81,6 +81,10 @@ def action_for(key: str, view: View) -> Action | None:
     if key.lower() in _LETTERS and (key.isupper() or key not in _beginnings(view)):
         return _LETTERS[key.lower()]
     return Type(key) if view.match is not None else None
+
+
+def _takes_text(view: View) -> bool:
+    return view.entry is not Entry.CHAT or view.may_write
 
 
 def _digit(key: str, view: View) -> Action | None:
@@ -103,7 +107,8 @@ def hints(view: View, width: int) -> list[Hint]:
         return [Hint("any key:", "back", "escape")]
     if view.entry is not Entry.MOVE:
         phrases = [Hint("1-8", "a phrase")] if view.entry is Entry.CHAT else []
-        return [*phrases, Hint("Enter", "send", "c-m"), Hint("Esc", "back", "escape")]
+        send = [Hint("Enter", "send", "c-m")] if _takes_text(view) else []
+        return [*phrases, *send, Hint("Esc", "back", "escape")]
     if match is None or view.page.kind is not Kind.MATCH:
         found = hints_on_page(view)
     elif view.overlay in _LISTS:
