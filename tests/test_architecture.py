@@ -46,6 +46,17 @@ ALLOWED: dict[str, set[str]] = {
 }
 """What each layer may import of ours; a layer may always import itself."""
 
+INSIDE = {
+    "server": """
+        meters guard settings admission journal wire players tables meeting hub process admin main inside check start
+    """,
+    "client": """
+        events pages actions link.trust view words page_words signals link rows changes bindings drawing seat terminal
+        lines finding table bot command_line vouching inquiry sessions local main
+    """,
+}
+"""The modules and packages of the two sides, each left of those that may import it."""
+
 SHELL = {"server", "client", "client.bot"}
 EFFECTS = {
     "asyncio", "socket", "ssl", "selectors", "sqlite3", "threading", "multiprocessing", "subprocess", "signal",
@@ -82,9 +93,10 @@ def imports(source: str) -> Iterator[str]:
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, "imports are absolute"
-            yield node.module or ""
-            if node.module == "ttt_net":
-                yield from (f"ttt_net.{alias.name}" for alias in node.names)
+            if node.module in ("ttt_net", "ttt_net.server", "ttt_net.client"):
+                yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            else:
+                yield node.module or ""
 
 
 def calls(source: str) -> Iterator[str]:
@@ -126,6 +138,35 @@ def modules() -> list[tuple[str, Path]]:
 def test_a_module_imports_only_what_stands_to_its_left(module: str, path: Path) -> None:
     assert layer_of(module) in ALLOWED, f"{module} has no place in the plan"
     assert violations(module, path.read_text()) == []
+
+
+def inversions(module: str, source: str) -> list[str]:
+    """Return the imports of a module of one side that point to what stands to its right on that side."""
+    side, _, place = module.partition(".")
+    order = INSIDE[side].split()
+
+    def rank(name: str) -> int:
+        return max(
+            (i for i, each in enumerate(order) if f"{name}.".startswith(f"{each}.")), key=lambda i: len(order[i])
+        )
+
+    names = {name.removeprefix(f"ttt_net.{side}.") for name in imports(source) if name.startswith(f"ttt_net.{side}.")}
+    return sorted(name for name in names if rank(name) > rank(place))
+
+
+@pytest.mark.parametrize(
+    ("module", "path"),
+    [(module, path) for module, path in modules() if module.partition(".")[0] in INSIDE and "." in module],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_inside_of_a_side_imports_point_one_way(module: str, path: Path) -> None:
+    assert inversions(module, path.read_text()) == []
+
+
+def test_a_planted_inversion_is_found() -> None:
+    assert inversions("client.view", "from ttt_net.client.changes.act import act") == ["changes.act"]
+    assert inversions("server.wire.connection", "from ttt_net.server.players.session import Session") != []
+    assert inversions("server.hub", "from ttt_net.server.wire.connection import Connection") == []
 
 
 @pytest.mark.parametrize(

@@ -172,7 +172,7 @@ def _run(options: Options) -> int:
 def _vouched_now(options: Options, farewell: Farewell | None) -> Options | None:
     if farewell is None or farewell.why is not Parting.DISTRUSTED or not _may_ask(options):
         return None
-    from ttt_net.client.link.vouching import vouched_now  # hardly anybody needs it
+    from ttt_net.client.vouching import vouched_now  # hardly anybody needs it
 
     return vouched_now(options, farewell.sentence.partition(";")[0], input, print)
 
@@ -180,7 +180,7 @@ def _vouched_now(options: Options, farewell: Farewell | None) -> Options | None:
 def _as_vouched(options: Options) -> Options:
     if not options.url.startswith("wss:"):
         return options
-    from ttt_net.client.link.vouching import as_vouched
+    from ttt_net.client.vouching import as_vouched
 
     return as_vouched(options)
 
@@ -298,7 +298,7 @@ def _report(options: Options, ending: Ending) -> int:
     if ending.server and options.bot is None:
         remember_server(options.url, ending.server)
         if options.trust.fingerprint is not None:
-            from ttt_net.client.link.vouching import vouch_anew
+            from ttt_net.client.vouching import vouch_anew
 
             vouch_anew(options.server, options.trust.fingerprint)
     if ending.is_going_back:

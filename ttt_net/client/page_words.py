@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from functools import lru_cache
 
-from ttt_net.client.changes.act_chat import talkers
 from ttt_net.client.pages import SPEEDS, TIMES, Kind, Purpose
 from ttt_net.client.view import Link, View
 from ttt_net.client.words import (
@@ -200,8 +199,8 @@ def phrases() -> list[str]:
 
 def whom_to_mute(view: View) -> list[str]:
     """Return whom one can mute, each with the digit for it: everybody, then those who have talked."""
-    names = [f"{number}: {clean(name, MAX_NAME_CELLS)}" for number, name in enumerate(talkers(view), start=2)]
-    is_muted = [name in view.muted for name in talkers(view)]
+    names = [f"{number}: {clean(name, MAX_NAME_CELLS)}" for number, name in enumerate(view.talkers, start=2)]
+    is_muted = [name in view.muted for name in view.talkers]
     said = [f"{name} (muted)" if mute else name for name, mute in zip(names, is_muted, strict=True)]
     return ["Mute", f"1: everybody{' (muted)' * view.is_deaf}", *said]
 

@@ -158,7 +158,7 @@ def tap_of(options: Options) -> Callable[[str], None] | None:
     """Return what takes every frame that is heard, where they are to be written."""
     if not options.is_json:
         return None
-    from ttt_net.client.lines import json_lines
+    from ttt_net.client.link import json_lines
 
     return json_lines.tap(_print)
 
@@ -187,7 +187,7 @@ def _print(text: str) -> None:
 
 def summarise(tally: Tally) -> None:
     """Print the last line of JSON."""
-    from ttt_net.client.lines import json_lines
+    from ttt_net.client.link import json_lines
 
     _print(json_lines.summary_line(tally))
 

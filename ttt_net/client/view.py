@@ -48,6 +48,8 @@ class Tally:
         return self.won + self.drawn + self.lost
 
 
+_MAX_TALKERS = 6
+"""Of those who were heard at a match, so many can be chosen from."""
 _NO_MATCHES: Mapping[str, Snapshot] = MappingProxyType({})
 
 
@@ -168,6 +170,13 @@ class View:
     def may_move(self) -> bool:
         """Whether it is our turn and no move of ours is on its way."""
         return self.is_my_turn and self.pending is None
+
+    @property
+    def talkers(self) -> tuple[str, ...]:
+        """The names of those whom we have heard here, the newest first, or muted; never our own."""
+        ours = self.you.name if self.you is not None else None
+        heard = dict.fromkeys(each.by.name for each in reversed(self.chat))
+        return tuple(name for name in (*heard, *sorted(self.muted - heard.keys())) if name != ours)[:_MAX_TALKERS]
 
     def left_ms(self, side: int, now_ms: int) -> int | None:
         """Return what is left to `side` on the shown clock, or None without a clock."""

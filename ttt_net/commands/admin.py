@@ -15,7 +15,7 @@ from ttt_net.commands.source import add_data
 from ttt_net.errors import ConfigurationError
 from ttt_net.server.admin import words
 from ttt_net.server.admin.door import ADDRESS_FILE, TOKEN_FILE
-from ttt_net.server.process.countdown import spoken
+from ttt_net.server.meeting.last_call import spoken
 from ttt_net.text import clean
 
 _TIMEOUT_S = 10.0

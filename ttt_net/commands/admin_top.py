@@ -10,7 +10,7 @@ from rich.text import Text
 
 from ttt_net.commands.admin import state, times
 from ttt_net.server.admin import words
-from ttt_net.server.process.countdown import spoken
+from ttt_net.server.meeting.last_call import spoken
 from ttt_net.text import clean
 
 _EVERY_S = 1.0

@@ -22,6 +22,7 @@ from ttt_net.server.guard import Guard
 from ttt_net.server.journal import FORGOTTEN, Journal, Player
 from ttt_net.server.journal.sqlite import PlayerId
 from ttt_net.server.meeting.hall import Hall
+from ttt_net.server.meeting.last_call import COME_BACK_MS, LastCall
 from ttt_net.server.meeting.noticeboard import Noticeboard
 from ttt_net.server.meeting.reception import Reception
 from ttt_net.server.meters import Meters
@@ -32,7 +33,6 @@ from ttt_net.server.players.registrar import Registrar
 from ttt_net.server.players.registrar import Request as RegistrarRequest
 from ttt_net.server.players.roster import Roster
 from ttt_net.server.players.session import Session
-from ttt_net.server.process.last_call import COME_BACK_MS, LastCall
 from ttt_net.server.settings.configuration import Configuration
 from ttt_net.server.tables.analyst import Analyst
 from ttt_net.server.tables.chat import Chat

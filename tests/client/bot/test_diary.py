@@ -9,7 +9,7 @@ from tests.client.samples import ANN, snapshot, welcome
 from ttt_net.client.bot.diary import Diary
 from ttt_net.client.changes.update import update
 from ttt_net.client.events import Answered, Back, Event, Lost, Retrying
-from ttt_net.client.lines.json_lines import line_of_link
+from ttt_net.client.link.json_lines import line_of_link
 from ttt_net.client.view import View
 from ttt_net.errors import Code
 from ttt_net.messages import Ended, Notice, OutcomeInfo, PlayerInfo, Refused, Seek

@@ -7,7 +7,6 @@ where such a letter is also a key, the upper-case letter is always the key.
 from ttt_net.client.actions import CLAIMS, Action, Begin, Choose, Do, Quick, Type
 from ttt_net.client.bindings.hints import HELP, LEAVE, Hint
 from ttt_net.client.bindings.page_keys import action_on_page, help_on_page, hints_on_page
-from ttt_net.client.changes.act_chat import talkers
 from ttt_net.client.changes.moves import quick_moves
 from ttt_net.client.changes.series import is_next_to_watch
 from ttt_net.client.pages import Entry, Kind
@@ -133,7 +132,7 @@ def choices(view: View) -> int:
         case Overlay.CLAIM:
             return len(CLAIMS)
         case Overlay.MUTE:
-            return 1 + len(talkers(view))
+            return 1 + len(view.talkers)
         case _:
             return 0
 

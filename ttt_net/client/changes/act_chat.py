@@ -6,9 +6,6 @@ from ttt_net.client.changes.act_match import Outcome
 from ttt_net.client.view import Overlay, View
 from ttt_net.messages import Chat, Mute, Phrase, Said
 
-MAX_TALKERS = 6
-"""Of those who were heard at a match, so many can be chosen from; the newest first."""
-
 
 def chat(view: View, *, text: str | None = None, phrase: Phrase | None = None) -> tuple[Said, ...]:
     """Return what to say at the match that is shown; nothing where there is none."""
@@ -23,21 +20,14 @@ def ask_whom_to_mute(view: View) -> Outcome:
         return view, ()
     if match.you is not None:
         return _toggled(view, match.players[1 - match.you].name)
-    if not talkers(view) and not view.is_deaf:
+    if not view.talkers and not view.is_deaf:
         return replace(view, notice="Nobody has said anything here yet."), ()
     return replace(view, overlay=Overlay.MUTE), ()
 
 
-def talkers(view: View) -> tuple[str, ...]:
-    """Return the names of those whom we have heard here or muted, but our own."""
-    ours = view.you.name if view.you is not None else None
-    heard = dict.fromkeys(each.by.name for each in reversed(view.chat))
-    return tuple(name for name in (*heard, *sorted(view.muted - heard.keys())) if name != ours)[:MAX_TALKERS]
-
-
 def muted(view: View, index: int) -> Outcome:
     """Mute whom the list has at that place, or hear him again: everybody comes first, then the talkers."""
-    names = talkers(view)
+    names = view.talkers
     if index > len(names):
         return view, ()
     view = replace(view, overlay=Overlay.NONE)

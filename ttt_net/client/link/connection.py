@@ -20,7 +20,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidMessage, InvalidStatus, WebSocketException
 
 from ttt_net.client.events import Back, Event, Farewell, Garbled, Lost, Mail, Parting, Retrying
-from ttt_net.client.lines import json_lines
+from ttt_net.client.link import json_lines
 from ttt_net.client.link.dialogue import MAX_PENDING, Dialogue, Reaction
 from ttt_net.client.link.trust import Trust
 from ttt_net.errors import Advice, Closing, Refusal

@@ -8,13 +8,14 @@ from pathlib import Path
 
 from ttt_net.errors import Closing, Code, Refusal
 from ttt_net.server.admin import words
+from ttt_net.server.admin.countdown import Countdown
 from ttt_net.server.admission.sanctions import Act, Sanction, Sanctions, network_to_ban, of_player, until
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Database, StorageError, host
 from ttt_net.server.journal.backup import back_up
 from ttt_net.server.journal.host import Note
+from ttt_net.server.meeting.last_call import spoken
 from ttt_net.server.players.session import Session
-from ttt_net.server.process.countdown import Countdown, spoken
 from ttt_net.text import clean, name_key
 
 log = logging.getLogger(__name__)

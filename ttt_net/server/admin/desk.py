@@ -17,11 +17,11 @@ from websockets.server import ServerProtocol
 from ttt_net.errors import Closing, Code, Refusal
 from ttt_net.server.admin import words
 from ttt_net.server.admin.acts import Acts
+from ttt_net.server.admin.countdown import Countdown
 from ttt_net.server.admin.report import match_rows, player_rows, report
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Database
 from ttt_net.server.meters import Meters
-from ttt_net.server.process.countdown import Countdown
 from ttt_net.server.settings.limits import Limits
 from ttt_net.server.wire.connection import Connection
 from ttt_net.server.wire.frames import frame

@@ -1,1 +1,1 @@
-"""The server as a program among others: how it makes itself known, tends its journal, and ends."""
+"""The server as a program among others: how it makes itself known, and tends its journal."""

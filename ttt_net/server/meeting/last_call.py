@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 from ttt_net.errors import Code, Refusal
 from ttt_net.messages import Notice
-from ttt_net.server.process.countdown import spoken
 
 COME_BACK_MS = 50
 """How soon after a restart a client tries again."""
@@ -44,3 +43,12 @@ class LastCall:
 
 def _notice(left_ms: int) -> Notice:
     return Notice(f"The server restarts in {spoken(left_ms / 1000)}; your matches are safe.", left_ms)
+
+
+def spoken(seconds: float) -> str:
+    """Return a stretch of time in words, rounded to what matters: `90 seconds`, `5 minutes`."""
+    if seconds <= 90:
+        return f"{seconds:.0f} second{'s' if round(seconds) != 1 else ''}"
+    if seconds < 5_400:
+        return f"{seconds / 60:.0f} minutes"
+    return f"{seconds / 3_600:.0f} hours"

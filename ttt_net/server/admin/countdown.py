@@ -67,12 +67,3 @@ class Countdown:
         self._house.count_down(int(left_s * 1000))
         following = next((mark for mark in TOLD_AT_S if mark < left_s), 0)
         self._next = asyncio.get_running_loop().call_later(left_s - following, self._tell, following)
-
-
-def spoken(seconds: float) -> str:
-    """Return a stretch of time in words, rounded to what matters: `90 seconds`, `5 minutes`."""
-    if seconds <= 90:
-        return f"{seconds:.0f} second{'s' if round(seconds) != 1 else ''}"
-    if seconds < 5_400:
-        return f"{seconds / 60:.0f} minutes"
-    return f"{seconds / 3_600:.0f} hours"
