@@ -129,7 +129,7 @@ def _play_locally(options: Options, serve: Serve) -> int:
             from ttt_net.client.terminal.screen import Screen
 
             screen = terminal.enter_context(Screen(glyphs_of(options), is_quiet=options.is_quiet).opened())
-            screen.paint(View(address=AT_HOME), 0)
+            screen.paint(View(address=AT_HOME, has_lobby=False), 0)
         from ttt_net.client.local.session import (  # after the first picture, as is the server
             check_strategies,
             local_session,

@@ -135,11 +135,15 @@ def title_of_page(view: View) -> str:
         return f"Matches of {name_of(history.player)}" if history is not None else "Matches"
     if page.kind is Kind.LEADERS:
         return f"The best at {title_of(page.about)}, {SPEEDS[page.time]}"
+    if not view.has_lobby:
+        return "ttt_net"
     return _TITLES.get(page.kind, "")
 
 
 def status_of_page(view: View) -> str:
     """Return in one sentence what is the matter on a page besides a match."""
+    if not view.has_lobby:
+        return "Setting up the board ..."
     if view.page.kind is Kind.GAMES:
         time = TIMES[view.page.time]
         kind = "" if view.page.purpose is Purpose.INVITE else f"   Rated: {'yes' if view.page.is_rated else 'no'}"

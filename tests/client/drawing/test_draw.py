@@ -30,6 +30,7 @@ from tests.client.samples import (
     welcome,
 )
 from ttt_net.client.actions import Action, Begin, Do, Open, Point, Say, Type
+from ttt_net.client.bindings.keys import action_for
 from ttt_net.client.changes.act import act
 from ttt_net.client.changes.update import update
 from ttt_net.client.drawing.draw import draw
@@ -38,7 +39,7 @@ from ttt_net.client.drawing.looks import labels_of
 from ttt_net.client.drawing.targets import aim, target_at, without_targets
 from ttt_net.client.events import Event, Key, Lost, Retrying
 from ttt_net.client.pages import Entry, Kind, Page, Purpose
-from ttt_net.client.view import Overlay, View
+from ttt_net.client.view import Overlay, Tally, View
 from ttt_net.games.catalogue import NAMES
 from ttt_net.messages import (
     Chatted,
@@ -287,3 +288,56 @@ def test_marks_are_bright_and_the_walls_around_them_dim(size: tuple[int, int]) -
         assert style is not None
         assert style.bold
         assert not style.dim
+
+
+SAVED = "Saved as ttt_net-8nAFhCBs.txt; python -m ttt_net analyse --match ttt_net-8nAFhCBs.txt tells where it turned."
+
+
+def test_a_long_notice_takes_the_blank_lines_above_it_and_is_cut_with_dots_where_there_are_none() -> None:
+    view = replace(seen(snapshot(moves=DRAW)), notice=SAVED)
+    lines = draw(view, ROOMY, 0, BOXES).plain.split("\n")
+    assert " ".join(lines[-3:-1]) == SAVED
+    board = draw(replace(view, notice=""), ROOMY, 0, BOXES).plain.split("\n")
+    assert [line for line in lines if "│" in line] == [line for line in board if "│" in line], "the board stays"
+    assert draw(view, COMPACT, 0, BOXES).plain.split("\n")[-2] == "Saved as ttt_net-8nAFhCBs.txt; python -…"
+    lobby = draw(replace(seen(PLAYERS), notice=SAVED), ROOMY, 0, BOXES).plain.split("\n")
+    assert " ".join(lobby[-3:-1]) == SAVED
+    one_word = draw(replace(view, notice="x" * 100), ROOMY, 0, BOXES).plain.split("\n")
+    assert one_word[-3:-1] == ["x" * 80, "x" * 20]
+
+
+def test_the_score_of_a_session_is_whole_beside_a_board() -> None:
+    view = replace(seen(snapshot(moves=DRAW)), tally=Tally(won=10, drawn=1, lost=2))
+    words = draw(view, ROOMY, 0, BOXES).plain.split()
+    assert " ".join(words).count("Session 10 won, 2 lost,") == 1
+    assert "drawn" in words
+
+
+def test_while_a_move_is_typed_and_while_we_are_asked_the_keys_are_those_that_answer() -> None:
+    view = doing(seen(snapshot()), Type("b"))
+    assert draw(view, ROOMY, 0, BOXES).plain.split("\n")[-1] == "Enter place  Esc clear"
+    view = doing(seen(snapshot()), Do.LEAVE)
+    assert draw(view, ROOMY, 0, BOXES).plain.split("\n")[-1] == "y yes  Esc no"
+    for key in ("y", "Y", "q", "c-m"):
+        action = action_for(key, view)
+        assert action is not None
+        assert doing(view, action).is_leaving
+    answer = action_for("x", view)
+    assert answer is not None
+    assert doing(view, answer).overlay is Overlay.NONE
+
+
+def test_at_one_keyboard_there_is_no_lobby_to_be_seen_or_opened() -> None:
+    view = View(address="this keyboard", has_lobby=False)
+    page = draw(view, ROOMY, 0, BOXES).plain
+    assert "Setting up the board" in page
+    assert "Lobby" not in page
+    assert [action_for(key, view) for key in "picaowhlv"] == [None] * 9
+    assert action_for("q", view) is Do.LEAVE
+
+
+def test_whoever_is_called_by_his_mark_is_named_once() -> None:
+    match = structs.replace(snapshot(), players=(PlayerInfo("X"), PlayerInfo("O", "random")))
+    page = draw(seen(match), ROOMY, 0, BOXES).plain
+    assert "> X (you)" in page
+    assert "  O [bot]" in page

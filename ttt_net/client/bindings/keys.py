@@ -44,7 +44,7 @@ _LETTERS: dict[str, Action] = {
     "q": Do.LEAVE,
 }
 _LEAST_HINTS = 2
-"""The last hints of a match, which stay whatever the width: how to leave, and where all keys are."""
+"""The last hints, which stay whatever the width: how to leave, and where all keys are."""
 YES = {"rematch": "r", "draw": "d", "takeback": "t"}
 """The key that makes or accepts each kind of offer."""
 NO = "x"
@@ -63,6 +63,8 @@ def action_for(key: str, view: View) -> Action | None:
         return _WRITING.get(key) or (Type(key) if len(key) == 1 and key.isprintable() and _takes_text(view) else None)
     if key in _EVERYWHERE:
         return _EVERYWHERE[key]
+    if view.overlay is Overlay.LEAVE and key in "yY":
+        return Do.LEAVE
     if view.page.kind is not Kind.MATCH:
         return action_on_page(key, view)
     if key in _NAMED:
@@ -108,19 +110,22 @@ def hints(view: View, width: int) -> list[Hint]:
         phrases = [Hint("1-8", "a phrase")] if view.entry is Entry.CHAT else []
         send = [Hint("Enter", "send", "c-m")] if _takes_text(view) else []
         return [*phrases, *send, Hint("Esc", "back", "escape")]
+    if view.overlay is Overlay.LEAVE:
+        return [Hint("y", "yes", "y"), Hint("Esc", "no", "escape")]
     if match is None or view.page.kind is not Kind.MATCH:
         found = hints_on_page(view)
     elif view.overlay in _LISTS:
         return [Hint(f"1-{choices(view)}", "choose"), Hint("Esc", "back", "escape")]
+    elif view.typed:
+        return [Hint("Enter", "place", "c-m"), Hint("Esc", "clear", "escape")]
     elif view.is_watched:
         found = _watching(view, match)
     elif match.outcome is not None:
         found = _over(view)
     else:
         found = _playing(view, match)
-    least = _LEAST_HINTS if view.page.kind is Kind.MATCH else 1
-    while len("  ".join(hint.text for hint in found)) > width and len(found) > least:
-        del found[-least - 1]
+    while len("  ".join(hint.text for hint in found)) > width and len(found) > _LEAST_HINTS:
+        del found[-_LEAST_HINTS - 1]
     return found
 
 

@@ -55,6 +55,8 @@ def action_on_page(key: str, view: View) -> Action | None:
     """Return what a key means on the page that is seen, or None when it means nothing."""
     key = key.lower() if len(key) == 1 else key
     kind = view.page.kind
+    if kind is Kind.LOBBY and not view.has_lobby:
+        return Do.LEAVE if key == "q" else None
     if kind is Kind.REPLAY and key in _REPLAY:
         return _REPLAY[key]
     if key in _NAMED:
@@ -143,6 +145,8 @@ def hints_on_page(view: View) -> list[Hint]:
     if page.kind in _HINTS:
         hints = [hint for hint in _HINTS[page.kind] if hint != _RATED or page.purpose is not Purpose.INVITE]
         return [*hints, _BACK, LEAVE, HELP]
+    if not view.has_lobby:
+        return [LEAVE]
     hints = []
     rows = rows_of(view, 0)
     at = cursor_of(rows, page.row, page.place)
@@ -198,4 +202,6 @@ _HELP = {
 
 def help_on_page(view: View) -> list[str]:
     """Return every key of the page and what it does."""
+    if view.page.kind is Kind.LOBBY and not view.has_lobby:
+        return list(_LEAVING)
     return list(_HELP.get(view.page.kind, _LEAVING))

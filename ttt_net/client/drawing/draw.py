@@ -11,7 +11,7 @@ from ttt_net.client.actions import CLAIMS
 from ttt_net.client.bindings.keys import CLAIM, NO, YES, help_lines, hints
 from ttt_net.client.changes.replaying import seen_at
 from ttt_net.client.drawing.board import draw_board
-from ttt_net.client.drawing.draw_list import cut, draw_list
+from ttt_net.client.drawing.draw_list import cut, draw_list, wrapped
 from ttt_net.client.drawing.draw_match import beside, board_alone, centred, seats
 from ttt_net.client.drawing.glyphs import WARNING, WON, Glyphs
 from ttt_net.client.drawing.panel import panel
@@ -47,10 +47,26 @@ def draw(view: View, size: tuple[int, int], now_ms: int, glyphs: Glyphs) -> Text
     if height >= _ROOMY_ROWS:
         body = _body(view, (width, height - len(roomy) - len(foot)), now_ms, glyphs, is_roomy=True)
         if body is not None:
-            return _page(roomy, body, foot, size)
+            return _page(roomy, *_with_prompt(roomy, body, foot, size, glyphs), size)
     head = _head(view, width, now_ms, glyphs, is_roomy=False)
     body = _body(view, (width, height - len(head) - len(foot)), now_ms, glyphs, is_roomy=False)
-    return _page(head, body or [], foot, size)
+    return _page(head, *_with_prompt(head, body or [], foot, size, glyphs), size)
+
+
+def _with_prompt(
+    head: list[Text], body: list[Text], foot: list[Text], size: tuple[int, int], glyphs: Glyphs
+) -> tuple[list[Text], list[Text]]:
+    """Return body and foot, of which a prompt too long for its line takes the blank lines above it; then it is cut."""
+    width, height = size
+    *above, prompt, keys = foot
+    lines = wrapped(prompt.plain, width)
+    free = height - len(head) - len(body) - len(foot)
+    while free < len(lines) - 1 and body and not body[-1].plain:
+        body, free = body[:-1], free + 1
+    room = max(0, free)
+    if len(lines) > 1 + room:
+        lines = [*lines[:room], cut(" ".join(lines[room:]), width, glyphs)]
+    return body, [*above, *(Text(line, style=prompt.style) for line in lines), keys]
 
 
 def _page(head: list[Text], body: list[Text], foot: list[Text], size: tuple[int, int]) -> Text:
@@ -204,7 +220,7 @@ def _prompt(view: View, width: int, now_ms: int) -> Text:
         return Text(page_words.verdict(view, match))
     if view.overlay is Overlay.LEAVE and match is not None:
         how = "Call it off" if match.position.ply < 2 else "Resign"
-        return Text(f"{how} and leave? q: yes, else: no", style=f"bold {WARNING}")
+        return Text(f"{how} and leave?", style=f"bold {WARNING}")
     if view.overlay is Overlay.CHOICE and match is not None:
         names = (f"{n}: {words.move_name(match, move)}" for n, move in enumerate(view.choices[:9], 1))
         return Text("Choose " + "  ".join(names), style="bold")

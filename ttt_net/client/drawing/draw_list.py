@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from rich.cells import cell_len, chop_cells
 from rich.text import Text
 
 from ttt_net.client.actions import Pick
@@ -83,14 +84,22 @@ def _read(row: Row, width: int) -> list[Text]:
     text = "  ".join(row.cells)
     if row.is_heading:
         return [Text(text, style="bold dim")]
-    words = text.split(" ") if _width(text) > width - _INDENT else [text]
-    lines = [Text(" " * _INDENT + words[0])]
-    for word in words[1:]:
-        if lines[-1].cell_len + 1 + _width(word) <= width:
-            lines[-1].append(f" {word}")
+    return [Text(" " * _INDENT + line) for line in wrapped(text, width - _INDENT)]
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """Return a sentence on as many lines as it needs, as far in as the first; only what is too long a word is cut."""
+    if cell_len(text) <= width:
+        return [text]
+    indent = text[: len(text) - len(text.lstrip())]
+    room = max(2, width - len(indent))
+    lines: list[str] = []
+    for word in text.split():
+        if lines and cell_len(lines[-1]) + 1 + cell_len(word) <= room:
+            lines[-1] += f" {word}"
         else:
-            lines.append(Text(" " * _INDENT + word))
-    return lines
+            lines += chop_cells(word, room)
+    return [indent + line for line in lines]
 
 
 def _line(row: Row, columns: Sequence[int], glyphs: Glyphs, *, is_chosen: bool) -> Text:

@@ -30,7 +30,10 @@ def _seat(view: View, match: Snapshot, side: int, now_ms: int) -> Text:
     is_to_move = match.position.to_move == side and match.outcome is None
     seat = Text("> " if is_to_move else "  ", style="bold")
     seat.append(mark, f"bold {COLOURS.get(mark, '')}".strip())
-    seat.append(f" {words.full_label(match.players[side])}", "" if is_to_move else "not bold")
+    label = words.full_label(match.players[side])
+    if words.name_of(match.players[side]) == mark:  # at one keyboard, who has no name is called by his mark
+        label = label[len(mark) + 1 :]
+    seat.append(f" {label}".rstrip(), "" if is_to_move else "not bold")
     if side == match.you:
         seat.append(" (you)", "not bold dim")
     elif not match.present[side]:

@@ -5,6 +5,7 @@ import textwrap
 from rich.text import Text
 
 from ttt_net.client import page_words, words
+from ttt_net.client.drawing.draw_list import wrapped
 from ttt_net.client.drawing.glyphs import COLOURS
 from ttt_net.client.view import View
 from ttt_net.messages import Snapshot
@@ -17,7 +18,8 @@ _HEAD = 2
 
 def panel(view: View, match: Snapshot, height: int) -> list[Text]:
     """Return at most `height` lines of at most `WIDTH` columns; of moves and chat the newest stay."""
-    parts = [[Text(line, style="dim") for line in words.facts(view, match)]]
+    facts = [line for fact in words.facts(view, match) for line in wrapped(fact, WIDTH)]
+    parts = [[Text(line, style="dim") for line in facts]]
     chat, moves = _chat(view), _moves(match)
     left = height - sum(map(len, parts))
     for_chat = min(len(chat), max(0, left // 2 - _HEAD)) if moves else max(0, left - _HEAD)
