@@ -12,6 +12,7 @@ from ttt_net.client.changes.act import request_of
 from ttt_net.client.changes.update import MAX_CHAT, update
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
+from ttt_net.client.page_words import turning_point
 from ttt_net.client.pages import Entry, Kind
 from ttt_net.client.view import View
 from ttt_net.messages import (
@@ -158,8 +159,25 @@ def test_an_analysis_is_asked_for_where_there_is_an_engine_and_told_in_the_repla
     assert "v steps through it" in words.notice(view)
     view, _ = pressed(view, "v", "right")
     assert view.page.kind is Kind.REPLAY
-    assert "For X then: level." in drawn(view)
+    assert "With best play from here: a draw." in drawn(view)
     view, _ = pressed(view, "right")
-    assert "For O then: lost. It gave something away; best: a1, c1." in drawn(view)
+    assert "With best play from here: X wins. A blunder; a1 or c1 held the draw." in drawn(view)
     view, _ = pressed(view, "right")
-    assert "then:" not in drawn(view)
+    assert "best play" not in drawn(view)
+
+
+@pytest.mark.parametrize(
+    ("before", "value", "sentence"),
+    [
+        (AnalysedMove(4, 0, -1, ["a1"], side=1), 0, "A missed win; b2 won."),
+        (AnalysedMove(4, 0, -1, ["a1"], side=1), -1, "A blunder; b2 won."),
+        (AnalysedMove(4, 0, 0, ["a1"], side=1), -1, "A blunder; b2 held the draw."),
+        (AnalysedMove(4, 0, 1, ["a1"], side=0), -1, "A blunder; b2 won."),  # the same side moved twice
+        (AnalysedMove(4, 0, 0, ["a1"], side=1, score=0.2), -1, "A blunder; b2 was better."),
+        (None, -1, "A blunder; b2 was better."),
+    ],
+)
+def test_a_turning_point_is_named_by_what_was_given_away(
+    before: AnalysedMove | None, value: int, sentence: str
+) -> None:
+    assert turning_point(AnalysedMove(5, 8, value, ["b2"], turning=True), before) == sentence

@@ -13,7 +13,7 @@ def test_a_recorded_match_is_shown_with_its_turning_point(tmp_path: Path, capsys
     assert main(["analyse", "--match", str(file)]) == 0
     shown = capsys.readouterr().out
     assert "Tic-tac-toe: Ann – Bob" in shown
-    assert "Move 2 (b3) lost a drawn game; a3 c3 a1 c1 held." in shown
+    assert "Move 2 (b3): blunder; a3, c3, a1 or c1 held the draw." in shown
     assert "Move 4" not in shown
 
 

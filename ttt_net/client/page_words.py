@@ -18,7 +18,18 @@ from ttt_net.client.words import (
 )
 from ttt_net.clock import TimeControl
 from ttt_net.errors import Refusal
-from ttt_net.messages import MAX_NAME_CELLS, Challenged, Chatted, Listed, Opponents, Phrase, PlayerInfo, Seek, Snapshot
+from ttt_net.messages import (
+    MAX_NAME_CELLS,
+    AnalysedMove,
+    Challenged,
+    Chatted,
+    Listed,
+    Opponents,
+    Phrase,
+    PlayerInfo,
+    Seek,
+    Snapshot,
+)
 from ttt_net.text import clean
 
 MAX_GAMES = 2
@@ -178,15 +189,26 @@ def verdict(view: View, match: Snapshot) -> str:
     analysis, ply = view.around.analysis, len(match.moves)
     if analysis is None or analysis.match != match.match or not match.moves:
         return ""
-    move = next((each for each in analysis.moves if each.ply == ply), None)
-    if move is None:
+    moves = {each.ply: each for each in analysis.moves}
+    if (move := moves.get(ply)) is None:
         return ""
-    worth = {1: "won", 0: "level", -1: "lost"}.get(move.value, "level")
-    if move.value == 0 and move.score is not None:
-        worth = f"about {move.score:+.1f}"
-    best = ", ".join(clean(name, 12) for name in move.best[:4])
-    turn = f" It gave something away; best: {best}." if move.turning and best else ""
-    return f"For {mark_of(match, move.side % 2)} then: {worth}.{turn}"
+    mover, other = mark_of(match, move.side % 2), mark_of(match, 1 - move.side % 2)
+    result = {1: f"{mover} wins", 0: "a draw", -1: f"{other} wins"}.get(move.value, "")
+    if move.score is not None:
+        result = f"about {move.score:+.1f} for {mover}"
+    turn = f" {turning_point(move, moves.get(ply - 1))}" if move.turning and move.best else ""
+    return f"With best play from here: {result}.{turn}"
+
+
+def turning_point(move: AnalysedMove, before: AnalysedMove | None) -> str:
+    """Return what a move gave away, by what the one before it had left, and which moves did not."""
+    best = " or ".join(clean(name, 12) for name in move.best[:4])
+    if move.value == 0:
+        return f"A missed win; {best} won."
+    if before is None or before.score is not None:
+        return f"A blunder; {best} was better."
+    had = before.value if before.side == move.side else -before.value
+    return f"A blunder; {best} {'won' if had > 0 else 'held the draw'}."
 
 
 PHRASES: tuple[Phrase, ...] = (

@@ -2,13 +2,14 @@
 
 import argparse
 import json
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ttt_net.commands.analyse_view import in_words, written
+from ttt_net.commands.analyse_view import in_words, named
 from ttt_net.commands.loading import load_engine
 from ttt_net.commands.source import load_records
 from ttt_net.errors import ConfigurationError
@@ -18,7 +19,6 @@ from ttt_net.server.settings.configuration import DEFAULT_DATA
 from ttt_net.strategies import Limit
 from ttt_net.strategies.review import Reviewed, review
 
-STATES = {1: "a won game", 0: "a drawn game", -1: "a lost game"}
 CHART = {1: "O ·········● X", 0: "O ····●····· X", -1: "O ●········· X", None: "O ·········· X"}
 """Who wins from here on, for X: right is X, left is O, the middle a draw."""
 
@@ -35,16 +35,13 @@ def show_match(args: argparse.Namespace, limit: Limit) -> None:
         return
     reviewed = list(found)
     names = " – ".join(escape(player.name) for player in record.players)
-    table = Table("move", "by", "played", "value", "best was", "who wins", title=f"{game.title}: {names}")
+    table = Table("move", "by", "played", "value", "grade", "best was", "who wins", title=f"{game.title}: {names}")
     for each in reviewed:
-        better = written(game, each.best) if each.lost else ""
-        style = "bold" if each.lost else ""
-        cells = (str(each.ply), "XO"[each.side], game.move_names[each.move], in_words(each.was), better, chart(each))
-        table.add_row(*cells, style=style)
+        cells = (str(each.ply), "XO"[each.side], game.move_names[each.move], in_words(each.was), each.grade or "")
+        table.add_row(*cells, better(game, each), chart(each), style="bold" if each.lost else "")
     console.print(table)
-    turns = [sentence(game, each) for each in reviewed if each.lost]
-    for turn in turns or ["No move gave away anything."]:
-        console.print(turn)
+    for sentence in summary(game, reviewed):
+        console.print(sentence)
 
 
 def as_json(game: Game[Any], each: Reviewed) -> dict[str, object]:
@@ -57,6 +54,7 @@ def as_json(game: Game[Any], each: Reviewed) -> dict[str, object]:
         "value": each.was.result,
         "estimate": None if each.was.result is not None else each.was.value,
         "best": [game.move_names[move] for move in each.best],
+        "grade": each.grade,
         "lost": each.lost,
     }
 
@@ -77,11 +75,20 @@ def chart(each: Reviewed) -> str:
     return CHART[result if result is None or each.side == 0 else -result]
 
 
-def sentence(game: Game[Any], each: Reviewed) -> str:
-    """Return a turning point in words: `move 4 (a3) lost a drawn game; b2 held`."""
-    assert each.could.result is not None
-    name, best = game.move_names[each.move], written(game, each.best)
-    if each.was.result == 0:
-        return f"Move {each.ply} ({name}) let {STATES[each.could.result]} be drawn; {best} won."
-    held = "won" if each.could.result == 1 else "held"
-    return f"Move {each.ply} ({name}) lost {STATES[each.could.result]}; {best} {held}."
+def better(game: Game[Any], each: Reviewed) -> str:
+    """Return the best moves with what they were worth, if the move that was made was none of them."""
+    is_known = each.grade is not None and each.move not in each.best
+    return f"{named(game, each.best)} ({in_words(each.could)})" if is_known else ""
+
+
+def summary(game: Game[Any], reviewed: Sequence[Reviewed]) -> Iterator[str]:
+    """Yield in sentences where the match turned, and how much of it is not known."""
+    turns = [each for each in reviewed if each.lost]
+    for each in turns:
+        what = "won" if each.could.result == 1 else "held the draw"
+        yield f"Move {each.ply} ({game.move_names[each.move]}): {each.grade}; {named(game, each.best)} {what}."
+    unknown = sum(each.lost is None for each in reviewed)
+    if unknown:
+        yield f"{unknown} of {len(reviewed)} moves could not be judged for certain; --move-time gives more time."
+    elif not turns:
+        yield "No move gave anything away."

@@ -1,6 +1,6 @@
 """How `analyse` shows what it found: tables, trees and lists; decides nothing."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from rich.console import Console
@@ -15,6 +15,11 @@ from ttt_net.strategies.analysis import Analysis, Verdict
 from ttt_net.strategies.strategy import S
 from ttt_net.strategies.tree import Node, recommended
 
+MOST_ROWS = 25
+"""Moves of which each has a row; those below them share one, so that the board is still on the screen."""
+MOST_NAMED = 4
+"""Moves that a sentence names."""
+
 
 class Compared(NamedTuple):
     """A strategy's name, and what it chose."""
@@ -26,6 +31,14 @@ class Compared(NamedTuple):
 def written(game: Game[Any], moves: Iterable[Move]) -> str:
     """Return moves as text, parted by spaces."""
     return " ".join(game.move_names[move] for move in moves)
+
+
+def named(game: Game[Any], moves: Sequence[Move]) -> str:
+    """Return moves as a sentence names them, a few of many: `a1, b2 or c3`."""
+    names = [game.move_names[move] for move in moves[:MOST_NAMED]]
+    if len(moves) > MOST_NAMED:
+        names.append(f"{len(moves) - MOST_NAMED} others")
+    return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def in_words(verdict: Verdict) -> str:
@@ -56,12 +69,15 @@ def show_analysis(console: Console, game: Game[S], state: S, analysis: Analysis)
     if not analysis.moves:
         return
     table = Table("move", "value", "then")
-    for move in sorted(analysis.moves, key=lambda move: (-analysis.moves[move].value, move)):
-        verdict = analysis.moves[move]
+    ranked = sorted(analysis.moves.items(), key=lambda item: (-item[1].value, item[0]))
+    for move, verdict in ranked[:MOST_ROWS]:
         style = "bold" if move in analysis.best else ""
         table.add_row(game.move_names[move], in_words(verdict), written(game, verdict.line[1:]), style=style)
+    if rest := ranked[MOST_ROWS:]:
+        values = dict.fromkeys(in_words(verdict) for _, verdict in (rest[0], rest[-1]))
+        table.add_row(f"{len(rest)} more", " to ".join(values))
     console.print(table)
-    console.print(f"Best: {written(game, analysis.best)} ({in_words(analysis.verdict)})")
+    console.print(f"Best: {named(game, analysis.best)} ({in_words(analysis.verdict)})")
     console.print(f"Line: {written(game, analysis.verdict.line)}")
     console.print(cost(analysis.counts))
 
