@@ -1,6 +1,7 @@
 """Bans, mutes, and the log of all that admins do."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -134,6 +135,33 @@ async def test_every_act_is_in_the_audit_log_and_stays_there(tmp_path: Path) -> 
         assert acts[1]["what"] == "Ann: rude"
         assert acts[2]["what"].startswith("Ann until ")
         assert [act["act"] for act in (await admin.ask("audit", last=2))["acts"]] == ["drain", "drain"]
+
+
+async def test_the_audit_log_calls_a_player_as_he_is_called_now_and_forgets_him(tmp_path: Path) -> None:
+    async with attended(tmp_path) as each, each.admin() as admin:
+        ann = await each.server.join("Ann")
+        await admin.done("mute", name="Ann", reason="shouting")
+        await admin.done("unmute", name="Ann")
+        await admin.done("ban", whom="192.0.2.0/24", reason="floods")
+        await ann.ok("rename", name="Anouk")
+        assert [act["what"] for act in (await admin.ask("audit"))["acts"]] == [
+            "Anouk for good: shouting",
+            "Anouk",
+            "192.0.2.0/24 for good: floods",
+        ]
+        await admin.done("kick", name="Anouk", reason="rude")
+        again = await each.server.connect()
+        await again.hello(token=ann.token)
+        await again.ok("forget", name="Anouk")
+        assert [act["what"] for act in (await admin.ask("audit"))["acts"]] == [
+            "deleted for good: shouting",
+            "deleted",
+            "192.0.2.0/24 for good: floods",
+            "deleted: rude",
+        ]
+        await again.close_code()
+    with closing(sqlite3.connect(tmp_path / "journal.sqlite")) as journal:
+        assert not [line for line in journal.iterdump() if "Ann" in line or "Anouk" in line]
 
 
 async def test_the_server_copies_its_journal_when_asked(tmp_path: Path) -> None:

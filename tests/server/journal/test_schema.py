@@ -180,6 +180,25 @@ def test_ratings_of_before_know_until_when_they_are_settled(tmp_path: Path, monk
     assert seen_ms > 1_700_000_000_000, "a guest of whom nothing is known counts as seen now"
 
 
+def test_acts_of_before_lose_the_names_that_they_had(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "old"
+    acts = [
+        ("kick", "Ann: not: nice", (1, ": not: nice")),
+        ("ban", "Ann until 2026-01-01 00:00 UTC: rude", (1, " until 2026-01-01 00:00 UTC: rude")),
+        ("ban", "2001:db8::/64 for good: ", (None, "2001:db8::/64 for good: ")),
+        ("unmute", "Bob", (None, "deleted")),
+        ("drain", "in 5 s", (None, "in 5 s")),
+    ]
+    with monkeypatch.context() as program, closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        program.setattr(steps, "STEPS", steps.STEPS[:6])
+        migrate(connection, path)
+        connection.execute("INSERT INTO players (id, name, name_key, created_ms) VALUES (1, 'Ann', 'ann', 0)")
+        for act, what, _ in acts:
+            connection.execute("INSERT INTO audit (at_ms, act, what) VALUES (0, ?, ?)", (act, what))
+    update(path)
+    assert rows(path, "SELECT player, what FROM audit ORDER BY id") == [after for *_, after in acts]
+
+
 def dump(path: Path) -> list[str]:
     with closing(sqlite3.connect(path)) as connection:
         return list(connection.iterdump())

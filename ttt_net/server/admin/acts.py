@@ -84,7 +84,7 @@ class Acts:
             raise Refusal(Code.UNKNOWN_PLAYER, f"nobody called {asked.name} is connected")
         reason = clean(asked.reason, 80)
         session.connection.close(Closing.KICKED, f"the host has sent you away{': ' if reason else ''}{reason}")
-        self._note("kick", f"{session.info.name}: {reason}")
+        self._note("kick", f": {reason}", session.player)
         return words.Done(f"{session.info.name} was sent away")
 
     def _session(self, name: str) -> Session | None:
@@ -140,7 +140,8 @@ class Acts:
             sanction = find(connection)
             if isinstance(sanction, Sanction):
                 host.keep_sanction(connection, sanction)
-                host.write_note(connection, Note(sanction.since_ms, sanction.act, _in_words(sanction)))
+                rest = f" {until(sanction.until_ms)}: {sanction.reason}"
+                host.write_note(connection, _note_about(sanction, sanction.since_ms, sanction.act, rest))
             return sanction
 
         def done(result: Sanction | Refusal | StorageError) -> None:
@@ -178,7 +179,7 @@ class Acts:
         )
         if found is None:
             raise Refusal(Code.UNKNOWN_PLAYER, f"{whom} is not {_VERBS[act]}; bans lists who is")
-        note = Note(self._hub.now_ms(), f"un{act}", found.shown)
+        note = _note_about(found, self._hub.now_ms(), f"un{act}", "")
 
         def work(connection: sqlite3.Connection) -> None:
             host.lift_sanction(connection, act, found.whom)
@@ -231,9 +232,9 @@ class Acts:
 
     # The audit log.
 
-    def _note(self, act: str, what: str) -> None:
+    def _note(self, act: str, what: str, player: int | None = None) -> None:
         log.warning("admin: %s", act)
-        note = Note(self._hub.now_ms(), act, what)
+        note = Note(self._hub.now_ms(), act, what, player)
         self._database.submit(lambda connection: host.write_note(connection, note), lambda _: None)
 
     def _audit(self, asked: words.Audit, answer: Answer) -> None:
@@ -241,7 +242,7 @@ class Acts:
             if isinstance(notes, StorageError):
                 answer(words.Failed(str(notes)))
             else:
-                answer(words.AuditRows([words.AuditRow(*note) for note in notes]))
+                answer(words.AuditRows([words.AuditRow(note.at_ms, note.act, note.what) for note in notes]))
 
         self._database.submit(lambda connection: host.read_notes(connection, asked.last), done)
 
@@ -250,5 +251,6 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _in_words(sanction: Sanction) -> str:
-    return f"{sanction.shown} {until(sanction.until_ms)}: {sanction.reason}"
+def _note_about(sanction: Sanction, at_ms: int, act: str, rest: str) -> Note:
+    """Return a note that names a network, but not a player: he may be forgotten."""
+    return Note(at_ms, act, rest if sanction.player else f"{sanction.shown}{rest}", sanction.player)

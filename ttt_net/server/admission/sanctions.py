@@ -12,6 +12,7 @@ Act = Literal["ban", "mute"]
 ACTS: tuple[Act, ...] = ("ban", "mute")
 WIDEST = {4: 8, 6: 16}
 """The shortest prefixes that can be banned: whoever types less has mistyped."""
+_PLAYER = "player:"
 
 
 class Sanction(NamedTuple):
@@ -33,6 +34,11 @@ class Sanction(NamedTuple):
         reason = f": {self.reason}" if self.reason else ""
         return f"you are {what} {until(self.until_ms)}{reason}"
 
+    @property
+    def player(self) -> int | None:
+        """The player's id; None for a network."""
+        return int(self.whom.removeprefix(_PLAYER)) if self.whom.startswith(_PLAYER) else None
+
     def left_ms(self, now_ms: int) -> int | None:
         """Return how long it still is; None for ever."""
         return None if self.until_ms is None else max(1, self.until_ms - now_ms)
@@ -47,7 +53,7 @@ def until(moment_ms: int | None) -> str:
 
 def of_player(player: int) -> str:
     """Return how a sanction names the player."""
-    return f"player:{player}"
+    return f"{_PLAYER}{player}"
 
 
 def network_to_ban(text: str) -> str | None:
@@ -79,7 +85,7 @@ class Sanctions:
         """Put sanctions in force; one of the same kind for the same takes the place of the last."""
         for each in sanctions:
             self._all[each.act, each.whom] = each
-            if not each.whom.startswith("player:"):
+            if each.player is None:
                 network = ip_network(each.whom)
                 self._prefixes.add((network.version, network.prefixlen))
 

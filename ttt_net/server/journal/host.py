@@ -11,11 +11,12 @@ MAX_NOTES = 100_000
 
 
 class Note(NamedTuple):
-    """One act of an admin."""
+    """One act of an admin. If it was about a player, `what` follows his name, which is not written down."""
 
     at_ms: int
     act: str
     what: str
+    player: int | None = None
 
 
 def read_sanctions(connection: sqlite3.Connection) -> list[Sanction]:
@@ -46,11 +47,15 @@ def find_player(connection: sqlite3.Connection, name: str) -> tuple[int, str] | 
 
 def write_note(connection: sqlite3.Connection, note: Note) -> None:
     """Add an act to the log."""
-    connection.execute("INSERT INTO audit (at_ms, act, what) VALUES (?, ?, ?)", note)
+    connection.execute("INSERT INTO audit (at_ms, act, what, player) VALUES (?, ?, ?, ?)", note)
     connection.execute("DELETE FROM audit WHERE id <= (SELECT max(id) FROM audit) - ?", (MAX_NOTES,))
 
 
 def read_notes(connection: sqlite3.Connection, last: int) -> list[Note]:
-    """Return the last acts, the oldest first."""
-    rows = connection.execute("SELECT at_ms, act, what FROM audit ORDER BY id DESC LIMIT ?", (last,))
+    """Return the last acts, the oldest first, with the names that players have now."""
+    rows = connection.execute(
+        "SELECT at_ms, act, coalesce(name, '') || what, player FROM audit LEFT JOIN players ON players.id = player"
+        " ORDER BY audit.id DESC LIMIT ?",
+        (last,),
+    )
     return [Note(*row) for row in reversed(rows.fetchall())]

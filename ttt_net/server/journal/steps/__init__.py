@@ -13,7 +13,8 @@ from ttt_net.server.journal.steps.looks import keep_looks
 from ttt_net.server.journal.steps.order import keep_order
 from ttt_net.server.journal.steps.results import count_results
 from ttt_net.server.journal.steps.sanctions import keep_sanctions
+from ttt_net.server.journal.steps.subjects import keep_subjects
 
 Step = Callable[[sqlite3.Connection], None]
 
-STEPS: tuple[Step, ...] = (keep_facts, count_results, keep_order, keep_sanctions, keep_looks, keep_ages)
+STEPS: tuple[Step, ...] = (keep_facts, count_results, keep_order, keep_sanctions, keep_looks, keep_ages, keep_subjects)
