@@ -3,7 +3,7 @@
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.names.write_alike import rows
@@ -75,6 +75,8 @@ def test_the_nearest_name_is_found_for_what_somebody_typed(typed: str, name: str
 
 
 @given(st.text(max_size=60))
+@example("0" * 20 + "\u093a0\u093a\u093a")  # the mark of a letter that has no room is one too many on the letter before
+@example("Ze!\u0301nn")  # and here it is written as one with it
 def test_whatever_is_typed_leads_to_a_name_that_may_be_taken_or_to_none(typed: str) -> None:
     name = fitting_name(typed)
     if name is None:

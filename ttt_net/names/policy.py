@@ -53,7 +53,7 @@ def fitting_name(text: str) -> str | None:
         joined = "-" if character in " ." and kept and kept[-1] not in _JOINERS else character
         if (kept or _may_be_first(joined)) and not _letters_fault(kept + joined) and width(kept + joined) <= MOST:
             kept += joined
-    kept = kept.rstrip(_JOINERS)
+    kept = _cleaned(kept).rstrip(_JOINERS)  # what was left out may have stood between marks that now pile up
     letters = sum(unicodedata.category(character)[0] in "LN" for character in typed)
     if 2 * len(kept) < min(letters, MOST):
         return None
