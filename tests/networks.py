@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE_S
+
 ROOT = Path(__file__).parent.parent
-PATIENCE_S = 60
-"""How long a test waits for what must come; only a hang takes that long."""
 _number = itertools.count()
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.meter import is_supported
+from tests.patience import PATIENCE_S
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -21,7 +22,7 @@ ROOT = Path(__file__).parent.parent.parent
 )
 def test_a_quick_run_prints_a_row_for_each_kind(benchmark: str, more: list[str], rows: list[str]) -> None:
     command = [sys.executable, "-m", f"benchmarks.{benchmark}", "--rounds", "1", "--seconds", "1", *more]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=90, check=False)
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=3 * PATIENCE_S, check=False)
     assert run.returncode == 0, run.stderr
     printed = [line.split("|")[1].strip() for line in run.stdout.splitlines() if line.startswith("| ")]
     assert printed == rows

@@ -5,13 +5,18 @@ import sys
 from pathlib import Path
 
 from benchmarks.lobby import rush
+from tests.patience import PATIENCE_S
 
 ROOT = Path(__file__).parent.parent.parent
 
 
 def test_a_quick_run_prints_a_row_for_each_number_of_players() -> None:
     run = subprocess.run(
-        [sys.executable, "-m", "benchmarks.lobby", "--quick"], cwd=ROOT, capture_output=True, text=True, timeout=90
+        [sys.executable, "-m", "benchmarks.lobby", "--quick"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=3 * PATIENCE_S,
     )
     assert run.returncode == 0, run.stderr
     rows = [line for line in run.stdout.splitlines() if line.startswith("|")]

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from benchmarks.restart import SCRIPT, build, token_of
+from tests.patience import PATIENCE_S
 from tests.server.running import running
 from ttt_net.server.main import JOURNAL_FILE
 
@@ -58,7 +59,7 @@ def test_the_search_for_scans_finds_one(tmp_path: Path) -> None:
 def test_a_quick_run_prints_both_tables() -> None:
     command = [sys.executable, "-m", "benchmarks.restart", "--matches", "200", "--rounds", "1", "--pairs", "3"]
     run = subprocess.run(
-        [*command, "--restarts", "1"], cwd=ROOT, capture_output=True, text=True, timeout=90, check=False
+        [*command, "--restarts", "1"], cwd=ROOT, capture_output=True, text=True, timeout=3 * PATIENCE_S, check=False
     )
     assert run.returncode == 0, run.stderr
     assert "200 unfinished matches, 2,600 facts" in run.stdout

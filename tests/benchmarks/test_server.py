@@ -8,6 +8,7 @@ import pytest
 
 from benchmarks.load import GAME, SCRIPTS
 from benchmarks.meter import is_supported
+from tests.patience import PATIENCE_S
 from ttt_net.games import find_game
 
 ROOT = Path(__file__).parent.parent.parent
@@ -28,7 +29,11 @@ def test_a_script_ends_with_its_last_move_and_as_it_says(moves: tuple[int, ...],
 @pytest.mark.skipif(not is_supported(), reason="needs Linux, with scheduler statistics in /proc")
 def test_a_quick_run_prints_a_row_for_each_server_and_the_ratios() -> None:
     run = subprocess.run(
-        [sys.executable, "-m", "benchmarks.server", "--quick"], cwd=ROOT, capture_output=True, text=True, timeout=90
+        [sys.executable, "-m", "benchmarks.server", "--quick"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=3 * PATIENCE_S,
     )
     assert run.returncode == 0, run.stderr
     assert "|           ttt_net |" in run.stdout

@@ -8,6 +8,7 @@ import pytest
 
 from benchmarks.bad_link import FATES
 from benchmarks.meter import is_supported
+from tests.patience import PATIENCE_S
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -27,7 +28,7 @@ def test_bots_on_bad_links_leave_nothing_behind() -> None:
         "--thought",
         "0.3",
     ]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=3 * PATIENCE_S, check=False)
     assert (run.returncode, run.stderr) == (0, ""), run.stdout + run.stderr
     assert all(f" {fate}" in run.stdout for fate in FATES), "each kind of break was met"
     assert "| afterwards |" in run.stdout

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.patience import PATIENCE_S
+
 if TYPE_CHECKING:
     from tests.client.real_terminal import Open
 
 ROOT = Path(__file__).parent.parent.parent
-PATIENCE_S = 60
-"""No wait of a test lasts longer, however busy the machine is."""
 Start = Callable[..., "subprocess.Popen[str]"]
 CLIENT = [sys.executable, str(ROOT / "client.py")]
 
@@ -51,7 +51,7 @@ class RealServer:
             self.process.kill()
         else:
             self.process.terminate()
-        self.process.communicate(timeout=10)
+        self.process.communicate(timeout=PATIENCE_S)
         self.process = None
 
 

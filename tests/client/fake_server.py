@@ -11,10 +11,8 @@ from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 
 from tests.client.samples import ok, welcome
+from tests.patience import PATIENCE_S
 from ttt_net.messages import AnyHeard, AnySaid, Hello, decode_said, encode
-
-PATIENCE_S = 10.0
-"""No wait of a test lasts longer, however busy the machine is."""
 
 T = TypeVar("T", bound=AnySaid)
 

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pexpect
 import pyte
 
-from tests.client.conftest import CLIENT, PATIENCE_S
+from tests.client.conftest import CLIENT
+from tests.patience import PATIENCE_S
 
 LEFT_ALTERNATE_SCREEN = b"\x1b[?1049l"
 SHOWED_CURSOR = b"\x1b[?25h"

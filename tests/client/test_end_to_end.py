@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from tests.client.conftest import CLIENT, PATIENCE_S, RealServer, Start, heard_until
+from tests.client.conftest import CLIENT, RealServer, Start, heard_until
+from tests.patience import PATIENCE_S
 
 
 def ended(process: "subprocess.Popen[str]") -> tuple[int, str, str]:
@@ -182,7 +183,12 @@ def test_whatever_is_wrong_is_one_line_and_a_code(
 def test_where_nothing_listens_it_says_what_to_do(environment: dict[str, str]) -> None:
     address = f"127.0.0.1:{free_port()}"
     done = subprocess.run(
-        [*CLIENT, address, "--name", "Ann"], input="", capture_output=True, text=True, env=environment, timeout=60
+        [*CLIENT, address, "--name", "Ann"],
+        input="",
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=PATIENCE_S,
     )
     assert done.returncode == 3
     assert "nothing listens there" in done.stderr

@@ -4,7 +4,8 @@ import socket
 
 import pytest
 
-from tests.client.conftest import PATIENCE_S, RealServer, Start
+from tests.client.conftest import RealServer, Start
+from tests.patience import PATIENCE_S
 
 WAYS = [["--plain"], ["--json"], ["--screen-reader"]]
 

@@ -6,10 +6,11 @@ import re
 
 import pytest
 
-from tests.client.conftest import PATIENCE_S, RealServer, Start, heard_until
+from tests.client.conftest import RealServer, Start, heard_until
 from tests.client.fake_server import fake_server
 from tests.client.lines.test_plain import Paper
 from tests.client.samples import BEN, ok, snapshot
+from tests.patience import PATIENCE_S
 from ttt_net.client import page_words, words
 from ttt_net.client.command_line.options import parse
 from ttt_net.client.drawing.glyphs import ASCII

@@ -7,6 +7,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
+from tests.patience import PATIENCE_S
 from ttt_net.__main__ import VERBS, main
 from ttt_net.games.catalogue import NAMES
 
@@ -127,7 +128,7 @@ def test_export_writes_many_records_in_the_one_form(record: Path, capsys: pytest
 
 def test_a_verb_imports_no_other_verb() -> None:
     code = "import sys; from ttt_net.__main__ import main; main(['export', '/dev/null']); print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE_S, check=True)
     loaded = {name for name in done.stdout.split() if name.startswith("ttt_net.commands.")}
     assert loaded == {"ttt_net.commands.export", "ttt_net.commands.source"}
 
@@ -145,7 +146,7 @@ def test_a_reader_that_leaves_early_sees_no_complaint(verb: str, record: Path) -
     record.write_text("\n".join([RECORD] * 1000))
     done = subprocess.run(
         f"{sys.executable} -m ttt_net {verb.format(record=record)} | true; echo ${{PIPESTATUS[0]}}",
-        shell=True, executable="/bin/bash", capture_output=True, text=True, timeout=30, check=True,
+        shell=True, executable="/bin/bash", capture_output=True, text=True, timeout=PATIENCE_S, check=True,
     )  # fmt: skip
     assert done.stderr == ""
     assert done.stdout == "1\n"
@@ -153,7 +154,11 @@ def test_a_reader_that_leaves_early_sees_no_complaint(verb: str, record: Path) -
 
 def test_replay_steps_by_keys_in_a_terminal_and_leaves_it_as_it_was(record: Path) -> None:
     child = pexpect.spawn(
-        sys.executable, ["-m", "ttt_net", "replay", str(record)], dimensions=(24, 80), encoding="utf-8", timeout=20
+        sys.executable,
+        ["-m", "ttt_net", "replay", str(record)],
+        dimensions=(24, 80),
+        encoding="utf-8",
+        timeout=PATIENCE_S,
     )
     child.expect_exact("before the first of 7 moves")
     child.send("\r")

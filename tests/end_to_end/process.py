@@ -9,11 +9,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from tests.patience import PATIENCE_S
 from tests.server.peer import Peer
 
 ROOT = Path(__file__).parent.parent.parent
-PATIENCE_S = 20
-"""How long a test waits for what must come; only a hang takes that long."""
 
 
 class Process:

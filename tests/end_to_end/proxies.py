@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 import trustme
 
-from tests.end_to_end.process import PATIENCE_S, ROOT
+from tests.end_to_end.process import ROOT
+from tests.patience import PATIENCE_S
 
 HOSTING = ROOT / "docs" / "hosting"
 NGINX_FRAME = """

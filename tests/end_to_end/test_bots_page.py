@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.patience import PATIENCE_S
+
 ROOT = Path(__file__).parent.parent.parent
 
 
@@ -22,7 +24,7 @@ def test_the_printed_bot_plays_a_whole_match(tmp_path: Path) -> None:
                 subprocess.Popen([sys.executable, bot, url, name], stdout=subprocess.PIPE, text=True)
                 for name in ("Ann", "Bob")
             ]
-            results = {player.communicate(timeout=30)[0].strip() for player in players}
+            results = {player.communicate(timeout=PATIENCE_S)[0].strip() for player in players}
         finally:
             server.terminate()
     assert results in ({"won", "lost"}, {"drawn"})

@@ -4,10 +4,12 @@ import re
 import subprocess
 import sys
 
+from tests.patience import PATIENCE_S
+
 
 def test_the_demo_plays_a_whole_match_and_says_how_to_join_in() -> None:
     command = [sys.executable, "-m", "ttt_net", "demo"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert "\x1b" not in done.stdout
     moves = [int(number) for number in re.findall(r"^Move (\d+): [abc][123]$", done.stdout, flags=re.MULTILINE)]
@@ -19,7 +21,7 @@ def test_the_demo_plays_a_whole_match_and_says_how_to_join_in() -> None:
 
 def test_a_game_that_there_is_not_ends_the_demo_with_a_sentence() -> None:
     command = [sys.executable, "-m", "ttt_net", "demo", "--game", "chess"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == 2
     assert "unknown game 'chess'" in done.stderr
     assert "Traceback" not in done.stderr

@@ -15,7 +15,8 @@ import pexpect
 import pyte
 import pytest
 
-from tests.networks import PATIENCE_S, ROOT, Machine, two_machines, two_networks
+from tests.networks import ROOT, Machine, two_machines, two_networks
+from tests.patience import PATIENCE_S
 from ttt_net.client.finding.discovery import MAX_SERVERS
 
 __all__ = ["two_machines", "two_networks"]

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE_S
+
 ROOT = Path(__file__).parent.parent.parent
 WAYS = {"server.py": ["server.py"], "client.py": ["client.py"], "ttt_net": ["-m", "ttt_net", "analyse"]}
 """What each program is called, and how it is started."""
@@ -24,7 +26,7 @@ def checkout(tmp_path: Path) -> Path:
 def bare(checkout: Path, program: str) -> subprocess.CompletedProcess[str]:
     """Run a program with a Python that sees no installed packages."""
     command = [sys.executable, "-S", "-E", *WAYS[program], "--help"]
-    return subprocess.run(command, capture_output=True, text=True, timeout=30, check=False, cwd=checkout)
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False, cwd=checkout)
 
 
 @pytest.mark.parametrize("program", WAYS)

@@ -12,7 +12,8 @@ import sys
 from pathlib import Path
 
 from tests.client.real_terminal import Terminal
-from tests.end_to_end.process import PATIENCE_S, ROOT, command, refused, running
+from tests.end_to_end.process import ROOT, command, refused, running
+from tests.patience import PATIENCE_S
 from tests.server.encrypted_peer import Authority
 from tests.server.peer import Peer
 

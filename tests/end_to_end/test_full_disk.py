@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from tests.end_to_end.process import Process, refused, running
+from tests.patience import PATIENCE_S
 from tests.server.peer import Peer
 
 PAIRS = 5
 BOARD = "mnk:19x19,19"
-PATIENCE_S = 20
 
 
 class SmallDisk:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.client.conftest import PATIENCE_S, Start, environment, heard_until, start
+from tests.client.conftest import Start, environment, heard_until, start
+from tests.patience import PATIENCE_S
 
 __all__ = ["environment", "start"]
 

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 from websockets.asyncio.client import connect
 
-from tests.end_to_end.process import PATIENCE_S, ROOT, Process, running
+from tests.end_to_end.process import ROOT, Process, running
 from tests.end_to_end.proxies import HOSTING, PROXIES, proxied, put
+from tests.patience import PATIENCE_S
 from tests.server.peer import Peer
 from ttt_net.__main__ import main
 from ttt_net.server.settings.sources import read_order

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from websockets.exceptions import ConnectionClosed
 
-from tests.end_to_end.process import PATIENCE_S, Process, refused, running
+from tests.end_to_end.process import Process, refused, running
+from tests.patience import BUSY_S, PATIENCE_S
 from tests.server.peer import HANDSHAKE, Peer, RawPeer, said
 
 
@@ -87,7 +88,7 @@ async def test_it_ends_in_5_seconds_though_twenty_clients_have_stopped_reading(t
             stalled.append(peer)
         ann = await server.join("Ann")
         server.send(signal.SIGTERM)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(5 + BUSY_S):
             assert await ann.close_code() == 1012
             assert await server.exit_code() == 0
         for peer in stalled:

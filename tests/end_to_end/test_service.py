@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.end_to_end.process import PATIENCE_S, ROOT, Process, running
+from tests.end_to_end.process import ROOT, Process, running
+from tests.patience import BUSY_S, PATIENCE_S
 from tests.server.peer import Peer
 from ttt_net.__main__ import main
 
@@ -67,7 +68,7 @@ async def test_a_drain_ends_the_process_within_five_seconds_of_its_end(tmp_path:
         ann = await server.join("Ann")
         assert await asyncio.to_thread(main, ["admin", "--data", str(tmp_path), "drain", "1"]) == 0
         assert (await ann.hear("notice"))["restart_in_ms"] == 1000
-        async with asyncio.timeout(1 + 5):
+        async with asyncio.timeout(1 + 5 + BUSY_S):
             assert await ann.close_code() == 1012
             assert await server.exit_code() == 0
         assert not (tmp_path / "admin.sock").exists()
@@ -111,7 +112,7 @@ async def test_a_disk_that_hangs_holds_up_the_end_for_a_few_seconds_only(tmp_pat
         await ann.say("invite")
         await ann.say("rename", name="Anna")
         server.send(signal.SIGTERM)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(5 + BUSY_S):
             assert await ann.close_code() == 1012
             assert await server.exit_code() == 1
         assert process.stderr is not None

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from websockets.exceptions import WebSocketException
 
+from tests.patience import BUSY_S
 from tests.server.peer import HANDSHAKE, PING, Peer, RawPeer, client_frame, said
 from tests.server.running import Server, running, until
 from ttt_net.server.settings.limits import Limits
@@ -57,11 +58,11 @@ async def at_play(server: Server) -> AsyncIterator[Players]:
 
 
 async def test_silent_and_dripping_openings_keep_nobody_out(tmp_path: Path) -> None:
-    limits = Limits(max_newcomers=300, max_connections=400)
+    limits = Limits(max_newcomers=300, max_connections=400, handshake_s=60, dead_after_s=600)
     async with running(tmp_path, limits) as server, at_play(server):
         drips = [await server.raw() for _ in range(500)]
-        with contextlib.suppress(ConnectionError):
-            for number, drip in enumerate(drips):
+        for number, drip in enumerate(drips):
+            with contextlib.suppress(ConnectionError):
                 await drip.send(HANDSHAKE[: number % len(HANDSHAKE)])
         for number in range(20):
             peer = await server.join(f"Visitor-{number}")
@@ -153,12 +154,13 @@ async def test_who_comes_back_has_all_his_live_matches_at_once(tmp_path: Path) -
 async def test_boards_are_not_made_as_fast_as_messages_come(tmp_path: Path) -> None:
     """A board of 19 by 19 costs milliseconds to make, and there are thousands of them."""
     async with running(tmp_path) as server:
+        server.clock.stand_still()
         eve = await server.join("Eve")
         start = "/".join(["." * 19] * 19)
         answers = [await eve.ask("invite", game=f"mnk:19x19,{k}", start=start) for k in range(2, 20) for _ in range(2)]
         most = server.hub.limits.challenges.count
         assert [answer["type"] for answer in answers[:most]] == ["ok"] * most
-        assert {answer["code"] for answer in answers[most + 1 :]} == {"too_fast"}
+        assert {answer["code"] for answer in answers[most:]} == {"too_fast"}
 
 
 @pytest.mark.parametrize(
@@ -217,7 +219,7 @@ def held(connection: Connection) -> int:
 
 async def test_twenty_stopped_readers_under_a_flood_hold_64_kib_each_and_are_gone_in_6_seconds(tmp_path: Path) -> None:
     """They sit at matches and watch others, ask for much and read nothing; the server's own ticks end them."""
-    limits = Limits(messages=Rate(1_000_000))
+    limits = Limits(messages=Rate(1_000_000), dead_after_s=600)
     async with running(tmp_path, limits) as server, at_play(server) as players:
         stalled = [await server.stalled(f"Mallory-{number}") for number in range(20)]
         opponents = [await server.join(f"Bob-{number}") for number in range(20)]
@@ -245,23 +247,21 @@ async def test_twenty_stopped_readers_under_a_flood_hold_64_kib_each_and_are_gon
             ticks += 1
             assert ticks <= 6, "with a look every second they are gone within six"
             server.tick(float(ticks))
-            for opponent in opponents:
-                await opponent.ok("ping")  # so that they are not found silent in the time that did not pass
+            await opponents[0].ok("ping")
         for opponent, match in zip(opponents, matches, strict=True):
             assert (await opponent.hear("presence", match=match, online=False))["side"] in (0, 1)
             await opponent.ok("abort", match=match)
 
 
 async def test_readers_who_stop_do_not_keep_the_server_from_ending(tmp_path: Path) -> None:
-    async with asyncio.timeout(15):
-        async with running(tmp_path, Limits(messages=Rate(1_000_000))) as server:
-            for number in range(20):
-                peer = await server.stalled(f"Mallory-{number}")
-                connection = server.connection_of(f"Mallory-{number}")
-                while connection.is_open and connection._behind_since_s is None:
-                    await peer.send(said("who", 4) * 50)
-                    await asyncio.sleep(0)
-            ann = await server.join("Ann")
-            started_s = asyncio.get_running_loop().time()
-        assert asyncio.get_running_loop().time() - started_s < 5.0
+    async with running(tmp_path, Limits(messages=Rate(1_000_000))) as server:
+        for number in range(20):
+            peer = await server.stalled(f"Mallory-{number}")
+            connection = server.connection_of(f"Mallory-{number}")
+            while connection.is_open and connection._behind_since_s is None:
+                await peer.send(said("who", 4) * 50)
+                await asyncio.sleep(0)
+        ann = await server.join("Ann")
+        started_s = asyncio.get_running_loop().time()
+    assert asyncio.get_running_loop().time() - started_s < 5.0 + BUSY_S
     assert await ann.close_code() == 1012

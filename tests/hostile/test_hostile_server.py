@@ -34,6 +34,7 @@ from tests.client.samples import (
     swapping,
     welcome,
 )
+from tests.patience import PATIENCE_S
 from ttt_net.client.actions import Do
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import ASCII, BOXES
@@ -270,7 +271,7 @@ async def test_a_server_that_is_none_ends_with_one_sentence(behaviour: Behaviour
     server = await asyncio.start_server(handle, "127.0.0.1", 0, limit=2**20)
     try:
         client = Client(f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}", Patience(0, 0), "secret")
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             await client.connection.run()
             farewell = await client.comes_to(Farewell)
         assert farewell.why in (Parting.UNREACHABLE, Parting.GIVEN_UP)
@@ -349,7 +350,7 @@ def test_a_terminal_obeys_nothing_of_what_a_server_says(open_terminal: Open) -> 
             await link.sends(json.dumps({"type": "refused", "id": None, "code": "storage", "message": EVIL}))
             await link.sends(json.dumps({"type": "played", "match": EVIL, "side": EVIL}))
             await link.tells(msgspec.structs.replace(match, match="m2"), Restarting(50))
-            await asyncio.wait_for(link.socket.wait_closed(), 20)
+            await asyncio.wait_for(link.socket.wait_closed(), PATIENCE_S)
 
     async def run() -> bytes:
         opened: asyncio.Future[int] = asyncio.get_running_loop().create_future()

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.end_to_end.process import PATIENCE_S, ROOT, Process, running
+from tests.end_to_end.process import ROOT, Process, running
+from tests.patience import PATIENCE_S
 from tests.server.admin.attended import attended
 from tests.server.peer import HANDSHAKE, Peer, RawPeer
 from tests.server.running import running as serving

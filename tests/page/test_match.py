@@ -166,7 +166,7 @@ def test_an_engine_says_where_the_match_turned(place: Place) -> None:
     first, second = place.pair()
     finish(first, second)
     first.press("Analyse")
-    first.page.get_by_role("heading", name="Analysis").wait_for(timeout=60_000)
+    first.page.get_by_role("heading", name="Analysis").wait_for()
     assert first.page.locator("circle.turn").count() == 1
     first.page.locator(".turns").get_by_role("button", name="Move 2, a2").click()
     first.until("Move 2 of 5")

@@ -6,6 +6,7 @@ from contextlib import suppress
 
 from tests.end_to_end.process import ROOT
 from tests.page.place import SMALL_PHONE, Place, wait_for
+from tests.patience import PATIENCE_S
 
 CLIENT = [sys.executable, str(ROOT / "client.py")]
 
@@ -199,7 +200,7 @@ def test_a_browser_plays_the_alphabeta_bot_to_the_end(place: Place) -> None:
     finally:
         with suppress(ProcessLookupError):
             bot.terminate()
-        bot.wait(timeout=20)
+        bot.wait(timeout=PATIENCE_S)
 
 
 def test_a_browser_plays_the_terminal_client(place: Place) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.page.place import Place
+from tests.patience import PATIENCE_S
 from ttt_net.server.wire.page import page_files, sources
 from ttt_net.server.wire.squeeze import squeezed_script, squeezed_style
 
@@ -37,7 +38,7 @@ def tree(text: str, folder: Path) -> str:
     (folder / "tree.cjs").write_text(TREE, encoding="utf-8")
     (folder / "module.js").write_text(text, encoding="utf-8")
     command = ["node", str(folder / "tree.cjs"), str(PARSER), str(folder / "module.js")]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=True).stdout
 
 
 def test_every_module_has_the_syntax_tree_that_was_written(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE_S
 from ttt_net.server.wire.page import sources
 
 COMPILER = Path(__file__).parent / "node_modules" / ".bin" / "tsc"
@@ -18,6 +19,6 @@ def test_the_types_of_the_modules_hold(tmp_path: Path) -> None:
     for name, text in sources().items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     command = [str(COMPILER), *OPTIONS.split(), "--lib", "es2022,dom,dom.iterable", str(tmp_path / "main.js")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd=tmp_path)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=2 * PATIENCE_S, check=False, cwd=tmp_path)
     assert done.stdout == ""
     assert done.returncode == 0

@@ -5,6 +5,8 @@ import selectors
 import socket
 import threading
 
+from tests.patience import PATIENCE_S
+
 
 class Wire:
     """Relays bytes of any number of connections from a port of its own to another; `cut` drops them all."""
@@ -32,7 +34,7 @@ class Wire:
     def close(self) -> None:
         """End it."""
         self._tell(b"e")
-        self._thread.join(timeout=10)
+        self._thread.join(timeout=PATIENCE_S)
         for end in (self._listening, self._wake, self._woken):
             end.close()
 

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from tests.patience import PATIENCE_S
 from tests.server.encrypted_peer import Authority, EncryptedPeer
 from tests.server.peer import Peer, RawPeer
 from ttt_net.server.hub import Hub
@@ -20,9 +21,6 @@ from ttt_net.server.settings.configuration import Configuration
 from ttt_net.server.settings.limits import Limits
 from ttt_net.server.tables.table import Table
 from ttt_net.server.wire.connection import Connection
-
-PATIENCE_S = 20
-"""How long a test waits for what must come; only a hang takes that long."""
 
 
 class Clock:

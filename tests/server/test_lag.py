@@ -6,6 +6,7 @@ from tests.server.delay import delayed
 from tests.server.peer import Peer
 from tests.server.running import running, until
 from ttt_net.clock import LAG_QUOTA_GAIN_MS, LAG_QUOTA_MAX_MS, LAG_QUOTA_START_MS
+from ttt_net.server.settings.limits import Limits
 
 ONE_WAY_S = 0.15
 LEAST_MS = 2_000 * ONE_WAY_S - 5
@@ -15,7 +16,8 @@ MOVES = [30, 31, 60, 61, 90, 91, 120, 121, 150, 151, 180, 181]
 
 async def test_what_the_wire_takes_is_given_back_to_the_millisecond_however_busy_the_machine_is(tmp_path: Path) -> None:
     """That this comes to less than 50 ms a move for a link of 300 ms is shown in simulated time, in test_clock."""
-    async with running(tmp_path) as server, delayed(server.port, ONE_WAY_S) as port:
+    once = Limits(ping_after_s=60, dead_after_s=600)  # no ping but the one that is asked for
+    async with running(tmp_path, once) as server, delayed(server.port, ONE_WAY_S) as port:
         far = await Peer.connect(f"ws://127.0.0.1:{port}")
         await far.hello(name="Far")
         server.tick(0)

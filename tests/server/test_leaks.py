@@ -10,8 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.hostile.test_frames import FRAMES
+from tests.patience import PATIENCE_S
 from tests.server.peer import HANDSHAKE, RawPeer, client_frame, said
-from tests.server.running import PATIENCE_S, Server, running
+from tests.server.running import Server, running
 from ttt_net.server.settings.limits import Limits
 from ttt_net.server.settings.rate import Rate
 

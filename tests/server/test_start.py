@@ -5,7 +5,8 @@ import socket
 import sys
 from pathlib import Path
 
-from tests.end_to_end.process import PATIENCE_S, ROOT
+from tests.end_to_end.process import ROOT
+from tests.patience import PATIENCE_S
 from tests.server.peer import Peer, RawPeer
 
 SLOW = """

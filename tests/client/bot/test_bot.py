@@ -6,8 +6,9 @@ from contextlib import asynccontextmanager
 import pytest
 from msgspec.structs import replace
 
-from tests.client.fake_server import PATIENCE_S, FakeLink, FakeServer, fake_server
+from tests.client.fake_server import FakeLink, FakeServer, fake_server
 from tests.client.samples import ANN, BEN, ok, played, snapshot
+from tests.patience import PATIENCE_S
 from ttt_net.client.bot.agenda import Agenda
 from ttt_net.client.bot.mind import Mind
 from ttt_net.client.bot.player import Bot, Plan

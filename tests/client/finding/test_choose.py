@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.patience import PATIENCE_S
 from ttt_net.client.finding import choose, discovery
 from ttt_net.client.finding.address import DEFAULT_URL
 from ttt_net.client.finding.choose import Search, choose_by_lines
@@ -26,7 +27,7 @@ async def test_what_is_typed_while_an_address_is_tried_is_kept(monkeypatch: pyte
     monkeypatch.setattr(choose, "does_answer", slowly)
     monkeypatch.setattr(choose, "look_around", nothing)
     monkeypatch.setattr(choose, "servers_used", tuple)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         search = Search(changed.set)
         async with search.under_way():
             await is_trying.wait()

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.client.conftest import CLIENT, PATIENCE_S, RealServer
+from tests.client.conftest import CLIENT, RealServer
+from tests.patience import PATIENCE_S
 from tests.server.peer import Peer
 from ttt_net.client.command_line.inquiry import Inquiry
 from ttt_net.client.command_line.options import Options, parse

@@ -5,8 +5,9 @@ from contextlib import asynccontextmanager
 import pytest
 from msgspec.structs import replace
 
-from tests.client.fake_server import PATIENCE_S, FakeServer, fake_server
+from tests.client.fake_server import FakeServer, fake_server
 from tests.client.samples import BEN, CHALLENGED, ok, played, snapshot, swapping
+from tests.patience import PATIENCE_S
 from ttt_net.client.drawing.glyphs import ASCII
 from ttt_net.client.events import MAILBOX_LETTERS, Line, Mail, Stop
 from ttt_net.client.lines.plain import Plain

@@ -6,8 +6,9 @@ import sys
 import pexpect
 import pytest
 
-from tests.client.conftest import CLIENT, PATIENCE_S, RealServer, Start, heard_until
+from tests.client.conftest import CLIENT, RealServer, Start, heard_until
 from tests.client.samples import BEN, snapshot
+from tests.patience import PATIENCE_S
 from ttt_net.client.changes.update import update
 from ttt_net.client.lines.speech import Speech
 from ttt_net.client.view import View

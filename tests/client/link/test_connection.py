@@ -5,8 +5,9 @@ from typing import TypeVar
 
 import pytest
 
-from tests.client.fake_server import PATIENCE_S, FakeServer, fake_server
+from tests.client.fake_server import FakeServer, fake_server
 from tests.client.samples import ok, played, snapshot, welcome
+from tests.patience import PATIENCE_S
 from ttt_net.client.events import (
     MAILBOX_LETTERS,
     Answered,

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.client.conftest import PATIENCE_S, Start, heard_until
+from tests.client.conftest import Start, heard_until
 from tests.client.real_terminal import Terminal
+from tests.patience import PATIENCE_S
 from ttt_net.client.command_line.options import parse
 from ttt_net.errors import ConfigurationError
 

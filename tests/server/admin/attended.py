@@ -9,7 +9,8 @@ from typing import Any
 
 from websockets.asyncio.client import ClientConnection, connect, unix_connect
 
-from tests.server.running import PATIENCE_S, Server, running
+from tests.patience import PATIENCE_S
+from tests.server.running import Server, running
 from ttt_net.server.admin.door import Door, attending, open_door
 from ttt_net.server.settings.configuration import Configuration
 

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from tests.patience import PATIENCE_S
 from tests.server.running import until
 from ttt_net.server.admission.acceptor import MOST_LOOKED_AT, MOST_TAKEN, Acceptor
 from ttt_net.server.settings.addresses import listen
@@ -56,7 +57,7 @@ async def accepting(
         return asyncio.Protocol()
 
     try:
-        async with asyncio.timeout(20), asyncio.TaskGroup() as tasks:
+        async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as tasks:
             with Acceptor(listening, tasks, protocol, is_shut_to, Rate(arrivals), clock or Clock()).accepting():
                 yield made, turns, callers
     finally:

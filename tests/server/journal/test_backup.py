@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE_S
 from tests.server.journal.test_schema import VERSION_1
 from tests.server.peer import Peer
 from tests.server.running import Server, running
@@ -64,7 +65,7 @@ async def test_writing_goes_on_while_a_copy_is_made_and_the_copy_is_of_one_momen
         def look() -> bool:
             nonlocal moments
             moments += 1
-            with closing(sqlite3.connect(tmp_path / JOURNAL, timeout=5)) as other, other:
+            with closing(sqlite3.connect(tmp_path / JOURNAL, timeout=PATIENCE_S)) as other, other:
                 other.execute("UPDATE players SET created_ms = ?", (moments,))
             return True
 

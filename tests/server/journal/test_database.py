@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.patience import PATIENCE_S
 from ttt_net.errors import ConfigurationError
 from ttt_net.server.journal import Database, StorageError
 from ttt_net.server.journal.schema import SCHEMA_VERSION
@@ -24,7 +25,7 @@ Work = Callable[[sqlite3.Connection], Any]
 async def running(path: Path) -> AsyncIterator[Database]:
     """Run the thread of a database inside the block."""
     with closing(Database(path)) as database:
-        async with asyncio.timeout(20), asyncio.TaskGroup() as tasks:
+        async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as tasks:
             tasks.create_task(database.run())
             try:
                 yield database

@@ -147,6 +147,7 @@ async def test_waiting_makes_two_meet_who_were_too_far_apart_at_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with running(tmp_path) as server:
+        server.clock.stand_still()
         ann, bob = await server.join("Ann"), await server.join("Bob")
         ratings = {server.player_of("Ann"): 1_200, server.player_of("Bob"): 1_900}
         monkeypatch.setattr(Session, "rating_at", lambda session, game, time: ratings[session.player])
@@ -315,6 +316,7 @@ async def test_waiting_pairs_nobody_while_the_server_is_about_to_restart(
         monkeypatch.setattr(Session, "rating_at", lambda session, game, time: ratings[session.player])
         for peer in (ann, bob):
             await peer.ok("seek", games=["connect4"])
+        assert server.tables == {}
         server.hub.drain()
         server.later(60_000)
         await server.flushed()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE_S
 from ttt_net.server.process.notify import keep_alive, notify, watchdog_s
 
 
@@ -16,7 +17,7 @@ def manager(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[so
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
         address = str(tmp_path / "notify") if request.param == "path" else f"@ttt_net-{os.getpid()}-{id(tmp_path)}"
         listening.bind(address.replace("@", "\0"))
-        listening.settimeout(10)
+        listening.settimeout(PATIENCE_S)
         yield listening, address
 
 
@@ -59,4 +60,4 @@ async def test_it_is_fed_again_and_again_with_how_things_stand(
 
 async def test_without_a_watchdog_nothing_is_fed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("WATCHDOG_USEC", raising=False)
-    await asyncio.wait_for(keep_alive(lambda: ""), 10)
+    await asyncio.wait_for(keep_alive(lambda: ""), PATIENCE_S)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import BUSY_S
 from tests.server.peer import BINARY, CONT, HANDSHAKE, PING, PONG, TEXT, client_frame, said
 from tests.server.running import running, until
 from ttt_net.server.settings.limits import Limits
@@ -55,11 +56,11 @@ async def test_a_request_in_the_same_segment_as_the_handshake_is_answered_after_
 
 
 async def test_a_silent_and_a_dripping_handshake_are_cut_in_time(tmp_path: Path) -> None:
-    async with running(tmp_path) as server:
+    async with running(tmp_path, Limits(handshake_s=60, hello_s=600, dead_after_s=600)) as server:
         silent, dripping, slow = [await server.raw() for _ in range(3)]
         await dripping.send(HANDSHAKE[:40])
         await until(lambda: len(server.connections) == 3)
-        server.tick(server.hub.limits.handshake_s - 0.5)
+        server.tick(server.hub.limits.handshake_s / 2)
         assert len(server.connections) == 3
         await slow.send(HANDSHAKE)
         assert await slow.status() == 101, "who is slow but in time is let in"
@@ -200,16 +201,16 @@ async def test_a_stopped_reader_in_a_match_is_dropped_and_its_opponent_unhurt(tm
 async def test_a_stopped_reader_that_still_answers_pings_is_dropped_when_it_has_stalled_too_long(
     tmp_path: Path,
 ) -> None:
-    async with running(tmp_path, FAST) as server:
+    async with running(tmp_path, Limits(messages=Rate(1_000_000), stalled_s=60, dead_after_s=50)) as server:
         stalled = await server.stalled("Mallory")
         connection = server.connection_of("Mallory")
         flood(connection)
         now_s = asyncio.get_running_loop().time()
-        for second in range(1, 5):
+        for second in range(10, 50, 10):
             await stalled.send(client_frame(PONG))
             connection.tick(now_s + second)
             assert connection.is_open
-        connection._heard_s = now_s + 5  # what one more pong would do
+        connection._heard_s = now_s + 50  # what one more pong would do
         connection.tick(now_s + server.hub.limits.stalled_s + 0.1)
         await server.until_empty()
 
@@ -242,7 +243,7 @@ async def test_pings_without_reading_the_pongs_do_not_fill_the_memory(tmp_path: 
 
 
 async def test_twenty_stopped_readers_do_not_keep_the_server_from_ending(tmp_path: Path) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(5 + BUSY_S):
         async with running(tmp_path, FAST) as server:
             for number in range(20):
                 await server.stalled(f"Mallory-{number}")
