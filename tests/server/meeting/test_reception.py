@@ -280,6 +280,9 @@ async def test_a_server_among_friends_may_take_any_name_that_can_be_shown(tmp_pa
         peer = await server.connect()
         await peer.ok("hello", protocols=[1], name="X")
         assert (await peer.hear("welcome"))["you"]["name"] == "X"
+        await peer.ok("rename", name="Ö & X")
+        assert (await peer.hear("renamed"))["you"]["name"] == "Ö & X"
+        assert await peer.refused("rename", name="deleted") == "bad_name"
         peer = await server.connect()
         assert await peer.refused("hello", protocols=[1], name="\x1b") == "bad_name"
 

@@ -128,9 +128,9 @@ class Journal:
         """Delete the player's name, token and ratings, unless a match of his goes on; only his number is kept."""
 
         def work(connection: sqlite3.Connection) -> Refusal | None:
-            unfinished = _unfinished(connection, player, 1)
+            unfinished = _unfinished(connection, player, MAX_UNFINISHED)
             if unfinished:
-                return Refusal(Code.STILL_PLAYING, f"match {unfinished[0]} is not over; finish it or resign first")
+                return still_playing(len(unfinished))
             forget_player(connection, player)
             return None
 
@@ -175,6 +175,13 @@ class Journal:
             return Player(player, name, matches, bool(is_guest), ratings_of(connection, player, now_ms))
 
         self._database.submit(work, done)
+
+
+def still_playing(count: int) -> Refusal:
+    """Return how `forget` is refused to one who has so many unfinished matches."""
+    return Refusal(
+        Code.STILL_PLAYING, f"you have {count} unfinished match{'' if count == 1 else 'es'}; finish or resign first"
+    )
 
 
 def forget_player(connection: sqlite3.Connection, player: PlayerId) -> None:

@@ -6,12 +6,12 @@ from functools import partial
 
 from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
-from ttt_net.names import checked_name
 from ttt_net.server.admission.quotas import Quotas
-from ttt_net.server.journal import FORGOTTEN, Journal, Player, StorageError
+from ttt_net.server.journal import Journal, Player, StorageError
+from ttt_net.server.players.registrar import name_here
 from ttt_net.server.settings.limits import Limits
 from ttt_net.server.wire.connection import Connection
-from ttt_net.text import clean, name_key
+from ttt_net.text import clean
 
 Admit = Callable[[Connection, wire.Hello, Player, str | None], None]
 """What to do with a player who is let in: connection, hello, player, and the token if it is new."""
@@ -59,7 +59,7 @@ class Entrance:
             self._entered(connection, said, None, found)
 
     def _let_in(self, connection: Connection, said: wire.Hello) -> None:
-        name = None if said.name is None else self._name(said.name)
+        name = None if said.name is None else name_here(said.name, self._limits)
         if said.token and len(said.token) < MIN_TOKEN:
             raise Refusal(Code.UNKNOWN_TOKEN, f"a token for a new player has {MIN_TOKEN} to 80 random characters")
         if name is None and not self._limits.allow_guests:
@@ -67,11 +67,6 @@ class Entrance:
         self._quotas.spend_of_address("registrations", connection.metered_as)
         self._entering.add(connection)
         self._register(connection, said, name, tries=_GUEST_TRIES)
-
-    def _name(self, typed: str) -> str:
-        shown = clean(typed, wire.MAX_NAME_CELLS)
-        is_free = self._limits.free_names and shown and name_key(shown) != FORGOTTEN
-        return shown if is_free else checked_name(typed)
 
     def _register(self, connection: Connection, said: wire.Hello, name: str | None, tries: int) -> None:
         """Make a new player; a guest, who has no name, gets one that is free."""

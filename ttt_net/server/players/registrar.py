@@ -6,13 +6,11 @@ from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
 from ttt_net.names import checked_name
 from ttt_net.server.admission.quotas import Quotas
-from ttt_net.server.journal import Journal, StorageError
-from ttt_net.server.journal.sqlite import PlayerId
+from ttt_net.server.journal import FORGOTTEN, Journal, StorageError
+from ttt_net.server.journal.sqlite import PlayerId, still_playing
 from ttt_net.server.players.session import Session
-from ttt_net.text import name_key
-
-_SHOWN = 3
-"""Unfinished matches that a refusal names."""
+from ttt_net.server.settings.limits import Limits
+from ttt_net.text import clean, name_key
 
 Request = wire.Rename | wire.Forget
 
@@ -21,6 +19,7 @@ class House(Interface):
     """What the registrar asks of the hub."""
 
     journal: Journal
+    limits: Limits
     quotas: Quotas
 
     def renamed(self, player: PlayerId, name: str) -> None:
@@ -49,7 +48,7 @@ class Registrar:
             self._forget(session, said)
 
     def _rename(self, session: Session, said: wire.Rename) -> None:
-        name = checked_name(said.name)
+        name = name_here(said.name, self._house.limits)
         self._house.quotas.spend("renames", session.player, session.connection.metered_as)
 
         def done(failure: Refusal | StorageError | None) -> None:
@@ -68,8 +67,7 @@ class Registrar:
         if session.player in self._leaving:
             raise Refusal(Code.TOO_FAST, "you are being forgotten already; the connection ends when it is done", 1_000)
         if session.live:
-            some = ", ".join(sorted(session.live)[:_SHOWN])
-            raise Refusal(Code.STILL_PLAYING, f"you still play {some}; resign first")
+            raise still_playing(len(session.live))
 
         def done(failure: Refusal | StorageError | None) -> None:
             self._leaving.discard(session.player)
@@ -86,6 +84,13 @@ class Registrar:
     def is_leaving(self, player: PlayerId) -> bool:
         """Tell whether the player is about to be forgotten; no match of his begins any more."""
         return player in self._leaving
+
+
+def name_here(typed: str, limits: Limits) -> str:
+    """Return the name as it is kept here; one that may not be taken raises `Refusal`, which says what is allowed."""
+    shown = clean(typed, wire.MAX_NAME_CELLS)
+    is_free = limits.free_names and shown and name_key(shown) != FORGOTTEN
+    return shown if is_free else checked_name(typed)
 
 
 def refusal_of(failure: Refusal | StorageError) -> Refusal:
