@@ -30,6 +30,7 @@ from ttt_net.clock import TimeControl
 from ttt_net.games import find_game
 from ttt_net.match import Match
 from ttt_net.messages import Fact, Play, PlayerInfo, Seek, Started
+from ttt_net.referee import decide
 from ttt_net.server.journal import Database, Journal
 from ttt_net.server.main import JOURNAL_FILE
 
@@ -74,7 +75,7 @@ def facts_of(match: int, plies: int) -> Iterator[Fact]:
     yield started
     table = Match(started)
     for ply in range(plies):
-        for fact in table.decide(ply % 2, Play(0, started.match, ply, SCRIPT[ply]), 2_000 + ply):
+        for fact in decide(table, ply % 2, Play(0, started.match, ply, SCRIPT[ply]), 2_000 + ply):
             table.evolve(fact)
             yield fact
 

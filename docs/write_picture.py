@@ -16,6 +16,7 @@ from ttt_net.client.drawing.targets import without_targets
 from ttt_net.client.view import Link, View
 from ttt_net.clock import TimeControl
 from ttt_net.match import Match
+from ttt_net.referee import decide
 
 FOLDER = Path(__file__).parent
 SIZE = (84, 24)
@@ -55,7 +56,7 @@ def _match() -> View:
     match = Match(wire.Started("k3V9pQ7x", 1, 0, "connect4", (ANN, BEN), BLITZ, rated=True))
     view = update(_welcomed(), match.snapshot(0, (True, True), 0), 0)
     for ply, move in enumerate(MOVES):
-        for fact in match.decide(ply % 2, wire.Play(1, match.id, ply, move), ply * 1_500):
+        for fact in decide(match, ply % 2, wire.Play(1, match.id, ply, move), ply * 1_500):
             match.evolve(fact)
             view = update(view, match.told(fact), 0)
     view = update(view, wire.Watching(match.id, 2), 0)

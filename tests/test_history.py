@@ -5,6 +5,7 @@ from ttt_net.clock import TimeControl
 from ttt_net.games.records import read_record, write_record
 from ttt_net.history import record_of
 from ttt_net.match import Match
+from ttt_net.referee import decide
 
 START_MS = 1_795_254_000_000
 
@@ -18,7 +19,7 @@ def played(*commands: tuple[int, object]) -> Match:
         now_ms += 1_000
         if isinstance(command, int):
             command = wire.Play(1, "m", len(match.moves), command)
-        for fact in match.decide(side, command, now_ms):  # type: ignore[arg-type]
+        for fact in decide(match, side, command, now_ms):  # type: ignore[arg-type]
             match.evolve(fact)
     return match
 
@@ -43,7 +44,7 @@ def test_moves_that_were_taken_back_are_not_in_the_record() -> None:
 def test_a_match_that_was_called_a_draw_because_one_was_gone_can_be_kept() -> None:
     match = played((0, 4))
     match.absences.went(1, START_MS, on_purpose=True)
-    for fact in match.decide(0, wire.Claim(1, "m", "draw"), START_MS + 100_000):
+    for fact in decide(match, 0, wire.Claim(1, "m", "draw"), START_MS + 100_000):
         match.evolve(fact)
     record = record_of(match.facts)
     assert read_record(write_record(record)) == record

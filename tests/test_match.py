@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from ttt_net import messages as wire
 from ttt_net.clock import TimeControl
 from ttt_net.errors import Refusal
-from ttt_net.match import MAX_TAKEBACKS, Command, Match
+from ttt_net.match import Match
+from ttt_net.referee import MAX_TAKEBACKS, Command, decide, flag_fall, rematch
 
 SECOND = 1_000
 BLITZ = TimeControl(initial_ms=180 * SECOND, increment_ms=2 * SECOND)
@@ -59,7 +60,7 @@ def heard(match: Match, line: str) -> Iterator[str]:
     if found := re.match(r"at (\d+)s (.*)", words):
         now_ms, words = int(found[1]) * SECOND, found[2]
     try:
-        facts = match.flag(now_ms) if words == "flag" else match.decide(side, command(words, match), now_ms)
+        facts = flag_fall(match, now_ms) if words == "flag" else decide(match, side, command(words, match), now_ms)
     except Refusal as refusal:
         yield f"refused {refusal.code}"
         return
@@ -349,10 +350,10 @@ def test_a_rematch_swaps_the_sides_and_continues_the_series() -> None:
         << ok
         """,
     )
-    second = Match(match.rematch(now_ms=5))
+    second = Match(rematch(match, now_ms=5))
     assert [player.name for player in second.players] == ["Bob", "Ann"]
     assert (second.id, second.previous, second.game) == ("m-2", "m", match.game)
-    assert Match(second.rematch(now_ms=6)).id == "m-3"
+    assert Match(rematch(second, now_ms=6)).id == "m-3"
 
 
 def test_nobody_is_charged_before_both_have_moved() -> None:
@@ -392,10 +393,10 @@ def test_facts_read_again_are_the_same_match_with_its_clock_standing_still() -> 
     long_after = 10**9
     assert again.clock
     assert again.clock.read(long_after) == (175 * SECOND, 180 * SECOND)
-    assert again.flag(long_after) == []
+    assert flag_fall(again, long_after) == []
     again.run_clock(long_after)
-    assert again.flag(long_after + 179 * SECOND) == []
-    assert [written(fact) for fact in again.flag(long_after + 180 * SECOND)] == ["6 X won: time"]
+    assert flag_fall(again, long_after + 179 * SECOND) == []
+    assert [written(fact) for fact in flag_fall(again, long_after + 180 * SECOND)] == ["6 X won: time"]
     assert again.position() == match.position()
     assert again.offers == match.offers
 
@@ -403,7 +404,7 @@ def test_facts_read_again_are_the_same_match_with_its_clock_standing_still() -> 
 def test_the_tail_is_what_was_told_and_ends_in_the_present() -> None:
     match, told = start("connect4"), []
     for ply, move in enumerate([38, 31, 24]):
-        for fact in match.decide(ply % 2, wire.Play(1, "m", ply, move), ply):
+        for fact in decide(match, ply % 2, wire.Play(1, "m", ply, move), ply):
             match.evolve(fact)
             told.append(match.told(fact))
     assert match.tail(1) == told
@@ -437,10 +438,10 @@ def test_no_sequence_of_commands_breaks_a_match_or_seats_a_stranger(
                 match.absences.returned(1)
             continue
         before = msgspec.to_builtins(match.snapshot(None, (True, True), now_ms))
-        for fact in match.flag(now_ms):
+        for fact in flag_fall(match, now_ms):
             match.evolve(fact)
         try:
-            facts = match.decide(side, said, now_ms)
+            facts = decide(match, side, said, now_ms)
         except Refusal:
             facts = []
         else:
@@ -519,5 +520,5 @@ def test_with_time_per_move_the_move_after_a_takeback_has_all_of_it() -> None:
 def test_the_score_of_a_new_series_is_left_out_and_that_of_a_rematch_is_told() -> None:
     match = start()
     assert b'"score"' not in wire.encode(match.snapshot(None, (True, True), 0))
-    match.evolve(match.decide(0, wire.Resign(1, "m"), 0)[0])
-    assert b'"score":[1.0,0.0]' in wire.encode(Match(match.rematch(0)).snapshot(None, (True, True), 0))
+    match.evolve(decide(match, 0, wire.Resign(1, "m"), 0)[0])
+    assert b'"score":[1.0,0.0]' in wire.encode(Match(rematch(match, 0)).snapshot(None, (True, True), 0))

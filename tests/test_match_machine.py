@@ -11,7 +11,8 @@ from ttt_net import messages as wire
 from ttt_net.absence import grace_ms
 from ttt_net.clock import LAG_QUOTA_MAX_MS, TimeControl
 from ttt_net.errors import Code, Refusal
-from ttt_net.match import Command, Match
+from ttt_net.match import Match
+from ttt_net.referee import Command, decide, flag_fall
 
 SECOND = 1_000
 BLITZ = TimeControl(initial_ms=60 * SECOND, increment_ms=2 * SECOND)
@@ -41,7 +42,7 @@ class Play(RuleBasedStateMachine):
         self.fall()
         before = self.left()
         try:
-            facts = self.match.decide(side, command, self.now_ms, lag_ms)
+            facts = decide(self.match, side, command, self.now_ms, lag_ms)
         except Refusal as refusal:
             assert self.left() == before
             return refusal.code
@@ -49,7 +50,7 @@ class Play(RuleBasedStateMachine):
         return facts
 
     def fall(self) -> None:
-        flag = self.match.flag(self.now_ms)
+        flag = flag_fall(self.match, self.now_ms)
         if flag:
             side = self.match.clock.running if self.match.clock else None
             assert side is not None
@@ -264,7 +265,7 @@ def returned(match: Match) -> int:
 
 def adjourned(match: Match) -> int:
     now_ms = dropped_for_long(match)
-    for fact in match.decide(0, wire.Claim(1, "m", "adjourn"), now_ms):
+    for fact in decide(match, 0, wire.Claim(1, "m", "adjourn"), now_ms):
         match.evolve(fact)
     return now_ms
 
@@ -299,7 +300,7 @@ def test_what_may_be_claimed_is_as_the_table_says(situation: Situation, kind: wi
 def outcome(match: Match, kind: wire.ClaimKind, now_ms: int) -> str:
     """Return in words what a claim leads to."""
     try:
-        facts = match.decide(0, wire.Claim(1, "m", kind), now_ms)
+        facts = decide(match, 0, wire.Claim(1, "m", kind), now_ms)
     except Refusal as refusal:
         return refusal.code
     said = [f"{fact.winner} {fact.reason}" if isinstance(fact, wire.Ended) else "adjourned" for fact in facts]

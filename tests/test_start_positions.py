@@ -14,6 +14,7 @@ from ttt_net.games.record import Record, RecordedMove, RecordedPlayer
 from ttt_net.games.records import read_record, write_record
 from ttt_net.history import record_of
 from ttt_net.match import Match
+from ttt_net.referee import decide, rematch
 from ttt_net.strategies import Limit
 from ttt_net.strategies.review import review
 
@@ -33,9 +34,9 @@ def test_a_match_goes_on_from_its_start_and_counts_its_own_plies() -> None:
     assert match.position().board == "X...O...X"
     assert match.position().ply == 0
     with pytest.raises(Refusal) as refused:
-        match.decide(0, wire.Play(1, "m", 0, 1), 0)
+        decide(match, 0, wire.Play(1, "m", 0, 1), 0)
     assert refused.value.code is Code.NOT_YOUR_TURN
-    (played,) = match.decide(1, wire.Play(1, "m", 0, 1), 0)
+    (played,) = decide(match, 1, wire.Play(1, "m", 0, 1), 0)
     match.evolve(played)
     assert match.told(played).position.board == "XO..O...X"  # type: ignore[union-attr]
     assert [fact.seq for fact in match.tail(1)] == [2]
@@ -43,7 +44,7 @@ def test_a_match_goes_on_from_its_start_and_counts_its_own_plies() -> None:
 
 
 def test_the_rematch_begins_from_the_same_position() -> None:
-    started = begun("tictactoe", OPEN).rematch(0)
+    started = rematch(begun("tictactoe", OPEN), 0)
     assert started.start == OPEN
     assert started.players == PLAYERS[::-1]
 
@@ -51,9 +52,9 @@ def test_the_rematch_begins_from_the_same_position() -> None:
 def test_a_take_back_goes_to_the_start_and_not_beyond() -> None:
     match = begun("tictactoe", OPEN)
     for command in (wire.Play(1, "m", 0, 1), wire.Offer(1, "m", "takeback")):
-        for fact in match.decide(1, command, 0):
+        for fact in decide(match, 1, command, 0):
             match.evolve(fact)
-    for fact in match.decide(0, wire.Offer(1, "m", "takeback"), 0):
+    for fact in decide(match, 0, wire.Offer(1, "m", "takeback"), 0):
         match.evolve(fact)
     assert match.position().board == "X...O...X"
 
@@ -82,7 +83,7 @@ def test_any_play_may_be_recorded_from_any_of_its_positions(name: str, seed: int
     for move in moves[cut:]:
         side = match.to_move
         assert side is not None
-        for fact in match.decide(side, wire.Play(1, "m", len(match.moves), move), 0):
+        for fact in decide(match, side, wire.Play(1, "m", len(match.moves), move), 0):
             match.evolve(fact)
     record = record_of(match.facts)
     assert record.start == start

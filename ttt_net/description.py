@@ -1,10 +1,11 @@
-"""A game and a position as a client is told them that knows no rules. Knows no match."""
+"""A game, a position and a clock as a client is told them that knows no rules. Knows no match."""
 
 from functools import lru_cache
 from typing import Any
 
+from ttt_net.clock import Clock
 from ttt_net.games import Game, find_game
-from ttt_net.messages import GameInfo, Position
+from ttt_net.messages import ClockInfo, GameInfo, Position
 
 
 @lru_cache(maxsize=64)
@@ -34,3 +35,8 @@ def describe_position(game: Game[Any], ply: int, state: Any, *, is_over: bool) -
         marks=game.marks(state),
         blocks=game.blocks(state),
     )
+
+
+def describe_clock(clock: Clock | None, now_ms: int) -> ClockInfo | None:
+    """Return what is left to both sides at this moment, and whose time runs; None without a clock."""
+    return None if clock is None else ClockInfo(clock.read(now_ms), clock.running)

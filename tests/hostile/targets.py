@@ -4,10 +4,11 @@ import contextlib
 from collections.abc import Callable
 
 from ttt_net import messages as wire
+from ttt_net import referee
 from ttt_net.announcement import read_announcement
 from ttt_net.errors import Refusal
 from ttt_net.games.records import read_record
-from ttt_net.match import Command, Match
+from ttt_net.match import Match
 from ttt_net.names.policy import fitting_name
 from ttt_net.server.admission.callers import UNKNOWN, caller_of, network_of, networks
 from ttt_net.text import clean
@@ -30,14 +31,14 @@ def decide(data: bytes) -> None:
     for byte in data[:64]:
         now_ms += byte
         side, what, move = byte & 1, byte >> 1 & 7, byte >> 4
-        others: dict[int, Command] = {
+        others: dict[int, referee.Command] = {
             5: wire.Resign(1, "m"),
             6: wire.Offer(1, "m", ("draw", "takeback", "rematch")[move % 3]),
             7: wire.Decline(1, "m", ("draw", "takeback", "rematch")[move % 3]),
         }
         command = others.get(what, wire.Play(1, "m", match.position().ply, move))
         try:
-            facts = match.decide(side, command, now_ms)
+            facts = referee.decide(match, side, command, now_ms)
         except Refusal:
             continue
         for fact in facts:

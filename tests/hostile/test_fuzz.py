@@ -18,6 +18,7 @@ from ttt_net import messages as wire
 from ttt_net.clock import TimeControl
 from ttt_net.errors import ProtocolError, Refusal
 from ttt_net.match import Match
+from ttt_net.referee import decide
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Database, Journal
 from ttt_net.server.journal.schema import migrate
@@ -44,7 +45,7 @@ class AnyMatch(RuleBasedStateMachine):
     def decide(self, side: int, command: Any) -> None:
         before = self.match.position()
         try:
-            facts = self.match.decide(side, command, self.now_ms)
+            facts = decide(self.match, side, command, self.now_ms)
         except Refusal:
             assert self.match.position() == before, "a refusal changes nothing"
             return

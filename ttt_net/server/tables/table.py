@@ -13,8 +13,9 @@ from typing import Protocol as Interface
 
 from msgspec.structs import replace as restruct
 
+from ttt_net import referee
 from ttt_net.errors import Code, Refusal
-from ttt_net.match import Command, Match
+from ttt_net.match import Match
 from ttt_net.messages import (
     Ended,
     Fact,
@@ -52,7 +53,7 @@ _RETRY_S = 1.0
 _Asked = tuple[Session, int]
 """Who asked for something, and the id of his request."""
 _Onlooking = Watch | Unwatch
-Request = Command | Resume | _Onlooking
+Request = referee.Command | Resume | _Onlooking
 
 
 class Owner(Interface):
@@ -193,12 +194,12 @@ class Table:
                 self._watch(match, session, request)
                 return
             now_ms = self._owner.now_ms()
-            flag = match.flag(now_ms)
+            flag = referee.flag_fall(match, now_ms)
             if flag:
                 self._waiting.appendleft((session, request))
                 self._commit(match, flag, None)
                 return
-            facts = match.decide(self._side(session), request, now_ms, session.connection.lag_ms)
+            facts = referee.decide(match, self._side(session), request, now_ms, session.connection.lag_ms)
             if facts and isinstance(facts[-1], Rematched):
                 self._owner.may_rematch(self)
         except Refusal as refusal:
@@ -273,7 +274,7 @@ class Table:
     def _commit_rematch(self, match: Match, facts: list[Fact], asked: _Asked | None) -> None:
         """Write down the last fact of this match and the first of the next, both or neither."""
         now_ms, seats = self._owner.now_ms(), self._next_seats()
-        started = match.rematch(now_ms)
+        started = referee.rematch(match, now_ms)
         started = restruct(started, players=self._owner.players_of(started, seats))
         release = self._owner.reserve(seats)
 
@@ -437,7 +438,7 @@ class Table:
         if self.match is None:
             self._read()
             return
-        facts = self.match.flag(self._owner.now_ms())
+        facts = referee.flag_fall(self.match, self._owner.now_ms())
         if facts:
             self._commit(self.match, facts, None)
         else:

@@ -1,0 +1,222 @@
+"""What a request to a match leads to: the facts that follow from it, or a refusal. Changes nothing.
+
+The same move again (same side, ply and move) leads to no new fact and is no error.
+"""
+
+from ttt_net import messages as wire
+from ttt_net.clock import Clock
+from ttt_net.description import describe_clock
+from ttt_net.errors import Code, Refusal
+from ttt_net.games import Outcome, Reason, Side
+from ttt_net.match import OPENING_PLIES, Match
+
+Command = wire.Play | wire.Resign | wire.Abort | wire.Offer | wire.Decline | wire.Claim
+"""What can be asked of a match."""
+
+MAX_TAKEBACKS = 50
+"""Take-backs of one match: two who agree to them without end would let it grow without end."""
+
+
+def decide(match: Match, side: Side | None, command: Command, now_ms: int, lag_ms: int = 0) -> list[wire.Fact]:
+    """Return the facts that `command` of `side` (None: somebody who is not seated) leads to; may be none.
+
+    `lag_ms` is what the command spent on the network. Raises `Refusal`.
+    """
+    if side is None:
+        raise Refusal(Code.NOT_SEATED, f"you are not a player of match {match.id}; nothing was changed")
+    match command:
+        case wire.Play():
+            return _play(match, side, command, now_ms, lag_ms)
+        case wire.Resign():
+            _must_be_live(match)
+            return [_ended(match, Outcome(1 - side, Reason.RESIGN), now_ms)]
+        case wire.Abort():
+            return _abort(match, now_ms)
+        case wire.Offer():
+            return _offer(match, side, command.kind, now_ms)
+        case wire.Decline():
+            return _decline(match, side, command.kind, now_ms)
+        case wire.Claim():
+            return _claim(match, side, command.kind, now_ms)
+
+
+def flag_fall(match: Match, now_ms: int) -> list[wire.Fact]:
+    """Return the end of the match if the running side has used up its time, else nothing."""
+    if match.is_over or match.clock is None or match.clock.running is None:
+        return []
+    side = match.clock.running
+    if match.clock.left_ms(side, now_ms) > 0:
+        return []
+    return [_ended(match, Outcome(1 - side, Reason.TIME), now_ms)]
+
+
+def rematch(match: Match, now_ms: int) -> wire.Started:
+    """Return the first fact of the next match of the series: the same game, the sides swapped."""
+    first, second = match.players
+    return wire.Started(
+        match=_next_id(match),
+        seq=1,
+        at_ms=now_ms,
+        game=match.game.name,
+        players=(second, first),
+        time=match.time,
+        previous=match.id,
+        private=match.is_private,
+        rated=match.is_rated,
+        score=_score_after(match),
+        code=match.code,
+        start=match.start,
+    )
+
+
+def _score_after(match: Match) -> tuple[float, float]:
+    """Return the score of the series, this match included, as the next match begins with it: sides swapped."""
+    first, second = match.score
+    if match.outcome is None or match.outcome.reason is Reason.ABORT:
+        return second, first
+    won = 0.5 if match.outcome.winner is None else 1.0 - match.outcome.winner
+    return second + 1 - won, first + won
+
+
+def _next_id(match: Match) -> str:
+    series, _, number = match.id.partition("-")
+    return f"{series}-{int(number or 1) + 1}"
+
+
+def _play(match: Match, side: Side, command: wire.Play, now_ms: int, lag_ms: int) -> list[wire.Fact]:
+    ply = len(match.moves)
+    if command.ply < ply and match.moves[command.ply] == (side, command.move):
+        return []
+    _must_be_live(match)
+    if command.ply != ply:
+        raise Refusal(Code.STALE_PLY, f"that move was meant for ply {command.ply}; now it is {ply}")
+    if side != match.game.to_move(match.state):
+        raise Refusal(Code.NOT_YOUR_TURN, f"it is {match.players[1 - side].name}'s turn")
+    _must_not_wait_for(match, 1 - side)
+    after = match.after(command.move)
+    outcome = match.game.outcome(after)
+    refund_ms = match.clock.refund_ms(side, now_ms, lag_ms) if match.clock else 0
+    clock = match.clock and match.clock.pressed(side, now_ms, refund_ms)
+    if clock and outcome is None and ply + 1 >= OPENING_PLIES:
+        clock = clock.started(match.game.to_move(after), now_ms)
+    played = wire.Played(
+        match=match.id,
+        seq=match.seq + 1,
+        at_ms=now_ms,
+        side=side,
+        ply=ply + 1,
+        move=command.move,
+        refunded_ms=refund_ms,
+        clock=describe_clock(clock, now_ms),
+    )
+    return [played] if outcome is None else [played, _end(match.id, match.seq + 2, outcome, now_ms, clock)]
+
+
+def _abort(match: Match, now_ms: int) -> list[wire.Fact]:
+    _must_be_live(match)
+    if len(match.moves) >= OPENING_PLIES:
+        raise Refusal(Code.TOO_LATE, "both players have moved; you can resign or offer a draw")
+    return [_ended(match, Outcome(None, Reason.ABORT), now_ms)]
+
+
+def _offer(match: Match, side: Side, kind: wire.OfferKind, now_ms: int) -> list[wire.Fact]:
+    if kind != "rematch":
+        _must_be_live(match)
+    elif not match.is_over:
+        raise Refusal(Code.MATCH_NOT_OVER, "a rematch can be offered once the match has ended")
+    elif match.next is not None:
+        return []
+    if (side, kind) in match.offers:
+        return []
+    if kind == "takeback":
+        _must_not_wait_for(match, 1 - side)
+    if (1 - side, kind) in match.offers:
+        return [_agreed(match, 1 - side, kind, now_ms)]
+    if (side, kind) in match.turned_down:
+        raise Refusal(Code.TURNED_DOWN, f"your offer of a {kind} was turned down or taken back")
+    if kind == "takeback":
+        _ply_before_last_move(match, side)
+        if match.takebacks >= MAX_TAKEBACKS:
+            sentence = f"a match has at most {MAX_TAKEBACKS} take-backs, and this one has had them"
+            raise Refusal(Code.TOO_MANY_TAKEBACKS, sentence)
+    return [wire.Offered(match=match.id, seq=match.seq + 1, at_ms=now_ms, side=side, kind=kind)]
+
+
+def _agreed(match: Match, side: Side, kind: wire.OfferKind, now_ms: int) -> wire.Fact:
+    """Return the fact that follows when both want what `side` has offered."""
+    if kind == "draw":
+        return _ended(match, Outcome(None, Reason.AGREEMENT), now_ms)
+    if kind == "rematch":
+        return wire.Rematched(match=match.id, seq=match.seq + 1, at_ms=now_ms, next=_next_id(match))
+    ply = _ply_before_last_move(match, side)
+    clock = match.clock and match.clock.stopped(now_ms)
+    if clock and clock.time.per_move:
+        clock = Clock.fresh(clock.time)  # the next move has all its time, as every move has
+    if clock and ply >= OPENING_PLIES:
+        clock = clock.started(side, now_ms)
+    return wire.Tookback(
+        match=match.id,
+        seq=match.seq + 1,
+        at_ms=now_ms,
+        side=side,
+        ply=ply,
+        clock=describe_clock(clock, now_ms),
+    )
+
+
+def _ply_before_last_move(match: Match, side: Side) -> int:
+    for ply in reversed(range(len(match.moves))):
+        if match.moves[ply][0] == side:
+            return ply
+    raise Refusal(Code.NO_MOVE, "you have not moved yet, so there is nothing to take back")
+
+
+def _decline(match: Match, side: Side, kind: wire.OfferKind, now_ms: int) -> list[wire.Fact]:
+    if not any(offered == kind for _, offered in match.offers):
+        raise Refusal(Code.NO_OFFER, f"there is no offer of a {kind} to decline")
+    return [wire.Declined(match=match.id, seq=match.seq + 1, at_ms=now_ms, side=side, kind=kind)]
+
+
+def _claim(match: Match, side: Side, kind: wire.ClaimKind, now_ms: int) -> list[wire.Fact]:
+    _must_be_live(match)
+    if match.is_adjourned:
+        if kind == "adjourn":
+            return []
+        raise Refusal(Code.ADJOURNED, "the match is adjourned; it goes on when your opponent is back")
+    absence = match.absences.of(1 - side)
+    if absence is None:
+        raise Refusal(Code.OPPONENT_HERE, "your opponent is here; there is nothing to claim")
+    if absence.claim_at_ms > now_ms:
+        raise Refusal(Code.OPPONENT_HERE, "your opponent may still come back", absence.claim_at_ms - now_ms)
+    if kind == "adjourn":
+        if match.is_rated:
+            raise Refusal(Code.ONLY_CASUAL, "a rated match is not adjourned; claim the win or a draw, or wait")
+        clock = describe_clock(match.clock and match.clock.stopped(now_ms), now_ms)
+        return [wire.Adjourned(match=match.id, seq=match.seq + 1, at_ms=now_ms, side=side, clock=clock)]
+    return [_ended(match, Outcome(side if kind == "win" else None, Reason.ABANDON), now_ms)]
+
+
+def _must_not_wait_for(match: Match, side: Side) -> None:
+    if match.is_adjourned and match.absences.of(side):
+        raise Refusal(Code.ADJOURNED, "the match is adjourned until your opponent is back")
+
+
+def _must_be_live(match: Match) -> None:
+    if match.outcome is not None:
+        raise Refusal(Code.MATCH_OVER, f"match {match.id} has ended ({match.outcome.reason})")
+
+
+def _ended(match: Match, outcome: Outcome, now_ms: int) -> wire.Ended:
+    return _end(match.id, match.seq + 1, outcome, now_ms, match.clock)
+
+
+def _end(match_id: str, seq: int, outcome: Outcome, now_ms: int, clock: Clock | None) -> wire.Ended:
+    """Return the end as fact number `seq`, with the clock stopped."""
+    return wire.Ended(
+        match=match_id,
+        seq=seq,
+        at_ms=now_ms,
+        winner=outcome.winner,
+        reason=outcome.reason.value,
+        clock=describe_clock(clock and clock.stopped(now_ms), now_ms),
+    )
