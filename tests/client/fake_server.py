@@ -31,6 +31,12 @@ class FakeLink:
         assert isinstance(said, kind), said
         return said
 
+    async def grants(self, kind: type[T]) -> T:
+        """Return the next request, which is of that kind, and answer `ok`."""
+        said = await self.hears(kind)
+        await self.tells(ok(said.id))
+        return said
+
     async def tells(self, *messages: AnyHeard) -> None:
         """Send messages."""
         for message in messages:

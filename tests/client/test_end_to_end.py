@@ -52,9 +52,12 @@ def test_bots_of_one_name_do_not_throw_one_another_off(real_server: RealServer, 
 
 def test_a_person_plays_a_bot_through_a_pipe_without_an_escape_byte(real_server: RealServer, start: Start) -> None:
     bot = start(real_server.address, "--bot", "random", "--games", "1", "--seed", "3")
+    heard_until(bot, "Playing as")
     person = start(real_server.address, "--name", "Ann")
     assert person.stdin is not None
     assert person.stdout is not None
+    person.stdin.write("bot\n")
+    person.stdin.flush()
     out = ""
     for line in person.stdout:
         out += line
@@ -78,7 +81,7 @@ def test_a_client_without_input_says_that_its_match_stays(
 ) -> None:
     bot = start(real_server.address, "--bot", "random")
     person = subprocess.run(
-        [*CLIENT, real_server.address, "--name", "Ann"],
+        [*CLIENT, real_server.address, "--name", "Ann", "--opponents", "any"],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

@@ -5,10 +5,15 @@ from typing import Protocol
 from ttt_net.client.actions import Action
 from ttt_net.client.events import Event
 from ttt_net.client.view import View
+from ttt_net.messages import Seek
 
 
 class Links(Protocol):
     """What a loop needs of a connection."""
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether something was asked that has no answer yet."""
 
     async def run(self) -> None:
         """Keep the link up until there is no use."""
@@ -32,6 +37,10 @@ class Seat(Protocol):
     @property
     def is_to_go_on(self) -> bool:
         """Whether another match has been asked for, so that moves may wait for it."""
+
+    @property
+    def wanted(self) -> Seek:
+        """What was sought last, or is to be sought first."""
 
     @property
     def is_done(self) -> bool:

@@ -72,7 +72,7 @@ async def _play_on_screen(options: Options, mine: Identity) -> Ending:
             from ttt_net.client.terminal.loop import play_on_screen
 
             connection = _connection(options, mine, mailbox, first_ms=_FIRST_MS, later_ms=None)
-            seek, address, opening = _seek(options, "people"), _address(options), _opening(options)
+            seek, address, opening = _seek(options), _address(options), _opening(options)
             table = Table(connection, seek, address, opening, has_lobby=True, is_hosting=options.is_hosting)
             table.view = replace(table.view, has_doorway=options.has_doorway)
             await play_on_screen(table, screen, mailbox)
@@ -80,16 +80,18 @@ async def _play_on_screen(options: Options, mine: Identity) -> Ending:
 
 
 async def _play_plainly(options: Options, mine: Identity) -> Ending:
-    from ttt_net.client.lines.plain import Plain, read_lines
+    from ttt_net.client.lines.plain import Plain
+    from ttt_net.client.lines.standard_input import reading_lines
     from ttt_net.client.table import Table
 
     mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
     with delivered(mailbox):
         connection = _connection(options, mine, mailbox, first_ms=_FIRST_MS, later_ms=_LATER_MS)
-        table = Table(connection, _seek(options, "any"), _address(options), _opening(options))
-        read_lines(mailbox)
-        plain = Plain(table, telling_of(options), writer_of(options), is_typed=sys.stdin.isatty())
-        await plain.play(mailbox)
+        seek, address, opening = _seek(options), _address(options), _opening(options)
+        table = Table(connection, seek, address, opening, has_lobby=True, is_in_lines=True)
+        with reading_lines(mailbox) as is_ahead:
+            is_typed, write = sys.stdin.isatty(), writer_of(options)
+            await Plain(table, telling_of(options), write, is_typed=is_typed, is_ahead=is_ahead).play(mailbox)
     return _ending(table.view, options)
 
 
@@ -135,9 +137,9 @@ def _connection(
     return Connection(options.url, dialogue, mailbox, patience, mine.keep_token, tap, trust=options.trust)
 
 
-def _seek(options: Options, welcome: Opponents) -> Seek:
-    """Return what is sought at first; who is welcome where nothing was said depends on how a bot can be offered."""
-    return Seek(0, [options.game or DEFAULT_GAME], options.time, options.opponents or welcome)
+def _seek(options: Options) -> Seek:
+    """Return what is sought at first: where nothing else was said, a person; bots are offered."""
+    return Seek(0, [options.game or DEFAULT_GAME], options.time, options.opponents or "people")
 
 
 def _address(options: Options) -> str:

@@ -27,6 +27,7 @@ from ttt_net.messages import (
     Said,
     Seek,
     Snapshot,
+    Unseek,
     Unwatch,
     Welcome,
 )
@@ -43,7 +44,7 @@ def _is_unknown_game(answer: Ok | Refused) -> bool:
 class Table:
     """Keeps the view true to what is heard and done, and sends what follows from it.
 
-    Where the lobby can be seen (`has_lobby`), it is asked for whenever it is.
+    Where the lobby can be seen, it is asked for whenever it is.
     """
 
     def __init__(
@@ -54,17 +55,21 @@ class Table:
         opening: Join | Invite | None = None,
         *,
         has_lobby: bool = False,
+        is_in_lines: bool = False,
         is_seeking: bool = True,
         is_hosting: bool = False,
     ) -> None:
-        """Ask for the `opening` first, if there is one, in place of the seek: a refusal of it ends everything."""
+        """Ask for the `opening` first, if there is one, in place of the seek: a refusal of it ends everything.
+
+        `is_in_lines`: of the lobby nothing is seen, and told is what is asked for.
+        """
         self.connection = connection
         self.view = View(address=address, has_lobby=has_lobby, is_hosting=is_hosting)
         self.view = replace(self.view, is_secure=connection.url.startswith("wss:"), trust=connection.trust)
         self._seek = self._first_seek = seek
         self._opening = opening
         self._has_opened = False
-        self._has_lobby = has_lobby
+        self._has_lobby = has_lobby and not is_in_lines
         self._is_seeking = is_seeking
 
     @property
@@ -76,6 +81,11 @@ class Table:
     def is_to_go_on(self) -> bool:
         """Whether another match is sought."""
         return self.view.seeking is not None
+
+    @property
+    def wanted(self) -> Seek:
+        """What was sought last, or is to be sought first."""
+        return self._seek
 
     @property
     def is_done(self) -> bool:
@@ -97,7 +107,8 @@ class Table:
         if isinstance(event, Invitation):
             self.view = replace(self.view, reachable=shareable(self.view.address))
             if not self._has_lobby:
-                self.view = replace(self.view, notice=invitation(self.view, event))
+                pages = tuple(page for page in self.view.pages if page.kind is not Kind.INVITATION)
+                self.view = replace(self.view, notice=invitation(self.view, event), pages=pages)
         if isinstance(event, Answered):
             self._say(answered(self.view, event))
             self._end_if_refused(event)
@@ -110,7 +121,11 @@ class Table:
         if action is Do.COPY:
             self.view = replace(self.view, reachable=shareable(self.view.address))
         self.view, requests = act(self.view, action, self._seek)
-        self._seek = next((each for each in requests if isinstance(each, Seek)), self._seek)
+        for request in requests:
+            if isinstance(request, Seek):
+                self._seek = request
+            if isinstance(request, Seek | Unseek):
+                self._is_seeking = isinstance(request, Seek)  # who has stopped is not made to look by a new link
         self._say(requests)
         self._look_around()
 

@@ -5,7 +5,7 @@ import shlex
 import pytest
 
 from tests.client.conftest import ROOT
-from ttt_net.client.command_line.options import parse, time_of
+from ttt_net.client.command_line.options import parse
 from ttt_net.client.finding.address import DEFAULT_URL, read_address, url_of
 from ttt_net.client.link.json_lines import line_of, summary_line
 from ttt_net.client.view import Tally
@@ -91,14 +91,14 @@ def test_how_to_come_back_is_what_was_typed() -> None:
 
 
 def test_a_time_control_is_minutes_and_seconds() -> None:
-    assert time_of("3+2") == TimeControl(180_000, 2_000)
-    assert time_of("0.5+0") == TimeControl(30_000, 0)
+    assert parse(["--time", "3+2"]).time == TimeControl(180_000, 2_000)
+    assert parse(["--time", "0.5+0"]).time == TimeControl(30_000, 0)
 
 
 @pytest.mark.parametrize("text", ["3", "0+1", "181+0", "3+61", "-3+2", "3+2x", "a+b", "0.01+0"])
 def test_an_impossible_time_control_is_refused(text: str) -> None:
     with pytest.raises(ConfigurationError, match="minutes\\+seconds"):
-        time_of(text)
+        parse([f"--time={text}"])
 
 
 @pytest.mark.parametrize(

@@ -64,13 +64,18 @@ class Paper:
 
 
 @asynccontextmanager
-async def plain_at(server: FakeServer, *, is_typed: bool = False) -> AsyncIterator[tuple[Paper, "asyncio.Task[None]"]]:
+async def plain_at(
+    server: FakeServer, *ahead: str | None, is_typed: bool = True
+) -> AsyncIterator[tuple[Paper, "asyncio.Task[None]"]]:
+    """Run a plain client; the lines `ahead` are there before it begins."""
     paper = Paper()
+    paper.type(*ahead)
     dialogue = Dialogue("Ann", None)
     connection = Connection(server.url, dialogue, paper.mailbox, Patience(None, None), lambda token: None)
-    table = Table(connection, Seek(0, ["tictactoe"]), "localhost:8765")
+    table = Table(connection, Seek(0, ["tictactoe"]), "localhost:8765", has_lobby=True, is_in_lines=True)
     async with asyncio.TaskGroup() as group:
-        playing = group.create_task(Plain(table, Boards(ASCII), paper.write, is_typed=is_typed).play(paper.mailbox))
+        plain = Plain(table, Boards(ASCII), paper.write, is_typed=is_typed, is_ahead=bool(ahead))
+        playing = group.create_task(plain.play(paper.mailbox))
         yield paper, playing
         playing.cancel()
 
@@ -183,7 +188,7 @@ async def test_words_of_ones_own_are_said_whole_and_the_opponent_is_muted() -> N
 
 
 async def test_a_move_typed_too_early_holds_nothing_up_where_a_person_types() -> None:
-    async with fake_server() as server, plain_at(server, is_typed=True) as (paper, _):
+    async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in()
         seek = await link.hears(Seek)

@@ -1,52 +1,87 @@
 """What can be typed where there are only lines: each word and what it does, whatever is on the page."""
 
+from difflib import get_close_matches
+
 from ttt_net.client.actions import Action, Do, Move, Say
+from ttt_net.client.bindings.lobby_words import LOBBY, Meaning, challenges
 from ttt_net.client.changes.act_chat import chat
+from ttt_net.client.changes.moves import quick_moves
 from ttt_net.client.view import View
-from ttt_net.messages import Answer, ClaimKind
+from ttt_net.client.words import name_of
+from ttt_net.messages import Answer, ClaimKind, Seek
 from ttt_net.text import clean
 
 MAX_SAID_CELLS = 140
-_WORDS = {
+MAX_WORD_CELLS = 20
+OF_A_MATCH: dict[str, Action] = {
     "rematch": Do.REMATCH,
     "resign": Do.RESIGN,
     "draw": Do.DRAW,
     "takeback": Do.TAKE_BACK,
     "mute": Do.MUTE,
-    "new": Do.NEW,
-    **dict.fromkeys(("quit", "q", "exit", "leave", "bye"), Do.LEAVE),
+    "save": Do.SAVE,
 }
+"""What means nothing before there is a match; `say` and the claims do not either."""
+_LEAVING = ("quit", "q", "exit", "leave", "bye")
+_OTHERS = ("accept", "decline", "new", "say", "help", "repeat", "board", "choose", "more")
 _ACCEPTED = {"rematch": Do.REMATCH, "draw": Do.DRAW, "takeback": Do.TAKE_BACK}
 """Who accepts an offer offers the same."""
 CLAIMS: dict[str, ClaimKind] = {"claim": "win", "claim win": "win", "claim draw": "draw", "adjourn": "adjourn"}
 
 
-def action_of(line: str, view: View) -> Action | str | None:
-    """Return what a line means: an action, a sentence that says why it means nothing now, or None if it is empty."""
+def word_of(line: str) -> str:
+    """Return the line as a word."""
+    return clean(line, MAX_WORD_CELLS).lower()
+
+
+def action_of(line: str, view: View, wanted: Seek) -> Meaning:
+    """Return what a line means; `wanted` is what was sought last, and is sought again where no more is said."""
     word, _, rest = clean(line, 2 * MAX_SAID_CELLS).partition(" ")
-    match word.lower():
+    word, rest, whole = word.lower(), rest.strip(), word_of(line)
+    if word in LOBBY:
+        return LOBBY[word](view, wanted, rest) if view.has_lobby else "There is no lobby here."
+    match word:
         case "":
             return None
-        case "accept" if not rest:
-            return _answered(view, is_accepted=True)
-        case "decline" if not rest:
-            return _answered(view, is_accepted=False)
+        case "new":
+            return Do.NEW
+        case "accept" | "decline":
+            return _answered(view, rest, is_accepted=word == "accept")
         case "say":
             said = chat(view, text=clean(rest, MAX_SAID_CELLS)) if rest else ()
             return Say(said[0]) if said else "Type say and your words, while there is a match."
+        case _ if whole in _LEAVING:
+            return Do.LEAVE
         case _:
-            whole = clean(line, 20).lower()
-            return _WORDS.get(whole) or Move(whole)
+            return OF_A_MATCH.get(whole) or (Move(whole) if _is_like_a_move(whole, view) else _unknown(whole, view))
 
 
-def _answered(view: View, *, is_accepted: bool) -> Action | str:
-    """Answer what waits for an answer: an offer in the match first, then the oldest challenge."""
-    offers = view.match.offers if view.match is not None else []
+def _is_like_a_move(word: str, view: View) -> bool:
+    """Tell whether a word may be a move; as long as nobody has told which there are, whatever has a digit may."""
+    if view.match is None:
+        return word == "swap" or any(map(str.isdecimal, word))
+    is_named = word in (name.lower() for name in view.match.game.move_names)
+    return is_named or (word.isdecimal() and bool(quick_moves(view.match)))
+
+
+def _unknown(word: str, view: View) -> Action | str:
+    """Return what is near what was typed; where there is nothing, and it is our turn, which moves there are."""
+    near = get_close_matches(word, (*OF_A_MATCH, *CLAIMS, *_LEAVING, *_OTHERS, *LOBBY), n=1)
+    if near:
+        return f"{word} is no word here; did you mean {near[0]}?"
+    return Move(word) if view.may_move else f"{word} is no word here; help tells which there are."
+
+
+def _answered(view: View, name: str, *, is_accepted: bool) -> Action | str:
+    """Answer what waits for an answer: an offer in the match first, then the oldest challenge, or that of a player."""
+    offers = view.match.offers if view.match is not None and not name else []
     theirs = next((offer for offer in offers if view.match is not None and offer.side != view.match.you), None)
     if is_accepted and theirs is not None:
         return _ACCEPTED[theirs.kind]
     if not is_accepted and offers:
         return Do.DECLINE
-    if view.challenge is not None:
-        return Say(Answer(0, challenge=view.challenge.challenge, accept=is_accepted))
-    return "Nothing waits for your answer."
+    waiting = challenges(view, is_ours=False)
+    chosen = next((each for each in waiting if not name or name_of(each.by).lower() == name.lower()), None)
+    if chosen is None:
+        return "Nothing waits for your answer."
+    return Say(Answer(0, challenge=chosen.challenge, accept=is_accepted))

@@ -104,7 +104,10 @@ def said(view: View, request: Said) -> Outcome:
         view = replace(view, pages=view.pages[:-1])
     match request:
         case Seek():
-            return replace(view, seeking=request), (request,)
+            around = replace(view.around, suggestion=None)
+            return replace(view, seeking=request, around=around), (request,)
+        case Unseek():
+            return replace(view, seeking=None), (request,)
         case Watch(match=name) if view.has_seat(name):
             return _shown(view, name), ()
         case Watch(match=name, code=code):
@@ -122,6 +125,8 @@ def opened(view: View, page: Page) -> Outcome:
     """Open a page, and ask for what stands on it; what an earlier one of its kind had asked for is forgotten."""
     around = view.around
     match page.kind:
+        case Kind.LOBBY:
+            around = replace(around, seeks=None, players=None, live=None)
         case Kind.PROFILE:
             around = replace(around, profile=None)
         case Kind.HISTORY:
@@ -195,7 +200,7 @@ def _back(view: View, seek: Seek) -> Outcome:
     if view.typed or view.entry is not Entry.MOVE:
         return replace(view, typed="", entry=Entry.MOVE), ()
     if len(view.pages) == 1 and view.seeking is not None:
-        return replace(view, seeking=None), (Unseek(0),)
+        return said(view, Unseek(0))
     if len(view.pages) == 1:
         return replace(view, is_leaving=view.has_doorway, is_going_back=view.has_doorway, shown=None), ()
     is_match, match = view.page.kind is Kind.MATCH, view.match

@@ -1,7 +1,6 @@
 """What the command line says, checked: all that can be wrong with it is said in one line before anything starts."""
 
 import argparse
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
@@ -12,14 +11,13 @@ from ttt_net.client.command_line.local import Local, add_hosting, add_local, che
 from ttt_net.client.command_line.parser import Parser, ShortHelp
 from ttt_net.client.finding.address import DEFAULT_PORT, DEFAULT_URL, Address, code_of, read_address
 from ttt_net.client.link.trust import Trust, trust_of
-from ttt_net.clock import TimeControl
+from ttt_net.clock import TIME_FORM, TimeControl, time_of
 from ttt_net.errors import ConfigurationError
 from ttt_net.messages import Opponents
 from ttt_net.names import RULE
 from ttt_net.text import clean
 
 DEFAULT_GAME = "tictactoe"
-_TIME = re.compile(r"(\d{1,3}(?:\.\d)?)\+(\d{1,2})", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +104,7 @@ def parse(arguments: Sequence[str] | None) -> Options:
         is_hosting=given.host,
         port=given.port if given.port is not None else DEFAULT_PORT,
         game=given.game,
-        time=time_of(given.time) if given.time is not None else None,
+        time=_time(given.time) if given.time is not None else None,
         bot=given.bot,
         games=given.games,
         opponents=given.opponents,
@@ -172,11 +170,8 @@ def _add_looks(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--quiet", action="store_true", help="no bell and no title when it becomes your turn")
 
 
-def time_of(text: str) -> TimeControl:
-    """Return the time control that `minutes+seconds` names."""
-    found = _TIME.fullmatch(text)
-    initial_ms = round(float(found[1]) * 60_000) if found else 0
-    increment_ms = int(found[2]) * 1000 if found else 0
-    if not (1_000 <= initial_ms <= 10_800_000 and increment_ms <= 60_000):
-        raise ConfigurationError(f"--time {clean(text, 20)}: minutes+seconds, as 3+2; up to 180 minutes and 60 seconds")
-    return TimeControl(initial_ms, increment_ms)
+def _time(text: str) -> TimeControl:
+    time = time_of(text)
+    if time is None:
+        raise ConfigurationError(f"--time {clean(text, 20)}: {TIME_FORM}")
+    return time

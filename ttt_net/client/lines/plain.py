@@ -1,8 +1,6 @@
 """Line by line, for pipes, dumb terminals and screen readers: text out, words in, and not one escape byte."""
 
 import asyncio
-import os
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -10,29 +8,63 @@ from contextlib import suppress
 
 from ttt_net.client import words
 from ttt_net.client.actions import CLAIMS as CLAIM_KINDS
-from ttt_net.client.actions import Action, Choose, Do, Move
-from ttt_net.client.bindings.phrasebook import CLAIMS, action_of
-from ttt_net.client.events import Clicked, Focused, Key, Line, Mail, Pasted, Resized, Stop
+from ttt_net.client.actions import Action, Choose, Do, Move, Open, Say
+from ttt_net.client.bindings.lobby_words import ALSO, HELP, LOBBY, Ask, Meaning, challenges
+from ttt_net.client.bindings.phrasebook import CLAIMS, OF_A_MATCH, action_of, word_of
+from ttt_net.client.events import Answered, Clicked, Event, Focused, Kept, Key, Line, Mail, Pasted, Resized, Stop
+from ttt_net.client.lines.numbered import Numbered
 from ttt_net.client.lines.telling import Telling
 from ttt_net.client.seat import Seat
-from ttt_net.client.view import Overlay
-from ttt_net.messages import Played
+from ttt_net.client.terminal.keepsake import kept
+from ttt_net.client.view import Link, Overlay
+from ttt_net.messages import (
+    Accept,
+    Answer,
+    Challenge,
+    Challenged,
+    Heard,
+    Invitation,
+    Invite,
+    Join,
+    Ok,
+    Played,
+    Record,
+    RecordTold,
+    Refused,
+    Said,
+    Seek,
+    Snapshot,
+    Unseek,
+    Watch,
+    Welcome,
+)
 from ttt_net.text import clean
 
 LEAVE_S = 2.0
 MAX_HELD_LINES = 256
-_MAX_LINE_BYTES = 1024
-"""Enough for all that may be said at once, in any script."""
-_FULL_S = 0.05
+_AHEAD_S = 2.0
+"""How long a first line may take that is known to be there."""
 
 
 class Plain:
-    """A table without a screen: lines are taken in order, and a move waits until it is our turn."""
+    """A table without a screen: lines are taken in order, and a move waits until it is our turn.
 
-    def __init__(self, table: Seat, telling: Telling, write: Callable[[str], None], *, is_typed: bool = False) -> None:
-        """`is_typed`: whether a person types the lines, and nothing that was written before."""
+    Where a program or a file writes them, each line also waits for the answer to the one before it.
+    """
+
+    def __init__(
+        self,
+        table: Seat,
+        telling: Telling,
+        write: Callable[[str], None],
+        *,
+        is_typed: bool = False,
+        is_ahead: bool = False,
+    ) -> None:
+        """`is_typed`: whether a person types the lines; `is_ahead`: whether the first is there before we begin."""
         self._table = table
         self._is_typed = is_typed
+        self._is_ahead = is_ahead and not is_typed
         self._telling = telling
         self._write = write
         self._last: list[str] = []
@@ -40,10 +72,15 @@ class Plain:
         self._said: dict[str, str] = {}
         self._lines: deque[str] = deque()
         self._is_input_over = False
+        self._numbered = Numbered()
+        self._due: type[Heard] | None = None
+        """What the server has agreed to tell, and not told yet."""
 
     async def play(self, mailbox: asyncio.Queue[Mail]) -> None:
         """Play until the server, the player or the end of the input says farewell."""
         self._tell()
+        if self._is_ahead:
+            await self._begin_as_told(mailbox)
         async with asyncio.TaskGroup() as group:
             link = group.create_task(self._table.connection.run())
             while not self._is_done():
@@ -58,10 +95,26 @@ class Plain:
                 self._take_lines()
             link.cancel()
 
+    async def _begin_as_told(self, mailbox: asyncio.Queue[Mail]) -> None:
+        """Look for nobody unasked where the first line is a word of the lobby."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_AHEAD_S):
+                letter = await mailbox.get()
+            if isinstance(letter, Stop):
+                self._table.do(Do.LEAVE)
+                return
+            self._deal_with(letter)
+            if self._table.view.has_lobby and self._lines and _first_word(self._lines[0]) in LOBBY:
+                self._table.do(Say(Unseek(0)))
+            self._take_lines()
+
     def _is_done(self) -> bool:
         """Tell whether it is over, or nobody is left who could go on with it."""
         view = self._table.view
-        is_stuck = view.may_move or (view.match is not None and view.match.outcome is not None)
+        if view.match is None:
+            is_stuck = not (self._is_match_to_come() or self._is_answer_due())
+        else:
+            is_stuck = view.may_move or view.match.outcome is not None
         return self._table.is_done or (self._is_input_over and not self._lines and is_stuck)
 
     def _deal_with(self, letter: Mail) -> None:
@@ -73,37 +126,65 @@ class Plain:
                     self._lines.append(text)
                     if self._is_typed and self._is_early(text):
                         self._write(f"It is not your turn; {clean(text, 20)} waits for it.")
-            case Played():
-                self._table.hear(letter, _now_ms())
-                self._tell([self._move(letter)])
             case Line() | Key() | Resized() | Clicked() | Pasted() | Focused() | Stop():
                 return
             case _:
-                self._table.hear(letter, _now_ms())
-                self._tell()
+                self._note(letter)
+                self._table.hear(Kept(kept(letter)) if isinstance(letter, RecordTold) else letter, _now_ms())
+                self._tell([self._move(letter)] if isinstance(letter, Played) else ())
+        self._tell_list()
+
+    def _note(self, event: Event) -> None:
+        """Take note of what is still to be told, and of what numbers mean."""
+        if self._due is not None and isinstance(event, (self._due, Welcome)):
+            self._due = None
+        match event:
+            case Answered(request, Refused()):
+                self._numbered.refused(request)
+            case Answered(request, Ok()):
+                self._due = _promised(request) or self._due
+            case Snapshot(you=int()):
+                self._numbered.forget()
+            case Welcome():
+                self._numbered.ask_again(self._table)
 
     def _take_lines(self) -> None:
         """Carry out the lines whose time has come."""
         while not self._table.view.is_leaving and (line := self._next_line()) is not None:
-            word = clean(line, 20).lower()
-            if self._table.view.overlay is Overlay.LEAVE:
-                self._table.do(Do.LEAVE if action_of(line, self._table.view) is Do.LEAVE else Do.BACK)
-            elif word == "help":
-                self._write(self._telling.help)
-            elif word == "repeat":
-                self._write("\n".join(self._last))
-            elif (answer := self._telling.answer(word, self._table.view, _now_ms())) is not None:
-                self._write(answer)
-            elif word in CLAIMS:
-                self._table.do(Do.CLAIM)
-                if self._table.view.overlay is Overlay.CLAIM:  # else there is a notice that says why not
-                    self._table.do(Choose(CLAIM_KINDS.index(CLAIMS[word])))
-            else:
-                self._do(action_of(line, self._table.view))
+            self._obey(line)
             self._tell()
+            self._tell_list()
+
+    def _obey(self, line: str) -> None:
+        word, view = word_of(line), self._table.view
+        if view.overlay is Overlay.LEAVE:
+            self._table.do(Do.LEAVE if self._action_of(line) is Do.LEAVE else Do.BACK)
+        elif word == "help":
+            self._write(self._help())
+        elif word == "repeat":
+            self._write("\n".join(self._last))
+        elif word == "more":
+            self._write(self._numbered.more())
+        elif (answer := self._telling.answer(word, view, _now_ms())) is not None:
+            self._write(answer)
+        elif word in CLAIMS:
+            self._table.do(Do.CLAIM)
+            if self._table.view.overlay is Overlay.CLAIM:  # else there is a notice that says why not
+                self._table.do(Choose(CLAIM_KINDS.index(CLAIMS[word])))
+        else:
+            self._do(self._action_of(line))
+
+    def _action_of(self, line: str) -> Meaning:
+        """Return what a line comes to; in a match of ours a number is a move, unless `choose` stands before it."""
+        word = word_of(line)
+        number = word.removeprefix("choose ")
+        is_choice = number != word or (self._numbered.has_choices and not self._table.view.is_live)
+        if is_choice and number.isdecimal() and number.isascii():
+            return self._numbered.choice(int(number))
+        return action_of(line, self._table.view, self._table.wanted)
 
     def _next_line(self) -> str | None:
-        """Take the next line: a move waits for our turn, and what is behind it waits too, unless a person types."""
+        """Take the next line whose time has come; none goes before another, unless a person types."""
         for index, line in enumerate(self._lines):
             if not self._is_early(line):
                 del self._lines[index]
@@ -113,23 +194,68 @@ class Plain:
         return None
 
     def _is_early(self, line: str) -> bool:
-        """Tell whether the line is a move that has to wait for our turn."""
-        word, view = clean(line, 20).lower(), self._table.view
-        is_asked = word in ("help", "repeat", *CLAIMS) or self._telling.answer(word, view, 0) is not None
-        is_move = not is_asked and isinstance(action_of(line, view), Move)
+        """Tell whether a line has to wait: a move for our turn; from a program, also for an answer, a link, a match."""
+        word, view = word_of(line), self._table.view
+        is_of_match = word in OF_A_MATCH or word in CLAIMS or _first_word(line) == "say"
+        if not self._is_typed:
+            has_no_match = is_of_match and view.match is None and self._is_match_to_come()
+            has_no_link = _first_word(line) in LOBBY and view.has_lobby and view.link is not Link.ONLINE
+            if self._is_answer_due() or has_no_match or has_no_link:
+                return True
+        is_asked = word in ("help", "repeat", "more", *CLAIMS) or self._telling.answer(word, view, 0) is not None
+        is_move = not is_asked and isinstance(self._action_of(line), Move)
         return is_move and not view.may_move and self._is_turn_to_come()
 
-    def _do(self, action: Action | str | None) -> None:
-        if isinstance(action, str):
-            self._write(action)
-        elif action is not None:
+    def _is_answer_due(self) -> bool:
+        view, is_asking = self._table.view, self._table.connection.is_asking
+        return is_asking or view.pending is not None or self._numbered.is_waiting or self._due is not None
+
+    def _is_turn_to_come(self) -> bool:
+        match = self._table.view.match
+        return (match is not None and match.outcome is None) or self._is_match_to_come()
+
+    def _is_match_to_come(self) -> bool:
+        """Tell whether anything was done, by us or for us, that leads to a match."""
+        view = self._table.view
+        if not view.has_lobby:
+            return view.match is None or self._table.is_to_go_on
+        is_asked = view.around.invitation is not None or bool(challenges(view, is_ours=True))
+        is_coming = view.watching is not None and view.match is None
+        return view.link is not Link.ONLINE or self._table.is_to_go_on or self._due is Snapshot or is_asked or is_coming
+
+    def _do(self, meaning: Meaning) -> None:
+        match meaning:
+            case None:
+                return
+            case str(sentence):
+                self._write(sentence)
+            case Ask():
+                self._numbered.ask(meaning, self._table)
+            case Open(page):
+                self._numbered.ask(Ask(page), self._table)
+            case _:
+                self._act(meaning)
+
+    def _act(self, action: Action) -> None:
+        view = self._table.view
+        is_lost = isinstance(action, Say) and not isinstance(action.request, Seek | Unseek)
+        if is_lost and view.link is not Link.ONLINE:
+            self._write("There is no link to the server at the moment; try again when it is back.")
+        elif isinstance(action, Move) and view.match is None and action.name.isdecimal():
+            self._do(self._numbered.choice(int(action.name)))
+        elif view.match is None and (isinstance(action, Move) or action in OF_A_MATCH.values()):
+            self._write("There is no match; play finds you an opponent.")
+        else:
             self._table.do(action)
             if self._table.view.overlay is Overlay.CHOICE:
                 self._table.do(Do.BACK)
 
-    def _is_turn_to_come(self) -> bool:
-        match = self._table.view.match
-        return match is None or match.outcome is None or self._table.is_to_go_on
+    def _help(self) -> str:
+        view = self._table.view
+        if view.match is None:
+            return HELP if view.has_lobby else self._telling.help
+        more = ALSO if view.match.outcome is None else HELP
+        return "\n".join([self._telling.help, *[more] * view.has_lobby])
 
     def _move(self, played: Played) -> str:
         match = self._table.view.match
@@ -143,54 +269,36 @@ class Plain:
         """Write the news, and what is new in the view since the last time."""
         parts = self._telling.parts(self._table.view, is_shared=self._table.is_shared)
         said = [*news, *(text for part, text in parts.items() if text != self._said.get(part))]
-        self._said |= {**parts, "notice": ""}  # what is said again is meant again
+        self._said = {**parts, "notice": ""}  # what is said again is meant again
         self._table.forget_notice()
         if said := [text for text in said if text]:
             self._last = said
         for text in said:
             self._write(text)
 
-
-def read_lines(mailbox: asyncio.Queue[Mail]) -> None:
-    """Deliver what comes in on stdin, from a thread of its own: a pipe, a file or a terminal may all block.
-
-    The thread waits while the mailbox is full, and ends with the process.
-    """
-    loop = asyncio.get_running_loop()
-
-    def put(line: Line, is_put: threading.Event) -> None:
-        if mailbox.full():
-            loop.call_later(_FULL_S, put, line, is_put)
-        else:
-            mailbox.put_nowait(line)
-            is_put.set()
-
-    def deliver(text: str | None) -> None:
-        is_put = threading.Event()
-        with suppress(RuntimeError):  # the loop is gone, and so is all interest in lines
-            loop.call_soon_threadsafe(put, Line(text), is_put)
-            is_put.wait()
-
-    def read() -> None:
-        rest = b""
-        while chunk := _read_stdin():
-            *lines, rest = (rest + chunk).split(b"\n")
-            for line in lines:
-                deliver(line[:_MAX_LINE_BYTES].decode(errors="replace"))
-            rest = rest[:_MAX_LINE_BYTES]
-        if rest:
-            deliver(rest.decode(errors="replace"))
-        deliver(None)
-
-    threading.Thread(target=read, name="stdin", daemon=True).start()
+    def _tell_list(self) -> None:
+        """Write the list that was asked for, or do what is first on it, once it is there."""
+        while (found := self._numbered.take(self._table, _now_ms())) is not None:
+            self._do(found)
 
 
-def _read_stdin() -> bytes:
-    """Return what is there, or nothing at the end; not through `sys.stdin`, whose lock would outlive us at exit."""
-    try:
-        return os.read(0, 4096)
-    except OSError:
-        return b""
+def _promised(request: Said) -> type[Heard] | None:
+    """Return what comes after the `ok` to a request, if anything does."""
+    match request:
+        case Accept() | Join() | Answer(accept=True) | Watch():
+            return Snapshot
+        case Invite():
+            return Invitation
+        case Challenge():
+            return Challenged
+        case Record():
+            return RecordTold
+        case _:
+            return None
+
+
+def _first_word(line: str) -> str:
+    return word_of(line).partition(" ")[0]
 
 
 def _now_ms() -> int:

@@ -8,7 +8,7 @@ from itertools import islice
 
 from ttt_net.client import words
 from ttt_net.client.changes.moves import layers_of
-from ttt_net.client.lines.telling import CLAIM, NO, QUESTION, YES, challenge
+from ttt_net.client.lines.telling import CLAIM, NO, QUESTION, YES, around, meanwhile
 from ttt_net.client.view import Link, Overlay, View
 from ttt_net.messages import PlayerInfo, Snapshot
 from ttt_net.text import clean
@@ -37,7 +37,7 @@ class Speech:
     def parts(self, view: View, *, is_shared: bool) -> dict[str, str]:
         """Return what can be said, without the board."""
         match = view.match
-        parts = {"link": _link(view), "notice": words.notice(view), "challenge": challenge(view)}
+        parts = {"link": _link(view), "notice": words.notice(view), **around(view)}
         if match is not None:
             parts["players"] = _players(match, is_shared=is_shared)
             parts["offers"] = words.offers(match, YES, NO)
@@ -46,6 +46,8 @@ class Speech:
             parts["status"] = _status(view, is_shared=is_shared)
         if match is not None and match.you is not None:
             parts["next"] = _NEXT if match.outcome is not None else _FIRST
+        elif match is None:
+            parts["next"] = meanwhile(view)
         if view.overlay is Overlay.LEAVE:
             parts["question"] = QUESTION
         return parts

@@ -3,18 +3,19 @@
 from dataclasses import replace
 from typing import Protocol
 
-from ttt_net.client import words
+from ttt_net.client import page_words, words
+from ttt_net.client.bindings.lobby_words import challenges
 from ttt_net.client.drawing.board import FORMS, draw_board
 from ttt_net.client.drawing.glyphs import Glyphs
-from ttt_net.client.view import Overlay, View
-from ttt_net.messages import PlayerInfo
+from ttt_net.client.view import Link, Overlay, View
+from ttt_net.messages import Challenged, PlayerInfo
 
 YES = {"rematch": "rematch", "draw": "draw", "takeback": "takeback"}
 """What is typed to accept an offer."""
 NO, CLAIM = "decline", "claim"
 QUESTION = "This ends the match. Type quit again to leave, anything else to stay."
 _FIRST = "Type a cell, such as 5 or b2; help tells what else."
-_NEXT = "Type rematch, new or quit."
+_NEXT = "Type rematch, new or quit; help tells what else."
 _WIDTH, _HEIGHT = 80, 60
 _FORMS = tuple(form for form in FORMS if form.columns <= 3)
 
@@ -53,7 +54,7 @@ class Boards:
     def parts(self, view: View, *, is_shared: bool) -> dict[str, str]:
         """Return what can be said, the board among it."""
         match = view.match
-        parts = {"banner": words.banner(view), "notice": words.notice(view), "challenge": challenge(view)}
+        parts = {"banner": words.banner(view), "notice": words.notice(view), **around(view)}
         if match is not None:
             parts["players"] = words.pairing(match)
             parts["board"] = self._board(view)
@@ -63,6 +64,8 @@ class Boards:
             parts["status"] = words.status(view)
         if match is not None and match.you is not None:
             parts["next"] = _FIRST if match.outcome is None else _NEXT
+        elif match is None:
+            parts["next"] = meanwhile(view)
         if view.overlay is Overlay.LEAVE:
             parts["question"] = QUESTION
         return parts
@@ -78,7 +81,41 @@ class Boards:
         return "\n".join(line.plain.rstrip() for line in lines) if lines else "The board is too large to print."
 
 
-def challenge(view: View) -> str:
-    """Return how to answer the challenge that waits for it."""
+def around(view: View) -> dict[str, str]:
+    """Return what of the others matters at any time: challenges, and which bots would play us."""
+    ours = next(iter(challenges(view, is_ours=True)), None)
+    return {"challenge": _challenge(view), "challenged": _challenged(ours), "suggestion": _suggestion(view)}
+
+
+def _challenge(view: View) -> str:
     waiting = view.challenge
     return f"Type accept to play {words.label_of(waiting.by)}, or decline." if waiting is not None else ""
+
+
+def _challenged(ours: Challenged | None) -> str:
+    if ours is None:
+        return ""
+    wanted = page_words.terms(ours.game, ours.time, is_rated=ours.rated)
+    return f"You challenge {words.label_of(ours.to)}: {wanted}. Type stop to take it back."
+
+
+def _suggestion(view: View) -> str:
+    suggestion = view.around.suggestion
+    if view.seeking is None or suggestion is None or not suggestion.bots:
+        return ""
+    bot = suggestion.bots[0]
+    name = words.full_label(PlayerInfo(bot.name, bot.bot, bot.level))
+    others = len(suggestion.bots) - 1
+    if not others:
+        return f"Nobody else waits yet. {name} would play you: type bot, or wait on."
+    more = f"{others} more bot{'s' * (others > 1)}"
+    return f"Nobody else waits yet. {name} and {more} would play you: type bot, bots to choose one, or wait on."
+
+
+def meanwhile(view: View) -> str:
+    """Return what can be done in the lobby, while one waits or does not."""
+    if not view.has_lobby or view.link is not Link.ONLINE:
+        return ""
+    if view.seeking is not None:
+        return "Meanwhile type who, games, bot, invite, matches or stop; help tells more."
+    return "Type play to find an opponent, bot to play one, or who to hear who is here; help tells more."

@@ -130,6 +130,11 @@ class Connection:
         seconds = self._open.latency if self._open is not None else 0.0
         return max(1, round(seconds * 1000)) if seconds > 0 else None
 
+    @property
+    def is_asking(self) -> bool:
+        """Whether something was asked that has no answer yet."""
+        return self._dialogue.is_asking
+
     def say(self, request: Said) -> None:
         """Send a request, now or when the link is back; raises `Refusal` when too many are unanswered."""
         self._send(self._dialogue.say(request))

@@ -110,6 +110,11 @@ class Dialogue:
         """Whether an unfinished match of ours is known."""
         return any(known.is_live for name, known in self._matches.items() if not self._is_watched(name))
 
+    @property
+    def is_asking(self) -> bool:
+        """Whether something was asked that has no answer yet, or waits for the next link."""
+        return bool(self._pending or self._unsent)
+
     def opened(self) -> list[Said]:
         """Return what to say first on a new link."""
         hello = Hello(

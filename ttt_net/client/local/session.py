@@ -13,7 +13,8 @@ from ttt_net.client.bot.thinker import require
 from ttt_net.client.command_line.local import AT_HOME, HUMAN, Local
 from ttt_net.client.command_line.options import Options
 from ttt_net.client.events import MAILBOX_LETTERS, Mail
-from ttt_net.client.lines.plain import Plain, read_lines
+from ttt_net.client.lines.plain import Plain
+from ttt_net.client.lines.standard_input import reading_lines
 from ttt_net.client.link.connection import Connection, Patience
 from ttt_net.client.link.dialogue import Dialogue, Machine
 from ttt_net.client.local.table import BotOpponent, LocalTable, Opponent, SecondPerson
@@ -81,9 +82,9 @@ class _Room:
     async def play_plainly(self) -> Ending:
         """Let one or two people, or a program, play line by line."""
         table = self._table(self.options.games)
-        read_lines(self.mailbox)
         plain = Plain(table, telling_of(self.options), writer_of(self.options), is_typed=sys.stdin.isatty())
-        await plain.play(self.mailbox)
+        with reading_lines(self.mailbox):
+            await plain.play(self.mailbox)
         return Ending(table.view.farewell, tally=table.tally)
 
     async def play_bots(self, screen: "Screen | None") -> Ending:

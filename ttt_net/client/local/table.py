@@ -14,7 +14,7 @@ from ttt_net.client.bot.player import Bot
 from ttt_net.client.events import MAILBOX_LETTERS, Beside, Event, Farewell, Mail, Stop, Terminal
 from ttt_net.client.table import Table
 from ttt_net.client.view import Link, Tally, View
-from ttt_net.messages import Ended, Invitation, Invite, Join, Offer, Offered, Snapshot
+from ttt_net.messages import Ended, Invitation, Invite, Join, Offer, Offered, Seek, Snapshot
 
 
 class Opponent(Protocol):
@@ -90,6 +90,11 @@ class LocalTable:
         """The links of this keyboard, which `run` keeps up."""
         return self
 
+    @property
+    def is_asking(self) -> bool:
+        """Whether something was asked that has no answer yet."""
+        return any(table.connection.is_asking for table in (self._host, self._second) if table is not None)
+
     async def run(self) -> None:
         """Keep the links up for as long as the first person's has a use."""
         async with asyncio.TaskGroup() as self._group:
@@ -119,6 +124,11 @@ class LocalTable:
     def is_to_go_on(self) -> bool:
         """Whether another match is about to begin."""
         return self._is_inviting
+
+    @property
+    def wanted(self) -> Seek:
+        """What would be sought, if one sought here."""
+        return self._host.wanted
 
     @property
     def tally(self) -> Tally:

@@ -9,7 +9,7 @@ from ttt_net.client.rows.lobby import lobby_rows
 from ttt_net.client.rows.people import history_rows, leader_rows, profile_rows
 from ttt_net.client.rows.row import Row
 from ttt_net.client.view import View
-from ttt_net.messages import Challenge, History, Invite, Leaderboard, Profile, Replay, Said, Seek
+from ttt_net.messages import Challenge, History, Invite, Leaderboard, Lobby, Profile, Replay, Said, Seek
 
 
 def rows_of(view: View, now_ms: int) -> list[Row]:
@@ -33,6 +33,8 @@ def request_for(page: Page, game: str) -> Said:
 def asks(page: Page) -> tuple[Said, ...]:
     """Return what a page has to ask for when it is opened."""
     match page.kind:
+        case Kind.LOBBY:
+            return (Lobby(0, on=True),)
         case Kind.PROFILE:
             return (Profile(0, name=page.about or None),)
         case Kind.HISTORY:

@@ -1,0 +1,336 @@
+"""The lobby without a screen: transcripts of what is typed, what is written, and what the server hears."""
+
+import asyncio
+
+import pytest
+from msgspec.structs import replace
+
+from tests.client.fake_server import FakeLink, fake_server
+from tests.client.lines.test_plain import plain_at
+from tests.client.samples import (
+    ANN,
+    BEN,
+    CHALLENGED,
+    HISTORY,
+    LIVE,
+    PLAYERS,
+    PROFILE,
+    SEEKS,
+    SUGGESTION,
+    played,
+    snapshot,
+)
+from tests.patience import PATIENCE_S
+from ttt_net.client.bindings.lobby_words import HELP
+from ttt_net.clock import TimeControl
+from ttt_net.errors import Code
+from ttt_net.messages import (
+    Accept,
+    Answer,
+    Challenge,
+    ChallengeOver,
+    Chat,
+    History,
+    Invitation,
+    Invite,
+    Join,
+    Leaderboard,
+    Live,
+    Lobby,
+    Play,
+    Players,
+    Profile,
+    Refused,
+    Resign,
+    Seek,
+    Seeks,
+    Unseek,
+    Unwatch,
+    Watch,
+)
+
+
+async def tells_lists(link: FakeLink) -> None:
+    """Tell the lists that are asked for, once."""
+    assert (await link.grants(Lobby)).on
+    await link.tells(SEEKS, PLAYERS, LIVE)
+    assert not (await link.grants(Lobby)).on
+
+
+async def test_who_is_here_is_a_list_that_a_number_chooses_from() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in()
+        await link.grants(Seek)
+        await paper.shows("Meanwhile type who, games, bot, invite, matches or stop; help tells more.")
+        paper.type("who")
+        await tells_lists(link)
+        await paper.shows("Waiting for an opponent:")
+        await paper.shows("1. Ben, Connect Four, 3+2")
+        await paper.shows("Type a number to play whoever waits, or to challenge a player.")
+        paper.type("9", "1")
+        await paper.shows("9 chooses nothing; 1 to 4.")
+        accept = await link.hears(Accept)
+        assert accept.seek == 7
+        await link.tells(Refused(accept.id, Code.UNKNOWN_SEEK, "that seek is gone"))
+        await paper.shows("That seek is gone.")
+
+
+async def test_a_player_of_the_list_is_challenged_to_a_game_of_a_list() -> None:
+    async with fake_server() as server, plain_at(server, "who", "4", "6", is_typed=False) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in()
+        await tells_lists(link)
+        await paper.shows("4. Cleo, plays 2 matches")
+        await paper.shows(
+            "Challenge Cleo. Clock: none. Rated: no. Another game, clock or kind: challenge Cleo mnk:7x7,4 3+2 rated."
+        )
+        await paper.shows("6. Connect Four, marks fall; four in a row wins")
+        challenge = await link.grants(Challenge)
+        assert (challenge.name, challenge.game) == ("Cleo", "connect4")
+
+
+async def test_a_challenge_of_ours_is_told_and_taken_back() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in()
+        await link.grants(Seek)
+        paper.type("stop", "challenge", "challenge Ben Connect Four 3+2 rated")
+        await link.grants(Unseek)
+        await paper.shows("Whom? Type challenge and a name; who tells who is here.")
+        challenge = await link.grants(Challenge)
+        assert (challenge.name, challenge.game, challenge.rated) == ("Ben", "connect4", True)
+        assert challenge.time == TimeControl(180_000, 2_000)
+        await link.tells(replace(CHALLENGED, by=ANN, to=BEN, rated=True))
+        await paper.shows("You challenge Ben: Connect Four, 3+2, rated. Type stop to take it back.")
+        paper.type("stop")
+        assert not (await link.grants(Answer)).accept
+        await link.tells(ChallengeOver(5, "generic"))
+        await paper.shows("Ben declined.")
+        paper.type("stop")
+        await paper.shows("There is nothing to stop; quit leaves.")
+
+
+async def test_a_challenge_is_accepted_by_the_name_of_its_maker() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in()
+        await link.grants(Seek)
+        await link.tells(CHALLENGED, replace(CHALLENGED, challenge=6, by=replace(BEN, name="Cleo")))
+        await paper.shows("Cleo challenges you: Connect Four, 3+2.")
+        paper.type("accept Dan", "accept cleo")
+        await paper.shows("Nothing waits for your answer.")
+        answer = await link.hears(Answer)
+        assert (answer.challenge, answer.accept) == (6, True)
+
+
+@pytest.mark.parametrize(
+    ("typed", "games", "time"),
+    [
+        ("play Connect Four", "connect4", None),
+        ("play 6 5+3", "connect4", TimeControl(300_000, 3_000)),
+        ("PLAY mnk:7x7,4 3+2", "mnk:7x7,4", TimeControl(180_000, 2_000)),
+        ("play hexcross", "hexcross", None),
+    ],
+)
+async def test_another_game_is_sought_by_its_name_title_or_number(
+    typed: str, games: str, time: TimeControl | None
+) -> None:
+    async with fake_server() as server, plain_at(server, typed, is_typed=False) as (_, _playing):
+        link = await server.accepts()
+        await link.lets_in()
+        seek = await link.hears(Seek)
+        assert (seek.games, seek.time, seek.rated) == ([games], time, False), "and nothing was sought before it"
+
+
+async def test_a_game_is_chosen_from_the_list_of_games_and_a_slip_is_told() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in()
+        await link.grants(Seek)
+        paper.type("play conect4", "play connect4 9999+1", "games", "5")
+        await paper.shows("conect4 is no game; did you mean connect4? games tells which there are.")
+        await paper.shows("9999+1 is no clock: minutes+seconds, as 3+2; up to 180 minutes and 60 seconds.")
+        assert (await link.grants(Seek)).games == ["gomoku"]
+        await paper.shows("Waiting for an opponent (gomoku) ...")
+
+
+async def test_a_number_is_a_move_in_a_match_and_chooses_only_with_a_word_before_it() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in()
+        await link.tells(snapshot(opponent=BEN))
+        await paper.shows("Your turn: place X.")
+        paper.type("who")
+        await link.hears(Seek)
+        await tells_lists(link)
+        await paper.shows("Type choose and a number.")
+        paper.type("1")
+        play = await link.grants(Play)
+        assert play.move == 0
+        await link.tells(played("tictactoe", [0]))
+        await paper.shows("You played a3.")
+        paper.type("choose 1")
+        assert (await link.hears(Accept)).seek == 7
+
+
+async def test_a_match_is_watched_and_left() -> None:
+    async with fake_server() as server, plain_at(server, "watch Dan", "watch", is_typed=False) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in()
+        await tells_lists(link)
+        await paper.shows("No match of Dan is being played for all to see.")
+        await tells_lists(link)
+        watch = await link.grants(Watch)
+        assert watch.match == "m9"
+        await link.tells(snapshot("gomoku", [112], you=None, match="m9", opponent=BEN))
+        await paper.shows("Gomoku: Ann (X) against Ben (O).")
+        paper.type("stop", "matches")
+        assert (await link.grants(Unwatch)).match == "m9"
+        await tells_lists(link)
+        await paper.shows("Being played:")
+        await paper.shows("1. Ben - alphabeta [bot], Gomoku, move 13, 3+2, 3 watching")
+
+
+async def test_friends_meet_by_a_code() -> None:
+    async with fake_server() as server, plain_at(server, "invite gomoku", "join bcd234", is_typed=False) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in()
+        assert (await link.grants(Invite)).game == "gomoku"
+        await link.tells(Invitation("XYZ789", "gomoku", 3_600_000))
+        assert (await link.hears(Join)).code == "BCD234"
+        assert any(line.startswith("Your code is XYZ789. A friend joins with: ") for line in paper.written)
+
+
+async def test_people_and_ratings_are_looked_up() -> None:
+    async with fake_server() as server, plain_at(server, "profile Ben", "1", "top", is_typed=False) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in()
+        assert (await link.grants(Profile)).name == "Ben"
+        await link.tells(PROFILE)
+        await paper.shows("Ben.")
+        await paper.shows("1. Matches played")
+        assert (await link.grants(History)).name == "Ben"
+        await link.tells(HISTORY)
+        await paper.shows("1. 2026-05-28, won, Connect Four, against Ben, rated")
+        top = await link.hears(Leaderboard)
+        assert (top.game, top.speed) == ("connect4", "untimed")
+        await link.tells(Refused(top.id, Code.TOO_FAST, "later"))
+        paper.type("profile Nobody")
+        profile = await link.hears(Profile)
+        await link.tells(Refused(profile.id, Code.UNKNOWN_PLAYER, "nobody is called Nobody"))
+        await paper.shows("Nobody is called Nobody.")
+
+
+async def test_a_long_list_is_told_piece_by_piece() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in()
+        await link.grants(Seek)
+        paper.type("who", "more")
+        await paper.shows("There is no more.")
+        await link.grants(Lobby)
+        crowd = [replace(PLAYERS.players[2], name=f"P{number}", seeking=None) for number in range(30)]
+        await link.tells(Seeks(0, []), Players(30, crowd), Live(0, []))
+        await paper.shows("11 more: type more.")
+        paper.type("more", "30")
+        await paper.shows("30. P29")
+        await paper.shows(
+            "Challenge P29. Clock: none. Rated: no. Another game, clock or kind: challenge P29 mnk:7x7,4 3+2 rated."
+        )
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer"),
+    [
+        ("plya", "plya is no word here; did you mean play?"),
+        ("xyzzy", "xyzzy is no word here; help tells which there are."),
+        ("help", HELP.splitlines()[0]),
+        ("join", "Type join and the code that a friend gave you."),
+        ("3", "3 chooses nothing; who, games or matches tells a list with numbers."),
+        ("b2", "There is no match; play finds you an opponent."),
+        ("draw", "There is no match; play finds you an opponent."),
+        ("more", "There is no more."),
+    ],
+)
+async def test_whatever_is_typed_has_an_answer(typed: str, answer: str) -> None:
+    async with fake_server() as server, plain_at(server) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in()
+        await link.grants(Seek)
+        paper.type("stop", typed)
+        await paper.shows(
+            "Type play to find an opponent, bot to play one, or who to hear who is here; help tells more."
+        )
+        await paper.shows(answer)
+
+
+async def test_who_has_stopped_is_not_made_to_look_by_a_new_link() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in()
+        await link.grants(Seek)
+        paper.type("stop")
+        await link.grants(Unseek)
+        await link.breaks()
+        await paper.shows("Reconnecting, try 1: please wait. The connection broke.")
+        paper.type("challenge Ben", "who")
+        await paper.shows("There is no link to the server at the moment; try again when it is back.")
+        link = await server.accepts()
+        await link.lets_in()
+        await tells_lists(link)  # what was asked for meanwhile, and no seek
+        await paper.shows("Waiting for an opponent:")
+
+
+async def test_lines_of_a_program_wait_for_the_answers_to_those_before() -> None:
+    async with fake_server() as server, plain_at(server, is_typed=False) as (paper, playing):
+        paper.type("say Hello", "5", "quit", "no", "resign", "say Bye", "quit", None)
+        link = await server.accepts()
+        await link.lets_in()
+        await link.grants(Seek)
+        await link.tells(snapshot(opponent=BEN))
+        assert (await link.grants(Chat)).text == "Hello"
+        play = await link.grants(Play)
+        assert not [line for line in paper.written if "quit again" in line], "the move is not made yet"
+        await link.tells(played("tictactoe", [4]))
+        await paper.shows("This ends the match. Type quit again to leave, anything else to stay.")
+        assert play.move == 4
+        await link.grants(Resign)
+        assert (await link.grants(Chat)).text == "Bye"
+        assert not playing.done()
+
+
+async def test_the_end_of_the_input_leaves_a_lobby_where_nothing_is_awaited() -> None:
+    async with fake_server() as server, plain_at(server, "who", None, is_typed=False) as (paper, playing):
+        link = await server.accepts()
+        await link.lets_in()
+        await tells_lists(link)
+        async with asyncio.timeout(PATIENCE_S):
+            await playing
+        assert "1. Ben, Connect Four, 3+2" in paper.written
+
+
+async def test_bots_are_offered_and_never_forced() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in()
+        await link.grants(Seek)
+        await link.tells(SUGGESTION)
+        await paper.shows(
+            "Nobody else waits yet. alphabeta [bot, level 5] and 1 more bot would play you: "
+            "type bot, bots to choose one, or wait on."
+        )
+        paper.type("bots")
+        await tells_lists(link)
+        await paper.shows("A bot plays you at once:")
+        await paper.shows("1. alphabeta [bot], Tic-tac-toe")
+        paper.type("1", "bot gomoku 3+2")
+        challenge = await link.grants(Challenge)
+        assert (challenge.name, challenge.game) == ("alphabeta", "tictactoe")
+        await tells_lists(link)
+        challenge = await link.grants(Challenge)
+        assert (challenge.name, challenge.game, challenge.time) == ("alphabeta", "gomoku", TimeControl(180_000, 2_000))
+        paper.type("bot")
+        await link.grants(Lobby)
+        await link.tells(Seeks(0, []), Players(1, [PLAYERS.players[1]]), Live(0, []))
+        await paper.shows("No bot is free for Tic-tac-toe at the moment.")

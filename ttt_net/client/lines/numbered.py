@@ -1,0 +1,152 @@
+"""Pages where there are only lines: a list is asked for, told once with numbers, and a number chooses from it.
+
+Nothing lies on anything here: a page is gone as soon as it is told. Its numbers go on meaning what was told with them,
+whoever comes and goes, until another list is told or a match of ours begins.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ttt_net.client.actions import Action, Begin, Do, Open, Say
+from ttt_net.client.bindings.lobby_words import Ask
+from ttt_net.client.page_words import status_of_page, title_of_page
+from ttt_net.client.pages import Around, Kind, Page, Purpose
+from ttt_net.client.rows.page import rows_of
+from ttt_net.client.rows.row import Row
+from ttt_net.client.seat import Seat
+from ttt_net.client.view import View
+from ttt_net.messages import History, Leaderboard, Lobby, Profile, Said
+from ttt_net.text import clean
+
+MOST = 20
+"""So many rows are told at once; the word `more` tells the next."""
+_MAX_CELLS = 200
+_QUESTIONS = Lobby | Profile | History | Leaderboard
+
+
+class Numbered:
+    """What was asked for and is not here yet, and what the numbers stand for."""
+
+    def __init__(self) -> None:
+        self._asked: Ask | None = None
+        self._choices: list[Action] = []
+        self._untold: list[Row] = []
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a list was asked for that the server has not told yet."""
+        return self._asked is not None
+
+    @property
+    def has_choices(self) -> bool:
+        """Whether a number means something."""
+        return bool(self._choices)
+
+    def ask(self, ask: Ask, table: Seat) -> None:
+        """Ask the server for what stands on the page; an earlier list that is not here yet is no longer wanted."""
+        table.do(Open(ask.page))
+        self._asked = replace(ask, page=table.view.page)  # where a game is chosen, with what was wanted the last time
+        table.do(Do.BACK)
+
+    def ask_again(self, table: Seat) -> None:
+        """Ask once more on a new link, which knows of no question."""
+        if self._asked is not None:
+            self.ask(self._asked, table)
+
+    def refused(self, request: Said) -> None:
+        """Take note that a question got no answer."""
+        if isinstance(request, _QUESTIONS):
+            self._asked = None
+
+    def forget(self) -> None:
+        """Let numbers mean nothing here."""
+        self._choices, self._untold = [], []
+
+    def choice(self, number: int) -> Action | str:
+        """Return what the number stands for, or what to say of one that stands for nothing."""
+        if 1 <= number <= len(self._choices):
+            return self._choices[number - 1]
+        numbers = f"1 to {len(self._choices)}" if self._choices else "who, games or matches tells a list with numbers"
+        return f"{number} chooses nothing; {numbers}."
+
+    def take(self, table: Seat, now_ms: int) -> Action | str | None:
+        """Return the list in words, or what is to be done at once; None as long as it is not here."""
+        asked, view = self._asked, table.view
+        if asked is None or not _is_here(view.around, asked.page.kind):
+            return None
+        self._asked = None
+        if asked.page.kind is Kind.LOBBY:
+            table.do(Say(Lobby(0, on=False)))
+        seen = replace(view, pages=(*view.pages, asked.page), seeking=asked.seek or view.seeking or table.wanted)
+        rows = [row for row in rows_of(seen, now_ms) if _is_meant(row, asked)]
+        rows = [row for at, row in enumerate(rows) if not (row.is_heading and _is_empty(rows[at + 1 :]))]
+        if asked.is_first:
+            first = next((row.enter for row in rows if row.enter is not None), None)
+            return first or asked.otherwise
+        self._choices, self._untold = [], rows
+        lines = [*_heading(seen, asked.page), *self._next_rows()]
+        if not rows and asked.otherwise:
+            lines.append(asked.otherwise)
+        if self._choices:
+            lines.append("Type choose and a number." if view.is_live else asked.hint)
+        return "\n".join(lines)
+
+    def more(self) -> str:
+        """Return the next rows of a long list."""
+        return "\n".join(self._next_rows()) or "There is no more."
+
+    def _next_rows(self) -> list[str]:
+        told, self._untold = self._untold[:MOST], self._untold[MOST:]
+        lines = [line for row in told if (line := self._line(row))]
+        return [*lines, f"{len(self._untold)} more: type more."] if self._untold else lines
+
+    def _line(self, row: Row) -> str:
+        text = clean(", ".join(cell for cell in row.cells if cell), _MAX_CELLS)
+        if row.is_heading:
+            return f"{text.partition(':')[0]}:"
+        if row.enter is None:
+            return text
+        if isinstance(row.enter, Begin):  # is told by `_heading`: where there are only lines, words do it
+            return ""
+        self._choices.append(row.enter)
+        number = str(len(self._choices))
+        return f"{number}. {text.removeprefix(f'{int(number) % 10}, ')}"  # a game has its digit already
+
+
+def _is_here(around: Around, kind: Kind) -> bool:
+    match kind:
+        case Kind.LOBBY:
+            return None not in (around.seeks, around.players, around.live)
+        case Kind.PROFILE:
+            return around.profile is not None
+        case Kind.HISTORY:
+            return around.history is not None
+        case Kind.LEADERS:
+            return around.leaders is not None
+        case _:
+            return True
+
+
+def _is_meant(row: Row, asked: Ask) -> bool:
+    if row.is_heading or not asked.kinds:
+        return True
+    kind, _, name = row.key.partition(":")
+    is_named = asked.text in (name.lower(), "") or asked.text in row.cells[0].lower()
+    return kind in asked.kinds and is_named
+
+
+def _is_empty(rows: Sequence[Row]) -> bool:
+    """Tell whether nothing stands under a heading."""
+    return not rows or rows[0].is_heading
+
+
+def _heading(seen: View, page: Page) -> list[str]:
+    if page.kind is Kind.LOBBY:
+        return []
+    if page.kind is not Kind.GAMES:
+        status = status_of_page(seen) if page.kind is Kind.LEADERS else ""
+        return [f"{title_of_page(seen)}.", *[f"{status}."] * bool(status)]
+    words = {Purpose.PLAY: "play", Purpose.INVITE: "invite", Purpose.CHALLENGE: f"challenge {page.about}"}
+    status = status_of_page(seen).replace("   ", ". ")
+    other = f"Another game, clock or kind: {words[page.purpose]} mnk:7x7,4 3+2 rated."
+    return [f"{title_of_page(seen)}. {status}. {other}"]

@@ -1,0 +1,110 @@
+"""Lines from standard input, for as long as somebody takes them, and not a byte longer.
+
+A pipe, a file or a terminal may all block, so a thread reads them. What comes when lines are no longer taken is left to
+whoever asks next; who must not take for an answer what was typed before his question throws that away first.
+"""
+
+import asyncio
+import os
+import select
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from ttt_net.client.events import Line, Mail
+
+_STDIN = 0
+"""Read as a file: the lock of `sys.stdin` would outlive us at exit."""
+_MAX_LINE_BYTES = 1024
+"""Enough for all that may be said at once, in any script."""
+_FULL_S = 0.05
+_END_S = 1.0
+
+
+@contextmanager
+def reading_lines(mailbox: asyncio.Queue[Mail]) -> Iterator[bool]:
+    """Deliver lines until the context ends; yields whether something was there already, if only the end of them."""
+    is_ahead = _is_readable()
+    stopped, stop = os.pipe()
+    reader = _Reader(mailbox, stopped)
+    reader.thread.start()
+    try:
+        yield is_ahead
+    finally:
+        os.write(stop, b".")
+        reader.thread.join(_END_S)  # where a console cannot be waited for together with `stop`, it outlives us
+        os.close(stop)
+
+
+def discard_typed() -> None:
+    """Throw away what was typed at the terminal and not read yet."""
+    with suppress(ImportError, OSError, ValueError):
+        import termios
+
+        termios.tcflush(sys.stdin, termios.TCIFLUSH)
+
+
+def _is_readable() -> bool:
+    with suppress(OSError, ValueError):
+        return bool(select.select([_STDIN], [], [], 0)[0])
+    return False
+
+
+class _Reader:
+    """Puts lines into a mailbox, each when there is room for it; then that there are no more."""
+
+    def __init__(self, mailbox: asyncio.Queue[Mail], stopped: int) -> None:
+        self.thread = threading.Thread(target=self._read, name="stdin", daemon=True)
+        self._mailbox = mailbox
+        self._loop = asyncio.get_running_loop()
+        self._stopped = stopped
+
+    def _read(self) -> None:
+        rest = b""
+        while chunk := self._next_chunk():
+            *lines, rest = (rest + chunk).split(b"\n")
+            for line in lines:
+                if not self._deliver(line[:_MAX_LINE_BYTES].decode(errors="replace")):
+                    return
+            rest = rest[:_MAX_LINE_BYTES]
+        if rest:
+            self._deliver(rest.decode(errors="replace"))
+        self._deliver(None)
+
+    def _next_chunk(self) -> bytes:
+        """Return what is there, or nothing at the end."""
+        try:
+            with suppress(ValueError):
+                if self._stopped in select.select([_STDIN, self._stopped], [], [])[0]:
+                    return b""
+        except OSError:  # Windows: only sockets can be waited for
+            pass
+        try:
+            return os.read(_STDIN, 4096)
+        except OSError:
+            return b""
+
+    def _deliver(self, text: str | None) -> bool:
+        """Wait until the mailbox has taken it; tell whether it has."""
+        is_put = threading.Event()
+        try:
+            self._loop.call_soon_threadsafe(self._put, Line(text), is_put)
+        except RuntimeError:  # the loop is gone, and so is all interest in lines
+            return False
+        while not is_put.wait(_END_S / 2):
+            if self._loop.is_closed() or self._is_stopped():
+                return False
+        return True
+
+    def _is_stopped(self) -> bool:
+        with suppress(OSError, ValueError):
+            return bool(select.select([self._stopped], [], [], 0)[0])
+        return False
+
+    def _put(self, line: Line, is_put: threading.Event) -> None:
+        if self._mailbox.full():
+            self._loop.call_later(_FULL_S, self._put, line, is_put)
+        else:
+            self._mailbox.put_nowait(line)
+            is_put.set()
