@@ -60,6 +60,30 @@ def test_a_server_of_our_own_is_known_by_its_journal_whatever_its_port() -> None
     assert hosted("localhost:9000").token() is None
 
 
+def test_the_names_of_this_machine_are_one_server() -> None:
+    mine = identity.take(SERVER, "Ann", "/data")
+    assert mine is not None
+    mine.keep_token("secret")
+    assert identity.take("127.0.0.1:8765", "Ann") is None, "she is playing already"
+    mine.release()
+    for server in ("127.0.0.1:8765", "::1:8765", SERVER):
+        again = taken("Ann", server)
+        assert again.token() == "secret"
+        again.release()
+    for other in ("127.0.0.1:9000", "192.168.1.20:8765"):
+        assert not identity.is_known(other, "Ann")
+
+
+def test_a_token_that_was_kept_under_another_name_of_this_machine_is_still_ours(home: Path) -> None:
+    mine = taken("Ann", "127.0.0.1:8765")
+    mine.keep_token("secret")
+    newer = next(path for path in home.glob("*.json") if json.loads(path.read_text())["server"] == SERVER)
+    newer.unlink()
+    assert mine.token() == "secret"
+    mine.release()
+    assert identity.is_known(SERVER, "Ann"), "and from then on under all of them"
+
+
 def test_nobody_else_can_read_what_is_kept(home: Path) -> None:
     mine = taken("Ann")
     mine.keep_token("secret")

@@ -24,6 +24,7 @@ except ImportError:  # Windows has no such locks; there, two clients of one name
 
 HOME_VARIABLE = "TTT_NET_HOME"
 _MAX_NAMES = 1000
+_HERE = ("127.0.0.1", "::1")
 
 
 def home() -> Path:
@@ -46,14 +47,16 @@ def numbered(name: str) -> Iterator[str]:
 class Identity:
     """A name on one server, locked for this process until `release`.
 
-    A server of our own goes by its `journal` as well, which stays the same when its port does not.
+    A server of our own goes by its `journal` as well, which stays the same when its port does not; one on this machine
+    goes by "localhost", whichever of its addresses here is typed.
     """
 
     def __init__(
         self, folder: Path, server: str, name: str, lock: IO[bytes] | None, journal: str | None = None
     ) -> None:
         self.name = name
-        self._paths = {known: folder / f"{_stem(known, name)}.json" for known in (journal, server) if known}
+        known = (journal, _as_here(server), server)
+        self._paths = {each: folder / f"{_stem(each, name)}.json" for each in known if each}
         self._lock = lock
 
     def token(self) -> str | None:
@@ -102,7 +105,8 @@ def take(server: str, name: str, journal: str | None = None) -> Identity | None:
     with suppress(OSError):  # without a writable folder we play all the same, and remember nothing
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if fcntl is not None:
-            lock = os.fdopen(os.open(folder / f"{_stem(server, name)}.lock", os.O_RDWR | os.O_CREAT, 0o600), "wb")
+            path = folder / f"{_stem(_as_here(server), name)}.lock"
+            lock = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "wb")
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
@@ -146,6 +150,12 @@ def write_private(path: Path, text: str) -> None:
     except OSError:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def _as_here(server: str) -> str:
+    """Return a server of this machine, host and port, under the one name that it has here; another as it is."""
+    host, _, port = server.rpartition(":")
+    return f"localhost:{port}" if host in _HERE else server
 
 
 def _stem(server: str, name: str) -> str:
