@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.client.conftest import CLIENT
 from tests.client.real_terminal import Terminal
 from tests.end_to_end.process import ROOT, command, refused, running
 from tests.patience import PATIENCE_S
@@ -86,6 +87,25 @@ async def bot(folder: Path, *address: str) -> asyncio.subprocess.Process:
         stderr=asyncio.subprocess.PIPE,
         env=os.environ | {"TTT_NET_HOME": str(folder / "home")},
     )
+
+
+async def test_whoever_only_asks_is_told_what_is_wrong_with_a_certificate_too(tmp_path: Path) -> None:
+    home = {"TTT_NET_HOME": str(tmp_path / "home"), "TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
+    async with running(tmp_path / "data", "--tls-self-signed", scheme="wss") as server:
+        question = (f"wss://127.0.0.1:{server.port}", "--leaderboard", "connect4")
+        process = await asyncio.create_subprocess_exec(
+            *CLIENT, *question, env={**os.environ, **home}, stderr=asyncio.subprocess.PIPE
+        )
+        _, complaint = await process.communicate()
+        assert process.returncode == 3
+        assert complaint.startswith(b"client.py: wss://127.0.0.1")
+        assert b"its certificate is not good" in complaint
+        assert b"--tls-fingerprint" in complaint
+        terminal = Terminal([*question], {**os.environ, **home})
+        await asyncio.to_thread(terminal.shows, "Is it the same?")
+        terminal.press("yes\r")
+        await asyncio.to_thread(terminal.shows, "ratings at connect4")
+        assert await asyncio.to_thread(terminal.ends) == 0
 
 
 async def test_sighup_reads_the_certificate_again_and_nobody_is_disturbed(tmp_path: Path) -> None:

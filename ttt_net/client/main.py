@@ -114,12 +114,14 @@ def _inquire(options: Options, inquiry: Inquiry) -> int:
     if not options.is_address_given:
         used = servers_used()
         options = replace(options, url=used[0].url if used else options.url, is_address_given=True)
-    answer = inquire(_as_vouched(options), inquiry)
+    options = _as_vouched(options)
+    answer = inquire(options, inquiry)
+    vouched = _vouched_now(options, answer.farewell)
+    if vouched is not None:
+        options, answer = vouched, inquire(vouched, inquiry)
     for line in answer.lines:
         print(line)
-    if answer.fault is not None:
-        _complain(answer.fault)
-    return NETWORK if answer.is_unreachable else REFUSED if answer.fault is not None else OK
+    return _parted(options, answer.farewell)
 
 
 def _play_locally(options: Options, serve: Serve) -> int:
@@ -307,6 +309,11 @@ def _report(options: Options, ending: Ending) -> int:
         summarise(ending.tally)
     if ending.sentence and not options.is_json:
         print(ending.sentence)
+    return _parted(options, farewell)
+
+
+def _parted(options: Options, farewell: Farewell | None) -> int:
+    """Complain of what kept us from what we came for, if anything did, and return the exit code."""
     if farewell is None or farewell.why is Parting.DONE:
         return OK
     if farewell.why is Parting.UNREACHABLE:

@@ -18,6 +18,7 @@ from websockets.exceptions import ConnectionClosed, WebSocketException
 import ttt_net
 from ttt_net.client.command_line.inquiry import Inquiry
 from ttt_net.client.command_line.options import Options
+from ttt_net.client.events import Farewell, Parting
 from ttt_net.client.inquiry.tables import lines_of
 from ttt_net.client.link import identity
 from ttt_net.client.link.connection import dial, why_unreachable
@@ -55,11 +56,14 @@ Told = TypeVar("Told", Welcome, ProfileTold, HistoryTold, LeaderboardTold, Renam
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What is to be printed, and what went wrong, in words."""
+    """What is to be printed, or why there is nothing."""
 
     lines: list[str] = field(default_factory=list)
-    fault: str | None = None
-    is_unreachable: bool = False
+    farewell: Farewell | None = None
+
+
+class _DistrustError(Exception):
+    """The server is there, and is not to hear who we are."""
 
 
 class _Talk:
@@ -166,13 +170,13 @@ async def _inquire(options: Options, inquiry: Inquiry, mine: identity.Identity |
                     with suppress(Refusal, ConnectionClosed):
                         await talk.ask(Forget(talk.next_id(), welcome.you.name))
     except Refusal as refusal:
-        return Answer(fault=str(refusal))
+        return Answer(farewell=Farewell(Parting.REJECTED, str(refusal), refusal.code))
     except TimeoutError:
-        return Answer(fault=f"{options.server} does not answer", is_unreachable=True)
-    except ConnectionClosed:
-        return Answer(fault="the connection broke", is_unreachable=True)
+        return Answer(farewell=Farewell(Parting.UNREACHABLE, "it does not answer"))
+    except _DistrustError as error:
+        return Answer(farewell=Farewell(Parting.DISTRUSTED, str(error)))
     except (OSError, WebSocketException) as error:
-        return Answer(fault=f"cannot reach {options.url}: {why_unreachable(error)}", is_unreachable=True)
+        return Answer(farewell=why_unreachable(error))
 
 
 @asynccontextmanager
@@ -180,7 +184,7 @@ async def _talking(options: Options) -> AsyncIterator[_Talk]:
     async with dial(options.url, options.trust) as link:
         objection = options.trust.objection(link)
         if objection:
-            raise Refusal(Code.BAD_PROTOCOL, f"{options.url}: {objection}")
+            raise _DistrustError(objection)
         yield _Talk(link)
 
 

@@ -154,7 +154,7 @@ class Connection:
             if loss.advice is Advice.REPLACED:
                 return Farewell(Parting.REPLACED, "You connected from another place, so this client has stopped.")
             if loss.advice is Advice.GIVE_UP:
-                return Farewell(Parting.GIVEN_UP, f"The server closed the connection: {loss.reason}.")
+                return _given_up(loss)
             if self._welcome_at_ms is not None:
                 attempt = 0 if now_ms - self._welcome_at_ms >= SETTLED_MS else attempt
                 lost_at_ms, self._welcome_at_ms = now_ms, None
@@ -305,9 +305,14 @@ def _distrust(objection: str) -> _Loss:
     return _Loss(objection, is_foreign=True, parting=Parting.DISTRUSTED)
 
 
-def why_unreachable(error: OSError | WebSocketException) -> str:
-    """Return in words why there is no link."""
-    return _why_unreachable(error).reason
+def _given_up(loss: _Loss) -> Farewell:
+    return Farewell(Parting.GIVEN_UP, f"The server closed the connection: {loss.reason}.")
+
+
+def why_unreachable(error: OSError | WebSocketException) -> Farewell:
+    """Return what there is to say where no link comes about, and nobody tries again."""
+    loss = _why_unreachable(error)
+    return _given_up(loss) if loss.advice is Advice.GIVE_UP else Farewell(loss.parting, loss.reason)
 
 
 def _why_unreachable(error: OSError | WebSocketException) -> _Loss:
