@@ -65,7 +65,7 @@ def test_nobody_is_offered_for_a_bot_who_is_full_plays_something_else_or_is_a_pe
     assert "press b" not in drawn(view)
     view, requests = pressed(view, "b")
     assert requests == ()
-    assert words.notice(view) == "No bot is free for Tic-tac-toe at the moment."
+    assert words.notice(view) == "No bot is free for Tic-tac-toe now."
 
 
 def test_a_bot_can_be_had_as_well_by_one_who_looks_for_nobody() -> None:
@@ -85,8 +85,9 @@ def test_a_bot_is_one_key_away_at_a_board_where_a_new_opponent_is_waited_for() -
     view = update(lobby(snapshot(moves=WON)), bots(Listed("tactics", "tactics", 0, [])), 0)
     assert action_for("b", view) is not Do.BOT
     view, _ = pressed(view, "n")
-    assert "b plays tactics [bot] at once." in drawn(view)
+    assert "Looking for a person; b plays a bot." in draw(view, (40, 16), 0, BOXES).plain
     assert pressed(view, "b")[1] == (Challenge(0, name="tactics"),)
+    assert "Looking for a person ..." in drawn(update(view, bots(), 0))
     live = update(view, snapshot(match="m2"), 0)
     assert action_for("b", live) == Type("b"), "there it is a column"
 

@@ -23,10 +23,8 @@ from ttt_net.messages import (
     AnalysedMove,
     Challenged,
     Chatted,
-    Listed,
     Opponents,
     Phrase,
-    PlayerInfo,
     Seek,
     Snapshot,
 )
@@ -174,14 +172,14 @@ def status_of_page(view: View) -> str:
 _WELCOME: dict[Opponents, str] = {"any": "an opponent", "people": "a person", "bots": "a bot"}
 
 
-def way_to_a_bot(bots: Sequence[Listed]) -> str:
-    """Return how whoever waits for a person plays a bot instead; nothing where none is free."""
-    return f"b plays {name_of(PlayerInfo(bots[0].name))} [bot] at once." if bots else ""
+def looking(seek: Seek, *, has_bots: bool) -> str:
+    """Return whom we look for, and how to play a bot instead if one is free."""
+    return f"Looking for {_WELCOME[seek.opponents]}{'; b plays a bot.' if has_bots else ' ...'}"
 
 
 def no_bot(seek: Seek) -> str:
     """Return that no bot can be had for what is sought."""
-    return f"No bot is free for {some_games(seek.games)} at the moment."
+    return f"No bot is free for {some_games(seek.games)} now."
 
 
 def verdict(view: View, match: Snapshot) -> str:

@@ -153,7 +153,8 @@ def _watching(view: View, match: Snapshot) -> list[Hint]:
 
 
 def _over(view: View) -> list[Hint]:
-    found = [Hint("r", "rematch", "r"), Hint("n", "new game", "n")]
+    found = [Hint("r", "rematch", "r")]
+    found += [Hint("n", "new game", "n")] if view.seeking is None else []
     if view.has_lobby or view.has_doorway:
         found.append(Hint("Esc", "lobby" if view.has_lobby else "back", "escape"))
     found.append(Hint("v", "replay", "v"))

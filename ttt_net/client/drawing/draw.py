@@ -234,5 +234,5 @@ def _prompt(view: View, width: int, now_ms: int) -> Text:
     if not said and match is not None:
         said = words.offers(match, YES, NO) or words.absence(match, view.claim_in_ms(now_ms), CLAIM)
     if not said and match is not None and view.seeking is not None and not view.is_live:
-        said = page_words.way_to_a_bot(free_bots(view, view.seeking))
+        said = page_words.looking(view.seeking, has_bots=free_bots(view, view.seeking) != [])
     return Text(said)
