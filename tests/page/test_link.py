@@ -124,7 +124,7 @@ def test_a_browser_that_may_keep_nothing_plays_all_the_same(place: Place) -> Non
     )
     ann.come("Ann")
     ann.press("Find an opponent")
-    ann.page.get_by_role("status").get_by_text("Waiting for an opponent:").wait_for()
+    ann.page.get_by_role("status").get_by_text("Looking for a person:").wait_for()
 
 
 def test_the_token_is_in_no_address(place: Place) -> None:

@@ -2,7 +2,8 @@
 
 import subprocess
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 from tests.end_to_end.process import ROOT
 from tests.page.place import SMALL_PHONE, Place, wait_for
@@ -99,7 +100,7 @@ def test_a_row_shrinks_with_the_board_that_it_has_to_fit_on(place: Place) -> Non
     ann.page.get_by_text("4 in a row on a 3×4 board wins.").wait_for()
     assert ann.page.get_by_label("In a row").input_value() == "4"
     ann.press("Find an opponent")
-    ann.page.get_by_text("Waiting for an opponent: 4 in a row, 3×4").wait_for()
+    ann.page.get_by_text("Looking for a person: 4 in a row, 3×4").wait_for()
 
 
 def test_one_takes_another_name_and_is_forgotten_when_asked(place: Place) -> None:
@@ -181,9 +182,55 @@ def test_a_third_one_watches_and_goes_on_to_the_rematch(place: Place) -> None:
     assert carl.page.url.endswith("-2")
 
 
-def test_a_browser_plays_the_alphabeta_bot_to_the_end(place: Place) -> None:
-    bot = subprocess.Popen([*CLIENT, place.address, "--bot", "alphabeta", "--games", "1"], stdout=subprocess.DEVNULL)
+@contextmanager
+def seated(place: Place, *arguments: str) -> Iterator[None]:
+    """Have a bot in the lobby."""
+    bot = subprocess.Popen([*CLIENT, place.address, "--bot", *arguments], stdout=subprocess.DEVNULL)
     try:
+        yield
+    finally:
+        with suppress(ProcessLookupError):
+            bot.terminate()
+        bot.wait(timeout=PATIENCE_S)
+
+
+def test_people_meet_though_a_bot_waits_and_who_is_alone_plays_it_with_one_tap(place: Place) -> None:
+    with seated(place, "random", "--level", "3", "--game", "connect4"):
+        ann, bob = place.visitor().come("Ann"), place.visitor(**SMALL_PHONE).come("Bob")
+        ann.choose("connect4", "3+2")
+        ann.page.get_by_role("button", name="Play random").wait_for()
+        ann.press("Find an opponent")
+        status = ann.page.get_by_role("status")
+        status.get_by_text("Looking for a person: Connect Four, 3+2; or play a bot now").wait_for()
+        bob.seek("connect4", "3+2")
+        for visitor in (ann, bob):
+            visitor.page.locator("main.match").wait_for()
+            assert "random" not in visitor.page.locator("main.match").inner_text()
+        bob.press("Call off")
+        bob.until("Called off")
+        bob.press("New opponent")
+        bob.page.get_by_text("or play a bot now").wait_for()
+        choice = bob.page.locator(".waiting").get_by_role("button", name="Play random")
+        assert choice.bounding_box()["y"] + 44 <= SMALL_PHONE["viewport"]["height"], "in sight"
+        choice.click()
+        bob.page.locator(".tag", has_text="bot").wait_for()
+        assert "Connect Four 3+2" in bob.page.locator("h1").inner_text()
+
+
+def test_a_bot_that_plays_something_else_is_not_offered(place: Place) -> None:
+    with seated(place, "random", "--game", "gomoku"):
+        ann = place.visitor().come("Ann")
+        ann.choose("gomoku")
+        ann.page.get_by_role("button", name="Play random").wait_for()
+        ann.page.get_by_role("radio", name="Connect Four").check()
+        ann.page.get_by_role("button", name="Play random").wait_for(state="detached")
+        ann.press("Find an opponent")
+        ann.page.get_by_text("Looking for a person: Connect Four, no clock").wait_for()
+        assert ann.page.get_by_role("button", name="Play random").count() == 0
+
+
+def test_a_browser_plays_the_alphabeta_bot_to_the_end(place: Place) -> None:
+    with seated(place, "alphabeta", "--games", "1"):
         ann = place.visitor().come("Ann")
         ann.page.get_by_role("button", name="Play alphabeta").first.click()
         ann.page.locator("main.match").wait_for()
@@ -197,10 +244,6 @@ def test_a_browser_plays_the_alphabeta_bot_to_the_end(place: Place) -> None:
                 free.nth(before - 1).wait_for(state="detached")
         assert "You won" not in ann.page.locator(".status").inner_text()
         assert ann.page.locator(".tag", has_text="bot").count() == 1
-    finally:
-        with suppress(ProcessLookupError):
-            bot.terminate()
-        bot.wait(timeout=PATIENCE_S)
 
 
 def test_a_browser_plays_the_terminal_client(place: Place) -> None:

@@ -108,9 +108,10 @@ export async function sendMove({ match, pending }) {
   notify(sentence(message));
 }
 
+/** Look for a person: bots are challenged by who wants one. */
 export async function seek({ game, ...rest } = wishOf(ui.choice)) {
-  const seeking = { games: [game], ...rest };
-  know({ suggestion: [], seeking });
+  const seeking = { games: [game], opponents: "people", ...rest };
+  know({ seeking });
   if (!(await request("seek", seeking))) know({ seeking: null });
 }
 

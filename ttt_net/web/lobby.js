@@ -6,7 +6,7 @@ import { accept, challenge, choose, invite, know, request, seek, send, ui, unsee
 import { sizes, symbol } from "./board.js";
 import { latencyMs, link } from "./connection.js";
 import { button, check, choices, form, h, joined, line, option, panel, screen } from "./dom.js";
-import { chosenOf, games, PACES, terms, timeName, titleOf } from "./games.js";
+import { chosenOf, games, PACES, terms, timeName, titleOf, wishOf } from "./games.js";
 import { go } from "./place.js";
 import { isMyTurn, ownLive, state } from "./state.js";
 import { capital, isBot, label, ratingOf } from "./words.js";
@@ -25,10 +25,11 @@ export const bar = (...title) => h("header.bar", button("‹ Lobby", () => go("/
 export const page = (title, ...children) => screen("main.lobby", title, bar(title), children);
 
 export function lobbyScreen() {
-  const { you, server, players, live, seeks, suggestion, seeking, invitation } = state;
+  const { you, server, players, live, seeks, seeking, invitation } = state;
   const isOther = ({ name }) => name !== you?.name;
   const others = players.filter(isOther);
-  const bots = others.filter((player) => isBot(player) && player.free !== 0);
+  const wish = seeking ? { game: seeking.games[0], time: seeking.time, rated: seeking.rated } : wishOf(ui.choice);
+  const bots = others.filter((player) => plays(player, wish)).map((bot) => botEntry(bot, wish));
   const people = others.filter((player) => !isBot(player));
   const waiting = seeks.filter(({ by }) => isOther(by) && !isBot(by));
   return screen(
@@ -36,9 +37,9 @@ export function lobbyScreen() {
     "lobby",
     h("header.bar", h("h1", server), linkWord(), button(you?.name, () => go("/#player"), "plain me")),
     list("Your matches", ownLive().map(unfinished)),
-    invitation ? invited() : seeking ? alone() : play(),
+    invitation ? invited() : seeking ? alone(bots) : play(),
     list("Waiting for an opponent", waiting.map(seekEntry)),
-    !suggestion.length && list("Play a bot", bots.map((bot) => botEntry(bot))),
+    !seeking && list("Play a bot", bots),
     list("Being played", live.filter((match) => match.players.every(isOther)).map(liveEntry)),
     list("People here", people.map(personEntry)),
     form(
@@ -118,16 +119,14 @@ function picture(game) {
   return h("i.picture", { class: layers > 1 && "deep", style: { "--w": width, "--h": height } });
 }
 
-function alone() {
-  const { suggestion, seeking } = state;
-  const { games, time, rated } = seeking;
+function alone(bots) {
+  const { games, time, rated } = state.seeking;
   return h(
     "section.panel.waiting",
     { label: "Waiting" },
     pulse(),
-    h("p", { role: "status" }, `Waiting for an opponent: ${terms(games, time, rated)}`),
-    suggestion.length > 0 && h("p.quiet", "Nobody else waits. These would play you now:"),
-    h("ul.entries", suggestion.map((bot) => botEntry(bot, { game: games[0], time, ...(rated && { rated }) }))),
+    h("p", { role: "status" }, `Looking for a person: ${terms(games, time, rated)}${bots.length ? "; or play a bot now" : ""}`),
+    h("ul.entries", bots),
     button("Stop waiting", unseek),
   );
 }
@@ -173,6 +172,9 @@ function seekEntry(seek) {
   const act = button("Play", () => accept(seek), "primary", `Play ${label(by)}`);
   return entry(seek.seek, [label(by), h("span.rating", ` ${ratingOf(by)}`)], terms(games, time, rated), act);
 }
+
+/** Whether a bot would play that now. */
+const plays = ({ bot, free, seeking }, { game }) => bot && free && seeking && (!seeking.length || seeking.includes(game));
 
 function botEntry({ name, bot, level }, wish) {
   const detail = joined([bot !== name && bot, level && `level ${level}`], ", ") || "bot";

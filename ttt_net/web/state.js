@@ -19,7 +19,7 @@
 const MOST_LINES = 100;
 /** Messages that are kept whole, under their names; and those of which one field is kept. */
 const WHOLE = ["parted", "invitation", "profile", "history", "leaderboard"];
-const PART = { seeks: "seeks", players: "players", live: "matches", suggestion: "bots" };
+const PART = { seeks: "seeks", players: "players", live: "matches" };
 
 export const state = {
   /** Why the server parted from us. @type {{code: string | number, message: string} | null} */
@@ -37,7 +37,6 @@ export const state = {
   matches: new Map(),
   challenges: new Map(),
   seeking: null,
-  suggestion: [],
   seeks: [],
   players: [],
   live: [],
@@ -69,7 +68,7 @@ export function hear(message, now = performance.now()) {
     challenges.clear();
   } else if (type === "snapshot") {
     if (message.you !== undefined && !match && !message.outcome) {
-      Object.assign(state, { seeking: null, invitation: null, suggestion: [] });
+      Object.assign(state, { seeking: null, invitation: null });
       challenges.clear();
     }
     const { chat = [], ratings = null, past = [], analysis = null, pending = null } = match ?? {};
