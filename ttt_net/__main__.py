@@ -26,23 +26,24 @@ VERBS = {
     "arena": "let strategies play one another, and print a cross table",
     "admin": "look after a server that runs here: figures, players, bans, announcements, restarts",
     "backup": "copy a server's journal, while it runs or not",
-    "restore": "check a backup, and put it back",
+    "restore": "check a backup by playing every match in it through, and put it back",
 }
 """The verbs, each the name of a module in `ttt_net.commands`, and what they do."""
 
 
 def make_parser(chosen: str | None) -> argparse.ArgumentParser:
     """Return the parser, with the arguments of the chosen verb only."""
-    parser = argparse.ArgumentParser(prog="ttt_net", description="Tic-tac-toe and its family, over a network.")
+    parser = argparse.ArgumentParser(
+        prog="python -m ttt_net", description="Tic-tac-toe and its family, over a network."
+    )
     parser.add_argument("--version", action="version", version=f"ttt_net {__version__}")
     subparsers = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     for door, (_, what) in DOORS.items():
         subparsers.add_parser(door, help=what)
     for verb, what in VERBS.items():
+        parser_of_verb = subparsers.add_parser(verb, help=what, description=f"{what[0].upper()}{what[1:]}.")
         if verb == chosen:
-            _module(f"ttt_net.commands.{verb}").add_parser(subparsers)
-        else:
-            subparsers.add_parser(verb, help=what)
+            _module(f"ttt_net.commands.{verb}").add_arguments(parser_of_verb)
     return parser
 
 

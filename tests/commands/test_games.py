@@ -138,7 +138,9 @@ def test_every_verb_has_help(verb: str, capsys: pytest.CaptureFixture[str]) -> N
     with pytest.raises(SystemExit) as ended:
         main([verb, "--help"])
     assert ended.value.code == 0
-    assert f"ttt_net {verb}" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert told.startswith(f"usage: python -m ttt_net {verb}")
+    assert VERBS[verb][1:] in " ".join(told.split()), "what the list of verbs says of it"
 
 
 @pytest.mark.parametrize("verb", ["games", "export {record}"])

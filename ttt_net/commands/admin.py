@@ -83,13 +83,8 @@ def _connect(address: str, headers: dict[str, str]) -> ClientConnection:
     )
 
 
-def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the verb and its arguments."""
-    parser = subparsers.add_parser(
-        "admin",
-        help="look after a server that runs here",
-        description="Look after a server that runs on this machine.",
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments."""
     add_data(parser)
     parser.add_argument("--json", action="store_true", help="print the answer as one JSON object")
     acts = parser.add_subparsers(dest="act", metavar="ACT", required=True)

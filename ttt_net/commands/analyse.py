@@ -29,9 +29,8 @@ MOST_SHOWN = 5_000
 """Positions of a tree that is drawn; a larger one is no longer looked at by anyone."""
 
 
-def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the verb and its options."""
-    parser = subparsers.add_parser("analyse", help="say what a position is worth, and why", description=__doc__)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's options."""
     parser.add_argument("--game", default="tictactoe", help="which game (default %(default)s)")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--position", metavar="P", help="a position such as 'X.O/.X./..O'; - reads one a line")

@@ -22,9 +22,8 @@ WIDE = 200
 """Columns of a table that goes to a file, where no terminal's edge cuts it off."""
 
 
-def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the verb and its options."""
-    parser = subparsers.add_parser("arena", help="let strategies play each other", description=__doc__)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's options."""
     parser.add_argument(
         "strategies",
         nargs="+",

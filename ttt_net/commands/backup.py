@@ -8,13 +8,8 @@ from ttt_net.server.journal.backup import back_up
 from ttt_net.server.main import JOURNAL_FILE
 
 
-def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the verb and its arguments."""
-    parser = subparsers.add_parser(
-        "backup",
-        help="copy a server's journal, while it runs or not",
-        description="Copy a server's journal as it is at this moment; the server goes on meanwhile.",
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments."""
     parser.add_argument("file", type=Path, help="the copy; it must not exist")
     add_data(parser)
 

@@ -33,11 +33,8 @@ LIKELY = 7
 """Most scores lie within this of a draw; asking first about the others would be waste."""
 
 
-def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the verb and its options."""
-    parser = subparsers.add_parser(
-        "book", help="build the opening book of Connect Four, or check it", description=__doc__
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's options."""
     parser.add_argument(
         "--plies", type=int, choices=range(1, DEEPEST + 1), default=DEEPEST, help="stones (default %(default)s)"
     )
@@ -45,7 +42,9 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser.add_argument(
         "--processes", type=positive, default=os.cpu_count() or 1, metavar="N", help="at once (default: all cores)"
     )
-    parser.add_argument("--anew", action="store_true", help="begin with nothing instead of the shipped book")
+    parser.add_argument(
+        "--anew", action="store_true", help="begin with nothing instead of the shipped book, which takes hours"
+    )
     parser.add_argument("--so-far", action="store_true", help="solve nothing, write what is known by now")
     parser.add_argument("--check", type=positive, metavar="N", help="solve N entries of the book again, and stop there")
 

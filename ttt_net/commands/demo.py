@@ -30,11 +30,13 @@ PACE_S = 0.6
 LONGEST_S = 60
 """How long it is shown at that pace; what is left of a longer match passes in a moment."""
 _SIZE = (60, 30)
+"""The columns and rows that a board has at most."""
+_ROWS_AROUND = 5
+"""The lines of a picture besides its board, and the cursor's."""
 
 
-def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the verb and its options."""
-    parser = subparsers.add_parser("demo", help="play a whole networked match between two bots", description=__doc__)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's options."""
     parser.add_argument("--game", default="tictactoe", help="what they play (default %(default)s)")
 
 
@@ -109,7 +111,8 @@ def _show(console: Console, bot: subprocess.Popen[str]) -> View:
             view = update(view, heard, 0)
             if not isinstance(heard, wire.Snapshot | wire.Played) or view.match is None:
                 continue
-            picture = _picture(view.match, glyphs)
+            rows = console.height - _ROWS_AROUND if console.is_terminal else _SIZE[1]
+            picture = _picture(view.match, min(rows, _SIZE[1]), glyphs)
             if isinstance(live, Live):
                 live.update(picture, refresh=True)
                 time.sleep(PACE_S if time.monotonic() < until_s else 0)
@@ -125,10 +128,10 @@ def _heard(line: str) -> wire.AnyHeard | None:
         return None  # the summary at the end is no message
 
 
-def _picture(match: wire.Snapshot, glyphs: Glyphs) -> Text:
+def _picture(match: wire.Snapshot, rows: int, glyphs: Glyphs) -> Text:
     ply = match.position.ply
     who = words.pairing(match)
     what = "The first position." if match.last is None else f"Move {ply}: {words.move_name(match, match.last)}"
     watched = View(matches={match.match: structs.replace(match, you=None)}, shown=match.match, cursor=-1)
-    board = draw_board(watched, *_SIZE, glyphs) or []
+    board = draw_board(watched, _SIZE[0], rows, glyphs) or []
     return Text("\n").join([Text(who), Text(what), *board, Text()])

@@ -9,9 +9,8 @@ from ttt_net.errors import ConfigurationError
 from ttt_net.games.records import write_records
 
 
-def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the verb and its arguments."""
-    parser = subparsers.add_parser("export", help="write recorded matches as text", description=__doc__)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments."""
     parser.add_argument(
         "sources", nargs="*", metavar="FILE|ID", help="files of records, ids of matches on this machine's server"
     )

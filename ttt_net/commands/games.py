@@ -11,9 +11,8 @@ from ttt_net.games.game import Game
 from ttt_net.games.values import known_value
 
 
-def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the verb and its arguments."""
-    parser = subparsers.add_parser("games", help="list the games", description="List the games, or the ones named.")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments."""
     parser.add_argument("names", nargs="*", metavar="GAME", help="a game such as connect4 or mnk:5x4,4")
 
 

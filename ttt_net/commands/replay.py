@@ -27,9 +27,8 @@ _QUIT = ("q", Keys.Escape, Keys.ControlC, Keys.ControlD)
 _HELP = "→ or Enter: next   ←: back   Home, End   q: quit"
 
 
-def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the verb and its arguments."""
-    parser = subparsers.add_parser("replay", help="step through a recorded match", description=__doc__)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments."""
     parser.add_argument(
         "source", metavar="FILE|ID", help="a file of records, or the id of a match on this machine's server"
     )

@@ -8,13 +8,8 @@ from ttt_net.server.journal.backup import restore, verify
 from ttt_net.server.main import JOURNAL_FILE
 
 
-def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the verb and its arguments."""
-    parser = subparsers.add_parser(
-        "restore",
-        help="check a backup, and put it back",
-        description="Check a backup by playing every match in it through, then put it in the server's folder.",
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments."""
     parser.add_argument("file", type=Path, help="the backup; it stays as it is")
     parser.add_argument("--verify", action="store_true", help="only check it")
     parser.add_argument("--replace", action="store_true", help="put it in the place of a journal, which is kept aside")
