@@ -120,6 +120,10 @@ class Lobby:
         """Let the seek of one who is back be found again, or pair it with one that has come meanwhile."""
         return self._met(self.seeks.restore(player))
 
+    def look_again(self, player: Player) -> Pairing | None:
+        """Pair a seek that stands, if what kept it from being paired is gone."""
+        return self._met(self.seeks.look_again(player))
+
     def challenge(
         self, by: Player, to: Player, game: str, time: TimeControl | None, now_ms: int, *, is_rated: bool = False
     ) -> Challenge:

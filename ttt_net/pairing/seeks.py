@@ -112,6 +112,11 @@ class Seeks:
         self.index.add(standing.seek, standing.stage)
         return self._matched(standing)
 
+    def look_again(self, player: Player) -> Match | None:
+        """Match the player's seek if `may_meet` lets him have now what it did not."""
+        standing = self._of_player.get(player)
+        return None if standing is None or standing.hidden_until_ms is not None else self._matched(standing)
+
     def tick(self, now_ms: int) -> list[Match]:
         """Widen the bands that are due, and return the matches that this leads to; forget who has not come back."""
         while self._hidden and self._hidden[0][0] <= now_ms:

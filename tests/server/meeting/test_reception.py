@@ -192,6 +192,33 @@ async def test_a_bot_that_says_nothing_of_places_plays_one_at_a_time(tmp_path: P
         assert await (await server.join("Bob")).refused("challenge", name="Rob") == "too_many_matches"
 
 
+async def test_a_bot_whose_adjourned_match_goes_on_waits_for_nobody_else(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        first, second, match = await server.match(
+            await server.join("Rob", bot="random"), await server.join("Ann"), games=["gomoku"]
+        )
+        rob, ann = (first, second) if first.name == "Rob" else (second, first)
+        await ann.close()
+        away = (await rob.hear("presence", online=False))["away"]
+        server.later(away["claim_in_ms"] + 1)
+        await rob.ok("claim", match=match, kind="adjourn")
+        await rob.ok("seek")
+        again = await server.connect()
+        await again.hello(token=ann.token)
+        await again.resume(match)
+        await (rob if first is rob else again).ok("play", match=match, ply=0, move=0)
+        bob, cid = await server.join("Bob"), await server.join("Cid")
+        await bob.ok("lobby", on=True)
+        (listed,) = (await bob.hear("seeks"))["seeks"]
+        assert await bob.refused("accept", seek=listed["seek"]) == "too_many_matches"
+        await bob.ok("seek", games=["gomoku"])
+        await cid.ok("seek", games=["connect4"])
+        await again.ok("resign", match=match)
+        for peer in (rob, bob):
+            assert (await peer.hear("snapshot", moves=[]))["game"]["name"] == "gomoku", "who has waited longest"
+        await cid.ok("unseek")
+
+
 async def test_one_who_waits_alone_is_offered_the_bots_that_play_his_game(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         for name, bot_fields in {

@@ -72,7 +72,16 @@ class Eligibility:
 
     def may_be_paired(self, one: Seek, other: Seek) -> bool:
         """Tell whether the house lets two have the match that both seek."""
-        return not one.is_rated or self._are_elsewhere(one.player, other.player)
+        may_both = self._may_take(one, other) and self._may_take(other, one)
+        return may_both and (not one.is_rated or self._are_elsewhere(one.player, other.player))
+
+    def _may_take(self, one: Seek, other: Seek) -> bool:
+        """Tell whether there is a place for what `one` seeks: that an adjourned match goes on may have taken it."""
+        try:
+            self.may_play(self._house.sessions[one.player], against_bot=other.is_bot)
+        except Refusal:
+            return False
+        return True
 
     def must_be_elsewhere(self, one: PlayerId, other: PlayerId) -> None:
         """Refuse a rated match of two whom the host takes for one."""

@@ -107,6 +107,14 @@ class Hall:
             if session:
                 session.live.discard(table.id)
                 self._house.roster.moved(session)
+        self.freed(table)
+
+    def freed(self, table: Table) -> None:
+        """Let bots that have a place more be found by those who wait."""
+        sessions = [self._house.sessions.get(player) for player in table.seats or ()]
+        for session in sessions:
+            if session and session.is_bot:
+                self._reception.freed(session)
 
     def rated(self, table: Table, ratings: Changes) -> None:
         """Let both players have their new ratings."""

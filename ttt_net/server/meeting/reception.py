@@ -140,6 +140,13 @@ class Reception:
         if pairing:
             self._start(pairing)
 
+    def freed(self, session: Session) -> None:
+        """Let a seek that stands look again, now that there is a place for what it finds."""
+        pairing = self._lobby.look_again(session.player)
+        if pairing:
+            self._seeks_changed()
+            self._start(pairing)
+
     def tick(self) -> None:
         """Look for whom waiting makes a difference; to be called about once a second."""
         now_ms = self._house.now_ms()
@@ -189,6 +196,8 @@ class Reception:
     def _accept(self, session: Session, said: wire.Accept) -> None:
         seek = self._lobby.seeks.find(said.seek)
         self.eligibility.may_play(session, against_bot=seek is not None and seek.is_bot)
+        if seek is not None:
+            self.eligibility.may_play(self._house.sessions[seek.player], against_bot=session.is_bot)
         if seek is not None and seek.is_rated:
             self.eligibility.must_be_ratable(session, seek.games)
             self.eligibility.must_be_elsewhere(session.player, seek.player)

@@ -17,6 +17,7 @@ from ttt_net import referee
 from ttt_net.errors import Code, Refusal
 from ttt_net.match import Match
 from ttt_net.messages import (
+    Adjourned,
     Ended,
     Fact,
     Ok,
@@ -83,6 +84,9 @@ class Owner(Interface):
 
     def ended(self, table: "Table") -> None:
         """Take note that the match is over."""
+
+    def freed(self, table: "Table") -> None:
+        """Take note that the match takes no place any more: it is adjourned."""
 
     def rated(self, table: "Table", ratings: Changes) -> None:
         """Take note of what a rated match did to the ratings."""
@@ -323,6 +327,8 @@ class Table:
         self._owner.changed(self, slightly=True)
         if isinstance(facts[-1], Ended):
             self._owner.ended(self)
+        elif isinstance(facts[-1], Adjourned):
+            self._owner.freed(self)
 
     def _tell_ratings(self, ratings: Changes) -> None:
         self.audience.tell(frame(encode(Rated(self.id, ratings))))
