@@ -1,9 +1,10 @@
 """Positions for tests, from pictures and from moves."""
 
+import random
 from typing import Any
 
-from ttt_net.games import Game
-from ttt_net.games.line import LineState
+from ttt_net.games import Game, find_game
+from ttt_net.games.line import LineGame, LineState
 
 
 def board(picture: str) -> LineState:
@@ -27,3 +28,19 @@ def after_columns(game: Game[Any], *columns: int) -> Any:
     for column in columns:
         state = game.result(state, next(m for m in game.actions(state) if game.move_names[m] == str(column)))
     return state
+
+
+def line_game(name: str) -> LineGame:
+    game = find_game(name)
+    assert isinstance(game, LineGame)
+    return game
+
+
+def random_state(game: LineGame, plies: int, rng: random.Random) -> LineState:
+    """A position after that many random moves, not over."""
+    while True:
+        state = game.initial
+        while state.ply < plies and not game.is_terminal(state):
+            state = game.result(state, rng.choice(game.actions(state)))
+        if not game.is_terminal(state):
+            return state

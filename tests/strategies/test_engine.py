@@ -10,25 +10,17 @@ from tests.strategies.slow_connect4 import EMPTY, has_four, play, score
 from ttt_net.games import find_game
 from ttt_net.games.line import LineGame
 from ttt_net.strategies import Limit, engine, find_strategy
-from ttt_net.strategies import connect4 as strategies_connect4
 from ttt_net.strategies.analysis import analyse, solver_score
 from ttt_net.strategies.strategy import WIN, Effort, Stopped, is_decided
 
 pytest.importorskip("numba")
 
-from ttt_net.strategies.book import Book, packed
 from ttt_net.strategies.connect4 import Connect4Solver
 
 
 @pytest.fixture(scope="module")
 def solver() -> Connect4Solver:
     return Connect4Solver()
-
-
-@pytest.fixture
-def _without_a_book(monkeypatch: pytest.MonkeyPatch) -> None:
-    empty = Book(packed({}))
-    monkeypatch.setattr(strategies_connect4, "shipped_book", lambda: empty)
 
 
 def random_columns(stones: int, rng: random.Random) -> list[int]:

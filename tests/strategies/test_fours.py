@@ -2,6 +2,7 @@ import random
 
 import pytest
 
+from tests.strategies.positions import line_game
 from ttt_net.games import find_game
 from ttt_net.games.geometry import list_cells
 from ttt_net.games.line import LineGame, LineState
@@ -15,12 +16,6 @@ pytest.importorskip("numba")
 from ttt_net.strategies.compiled import patterns
 from ttt_net.strategies.compiled.fours_search import FoursSearch, empty_board
 from ttt_net.strategies.compiled.line_search import LineSearch
-
-
-def line_game(name: str) -> LineGame:
-    game = find_game(name)
-    assert isinstance(game, LineGame)
-    return game
 
 
 def a_search(game: LineGame) -> FoursSearch:

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from ttt_net.games import find_game
-from ttt_net.games.line import LineGame, LineState
+from tests.strategies.positions import line_game, random_state
 from ttt_net.strategies.strategy import WIN, Effort, Limit
 from ttt_net.strategies.threats import own_and_other
 
@@ -74,29 +73,13 @@ def _words_that_overflow_as_they_do_when_compiled() -> Any:
         yield
 
 
-def line_game(name: str) -> LineGame:
-    game = find_game(name)
-    assert isinstance(game, LineGame)
-    return game
-
-
-def random_state(game: LineGame, plies: int, seed: int) -> LineState:
-    rng = random.Random(seed)
-    while True:
-        state = game.initial
-        while state.ply < plies and not game.is_terminal(state):
-            state = game.result(state, rng.choice(game.actions(state)))
-        if not game.is_terminal(state):
-            return state
-
-
 @pytest.mark.parametrize(
     ("name", "plies", "depth"), [("mnk:4x3,3", 2, 5), ("mnk:4x4,4", 6, 3), ("connect:5x5,4", 8, 5), ("qubic", 12, 1)]
 )
 def test_the_search_of_small_boards(name: str, plies: int, depth: int) -> None:
     game, search, nodes = line_game(name), uncompiled(alphabeta, lines)["search"], 0
     for seed in range(4):
-        state = random_state(game, plies, seed)
+        state = random_state(game, plies, random.Random(seed))
         blocks = [LineSearch(game, Effort(Limit()), random.Random(2))._block for _ in range(2)]
         for block in blocks:
             block[lines.LOG_BUCKETS] = 8
@@ -112,7 +95,7 @@ def test_the_search_of_small_boards(name: str, plies: int, depth: int) -> None:
 def test_the_proofs_of_small_boards(name: str, plies: int, left: int) -> None:
     game, can_force, nodes, answers = line_game(name), uncompiled(alphabeta, lines, proof)["can_force"], 0, set()
     for seed in range(6):
-        own, other = own_and_other(random_state(game, plies, seed))
+        own, other = own_and_other(random_state(game, plies, random.Random(seed)))
         for maker, breaker, turn in ((own, other, 1), (other, own, 0)):
             boards = np.uint64(maker), np.uint64(breaker)
             blocks = [ProofSearch(game, Effort(Limit()))._block for _ in range(2)]
@@ -130,7 +113,7 @@ def test_the_proofs_of_small_boards(name: str, plies: int, left: int) -> None:
 def test_the_search_of_large_boards() -> None:
     game, search, nodes = line_game("mnk:5x5,4"), uncompiled(alphabeta, patterns, fours)["search"], 0
     for seed in range(4):
-        state, blocks = random_state(game, 4, seed), []
+        state, blocks = random_state(game, 4, random.Random(seed)), []
         for _ in range(2):
             made = FoursSearch(game, Effort(Limit()), random.Random(2))
             made._hold(state)
@@ -145,7 +128,7 @@ def test_the_search_of_large_boards() -> None:
 def test_the_solver_of_connect_four() -> None:
     game, solve = line_game("connect4"), uncompiled(connect4)["solve"]
     for plies, seed in ((24, 1), (26, 2), (30, 3)):
-        state = random_state(game, plies, seed)
+        state = random_state(game, plies, random.Random(seed))
         blocks = [np.zeros(connect4.TABLE + (2 << 8), dtype=np.uint64) for _ in range(2)]
         for block in blocks:
             block[connect4.LOG], block[connect4.BUDGET] = 8, 1 << 62
@@ -158,7 +141,7 @@ def test_the_solver_of_connect_four() -> None:
 @pytest.mark.parametrize(("name", "plies"), [("mnk:4x4,4", 5), ("connect:5x4,4", 4), ("qubic", 8)])
 def test_playouts(name: str, plies: int) -> None:
     game, play_out = line_game(name), uncompiled(playouts)["play_out"]
-    state = random_state(game, plies, 1)
+    state = random_state(game, plies, random.Random(1))
     trees = [PlayoutTree(game, 5) for _ in range(2)]
     for tree, kernel in zip(trees, (playouts.play_out, play_out), strict=True):
         tree._move_root_to(state)

@@ -14,14 +14,13 @@ from tests.strategies.positions import after_columns
 from ttt_net.games import Game, find_game
 from ttt_net.games.line import LineGame
 from ttt_net.strategies import Limit, engine, find_strategy, strategy
-from ttt_net.strategies import connect4 as strategies_connect4
 from ttt_net.strategies.analysis import analyse
-from ttt_net.strategies.book import Book, packed
 from ttt_net.strategies.connect4 import Connect4Solver
 from ttt_net.strategies.strategy import Effort, Stopped
 
 pytest.importorskip("numba")
 
+pytestmark = pytest.mark.usefixtures("_without_a_book")
 LIMIT_MS = 60
 LOOKS = 10
 """How often a search may still look once its limit is reached: each of its parts, what it counts, its watcher."""
@@ -36,12 +35,6 @@ SEARCHES = [
 def _all_is_loaded_before_any_clock_runs() -> None:
     for name in {name for _, name in SEARCHES}:
         engine.load(find_game(name))
-
-
-@pytest.fixture(autouse=True)
-def _without_a_book(monkeypatch: pytest.MonkeyPatch) -> None:
-    empty = Book(packed({}))
-    monkeypatch.setattr(strategies_connect4, "shipped_book", lambda: empty)
 
 
 @pytest.fixture

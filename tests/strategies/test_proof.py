@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.strategies.oracle import Oracle
-from ttt_net.games import find_game
+from tests.strategies.positions import line_game, random_state
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.games.values import DRAW, FIRST, known_value
 from ttt_net.strategies import Limit, engine, find_strategy
@@ -20,21 +20,6 @@ def proofs(game: LineGame, limit: Limit | None = None) -> Any:
     search = engine.proof_search(game, Effort(limit or Limit()))
     assert search is not None
     return search
-
-
-def line_game(name: str) -> LineGame:
-    game = find_game(name)
-    assert isinstance(game, LineGame)
-    return game
-
-
-def random_state(game: LineGame, plies: int, rng: random.Random) -> LineState:
-    while True:
-        state = game.initial
-        while state.ply < plies and not game.is_terminal(state):
-            state = game.result(state, rng.choice(game.actions(state)))
-        if not game.is_terminal(state):
-            return state
 
 
 @pytest.mark.parametrize("name", ["tictactoe", "mnk:4x3,3", "connect:4x3,3"])

@@ -21,7 +21,6 @@ from ttt_net.strategies.deepening import INFINITY, UNLIMITED_DEPTH, Deepening, S
 from ttt_net.strategies.engine import is_connect4, is_provable, line_search, proof_search
 from ttt_net.strategies.heuristic import estimator, promise
 from ttt_net.strategies.strategy import (
-    DECIDED,
     ONE_SECOND,
     WIN,
     Choice,
@@ -29,6 +28,7 @@ from ttt_net.strategies.strategy import (
     Limit,
     S,
     Stopped,
+    from_above,
     is_decided,
     plies_to_end,
     require_playable,
@@ -181,7 +181,7 @@ class PlainSearch(Generic[S]):
             return game.utility(state, game.to_move(state)) * (WIN - ply)
         entry = self.table.get(state)
         if entry is not None:
-            value = _seen_from(entry.value, ply)
+            value = from_above(entry.value, ply)
             if entry.depth >= depth and _answers(entry.bound, value, alpha, beta):
                 effort.hits += 1
                 self.guesses += entry.depth < COMPLETE
@@ -208,17 +208,10 @@ class PlainSearch(Generic[S]):
         self, state: S, depth: int, bound: Bound, value: int, move: Move, ply: int, *, complete: bool
     ) -> None:
         if len(self.table) < MAX_ENTRIES or state in self.table:
-            from_here = _seen_from(value, -ply)
+            from_here = from_above(value, -ply)
             if complete or (is_decided(from_here) and plies_to_end(from_here) <= depth):
                 depth = COMPLETE
             self.table[state] = Entry(depth, bound, from_here, move)
-
-
-def _seen_from(value: int, ply: int) -> int:
-    """Return a value of a node `ply` plies below as its root sees it: the end is that much farther away."""
-    if value >= DECIDED:
-        return value - ply
-    return value + ply if value <= -DECIDED else value
 
 
 def _answers(bound: Bound, value: int, alpha: int, beta: int) -> bool:

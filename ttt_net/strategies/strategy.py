@@ -33,6 +33,13 @@ def plies_to_end(value: int) -> int:
     return WIN - abs(value)
 
 
+def from_above(value: int, plies: int) -> int:
+    """Return a node's value as it is seen `plies` above: a win or a loss is that much farther away."""
+    if value >= DECIDED:
+        return value - plies
+    return value + plies if value <= -DECIDED else value
+
+
 @dataclass(frozen=True, slots=True)
 class Limit:
     """How much a strategy may think; what is None is not limited.

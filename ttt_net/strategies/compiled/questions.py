@@ -10,7 +10,7 @@ from ttt_net.games import Move
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies.compiled.alphabeta import BUDGET, COMPLETE, CUTS, GUESSES, HITS, NO_MOVE, NODES, STOPPED
 from ttt_net.strategies.compiled.watch import watching
-from ttt_net.strategies.strategy import DECIDED, WIN, Effort, Stopped
+from ttt_net.strategies.strategy import WIN, Effort, Stopped, from_above
 
 
 class Kernel(NamedTuple):
@@ -63,10 +63,10 @@ class Questions:
         self._effort.results += 1
         if self._game.is_terminal(child):
             return WIN - 1 if child.has_line else 0
-        window = -at_ply(beta, state.ply), -at_ply(alpha, state.ply)
+        window = -from_above(beta, state.ply), -from_above(alpha, state.ply)
         depth = min(depth - 1, COMPLETE - 1)
         value = self._ask(self._kernel.search, *self._position(child), child.ply, depth, *window)
-        return at_ply(-value, -state.ply)
+        return from_above(-value, -state.ply)
 
     def best_move(self, state: LineState) -> Move | None:
         """Return the move that completes a line, or has to be made, or was found best, if one of these is known."""
@@ -83,10 +83,3 @@ class Questions:
         if answer == STOPPED:
             raise Stopped
         return answer
-
-
-def at_ply(value: int, ply: int) -> int:
-    """Return a value that counts plies from a root after `ply` moves as one that counts them from the first move."""
-    if value >= DECIDED:
-        return value - ply
-    return value + ply if value <= -DECIDED else value
