@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.running import running
+from tests.server.running import running, until
 from ttt_net.server.settings.limits import Limits
 from ttt_net.server.settings.rate import Rate
 
@@ -71,6 +71,19 @@ async def test_a_match_that_begins_while_a_name_changes_has_the_new_one(tmp_path
             await ann.ok("seek")
             await bob.ok("seek")
         assert (await ann.answer(renaming))["type"] == "ok"
+        snapshot = await bob.hear("snapshot")
+        assert {player["name"] for player in snapshot["players"]} == {"Annabel", "Bob"}
+
+
+async def test_who_takes_another_name_and_leaves_is_called_by_it_in_the_match_that_begins(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob = await server.join("Ann"), await server.join("Bob")
+        with server.stopped_disk():
+            await ann.say("rename", name="Annabel")
+            await ann.ok("seek")
+            await bob.ok("seek")
+            await ann.close()
+            await until(lambda: len(server.sessions) == 1)
         snapshot = await bob.hear("snapshot")
         assert {player["name"] for player in snapshot["players"]} == {"Annabel", "Bob"}
 

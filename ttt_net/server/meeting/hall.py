@@ -9,7 +9,7 @@ from ttt_net.games import Reason
 from ttt_net.match import Match
 from ttt_net.server.admission.quotas import Quotas
 from ttt_net.server.journal import Changes, Journal
-from ttt_net.server.journal.sqlite import PlayerId
+from ttt_net.server.journal.sqlite import PlayerId, with_names
 from ttt_net.server.meeting.deserters import Deserters
 from ttt_net.server.meeting.noticeboard import Noticeboard
 from ttt_net.server.meeting.reception import Reception
@@ -55,7 +55,7 @@ class Hall:
         for side, player in enumerate(seats):
             session = self._house.sessions.get(player)
             if session:
-                match.rename(side, session.info.name)  # it may have changed while the start was written down
+                match.rename(side, session.info.name)  # he may have come again, and taken another since
                 self._reception.withdraw(session)
                 self._noticeboard.unsubscribe(session)
                 self._leave_finished(session)
@@ -126,8 +126,10 @@ class Hall:
 
     def rematched(self, table: Table, started: wire.Started) -> None:
         """Seat both players, sides swapped, at the next match."""
+        assert table.match is not None
         assert table.seats is not None
-        self.seat(started, (table.seats[1], table.seats[0]))
+        first, second = table.match.players
+        self.seat(with_names(started, second.name, first.name), (table.seats[1], table.seats[0]))
 
     def deserted(self, table: Table) -> None:
         """Forget a table that nobody sits at; the journal has the match."""

@@ -16,7 +16,7 @@ from ttt_net.lobby import CHALLENGE_MS, INVITATION_MS, Challenge, Lobby, Pairing
 from ttt_net.pairing.seek import Seek
 from ttt_net.server.admission.quotas import Quotas
 from ttt_net.server.journal import Changes, Journal, StorageError
-from ttt_net.server.journal.sqlite import PlayerId
+from ttt_net.server.journal.sqlite import PlayerId, with_names
 from ttt_net.server.meeting.eligibility import Eligibility
 from ttt_net.server.meeting.listing import Listing
 from ttt_net.server.meeting.noticeboard import Noticeboard
@@ -308,7 +308,7 @@ class Reception:
         def done(written: StorageError | Changes | None) -> None:
             release()
             if not isinstance(written, StorageError):
-                self._house.seat(started, seats)
+                self._house.seat(with_names(started, first.info.name, second.info.name), seats)
                 return
             for session in (first, second):  # their seeks are spent; when they come back, they seek again
                 session.connection.close(Closing.FAULT, "the server cannot write to its disk")

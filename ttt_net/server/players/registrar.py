@@ -2,6 +2,8 @@
 
 from typing import Protocol as Interface
 
+from msgspec.structs import replace as restruct
+
 from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
 from ttt_net.names import checked_name
@@ -56,8 +58,9 @@ class Registrar:
                 session.refuse(said.id, refusal_of(failure))
                 return
             self._house.renamed(session.player, name)
+            session.info = restruct(session.info, name=name)  # also of one who has left: a match of his may be starting
             session.ok(said.id)
-            session.tell(wire.Renamed(wire.PlayerInfo(name, session.info.bot, session.info.level)))
+            session.tell(wire.Renamed(session.info))
 
         self._house.journal.rename(session.player, name, done)
 
