@@ -1,31 +1,71 @@
 """The bot that docs/bots.md prints is run, as printed, against a real server."""
 
+import json
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from websockets.sync.client import ClientConnection, connect
 
 from tests.patience import PATIENCE_S
 
 ROOT = Path(__file__).parent.parent.parent
 
 
-def test_the_printed_bot_plays_a_whole_match(tmp_path: Path) -> None:
+def printed(folder: Path) -> Path:
+    """Return a file with the bot as the page prints it."""
     page = (ROOT / "docs" / "bots.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
-    bot = tmp_path / "bot.py"
+    bot = folder / "bot.py"
     bot.write_text(code, encoding="utf-8")
-    command = [sys.executable, str(ROOT / "server.py"), "--port", "0", "--data", str(tmp_path / "data")]
+    return bot
+
+
+def started(bot: Path, url: str, name: str) -> "subprocess.Popen[str]":
+    return subprocess.Popen([sys.executable, bot, url, name], stdout=subprocess.PIPE, text=True)
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[str]:
+    """Run a server, and return its address; it has to end well."""
+    command = [sys.executable, str(ROOT / "server.py"), "--port", "0", "--data", str(folder / "data")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout is not None
-            url = server.stdout.readline().removeprefix("listening on ").strip()
-            players = [
-                subprocess.Popen([sys.executable, bot, url, name], stdout=subprocess.PIPE, text=True)
-                for name in ("Ann", "Bob")
-            ]
-            results = {player.communicate(timeout=PATIENCE_S)[0].strip() for player in players}
+            yield server.stdout.readline().removeprefix("listening on ").strip()
         finally:
             server.terminate()
-    assert results in ({"won", "lost"}, {"drawn"})
     assert server.returncode == 0
+
+
+def heard(person: ClientConnection, kind: str) -> dict[str, object]:
+    """Return the next message of that type."""
+    while True:
+        message: dict[str, object] = json.loads(person.recv(timeout=PATIENCE_S))
+        if message["type"] == kind:
+            return message
+
+
+def test_the_printed_bot_plays_a_whole_match(tmp_path: Path) -> None:
+    with serving(tmp_path) as url:
+        players = [started(printed(tmp_path), url, name) for name in ("Ann", "Bob")]
+        results = {player.communicate(timeout=PATIENCE_S)[0].strip() for player in players}
+    assert results in ({"won", "lost"}, {"drawn"})
+
+
+def test_the_printed_bot_is_played_by_a_person_who_chooses_it_from_the_list(tmp_path: Path) -> None:
+    with serving(tmp_path) as url, connect(url, proxy=None) as ann:
+        bot = started(printed(tmp_path), url, "Bob")
+        ann.send(json.dumps({"type": "hello", "id": 1, "protocols": [1], "name": "Ann"}))
+        heard(ann, "welcome")
+        ann.send(json.dumps({"type": "lobby", "id": 2, "on": True}))
+        while "Bob" not in str(heard(ann, "players")):
+            pass
+        ann.send(json.dumps({"type": "challenge", "id": 3, "name": "Bob"}))
+        match = heard(ann, "snapshot")["match"]
+        ann.send(json.dumps({"type": "resign", "id": 4, "match": match}))
+        heard(ann, "ended")
+        assert bot.communicate(timeout=PATIENCE_S)[0].strip() == "won"
