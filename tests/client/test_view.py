@@ -6,7 +6,7 @@ from msgspec import structs
 from tests.client.samples import BEN, BOT, layered, played, snapshot, swapping, welcome
 from ttt_net.client import words
 from ttt_net.client.actions import Action, Choose, Do, Move, Point, Quick, Say, Type
-from ttt_net.client.bindings.keys import NO, YES, action_for
+from ttt_net.client.bindings.keys import action_for, waiting
 from ttt_net.client.changes.act import act, answered
 from ttt_net.client.changes.update import update
 from ttt_net.client.events import Answered, Back, Event, Farewell, Garbled, Lost, Parting, Retrying
@@ -119,7 +119,7 @@ def test_each_match_is_counted_once_however_its_end_is_heard() -> None:
 def test_an_offer_is_said_and_lapses_with_the_next_move() -> None:
     view = seen(snapshot(opponent=BEN), Offered("m1", 2, 0, side=1, kind="draw"))
     assert view.match is not None
-    assert words.offers(view.match, YES, NO) == "Ben offers a draw: d yes, x no."
+    assert waiting(view, view.match, 0) == "Ben offers a draw: d yes, x no."
     view = update(view, played("tictactoe", [4], seq=3), 0)
     assert view.match is not None
     assert view.match.offers == []

@@ -42,6 +42,7 @@ from ttt_net.client.pages import Entry, Kind, Page, Purpose
 from ttt_net.client.view import Overlay, Tally, View
 from ttt_net.games.catalogue import NAMES
 from ttt_net.messages import (
+    AwayInfo,
     Chatted,
     ClockInfo,
     Invitation,
@@ -341,3 +342,32 @@ def test_whoever_is_called_by_his_mark_is_named_once() -> None:
     page = draw(seen(match), ROOMY, 0, BOXES).plain
     assert "> X (you)" in page
     assert "  O [bot]" in page
+
+
+@pytest.mark.parametrize(
+    ("game", "claim", "yes"), [("connect4", "c", "d"), ("tictactoe", "C", "d"), ("gomoku", "C", "D")]
+)
+def test_the_keys_that_are_named_are_those_that_answer(game: str, claim: str, yes: str) -> None:
+    away = structs.replace(
+        snapshot(game, opponent=BEN, present=(True, False)), away=AwayInfo(1, on_purpose=False, claim_in_ms=0)
+    )
+    assert f"Ben is away: {claim} claims the match." in draw(seen(away), ROOMY, 0, BOXES).plain
+    view = seen(snapshot(game, opponent=BEN, offers=[OfferInfo(1, "draw")]))
+    assert f"Ben offers a draw: {yes} yes, x no." in draw(view, ROOMY, 0, BOXES).plain
+    assert (action_for(claim, view), action_for(yes, view), action_for("x", view)) == (Do.CLAIM, Do.DRAW, Do.DECLINE)
+
+
+def test_whoever_looks_on_is_told_so_and_sees_only_the_keys_that_are_his() -> None:
+    watching = doing(seen(), Say(Watch(0, match="m1")))
+    view = update(watching, snapshot("mnk:19x19,5", [180], you=None, opponent=BEN), 0)
+    for key in ("c-m", "d", "t", "c", "r", "x", "c-i"):
+        action = action_for(key, view)
+        assert action is not None
+        assert "You look on" in doing(view, action).notice
+    assert "You look on" in doing(view, Point(3)).notice
+    assert action_for("s", view) == Begin(Entry.CHAT), "no move of his begins with it"
+    assert action_for("b", view) is None
+    page = draw(doing(view, Do.HELP), ROOMY, 0, BOXES).plain
+    assert "claim" not in page
+    assert "say; mute" in page
+    assert "say; mute" not in draw(doing(replace(seen(snapshot()), has_lobby=False), Do.HELP), ROOMY, 0, BOXES).plain

@@ -4,6 +4,7 @@ A key is named as prompt_toolkit names it (`up`, `c-m`, `a`). Letters of the boa
 where such a letter is also a key, the upper-case letter is always the key.
 """
 
+from ttt_net.client import words
 from ttt_net.client.actions import CLAIMS, Action, Begin, Choose, Do, Quick, Type
 from ttt_net.client.bindings.hints import HELP, LEAVE, Hint
 from ttt_net.client.bindings.page_keys import action_on_page, help_on_page, hints_on_page
@@ -45,10 +46,10 @@ _LETTERS: dict[str, Action] = {
 }
 _LEAST_HINTS = 2
 """The last hints, which stay whatever the width: how to leave, and where all keys are."""
-YES = {"rematch": "r", "draw": "d", "takeback": "t"}
+_YES = {"rematch": "r", "draw": "d", "takeback": "t"}
 """The key that makes or accepts each kind of offer."""
-NO = "x"
-CLAIM = "c"
+_NO = "x"
+_CLAIM = "c"
 _LISTS = (Overlay.CHOICE, Overlay.CLAIM, Overlay.MUTE)
 """What lies over a board and is answered with a digit."""
 HANG_UP = ("c-c", "<sigint>")
@@ -81,7 +82,7 @@ def action_for(key: str, view: View) -> Action | None:
         return Do.BOT
     if key.lower() in _LETTERS and (key.isupper() or key not in _beginnings(view)):
         return _LETTERS[key.lower()]
-    return Type(key) if view.match is not None else None
+    return Type(key) if view.match is not None and not view.is_watched else None
 
 
 def _takes_text(view: View) -> bool:
@@ -95,10 +96,22 @@ def _digit(key: str, view: View) -> Action | None:
 
 
 def _beginnings(view: View) -> set[str]:
-    """Return the letters that moves of the shown match begin with, while it goes on."""
-    if view.match is None or view.match.outcome is not None:
+    """Return the letters that our moves in the shown match begin with, while it goes on."""
+    if view.match is None or view.match.outcome is not None or view.is_watched:
         return set()
     return {name[:1].lower() for name in view.match.game.move_names}
+
+
+def waiting(view: View, match: Snapshot, now_ms: int) -> str:
+    """Return what waits for an answer in the match that is shown, with the keys that give it: an offer, or a claim."""
+    yes = {kind: _pressed(key, view) for kind, key in _YES.items()}
+    offers = words.offers(match, yes, _pressed(_NO, view))
+    return offers or words.absence(match, view.claim_in_ms(now_ms), _pressed(_CLAIM, view))
+
+
+def _pressed(key: str, view: View) -> str:
+    """Return the key as it is to be pressed now: in upper case where moves begin with its letter."""
+    return key.upper() if key in _beginnings(view) else key
 
 
 def hints(view: View, width: int) -> list[Hint]:
@@ -169,7 +182,6 @@ _OFFERED = (*_OFFERED_AT_HOME[:2], ("s", "say"), _OFFERED_AT_HOME[2])
 
 
 def _playing(view: View, match: Snapshot) -> list[Hint]:
-    taken = _beginnings(view)
     found = [Hint("arrows Enter", "")]
     quick = quick_moves(match)
     if quick:
@@ -179,13 +191,27 @@ def _playing(view: View, match: Snapshot) -> list[Hint]:
     if not (quick and match.game.gravity):
         found.append(Hint("type", _example(match)))
     for key, label in _OFFERED if view.has_lobby else _OFFERED_AT_HOME:
-        found.append(Hint(key.upper() if key in taken else key, label, key.upper()))
-    return [*found, Hint("Q", "leave", "Q") if "q" in taken else LEAVE, HELP]
+        found.append(Hint(_pressed(key, view), label, key.upper()))
+    return [*found, Hint(_pressed("q", view), "leave", "Q"), HELP]
 
 
 def _example(match: Snapshot) -> str:
     names = match.game.move_names
     return clean(names[len(names) // 2], 8) if names else ""
+
+
+_HELP_PLAYING = (
+    "arrows hjkl  move the cursor",
+    "Enter click  place a mark",
+    "1-9          by cell, column",
+    "b2 Enter     by name",
+    "Tab          choose from a list",
+    "d t          draw, take-back",
+    "c            claim",
+    "x            decline, withdraw",
+    "r            rematch",
+)
+_HELP_AMONG_OTHERS = ("s m          say; mute", "y            copy a link")
 
 
 def help_lines(view: View) -> list[str]:
@@ -194,21 +220,12 @@ def help_lines(view: View) -> list[str]:
         return help_on_page(view)
     taken = sorted(set(_LETTERS) & _beginnings(view))
     lines = [
-        "arrows hjkl  move the cursor",
-        "Enter click  place a mark",
-        "1-9          by cell, column",
-        "b2 Enter     by name",
-        "Tab          choose from a list",
-        "d t          draw, take-back",
-        "c            claim",
-        "x            decline, withdraw",
-        "r            rematch",
+        *(() if view.is_watched else _HELP_PLAYING),
         "i            moves, score",
-        "n            new game; next match",
-        "s m          say; mute",
-        "y            copy a link",
+        f"n            {'next match' if view.is_watched else 'new game'}",
+        *(_HELP_AMONG_OTHERS if view.has_lobby else ()),
         "v w a        replay, save, analyse",
-        "Esc          clear; lobby",
+        f"Esc          clear; {'lobby' if view.has_lobby else 'leave'}",
         "q  Ctrl-C    leave",
     ]
     if taken:

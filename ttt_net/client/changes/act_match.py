@@ -10,11 +10,15 @@ from ttt_net.client.words import move_name
 from ttt_net.messages import Abort, Analyse, Claim, Decline, Offer, OfferKind, Play, Record, Resign, Said, Seek
 
 Outcome = tuple[View, tuple[Said, ...]]
+_OF_PLAYERS = {Do.PLACE, Do.MOVES, Do.REMATCH, Do.DRAW, Do.TAKE_BACK, Do.CLAIM, Do.DECLINE, Do.RESIGN}
+"""What only one who has a seat at the match may do."""
 _OFFERS: dict[Do, OfferKind] = {Do.REMATCH: "rematch", Do.DRAW: "draw", Do.TAKE_BACK: "takeback"}
 
 
 def act_in_match(view: View, action: Action, seek: Seek) -> Outcome:
     """Return the view after the action and what to say to the server; `seek` is what `Do.NEW` asks for."""
+    if view.is_watched and (action in _OF_PLAYERS or isinstance(action, Move | Quick | Point)):
+        return replace(view, notice="You look on; only the two who play can do that.", typed=""), ()
     match action:
         case Do.UP | Do.DOWN | Do.LEFT | Do.RIGHT:
             return _moved_cursor(view, *action.value), ()
@@ -151,7 +155,9 @@ def _offer(view: View, kind: OfferKind) -> Outcome:
 
 def _ask_claim(view: View) -> View:
     match = view.match
-    if match is None or match.outcome is not None or match.away is None or match.away.side == match.you:
+    if match is None or match.outcome is not None:
+        return _not_now(view)
+    if match.away is None or match.away.side == match.you:
         return replace(view, notice="Your opponent is here; there is nothing to claim.")
     return replace(view, overlay=Overlay.CLAIM)
 
@@ -197,7 +203,7 @@ def _resign(view: View) -> Outcome:
 
 def _new(view: View, seek: Seek) -> Outcome:
     if view.is_live:
-        return replace(view, notice="Finish this match first, or leave it with q."), ()
+        return replace(view, notice="Finish this match first, or leave it."), ()
     waiting = next((name for name, match in view.matches.items() if match.outcome is None), None)
     if waiting is not None:
         return replace(view, shown=waiting, typed="", overlay=Overlay.NONE), ()

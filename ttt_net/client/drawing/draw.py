@@ -8,7 +8,7 @@ from rich.text import Text
 
 from ttt_net.client import page_words, words
 from ttt_net.client.actions import CLAIMS
-from ttt_net.client.bindings.keys import CLAIM, NO, YES, help_lines, hints
+from ttt_net.client.bindings.keys import help_lines, hints, waiting
 from ttt_net.client.changes.replaying import seen_at
 from ttt_net.client.drawing.board import draw_board
 from ttt_net.client.drawing.draw_list import cut, draw_list, wrapped
@@ -232,7 +232,7 @@ def _prompt(view: View, width: int, now_ms: int) -> Text:
         return Text(f"Move: {view.typed}_", style="bold")
     said = words.notice(view)
     if not said and match is not None:
-        said = words.offers(match, YES, NO) or words.absence(match, view.claim_in_ms(now_ms), CLAIM)
+        said = waiting(view, match, now_ms)
     if not said and match is not None and view.seeking is not None and not view.is_live:
         said = page_words.looking(view.seeking, has_bots=free_bots(view, view.seeking) != [])
     return Text(said)

@@ -45,7 +45,7 @@ def _own(match: Snapshot) -> Row:
     elif match.adjourned:
         state = "adjourned"
     else:
-        state = "your turn" if match.you == match.position.to_move else "waiting for the other"
+        state = "your turn" if match.you == match.position.to_move else "their turn"
     against = words.label_of(words.opponent_of(match))
     cells = (page_words.title_of(match.game.name), f"against {against}", state)
     return Row(cells, f"own:{match.match}", Show(match.match))
