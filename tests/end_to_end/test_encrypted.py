@@ -50,6 +50,11 @@ async def test_a_person_who_compared_the_fingerprint_vouches_for_it_once(tmp_pat
         address = f"wss://127.0.0.1:{server.port}"
         certificate = ssl.get_server_certificate(("127.0.0.1", server.port))
         fingerprint = hashlib.sha256(ssl.PEM_cert_to_DER_cert(certificate)).hexdigest()
+        ahead = opened("--plain")
+        ahead.press("yes\r" * 3)
+        await asyncio.to_thread(ahead.shows, "Is it the same?")
+        ahead.press("no\r")
+        assert await asyncio.to_thread(ahead.ends) == 3, "what is typed before a question is no answer to it"
         for answer, code in (("", 3), ("yes", 0)):
             terminal = opened()
             asked = await asyncio.to_thread(terminal.shows, "Is it the same?")

@@ -174,9 +174,10 @@ def _run(options: Options) -> int:
 def _vouched_now(options: Options, farewell: Farewell | None) -> Options | None:
     if farewell is None or farewell.why is not Parting.DISTRUSTED or not _may_ask(options):
         return None
+    from ttt_net.client.lines.standard_input import ask_anew
     from ttt_net.client.vouching import vouched_now  # hardly anybody needs it
 
-    return vouched_now(options, farewell.sentence.partition(";")[0], input, print)
+    return vouched_now(options, farewell.sentence.partition(";")[0], ask_anew, print)
 
 
 def _as_vouched(options: Options) -> Options:

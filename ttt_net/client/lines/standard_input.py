@@ -23,42 +23,44 @@ _END_S = 1.0
 
 
 @contextmanager
-def reading_lines(mailbox: asyncio.Queue[Mail]) -> Iterator[bool]:
+def reading_lines(mailbox: asyncio.Queue[Mail], source: int = _STDIN) -> Iterator[bool]:
     """Deliver lines until the context ends; yields whether something was there already, if only the end of them."""
-    is_ahead = _is_readable()
+    is_ahead = _is_readable(source)
     stopped, stop = os.pipe()
-    reader = _Reader(mailbox, stopped)
+    reader = _Reader(mailbox, source, stopped)
     reader.thread.start()
     try:
         yield is_ahead
     finally:
-        os.write(stop, b".")
-        reader.thread.join(_END_S)  # where a console cannot be waited for together with `stop`, it outlives us
         os.close(stop)
+        reader.thread.join(_END_S)  # where a console cannot be waited for together with `stop`, it outlives us
+        if not reader.thread.is_alive():
+            os.close(stopped)
 
 
-def discard_typed() -> None:
-    """Throw away what was typed at the terminal and not read yet."""
+def ask_anew(question: str) -> str:
+    """Return a person's answer to what is asked now: what was typed before, for something else, is thrown away."""
     with suppress(ImportError, OSError, ValueError):
         import termios
 
         termios.tcflush(sys.stdin, termios.TCIFLUSH)
+    return input(question)
 
 
-def _is_readable() -> bool:
-    with suppress(OSError, ValueError):
-        return bool(select.select([_STDIN], [], [], 0)[0])
+def _is_readable(source: int) -> bool:
+    with suppress(OSError, ValueError):  # Windows: only sockets can be looked at
+        return bool(select.select([source], [], [], 0)[0])
     return False
 
 
 class _Reader:
     """Puts lines into a mailbox, each when there is room for it; then that there are no more."""
 
-    def __init__(self, mailbox: asyncio.Queue[Mail], stopped: int) -> None:
+    def __init__(self, mailbox: asyncio.Queue[Mail], source: int, stopped: int) -> None:
         self.thread = threading.Thread(target=self._read, name="stdin", daemon=True)
         self._mailbox = mailbox
         self._loop = asyncio.get_running_loop()
-        self._stopped = stopped
+        self._source, self._stopped = source, stopped
 
     def _read(self) -> None:
         rest = b""
@@ -68,22 +70,20 @@ class _Reader:
                 if not self._deliver(line[:_MAX_LINE_BYTES].decode(errors="replace")):
                     return
             rest = rest[:_MAX_LINE_BYTES]
+        if chunk is None:
+            return
         if rest:
             self._deliver(rest.decode(errors="replace"))
         self._deliver(None)
 
-    def _next_chunk(self) -> bytes:
-        """Return what is there, or nothing at the end."""
-        try:
-            with suppress(ValueError):
-                if self._stopped in select.select([_STDIN, self._stopped], [], [])[0]:
-                    return b""
-        except OSError:  # Windows: only sockets can be waited for
-            pass
-        try:
-            return os.read(_STDIN, 4096)
-        except OSError:
-            return b""
+    def _next_chunk(self) -> bytes | None:
+        """Return what is there, nothing at the end, or None once nobody takes lines any more."""
+        with suppress(OSError, ValueError):
+            if self._stopped in select.select([self._source, self._stopped], [], [])[0]:
+                return None
+        with suppress(OSError):
+            return os.read(self._source, 4096)
+        return b""
 
     def _deliver(self, text: str | None) -> bool:
         """Wait until the mailbox has taken it; tell whether it has."""
@@ -92,15 +92,10 @@ class _Reader:
             self._loop.call_soon_threadsafe(self._put, Line(text), is_put)
         except RuntimeError:  # the loop is gone, and so is all interest in lines
             return False
-        while not is_put.wait(_END_S / 2):
-            if self._loop.is_closed() or self._is_stopped():
+        while not is_put.wait(_FULL_S):
+            if self._loop.is_closed() or _is_readable(self._stopped):
                 return False
         return True
-
-    def _is_stopped(self) -> bool:
-        with suppress(OSError, ValueError):
-            return bool(select.select([self._stopped], [], [], 0)[0])
-        return False
 
     def _put(self, line: Line, is_put: threading.Event) -> None:
         if self._mailbox.full():
