@@ -106,7 +106,14 @@ async def test_a_challenge_of_ours_is_told_and_taken_back() -> None:
         paper.type("stop")
         assert not (await link.grants(Answer)).accept
         await link.tells(ChallengeOver(5, "generic"))
-        await paper.shows("Ben declined.")
+        await paper.shows("You took your challenge back.")
+        paper.type("stop", "challenge Ben")
+        await paper.shows("There is nothing to stop; quit leaves.")
+        await link.grants(Challenge)
+        await link.tells(replace(CHALLENGED, by=ANN, to=BEN, game="tictactoe", time=None))
+        await paper.shows("You challenge Ben: Tic-tac-toe. Type stop to take it back.")
+        await link.tells(snapshot(opponent=BEN))
+        await paper.shows("Your turn: place X.")
         paper.type("stop")
         await paper.shows("There is nothing to stop; quit leaves.")
 
@@ -122,6 +129,10 @@ async def test_a_challenge_is_accepted_by_the_name_of_its_maker() -> None:
         await paper.shows("Nothing waits for your answer.")
         answer = await link.hears(Answer)
         assert (answer.challenge, answer.accept) == (6, True)
+        await link.tells(Refused(answer.id, Code.UNKNOWN_CHALLENGE, "there is no such challenge"))
+        paper.type("decline Ben")
+        assert not (await link.grants(Answer)).accept
+        await paper.shows("You declined the challenge of Ben.")
 
 
 @pytest.mark.parametrize(

@@ -181,6 +181,8 @@ async def test_words_of_ones_own_are_said_whole_and_the_opponent_is_muted() -> N
         paper.type("say Hello, Ben! b2 was a slip of mine, it was meant to be a1")
         said = await link.hears(Chat)
         assert said.text == "Hello, Ben! b2 was a slip of mine, it was meant to be a1"
+        await link.tells(ok(said.id))
+        await paper.shows("Said.")
         await link.tells(Chatted("m1", "players", BEN, "Never mind"))
         await paper.shows("Ben: Never mind")
         paper.type("mute")

@@ -43,10 +43,11 @@ Meaning = Action | Ask | str | None
 """What a line comes to: something done or asked for, a sentence that says why it means nothing now, or nothing."""
 Word = Callable[[View, Seek, str], Meaning]
 HELP = (
-    "play: look for an opponent, for any game, as in play connect4 3+2 rated; games: which there are; bot GAME: play a "
-    "bot; bots: choose one.\n"
-    "who: who is here; challenge NAME GAME; accept, decline; invite GAME: a code for a friend; join CODE.\n"
-    "matches: what is being played; watch NAME: look on; stop: look no more.\n"
+    "play, play connect4 3+2 rated: look for an opponent. games: which there are.\n"
+    "bot, bot connect4: play a bot. bots: choose one.\n"
+    "who: who is here. challenge NAME GAME. accept, decline.\n"
+    "invite GAME: a code for a friend. join CODE: take one up.\n"
+    "matches: what is being played. watch NAME: look on. stop: look no more.\n"
     "profile NAME, history NAME, top GAME, quit."
 )
 """What may be typed in the lobby."""

@@ -6,8 +6,10 @@ from ttt_net.client.events import Event
 from ttt_net.client.page_words import challenge_over, challenged
 from ttt_net.client.pages import Around, Kind, Offered, Page
 from ttt_net.client.view import View
+from ttt_net.client.words import label_of
 from ttt_net.messages import (
     AnalysisTold,
+    Answer,
     Challenged,
     ChallengeOver,
     History,
@@ -23,6 +25,7 @@ from ttt_net.messages import (
     ReplayTold,
     Said,
     Seeks,
+    Snapshot,
     Suggestion,
 )
 
@@ -67,11 +70,27 @@ def gathered(view: View, event: Event, now_ms: int) -> View:
 
 
 def _challenged(view: View, event: Challenged, now_ms: int) -> View:
-    others = [each for each in view.around.challenges if each.challenge.challenge != event.challenge]
+    others = [each for each in view.around.challenges if not _replaces(event, each.challenge)]
     challenges = (*others, Offered(event, now_ms))[-MAX_CHALLENGES:]
     is_ours = view.you is not None and event.by.name == view.you.name
     notice = view.notice if is_ours else challenged(event)
     return replace(view, around=replace(view.around, challenges=challenges), notice=notice)
+
+
+def _replaces(event: Challenged, earlier: Challenged) -> bool:
+    """Tell whether it takes the place of an earlier one: there is one at most from one player to another."""
+    return (event.by.name, event.to.name) == (earlier.by.name, earlier.to.name)
+
+
+def without_accepted(around: Around, match: Snapshot) -> Around:
+    """Return what is around us without the challenge that has led to a match of ours."""
+    names, game = {player.name for player in match.players}, match.game.name
+    left = (each for each in around.challenges if not _is_between(each.challenge, names) or each.challenge.game != game)
+    return replace(around, challenges=tuple(left))
+
+
+def _is_between(challenge: Challenged, names: set[str]) -> bool:
+    return {challenge.by.name, challenge.to.name} == names
 
 
 def _challenge_over(view: View, event: ChallengeOver) -> View:
@@ -80,6 +99,18 @@ def _challenge_over(view: View, event: ChallengeOver) -> View:
     view = replace(view, around=replace(view.around, challenges=left))
     is_ours = any(view.you is not None and each.challenge.by.name == view.you.name for each in gone)
     return replace(view, notice=challenge_over(gone[0].challenge, event.reason)) if is_ours else view
+
+
+def turned_down(view: View, request: Said) -> View:
+    """Return the view after we have turned a challenge down, or taken ours back; after any other request, as it is."""
+    number = request.challenge if isinstance(request, Answer) and not request.accept else None
+    gone = next((each.challenge for each in view.around.challenges if each.challenge.challenge == number), None)
+    if gone is None:
+        return view
+    is_ours = view.you is not None and gone.by.name == view.you.name
+    notice = "You took your challenge back." if is_ours else f"You declined the challenge of {label_of(gone.by)}."
+    left = tuple(each for each in view.around.challenges if each.challenge is not gone)
+    return replace(view, around=replace(view.around, challenges=left), notice=notice)
 
 
 def _without(pages: tuple[Page, ...], kind: Kind) -> tuple[Page, ...]:

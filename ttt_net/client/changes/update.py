@@ -6,7 +6,7 @@ from types import MappingProxyType
 from msgspec import structs
 
 from ttt_net.client import page_words
-from ttt_net.client.changes.around import gathered, unanswered
+from ttt_net.client.changes.around import gathered, turned_down, unanswered, without_accepted
 from ttt_net.client.changes.follow import follow
 from ttt_net.client.events import Answered, Back, Event, Farewell, Garbled, Kept, Lost, Retrying
 from ttt_net.client.pages import Around, Entry, Kind, Page
@@ -100,7 +100,8 @@ def _with_snapshot(view: View, snapshot: Snapshot, now_ms: int) -> View:
     is_ours = snapshot.you is not None
     view = _counted(view, before, snapshot)
     if is_new and is_ours and snapshot.outcome is None:
-        view = replace(view, seeking=None, around=replace(view.around, is_subscribed=False, invitation=None))
+        around = without_accepted(view.around, snapshot)
+        view = replace(view, seeking=None, around=replace(around, is_subscribed=False, invitation=None))
     is_busy = view.is_live and view.page.kind is Kind.MATCH
     is_shown = view.shown == snapshot.match or not is_busy
     if is_shown and is_ours and view.watching is not None:
@@ -215,7 +216,7 @@ def _with_chat(view: View, event: Chatted) -> View:
 
 def _answered(view: View, event: Answered) -> View:
     if not isinstance(event.answer, Refused):
-        return view
+        return turned_down(view, event.request)
     if isinstance(event.request, Play) and view.pending is not None and event.request.match == view.pending.match:
         view = replace(view, pending=None)
     if isinstance(event.request, Seek):

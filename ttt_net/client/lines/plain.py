@@ -9,35 +9,16 @@ from contextlib import suppress
 from ttt_net.client import words
 from ttt_net.client.actions import CLAIMS as CLAIM_KINDS
 from ttt_net.client.actions import Action, Choose, Do, Move, Open, Say
-from ttt_net.client.bindings.lobby_words import ALSO, HELP, LOBBY, Ask, Meaning, challenges
+from ttt_net.client.bindings.lobby_words import ALSO, HELP, LOBBY, Ask, Meaning
 from ttt_net.client.bindings.phrasebook import CLAIMS, OF_A_MATCH, action_of, word_of
 from ttt_net.client.events import Answered, Clicked, Event, Focused, Kept, Key, Line, Mail, Pasted, Resized, Stop
+from ttt_net.client.lines.awaited import Awaited
 from ttt_net.client.lines.numbered import Numbered
 from ttt_net.client.lines.telling import Telling
 from ttt_net.client.seat import Seat
 from ttt_net.client.terminal.keepsake import kept
 from ttt_net.client.view import Link, Overlay
-from ttt_net.messages import (
-    Accept,
-    Answer,
-    Challenge,
-    Challenged,
-    Heard,
-    Invitation,
-    Invite,
-    Join,
-    Ok,
-    Played,
-    Record,
-    RecordTold,
-    Refused,
-    Said,
-    Seek,
-    Snapshot,
-    Unseek,
-    Watch,
-    Welcome,
-)
+from ttt_net.messages import Chat, Ok, Played, RecordTold, Refused, Seek, Snapshot, Unseek, Welcome
 from ttt_net.text import clean
 
 LEAVE_S = 2.0
@@ -73,8 +54,7 @@ class Plain:
         self._lines: deque[str] = deque()
         self._is_input_over = False
         self._numbered = Numbered()
-        self._due: type[Heard] | None = None
-        """What the server has agreed to tell, and not told yet."""
+        self._awaited = Awaited(table)
 
     async def play(self, mailbox: asyncio.Queue[Mail]) -> None:
         """Play until the server, the player or the end of the input says farewell."""
@@ -112,7 +92,7 @@ class Plain:
         """Tell whether it is over, or nobody is left who could go on with it."""
         view = self._table.view
         if view.match is None:
-            is_stuck = not (self._is_match_to_come() or self._is_answer_due())
+            is_stuck = not (self._awaited.is_match_to_come or self._is_answer_due)
         else:
             is_stuck = view.may_move or view.match.outcome is not None
         return self._table.is_done or (self._is_input_over and not self._lines and is_stuck)
@@ -136,13 +116,12 @@ class Plain:
 
     def _note(self, event: Event) -> None:
         """Take note of what is still to be told, and of what numbers mean."""
-        if self._due is not None and isinstance(event, (self._due, Welcome)):
-            self._due = None
+        self._awaited.note(event)
         match event:
             case Answered(request, Refused()):
                 self._numbered.refused(request)
-            case Answered(request, Ok()):
-                self._due = _promised(request) or self._due
+            case Answered(Chat(), Ok()):
+                self._write("Said.")
             case Snapshot(you=int()):
                 self._numbered.forget()
             case Welcome():
@@ -183,6 +162,10 @@ class Plain:
             return self._numbered.choice(int(number))
         return action_of(line, self._table.view, self._table.wanted)
 
+    @property
+    def _is_answer_due(self) -> bool:
+        return self._awaited.is_answer_due or self._numbered.is_waiting
+
     def _next_line(self) -> str | None:
         """Take the next line whose time has come; none goes before another, unless a person types."""
         for index, line in enumerate(self._lines):
@@ -198,30 +181,13 @@ class Plain:
         word, view = word_of(line), self._table.view
         is_of_match = word in OF_A_MATCH or word in CLAIMS or _first_word(line) == "say"
         if not self._is_typed:
-            has_no_match = is_of_match and view.match is None and self._is_match_to_come()
+            has_no_match = is_of_match and view.match is None and self._awaited.is_match_to_come
             has_no_link = _first_word(line) in LOBBY and view.has_lobby and view.link is not Link.ONLINE
-            if self._is_answer_due() or has_no_match or has_no_link:
+            if self._is_answer_due or has_no_match or has_no_link:
                 return True
         is_asked = word in ("help", "repeat", "more", *CLAIMS) or self._telling.answer(word, view, 0) is not None
         is_move = not is_asked and isinstance(self._action_of(line), Move)
-        return is_move and not view.may_move and self._is_turn_to_come()
-
-    def _is_answer_due(self) -> bool:
-        view, is_asking = self._table.view, self._table.connection.is_asking
-        return is_asking or view.pending is not None or self._numbered.is_waiting or self._due is not None
-
-    def _is_turn_to_come(self) -> bool:
-        match = self._table.view.match
-        return (match is not None and match.outcome is None) or self._is_match_to_come()
-
-    def _is_match_to_come(self) -> bool:
-        """Tell whether anything was done, by us or for us, that leads to a match."""
-        view = self._table.view
-        if not view.has_lobby:
-            return view.match is None or self._table.is_to_go_on
-        is_asked = view.around.invitation is not None or bool(challenges(view, is_ours=True))
-        is_coming = view.watching is not None and view.match is None
-        return view.link is not Link.ONLINE or self._table.is_to_go_on or self._due is Snapshot or is_asked or is_coming
+        return is_move and not view.may_move and self._awaited.is_turn_to_come
 
     def _do(self, meaning: Meaning) -> None:
         match meaning:
@@ -280,21 +246,6 @@ class Plain:
         """Write the list that was asked for, or do what is first on it, once it is there."""
         while (found := self._numbered.take(self._table, _now_ms())) is not None:
             self._do(found)
-
-
-def _promised(request: Said) -> type[Heard] | None:
-    """Return what comes after the `ok` to a request, if anything does."""
-    match request:
-        case Accept() | Join() | Answer(accept=True) | Watch():
-            return Snapshot
-        case Invite():
-            return Invitation
-        case Challenge():
-            return Challenged
-        case Record():
-            return RecordTold
-        case _:
-            return None
 
 
 def _first_word(line: str) -> str:

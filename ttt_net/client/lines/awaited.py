@@ -1,0 +1,76 @@
+"""What is still to come, so that a line that needs it can wait: an answer, a match, our turn."""
+
+from ttt_net.client.bindings.lobby_words import challenges
+from ttt_net.client.events import Answered, Event
+from ttt_net.client.seat import Seat
+from ttt_net.client.view import Link
+from ttt_net.messages import (
+    Accept,
+    Answer,
+    Challenge,
+    Challenged,
+    Heard,
+    Invitation,
+    Invite,
+    Join,
+    Ok,
+    Record,
+    RecordTold,
+    Said,
+    Snapshot,
+    Watch,
+    Welcome,
+)
+
+
+class Awaited:
+    """Follows what was asked for at a table until it is there."""
+
+    def __init__(self, table: Seat) -> None:
+        self._table = table
+        self._due: type[Heard] | None = None
+        """What the server has agreed to tell, and not told yet."""
+
+    def note(self, event: Event) -> None:
+        """Take note of what the server agrees to and of what it tells."""
+        if self._due is not None and isinstance(event, (self._due, Welcome)):
+            self._due = None
+        if isinstance(event, Answered) and isinstance(event.answer, Ok):
+            self._due = _promised(event.request) or self._due
+
+    @property
+    def is_answer_due(self) -> bool:
+        """Whether what was asked for, or a move, is still on its way."""
+        is_asking, pending = self._table.connection.is_asking, self._table.view.pending
+        return is_asking or pending is not None or self._due is not None
+
+    @property
+    def is_turn_to_come(self) -> bool:
+        """Whether a match goes on, or another one will."""
+        match = self._table.view.match
+        return (match is not None and match.outcome is None) or self.is_match_to_come
+
+    @property
+    def is_match_to_come(self) -> bool:
+        """Whether anything was done, by us or for us, that leads to a match."""
+        view = self._table.view
+        if not view.has_lobby:
+            return view.match is None or self._table.is_to_go_on
+        is_offered = view.around.invitation is not None or bool(challenges(view, is_ours=True))
+        is_coming = self._due is Snapshot or (view.watching is not None and view.match is None)
+        return view.link is not Link.ONLINE or self._table.is_to_go_on or is_offered or is_coming
+
+
+def _promised(request: Said) -> type[Heard] | None:
+    """Return what comes after the `ok` to a request, if anything does."""
+    match request:
+        case Accept() | Join() | Answer(accept=True) | Watch():
+            return Snapshot
+        case Invite():
+            return Invitation
+        case Challenge():
+            return Challenged
+        case Record():
+            return RecordTold
+        case _:
+            return None
