@@ -54,7 +54,7 @@ INSIDE = {
     """,
     "client": """
         events pages actions link.trust view words page_words signals link rows changes bindings drawing seat terminal
-        lines finding table bot command_line vouching inquiry sessions local main
+        lines finding table bot command_line person naming vouching inquiry sessions local main
     """,
 }
 """The modules and packages of the two sides, each left of those that may import it."""

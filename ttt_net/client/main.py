@@ -7,7 +7,7 @@ import asyncio
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,12 +19,12 @@ from ttt_net.client.events import Farewell, Parting
 from ttt_net.client.finding.servers import remember_server, servers_used
 from ttt_net.client.link import identity
 from ttt_net.client.link.trust import trust_of
+from ttt_net.client.naming import another_name, first_name, identity_for
+from ttt_net.client.person import complain, is_on_screen, may_ask
 from ttt_net.client.sessions import Ending, Session, bot_session, glyphs_of, plain_session, screen_session, summarise
 from ttt_net.client.signals import raised
 from ttt_net.client.view import View
 from ttt_net.errors import Code, ConfigurationError
-from ttt_net.names import RULE, fitting_name
-from ttt_net.text import clean
 
 if TYPE_CHECKING:
     from ttt_net.client.finding.doorway import Place
@@ -32,9 +32,6 @@ if TYPE_CHECKING:
 OK, FAULT, USAGE, NETWORK, REFUSED = range(5)
 _BACK = -1
 """No exit code: the person goes back to where a server is chosen."""
-_NAMELESS = "player"
-"""Who a client is that has no name and nobody to ask for one."""
-_MAX_TYPED_CELLS = 80
 CRASH_FILE = "crash.txt"
 _RENAME = (Code.NAME_TAKEN, Code.BAD_NAME)
 
@@ -62,7 +59,7 @@ def main(argv: Sequence[str] | None, serve: Serve) -> int:
             pass
         return code
     except ConfigurationError as error:
-        _complain(str(error))
+        complain(str(error))
         return USAGE
     except (KeyboardInterrupt, EOFError):
         return OK
@@ -70,7 +67,7 @@ def main(argv: Sequence[str] | None, serve: Serve) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
     except Exception:  # noqa: BLE001 - the last door: what is wrong with us is written down, not thrown at people
-        _complain(f"a fault in the client; your match is safe on the server{_written_down(traceback.format_exc())}")
+        complain(f"a fault in the client; your match is safe on the server{_written_down(traceback.format_exc())}")
         return FAULT
 
 
@@ -93,10 +90,6 @@ def _check_bot(name: str, level: int | None) -> None:
     from ttt_net.client.bot.thinker import playable_games  # only here: people do not wait for strategies
 
     playable_games(name, level)  # an unknown one is refused before a word of where it would go
-
-
-def _complain(sentence: str) -> None:
-    print(f"client.py: {sentence}", file=sys.stderr)
 
 
 def _written_down(text: str) -> str:
@@ -127,7 +120,7 @@ def _inquire(options: Options, inquiry: Inquiry) -> int:
 def _play_locally(options: Options, serve: Serve) -> int:
     with raised(), ExitStack() as server, ExitStack() as terminal:
         screen = None
-        if _is_on_screen(options):
+        if is_on_screen(options):
             from ttt_net.client.terminal.screen import Screen
 
             screen = terminal.enter_context(Screen(glyphs_of(options), is_quiet=options.is_quiet).opened())
@@ -144,10 +137,10 @@ def _play_locally(options: Options, serve: Serve) -> int:
 
 def _run(options: Options) -> int:
     session, options = _session_for(options), _as_vouched(options)
-    name = _first_name(options)
+    name = first_name(options)
     taken: set[str] = set()
     while True:
-        mine = _identity_for(options, name, frozenset(taken))
+        mine = identity_for(options, name, frozenset(taken))
         try:
             ending = session(options, mine)
         finally:
@@ -160,19 +153,18 @@ def _run(options: Options) -> int:
                 continue
             return _report(options, ending)
         taken.add(mine.name)
-        if _may_ask(options):
+        if may_ask(options):
             print(f"{farewell.sentence[:1].upper()}{farewell.sentence[1:]}.")
-            name = _ask("Another name", next(_free(name, taken)))
-            identity.remember_name(name)
+            name = another_name(name, taken)
             taken.discard(name)
         elif farewell.code == Code.BAD_NAME:
             return _report(options, ending)
         elif not options.is_json:
-            _complain(f"on {options.server}, {mine.name} is the name of somebody else; trying another")
+            complain(f"on {options.server}, {mine.name} is the name of somebody else; trying another")
 
 
 def _vouched_now(options: Options, farewell: Farewell | None) -> Options | None:
-    if farewell is None or farewell.why is not Parting.DISTRUSTED or not _may_ask(options):
+    if farewell is None or farewell.why is not Parting.DISTRUSTED or not may_ask(options):
         return None
     from ttt_net.client.lines.standard_input import ask_anew
     from ttt_net.client.vouching import vouched_now  # hardly anybody needs it
@@ -195,17 +187,17 @@ def _going_to(place: "Place", options: Options) -> Options:
         case Go(url, code):
             trust = trust_of(url, options.trust.fingerprint, is_insecure=options.trust.is_insecure)
             options = replace(options, url=url, trust=trust, is_address_given=True, join=code or options.join)
-            return replace(options, has_doorway=_is_on_screen(options))
+            return replace(options, has_doorway=is_on_screen(options))
         case Alone(level):
             local = against_computer(options.game or DEFAULT_GAME)
-            return replace(options, local=local, level=level, has_doorway=_is_on_screen(options))
+            return replace(options, local=local, level=level, has_doorway=is_on_screen(options))
         case Host():
             return replace(options, is_hosting=True)
 
 
 def _place_for(options: Options) -> "Place | None":
     """Return where to go, or None if the person leaves; nobody who cannot be asked is kept waiting."""
-    if options.bot is None and _is_on_screen(options):
+    if options.bot is None and is_on_screen(options):
         from ttt_net.client.finding.choose import choose_on_screen
         from ttt_net.client.terminal.screen import Screen
 
@@ -213,86 +205,16 @@ def _place_for(options: Options) -> "Place | None":
     from ttt_net.client.finding.choose import choose_by_lines
     from ttt_net.client.finding.doorway import Go
 
-    if _may_ask(options):
+    if may_ask(options):
         return choose_by_lines(input, print)
-    _complain(f"no address was given; joining {options.server}")
+    complain(f"no address was given; joining {options.server}")
     return Go(options.url)
 
 
 def _session_for(options: Options) -> Session:
     if options.bot is not None:
         return bot_session
-    return screen_session if _is_on_screen(options) else plain_session
-
-
-def _is_on_screen(options: Options) -> bool:
-    has_screen = sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "") not in ("", "dumb")
-    return has_screen and not (options.is_plain or options.is_json or options.is_spoken)
-
-
-def _may_ask(options: Options) -> bool:
-    return options.bot is None and not options.is_json and sys.stdin.isatty() and sys.stdout.isatty()
-
-
-def _first_name(options: Options) -> str:
-    if options.name is not None:
-        name = _fitting(options, options.name)
-    elif options.bot is not None:
-        return fitting_name(options.bot) or _NAMELESS
-    elif (remembered := identity.remembered_name()) is not None:
-        return _fitting(options, remembered)
-    elif not _may_ask(options):
-        return _NAMELESS
-    else:
-        name = _ask("Your name", None)
-    if options.bot is None and identity.remembered_name() is None:
-        identity.remember_name(name)
-    return name
-
-
-def _fitting(options: Options, name: str) -> str:
-    """Return the name, or the nearest that may be taken; one that belongs to us on that server already stays."""
-    if identity.is_known(options.server, name, options.journal):
-        return name
-    fitting = fitting_name(name)
-    if fitting is None:
-        raise ConfigurationError(f"{name!r} cannot be a name: a name is {RULE}; some words are reserved. Use --name")
-    if fitting != name:
-        _complain(f"{name!r} cannot be a name; you are {fitting}")
-    return fitting
-
-
-def _identity_for(options: Options, name: str, taken: frozenset[str]) -> identity.Identity:
-    """Return an identity that no other running client has: a person is asked for a name, all others count up."""
-    if not _may_ask(options):
-        return identity.take_numbered(options.server, name, taken, options.journal)
-    while True:
-        mine = identity.take(options.server, name, options.journal)
-        if mine is not None:
-            return mine
-        free = identity.take_numbered(options.server, name, taken | {name}, options.journal)
-        free.release()
-        name = _ask(f"{name} is playing on this machine already. Another name", free.name)
-
-
-def _free(name: str, taken: set[str]) -> Iterator[str]:
-    return (candidate for candidate in identity.numbered(name) if candidate not in taken)
-
-
-def _ask(question: str, default: str | None) -> str:
-    """Ask until there is a name; the default is taken with Enter."""
-    while True:
-        hint = f" [{default}]" if default else ""
-        typed = clean(input(f"{question}{hint}: "), _MAX_TYPED_CELLS) or default
-        if not typed:
-            continue
-        name = fitting_name(typed)
-        if name is None:
-            print(f"A name is {RULE}; some words are reserved.")
-        else:
-            if name != typed:
-                print(f"You are {name}: a name is {RULE}.")
-            return name
+    return screen_session if is_on_screen(options) else plain_session
 
 
 def _report(options: Options, ending: Ending) -> int:
@@ -318,13 +240,13 @@ def _parted(options: Options, farewell: Farewell | None) -> int:
     if farewell is None or farewell.why is Parting.DONE:
         return OK
     if farewell.why is Parting.UNREACHABLE:
-        _complain(
+        complain(
             f"cannot reach {options.url}: {farewell.sentence}. Check the address and the firewall, "
             "or start a server with: python server.py"
         )
         return NETWORK
     if farewell.why is Parting.DISTRUSTED:
-        _complain(f"{options.url}: {farewell.sentence}")
+        complain(f"{options.url}: {farewell.sentence}")
         return NETWORK
-    _complain(farewell.sentence)
+    complain(farewell.sentence)
     return REFUSED

@@ -332,9 +332,8 @@ class Connection(asyncio.Protocol):
         if not is_data:
             return None
         if not event.fin:
-            self._fragments = (
-                self._fragments or bytearray()
-            ) + event.data  # in one piece: a million empty ones are none
+            # In one piece, so that a million empty fragments take no memory.
+            self._fragments = (self._fragments or bytearray()) + event.data
             return None
         data = event.data if self._fragments is None else self._fragments + event.data
         self._fragments = None

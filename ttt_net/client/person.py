@@ -1,0 +1,22 @@
+"""Whoever started us: whether there is somebody to ask, whether he has a screen, and how he hears what is wrong."""
+
+import os
+import sys
+
+from ttt_net.client.command_line.options import Options
+
+
+def complain(sentence: str) -> None:
+    """Say what is wrong, on standard error."""
+    print(f"client.py: {sentence}", file=sys.stderr)
+
+
+def is_on_screen(options: Options) -> bool:
+    """Tell whether there is a terminal that can be drawn on, and nothing else was asked for."""
+    has_screen = sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "") not in ("", "dumb")
+    return has_screen and not (options.is_plain or options.is_json or options.is_spoken)
+
+
+def may_ask(options: Options) -> bool:
+    """Tell whether somebody sits here who can answer."""
+    return options.bot is None and not options.is_json and sys.stdin.isatty() and sys.stdout.isatty()
