@@ -1,6 +1,7 @@
 """Who would play whom: seeks, challenges and invitations go in, pairings come out. Knows no socket and no match."""
 
 import random
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -197,6 +198,14 @@ class Lobby:
         invitation = Invitation(code, by, game, time, now_ms + INVITATION_MS, side, start)
         self._invitations[code] = invitation
         return invitation
+
+    def reinstate(self, invitations: Iterable[Invitation]) -> None:
+        """Make invitations good again that were made before a restart."""
+        self._invitations |= {each.code: each for each in invitations}
+
+    def uninvite(self, code: str) -> None:
+        """Forget the invitation of that code, if there is one."""
+        self._invitations.pop(code, None)
 
     def is_code(self, code: str, now_ms: int) -> bool:
         """Tell whether an invitation has that code."""

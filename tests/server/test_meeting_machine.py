@@ -93,6 +93,12 @@ class SlowDisk:
         number = int(token)
         done(Player(number, f"Player-{number}", tuple(m for m, seats in self.unfinished.items() if number in seats)))
 
+    def invite(self, invitation: object, now_ms: int, done: Callable[[None], None]) -> None:
+        self._waiting.append(lambda: done(None))
+
+    def spend(self, code: str) -> None:
+        """Nothing of it is asked for again."""
+
     def read(self, match: str, done: Callable[[None], None]) -> None:
         done(None)
 

@@ -280,6 +280,10 @@ class Hub:
         """Let nobody be paired with a player who is about to be forgotten."""
         self._reception.withdraw(session)
 
+    def recall(self) -> None:
+        """Make good what was promised before a restart and is not of a match: invitations."""
+        self._reception.recall()
+
     def may_begin(self) -> None:
         """Refuse a new match while a restart is counted down to, or under way."""
         if self._is_draining:

@@ -114,6 +114,7 @@ async def serving(
         analysing = tasks.create_task(hub.analyst.run())
         living = tasks.create_task(keep_alive(lambda: "{} players, {} matches".format(*hub.census())))
         load_sanctions(database, hub.sanctions)
+        hub.recall()
         protocols, arrivals = _protocols(hub, loop, certificate), hub.limits.arrivals
         acceptor = Acceptor(listening, tasks, protocols, hub.is_shut_to, arrivals, hub.now_ms)
         try:

@@ -56,6 +56,43 @@ async def test_a_friend_joins_by_the_code_and_nobody_else_sees_the_match(tmp_pat
         assert (await eve.hear("live"))["count"] == 0
 
 
+async def test_a_code_that_a_friend_was_told_is_good_after_a_restart_and_still_only_once(tmp_path: Path) -> None:
+    asked = {
+        "game": "connect4",
+        "time": {"initial_ms": 60_000},
+        "side": 1,
+        "start": "......./......./......./......./......./XO.....",
+    }
+    async with running(tmp_path) as server:
+        ann, bob = await server.join("Ann"), await server.join("Bob")
+        await ann.ok("invite", game="gomoku")
+        old = (await ann.hear("invitation"))["code"]
+        await ann.ok("invite", **asked)
+        code = (await ann.hear("invitation"))["code"]
+        server.database.submit(lambda db: db.execute("PRAGMA query_only = ON"), lambda _: None)
+        assert await bob.refused("invite") == "storage"
+        tokens = ann.token, bob.token
+    async with running(tmp_path) as server:
+        ann, bob = await server.connect(), await server.connect()
+        await bob.hello(token=tokens[1])
+        assert await bob.refused("join", code=code) == "opponent_gone"
+        await ann.hello(token=tokens[0])
+        assert await bob.refused("join", code=old) == "unknown_code"
+        await bob.ok("join", code=code)
+        snapshot = await ann.hear("snapshot")
+        assert {"you": 1, "time": asked["time"], "start": asked["start"], "code": code}.items() <= snapshot.items()
+        await ann.ok("invite")
+        late = (await ann.hear("invitation"))["code"]
+        server.clock.offset_ms += 3_600_000
+        await bob.ok("invite")  # which forgets what is too old
+        await server.flushed()
+        assert len(server.database._connection.execute("SELECT * FROM invitations").fetchall()) == 1
+    async with running(tmp_path) as server:
+        cid = await server.join("Cid")
+        for each in (code, late):
+            assert await cid.refused("join", code=each) == "unknown_code"
+
+
 async def test_an_invitation_may_name_the_side_and_the_position_to_begin_from(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         ann, bob = [await server.join(name) for name in ("Ann", "Bob")]

@@ -12,10 +12,12 @@ from msgspec.structs import replace as restruct
 
 from ttt_net.clock import Speed
 from ttt_net.errors import Code, Refusal
+from ttt_net.lobby import Invitation
 from ttt_net.messages import Ended, Fact, Heard, Played, Started, Tookback, decode_fact, encode
 from ttt_net.names import looks
 from ttt_net.ratings import Rating
 from ttt_net.server.journal.database import Database, StorageError
+from ttt_net.server.journal.invitations import keep_invitation, read_invitations, spend_invitation
 from ttt_net.server.journal.rating import Changes, rate, ratings_of
 from ttt_net.text import name_key
 
@@ -146,6 +148,18 @@ class Journal:
 
         self._database.submit(work, lambda _: None)
 
+    def invite(self, invitation: Invitation, now_ms: int, done: Callable[[StorageError | None], None]) -> None:
+        """Write an invitation down, in place of the player's last."""
+        self._database.submit(lambda connection: keep_invitation(connection, invitation, now_ms), done)
+
+    def spend(self, code: str) -> None:
+        """Forget the invitation of that code, before what it leads to is written; nobody waits for it."""
+        self._database.submit(lambda connection: spend_invitation(connection, code), lambda _: None)
+
+    def invitations(self, now_ms: int, done: Callable[[list[Invitation] | StorageError], None]) -> None:
+        """Read the invitations that are good still."""
+        self._database.submit(lambda connection: read_invitations(connection, now_ms), done)
+
     def look_up(self, question: Question, done: Callable[[Heard | Refusal | StorageError], None]) -> None:
         """Let the journal's thread answer a question."""
 
@@ -193,6 +207,7 @@ def forget_player(connection: sqlite3.Connection, player: PlayerId) -> None:
     )
     connection.execute("DELETE FROM looks WHERE player = ?", (player,))
     connection.execute("DELETE FROM ratings WHERE player = ?", (player,))
+    connection.execute("DELETE FROM invitations WHERE player = ?", (player,))
     connection.execute(  # it would still name him; and nobody can come in with his token any more
         "DELETE FROM sanctions WHERE act IN ('ban', 'mute') AND whom = 'player:' || ?", (player,)
     )

@@ -3,6 +3,7 @@
 The lobby decides; what it pairs is written down here, and then handed to the hub to be seated.
 """
 
+import logging
 import random
 from collections.abc import Callable, Iterable
 from typing import Protocol as Interface
@@ -12,7 +13,7 @@ from ttt_net.clock import TimeControl
 from ttt_net.errors import Closing, Code, Refusal
 from ttt_net.games import find_game, game_name
 from ttt_net.games.notation import read_start, write_position
-from ttt_net.lobby import CHALLENGE_MS, INVITATION_MS, Challenge, Lobby, Pairing
+from ttt_net.lobby import CHALLENGE_MS, INVITATION_MS, Challenge, Invitation, Lobby, Pairing
 from ttt_net.pairing.seek import Seek
 from ttt_net.server.admission.quotas import Quotas
 from ttt_net.server.journal import Changes, Journal, StorageError
@@ -20,10 +21,13 @@ from ttt_net.server.journal.sqlite import PlayerId, with_names
 from ttt_net.server.meeting.eligibility import Eligibility
 from ttt_net.server.meeting.listing import Listing
 from ttt_net.server.meeting.noticeboard import Noticeboard
+from ttt_net.server.players.registrar import refusal_of
 from ttt_net.server.players.roster import Roster
 from ttt_net.server.players.session import Session
 from ttt_net.server.settings.limits import Limits
 from ttt_net.server.tables.table import Table
+
+log = logging.getLogger(__name__)
 
 _ID_LETTERS = "23456789abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ"
 """Letters of match ids; none that is easily taken for another."""
@@ -251,8 +255,27 @@ class Reception:
         start = _start_of(game, said.start) if said.start is not None else None
         now_ms = self._house.now_ms()
         invitation = self._lobby.invite(session.player, game, said.time, now_ms, said.side, start)
-        session.ok(said.id)
-        session.tell(wire.Invitation(invitation.code, game, INVITATION_MS, said.time))
+
+        def done(failure: StorageError | None) -> None:
+            if failure:
+                self._lobby.uninvite(invitation.code)
+                session.refuse(said.id, refusal_of(failure))
+                return
+            session.ok(said.id)
+            session.tell(wire.Invitation(invitation.code, game, INVITATION_MS, said.time))
+
+        self._house.journal.invite(invitation, now_ms, done)
+
+    def recall(self) -> None:
+        """Make the invitations good that were made before a restart."""
+
+        def done(found: list[Invitation] | StorageError) -> None:
+            if isinstance(found, StorageError):
+                log.error("invitations of before the start are not good: %s", found)
+            else:
+                self._lobby.reinstate(found)
+
+        self._house.journal.invitations(self._house.now_ms(), done)
 
     def _join(self, session: Session, said: wire.Join) -> None:
         code = said.code.strip()
@@ -262,6 +285,7 @@ class Reception:
             raise Refusal(Code.OPPONENT_GONE, "whoever invited you is away at the moment; the code stays good", 1_000)
         self.eligibility.may_meet(session, self._house.sessions[invitation.by])
         session.ok(said.id)
+        self._house.journal.spend(invitation.code)
         self._start(self._lobby.joined(invitation, session.player))
 
     def meter_code(self, session: Session, *, is_right: bool) -> None:
