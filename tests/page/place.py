@@ -3,12 +3,13 @@
 import json
 import signal
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from tests.end_to_end.process import command
+from tests.end_to_end.process import ROOT, command
 from tests.patience import PATIENCE_S
 
 PATIENCE_MS = 1000 * PATIENCE_S
@@ -118,6 +119,11 @@ class Place:
             self._process.send_signal(number)
             self._process.communicate(timeout=PATIENCE_S)
             self._process = None
+
+    def administer(self, *words: str) -> None:
+        """Do what the host does with `ttt_net admin`."""
+        line = [sys.executable, "-m", "ttt_net", "admin", "--data", str(self._data), *words]
+        subprocess.run(line, cwd=ROOT, stdout=subprocess.DEVNULL, timeout=PATIENCE_S, check=True)
 
     def visitor(self, **options: Any) -> Visitor:
         """Return somebody with a browser window of his own."""

@@ -72,16 +72,6 @@ def test_markup_in_a_name_is_shown_as_it_was_written(place: Place) -> None:
         assert visitor.page.evaluate("window.caught") is None
 
 
-def test_a_coming_restart_is_told_until_the_server_is_back(place: Place) -> None:
-    visitor = place.visitor()
-    drained = {"type": "notice", "text": "new disks", "restart_in_ms": 60_000}
-    visitor.page.route_web_socket("**", lambda route: lie(route, [drained]))
-    visitor.page.goto(place.url)
-    visitor.page.get_by_label("What are you called?").fill("Ann")
-    visitor.press("Play")
-    visitor.page.locator(".banner", has_text="New disks. The server restarts at").wait_for()
-
-
 def test_one_whom_the_host_does_not_let_in_is_told_why(place: Place) -> None:
     visitor = place.visitor()
 

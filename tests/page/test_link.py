@@ -49,6 +49,32 @@ def test_a_server_that_restarts_in_mid_match_loses_nothing(place: Place) -> None
     place.complaints = [line for line in place.complaints if "WebSocket connection to" not in line]
 
 
+def test_a_coming_restart_is_told_until_the_server_is_back(place: Place) -> None:
+    ann = place.visitor().come("Ann")
+    place.administer("drain", "3600")
+    for visitor in (ann, place.visitor().come("Bob")):
+        visitor.page.locator(".banner", has_text="The server restarts at").wait_for()
+    place.stop()
+    ann.page.locator(".banner", has_text="Reconnecting").wait_for()
+    place.start()
+    ann.page.locator(".banner").wait_for(state="detached")
+    place.complaints = [line for line in place.complaints if "WebSocket connection to" not in line]
+
+
+def test_a_restart_that_is_called_off_is_told_no_more_in_a_match_either(place: Place) -> None:
+    first, second = place.pair()
+    place.administer("drain", "3600")
+    place.administer("announce", "Thanks for the new disks")
+    for visitor in (first, second):
+        visitor.page.locator(".banner", has_text="Thanks for the new disks. The server restarts at").wait_for()
+    place.administer("drain", "--cancel")
+    for visitor in (first, second):
+        visitor.page.locator(".toast", has_text="The restart was called off.").wait_for()
+        visitor.page.locator(".banner").wait_for(state="detached")
+    first.play(4)
+    second.await_turn()
+
+
 def test_a_page_that_is_loaded_again_is_back_in_its_match(place: Place) -> None:
     first, second = place.pair()
     first.play(4)

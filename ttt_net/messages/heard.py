@@ -263,7 +263,10 @@ class Restarting(Heard, frozen=True):
 
 
 class Notice(Heard, frozen=True, omit_defaults=True):
-    """A line from the host to everybody. With `restart_in_ms`, no match begins any more until the server is back."""
+    """A line from the host to everybody. With `restart_in_ms`, no match begins any more until the server is back.
+
+    Without it no restart is ahead: one that was told of before has been called off.
+    """
 
     text: str
     restart_in_ms: int | None = None

@@ -292,15 +292,16 @@ class Hub:
 
     def announce(self, text: str) -> None:
         """Show a line to everybody."""
-        self._tell_all(wire.Notice(text))
+        self._tell_all(wire.Notice(text, self._last_call.left_ms()))
 
     def count_down(self, left_ms: int) -> None:
         """Tell everybody how long it is until the restart; begin no match from now on."""
         self._tell_all(self._last_call.begin(left_ms))
 
     def stay(self) -> None:
-        """Begin matches again; who was put off and does not play is sent round once, so that he asks again."""
+        """Tell everybody; begin matches again. Who was put off and does not play is sent round once, to ask again."""
         self._last_call.call_off()
+        self.announce("The restart was called off.")
         for session in list(self.sessions.values()):
             if not session.live:
                 session.connection.close(Closing.RESTART)

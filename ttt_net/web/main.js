@@ -35,9 +35,12 @@ function heard(message) {
   draw();
 }
 
-/** Show a line from the host; one about a restart stays until the server is back. */
+/** Show a line from the host; while a restart is ahead it stays until the server is back, or stays after all. */
 function noticed({ text, restart_in_ms }) {
-  if (restart_in_ms === undefined) return notify(text);
+  if (restart_in_ms === undefined) {
+    ui.closing = "";
+    return notify(text);
+  }
   const at = new Date(Date.now() + restart_in_ms).toLocaleTimeString([], { timeStyle: "short" });
   set({ closing: `${sentence(text)} The server restarts at ${at}; until then no match begins.` });
 }

@@ -14,14 +14,11 @@ TOLD_AT_S = (3_600, 1_800, 900, 600, 300, 120, 60, 30, 10, 5)
 class House(Interface):
     """What the countdown asks of the hub."""
 
-    def announce(self, text: str) -> None:
-        """Show a line to everybody."""
-
     def count_down(self, left_ms: int) -> None:
         """Tell everybody how long it is until the restart; begin no match from now on."""
 
     def stay(self) -> None:
-        """Begin matches again."""
+        """Tell everybody that there is no restart; begin matches again."""
 
 
 class Countdown:
@@ -51,7 +48,6 @@ class Countdown:
         self._cancel()
         if was_on:
             log.warning("drain: called off")
-            self._house.announce("The restart was called off.")
             self._house.stay()
         return was_on
 

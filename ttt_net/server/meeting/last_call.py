@@ -25,20 +25,21 @@ class LastCall:
         """Take note that it does not."""
         self._restart_ms = None
 
+    def left_ms(self) -> int | None:
+        """Return how long it is until then; None if no restart is ahead."""
+        return None if self._restart_ms is None else max(0, self._restart_ms - self._now_ms())
+
     def notice(self) -> Notice | None:
         """Return what is told of it at this moment; None if no restart is ahead."""
-        left_ms = self._left_ms()
+        left_ms = self.left_ms()
         return None if left_ms is None else _notice(left_ms)
 
     def check(self) -> None:
         """Refuse a new match while a restart is ahead."""
-        left_ms = self._left_ms()
+        left_ms = self.left_ms()
         if left_ms is not None:
             sentence = "the server is about to restart; seek again when it is back"
             raise Refusal(Code.RESTARTING, sentence, left_ms + COME_BACK_MS)
-
-    def _left_ms(self) -> int | None:
-        return None if self._restart_ms is None else max(0, self._restart_ms - self._now_ms())
 
 
 def _notice(left_ms: int) -> Notice:
