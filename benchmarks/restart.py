@@ -22,7 +22,8 @@ from msgspec.structs import replace
 from websockets.asyncio.client import connect
 
 from benchmarks.soak import RandomMind
-from ttt_net.client.bot.player import Bot, Plan
+from ttt_net.client.bot.plan import Plan
+from ttt_net.client.bot.player import Bot
 from ttt_net.client.events import MAILBOX_LETTERS, Mail
 from ttt_net.client.link.connection import Connection, Patience
 from ttt_net.client.link.dialogue import Dialogue, Machine

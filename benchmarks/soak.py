@@ -23,7 +23,8 @@ from typing import NamedTuple
 from benchmarks.bad_link import BadLink
 from benchmarks.meter import cost, is_supported, open_descriptors, resident_bytes
 from ttt_net.client.bot.mind import Mind
-from ttt_net.client.bot.player import Bot, Plan
+from ttt_net.client.bot.plan import Plan
+from ttt_net.client.bot.player import Bot
 from ttt_net.client.bot.thinker import Question, Thought
 from ttt_net.client.events import MAILBOX_LETTERS, Farewell, Mail
 from ttt_net.client.link.connection import Connection, Patience

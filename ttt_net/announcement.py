@@ -16,6 +16,7 @@ MAX_NAME_CELLS = 40
 MAX_ADDRESSES = 8
 """Addresses of one server that are looked at."""
 _MOST = 1_000_000
+_BROADCAST = ipaddress.IPv4Address("255.255.255.255")
 _NUMBER = re.compile(r"\d{1,7}", re.ASCII)
 _VERSION = re.compile(r"[0-9A-Za-z.+-]{1,20}", re.ASCII)
 
@@ -70,9 +71,6 @@ def is_usable(address: str) -> bool:
     except ValueError:
         return False
     return not (parsed.is_multicast or parsed.is_unspecified or parsed.is_loopback or parsed == _BROADCAST)
-
-
-_BROADCAST = ipaddress.IPv4Address("255.255.255.255")
 
 
 def _text(properties: Mapping[bytes, bytes | None], key: str) -> str:

@@ -98,7 +98,8 @@ async def _play_plainly(options: Options, mine: Identity) -> Ending:
 async def _play_as_bot(options: Options, mine: Identity) -> Ending:
     from ttt_net.client.bot.diary import score
     from ttt_net.client.bot.mind import Mind
-    from ttt_net.client.bot.player import Bot, Plan
+    from ttt_net.client.bot.plan import Plan
+    from ttt_net.client.bot.player import Bot
     from ttt_net.client.bot.thinker import playable_games, require
 
     assert options.bot is not None

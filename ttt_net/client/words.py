@@ -23,6 +23,8 @@ MAX_NOTICE_CELLS = 400
 MAX_MARKS = 4
 MAX_CODE = 12
 _LATENCIES = ((100, "good"), (300, "fair"))
+TENTHS_BELOW_MS = 10_000
+"""A clock shows tenths of a second below this."""
 
 
 def name_of(player: PlayerInfo) -> str:
@@ -276,17 +278,9 @@ def latency(latency_ms: int | None) -> str:
     return f"{latency_ms} ms, {word}"
 
 
-TENTHS_BELOW_MS = 10_000
-"""A clock shows tenths of a second below this."""
-
-
 def clock_face(left_ms: int) -> str:
     """Return what is left as m:ss, with tenths in the last ten seconds."""
     if left_ms < TENTHS_BELOW_MS:
         return f"0:{left_ms // 1000:02}.{left_ms % 1000 // 100}"
-    seconds = left_ms // 1000
-    return (
-        f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
-        if seconds >= 3600
-        else (f"{seconds // 60}:{seconds % 60:02}")
-    )
+    minutes, seconds = divmod(left_ms // 1000, 60)
+    return f"{minutes}:{seconds:02}" if minutes < 60 else f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"

@@ -11,7 +11,8 @@ from tests.client.samples import ANN, BEN, ok, played, snapshot
 from tests.patience import PATIENCE_S
 from ttt_net.client.bot.agenda import Agenda
 from ttt_net.client.bot.mind import Mind
-from ttt_net.client.bot.player import Bot, Plan
+from ttt_net.client.bot.plan import Plan
+from ttt_net.client.bot.player import Bot
 from ttt_net.client.bot.thinker import Question, playable_games
 from ttt_net.client.events import MAILBOX_LETTERS, Mail, Parting
 from ttt_net.client.link.connection import Connection, Patience

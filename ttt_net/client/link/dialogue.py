@@ -51,6 +51,8 @@ MAX_PENDING = 64
 """Requests without an answer; one more is refused by ourselves."""
 MAX_MATCHES = 32
 """Matches that are followed at once; of the finished ones only the newest is."""
+_OF_A_MATCH = Play | Resign | Abort | Offer | Decline | Claim
+"""Requests that are kept while the link is down."""
 _PASSING = (Code.TOO_FAST, Code.RESTARTING, Code.STORAGE)
 """Refusals of a `hello` that are worth waiting for."""
 
@@ -317,6 +319,3 @@ class Dialogue:
     def _new_id(self) -> int:
         self._last_id += 1
         return self._last_id
-
-
-_OF_A_MATCH = Play | Resign | Abort | Offer | Decline | Claim

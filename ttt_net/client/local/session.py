@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from ttt_net.client.actions import Say
 from ttt_net.client.bot.mind import Mind
-from ttt_net.client.bot.player import Bot, Plan
+from ttt_net.client.bot.plan import Plan
+from ttt_net.client.bot.player import Bot
 from ttt_net.client.bot.thinker import require
 from ttt_net.client.command_line.local import AT_HOME, HUMAN, Local
 from ttt_net.client.command_line.options import Options

@@ -1,0 +1,39 @@
+"""What a bot is here for, as a value."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ttt_net.messages import Challenged, DeclineReason, Invite, Join, Seek, Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a bot is here for: whom it seeks, how many games it plays (None: for ever), how long it thinks.
+
+    `places` is how many matches it plays at once; `hint` is said once, when it is let in.
+    """
+
+    seek: Seek | Invite | Join
+    games: int | None
+    move_ms: int
+    places: int = 1
+    hint: str = ""
+    invited: Callable[[str], None] | None = None
+    """Called with the code of each invitation, for a bot that invites."""
+    began: Callable[[Snapshot], None] | None = None
+    """Called with every match as it begins."""
+    is_for_onlookers: bool = False
+    """Whether what is written is for somebody who only looks on."""
+    pace_s: float = 0.0
+    """How long a move takes at least, so that people can follow."""
+
+    def objection(self, challenged: Challenged) -> DeclineReason | None:
+        """Return why a challenge is not for this bot, whether or not it has a place."""
+        if not isinstance(self.seek, Seek):
+            return "later"
+        games, opponents = self.seek.games, self.seek.opponents
+        if games and challenged.game not in games:
+            return "another_game"
+        if opponents != "any" and (opponents == "bots") != (challenged.by.bot is not None):
+            return "no_bots" if opponents == "people" else "generic"
+        return None
