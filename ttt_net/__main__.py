@@ -1,6 +1,7 @@
 """`python -m ttt_net VERB`: finds the verb and imports its module, and no other one's."""
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -8,6 +9,7 @@ from importlib import import_module
 from types import ModuleType
 
 from ttt_net import __version__
+from ttt_net.client.drawing.glyphs import NEAREST
 from ttt_net.door import go_elsewhere
 from ttt_net.errors import ConfigurationError, Refusal
 
@@ -55,11 +57,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return door
     chosen = next((word for word in arguments if word in VERBS), None)
     args = make_parser(chosen).parse_args(arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.isatty():
+        sys.stdout.reconfigure(errors=NEAREST)  # in a pipe nothing is changed without a word
     try:
         code: int = _module(f"ttt_net.commands.{args.verb}").run(args)
         sys.stdout.flush()
     except (ConfigurationError, Refusal) as error:
         print(f"ttt_net: {error}", file=sys.stderr)
+        return 2
+    except UnicodeEncodeError as error:
+        missing = error.object[error.start : error.end]
+        print(f"ttt_net: {error.encoding} has no {missing!a}; set PYTHONIOENCODING=utf-8", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         return 130

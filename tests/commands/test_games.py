@@ -1,5 +1,7 @@
 """`games`, `replay` and `export` as a user meets them."""
 
+import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -178,3 +180,14 @@ def test_replay_steps_by_keys_in_a_terminal_and_leaves_it_as_it_was(record: Path
     child.expect(pexpect.EOF)
     child.close()
     assert child.exitstatus == 0
+
+
+def test_what_a_terminal_cannot_show_is_shown_as_the_nearest_and_a_pipe_is_told() -> None:
+    command, environment = (
+        [sys.executable, "-m", "ttt_net", "games", "misere"],
+        {**os.environ, "PYTHONIOENCODING": "ascii"},
+    )
+    shown = pexpect.run(shlex.join(command), env=environment, timeout=PATIENCE_S).decode("ascii")
+    assert "misere  3x3" in shown
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    assert (done.returncode, done.stderr) == (2, "ttt_net: ascii has no '\\xd7'; set PYTHONIOENCODING=utf-8\n")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ttt_net.client.command_line.inquiry import Inquiry
 from ttt_net.client.command_line.local import AT_HOME, against_computer
 from ttt_net.client.command_line.options import DEFAULT_GAME, Options, parse
+from ttt_net.client.drawing.glyphs import encodable
 from ttt_net.client.events import Farewell, Parting
 from ttt_net.client.finding.servers import remember_server, servers_used
 from ttt_net.client.link import identity
@@ -113,7 +114,7 @@ def _inquire(options: Options, inquiry: Inquiry) -> int:
     if vouched is not None:
         options, answer = vouched, inquire(vouched, inquiry)
     for line in answer.lines:
-        print(line)
+        print(encodable(line, sys.stdout.encoding))
     return _parted(options, answer.farewell)
 
 

@@ -5,6 +5,7 @@ The colours are those of Okabe and Ito, which people with any colour vision tell
 4 (the green: 3) with a black and with a white background: nobody has to say which one he has.
 """
 
+import codecs
 import unicodedata
 from dataclasses import dataclass
 
@@ -94,6 +95,17 @@ def encodable(text: str, encoding: str | None) -> str:
     if _has(encoding, text):
         return text
     return "".join(character if _has(encoding, character) else _nearest(character, encoding) for character in text)
+
+
+def _encode_nearest(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return encodable(error.object[error.start : error.end], error.encoding), error.end
+
+
+NEAREST = "ttt_net.nearest"
+"""The same for a whole stream: what to do about an error, as `codecs` knows it."""
+codecs.register_error(NEAREST, _encode_nearest)
 
 
 def _has(encoding: str, text: str) -> bool:
