@@ -55,6 +55,15 @@ def test_the_band_widens_with_waiting() -> None:
     assert room.tick(1_000_000) == []
 
 
+def test_people_who_seek_people_meet_however_far_apart_and_however_close_a_bot_waits() -> None:
+    room = Seeks(by_number, lambda one, other: True)
+    room.seek(Seek(1_500, True, ("gomoku",), opponents="people"), 0)
+    assert room.seek(person(1_490, opponents="people"), 0) is None
+    assert room.seek(person(2_900, opponents="people"), 0) is None
+    met = [{match.seek.player, match.found.player} for since_ms, _ in BANDS[1:] for match in room.tick(since_ms)]
+    assert met == [{1_490, 2_900}]
+
+
 def test_a_person_is_found_before_a_bot_however_close_the_bot_is() -> None:
     room = Seeks(by_number, lambda one, other: True)
     room.seek(Seek(1_500, True, ("gomoku",), opponents="people"), 0)

@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
     console.print(f"The match is over: {how}. Server and clients are stopped.\n")
     console.print("Now you. In one terminal:                  python server.py")
     console.print("In another, here or on another machine:    python client.py [ADDRESS]")
-    console.print("No opponent? Seat one in the lobby:        python client.py --bot alphabeta")
+    console.print("No opponent? Seat a bot; b plays it:       python client.py --bot alphabeta")
     return 0
 
 

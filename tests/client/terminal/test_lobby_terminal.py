@@ -52,6 +52,14 @@ def test_people_meet_though_a_bot_waits_and_who_is_alone_plays_it_with_one_key(
     cid.press("b")
     cid.comes_to(lambda picture: has_board(picture) or "is thinking" in picture, "the board")
     assert "random [bot]" in cid.picture
+    cid.shows("Your turn")  # so that no move of the bot's makes the offer lapse
+    cid.press("d")
+    cid.shows("A draw, by agreement.")
+    cid.press("n")
+    cid.shows("Looking for a person; b plays a bot.")
+    cid.press("b")
+    cid.comes_to(lambda picture: "agreement" not in picture and has_board(picture), "the next match")
+    assert "random [bot]" in cid.picture
 
 
 def test_a_challenge_is_made_and_taken_and_the_match_outlives_a_kill(

@@ -148,7 +148,11 @@ def _parser() -> argparse.ArgumentParser:
     play.add_argument("--name", help="who you are (default: the name you typed the last time)")
     play.add_argument("--game", help="tictactoe, connect4, mnk:15x15,5 (default: tictactoe; a bot: any)")
     play.add_argument("--time", metavar="M+S", help="a clock: minutes each, and seconds for every move, as 3+2")
-    play.add_argument("--opponents", choices=("any", "people", "bots"), help="who is welcome as an opponent")
+    play.add_argument(
+        "--opponents",
+        choices=("any", "people", "bots"),
+        help="who is paired with you (default: people; bots are offered)",
+    )
     play.add_argument("--invite", action="store_true", help="print an invitation code, and wait for who joins")
     play.add_argument("--join", metavar="CODE", help="join the private match that a friend's invitation code is for")
     add_hosting(parser.add_argument_group("a server of your own"), DEFAULT_PORT)

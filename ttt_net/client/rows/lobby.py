@@ -19,15 +19,15 @@ def lobby_rows(view: View, now_ms: int) -> list[Row]:
     seeks = around.seeks.seeks if around.seeks is not None else []
     players = around.players.players if around.players is not None else []
     ours = view.you.name if view.you is not None else None
-    bots = free_bots(view, view.seeking) if view.seeking is not None else []
-    offered = [bot.name for bot in bots]
-    others = [each for each in _people_first(players) if each.name != ours and each.name not in offered]
+    seek = view.seeking
+    bots = {each.name: _bot(each, seek) for each in free_bots(view, seek)} if seek is not None else {}
+    others = [each for each in _people_first(players) if each.name != ours and each.name not in bots]
     waiting = [each for each in seeks if each.by.name != ours and each.by.bot is None]
     return [
         *section("Your matches", [_own(match) for match in view.matches.values() if match.you is not None]),
         *section("Challenges", list(_challenges(view, ours, now_ms))),
         *section("Waiting for an opponent", [_seek(each) for each in waiting]),
-        *section("A bot plays you at once: press b", [_bot(each, view.seeking) for each in bots if view.seeking]),
+        *section("A bot plays you at once: press b", list(bots.values())),
         *section("Players", [_player(each) for each in others]),
         *section("Being played", [_live(each) for each in live_of_others(view)]),
     ]
