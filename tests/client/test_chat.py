@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from tests.client.pressing import lobby, pressed
 from tests.client.samples import ANN, BEN, snapshot, welcome
-from tests.client.test_lobby import lobby, pressed
 from ttt_net.client import words
 from ttt_net.client.bindings.keys import action_for
 from ttt_net.client.changes.act import request_of

@@ -8,7 +8,7 @@ import pytest
 
 from tests.client.conftest import RealServer, Start, heard_until
 from tests.client.fake_server import fake_server
-from tests.client.lines.test_plain import Paper
+from tests.client.lines.paper import Paper
 from tests.client.samples import BEN, ok, snapshot
 from tests.patience import PATIENCE_S
 from ttt_net.client import page_words, words

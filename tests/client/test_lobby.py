@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from tests.client.samples import ANN, BEN, BLITZ, BOT, CHALLENGED, LIVE, PLAYERS, SEEKS, snapshot, welcome
+from tests.client.pressing import SEEK, keys_of, lobby, pressed
+from tests.client.samples import ANN, BEN, BLITZ, BOT, CHALLENGED, LIVE, PLAYERS, SEEKS, snapshot
 from ttt_net.client import page_words, words
 from ttt_net.client.actions import Do, Open, Say
 from ttt_net.client.bindings.keys import action_for
@@ -12,10 +13,8 @@ from ttt_net.client.changes.act import act
 from ttt_net.client.changes.update import update
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
-from ttt_net.client.events import Answered, Event
+from ttt_net.client.events import Answered
 from ttt_net.client.pages import Kind, Page, Purpose
-from ttt_net.client.rows.page import rows_of
-from ttt_net.client.view import View
 from ttt_net.clock import TimeControl
 from ttt_net.messages import (
     Accept,
@@ -32,36 +31,12 @@ from ttt_net.messages import (
     Players,
     Profile,
     Refused,
-    Said,
     Seek,
     SeekInfo,
     Seeks,
     Unseek,
     Watch,
 )
-
-SEEK = Seek(0, ["tictactoe"], opponents="people")
-
-
-def lobby(*events: Event) -> View:
-    view = View(address="192.168.1.20:8765")
-    for event in (welcome(), *events):
-        view = update(view, event, 0)
-    return view
-
-
-def pressed(view: View, *keys: str) -> tuple[View, tuple[Said, ...]]:
-    """Return the view after the keys, and what the last of them says."""
-    requests: tuple[Said, ...] = ()
-    for key in keys:
-        action = action_for(key, view)
-        assert action is not None, key
-        view, requests = act(view, action, SEEK)
-    return view, requests
-
-
-def keys_of(view: View) -> list[str]:
-    return [row.key for row in rows_of(view, 0) if row.enter is not None]
 
 
 def test_own_matches_come_first_and_then_what_can_be_answered_accepted_and_watched() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
+from tests.client.pressing import keys_of, lobby, pressed
 from tests.client.samples import (
     BEN,
     BOT,
@@ -20,7 +21,6 @@ from tests.client.samples import (
     position_after,
     snapshot,
 )
-from tests.client.test_lobby import keys_of, lobby, pressed
 from ttt_net.client import words
 from ttt_net.client.changes.update import update
 from ttt_net.client.drawing.draw import draw

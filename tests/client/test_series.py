@@ -5,8 +5,8 @@ import asyncio
 import msgspec
 import pytest
 
+from tests.client.pressing import SEEK, lobby, pressed
 from tests.client.samples import BEN, CHALLENGED, snapshot, welcome
-from tests.client.test_lobby import SEEK, lobby, pressed
 from ttt_net.client.actions import Begin, Do, Say
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES

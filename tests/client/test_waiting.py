@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from tests.client.pressing import lobby, pressed
 from tests.client.samples import BLITZ, snapshot
-from tests.client.test_lobby import lobby, pressed
 from ttt_net.client import words
 from ttt_net.client.actions import Do, Open, Pick, Type
 from ttt_net.client.bindings.keys import action_for

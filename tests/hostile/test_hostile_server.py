@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.client.conftest import environment, open_terminal
 from tests.client.fake_server import FakeLink, fake_server
-from tests.client.link.test_connection import Client, client_of
+from tests.client.link.linked import Client, client_of
 from tests.client.real_terminal import Open
 from tests.client.samples import (
     BEN,

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.client.fake_server import FakeLink, fake_server
-from tests.client.lines.test_plain import plain_at
+from tests.client.lines.paper import plain_at
 from tests.client.samples import (
     ANN,
     BEN,

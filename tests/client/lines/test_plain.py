@@ -1,20 +1,14 @@
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 import pytest
 from msgspec.structs import replace
 
-from tests.client.fake_server import FakeServer, fake_server
+from tests.client.fake_server import fake_server
+from tests.client.lines.paper import plain_at
 from tests.client.samples import BEN, CHALLENGED, ok, played, snapshot, swapping
 from tests.patience import PATIENCE_S
-from ttt_net.client.drawing.glyphs import ASCII
-from ttt_net.client.events import MAILBOX_LETTERS, Line, Mail, Stop
-from ttt_net.client.lines.plain import Plain
+from ttt_net.client.events import Stop
 from ttt_net.client.lines.telling import Boards
-from ttt_net.client.link.connection import Connection, Patience
-from ttt_net.client.link.dialogue import Dialogue
-from ttt_net.client.table import Table
 from ttt_net.errors import Code
 from ttt_net.messages import (
     Answer,
@@ -37,47 +31,6 @@ from ttt_net.messages import (
     Resume,
     Seek,
 )
-
-
-class Paper:
-    """What a plain client has written, line by line, and its mailbox to type into."""
-
-    def __init__(self) -> None:
-        self.lines: asyncio.Queue[str] = asyncio.Queue()
-        self.written: list[str] = []
-        self.mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
-
-    def write(self, text: str) -> None:
-        for line in text.split("\n"):
-            self.written.append(line)
-            self.lines.put_nowait(line)
-
-    def type(self, *lines: str | None) -> None:
-        for line in lines:
-            self.mailbox.put_nowait(Line(line))
-
-    async def shows(self, line: str) -> None:
-        """Wait until the line has been written."""
-        async with asyncio.timeout(PATIENCE_S):
-            while await self.lines.get() != line:
-                pass
-
-
-@asynccontextmanager
-async def plain_at(
-    server: FakeServer, *ahead: str | None, is_typed: bool = True
-) -> AsyncIterator[tuple[Paper, "asyncio.Task[None]"]]:
-    """Run a plain client; the lines `ahead` are there before it begins."""
-    paper = Paper()
-    paper.type(*ahead)
-    dialogue = Dialogue("Ann", None)
-    connection = Connection(server.url, dialogue, paper.mailbox, Patience(None, None), lambda token: None)
-    table = Table(connection, Seek(0, ["tictactoe"]), "localhost:8765", has_lobby=True, is_in_lines=True)
-    async with asyncio.TaskGroup() as group:
-        plain = Plain(table, Boards(ASCII), paper.write, is_typed=is_typed, is_ahead=bool(ahead))
-        playing = group.create_task(plain.play(paper.mailbox))
-        yield paper, playing
-        playing.cancel()
 
 
 async def test_a_match_is_told_line_by_line_and_moves_wait_for_their_turn() -> None:

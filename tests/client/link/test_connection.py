@@ -1,11 +1,9 @@
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import TypeVar
 
 import pytest
 
-from tests.client.fake_server import FakeServer, fake_server
+from tests.client.fake_server import fake_server
+from tests.client.link.linked import Client, client_of
 from tests.client.samples import ok, played, snapshot, welcome
 from tests.patience import PATIENCE_S
 from ttt_net.client.events import (
@@ -15,62 +13,12 @@ from ttt_net.client.events import (
     Farewell,
     Garbled,
     Lost,
-    Mail,
     Parting,
     Retrying,
 )
-from ttt_net.client.link.connection import DELAYS_MS, LIVE_DELAY_MS, Chance, Connection, Patience, delay_ms
-from ttt_net.client.link.dialogue import Dialogue
-from ttt_net.client.link.trust import Trust
+from ttt_net.client.link.connection import DELAYS_MS, LIVE_DELAY_MS, Patience, delay_ms
 from ttt_net.errors import Closing, Code
 from ttt_net.messages import Hello, Ok, Ping, Play, Refused, Resume, Seek, Snapshot, Welcome
-
-T = TypeVar("T")
-
-
-class Client:
-    """A connection that runs, and what it tells."""
-
-    def __init__(self, url: str, patience: Patience, token: str | None = None, trust: Trust | None = None) -> None:
-        self.mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
-        self.tokens: list[str] = []
-        self.frames: list[str] = []
-        self.connection = Connection(
-            url,
-            Dialogue("Ann", token),
-            self.mailbox,
-            patience,
-            self.tokens.append,
-            self.frames.append,
-            Chance(jitter=lambda: 1.0),
-            trust,
-        )
-
-    async def hears(self, kind: type[T]) -> T:
-        """Return the next event, which is of that kind."""
-        async with asyncio.timeout(PATIENCE_S):
-            event = await self.mailbox.get()
-        assert isinstance(event, kind), event
-        return event
-
-    async def comes_to(self, kind: type[T]) -> T:
-        """Return the next event of that kind, whatever comes before."""
-        async with asyncio.timeout(PATIENCE_S):
-            while True:
-                event = await self.mailbox.get()
-                if isinstance(event, kind):
-                    return event
-
-
-@asynccontextmanager
-async def client_of(
-    server: FakeServer, patience: Patience | None = None, token: str | None = None, trust: Trust | None = None
-) -> AsyncIterator[Client]:
-    client = Client(server.url, patience or Patience(None, None), token, trust)
-    async with asyncio.TaskGroup() as group:
-        running = group.create_task(client.connection.run())
-        yield client
-        running.cancel()
 
 
 async def test_hello_comes_first_and_the_token_is_kept_and_not_told() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.client.fake_server import FakeServer, fake_server
-from tests.client.link.test_connection import Client, client_of
+from tests.client.link.linked import Client, client_of
 from tests.server.encrypted_peer import Authority
 from ttt_net.client.command_line.options import parse
 from ttt_net.client.events import Farewell, Parting

@@ -1,44 +1,19 @@
 """One file, one thread: what opens it, what it refuses, and what a failing disk does to it."""
 
-import asyncio
 import os
 import sqlite3
 import stat
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, closing
+from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.patience import PATIENCE_S
+from tests.server.journal.jobs import Work, results, running
 from ttt_net.errors import ConfigurationError
 from ttt_net.server.journal import Database, StorageError
 from ttt_net.server.journal.schema import SCHEMA_VERSION
-
-Work = Callable[[sqlite3.Connection], Any]
-
-
-@asynccontextmanager
-async def running(path: Path) -> AsyncIterator[Database]:
-    """Run the thread of a database inside the block."""
-    with closing(Database(path)) as database:
-        async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as tasks:
-            tasks.create_task(database.run())
-            try:
-                yield database
-            finally:
-                database.stop()
-
-
-async def results(database: Database, *works: Work) -> list[Any]:
-    """Return what came of jobs that were submitted at once."""
-    done: asyncio.Queue[Any] = asyncio.Queue()
-    for work in works:
-        database.submit(work, done.put_nowait)
-    return [await done.get() for _ in works]
 
 
 def insert(name: str) -> Work:

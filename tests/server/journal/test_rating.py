@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.server.journal.test_database import Work, results, running
-from tests.server.journal.test_sqlite import ANN, BOB, Asked, played
+from tests.server.journal.asked import ANN, BOB, Asked, played
+from tests.server.journal.jobs import Work, results, running
 from ttt_net.clock import Speed, TimeControl
 from ttt_net.messages import Ended, RatingChange, Started
 from ttt_net.ratings import PERIOD_MS, Rating, rated

@@ -1,0 +1,60 @@
+"""A connection at a server that says what a test wants, and all that it told."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TypeVar
+
+from tests.client.fake_server import FakeServer
+from tests.patience import PATIENCE_S
+from ttt_net.client.events import MAILBOX_LETTERS, Mail
+from ttt_net.client.link.connection import Chance, Connection, Patience
+from ttt_net.client.link.dialogue import Dialogue
+from ttt_net.client.link.trust import Trust
+
+T = TypeVar("T")
+
+
+class Client:
+    """A connection that runs, and what it tells."""
+
+    def __init__(self, url: str, patience: Patience, token: str | None = None, trust: Trust | None = None) -> None:
+        self.mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
+        self.tokens: list[str] = []
+        self.frames: list[str] = []
+        self.connection = Connection(
+            url,
+            Dialogue("Ann", token),
+            self.mailbox,
+            patience,
+            self.tokens.append,
+            self.frames.append,
+            Chance(jitter=lambda: 1.0),
+            trust,
+        )
+
+    async def hears(self, kind: type[T]) -> T:
+        """Return the next event, which is of that kind."""
+        async with asyncio.timeout(PATIENCE_S):
+            event = await self.mailbox.get()
+        assert isinstance(event, kind), event
+        return event
+
+    async def comes_to(self, kind: type[T]) -> T:
+        """Return the next event of that kind, whatever comes before."""
+        async with asyncio.timeout(PATIENCE_S):
+            while True:
+                event = await self.mailbox.get()
+                if isinstance(event, kind):
+                    return event
+
+
+@asynccontextmanager
+async def client_of(
+    server: FakeServer, patience: Patience | None = None, token: str | None = None, trust: Trust | None = None
+) -> AsyncIterator[Client]:
+    client = Client(server.url, patience or Patience(None, None), token, trust)
+    async with asyncio.TaskGroup() as group:
+        running = group.create_task(client.connection.run())
+        yield client
+        running.cancel()
