@@ -24,6 +24,7 @@ from ttt_net.messages import (
     Join,
     Mute,
     PlayerInfo,
+    Rematched,
     Said,
     Watch,
 )
@@ -55,6 +56,14 @@ def test_words_of_ones_own_are_typed_and_may_hold_digits() -> None:
     assert pressed(lobby(MATCH), "s", "c-m")[1] == ()
     long = pressed(lobby(MATCH), "s", *("w" * 300))[0]
     assert max(map(len, drawn(long, (40, 12)).split("\n"))) <= 40
+
+
+def test_what_was_said_stays_from_match_to_match_of_a_series_and_no_further() -> None:
+    view = update(lobby(snapshot(moves=WON, opponent=BEN)), told("Again?"), 0)
+    after = update(update(view, Rematched("m1", 9, 0, next="m1-2"), 0), snapshot(match="m1-2", opponent=BEN), 0)
+    assert "Ben: Again?" in drawn(after)
+    other = update(view, snapshot(match="m7", opponent=BEN), 0)
+    assert (other.shown, other.chat) == ("m7", ())
 
 
 def test_where_only_phrases_are_said_nothing_else_can_be_typed() -> None:

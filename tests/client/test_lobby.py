@@ -170,6 +170,35 @@ def test_an_invitation_shows_its_code_and_the_line_to_type() -> None:
     assert pressed(view, "escape")[0].page.kind is Kind.LOBBY
 
 
+def test_an_invitation_that_waits_is_found_again_in_the_lobby_until_it_is_too_old() -> None:
+    view, _ = pressed(update(lobby(), Invitation("K7QMX2", "connect4", 600_000), 1_000), "escape")
+    page = draw(view, (80, 24), 61_000, BOXES).plain
+    assert "you invited a friend  Connect Four  code K7QMX2, 9 min left" in page
+    assert "Enter show the code" in page
+    assert pressed(view, "c-m")[0].page.kind is Kind.INVITATION
+    assert "K7QMX2" not in draw(view, (80, 24), 601_000, BOXES).plain
+    assert "K7QMX2" not in draw(pressed(update(view, snapshot(), 2_000), "escape")[0], (80, 24), 2_000, BOXES).plain
+
+
+def test_what_is_only_read_moves_where_it_does_not_fit() -> None:
+    view = lobby(Invitation("K7QMX2", "connect4", 600_000))
+    assert "private match" not in draw(view, (40, 12), 0, BOXES).plain
+    for _ in range(20):
+        view, _ = pressed(view, "down")
+    assert "private match" in " ".join(draw(view, (40, 12), 0, BOXES).plain.split())
+    for _ in range(20):
+        view, _ = pressed(view, "up")
+    assert "| K | 7 |" in draw(view, (40, 12), 0, BOXES).plain
+
+
+def test_the_line_of_keys_says_what_enter_does_with_a_challenge() -> None:
+    assert "Enter accept  d decline" in draw(lobby(CHALLENGED), (80, 24), 0, BOXES).plain
+    ours = lobby(Challenged(6, ANN, BEN, "connect4", 30_000))
+    assert "Enter take back" in draw(ours, (80, 24), 0, BOXES).plain
+    elsewhere = lobby(snapshot(), CHALLENGED, SEEKS)
+    assert "a accept  d decline" in draw(pressed(elsewhere, "escape")[0], (80, 24), 0, BOXES).plain
+
+
 def test_a_code_is_typed_and_sent() -> None:
     _, requests = pressed(lobby(), "c", *"k7qmx2", "c-m")
     assert requests == (Join(0, code="K7QMX2"),)

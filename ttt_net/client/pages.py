@@ -119,6 +119,7 @@ class Around:
     challenges: tuple[Offered, ...] = ()
     suggestion: Suggestion | None = None
     invitation: Invitation | None = None
+    invited_at_ms: int = 0
     profile: ProfileTold | None = None
     history: HistoryTold | None = None
     leaders: LeaderboardTold | None = None

@@ -240,7 +240,7 @@ def facts(view: View, match: Snapshot) -> list[str]:
         for side, change in enumerate(view.rated.ratings):
             number = rating(change.after, is_provisional=change.provisional)
             said.append(f"{mark_of(match, side)} {number} ({change.after - change.before:+})")
-    if match.watchers:
+    if match.watchers and view.has_lobby:
         said.append(f"{match.watchers} watching")
     return said
 

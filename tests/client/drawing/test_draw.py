@@ -337,6 +337,19 @@ def test_at_one_keyboard_there_is_no_lobby_to_be_seen_or_opened() -> None:
     assert action_for("q", view) is Do.LEAVE
 
 
+def test_at_one_keyboard_nobody_is_away_looks_on_or_waits_for_a_network() -> None:
+    match = structs.replace(snapshot(you=None, present=(True, False)), watchers=1)
+    among_others = update(doing(seen(), Say(Watch(0, match="m1"))), match, 0)
+    for view, has_others in ((among_others, True), (replace(among_others, has_lobby=False), False)):
+        page = draw(replace(view, latency_ms=1), ROOMY, 0, BOXES).plain
+        assert [said in page for said in ("(away)", "1 watching", "1 ms")] == [has_others] * 3
+
+
+def test_a_sentence_too_long_for_the_line_of_the_status_ends_in_dots() -> None:
+    lines = draw(seen(), (30, 20), 0, BOXES).plain.split("\n")
+    assert lines[2] == "Welcome, Ann. p finds you an …"
+
+
 def test_whoever_is_called_by_his_mark_is_named_once() -> None:
     match = structs.replace(snapshot(), players=(PlayerInfo("X"), PlayerInfo("O", "random")))
     page = draw(seen(match), ROOMY, 0, BOXES).plain

@@ -98,6 +98,12 @@ def test_where_a_server_was_found_the_explanation_does_not_say_that_none_was() -
     assert "Friday" in shown
 
 
+def test_a_narrow_window_has_room_for_the_address_of_a_server() -> None:
+    shown = draw_doorway(sighted(Doorway(), FRIDAY), (40, 16)).plain
+    assert "Friday  192.0.2.7:8765" in shown
+    assert "Play the computer here  level 4 of 8" in shown
+
+
 def test_nothing_typed_leads_nowhere() -> None:
     door, place = entered(moved(Doorway(), -1))
     assert (place, door.typed) == (None, "")

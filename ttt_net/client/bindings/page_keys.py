@@ -7,10 +7,10 @@ from ttt_net.client.bindings.hints import HELP, LEAVE, Hint
 from ttt_net.client.pages import Entry, Kind, Page, Purpose
 from ttt_net.client.rows.lobby import live_of_others
 from ttt_net.client.rows.page import rows_of
-from ttt_net.client.rows.row import cursor_of
+from ttt_net.client.rows.row import Row, cursor_of
 from ttt_net.client.view import View
 from ttt_net.client.words import opponent_of
-from ttt_net.messages import Challenged, Watch
+from ttt_net.messages import Answer, Challenged, Watch
 
 _FAR = 10
 _A_RATED_GAME = "connect4"
@@ -132,11 +132,21 @@ _HINTS = {
 _VERBS = {
     "own": "go on",
     "bot": "play",
-    "challenge": "answer",
+    "invitation": "show the code",
     "seek": "play",
     "player": "challenge",
     "live": "watch",
 }
+
+
+_ACCEPT = Hint("Enter", "accept", "c-m")
+
+
+def _verb_of(row: Row) -> str:
+    """Return what Enter does with a row."""
+    if isinstance(row.enter, Say) and isinstance(row.enter.request, Answer):
+        return "accept" if row.enter.request.accept else "take back"
+    return _VERBS.get(row.key.split(":")[0], "choose")
 
 
 def hints_on_page(view: View) -> list[Hint]:
@@ -151,9 +161,10 @@ def hints_on_page(view: View) -> list[Hint]:
     rows = rows_of(view, 0)
     at = cursor_of(rows, page.row, page.place)
     if at is not None:
-        hints.append(Hint("Enter", _VERBS.get(rows[at].key.split(":")[0], "choose"), "c-m"))
+        hints.append(Hint("Enter", _verb_of(rows[at]), "c-m"))
     if view.challenge is not None:
-        hints += [Hint("a", "accept", "a"), Hint("d", "decline", "d")]
+        hints += [] if hints == [_ACCEPT] else [Hint("a", "accept", "a")]
+        hints.append(Hint("d", "decline", "d"))
     if any(row.key.startswith("bot:") for row in rows):
         hints.append(Hint("b", "bot", "b"))
     if view.seeking is not None:

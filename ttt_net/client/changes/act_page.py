@@ -69,7 +69,9 @@ def _other_game(view: View) -> Then:
 
 
 def _moved(view: View, rows: list[Row], at: int | None, by: int) -> View:
-    return view if at is None else _at(view, rows, moved(rows, at, by))
+    if at is None:  # where there is nothing to choose, what is read moves
+        return view.with_page(replace(view.page, place=max(0, min(view.page.place + by, len(rows) - 1))))
+    return _at(view, rows, moved(rows, at, by))
 
 
 def _at(view: View, rows: list[Row], index: int) -> View:

@@ -59,7 +59,7 @@ def gathered(view: View, event: Event, now_ms: int) -> View:
         case ChallengeOver():
             return _challenge_over(view, event)
         case Invitation():
-            view = replace(view, around=replace(around, invitation=event))
+            view = replace(view, around=replace(around, invitation=event, invited_at_ms=now_ms))
             return replace(view, pages=(*_without(view.pages, Kind.INVITATION), Page(Kind.INVITATION)))
         case Renamed():
             return replace(view, you=event.you, notice="You have another name now.")

@@ -97,6 +97,7 @@ def _with_snapshot(view: View, snapshot: Snapshot, now_ms: int) -> View:
         return view
     before = view.matches.get(snapshot.match)
     is_new = before is None
+    is_next = view.match is not None and view.match.next == snapshot.match
     is_ours = snapshot.you is not None
     view = _counted(view, before, snapshot)
     if is_new and is_ours and snapshot.outcome is None:
@@ -116,7 +117,7 @@ def _with_snapshot(view: View, snapshot: Snapshot, now_ms: int) -> View:
             typed="",
             overlay=Overlay.NONE,
             entry=Entry.MOVE,
-            chat=(),
+            chat=view.chat if is_next else (),
             notice="Your unfinished match goes on." if resumed else "",
             pages=(*_pages_under(view, snapshot), Page(Kind.MATCH)),
         )

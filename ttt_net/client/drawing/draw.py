@@ -119,7 +119,7 @@ def _title(view: View, width: int, glyphs: Glyphs) -> Text:
 def _rights(view: View) -> list[str]:
     """Return what may stand to the right of the title, the fullest first."""
     server = clean(view.server, 30) or view.address
-    latency = words.latency(view.latency_ms)
+    latency = words.latency(view.latency_ms) if view.has_lobby else ""
     return [f"{server}  {latency}", latency, server] if latency else [server]
 
 
@@ -129,15 +129,16 @@ def _status(view: View, width: int, now_ms: int, glyphs: Glyphs) -> Text:
         trouble = words.short_banner(view, view.lost_for_ms(now_ms))
     if trouble:
         return Text(cut(f" {trouble} ", min(width, len(trouble) + 2), glyphs), style=f"bold {WARNING}")
-    match = _match(view)
+    match, style = _match(view), "bold"
     if match is None:
-        return Text(page_words.status_of_page(view), style="bold")
-    if view.page.kind is Kind.REPLAY:
-        return Text(page_words.step(view, match), style="bold")
-    style = "bold" if view.is_my_turn else ""
-    if match is not None and match.outcome is not None:
-        style = f"bold {WON}" if match.outcome.winner is not None and match.outcome.winner == match.you else "bold"
-    return Text(words.status(view), style=style)
+        sentence = page_words.status_of_page(view)
+    elif view.page.kind is Kind.REPLAY:
+        sentence = page_words.step(view, match)
+    else:
+        sentence, style = words.status(view), "bold" if view.is_my_turn or match.outcome is not None else ""
+        if match.outcome is not None and match.outcome.winner is not None and match.outcome.winner == match.you:
+            style = f"bold {WON}"
+    return Text(cut(sentence, width, glyphs) if cell_len(sentence) > width else sentence, style=style)
 
 
 def _body(view: View, size: tuple[int, int], now_ms: int, glyphs: Glyphs, *, is_roomy: bool) -> list[Text] | None:

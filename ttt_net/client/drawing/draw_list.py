@@ -37,7 +37,8 @@ def draw_list(rows: Sequence[Row], page: Page, size: tuple[int, int], glyphs: Gl
     if len(lines) <= height:
         return lines
     room = max(1, height - 1)
-    first = max(0, min(at - room // 2, len(lines) - room))
+    first = page.place if cursor is None else at - room // 2
+    first = max(0, min(first, len(lines) - room))
     shown = lines[first : first + room]
     more = [f"{first} above"] * (first > 0) + [f"{len(lines) - first - room} below"] * (first + room < len(lines))
     return [*shown, Text(f"  ({', '.join(more)})", style="dim")]

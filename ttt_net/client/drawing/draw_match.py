@@ -36,7 +36,7 @@ def _seat(view: View, match: Snapshot, side: int, now_ms: int) -> Text:
     seat.append(f" {label}".rstrip(), "" if is_to_move else "not bold")
     if side == match.you:
         seat.append(" (you)", "not bold dim")
-    elif not match.present[side]:
+    elif not match.present[side] and view.has_lobby:
         seat.append(" (away)", WARNING)
     left_ms = view.left_ms(side, now_ms)
     if left_ms is not None:

@@ -1,7 +1,9 @@
 """The doorway as a screen of text, or as lines: pure, every line cut to the width, never a wrapped one."""
 
 import textwrap
+from collections.abc import Sequence
 
+from rich.cells import cell_len
 from rich.text import Text
 
 from ttt_net.client.drawing.glyphs import WARNING
@@ -12,6 +14,7 @@ from ttt_net.text import clean
 
 SMALLEST = (24, 8)
 _MOST_NAME = 28
+_NARROW = 60
 _LEAST_FOR_ROWS = 7
 """Lines that are not the explanation's, however much there would be to explain."""
 _HEADINGS = {"found": "On this network", "used": "Used before", "or": "Or"}
@@ -51,16 +54,22 @@ def _rows(door: Doorway, width: int, height: int) -> list[Text]:
     chosen = 0
     group = ""
     rows = door.rows
-    name_width = min(_MOST_NAME, max(Text(row.name).cell_len for row in rows))
+    name_width = _name_width(rows)
     for row in rows:
         if row.group != group:
             group = row.group
+            if width < _NARROW:  # where room is short, each group has a column of its own
+                name_width = _name_width([each for each in rows if each.group == group and each.detail])
             lines.append(Text(_HEADINGS[group], style="dim"))
         if row is door.row or row == door.row:
             chosen = len(lines)
         lines.append(_line(door, row, name_width, width))
     start = max(0, min(chosen - height // 2, len(lines) - height))
     return lines[start : start + max(1, height)]
+
+
+def _name_width(rows: Sequence[Row]) -> int:
+    return min(_MOST_NAME, max((cell_len(row.name) for row in rows), default=0))
 
 
 def _line(door: Doorway, row: Row, name_width: int, width: int) -> Text:

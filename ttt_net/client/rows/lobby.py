@@ -8,6 +8,7 @@ from ttt_net.client.pages import Kind, Page, Purpose
 from ttt_net.client.rows.row import Row, section
 from ttt_net.client.view import View
 from ttt_net.messages import Accept, Answer, Challenge, Listed, LiveMatch, PlayerInfo, Seek, SeekInfo, Snapshot, Watch
+from ttt_net.text import clean
 
 _AT_ITS_BEST = 9
 """Where a bot stands that says no level and plays as well as it can: behind all that do."""
@@ -25,7 +26,7 @@ def lobby_rows(view: View, now_ms: int) -> list[Row]:
     waiting = [each for each in seeks if each.by.name != ours and each.by.bot is None]
     return [
         *section("Your matches", [_own(match) for match in view.matches.values() if match.you is not None]),
-        *section("Challenges", list(_challenges(view, ours, now_ms))),
+        *section("Challenges", [*_challenges(view, ours, now_ms), *_invited(view, now_ms)]),
         *section("Waiting for an opponent", [_seek(each) for each in waiting]),
         *section("A bot plays you at once: press b", list(bots.values())),
         *section("Players", [_player(each) for each in others]),
@@ -61,6 +62,18 @@ def _challenges(view: View, ours: str | None, now_ms: int) -> Iterable[Row]:
         who = f"you challenged {other}" if is_ours else f"{other} challenges you"
         answer = Answer(0, challenge=challenge.challenge, accept=not is_ours)
         yield Row((who, wanted, f"{left} left"), f"challenge:{challenge.challenge}", Say(answer))
+
+
+def _invited(view: View, now_ms: int) -> Iterable[Row]:
+    """Yield the invitation that still waits for a friend, so that its code can be looked up again."""
+    invitation = view.around.invitation
+    if invitation is None:
+        return
+    left_ms = invitation.expires_in_ms - max(0, now_ms - view.around.invited_at_ms)
+    if left_ms > 0:
+        wanted = page_words.terms(invitation.game, invitation.time, is_rated=False)
+        left = f"code {clean(invitation.code, words.MAX_CODE)}, {words.duration(left_ms)} left"
+        yield Row(("you invited a friend", wanted, left), "invitation:", Open(Page(Kind.INVITATION)))
 
 
 def free_bots(view: View, seek: Seek) -> list[Listed]:
