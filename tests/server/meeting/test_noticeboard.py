@@ -112,3 +112,22 @@ def board(server: Server) -> Noticeboard:
 
 def readers(server: Server) -> set[int]:
     return set(board(server)._readers)
+
+
+async def test_the_list_of_matches_is_not_made_anew_for_each_who_comes_to_watch(tmp_path: Path) -> None:
+    """It is made from all tables: on a full server a few who come and go would keep it busy with nothing else."""
+    async with running(tmp_path) as server:
+        _, _, match = await server.pair()
+        eve, fay = await server.join("Eve"), await server.join("Fay")
+        server.clock.stand_still()
+        await fay.ok("matches")
+        before = await fay.hear("live")
+        for _ in range(3):
+            await eve.ok("watch", match=match)
+            await fay.ok("matches")
+            assert await fay.hear("live") == before
+            await eve.ok("unwatch", match=match)
+        await eve.ok("watch", match=match)
+        server.later(2_000)
+        await fay.ok("matches")
+        assert (await fay.hear("live"))["matches"][0]["watchers"] == 1

@@ -80,7 +80,7 @@ class Owner(Interface):
         """Return how many matches the player has deserted of late."""
 
     def changed(self, table: "Table", *, slightly: bool = False) -> None:
-        """Take note that the row of the match is another; `slightly` if only its moves have changed."""
+        """Take note that the row of the match is another; `slightly` if only its moves or watchers have changed."""
 
     def ended(self, table: "Table") -> None:
         """Take note that the match is over."""
@@ -414,7 +414,7 @@ class Table:
 
     def _tell_watchers(self) -> None:
         self.audience.tell_count()
-        self._owner.changed(self)
+        self._owner.changed(self, slightly=True)
 
     def _mind_clock(self, match: Match, now_ms: int) -> None:
         """Let time run while a player is here, and look again when the running side's will be used up."""
