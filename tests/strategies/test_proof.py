@@ -68,6 +68,13 @@ def test_the_values_that_the_catalogue_gives_are_proved(name: str, plies: int | 
     assert known_value(game.name).value == (FIRST if plies else DRAW)
 
 
+@pytest.mark.parametrize(("name", "cell"), [("mnk:6x5,4", 13), ("mnk:6x5,4", 2), ("mnk:7x4,4", 0), ("mnk:5x5,4", 0)])
+def test_draws_after_a_weak_first_move_are_proved_within_a_few_million_positions(name: str, cell: int) -> None:
+    game = line_game(name)
+    search = proofs(game, Limit(nodes=3_000_000))
+    assert search.value(game.result(game.initial, cell)) == 0
+
+
 def test_a_position_is_judged_the_same_whatever_was_asked_before() -> None:
     game, rng = line_game("mnk:4x4,3"), random.Random(3)
     search = proofs(game)

@@ -12,6 +12,9 @@ before that 1/2. So if it is below 1/2 with the maker to move, or below 1 with t
 completed. The breaker has that reply whatever the maker threatens, since a line with one empty cell weighs 1/2 by
 itself and is in the sum. A line of the breaker's own ends the game in his favour, so the bound holds there too; but
 it says nothing of whether he wins. Nor does it hold where marks fall: there he may not play where he likes.
+
+Moves are tried in the order of what the lines of both sides through them weigh together, whoever moves: the breaker who
+stops a line by making one of his own gains a move.
 """
 
 import numpy as np
@@ -38,12 +41,12 @@ NEVER = 255
 """More marks than there are: a line that cannot be forced with any number of them."""
 NO_CELL = 255
 
-# The block of memory begins as in `lines`, and goes on with the weight of each cell, by ply, and the table, in buckets
+# The block of memory begins as in `lines`, and goes on with the weights of the cells, by ply, and the table, in buckets
 # of two entries of three words. Two words more: how many answers "no" might be "yes" if more marks were left, and how
 # many symmetries the board has; each of them lies before the table as the bit that every cell comes to.
 SHORT, SYMMETRY_COUNT = 12, 13
 WEIGHTS = LINES + MOST_LINES
-SYMMETRIES = WEIGHTS + 64 * 65
+SYMMETRIES = WEIGHTS + 128 * 65
 TABLE = SYMMETRIES + 64 * 48
 ENTRY = 3
 ONE_LINE = 32
@@ -73,25 +76,38 @@ def survey(maker, breaker, left, block):
 
 
 @njit(inline="always")
-def weigh(maker, breaker, left, weights, block):
-    """Write down what the lines through each cell weigh; return the empty cells of lines open to one side alone."""
+def add_weight(cells, weight, weights, block):
+    """Add a weight to those of the cells."""
+    while cells != ZERO:
+        low = cells & (ZERO - cells)
+        cells ^= low
+        at = weights + types.int64(count_ones(low - ONE))
+        poke(block, at, peek(block, at) + weight)
+
+
+@njit(inline="always")
+def weigh(maker, breaker, left, weights, ranks, block):
+    """Write down what the maker's lines through each cell weigh, and as its rank, what both sides' do.
+
+    Return the empty cells of lines open to one side alone.
+    """
     for cell in range(64):
         poke(block, weights + cell, ZERO)
+        poke(block, ranks + cell, ZERO)
     cells = ZERO
     for n in range(types.int64(peek(block, LINE_COUNT))):
         line = peek(block, LINES + n)
         if (line & maker) == ZERO:
-            cells |= line & ~breaker
+            missing = line & ~breaker
+            cells |= missing
+            add_weight(missing, ONE << (U(ONE_LINE) - count_ones(missing)), ranks, block)
         if (line & breaker) == ZERO:
             missing = line & ~maker
             cells |= missing
             empty = count_ones(missing)
             if empty <= U(left):
-                while missing != ZERO:
-                    low = missing & (ZERO - missing)
-                    missing ^= low
-                    at = weights + types.int64(count_ones(low - ONE))
-                    poke(block, at, peek(block, at) + (ONE << (U(ONE_LINE) - empty)))
+                add_weight(missing, ONE << (U(ONE_LINE) - empty), weights, block)
+                add_weight(missing, ONE << (U(ONE_LINE) - empty), ranks, block)
     return cells
 
 
@@ -224,8 +240,9 @@ def can_force(maker, breaker, turn, left, block):
             return NO
         hint = types.int64((word >> U(24)) & U(255))
 
-    weights = WEIGHTS + 64 * types.int64(count_ones(taken))
-    cells = weigh(maker, breaker, left, weights, block)
+    weights = WEIGHTS + 128 * types.int64(count_ones(taken))
+    ranks = weights + 64
+    cells = weigh(maker, breaker, left, weights, ranks, block)
     short, reply, relief = peek(block, SHORT), NO_CELL, ZERO
     if not falls:
         # What lies on no such line is as good as a pass, and an own mark more has never done harm.
@@ -236,7 +253,7 @@ def can_force(maker, breaker, turn, left, block):
     while moves != ZERO and answer != turn:
         cell = hint
         if hint == NO_CELL or (moves >> U(hint)) & ONE == ZERO:
-            cell = heaviest(moves, weights, block)
+            cell = heaviest(moves, ranks, block)
         hint = NO_CELL
         bit = ONE << U(cell)
         moves ^= bit
