@@ -1,6 +1,7 @@
 """The arrows of docs/architecture.md, read from the imports."""
 
 import ast
+import re
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
@@ -195,3 +196,11 @@ def test_a_planted_violation_is_found(module: str, source: str) -> None:
 def test_only_the_table_tells_facts_and_only_after_the_journal_has_them() -> None:
     callers = [module for module, path in modules() if ".told(" in path.read_text()]
     assert callers == ["match", "server.tables.table"]
+
+
+def test_no_test_imports_from_another_file_of_tests() -> None:
+    files = Path(__file__).parent.rglob("*.py")
+    found = {
+        path.name: re.findall(r"^from tests\S*\.test_\w+ import", path.read_text(), re.MULTILINE) for path in files
+    }
+    assert {name: lines for name, lines in found.items() if lines} == {}

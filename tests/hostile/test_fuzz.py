@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from tests.any_message import SAID
 from tests.hostile.targets import TARGETS
-from tests.test_messages import SAID
 from ttt_net import messages as wire
 from ttt_net.clock import TimeControl
 from ttt_net.errors import ProtocolError, Refusal

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.hostile.test_frames import FRAMES
+from tests.hostile.frames import FRAMES
 from tests.patience import PATIENCE_S
 from tests.server.peer import HANDSHAKE, RawPeer, client_frame, said
 from tests.server.running import Server, running

@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from tests.client.drawing.test_draw import SCREENS
+from tests.client.drawing.screens import SCREENS
 from tests.client.samples import BEN, LIVE, PLAYERS, SEEKS, snapshot, welcome
 from ttt_net.client import page_words, words
 from ttt_net.client.actions import Do

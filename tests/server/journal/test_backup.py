@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.patience import PATIENCE_S
-from tests.server.journal.test_schema import VERSION_1
+from tests.server.journal.version_1 import VERSION_1
 from tests.server.peer import Peer
 from tests.server.running import Server, running
 from ttt_net.__main__ import main

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.server.peer import Peer
+from tests.server.rated import rated_match
 from tests.server.running import Server, running
-from tests.server.test_rated import rated_match
 from ttt_net.games.records import read_record
 from ttt_net.server.settings.limits import Limits
 from ttt_net.server.settings.rate import Rate

@@ -1,0 +1,121 @@
+"""Every kind of screen, as the view and the characters that it is drawn from."""
+
+from dataclasses import replace
+
+from msgspec import structs
+
+from tests.client.samples import (
+    BEN,
+    BLITZ,
+    BOTS,
+    CHALLENGED,
+    HISTORY,
+    LEADERS,
+    LIVE,
+    PLAYERS,
+    PROFILE,
+    SEEKS,
+    layered,
+    played,
+    position_after,
+    snapshot,
+    swapping,
+    welcome,
+)
+from ttt_net.client.actions import Action, Begin, Do, Open, Say, Type
+from ttt_net.client.changes.act import act
+from ttt_net.client.changes.update import update
+from ttt_net.client.drawing.glyphs import ASCII, BOXES, Glyphs
+from ttt_net.client.events import Event, Lost, Retrying
+from ttt_net.client.pages import Entry, Kind, Page, Purpose
+from ttt_net.client.view import View
+from ttt_net.games.catalogue import NAMES
+from ttt_net.messages import (
+    Chatted,
+    ClockInfo,
+    Invitation,
+    OfferInfo,
+    Play,
+    ReplayTold,
+    Seek,
+    Snapshot,
+    Watch,
+)
+
+DRAW = [4, 0, 8, 2, 1, 7, 3, 5, 6]
+FOUR = [38, 31, 37, 30, 36, 29, 35]
+
+
+def seen(*events: Event) -> View:
+    view = View(address="localhost:8765")
+    for event in (welcome(), *events):
+        view = update(view, event, 0)
+    return view
+
+
+def doing(view: View, *actions: Action) -> View:
+    for action in actions:
+        view, _ = act(view, action, Seek(0, ["tictactoe"], opponents="people"))
+    return view
+
+
+def with_blocks(blocks: str) -> Snapshot:
+    """Return a match of ultimate tic-tac-toe in which small boards are decided."""
+    match = snapshot("ultimate", [40, 30, 10, 31, 12, 38])
+    return structs.replace(match, position=structs.replace(match.position, blocks=blocks))
+
+
+CHATTED = Chatted("m1", "players", BEN, "Good luck, and mind the fourth column!")
+REPLAYED = ReplayTold("m1", 0, [position_after("connect4", FOUR[:ply]) for ply in range(8)], 7)
+HOSTING = replace(seen(), address="192.168.1.20:8765", is_hosting=True)
+SCREENS: dict[str, tuple[View, Glyphs]] = {
+    "connecting": (View(address="localhost:8765"), BOXES),
+    "waiting": (doing(seen(), Do.NEW), BOXES),
+    "hosting": (doing(HOSTING, Do.NEW), BOXES),
+    "lobby": (doing(seen(SEEKS, PLAYERS, LIVE, CHALLENGED), Do.NEW), BOXES),
+    "lobby-ascii": (seen(SEEKS, PLAYERS, LIVE), ASCII),
+    "lobby-own-match": (doing(seen(snapshot("connect4", [38]), PLAYERS), Do.BACK), BOXES),
+    "lobby-help": (doing(seen(PLAYERS), Do.HELP), BOXES),
+    "games": (doing(seen(), Open(Page(Kind.GAMES)), Do.DOWN, Do.TIME), BOXES),
+    "challenge": (doing(seen(), Open(Page(Kind.GAMES, about="Ben", purpose=Purpose.CHALLENGE))), BOXES),
+    "invitation": (seen(Invitation("K7QMX2", "connect4", 600_000, BLITZ)), BOXES),
+    "code": (doing(seen(PLAYERS), Begin(Entry.CODE), Type("K7Q")), BOXES),
+    "lobby-bots": (doing(seen(BOTS), Do.NEW), BOXES),
+    "profile": (update(doing(seen(), Open(Page(Kind.PROFILE, about="Ben"))), PROFILE, 0), BOXES),
+    "history": (update(doing(seen(), Open(Page(Kind.HISTORY))), HISTORY, 0), BOXES),
+    "leaders": (update(doing(seen(), Open(Page(Kind.LEADERS, about="connect4", time=2))), LEADERS, 0), BOXES),
+    "replay": (doing(update(doing(seen(snapshot("connect4", FOUR)), Do.REPLAY), REPLAYED, 0), Do.LAST, Do.LEFT), BOXES),
+    "chat": (doing(update(seen(snapshot("connect4", [38, 31], opponent=BEN)), CHATTED, 0), Begin(Entry.CHAT)), BOXES),
+    "moves-and-chat": (
+        doing(update(seen(snapshot("connect4", [38, 31], opponent=BEN)), CHATTED, 0), Do.ASIDE),
+        BOXES,
+    ),
+    "watching": (
+        update(doing(seen(), Say(Watch(0, match="m1"))), snapshot("connect4", [38, 31], you=None, opponent=BEN), 0),
+        BOXES,
+    ),
+    "tictactoe-start": (seen(snapshot()), BOXES),
+    "tictactoe-pending": (replace(seen(snapshot(moves=[4, 0])), pending=Play(1, "m1", 2, 8), notice=""), BOXES),
+    "tictactoe-won": (seen(snapshot(moves=[4, 0, 2, 1]), snapshot(moves=[4, 0, 2, 1, 6])), BOXES),
+    "tictactoe-drawn": (seen(snapshot(moves=DRAW)), BOXES),
+    "tictactoe-ascii": (seen(snapshot(), played("tictactoe", [4]), played("tictactoe", [4, 0])), ASCII),
+    "tictactoe-leaving": (doing(seen(snapshot()), Do.LEAVE), BOXES),
+    "tictactoe-help": (doing(seen(snapshot()), Do.HELP), BOXES),
+    "tictactoe-typing": (doing(seen(snapshot()), Type("b"), Type("2")), BOXES),
+    "tictactoe-lost-link": (seen(snapshot(), Lost("the connection broke"), Retrying(4, 500)), BOXES),
+    "tictactoe-offer": (seen(snapshot(opponent=BEN, offers=[OfferInfo(1, "draw")])), BOXES),
+    "connect4-start": (seen(snapshot("connect4")), BOXES),
+    "connect4-won": (seen(snapshot("connect4", FOUR[:-1]), snapshot("connect4", FOUR)), BOXES),
+    "connect4-clock": (seen(snapshot("connect4", [38], you=1, clock=ClockInfo((175_000, 9_870), 1))), BOXES),
+    "gomoku": (seen(snapshot("mnk:15x15,5", [112, 113])), BOXES),
+    "cube": (seen(layered()), BOXES),
+    "cube-of-four": (seen(layered(4)), BOXES),
+    "cube-of-four-ascii": (seen(layered(4)), ASCII),
+    "ultimate": (seen(snapshot("ultimate", [40, 30])), BOXES),
+    "ultimate-won-boards": (seen(with_blocks("X=O......")), BOXES),
+    "score-four": (seen(snapshot("scorefour", [0, 16])), BOXES),
+    "large-gomoku": (seen(snapshot("mnk:19x19,5", [180, 181, 160])), BOXES),
+    "wild": (doing(seen(snapshot("wild")), Do.PLACE), BOXES),
+    "choice": (doing(seen(swapping()), Do.PLACE), BOXES),
+}
+SCREENS |= {f"start-of-{name}": (seen(snapshot(name, opponent=BEN)), BOXES) for name in NAMES}
