@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
@@ -11,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from ttt_net.clock import TimeControl
 from ttt_net.pairing.index import MAX_LOOKS
 from ttt_net.pairing.seek import ANY_GAME, Seek
-from ttt_net.pairing.seeks import ALONE_MS, BANDS, GRACE_MS, Match, Seeks
+from ttt_net.pairing.seeks import ALONE_MS, BANDS, GRACE_MS, MOST_WIDENED, Match, Seeks
 
 BLITZ = TimeControl(initial_ms=180_000, increment_ms=2_000)
 GAMES = ("gomoku", "connect4", "qubic")
@@ -126,20 +127,40 @@ def test_nothing_is_kept_of_seeks_that_are_gone() -> None:
     assert not room._alone
 
 
-def test_a_crowd_that_shuts_somebody_out_is_given_up_after_a_few_looks() -> None:
-    looks = 0
+class Unwelcoming:
+    """A house that lets nobody meet, and counts how often it was asked."""
 
-    def counted(one: Seek, other: Seek) -> bool:
-        nonlocal looks
-        looks += 1
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def __call__(self, one: Seek, other: Seek) -> bool:
+        self.asked += 1
         return False
 
-    room = Seeks(by_number, counted)
+
+@pytest.mark.parametrize("count", [1, 3, 16])
+def test_a_crowd_that_shuts_somebody_out_is_given_up_after_a_few_looks(count: int) -> None:
+    games = [f"game-{number}" for number in range(count)]
+    house = Unwelcoming()
+    room = Seeks(by_number, house)
     for player in range(4 * MAX_LOOKS):
+        room.seek(person(player, *games), 0)
+    house.asked = 0
+    room.seek(person(4 * MAX_LOOKS, *games), 0)
+    assert MAX_LOOKS - count < house.asked <= MAX_LOOKS
+
+
+def test_a_crowd_that_fits_nobody_has_its_bands_widened_in_turns() -> None:
+    house = Unwelcoming()
+    room = Seeks(by_number, house)
+    for player in range(2 * MOST_WIDENED):
         room.seek(person(player), 0)
-    looks = 0
-    room.seek(person(4 * MAX_LOOKS), 0)
-    assert looks <= MAX_LOOKS
+    house.asked = 0
+    assert room.tick(BANDS[1][0]) == []
+    assert house.asked <= MOST_WIDENED * 2 * MAX_LOOKS, "in the lists of both bands"
+    assert len(room._narrow[0]) == MOST_WIDENED
+    assert room.tick(BANDS[1][0]) == []
+    assert not room._narrow[0]
 
 
 @dataclass

@@ -1,7 +1,8 @@
 """Standing seeks, listed so that the best one for another is found without looking at all of them.
 
 A seek has one place in a sorted list for each of its games, and a search looks into a fixed number of lists for each
-of its own. Of those in a list who would do but for their own range of ratings, it puts up with `MAX_LOOKS`.
+of its own. Of those in a list who would do but for their own range of ratings, it puts up with `MAX_LOOKS`, fewer where
+it has many games.
 """
 
 import heapq
@@ -159,7 +160,7 @@ class Index:
     def _nearest(self, bucket: _Bucket | None, seek: Seek, game: str, band: int) -> Iterator[_Candidate]:
         """Return the nearest who fits and is no further away than the band."""
         rating = self._rating_of(seek.player, game, seek.time) if bucket else 0
-        for distance, number in islice(bucket.near(rating), MAX_LOOKS) if bucket else ():
+        for distance, number in islice(bucket.near(rating), _looks(seek)) if bucket else ():
             other = self._seeks[number]
             if distance > band:
                 return
@@ -169,7 +170,7 @@ class Index:
 
     def _oldest(self, bucket: _Bucket | None, seek: Seek, game: str | None) -> Iterator[_Candidate]:
         """Return who has waited longest of those who fit, whatever the ratings: one of the two would play anything."""
-        for _, number in islice(bucket.near(0), MAX_LOOKS) if bucket else ():
+        for _, number in islice(bucket.near(0), _looks(seek)) if bucket else ():
             other = self._seeks[number]
             for preference, each in enumerate((game,) if game else other.games or (ANY_GAME,)):
                 if self._fit(seek, other, each):
@@ -178,6 +179,10 @@ class Index:
 
     def _fit(self, seek: Seek, other: Seek, game: str) -> bool:
         """Tell whether each of two players, who would both play `game`, is welcome to the other."""
-        if seek.player == other.player or not self._may_meet(seek, other):
+        if seek.player == other.player or not self.admits(seek, other.player, game):
             return False
-        return self.admits(seek, other.player, game) and self.admits(other, seek.player, game)
+        return self.admits(other, seek.player, game) and self._may_meet(seek, other)
+
+
+def _looks(seek: Seek) -> int:
+    return max(1, MAX_LOOKS // max(1, len(seek.games)))

@@ -9,6 +9,7 @@ that two can only begin to fit when a band widens, or when one is hidden no more
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import NamedTuple
 
 from ttt_net.pairing.index import Index
@@ -20,6 +21,8 @@ ALONE_MS = 5_000
 """After how long somebody who waits is told whom else he could play."""
 GRACE_MS = 10_000
 """How long the seek of one whose link was lost waits for him, hidden."""
+MOST_WIDENED = 100
+"""Bands of one width that are widened in one `tick`; of a larger crowd the rest have their turn with the next."""
 
 
 @dataclass(slots=True)
@@ -126,7 +129,7 @@ class Seeks:
                 self.withdraw(standing.seek.player)
         matches = []
         for stage, queue in enumerate(self._narrow, 1):
-            for standing in self._due(queue, now_ms - BANDS[stage][0]):
+            for standing in islice(self._due(queue, now_ms - BANDS[stage][0]), MOST_WIDENED):
                 match = self._widened(standing, stage)
                 if match:
                     matches.append(match)

@@ -72,11 +72,13 @@ class Eligibility:
 
     def may_be_paired(self, one: Seek, other: Seek) -> bool:
         """Tell whether the house lets two have the match that both seek."""
-        may_both = self._may_take(one, other) and self._may_take(other, one)
+        may_both = self._has_place(one, other) and self._has_place(other, one)
         return may_both and (not one.is_rated or self._are_elsewhere(one.player, other.player))
 
-    def _may_take(self, one: Seek, other: Seek) -> bool:
-        """Tell whether there is a place for what `one` seeks: that an adjourned match goes on may have taken it."""
+    def _has_place(self, one: Seek, other: Seek) -> bool:
+        """Tell whether there is a place for what `one` seeks: of a bot, an adjourned match that goes on may take it."""
+        if not one.is_bot:
+            return True
         try:
             self.may_play(self._house.sessions[one.player], against_bot=other.is_bot)
         except Refusal:
