@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.client.pressing import lobby, pressed
-from tests.client.samples import BLITZ, snapshot
+from tests.client.samples import ANN, BEN, BLITZ, BOT, snapshot
 from ttt_net.client import words
 from ttt_net.client.actions import Do, Open, Pick, Type
 from ttt_net.client.bindings.keys import action_for
@@ -15,7 +15,7 @@ from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
 from ttt_net.client.pages import Kind, Page
 from ttt_net.client.view import View
-from ttt_net.messages import Challenge, Listed, Opponents, Players, Seek, Suggestion
+from ttt_net.messages import Accept, Challenge, Listed, Opponents, Players, Seek, SeekInfo, Seeks, Suggestion
 
 WON = [4, 0, 2, 1, 6]
 
@@ -90,6 +90,17 @@ def test_a_bot_is_one_key_away_at_a_board_where_a_new_opponent_is_waited_for() -
     assert "Looking for a person ..." in drawn(update(view, bots(), 0))
     live = update(view, snapshot(match="m2"), 0)
     assert action_for("b", live) == Type("b"), "there it is a column"
+
+
+def test_at_a_finished_board_one_hears_of_a_person_who_has_come_meanwhile() -> None:
+    seeks = Seeks(2, [SeekInfo(6, BOT, []), SeekInfo(7, BEN, ["connect4"])])
+    view = update(lobby(snapshot(moves=WON)), seeks, 0)
+    assert "Esc: Ben waits for an opponent." in draw(view, (40, 16), 0, BOXES).plain
+    view, _ = pressed(view, "escape")
+    assert pressed(view, "c-m")[1] == (Accept(0, seek=7),)
+    for waiting in (Seeks(1, seeks.seeks[:1]), Seeks(1, [SeekInfo(8, ANN, ["connect4"])])):
+        assert "waits for" not in drawn(update(lobby(snapshot(moves=WON)), waiting, 0))
+    assert "waits for" not in drawn(update(lobby(snapshot()), seeks, 0)), "while one plays"
 
 
 def test_who_is_welcome_stays_as_it_was_asked_for() -> None:

@@ -25,6 +25,7 @@ from ttt_net.messages import (
     Chatted,
     Opponents,
     Phrase,
+    PlayerInfo,
     Seek,
     Snapshot,
 )
@@ -175,6 +176,11 @@ _WELCOME: dict[Opponents, str] = {"any": "an opponent", "people": "a person", "b
 def looking(seek: Seek, *, has_bots: bool) -> str:
     """Return whom we look for, and how to play a bot instead if one is free."""
     return f"Looking for {_WELCOME[seek.opponents]}{'; b plays a bot.' if has_bots else ' ...'}"
+
+
+def somebody_waits(player: PlayerInfo) -> str:
+    """Return that there is a person in the lobby to be played."""
+    return f"Esc: {name_of(player)} waits for an opponent."
 
 
 def no_bot(seek: Seek) -> str:

@@ -165,10 +165,11 @@ class Table:
             self._say((self._seek,))
 
     def _look_around(self) -> None:
-        """Ask for the lists of the lobby if they are seen, or say who would play us, and are not told."""
+        """Ask for the lists of the lobby if they are seen, or say whom we could play next, and are not told."""
         view = self.view
-        is_wanted = self._has_lobby and (view.page.kind is Kind.LOBBY or view.seeking is not None)
-        if is_wanted and view.link is Link.ONLINE and not view.around.is_subscribed:
+        is_over = view.match is not None and view.match.outcome is not None
+        is_wanted = view.page.kind is Kind.LOBBY or view.seeking is not None or is_over
+        if self._has_lobby and is_wanted and view.link is Link.ONLINE and not view.around.is_subscribed:
             self.view = replace(view, around=replace(view.around, is_subscribed=True))
             self._say((Lobby(0, on=True),))
 

@@ -52,9 +52,12 @@ def test_people_meet_though_a_bot_waits_and_who_is_alone_plays_it_with_one_key(
     cid.press("b")
     cid.comes_to(lambda picture: has_board(picture) or "is thinking" in picture, "the board")
     assert "random [bot]" in cid.picture
+    dan = open_terminal(real_server.address, "--name", "Dan", "--game", "gomoku")
+    dan.shows("Looking for a person: Gomoku")
     cid.shows("Your turn")  # so that no move of the bot's makes the offer lapse
     cid.press("d")
     cid.shows("A draw, by agreement.")
+    cid.shows("Esc: Dan waits for an opponent.")
     cid.press("n")
     cid.shows("Looking for a person; b plays a bot.")
     cid.press("b")

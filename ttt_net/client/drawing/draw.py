@@ -18,7 +18,7 @@ from ttt_net.client.drawing.panel import panel
 from ttt_net.client.drawing.targets import aim
 from ttt_net.client.events import Key
 from ttt_net.client.pages import Entry, Kind
-from ttt_net.client.rows.lobby import free_bots
+from ttt_net.client.rows.lobby import free_bots, waiting_people
 from ttt_net.client.rows.page import rows_of
 from ttt_net.client.view import Overlay, View
 from ttt_net.messages import Snapshot
@@ -234,6 +234,14 @@ def _prompt(view: View, width: int, now_ms: int) -> Text:
     said = words.notice(view)
     if not said and match is not None:
         said = waiting(view, match, now_ms)
-    if not said and match is not None and view.seeking is not None and not view.is_live:
-        said = page_words.looking(view.seeking, has_bots=free_bots(view, view.seeking) != [])
-    return Text(said)
+    return Text(said or (_next_opponent(view, match) if match is not None else ""))
+
+
+def _next_opponent(view: View, match: Snapshot) -> str:
+    """Return what can be said, at a board where we do not play, of whom we could play next."""
+    if view.is_live:
+        return ""
+    if view.seeking is not None:
+        return page_words.looking(view.seeking, has_bots=free_bots(view, view.seeking) != [])
+    people = waiting_people(view) if match.outcome is not None else []
+    return page_words.somebody_waits(people[0].by) if people else ""

@@ -17,21 +17,26 @@ _AT_ITS_BEST = 9
 def lobby_rows(view: View, now_ms: int) -> list[Row]:
     """Return all that can be chosen in the lobby."""
     around = view.around
-    seeks = around.seeks.seeks if around.seeks is not None else []
     players = around.players.players if around.players is not None else []
     ours = view.you.name if view.you is not None else None
     seek = view.seeking
     bots = {each.name: _bot(each, seek) for each in free_bots(view, seek)} if seek is not None else {}
     others = [each for each in _people_first(players) if each.name != ours and each.name not in bots]
-    waiting = [each for each in seeks if each.by.name != ours and each.by.bot is None]
     return [
         *section("Your matches", [_own(match) for match in view.matches.values() if match.you is not None]),
         *section("Challenges", [*_challenges(view, ours, now_ms), *_invited(view, now_ms)]),
-        *section("Waiting for an opponent", [_seek(each) for each in waiting]),
+        *section("Waiting for an opponent", [_seek(each) for each in waiting_people(view)]),
         *section("A bot plays you at once: press b", list(bots.values())),
         *section("Players", [_player(each) for each in others]),
         *section("Being played", [_live(each) for each in live_of_others(view)]),
     ]
+
+
+def waiting_people(view: View) -> list[SeekInfo]:
+    """Return what other people seek, who waits the longest first."""
+    seeks = view.around.seeks.seeks if view.around.seeks is not None else []
+    ours = view.you.name if view.you is not None else None
+    return [each for each in seeks if each.by.name != ours and each.by.bot is None]
 
 
 def live_of_others(view: View) -> list[LiveMatch]:
