@@ -76,6 +76,26 @@ def test_a_person_plays_a_bot_through_a_pipe_without_an_escape_byte(real_server:
     assert "\x1b" not in out
 
 
+def test_lines_that_are_there_before_it_begins_are_done_in_order(
+    real_server: RealServer, start: Start, environment: dict[str, str]
+) -> None:
+    bot = start(real_server.address, "--bot", "random", "--level", "1")
+    heard_until(bot, "Playing as")
+    person = start(real_server.address, "--name", "Ann", "--screen-reader")
+    lines = ["bot", "board", "say Hello", "5", "5", "resign", "bot", "board", "quit", "quit"]
+    out, err = person.communicate("".join(f"{line}\n" for line in lines), timeout=PATIENCE_S)
+    assert (person.returncode, err) == (0, "")
+    told = [
+        *("You challenge random [bot]: Tic-tac-toe. Type stop to take it back.", "Tic-tac-toe against random, a bot;"),
+        *("Row 1", "Said.", "You played", "You lost: you resigned.", "You challenge random [bot]"),
+        *("Tic-tac-toe against random, a bot;", "Row 1", "This ends the match."),
+    ]
+    at = 0
+    for words in told:
+        assert words in out[at:], f"{words!r} in {out}"
+        at = out.index(words, at) + len(words)
+
+
 def test_a_client_without_input_says_that_its_match_stays(
     real_server: RealServer, start: Start, environment: dict[str, str]
 ) -> None:
@@ -147,7 +167,7 @@ def test_tokens_are_kept_in_private_and_never_printed(real_server: RealServer, s
     ]
     printed = "".join("".join(map(str, ended(bot))) for bot in bots)
     files = list((tmp_path / "home").glob("*.json"))
-    assert len(files) == 2
+    assert len(files) == 4, "one of each bot for every name of this machine"
     for file in files:
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
         assert json.loads(file.read_text())["token"] not in printed

@@ -30,6 +30,7 @@ from ttt_net.messages import (
     Challenge,
     ChallengeOver,
     Chat,
+    Ended,
     History,
     Invitation,
     Invite,
@@ -307,8 +308,15 @@ async def test_lines_of_a_program_wait_for_the_answers_to_those_before() -> None
         await paper.shows("This ends the match. Type quit again to leave, anything else to stay.")
         assert play.move == 4
         await link.grants(Resign)
+        await link.tells(Ended("m1", 3, 0, winner=1, reason="resign"))
         assert (await link.grants(Chat)).text == "Bye"
-        assert not playing.done()
+        async with asyncio.timeout(PATIENCE_S):
+            await playing
+        assert paper.written[-3:] == [
+            "You lost: you resigned.",
+            "Type rematch, new or quit; help tells what else.",
+            "Said.",
+        ]
 
 
 async def test_the_end_of_the_input_leaves_a_lobby_where_nothing_is_awaited() -> None:

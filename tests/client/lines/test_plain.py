@@ -50,7 +50,7 @@ async def test_a_match_is_told_line_by_line_and_moves_wait_for_their_turn() -> N
         await paper.shows("Ben played b3.")
         play = await link.hears(Play)
         assert (play.ply, play.move) == (2, 0)
-        await link.tells(played("tictactoe", [4, 1, 0]), Ended("m1", 5, 0, winner=0, reason="resign"))
+        await link.tells(ok(play.id), played("tictactoe", [4, 1, 0]), Ended("m1", 5, 0, winner=0, reason="resign"))
         await paper.shows("You won: Ben resigned.")
         async with asyncio.timeout(PATIENCE_S):
             await playing

@@ -5,10 +5,12 @@ from ttt_net.client.events import Answered, Event
 from ttt_net.client.seat import Seat
 from ttt_net.client.view import Link
 from ttt_net.messages import (
+    Abort,
     Accept,
     Answer,
     Challenge,
     Challenged,
+    Ended,
     Heard,
     Invitation,
     Invite,
@@ -16,6 +18,7 @@ from ttt_net.messages import (
     Ok,
     Record,
     RecordTold,
+    Resign,
     Said,
     Snapshot,
     Watch,
@@ -72,5 +75,7 @@ def _promised(request: Said) -> type[Heard] | None:
             return Challenged
         case Record():
             return RecordTold
+        case Resign() | Abort():
+            return Ended
         case _:
             return None

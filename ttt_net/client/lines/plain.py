@@ -22,7 +22,8 @@ from ttt_net.messages import Chat, Ok, Played, RecordTold, Refused, Seek, Snapsh
 from ttt_net.text import clean
 
 LEAVE_S = 2.0
-MAX_HELD_LINES = 256
+MAX_HELD_LINES = 4096
+_OF_ONE_MATCH = ("players", "board", "status", "offers")
 _AHEAD_S = 2.0
 """How long a first line may take that is known to be there."""
 
@@ -51,6 +52,7 @@ class Plain:
         self._last: list[str] = []
         """What was said last, to be repeated."""
         self._said: dict[str, str] = {}
+        self._shown: str | None = None
         self._lines: deque[str] = deque()
         self._is_input_over = False
         self._numbered = Numbered()
@@ -63,7 +65,7 @@ class Plain:
             await self._begin_as_told(mailbox)
         async with asyncio.TaskGroup() as group:
             link = group.create_task(self._table.connection.run())
-            while not self._is_done():
+            while not (self._table.is_done or (mailbox.empty() and self._is_left_alone())):
                 try:
                     async with asyncio.timeout(LEAVE_S if self._table.view.is_leaving else None):
                         letter = await mailbox.get()
@@ -72,7 +74,8 @@ class Plain:
                 if isinstance(letter, Stop):
                     break
                 self._deal_with(letter)
-                self._take_lines()
+                if self._is_typed or mailbox.empty():  # else what came with an answer is not heard yet
+                    self._take_lines()
             link.cancel()
 
     async def _begin_as_told(self, mailbox: asyncio.Queue[Mail]) -> None:
@@ -88,24 +91,21 @@ class Plain:
                 self._table.do(Say(Unseek(0)))
             self._take_lines()
 
-    def _is_done(self) -> bool:
-        """Tell whether it is over, or nobody is left who could go on with it."""
+    def _is_left_alone(self) -> bool:
+        """Tell whether nothing more will be typed, and nothing is awaited that needs no typing."""
         view = self._table.view
+        if not self._is_input_over or self._lines or self._is_answer_due:
+            return False
         if view.match is None:
-            is_stuck = not (self._awaited.is_match_to_come or self._is_answer_due)
-        else:
-            is_stuck = view.may_move or view.match.outcome is not None
-        return self._table.is_done or (self._is_input_over and not self._lines and is_stuck)
+            return not self._awaited.is_match_to_come
+        return view.may_move or view.match.outcome is not None
 
     def _deal_with(self, letter: Mail) -> None:
         match letter:
             case Line(None):
                 self._is_input_over = True
             case Line(str(text)):
-                if len(self._lines) < MAX_HELD_LINES:
-                    self._lines.append(text)
-                    if self._is_typed and self._is_early(text):
-                        self._write(f"It is not your turn; {clean(text, 20)} waits for it.")
+                self._keep(text)
             case Line() | Key() | Resized() | Clicked() | Pasted() | Focused() | Stop():
                 return
             case _:
@@ -113,6 +113,14 @@ class Plain:
                 self._table.hear(Kept(kept(letter)) if isinstance(letter, RecordTold) else letter, _now_ms())
                 self._tell([self._move(letter)] if isinstance(letter, Played) else ())
         self._tell_list()
+
+    def _keep(self, line: str) -> None:
+        if len(self._lines) >= MAX_HELD_LINES:
+            self._write(f"{clean(line, 20)} is left out: {MAX_HELD_LINES} lines wait already.")
+            return
+        self._lines.append(line)
+        if self._is_typed and self._is_early(line):
+            self._write(f"It is not your turn; {clean(line, 20)} waits for it.")
 
     def _note(self, event: Event) -> None:
         """Take note of what is still to be told, and of what numbers mean."""
@@ -179,15 +187,21 @@ class Plain:
     def _is_early(self, line: str) -> bool:
         """Tell whether a line has to wait: a move for our turn; from a program, also for an answer, a link, a match."""
         word, view = word_of(line), self._table.view
-        is_of_match = word in OF_A_MATCH or word in CLAIMS or _first_word(line) == "say"
+        is_question = self._telling.answer(word, view, 0) is not None
+        is_of_match = is_question or word in OF_A_MATCH or word in CLAIMS or _first_word(line) == "say"
         if not self._is_typed:
-            has_no_match = is_of_match and view.match is None and self._awaited.is_match_to_come
-            has_no_link = _first_word(line) in LOBBY and view.has_lobby and view.link is not Link.ONLINE
-            if self._is_answer_due or has_no_match or has_no_link:
+            is_over = view.match is None or view.match.outcome is not None
+            is_ahead_of_match = is_of_match and is_over and self._awaited.is_match_to_come
+            if self._is_answer_due or is_ahead_of_match or self._needs_link(line):
                 return True
-        is_asked = word in ("help", "repeat", "more", *CLAIMS) or self._telling.answer(word, view, 0) is not None
-        is_move = not is_asked and isinstance(self._action_of(line), Move)
+        is_other = is_of_match or word in ("help", "repeat", "more")
+        is_move = not is_other and isinstance(self._action_of(line), Move)
         return is_move and not view.may_move and self._awaited.is_turn_to_come
+
+    def _needs_link(self, line: str) -> bool:
+        """Tell whether a line, but that we leave, has to wait until there is a server to say it to."""
+        view = self._table.view
+        return view.has_lobby and view.link is not Link.ONLINE and self._action_of(line) is not Do.LEAVE
 
     def _do(self, meaning: Meaning) -> None:
         match meaning:
@@ -233,7 +247,11 @@ class Plain:
 
     def _tell(self, news: Sequence[str] = ()) -> None:
         """Write the news, and what is new in the view since the last time."""
-        parts = self._telling.parts(self._table.view, is_shared=self._table.is_shared)
+        view = self._table.view
+        if view.shown != self._shown:  # another match is told from its beginning, even between the same two
+            self._shown = view.shown
+            self._said = {part: text for part, text in self._said.items() if part not in _OF_ONE_MATCH}
+        parts = self._telling.parts(view, is_shared=self._table.is_shared)
         said = [*news, *(text for part, text in parts.items() if text != self._said.get(part))]
         self._said = {**parts, "notice": ""}  # what is said again is meant again
         self._table.forget_notice()
