@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ttt_net.strategies.compiled.outdated import forget_outdated
+from ttt_net.strategies.compiled.outdated import forget_outdated, keep_apart
 
 
 @pytest.fixture
@@ -42,6 +42,33 @@ def test_code_of_unknown_sources_is_not_trusted(folder: Path) -> None:
     kept = compiled(folder)
     forget_outdated(folder)
     assert not any(path.exists() for path in kept)
+
+
+@pytest.mark.parametrize("word", ["NUMBA_CACHE_DIR", "CACHE_DIRECTORY"])
+def test_in_a_place_that_is_given_each_state_of_the_sources_has_a_folder_of_its_own(folder: Path, word: str) -> None:
+    places = []
+    for step in ("1", "2", "1"):
+        (folder / "inlined.py").write_text(f"def step(): return {step}")
+        environment = {word: "/var/cache/ttt_net"}
+        keep_apart(folder, environment)
+        places.append(environment["NUMBA_CACHE_DIR"])
+        keep_apart(folder, environment)
+        assert environment["NUMBA_CACHE_DIR"] == places[-1], "a process that we start keeps it where we do"
+    first, second, third = places
+    assert first == third != second
+    assert {Path(place).parent for place in places} == {Path("/var/cache/ttt_net")}
+
+
+def test_without_a_place_it_is_beside_the_sources_or_in_the_users_own_cache(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environment: dict[str, str] = {}
+    keep_apart(folder, environment)
+    assert environment == {}
+    assert (folder / "__pycache__" / "sources.sha256").exists()
+    monkeypatch.setattr("os.access", lambda path, mode: False)  # the tests may be run by root, who may write anywhere
+    keep_apart(folder, environment)
+    assert Path(environment["NUMBA_CACHE_DIR"]).parent == Path.home() / ".cache"
 
 
 def test_a_folder_that_cannot_be_written_is_left_alone(folder: Path) -> None:

@@ -1,8 +1,8 @@
 """The way to what is compiled: loads it when it is first needed, and does without it where numba is not installed.
 
 Nothing else in the package imports numba or numpy. The compiled code is kept on disk by numba, beside the module or
-in `NUMBA_CACHE_DIR`: the first use ever takes five to fifteen seconds, later ones about one. `warm` pays that in the
-background, so that nobody has to wait for a compiler.
+elsewhere (`compiled/outdated.py` says where): the first use ever takes five to fifteen seconds, later ones about one.
+`warm` pays that in the background, so that nobody has to wait for a compiler.
 """
 
 import logging

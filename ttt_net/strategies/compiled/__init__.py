@@ -1,7 +1,8 @@
 """What is compiled by numba (the extra `engine`); imported only through `ttt_net.strategies.engine`."""
 
+import os
 from pathlib import Path
 
-from ttt_net.strategies.compiled.outdated import forget_outdated
+from ttt_net.strategies.compiled.outdated import keep_apart
 
-forget_outdated(Path(__file__).parent)
+keep_apart(Path(__file__).parent, os.environ)

@@ -1,14 +1,33 @@
-"""Compiled code that an older version of the sources has left on the disk.
+"""Where compiled code is kept, so that what an older version of the sources has left there is not used again.
 
 numba keeps what it has compiled of a function for as long as the function's own file stays the same. But kernels take
 in functions of other files, and after an update that has changed only those it would go on with the old ones.
 """
 
+import os
+from collections.abc import MutableMapping
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
 _STAMP = "sources.sha256"
+_PLACE = "NUMBA_CACHE_DIR"
+
+
+def keep_apart(folder: Path, environment: MutableMapping[str, str]) -> None:
+    """Let numba, which is not loaded yet, keep what it compiles of a folder of sources away from all older code.
+
+    That is beside the sources, or in a folder of their digest: below the place that `NUMBA_CACHE_DIR` or systemd's
+    `CACHE_DIRECTORY` names, or below the user's own cache if nothing can be written beside the sources.
+    """
+    given = environment.get(_PLACE) or environment.get("CACHE_DIRECTORY", "").partition(":")[0]
+    beside = folder / "__pycache__"
+    if not given and os.access(beside if beside.exists() else folder, os.W_OK):
+        forget_outdated(folder)
+        return
+    name = f"ttt_net-{_digest(folder)[:16]}"
+    place = Path(given or Path("~/.cache").expanduser())
+    environment[_PLACE] = str(place if place.name == name else place / name)  # the same for processes that we start
 
 
 def forget_outdated(folder: Path) -> None:
@@ -16,7 +35,7 @@ def forget_outdated(folder: Path) -> None:
 
     Where nothing can be written numba keeps nothing there either.
     """
-    sources = sha256(b"\0".join(path.read_bytes() for path in sorted(folder.glob("*.py")))).hexdigest()
+    sources = _digest(folder)
     kept = folder / "__pycache__"
     stamp = kept / _STAMP
     with suppress(OSError):
@@ -26,3 +45,7 @@ def forget_outdated(folder: Path) -> None:
             path.unlink(missing_ok=True)
         kept.mkdir(exist_ok=True)
         stamp.write_text(sources)
+
+
+def _digest(folder: Path) -> str:
+    return sha256(b"\0".join(path.read_bytes() for path in sorted(folder.glob("*.py")))).hexdigest()
