@@ -4,7 +4,7 @@ import pytest
 
 from tests.strategies.oracle import Oracle
 from tests.strategies.positions import after_columns, board
-from ttt_net.games import Game
+from ttt_net.games import Game, find_game
 from ttt_net.strategies import Limit
 from ttt_net.strategies.analysis import Verdict, analyse, solver_score
 from ttt_net.strategies.strategy import WIN
@@ -29,6 +29,18 @@ def test_what_time_did_not_suffice_for_is_not_claimed(connect4: Game[Any]) -> No
     analysis = analyse(connect4, connect4.initial, Limit(depth=2))
     assert analysis.verdict == Verdict(analysis.verdict.value, exact=False, line=analysis.verdict.line)
     assert {verdict.result for verdict in analysis.moves.values()} == {None}
+
+
+def test_only_estimates_of_the_same_depth_are_compared() -> None:
+    game, depths = find_game("connect:12x8,4"), set()
+    for nodes in range(20, 4_000, 180):
+        cut_short = analyse(game, game.initial, Limit(nodes=nodes))
+        depths.add(cut_short.counts.depth)
+        if cut_short.counts.depth:
+            to_depth = analyse(game, game.initial, Limit(depth=cut_short.counts.depth))
+            assert cut_short.moves == to_depth.moves
+            assert cut_short.best == to_depth.best
+    assert len(depths) > 2
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from ttt_net.games import Game, Move, Side
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies.alphabeta import SOLVER_SHARE, deepening
 from ttt_net.strategies.connect4 import Connect4Solver
+from ttt_net.strategies.deepening import Deepening
 from ttt_net.strategies.engine import is_connect4, is_provable, proof_search
 from ttt_net.strategies.heuristic import promise
 from ttt_net.strategies.strategy import WIN, Counts, Effort, Limit, S, Stopped, is_decided, plies_to_end
@@ -65,21 +66,28 @@ def analyse(game: Game[S], state: S, limit: Limit) -> Analysis:
             return Analysis(side, _best(moves, 0), moves, solving.counts())
         limit = limit.rest(solving.counts())
     search = deepening(game, limit, random.Random(0))
-    unsettled = {move for move in moves if not moves[move].exact}
+    counts = _deepened(state, moves, search)
+    return Analysis(side, _best(moves, counts.depth), moves, counts._replace(ms=watch.counts().ms))
+
+
+def _deepened(state: S, moves: dict[Move, Verdict], search: Deepening[S]) -> Counts:
+    """Put into `moves` what a deeper and deeper look at those not settled finds; return what that has cost."""
+    unsettled, found = {move for move in moves if not moves[move].exact}, dict[Move, Verdict]()
     try:
         with search.search.running():
             while search.effort.depth < search.max_depth and unsettled:
                 for move in sorted(unsettled, key=lambda move: (-moves[move].value, move)):
                     value, is_settled = search.judge(state, move, search.effort.depth + 1)
                     exact = search.is_exact(value, is_settled=is_settled)
-                    moves[move] = Verdict(value, exact, search.line(state, move))
+                    found[move] = Verdict(value, exact, search.line(state, move))
                     if is_settled:
                         unsettled.remove(move)
                 search.effort.depth += 1
+                moves |= found
     except Stopped:
-        pass  # moves not reached in this round keep their verdict of the round before
-    counts = search.effort.counts()
-    return Analysis(side, _best(moves, search.effort.depth), moves, counts._replace(ms=watch.counts().ms))
+        # Estimates from different depths cannot be compared: of an unfinished round only what is proved counts.
+        moves |= {move: verdict for move, verdict in found.items() if verdict.result is not None}
+    return search.effort.counts()
 
 
 def _best(moves: dict[Move, Verdict], depth: int) -> Verdict:
