@@ -19,8 +19,7 @@ from ttt_net.server.admission.gate import Gate
 from ttt_net.server.admission.quotas import Quotas
 from ttt_net.server.admission.sanctions import Sanctions
 from ttt_net.server.guard import Guard
-from ttt_net.server.journal import FORGOTTEN, Journal, Player
-from ttt_net.server.journal.sqlite import PlayerId
+from ttt_net.server.journal import FORGOTTEN, Journal, Player, PlayerId
 from ttt_net.server.meeting.hall import Hall
 from ttt_net.server.meeting.last_call import COME_BACK_MS, LastCall
 from ttt_net.server.meeting.noticeboard import Noticeboard

@@ -1,8 +1,10 @@
 """What outlives the process: the facts of every match, and who the players are."""
 
 from ttt_net.server.journal.database import Database, StorageError, open_readonly
+from ttt_net.server.journal.journal import Journal, Question
+from ttt_net.server.journal.matches import Record, finished_matches, read_match, with_names
+from ttt_net.server.journal.players import FORGOTTEN, Player, PlayerId, still_playing
 from ttt_net.server.journal.rating import Changes
-from ttt_net.server.journal.sqlite import FORGOTTEN, Journal, Player, Record, finished_matches, read_match
 
 __all__ = [
     "FORGOTTEN",
@@ -10,9 +12,13 @@ __all__ = [
     "Database",
     "Journal",
     "Player",
+    "PlayerId",
+    "Question",
     "Record",
     "StorageError",
     "finished_matches",
     "open_readonly",
     "read_match",
+    "still_playing",
+    "with_names",
 ]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ttt_net.errors import ConfigurationError, TttNetError
 from ttt_net.match import Match
 from ttt_net.server.journal.database import Database, StorageError, lock_beside, open_readonly
-from ttt_net.server.journal.sqlite import read_match
+from ttt_net.server.journal.matches import read_match
 
 _PAGES = 1_024
 """Pages between two looks at whether it is still wanted."""

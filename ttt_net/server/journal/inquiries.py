@@ -12,7 +12,8 @@ from ttt_net.history import record_of
 from ttt_net.match import Match
 from ttt_net.messages import decode_fact
 from ttt_net.ratings import Rating, aged
-from ttt_net.server.journal.sqlite import PlayerId, read_match, with_names
+from ttt_net.server.journal.matches import read_match, with_names
+from ttt_net.server.journal.players import PlayerId
 from ttt_net.text import name_key
 
 PAGE = 20

@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Collection
 
 from ttt_net.server.journal.chore import BITE
-from ttt_net.server.journal.sqlite import PlayerId, forget_player
+from ttt_net.server.journal.players import PlayerId, forget_player
 
 
 def forget_matches(connection: sqlite3.Connection, before_ms: int, kept: Collection[str]) -> list[str]:

@@ -6,7 +6,7 @@ from ttt_net.errors import Code, Refusal
 from ttt_net.games.values import is_always_casual
 from ttt_net.pairing.seek import Opponents, Seek
 from ttt_net.server.admission.callers import network_of
-from ttt_net.server.journal.sqlite import PlayerId
+from ttt_net.server.journal import PlayerId
 from ttt_net.server.players.session import Session
 from ttt_net.server.settings.limits import Limits
 

@@ -8,8 +8,7 @@ from ttt_net.errors import Code, Refusal
 from ttt_net.games import Reason
 from ttt_net.match import Match
 from ttt_net.server.admission.quotas import Quotas
-from ttt_net.server.journal import Changes, Journal
-from ttt_net.server.journal.sqlite import PlayerId, with_names
+from ttt_net.server.journal import Changes, Journal, PlayerId, with_names
 from ttt_net.server.meeting.deserters import Deserters
 from ttt_net.server.meeting.noticeboard import Noticeboard
 from ttt_net.server.meeting.reception import Reception

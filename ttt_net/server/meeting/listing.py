@@ -7,7 +7,7 @@ from typing import Protocol as Interface
 from ttt_net import messages as wire
 from ttt_net.lobby import Lobby
 from ttt_net.pairing.seek import Seek
-from ttt_net.server.journal.sqlite import PlayerId
+from ttt_net.server.journal import PlayerId
 from ttt_net.server.players.roster import Roster
 from ttt_net.server.players.session import Session
 from ttt_net.server.tables.table import Table

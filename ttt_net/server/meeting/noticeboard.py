@@ -11,7 +11,7 @@ from typing import Literal
 
 from ttt_net.messages import Heard, encode
 from ttt_net.server.guard import Guard
-from ttt_net.server.journal.sqlite import PlayerId
+from ttt_net.server.journal import PlayerId
 from ttt_net.server.players.session import Session
 from ttt_net.server.wire.frames import frame
 

@@ -16,8 +16,7 @@ from ttt_net.games.notation import read_start, write_position
 from ttt_net.lobby import CHALLENGE_MS, INVITATION_MS, Challenge, Invitation, Lobby, Pairing
 from ttt_net.pairing.seek import Seek
 from ttt_net.server.admission.quotas import Quotas
-from ttt_net.server.journal import Changes, Journal, StorageError
-from ttt_net.server.journal.sqlite import PlayerId, with_names
+from ttt_net.server.journal import Changes, Journal, PlayerId, StorageError, with_names
 from ttt_net.server.meeting.eligibility import Eligibility
 from ttt_net.server.meeting.listing import Listing
 from ttt_net.server.meeting.noticeboard import Noticeboard

@@ -9,8 +9,7 @@ from ttt_net.errors import Code, Refusal
 from ttt_net.games import game_name
 from ttt_net.games.values import is_always_casual
 from ttt_net.server.admission.quotas import Quotas
-from ttt_net.server.journal import Journal, StorageError, inquiries, standings
-from ttt_net.server.journal.sqlite import PlayerId, Question
+from ttt_net.server.journal import Journal, PlayerId, Question, StorageError, inquiries, standings
 from ttt_net.server.players.registrar import refusal_of
 from ttt_net.server.players.roster import Roster
 from ttt_net.server.players.session import Session

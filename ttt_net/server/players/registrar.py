@@ -8,8 +8,7 @@ from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
 from ttt_net.names import checked_name
 from ttt_net.server.admission.quotas import Quotas
-from ttt_net.server.journal import FORGOTTEN, Journal, StorageError
-from ttt_net.server.journal.sqlite import PlayerId, still_playing
+from ttt_net.server.journal import FORGOTTEN, Journal, PlayerId, StorageError, still_playing
 from ttt_net.server.players.session import Session
 from ttt_net.server.settings.limits import Limits
 from ttt_net.text import clean, name_key

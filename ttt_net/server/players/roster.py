@@ -4,7 +4,7 @@ from bisect import bisect_left, insort
 from collections.abc import Collection
 from itertools import chain, islice
 
-from ttt_net.server.journal.sqlite import PlayerId
+from ttt_net.server.journal import PlayerId
 from ttt_net.server.players.session import Session
 from ttt_net.text import name_key
 

@@ -10,7 +10,7 @@ from ttt_net.clock import Speed, TimeControl, speed
 from ttt_net.errors import Refusal
 from ttt_net.messages import Heard, Ok, PlayerInfo, RatingChange, encode
 from ttt_net.ratings import Rating
-from ttt_net.server.journal.sqlite import PlayerId
+from ttt_net.server.journal import PlayerId
 from ttt_net.server.wire.connection import Connection
 from ttt_net.server.wire.frames import frame
 

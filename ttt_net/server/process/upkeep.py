@@ -4,11 +4,10 @@ from collections.abc import Callable, Collection
 from functools import partial
 
 from ttt_net.server.hub import Hub
-from ttt_net.server.journal import Database
+from ttt_net.server.journal import Database, PlayerId
 from ttt_net.server.journal.chore import Chore
 from ttt_net.server.journal.rating import unsettle
 from ttt_net.server.journal.retention import forget_guests, forget_matches
-from ttt_net.server.journal.sqlite import PlayerId
 
 DAY_MS = 86_400_000
 

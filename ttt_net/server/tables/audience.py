@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import islice
 
 from ttt_net.messages import Watching, encode
-from ttt_net.server.journal.sqlite import PlayerId
+from ttt_net.server.journal import PlayerId
 from ttt_net.server.players.session import Session
 from ttt_net.server.wire.frames import frame
 

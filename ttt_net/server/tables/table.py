@@ -33,8 +33,7 @@ from ttt_net.messages import (
     Watch,
     encode,
 )
-from ttt_net.server.journal import Changes, Journal, Record, StorageError
-from ttt_net.server.journal.sqlite import PlayerId
+from ttt_net.server.journal import Changes, Journal, PlayerId, Record, StorageError
 from ttt_net.server.meters import Meters
 from ttt_net.server.players.session import Session
 from ttt_net.server.tables.audience import Audience

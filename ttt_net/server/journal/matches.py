@@ -1,0 +1,103 @@
+"""Matches in the journal: written down fact by fact, and read back whole."""
+
+import sqlite3
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import replace as restruct
+
+from ttt_net.messages import Ended, Fact, Played, Started, Tookback, decode_fact, encode
+from ttt_net.server.journal.database import StorageError
+from ttt_net.server.journal.players import PlayerId
+from ttt_net.server.journal.rating import Changes, rate
+
+
+class Record(NamedTuple):
+    """A match as the journal has it: who sits where, and its facts in order."""
+
+    seats: tuple[PlayerId, PlayerId]
+    facts: list[Fact]
+
+
+def append_facts(
+    connection: sqlite3.Connection, appends: list[tuple[Sequence[Fact], tuple[PlayerId, PlayerId] | None]]
+) -> list[Changes | None]:
+    """Write down the facts of many matches, with one statement for each table that they touch.
+
+    Return for each item what it did to the ratings: of several rated ends in it, there is never more than one.
+    """
+    started, ended, rows = [], [], []
+    for facts, seats in appends:
+        for fact in facts:
+            # a fact says who by his seat alone, so that a name can be changed, and forgotten
+            kept = with_names(fact, "", "") if isinstance(fact, Started) else fact
+            rows.append((fact.match, fact.seq, encode(kept)))
+            if isinstance(fact, Started):
+                assert seats is not None, "a match starts with its seats"
+                time = None if fact.time is None else encode(fact.time).decode()
+                started.append((fact.match, *seats, fact.at_ms, fact.game, time, fact.rated, fact.private))
+            elif isinstance(fact, Ended):
+                ended.append(fact)
+    if started:
+        connection.executemany(
+            "INSERT INTO matches (id, first, second, started_ms, game, time, is_rated, is_private)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            started,
+        )
+    connection.executemany(
+        "INSERT INTO facts (match, seq, fact) VALUES ((SELECT number FROM matches WHERE id = ?), ?, ?)", rows
+    )
+    if ended:
+        changes = rate(connection, ended)
+        connection.executemany(  # which the triggers count for both players
+            "UPDATE matches SET is_over = 1, ended_ms = ?, winner = ?, reason = ?, plies = ?"
+            " WHERE id = ? AND NOT is_over",
+            [(each.at_ms, each.winner, each.reason, _plies(connection, each.match), each.match) for each in ended],
+        )
+        return [next((changes[fact.match] for fact in facts if fact.match in changes), None) for facts, _ in appends]
+    return [None] * len(appends)
+
+
+def _plies(connection: sqlite3.Connection, match: str) -> int:
+    """Return how many moves a match has, those that were taken back left out: its newest such fact knows."""
+    newest = connection.execute(
+        "SELECT fact FROM facts WHERE match = (SELECT number FROM matches WHERE id = ?) ORDER BY seq DESC", (match,)
+    )
+    for (kept,) in newest:
+        fact = decode_fact(kept)
+        if isinstance(fact, Played | Tookback):
+            return fact.ply
+    return 0
+
+
+def read_match(connection: sqlite3.Connection, match: str) -> Record | None:
+    """Return the match of that id, or None if there is none; one that cannot be understood raises `StorageError`."""
+    row = connection.execute(
+        "SELECT number, first, second, one.name, other.name FROM matches"
+        " JOIN players AS one ON one.id = first JOIN players AS other ON other.id = second WHERE matches.id = ?",
+        (match,),
+    ).fetchone()
+    if row is None:
+        return None
+    number, first, second, *names = row
+    rows = connection.execute("SELECT fact FROM facts WHERE match = ? ORDER BY seq", (number,))
+    try:
+        facts = [decode_fact(fact) for (fact,) in rows]
+    except msgspec.MsgspecError as error:
+        raise StorageError(f"match {match} cannot be read: {error}") from None
+    if facts and isinstance(facts[0], Started):
+        facts[0] = with_names(facts[0], names[0], names[1])
+    return Record((first, second), facts)
+
+
+def with_names(started: Started, first: str, second: str) -> Started:
+    """Return the start of a match with the names that its players have now."""
+    one, other = started.players
+    return restruct(started, players=(restruct(one, name=first), restruct(other, name=second)))
+
+
+def finished_matches(connection: sqlite3.Connection) -> list[str]:
+    """Return the ids of the matches that are over, in the order in which they began."""
+    rows = connection.execute("SELECT id FROM matches WHERE is_over ORDER BY started_ms, id")
+    return [match for (match,) in rows]
