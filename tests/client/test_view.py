@@ -1,11 +1,12 @@
 import asyncio
+from dataclasses import replace
 
 import pytest
 from msgspec import structs
 
 from tests.client.samples import BEN, BOT, layered, played, snapshot, swapping, welcome
 from ttt_net.client import words
-from ttt_net.client.actions import Action, Choose, Do, Move, Point, Quick, Say, Type
+from ttt_net.client.actions import Action, Choose, Do, Move, Point, Quick, Say, Show, Type
 from ttt_net.client.bindings.keys import action_for, waiting
 from ttt_net.client.changes.act import act, answered
 from ttt_net.client.changes.update import update
@@ -18,6 +19,7 @@ from ttt_net.client.view import Link, Overlay, Tally, View
 from ttt_net.errors import Code
 from ttt_net.messages import (
     Abort,
+    AwayInfo,
     ClockInfo,
     Decline,
     Declined,
@@ -37,6 +39,7 @@ from ttt_net.messages import (
     Resume,
     Said,
     Seek,
+    Snapshot,
     Unseek,
     Unwatch,
     Watch,
@@ -462,3 +465,34 @@ def test_letters_that_are_columns_begin_a_move_and_upper_case_letters_are_keys()
 def test_a_choice_takes_digits() -> None:
     view, _ = done(seen(swapping()), Do.PLACE)
     assert action_for("2", view) == Choose(1)
+
+
+def second(clock: ClockInfo | None = None) -> Snapshot:
+    return snapshot("connect4", [38], you=1, match="m2", opponent=BEN, clock=clock)
+
+
+def test_a_match_that_begins_while_another_is_played_is_told_and_one_key_away() -> None:
+    view = seen(snapshot(), second())
+    assert (view.shown, view.elsewhere) == ("m1", view.matches["m2"])
+    assert words.notice(view) == "Another match has begun, against Ben: Connect Four."
+    view, _ = done(view, Do.UP)
+    assert view.match is not None
+    assert waiting(view, view.match, 0) == "It is your turn against Ben, too: n goes there."
+    view, requests = done(replace(view, cursor=8, typed="b"), Do.NEW)
+    assert (view.shown, view.typed, requests) == ("m2", "", ())
+    assert view.cursor == 3, "a cursor of its own, where marks fall"
+    view = update(view, Ended("m1", 2, 0, winner=0, reason="resign"), 0)
+    assert words.notice(view) == "The match against alphabeta [bot] is over. You won: alphabeta resigned."
+    assert view.elsewhere is None
+    assert done(view, Do.NEW)[0].notice == "Finish this match first, or leave it."
+
+
+def test_every_match_has_a_clock_of_its_own_whichever_is_seen() -> None:
+    view = update(seen(snapshot()), second(ClockInfo((180_000, 180_000), 1)), 10_000)
+    view = update(view, played("tictactoe", [4]), 20_000)
+    view, _ = done(view, Show("m2"))
+    assert view.left_ms(1, 40_000) == 150_000
+    away = Presence("m1", 1, online=False, away=AwayInfo(1, on_purpose=False, claim_in_ms=60_000))
+    view, _ = done(update(view, away, 50_000), Show("m1"))
+    assert view.claim_in_ms(70_000) == 40_000
+    assert "m2" not in update(view, Ended("m2", 3, 0, winner=0, reason="time"), 80_000).heard_at_ms

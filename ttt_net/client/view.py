@@ -51,6 +51,7 @@ class Tally:
 _MAX_TALKERS = 6
 """Of those who were heard at a match, so many can be chosen from."""
 _NO_MATCHES: Mapping[str, Snapshot] = MappingProxyType({})
+_NEVER: Mapping[str, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +78,12 @@ class View:
     """The matches that were ours already when we came."""
     matches: Mapping[str, Snapshot] = field(default_factory=lambda: _NO_MATCHES)
     shown: str | None = None
-    heard_at_ms: int = 0
-    """When the shown clock was read, and up to when it ran if the link is lost."""
+    heard_at_ms: Mapping[str, int] = field(default_factory=lambda: _NEVER)
+    """When the clock of each match was read."""
     frozen_at_ms: int | None = None
-    away_at_ms: int = 0
-    """When it was heard how long the opponent may be away."""
+    """Up to when the clocks ran if the link is lost."""
+    away_at_ms: Mapping[str, int] = field(default_factory=lambda: _NEVER)
+    """When it was heard, of each match, how long the opponent may be away."""
     latency_ms: int | None = None
     """The way to the server and back, once it is known."""
     seeking: Seek | None = None
@@ -167,6 +169,13 @@ class View:
         return match is not None and self.is_live and match.you is not None and match.you == match.position.to_move
 
     @property
+    def elsewhere(self) -> Snapshot | None:
+        """Another match of ours than the shown one, which waits for our move."""
+        others = (match for name, match in self.matches.items() if name != self.shown and self.has_seat(name))
+        live = (match for match in others if match.outcome is None and not match.adjourned)
+        return next((match for match in live if match.position.to_move == match.you), None)
+
+    @property
     def may_move(self) -> bool:
         """Whether it is our turn and no move of ours is on its way."""
         return self.is_my_turn and self.pending is None
@@ -185,7 +194,7 @@ class View:
         clock = self.match.clock
         until_ms = now_ms if self.frozen_at_ms is None else self.frozen_at_ms
         is_running = clock.running == side and self.match.outcome is None
-        spent_ms = max(0, until_ms - self.heard_at_ms) if is_running else 0
+        spent_ms = max(0, until_ms - self.heard_at_ms.get(self.match.match, until_ms)) if is_running else 0
         return max(0, clock.remaining_ms[side] - spent_ms)
 
     def lost_for_ms(self, now_ms: int) -> int | None:
@@ -199,4 +208,4 @@ class View:
         match = self.match
         if match is None or match.away is None or match.away.side == match.you or not self.is_live:
             return None
-        return max(0, match.away.claim_in_ms - max(0, now_ms - self.away_at_ms))
+        return max(0, match.away.claim_in_ms - max(0, now_ms - self.away_at_ms.get(match.match, now_ms)))

@@ -210,6 +210,21 @@ def absence(match: Snapshot, claim_in_ms: int | None, claim: str) -> str:
     return f"{opponent} is away: {claim} claims the match."
 
 
+def begun(match: Snapshot) -> str:
+    """Return that a match of ours has begun while another one is seen."""
+    return f"Another match has begun, against {label_of(opponent_of(match))}: {clean(match.game.title, 30)}."
+
+
+def ended(match: Snapshot) -> str:
+    """Return how a match of ours has ended while another one is seen."""
+    return f"The match against {label_of(opponent_of(match))} is over. {result(match)}"
+
+
+def elsewhere(match: Snapshot | None, key: str) -> str:
+    """Return that another match than the one that is seen waits for our move; nothing where none does."""
+    return "" if match is None else f"It is your turn against {name_of(opponent_of(match))}, too: {key} goes there."
+
+
 def series(match: Snapshot) -> str:
     """Return the score of the matches that this one is a rematch of, and of this one once it is over."""
     points = list(match.score)

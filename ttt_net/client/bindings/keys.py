@@ -49,7 +49,7 @@ _LEAST_HINTS = 2
 _YES = {"rematch": "r", "draw": "d", "takeback": "t"}
 """The key that makes or accepts each kind of offer."""
 _NO = "x"
-_CLAIM = "c"
+_CLAIM, _NEW = "c", "n"
 _LISTS = (Overlay.CHOICE, Overlay.CLAIM, Overlay.MUTE)
 """What lies over a board and is answered with a digit."""
 HANG_UP = ("c-c", "<sigint>")
@@ -103,10 +103,11 @@ def _beginnings(view: View) -> set[str]:
 
 
 def waiting(view: View, match: Snapshot, now_ms: int) -> str:
-    """Return what waits for an answer in the match that is shown, with the keys that give it: an offer, or a claim."""
+    """Return what waits for us at the match that is shown, with the key for it: an offer, another match, a claim."""
     yes = {kind: _pressed(key, view) for kind, key in _YES.items()}
     offers = words.offers(match, yes, _pressed(_NO, view))
-    return offers or words.absence(match, view.claim_in_ms(now_ms), _pressed(_CLAIM, view))
+    other = words.elsewhere(view.elsewhere, _pressed(_NEW, view))
+    return offers or other or words.absence(match, view.claim_in_ms(now_ms), _pressed(_CLAIM, view))
 
 
 def _pressed(key: str, view: View) -> str:
@@ -222,7 +223,7 @@ def help_lines(view: View) -> list[str]:
     lines = [
         *(() if view.is_watched else _HELP_PLAYING),
         "i            moves, score",
-        f"n            {'next match' if view.is_watched else 'new game'}",
+        f"n            {'next match' if view.is_watched else 'new game; other match'}",
         *(_HELP_AMONG_OTHERS if view.has_lobby else ()),
         "v w a        replay, save, analyse",
         f"Esc          clear; {'lobby' if view.has_lobby else 'leave'}",

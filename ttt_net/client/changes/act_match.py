@@ -5,6 +5,7 @@ from dataclasses import replace
 from ttt_net.client.actions import CLAIMS, Action, Choose, Do, Move, Point, Quick
 from ttt_net.client.changes.moves import layers_of, legal_at, quick_moves
 from ttt_net.client.changes.replaying import begun
+from ttt_net.client.changes.update import on_screen
 from ttt_net.client.view import Link, Overlay, View
 from ttt_net.client.words import move_name
 from ttt_net.messages import Abort, Analyse, Claim, Decline, Offer, OfferKind, Play, Record, Resign, Said, Seek
@@ -202,11 +203,12 @@ def _resign(view: View) -> Outcome:
 
 
 def _new(view: View, seek: Seek) -> Outcome:
+    unfinished = (match for name, match in view.matches.items() if view.has_seat(name) and match.outcome is None)
+    waiting = view.elsewhere if view.is_live else next(unfinished, None)
+    if waiting is not None:
+        return on_screen(replace(view, pages=view.pages[:1]), waiting), ()
     if view.is_live:
         return replace(view, notice="Finish this match first, or leave it."), ()
-    waiting = next((name for name, match in view.matches.items() if match.outcome is None), None)
-    if waiting is not None:
-        return replace(view, shown=waiting, typed="", overlay=Overlay.NONE), ()
     if view.seeking is not None:
         return view, ()
     return replace(view, seeking=seek, overlay=Overlay.NONE), (seek,)

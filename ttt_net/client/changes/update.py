@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 from msgspec import structs
 
-from ttt_net.client import page_words
+from ttt_net.client import page_words, words
 from ttt_net.client.changes.around import gathered, turned_down, unanswered, without_accepted
 from ttt_net.client.changes.follow import follow
 from ttt_net.client.events import Answered, Back, Event, Farewell, Garbled, Kept, Lost, Retrying
@@ -107,23 +107,33 @@ def _with_snapshot(view: View, snapshot: Snapshot, now_ms: int) -> View:
     is_shown = view.shown == snapshot.match or not is_busy
     if is_shown and is_ours and view.watching is not None:
         view = without(view, view.watching)
-    view = _with_match(view, snapshot, now_ms, snapshot.match if is_shown else view.shown)
-    view = replace(view, away_at_ms=now_ms) if is_shown else view
+    view = _with_match(view, snapshot, snapshot.match if is_shown else view.shown)
+    heard_at_ms, away_at_ms = ({**known, snapshot.match: now_ms} for known in (view.heard_at_ms, view.away_at_ms))
+    view = replace(view, heard_at_ms=MappingProxyType(heard_at_ms), away_at_ms=MappingProxyType(away_at_ms))
     if is_shown and is_new:
         resumed = snapshot.match in view.unfinished and snapshot.outcome is None
-        view = replace(
-            view,
-            cursor=_first_cursor(snapshot),
-            typed="",
-            overlay=Overlay.NONE,
-            entry=Entry.MOVE,
-            chat=view.chat if is_next else (),
-            notice="Your unfinished match goes on." if resumed else "",
-            pages=(*_pages_under(view, snapshot), Page(Kind.MATCH)),
-        )
+        notice = "Your unfinished match goes on." if resumed else ""
+        chat, pages = view.chat if is_next else (), _pages_under(view, snapshot)
+        view = replace(on_screen(replace(view, pages=pages), snapshot), chat=chat, notice=notice)
+    elif is_new:
+        view = replace(view, notice=words.begun(snapshot))
     elif snapshot.outcome is not None and is_shown:
         view = replace(view, notice="")
     return _settled(view)
+
+
+def on_screen(view: View, match: Snapshot) -> View:
+    """Put a match on the screen, on top of the pages that there are, with nothing begun there yet."""
+    return replace(
+        view,
+        shown=match.match,
+        cursor=_first_cursor(match),
+        typed="",
+        overlay=Overlay.NONE,
+        entry=Entry.MOVE,
+        chat=(),
+        pages=(*view.pages, Page(Kind.MATCH)),
+    )
 
 
 def _is_left(view: View, snapshot: Snapshot) -> bool:
@@ -137,12 +147,15 @@ def _pages_under(view: View, snapshot: Snapshot) -> tuple[Page, ...]:
     return tuple(page for page in view.pages if page.kind is not Kind.MATCH)
 
 
-def _with_match(view: View, snapshot: Snapshot, now_ms: int, shown: str | None) -> View:
+def _with_match(view: View, snapshot: Snapshot, shown: str | None) -> View:
     """Put the newest snapshot of a match in its place and forget matches that are over and not shown."""
     matches = {**view.matches, snapshot.match: snapshot}
     matches = {name: match for name, match in matches.items() if name == shown or match.outcome is None}
-    heard_at_ms = now_ms if snapshot.match == shown else view.heard_at_ms
-    return replace(view, matches=MappingProxyType(matches), shown=shown, heard_at_ms=heard_at_ms)
+    heard_at_ms, away_at_ms = (
+        MappingProxyType({name: at_ms for name, at_ms in known.items() if name in matches})
+        for known in (view.heard_at_ms, view.away_at_ms)
+    )
+    return replace(view, matches=MappingProxyType(matches), shown=shown, heard_at_ms=heard_at_ms, away_at_ms=away_at_ms)
 
 
 def _with_fact(view: View, fact: Fact, now_ms: int) -> View:
@@ -151,9 +164,11 @@ def _with_fact(view: View, fact: Fact, now_ms: int) -> View:
         return view
     after = follow(before, fact)
     view = _counted(view, before, after)
-    view = _with_match(view, after, now_ms if after.clock is not before.clock else view.heard_at_ms, view.shown)
+    if after.clock is not before.clock:
+        view = replace(view, heard_at_ms=MappingProxyType({**view.heard_at_ms, fact.match: now_ms}))
+    view = _with_match(view, after, view.shown)
     if fact.match != view.shown:
-        return view
+        return replace(view, notice=words.ended(after)) if after.outcome is not None else view
     notice = view.notice if isinstance(fact, Offered) else ""
     overlay = Overlay.NONE if _closes(fact, view.overlay) else view.overlay
     if isinstance(fact, Declined) and fact.side != after.you:
@@ -195,8 +210,8 @@ def _with_presence(view: View, event: Presence, now_ms: int) -> View:
     present = (event.online, second) if event.side == 0 else (first, event.online)
     away = match.away if event.side == match.you else event.away
     matches = {**view.matches, event.match: structs.replace(match, present=present, away=away)}
-    away_at_ms = now_ms if event.match == view.shown else view.away_at_ms
-    return replace(view, matches=MappingProxyType(matches), away_at_ms=away_at_ms)
+    away_at_ms = {**view.away_at_ms, event.match: now_ms}
+    return replace(view, matches=MappingProxyType(matches), away_at_ms=MappingProxyType(away_at_ms))
 
 
 def _with_watchers(view: View, event: Watching) -> View:

@@ -97,7 +97,8 @@ class Screen:
 
     def _tell_turn(self, view: "View") -> None:
         """Say in the title what waits for us; ring if something has come to wait and nobody looks."""
-        title = TITLE_ON_TURN if view.is_my_turn else TITLE_ON_CHALLENGE if view.challenge is not None else TITLE
+        is_my_turn = view.is_my_turn or view.elsewhere is not None
+        title = TITLE_ON_TURN if is_my_turn else TITLE_ON_CHALLENGE if view.challenge is not None else TITLE
         if title == self._title or not self._is_modern or self._is_quiet:
             return
         is_news = title != TITLE and not self.is_focused
