@@ -56,7 +56,10 @@ def nginx(folder: Path, port: int, backend: int) -> list[str]:
     """Write nginx's configuration; return the command that runs it."""
     site = put(
         (HOSTING / "nginx.conf").read_text(),
+        ("listen 80;", f"listen 127.0.0.1:{free_port()};"),
+        ("listen [::]:80;", ""),
         ("listen 443 ssl;", f"listen 127.0.0.1:{port} ssl;"),
+        ("listen [::]:443 ssl;", ""),
         ("/etc/letsencrypt/live/play.example.org/fullchain.pem", f"{folder}/certificate.pem"),
         ("/etc/letsencrypt/live/play.example.org/privkey.pem", f"{folder}/key.pem"),
         ("http://127.0.0.1:8765", f"http://127.0.0.1:{backend}"),

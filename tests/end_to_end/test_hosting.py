@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import shutil
 import ssl
 import subprocess
@@ -15,7 +16,7 @@ from websockets.asyncio.client import connect
 from tests.end_to_end.process import ROOT, Process, running
 from tests.end_to_end.proxies import HOSTING, PROXIES, proxied, put
 from tests.patience import PATIENCE_S
-from tests.server.peer import Peer
+from tests.server.peer import Peer, RawPeer
 from ttt_net.__main__ import main
 from ttt_net.server.settings.sources import read_order
 
@@ -77,6 +78,18 @@ async def test_a_match_is_played_through_the_proxy_and_callers_keep_their_addres
         with pytest.raises(Exception, match="403"):
             await outside.join("Bob-again", "127.0.0.3")
         await restarted_in_mid_play(server, ann)
+
+
+async def test_who_comes_to_nginx_unencrypted_is_sent_to_the_encrypted_page(tmp_path: Path) -> None:
+    async with running(tmp_path / "data", *FOR_PROXIES) as server, proxied("nginx", tmp_path / "proxy", server.port):
+        plain = re.search(r"listen 127\.0\.0\.1:(\d+);", (tmp_path / "proxy" / "nginx.conf").read_text())
+        assert plain
+        caller = await RawPeer.connect(int(plain[1]))
+        await caller.send(b"GET /j/K7QMX2 HTTP/1.1\r\nHost: play.example.org\r\n\r\n")
+        head = await caller.read_head()
+        caller.close()
+        assert head.startswith(b"HTTP/1.1 301 ")
+        assert b"\r\nLocation: https://play.example.org/j/K7QMX2" in head
 
 
 async def a_whole_match(ann: Peer, bob: Peer) -> None:
