@@ -136,6 +136,17 @@ async def test_what_the_disk_has_to_read_is_metered_by_whatever_verb_it_is_asked
         await eve.ok("watch", match=live)
 
 
+async def test_a_match_that_is_heard_is_not_told_again_as_fast_as_messages_come(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        server.clock.stand_still()
+        ann, _, match = await server.pair()
+        most = server.hub.limits.inquiries.count
+        answers = [await ann.ask("resume", match=match, seq=0) for _ in range(2 * most)]
+        assert [answer.get("code", "ok") for answer in answers] == ["ok"] * most + ["too_fast"] * most
+        server.later(answers[-1]["retry_after_ms"])
+        await ann.resume(match)
+
+
 async def test_who_comes_back_has_all_his_live_matches_at_once(tmp_path: Path) -> None:
     async with running(tmp_path, Limits(inquiries=Rate(1, 3_600.0))) as server:
         ann, bob = await server.join("Ann"), await server.join("Bob")

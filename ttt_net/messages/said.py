@@ -215,7 +215,8 @@ class Claim(Said, frozen=True):
 class Resume(Said, frozen=True):
     """Hear the facts of your match after number `seq`, then a snapshot; `seq` 0 asks for the snapshot alone.
 
-    Of more than 32 missed facts none is told: the snapshot holds all that matters of them.
+    Of more than 32 missed facts none is told: the snapshot holds all that matters of them. A match that you hear
+    already may be resumed about twice a second.
     """
 
     match: MatchId

@@ -67,8 +67,12 @@ class Hall:
     def fetched(self, session: Session, match_id: str) -> Table:
         """Return the table of a match that has to be read: a question to the disk, but for a live match of his own."""
         if match_id not in session.live:
-            self._house.quotas.spend("inquiries", session.player, session.connection.metered_as)
+            self.meter(session)
         return self._table(match_id)
+
+    def meter(self, session: Session) -> None:
+        """Count a question that takes long to answer; refuse one who asks too much."""
+        self._house.quotas.spend("inquiries", session.player, session.connection.metered_as)
 
     def _table(self, match_id: str) -> Table:
         """Return the table of a match, of which there is one at a time."""

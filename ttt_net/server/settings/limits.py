@@ -20,7 +20,7 @@ class Limits:
     messages: Rate = setting(Rate(200, 2.0), "frames of any kind on one connection, pings and fragments too")
     codes: Rate = setting(Rate(10, 60.0), "tries of invitation codes by one player: of 309 million, none is found so")
     inquiries: Rate = setting(
-        Rate(20, 10.0), "questions of one player that the disk answers: about the past, or a match not in memory"
+        Rate(20, 10.0), "questions of one player about the past, a match not in memory, or all of one that is heard"
     )
     renames: Rate = setting(Rate(10, 3_600.0), "new names of one player")
     free_names: bool = setting(False, "whether a name may be anything that can be shown, as among friends")

@@ -63,6 +63,9 @@ class Owner(Interface):
     meters: Meters
     now_ms: Callable[[], int]
 
+    def meter(self, session: Session) -> None:
+        """Count a question that takes long to answer; raise `Refusal` to one who asks too much."""
+
     def check_code(self, session: Session, code: str | None, right: str | None) -> None:
         """Raise `Refusal` unless the session has the code of a private match."""
 
@@ -219,7 +222,9 @@ class Table:
             raise Refusal(Code.NOT_SEATED, f"you are not a player of match {self.id}; nothing was changed")
         now_ms = self._owner.now_ms()  # one moment for all of it: the clock that is told is the one that is started
         is_new = not self.audience.plays(session)
-        if is_new:
+        if not is_new:
+            self._owner.meter(session)  # all of it again costs a hundred times as much as a move
+        else:
             self._may_hear(match, session)
             self.seat(session)
             match.absences.returned(side)
