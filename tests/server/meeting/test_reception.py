@@ -263,12 +263,19 @@ async def test_one_who_waits_alone_is_offered_the_bots_that_play_his_game(tmp_pa
             "Four": {"places": 2, "level": 2},
             "Full": {"places": 0},
             "Qube": {"places": 1},
+            "League": {"places": 3},
         }.items():
             bot = await server.join(name, bot="random", **bot_fields)
             if name != "Full":
-                games = {"Abe": [], "Four": ["connect4", "gomoku"], "Qube": ["qubic"]}[name]
-                await bot.ok("seek", games=games, opponents="people", time={"initial_ms": 1_000})
+                games = {"Abe": [], "Four": ["connect4", "gomoku"], "Qube": ["qubic"], "League": []}[name]
+                whom = "bots" if name == "League" else "people"
+                await bot.ok("seek", games=games, opponents=whom, time={"initial_ms": 1_000})
         ann = await server.join("Ann")
+        await ann.ok("who")
+        assert {each["name"]: each.get("free") for each in (await ann.hear("players"))["players"]} == {
+            **{"Abe": 1, "Ann": None, "Four": 2, "Full": 0, "Qube": 1},
+            "League": 0,
+        }, "what a person could have"
         await ann.ok("seek", games=["connect4"], opponents="any")
         server.later(5_000)
         bots = (await ann.hear("suggestion"))["bots"]

@@ -76,6 +76,9 @@ class Listing:
 
     def _row(self, session: Session) -> wire.Listed:
         seek = self._lobby.seeks.of(session.player)
+        free = None if session.places is None else max(0, session.places - self._house.occupied(session))
+        if free and seek and seek.opponents == "bots":
+            free = 0  # for a person there is none
         return wire.Listed(
             name=session.info.name,
             bot=session.info.bot,
@@ -83,7 +86,7 @@ class Listing:
             seeking=list(seek.games) if seek else None,
             level=session.info.level,
             places=session.places,
-            free=None if session.places is None else max(0, session.places - self._house.occupied(session)),
+            free=free,
         )
 
 
