@@ -21,7 +21,8 @@ from ttt_net.client.command_line.options import Options
 from ttt_net.client.events import Farewell, Parting
 from ttt_net.client.inquiry.tables import lines_of
 from ttt_net.client.link import identity
-from ttt_net.client.link.connection import dial, why_unreachable
+from ttt_net.client.link.dial import dial
+from ttt_net.client.link.loss import unreachable
 from ttt_net.errors import Code, ConfigurationError, Refusal
 from ttt_net.messages import (
     PROTOCOL,
@@ -176,7 +177,7 @@ async def _inquire(options: Options, inquiry: Inquiry, mine: identity.Identity |
     except _DistrustError as error:
         return Answer(farewell=Farewell(Parting.DISTRUSTED, str(error)))
     except (OSError, WebSocketException) as error:
-        return Answer(farewell=why_unreachable(error))
+        return Answer(farewell=unreachable(error).farewell)
 
 
 @asynccontextmanager

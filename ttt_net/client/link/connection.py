@@ -6,24 +6,22 @@ waits there, and closes with "come back and resume".
 """
 
 import asyncio
-import logging
 import random
 import re
-import socket
-import ssl
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from http import HTTPStatus
 
-from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidMessage, InvalidStatus, WebSocketException
+from websockets.asyncio.client import ClientConnection
+from websockets.exceptions import ConnectionClosed, WebSocketException
 
 from ttt_net.client.events import Back, Event, Farewell, Garbled, Lost, Mail, Parting, Retrying
 from ttt_net.client.link import json_lines
+from ttt_net.client.link.dial import dial
 from ttt_net.client.link.dialogue import MAX_PENDING, Dialogue, Reaction
+from ttt_net.client.link.loss import Loss, closed_by, distrusted, unreachable
 from ttt_net.client.link.trust import Trust
-from ttt_net.errors import Advice, Closing, Refusal
+from ttt_net.errors import Advice, Refusal
 from ttt_net.messages import Refused, Said, Welcome, decode_heard, encode
 from ttt_net.text import clean
 
@@ -33,20 +31,9 @@ LIVE_DELAY_MS = 1500
 SETTLED_MS = 1000
 """A link that stood for so long was a good one: after it the delays start again with the shortest."""
 _OUTGOING = 2 * MAX_PENDING
-MAX_FRAME_BYTES = 2**20
-OPEN_TIMEOUT_S = 3.0
 WELCOME_TIMEOUT_S = 5.0
-PING_INTERVAL_S = 2.0
-PING_TIMEOUT_S = 3.0
 SEND_TIMEOUT_S = 5.0
-CLOSE_TIMEOUT_S = 1.0
-_LATER = (429, 502, 503, 504)
-"""HTTP answers after which it is worth to come again."""
-_MAX_SENTENCE = 120
 _UNKNOWN_TYPE = re.compile(r"Invalid value .* - at `\$\.type`", re.DOTALL)
-_SILENT = logging.getLogger("ttt_net.client.link")
-_SILENT.addHandler(logging.NullHandler())
-_SILENT.propagate = False  # what goes wrong is told as events; a line on stderr would tear the screen
 
 
 def delay_ms(attempt: int, *, is_live: bool, jitter: float) -> int:
@@ -55,24 +42,6 @@ def delay_ms(attempt: int, *, is_live: bool, jitter: float) -> int:
     if is_live:
         whole = min(whole, LIVE_DELAY_MS)
     return round(whole * (1 - jitter / 2))
-
-
-class _Direct(connect):
-    """A connection to the server that was named: a redirect would take our token to another one."""
-
-    def process_redirect(self, exc: Exception) -> Exception | str:
-        """Take a redirect as the refusal that it is."""
-        return exc
-
-
-@dataclass(frozen=True, slots=True)
-class _Loss:
-    reason: str
-    advice: Advice = Advice.RETRY
-    is_foreign: bool = False
-    """Whether something answered that does not speak our language at all, or that is not to hear who we are."""
-    parting: Parting = Parting.UNREACHABLE
-    """Why we give up, if this stays the matter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,14 +123,14 @@ class Connection:
             if loss.advice is Advice.REPLACED:
                 return Farewell(Parting.REPLACED, "You connected from another place, so this client has stopped.")
             if loss.advice is Advice.GIVE_UP:
-                return _given_up(loss)
+                return loss.farewell
             if self._welcome_at_ms is not None:
                 attempt = 0 if now_ms - self._welcome_at_ms >= SETTLED_MS else attempt
                 lost_at_ms, self._welcome_at_ms = now_ms, None
                 await self._tell(Lost(loss.reason))
             left_ms = self._patience_left_ms(now_ms - lost_at_ms)
             if left_ms <= 0 or (loss.is_foreign and not self._was_welcome):
-                return Farewell(loss.parting, loss.reason)
+                return loss.farewell
             attempt += 1
             wait_ms = delay_ms(attempt, is_live=self._dialogue.has_live_match, jitter=self._chance.jitter())
             wait_ms = min(wait_ms, left_ms)
@@ -173,24 +142,24 @@ class Connection:
         patience_ms = self._patience.later_ms if self._was_welcome else self._patience.first_ms
         return DELAYS_MS[-1] if patience_ms is None else patience_ms - away_ms
 
-    async def _link(self) -> _Loss:
+    async def _link(self) -> Loss:
         """Hold one link for as long as it lasts and return how it ended."""
         try:
             async with dial(self.url, self.trust) as link:
                 self._open = link
                 try:
                     objection = self.trust.objection(link)
-                    return _distrust(objection) if objection else await self._converse(link)
+                    return distrusted(objection) if objection else await self._converse(link)
                 finally:
                     self._open = None
                     await link.close()  # as done, even where the library would report our leaving as an error
         except (OSError, WebSocketException) as error:
-            return _why_unreachable(error)
+            return unreachable(error)
         finally:
             self._outgoing = None
             self._dialogue.closed()
 
-    async def _converse(self, link: ClientConnection) -> _Loss:
+    async def _converse(self, link: ClientConnection) -> Loss:
         self._outgoing = asyncio.Queue(_OUTGOING)
         self._send(self._dialogue.opened())
         async with asyncio.TaskGroup() as group:
@@ -200,7 +169,7 @@ class Connection:
             finally:
                 sender.cancel()
 
-    async def _hear_all(self, link: ClientConnection) -> _Loss:
+    async def _hear_all(self, link: ClientConnection) -> Loss:
         try:
             async with asyncio.timeout(WELCOME_TIMEOUT_S) as patience:
                 while self._rejected is None:
@@ -209,10 +178,10 @@ class Connection:
                     if self._dialogue.is_welcome:
                         patience.reschedule(None)
         except ConnectionClosed as closed:
-            return _why_closed(closed)
+            return closed_by(closed)
         except TimeoutError:
-            return _Loss("the server did not answer")
-        return _Loss("the server refused")
+            return Loss("the server did not answer")
+        return Loss("the server refused")
 
     async def _heard(self, frame: str | bytes) -> None:
         if isinstance(frame, bytes):
@@ -266,80 +235,3 @@ class Connection:
         if self._tap is not None and (line := json_lines.line_of_link(event)) is not None:
             self._tap(line)
         await self._mailbox.put(event)
-
-
-def _why_closed(closed: ConnectionClosed) -> _Loss:
-    if closed.rcvd is None or closed.rcvd_then_sent is False:
-        return _Loss("the connection broke")
-    closing = next((known for known in Closing if known == closed.rcvd.code), None)
-    if closing is None:
-        return _Loss(f"the server closed the connection with code {closed.rcvd.code}")
-    return _Loss(closing.meaning, closing.advice)
-
-
-def _sentence_of(error: InvalidStatus) -> str:
-    """Return what an HTTP answer says in plain text; empty if it says nothing so."""
-    if not error.response.headers.get("Content-Type", "").startswith("text/plain"):
-        return ""
-    return clean(bytes(error.response.body or b"")[:_MAX_SENTENCE].decode(errors="replace"), _MAX_SENTENCE)
-
-
-def dial(url: str, trust: Trust) -> connect:
-    """Return the opening of a link to a server; who opens it must ask `trust.objection` before the first word."""
-    return _Direct(
-        url,
-        ssl=trust.context(url),
-        logger=_SILENT,
-        proxy=None,
-        compression=None,
-        user_agent_header=None,
-        max_size=MAX_FRAME_BYTES,
-        open_timeout=OPEN_TIMEOUT_S,
-        ping_interval=PING_INTERVAL_S,
-        ping_timeout=PING_TIMEOUT_S,
-        close_timeout=CLOSE_TIMEOUT_S,
-    )
-
-
-def _distrust(objection: str) -> _Loss:
-    return _Loss(objection, is_foreign=True, parting=Parting.DISTRUSTED)
-
-
-def _given_up(loss: _Loss) -> Farewell:
-    return Farewell(Parting.GIVEN_UP, f"The server closed the connection: {loss.reason}.")
-
-
-def why_unreachable(error: OSError | WebSocketException) -> Farewell:
-    """Return what there is to say where no link comes about, and nobody tries again."""
-    loss = _why_unreachable(error)
-    return _given_up(loss) if loss.advice is Advice.GIVE_UP else Farewell(loss.parting, loss.reason)
-
-
-def _why_unreachable(error: OSError | WebSocketException) -> _Loss:
-    match error:
-        case InvalidStatus() if error.response.status_code in _LATER:
-            return _Loss(_sentence_of(error) or f"the server is not ready (HTTP {error.response.status_code})")
-        case InvalidStatus() if error.response.status_code == HTTPStatus.FORBIDDEN and _sentence_of(error):
-            return _Loss(_sentence_of(error), Advice.GIVE_UP)
-        case InvalidStatus() if sentence := _sentence_of(error):
-            return _Loss(f"what answers there is not a ttt_net server; it says: {sentence}", is_foreign=True)
-        case InvalidMessage() if isinstance(error.__cause__, EOFError):
-            return _Loss("the connection broke")
-        case InvalidHandshake():
-            return _Loss("what answers there is not a ttt_net server", is_foreign=True)
-        case WebSocketException():
-            return _Loss("the connection broke")
-        case TimeoutError():
-            return _Loss("nothing answers there")
-        case ConnectionRefusedError():
-            return _Loss("nothing listens there")
-        case socket.gaierror():
-            return _Loss("no computer of that name is known")
-        case ssl.SSLCertVerificationError():
-            why = clean(error.verify_message, 80)
-            sentence = f"its certificate is not good ({why}); if its host gave you its fingerprint, add it"
-            return _distrust(f"{sentence} with --tls-fingerprint")
-        case ssl.SSLError():
-            return _Loss("what answers there does not speak TLS as it should")
-        case _:
-            return _Loss(clean(error.strerror or "the network failed", 80).lower())
