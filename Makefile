@@ -5,7 +5,10 @@ BIN := .venv/bin
 EXTRAS := engine,fast,metrics,tls,test
 FUZZ_S ?= 60
 
-.PHONY: install demo test check docs bench fuzz audit clean
+.PHONY: help install demo test check docs bench fuzz audit clean
+
+help: ## list what there is to make
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
 
 install: .venv/installed ## make .venv with everything in it
 
@@ -51,5 +54,5 @@ audit: install ## ask whether a dependency has a known hole; needs the Internet
 	@$(BIN)/python -m pip install --quiet pip-audit
 	$(BIN)/pip-audit --strict --skip-editable
 
-clean:
-	rm -rf .venv build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
+clean: ## delete .venv and all that was built or measured
+	rm -rf .venv build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage tests/page/node_modules
