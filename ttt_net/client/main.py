@@ -21,7 +21,7 @@ from ttt_net.client.finding.servers import remember_server, servers_used
 from ttt_net.client.link import identity
 from ttt_net.client.link.trust import trust_of
 from ttt_net.client.naming import another_name, first_name, identity_for
-from ttt_net.client.person import complain, is_on_screen, may_ask
+from ttt_net.client.person import complain, is_on_screen, may_ask, tell
 from ttt_net.client.sessions import Ending, Session, bot_session, glyphs_of, plain_session, screen_session, summarise
 from ttt_net.client.signals import raised
 from ttt_net.client.view import View
@@ -170,7 +170,7 @@ def _vouched_now(options: Options, farewell: Farewell | None) -> Options | None:
     from ttt_net.client.lines.standard_input import ask_anew
     from ttt_net.client.vouching import vouched_now  # hardly anybody needs it
 
-    return vouched_now(options, farewell.sentence.partition(";")[0], ask_anew, print)
+    return vouched_now(options, farewell.sentence.partition(";")[0], ask_anew, tell)
 
 
 def _as_vouched(options: Options) -> Options:

@@ -2,7 +2,7 @@
 
 from ttt_net.client.command_line.options import Options
 from ttt_net.client.link import identity
-from ttt_net.client.person import complain, may_ask
+from ttt_net.client.person import complain, may_ask, tell
 from ttt_net.errors import ConfigurationError
 from ttt_net.names import RULE, fitting_name
 from ttt_net.text import clean
@@ -71,8 +71,8 @@ def _ask(question: str, default: str | None) -> str:
             continue
         name = fitting_name(typed)
         if name is None:
-            print(f"A name is {RULE}; some words are reserved.")
+            tell(f"A name is {RULE}; some words are reserved.")
         else:
             if name != typed:
-                print(f"You are {name}: a name is {RULE}.")
+                tell(f"You are {name}: a name is {RULE}.")
             return name

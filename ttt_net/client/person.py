@@ -6,6 +6,15 @@ import sys
 from ttt_net.client.command_line.options import Options
 
 
+def tell(sentence: str) -> None:
+    """Print a sentence; where the terminal ends, a line ends with a whole word."""
+    import shutil  # a first picture does not wait for them
+    import textwrap
+
+    width = shutil.get_terminal_size().columns - 1
+    print(textwrap.fill(sentence, width, break_long_words=False, break_on_hyphens=False))
+
+
 def complain(sentence: str) -> None:
     """Say what is wrong, on standard error."""
     print(f"client.py: {sentence}", file=sys.stderr)

@@ -80,11 +80,11 @@ def _trusting(options: Options, fingerprint: str | None) -> Options:
 def ask_to_vouch(url: str, why: str, shown: str, ask: Callable[[str], str], write: Callable[[str], None]) -> bool:
     """Show the fingerprint of the certificate at an address, and tell whether a person says that it is the host's."""
     groups = [shown[at : at + _GROUP] for at in range(0, len(shown), _GROUP)]
-    write(f"{url}: {why}. Its SHA-256 fingerprint is")
+    write(f"{url}: {why}. Its SHA-256 fingerprint is:")
     for at in range(0, len(groups), _GROUPS_A_LINE):
         write(f"  {' '.join(groups[at : at + _GROUPS_A_LINE])}")
-    write("Compare it with the one that the server printed: by telephone, or on its own screen. If it differs,")
-    write("somebody stands between you and the server.")
+    compare = "Compare it with the one that the server printed: by telephone, or on its own screen."
+    write(f"{compare} If it differs, somebody stands between you and the server.")
     return ask("Is it the same? yes, or else nothing is sent: ").strip().lower() in ("y", "yes")
 
 

@@ -32,7 +32,7 @@ def test_a_host_reads_who_plays_whom_and_how_it_went() -> None:
     match = snapshot(you=1, opponent=BOT)
     lines = written(LET_IN, match, Ended("m1", 2, 0, winner=0, reason="resign"), diary=Diary("A hint."))
     assert lines == [
-        "Playing as deep [bot] on the test; Ctrl-C stops it. A hint.",
+        "Playing as deep [bot] on the test; Ctrl-C stops it.\nA hint.",
         f"Tic-tac-toe: {BOT.name} [bot] (X) against Ann (O).",
         "Against deep [bot]: You lost: you resigned. So far 0 won, 0 drawn, 1 lost.",
     ]

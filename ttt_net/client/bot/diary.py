@@ -86,7 +86,7 @@ def _was_live(name: str, view: View) -> bool:
 def _welcomed(welcome: Welcome, hint: str) -> str:
     server = clean(welcome.server, 40)
     where = f" on {server}" if server else ""
-    return f"Playing as {words.label_of(welcome.you)}{where}; Ctrl-C stops it. {hint}".strip()
+    return f"Playing as {words.label_of(welcome.you)}{where}; Ctrl-C stops it.\n{hint}".strip()
 
 
 def _ended(match: Snapshot, tally: Tally) -> str:
