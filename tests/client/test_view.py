@@ -5,7 +5,7 @@ import pytest
 from msgspec import structs
 
 from tests.client.samples import BEN, BOT, layered, played, snapshot, swapping, welcome
-from ttt_net.client import words
+from ttt_net.client import page_words, words
 from ttt_net.client.actions import Action, Choose, Do, Move, Point, Quick, Say, Show, Type
 from ttt_net.client.bindings.keys import action_for, waiting
 from ttt_net.client.changes.act import act, answered
@@ -67,7 +67,7 @@ def done(view: View, *actions: Action) -> tuple[View, tuple[Said, ...]]:
 def test_a_new_match_comes_on_the_screen_and_ends_the_search() -> None:
     view, requests = done(seen(), Do.NEW)
     assert requests == (SEEK,)
-    assert "Waiting for an opponent" in words.status(view)
+    assert page_words.status_of_page(view) == "Looking for an opponent: Tic-tac-toe ..."
     view = update(view, snapshot(), 0)
     assert view.seeking is None
     assert view.is_my_turn

@@ -31,7 +31,7 @@ def test_it_serves_friends_ends_with_its_client_and_keeps_the_match(start: Start
     host.send_signal(signal.SIGTERM)
     assert "Your match stays as it is" in host.communicate(timeout=PATIENCE_S)[0]
     assert host.returncode == 0
-    heard_until(friend, "Reconnecting")
+    heard_until(friend, "The link is lost")
     again = start("--host", "--port", found[1], "--plain", "--name", "Ann")
     heard_until(again, "Your unfinished match goes on.")
     heard_until(friend, "Connected again")

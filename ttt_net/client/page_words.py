@@ -164,13 +164,17 @@ def status_of_page(view: View) -> str:
     if view.page.kind is Kind.LOBBY and view.link is Link.ONLINE and view.seeking is None:
         return f"Welcome, {name_of(view.you)}. p finds you an opponent." if view.you is not None else ""
     if view.seeking is not None:
-        games = ", ".join(map(title_of, view.seeking.games))
-        wanted = terms(games, view.seeking.time, is_rated=view.seeking.rated)
-        return f"Looking for {_WELCOME[view.seeking.opponents]}: {wanted} ..."
+        return sought(view.seeking)
     return f"Connecting to {view.address} ..." if view.link is Link.CONNECTING else ""
 
 
 _WELCOME: dict[Opponents, str] = {"any": "an opponent", "people": "a person", "bots": "a bot"}
+
+
+def sought(seek: Seek) -> str:
+    """Return whom we look for, and what to play."""
+    wanted = terms(", ".join(map(title_of, seek.games)), seek.time, is_rated=seek.rated)
+    return f"Looking for {_WELCOME[seek.opponents]}: {wanted} ..."
 
 
 def looking(seek: Seek, *, has_bots: bool) -> str:

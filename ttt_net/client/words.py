@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from ttt_net.client.view import Link, View
 from ttt_net.clock import TimeControl
-from ttt_net.messages import MAX_NAME_CELLS, Invitation, PlayerInfo, Seek, Snapshot
+from ttt_net.messages import MAX_NAME_CELLS, Invitation, PlayerInfo, Snapshot
 from ttt_net.networks import is_address, is_private
 from ttt_net.text import clean
 
@@ -96,14 +96,6 @@ def _result_of_others(match: Snapshot, side: int, reason: str) -> str:
     return f"{winner} won{': ' if how else ''}{how}."
 
 
-def seeking(seek: Seek) -> str:
-    """Return what is sought: the games, and the clock if there is one."""
-    games = ", ".join(seek.games) or "any game"
-    if seek.time is None:
-        return games
-    return f"{games}, {clock_name(seek.time)}"
-
-
 def company_hint(view: View, width: int) -> list[str]:
     """Return how to get an opponent when nobody else seeks one, where there is room for the whole command."""
     seek = view.seeking
@@ -145,14 +137,10 @@ def clock_name(time: TimeControl) -> str:
 
 
 def status(view: View) -> str:
-    """Return in one sentence what is the matter now."""
+    """Return in one sentence what is the matter at the board; nothing where there is none."""
     match = view.match
     if match is None:
-        if view.link is Link.CONNECTING:
-            return f"Connecting to {view.address} ..."
-        if view.seeking is not None:
-            return f"Waiting for an opponent ({seeking(view.seeking)}) ..."
-        return "Connected." if view.link is Link.ONLINE else ""
+        return ""
     if match.outcome is not None:
         return result(match) if view.seeking is None else f"{result(match)} Waiting for a new opponent ..."
     if match.adjourned:

@@ -164,7 +164,7 @@ async def test_a_game_is_chosen_from_the_list_of_games_and_a_slip_is_told() -> N
         await paper.shows("conect4 is no game; did you mean connect4? games tells which there are.")
         await paper.shows("9999+1 is no clock: minutes+seconds, as 3+2; up to 180 minutes and 60 seconds.")
         assert (await link.grants(Seek)).games == ["gomoku"]
-        await paper.shows("Waiting for an opponent (gomoku) ...")
+        await paper.shows("Looking for an opponent: Gomoku.")
 
 
 async def test_a_number_is_a_move_in_a_match_and_chooses_only_with_a_word_before_it() -> None:
@@ -184,6 +184,21 @@ async def test_a_number_is_a_move_in_a_match_and_chooses_only_with_a_word_before
         await paper.shows("You played a3.")
         paper.type("choose 1")
         assert (await link.hears(Accept)).seek == 7
+
+
+async def test_a_number_that_was_meant_for_a_list_is_no_move_in_a_match_that_begins_meanwhile() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in()
+        await link.grants(Seek)
+        paper.type("who")
+        await tells_lists(link)
+        await link.tells(snapshot(opponent=BEN))
+        await paper.shows("Your turn: place X.")
+        paper.type("2")
+        await paper.shows("A match has begun, where 2 is a move; type it again to make it.")
+        paper.type("2")
+        assert (await link.hears(Play)).move == 1
 
 
 async def test_a_match_is_watched_and_left() -> None:
@@ -285,9 +300,10 @@ async def test_who_has_stopped_is_not_made_to_look_by_a_new_link() -> None:
         paper.type("stop")
         await link.grants(Unseek)
         await link.breaks()
-        await paper.shows("Reconnecting, try 1: please wait. The connection broke.")
+        await paper.shows("The link is lost; please wait.")
         paper.type("challenge Ben", "who")
         await paper.shows("There is no link to the server at the moment; try again when it is back.")
+        await paper.shows("That is told when the link is back.")
         link = await server.accepts()
         await link.lets_in()
         await tells_lists(link)  # what was asked for meanwhile, and no seek

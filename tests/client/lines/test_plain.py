@@ -38,7 +38,7 @@ async def test_a_match_is_told_line_by_line_and_moves_wait_for_their_turn() -> N
         paper.type("5", "a3", None)
         link = await server.accepts()
         await link.lets_in()
-        await paper.shows("Waiting for an opponent (tictactoe) ...")
+        await paper.shows("Looking for an opponent: Tic-tac-toe.")
         seek = await link.hears(Seek)
         await link.tells(ok(seek.id), snapshot(opponent=BEN))
         play = await link.hears(Play)

@@ -9,10 +9,9 @@ from msgspec import structs
 
 from ttt_net.client.actions import Action, Do, Open, Say
 from ttt_net.client.changes.act import request_of
-from ttt_net.client.page_words import title_of
+from ttt_net.client.page_words import sought, title_of
 from ttt_net.client.pages import SPEEDS, Kind, Page, Purpose
 from ttt_net.client.view import View
-from ttt_net.client.words import status
 from ttt_net.clock import TIME_FORM, time_of
 from ttt_net.errors import Refusal
 from ttt_net.messages import Answer, Challenge, Challenged, Invite, Seek, Unseek
@@ -64,7 +63,7 @@ def challenges(view: View, *, is_ours: bool) -> list[Challenged]:
 
 def _play(view: View, wanted: Seek, rest: str) -> Meaning:
     if view.is_live or not rest:
-        return status(view) if view.seeking is not None else Do.NEW
+        return Do.NEW if view.seeking is None else sought(view.seeking).replace(" ...", ".")
     return _in_terms(structs.replace(wanted, rated=False), rest)
 
 

@@ -57,6 +57,8 @@ class Plain:
         self._is_input_over = False
         self._numbered = Numbered()
         self._awaited = Awaited(table)
+        self._is_list_cut_off = False
+        """Whether a match of ours began while a list was there to choose from, and nothing was typed since."""
 
     async def play(self, mailbox: asyncio.Queue[Mail]) -> None:
         """Play until the server, the player or the end of the input says farewell."""
@@ -131,6 +133,7 @@ class Plain:
             case Answered(Chat(), Ok()):
                 self._write("Said.")
             case Snapshot(you=int()):
+                self._is_list_cut_off = self._is_typed and self._numbered.has_choices and event.outcome is None
                 self._numbered.forget()
             case Welcome():
                 self._numbered.ask_again(self._table)
@@ -144,7 +147,10 @@ class Plain:
 
     def _obey(self, line: str) -> None:
         word, view = word_of(line), self._table.view
-        if view.overlay is Overlay.LEAVE:
+        was_cut_off, self._is_list_cut_off = self._is_list_cut_off, False
+        if was_cut_off and view.is_live and word.isdecimal():
+            self._write(f"A match has begun, where {word} is a move; type it again to make it.")
+        elif view.overlay is Overlay.LEAVE:
             self._table.do(Do.LEAVE if self._action_of(line) is Do.LEAVE else Do.BACK)
         elif word == "help":
             self._write(self._help())
@@ -210,11 +216,16 @@ class Plain:
             case str(sentence):
                 self._write(sentence)
             case Ask():
-                self._numbered.ask(meaning, self._table)
+                self._ask(meaning)
             case Open(page):
-                self._numbered.ask(Ask(page), self._table)
+                self._ask(Ask(page))
             case _:
                 self._act(meaning)
+
+    def _ask(self, ask: Ask) -> None:
+        self._numbered.ask(ask, self._table)
+        if self._table.view.link is Link.LOST:
+            self._write("That is told when the link is back.")
 
     def _act(self, action: Action) -> None:
         view = self._table.view

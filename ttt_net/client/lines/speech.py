@@ -8,8 +8,8 @@ from itertools import islice
 
 from ttt_net.client import words
 from ttt_net.client.changes.moves import layers_of
-from ttt_net.client.lines.telling import CLAIM, NO, QUESTION, YES, around, meanwhile
-from ttt_net.client.view import Link, Overlay, View
+from ttt_net.client.lines.telling import CLAIM, NO, QUESTION, YES, around, link, meanwhile, status
+from ttt_net.client.view import Overlay, View
 from ttt_net.messages import PlayerInfo, Snapshot
 from ttt_net.text import clean
 
@@ -37,7 +37,7 @@ class Speech:
     def parts(self, view: View, *, is_shared: bool) -> dict[str, str]:
         """Return what can be said, without the board."""
         match = view.match
-        parts = {"link": _link(view), "notice": words.notice(view), **around(view)}
+        parts = {"link": link(view), "notice": words.notice(view), **around(view)}
         if match is not None:
             parts["players"] = _players(match, is_shared=is_shared)
             parts["offers"] = words.offers(match, YES, NO)
@@ -66,12 +66,6 @@ class Speech:
         return answers[question](match) if question in answers else _clock(view, match, now_ms)
 
 
-def _link(view: View) -> str:
-    if view.link is Link.LOST:
-        return f"The link is lost; {'your match is safe' if view.is_live else 'please wait'}."
-    return f"Connecting to {view.address}." if view.link is Link.CONNECTING else ""
-
-
 def _players(match: Snapshot, *, is_shared: bool) -> str:
     title = clean(match.game.title, 30)
     marks = [words.mark_of(match, side).replace("/", " or ") for side in (0, 1)]
@@ -89,7 +83,7 @@ def _name(match: Snapshot, side: int) -> str:
 def _status(view: View, *, is_shared: bool) -> str:
     match = view.match
     if match is None or match.outcome is not None or match.adjourned:
-        return "" if match is None and view.link is Link.CONNECTING else words.status(view).replace(" ...", ".")
+        return status(view)
     to_move = match.position.to_move
     if to_move is None:
         return ""

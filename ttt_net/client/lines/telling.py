@@ -54,14 +54,14 @@ class Boards:
     def parts(self, view: View, *, is_shared: bool) -> dict[str, str]:
         """Return what can be said, the board among it."""
         match = view.match
-        parts = {"banner": words.banner(view), "notice": words.notice(view), **around(view)}
+        parts = {"link": link(view), "notice": words.notice(view), **around(view)}
         if match is not None:
             parts["players"] = words.pairing(match)
             parts["board"] = self._board(view)
             parts["offers"] = words.offers(match, YES, NO)
             parts["absence"] = words.absence(match, match.away.claim_in_ms if match.away else None, CLAIM)
         if view.pending is None:
-            parts["status"] = words.status(view)
+            parts["status"] = status(view)
         if match is not None and match.you is not None:
             parts["next"] = _FIRST if match.outcome is None else _NEXT
         elif match is None:
@@ -82,9 +82,28 @@ class Boards:
 
 
 def around(view: View) -> dict[str, str]:
-    """Return what of the others matters at any time: challenges, and which bots would play us."""
+    """Return what of the others matters at any time: challenges, whom we look for, and which bots would play us."""
     ours = next(iter(challenges(view, is_ours=True)), None)
-    return {"challenge": _challenge(view), "challenged": _challenged(ours), "suggestion": _suggestion(view)}
+    parts = {"challenge": _challenge(view), "challenged": _challenged(ours)}
+    return {**parts, "sought": _sought(view), "suggestion": _suggestion(view)}
+
+
+def link(view: View) -> str:
+    """Return what is the matter with the link; the same however often it is tried."""
+    if view.link is Link.LOST:
+        return f"The link is lost; {'your match is safe' if view.is_live else 'please wait'}."
+    if view.link is Link.CONNECTING:
+        return f"No answer from {view.address} yet." if view.attempt else f"Connecting to {view.address}."
+    return ""
+
+
+def status(view: View) -> str:
+    """Return in one sentence what is the matter now."""
+    if view.match is not None:
+        return words.result(view.match) or words.status(view)
+    if view.seeking is not None or view.link is not Link.ONLINE:
+        return ""
+    return "You are in the lobby, and look for nobody." if view.has_lobby else "Connected."
 
 
 def _challenge(view: View) -> str:
@@ -110,6 +129,12 @@ def _suggestion(view: View) -> str:
         return f"Nobody else waits yet. {name} would play you: type bot, or wait on."
     more = f"{others} more bot{'s' * (others > 1)}"
     return f"Nobody else waits yet. {name} and {more} would play you: type bot, bots to choose one, or wait on."
+
+
+def _sought(view: View) -> str:
+    if view.seeking is None or view.is_live or view.link is not Link.ONLINE:
+        return ""
+    return f"{page_words.sought(view.seeking).removesuffix(' ...')}."
 
 
 def meanwhile(view: View) -> str:
