@@ -29,9 +29,9 @@ from ttt_net.client.link.connection import Connection, Patience
 from ttt_net.client.link.dialogue import Dialogue, Machine
 from ttt_net.clock import TimeControl
 from ttt_net.games import find_game
-from ttt_net.match import Match
+from ttt_net.matches.match import Match
+from ttt_net.matches.referee import decide
 from ttt_net.messages import Fact, Play, PlayerInfo, Seek, Started
-from ttt_net.referee import decide
 from ttt_net.server.journal import Database, Journal
 from ttt_net.server.main import JOURNAL_FILE
 

@@ -15,8 +15,8 @@ from ttt_net.client.drawing.glyphs import BOXES
 from ttt_net.client.drawing.targets import without_targets
 from ttt_net.client.view import Link, View
 from ttt_net.clock import TimeControl
-from ttt_net.match import Match
-from ttt_net.referee import decide
+from ttt_net.matches.match import Match
+from ttt_net.matches.referee import decide
 
 FOLDER = Path(__file__).parent
 SIZE = (84, 24)

@@ -20,13 +20,8 @@ ALLOWED: dict[str, set[str]] = {
     "games": {"errors"},
     "strategies": {"errors", "games"},
     "messages": {"errors", "clock"},
-    "absence": {"clock"},
-    "description": {"games", "messages", "clock"},
-    "match": {"games", "messages", "clock", "absence", "description"},
-    "referee": {"errors", "games", "messages", "clock", "description", "match"},
-    "history": {"errors", "games", "messages", "clock", "match"},
-    "pairing": {"clock"},
-    "lobby": {"errors", "clock", "pairing"},
+    "matches": {"errors", "games", "messages", "clock"},
+    "pairing": {"errors", "clock"},
     "ratings": set(),
     "server": {
         "errors",
@@ -36,11 +31,8 @@ ALLOWED: dict[str, set[str]] = {
         "games",
         "messages",
         "clock",
-        "match",
-        "referee",
-        "history",
+        "matches",
         "pairing",
-        "lobby",
         "ratings",
         "names",
     },
@@ -50,6 +42,8 @@ ALLOWED: dict[str, set[str]] = {
 """What each layer may import of ours; a layer may always import itself."""
 
 INSIDE = {
+    "matches": "absence description match referee history",
+    "pairing": "seek index seeks lobby",
     "server": """
         meters guard settings admission journal wire players tables meeting hub process admin main inside check start
     """,
@@ -58,7 +52,7 @@ INSIDE = {
         lines finding table bot command_line person naming vouching inquiry sessions local main
     """,
 }
-"""The modules and packages of the two sides, each left of those that may import it."""
+"""The modules and packages of a layer, each left of those that may import it."""
 
 SHELL = {"server", "client", "client.bot"}
 EFFECTS = {
@@ -96,7 +90,7 @@ def imports(source: str) -> Iterator[str]:
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, "imports are absolute"
-            if node.module in ("ttt_net", "ttt_net.server", "ttt_net.client"):
+            if node.module in {"ttt_net", *(f"ttt_net.{layer}" for layer in INSIDE)}:
                 yield from (f"{node.module}.{alias.name}" for alias in node.names)
             else:
                 yield node.module or ""
@@ -144,16 +138,16 @@ def test_a_module_imports_only_what_stands_to_its_left(module: str, path: Path) 
 
 
 def inversions(module: str, source: str) -> list[str]:
-    """Return the imports of a module of one side that point to what stands to its right on that side."""
-    side, _, place = module.partition(".")
-    order = INSIDE[side].split()
+    """Return the imports of a module that point to what stands to its right in its layer."""
+    layer, _, place = module.partition(".")
+    order = INSIDE[layer].split()
 
     def rank(name: str) -> int:
         return max(
             (i for i, each in enumerate(order) if f"{name}.".startswith(f"{each}.")), key=lambda i: len(order[i])
         )
 
-    names = {name.removeprefix(f"ttt_net.{side}.") for name in imports(source) if name.startswith(f"ttt_net.{side}.")}
+    names = {name.removeprefix(f"ttt_net.{layer}.") for name in imports(source) if name.startswith(f"ttt_net.{layer}.")}
     return sorted(name for name in names if rank(name) > rank(place))
 
 
@@ -162,7 +156,7 @@ def inversions(module: str, source: str) -> list[str]:
     [(module, path) for module, path in modules() if module.partition(".")[0] in INSIDE and "." in module],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_inside_of_a_side_imports_point_one_way(module: str, path: Path) -> None:
+def test_inside_of_a_layer_imports_point_one_way(module: str, path: Path) -> None:
     assert inversions(module, path.read_text()) == []
 
 
@@ -175,8 +169,8 @@ def test_a_planted_inversion_is_found() -> None:
 @pytest.mark.parametrize(
     ("module", "source"),
     [
-        ("match", "from ttt_net.lobby import Lobby"),
-        ("match", "import asyncio"),
+        ("matches.match", "from ttt_net.pairing.lobby import Lobby"),
+        ("matches.match", "import asyncio"),
         ("games.line", "from ttt_net.messages import Position"),
         ("games.line", "def f():\n    import time"),
         ("client.view", "from ttt_net.strategies import find_strategy"),
@@ -195,7 +189,7 @@ def test_a_planted_violation_is_found(module: str, source: str) -> None:
 
 def test_only_the_table_tells_facts_and_only_after_the_journal_has_them() -> None:
     callers = [module for module, path in modules() if ".told(" in path.read_text()]
-    assert callers == ["match", "server.tables.table"]
+    assert callers == ["matches.match", "server.tables.table"]
 
 
 def test_no_test_imports_from_another_file_of_tests() -> None:

@@ -3,8 +3,8 @@
 from msgspec.structs import replace
 
 from ttt_net.clock import TimeControl
-from ttt_net.description import describe_game
 from ttt_net.games import find_game
+from ttt_net.matches.description import describe_game
 from ttt_net.messages import (
     Challenged,
     ClockInfo,

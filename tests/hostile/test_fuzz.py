@@ -17,8 +17,8 @@ from tests.hostile.targets import TARGETS
 from ttt_net import messages as wire
 from ttt_net.clock import TimeControl
 from ttt_net.errors import ProtocolError, Refusal
-from ttt_net.match import Match
-from ttt_net.referee import decide
+from ttt_net.matches.match import Match
+from ttt_net.matches.referee import decide
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Database, Journal
 from ttt_net.server.journal.schema import migrate

@@ -11,7 +11,7 @@ import pytest
 
 from tests.server.peer import Message, Peer
 from tests.server.running import Server, running
-from ttt_net.match import Match
+from ttt_net.matches.match import Match
 from ttt_net.messages import PlayerInfo
 from ttt_net.server.journal import read_match
 from ttt_net.server.main import JOURNAL_FILE

@@ -1,1 +1,1 @@
-"""Who waits for whom, and who fits whom."""
+"""Who would play whom: what is offered, who waits, and who fits whom. Knows no socket and no match."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ttt_net.errors import ConfigurationError, TttNetError
-from ttt_net.match import Match
+from ttt_net.matches.match import Match
 from ttt_net.server.journal.database import Database, StorageError, lock_beside, open_readonly
 from ttt_net.server.journal.matches import read_match
 

@@ -5,8 +5,8 @@ import sqlite3
 import msgspec
 
 from ttt_net.clock import TimeControl
-from ttt_net.lobby import Invitation
 from ttt_net.messages import encode
+from ttt_net.pairing.lobby import Invitation
 
 
 def keep_invitation(connection: sqlite3.Connection, invitation: Invitation, now_ms: int) -> None:

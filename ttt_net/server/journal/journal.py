@@ -4,8 +4,8 @@ import sqlite3
 from collections.abc import Callable, Sequence
 
 from ttt_net.errors import Refusal
-from ttt_net.lobby import Invitation
 from ttt_net.messages import Fact, Heard
+from ttt_net.pairing.lobby import Invitation
 from ttt_net.server.journal.database import Database, StorageError
 from ttt_net.server.journal.invitations import keep_invitation, read_invitations, spend_invitation
 from ttt_net.server.journal.matches import Record, append_facts, read_match

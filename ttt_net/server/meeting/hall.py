@@ -6,7 +6,7 @@ from typing import Protocol as Interface
 from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
 from ttt_net.games import Reason
-from ttt_net.match import Match
+from ttt_net.matches.match import Match
 from ttt_net.server.admission.quotas import Quotas
 from ttt_net.server.journal import Changes, Journal, PlayerId, with_names
 from ttt_net.server.meeting.deserters import Deserters

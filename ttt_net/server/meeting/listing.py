@@ -5,7 +5,7 @@ from itertools import islice
 from typing import Protocol as Interface
 
 from ttt_net import messages as wire
-from ttt_net.lobby import Lobby
+from ttt_net.pairing.lobby import Lobby
 from ttt_net.pairing.seek import Seek
 from ttt_net.server.journal import PlayerId
 from ttt_net.server.players.roster import Roster

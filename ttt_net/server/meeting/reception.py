@@ -13,7 +13,7 @@ from ttt_net.clock import TimeControl
 from ttt_net.errors import Closing, Code, Refusal
 from ttt_net.games import find_game, game_name
 from ttt_net.games.notation import read_start, write_position
-from ttt_net.lobby import CHALLENGE_MS, INVITATION_MS, Challenge, Invitation, Lobby, Pairing
+from ttt_net.pairing.lobby import CHALLENGE_MS, INVITATION_MS, Challenge, Invitation, Lobby, Pairing
 from ttt_net.pairing.seek import Seek
 from ttt_net.server.admission.quotas import Quotas
 from ttt_net.server.journal import Changes, Journal, PlayerId, StorageError, with_names

@@ -13,9 +13,9 @@ from typing import Protocol as Interface
 
 from msgspec.structs import replace as restruct
 
-from ttt_net import referee
 from ttt_net.errors import Code, Refusal
-from ttt_net.match import Match
+from ttt_net.matches import referee
+from ttt_net.matches.match import Match
 from ttt_net.messages import (
     Adjourned,
     Ended,

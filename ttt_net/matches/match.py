@@ -20,11 +20,11 @@ from typing import Any
 from msgspec.structs import replace as restruct
 
 from ttt_net import messages as wire
-from ttt_net.absence import Absences
 from ttt_net.clock import SIDES, Clock
-from ttt_net.description import describe_clock, describe_game, describe_position
 from ttt_net.games import Game, Outcome, Reason, Side, find_game
 from ttt_net.games.notation import read_start
+from ttt_net.matches.absence import Absences
+from ttt_net.matches.description import describe_clock, describe_game, describe_position
 
 _MOVING = wire.Played | wire.Tookback
 """The facts that change the position."""

@@ -5,10 +5,10 @@ The same move again (same side, ply and move) leads to no new fact and is no err
 
 from ttt_net import messages as wire
 from ttt_net.clock import Clock
-from ttt_net.description import describe_clock
 from ttt_net.errors import Code, Refusal
 from ttt_net.games import Outcome, Reason, Side
-from ttt_net.match import OPENING_PLIES, Match
+from ttt_net.matches.description import describe_clock
+from ttt_net.matches.match import OPENING_PLIES, Match
 
 Command = wire.Play | wire.Resign | wire.Abort | wire.Offer | wire.Decline | wire.Claim
 """What can be asked of a match."""

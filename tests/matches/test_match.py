@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from ttt_net import messages as wire
 from ttt_net.clock import TimeControl
 from ttt_net.errors import Refusal
-from ttt_net.match import Match
-from ttt_net.referee import MAX_TAKEBACKS, Command, decide, flag_fall, rematch
+from ttt_net.matches.match import Match
+from ttt_net.matches.referee import MAX_TAKEBACKS, Command, decide, flag_fall, rematch
 
 SECOND = 1_000
 BLITZ = TimeControl(initial_ms=180 * SECOND, increment_ms=2 * SECOND)

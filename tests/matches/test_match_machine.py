@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from ttt_net import messages as wire
-from ttt_net.absence import grace_ms
 from ttt_net.clock import LAG_QUOTA_MAX_MS, TimeControl
 from ttt_net.errors import Code, Refusal
-from ttt_net.match import Match
-from ttt_net.referee import Command, decide, flag_fall
+from ttt_net.matches.absence import grace_ms
+from ttt_net.matches.match import Match
+from ttt_net.matches.referee import Command, decide, flag_fall
 
 SECOND = 1_000
 BLITZ = TimeControl(initial_ms=60 * SECOND, increment_ms=2 * SECOND)

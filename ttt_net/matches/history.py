@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from ttt_net import messages as wire
 from ttt_net.clock import TimeControl
 from ttt_net.games.record import Record, RecordedMove, RecordedPlayer, TimeLimit
-from ttt_net.match import Match
+from ttt_net.matches.match import Match
 
 
 def record_of(facts: Iterable[wire.Fact]) -> Record:

@@ -1,7 +1,7 @@
 import pytest
 
-from ttt_net.absence import Absences, grace_ms
 from ttt_net.clock import TimeControl
+from ttt_net.matches.absence import Absences, grace_ms
 
 
 @pytest.mark.parametrize(
