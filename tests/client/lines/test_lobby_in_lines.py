@@ -368,4 +368,4 @@ async def test_bots_are_offered_and_never_forced() -> None:
         paper.type("bot")
         await link.grants(Lobby)
         await link.tells(Seeks(0, []), Players(1, [PLAYERS.players[1]]), Live(0, []))
-        await paper.shows("No bot is free for Tic-tac-toe at the moment.")
+        await paper.shows("No bot is free for Tic-tac-toe now.")

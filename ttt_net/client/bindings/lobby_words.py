@@ -9,7 +9,7 @@ from msgspec import structs
 
 from ttt_net.client.actions import Action, Do, Open, Say
 from ttt_net.client.changes.act import request_of
-from ttt_net.client.page_words import sought, title_of
+from ttt_net.client.page_words import no_bot, sought, title_of
 from ttt_net.client.pages import SPEEDS, Kind, Page, Purpose
 from ttt_net.client.view import View
 from ttt_net.clock import TIME_FORM, time_of
@@ -71,8 +71,8 @@ def _bot(view: View, wanted: Seek, rest: str, *, is_first: bool) -> Meaning:
     meant = _in_terms(view.seeking or wanted, rest)
     if not isinstance(meant, Say) or not isinstance(meant.request, Seek):
         return meant
-    otherwise = f"No bot is free for {title_of(meant.request.games[0])} at the moment."
-    return Ask(Page(Kind.LOBBY), ("bot",), seek=meant.request, is_first=is_first, otherwise=otherwise)
+    seek = meant.request
+    return Ask(Page(Kind.LOBBY), ("bot",), seek=seek, is_first=is_first, otherwise=no_bot(seek))
 
 
 def _challenge(view: View, wanted: Seek, rest: str) -> Meaning:
