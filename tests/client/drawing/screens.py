@@ -72,6 +72,7 @@ SCREENS: dict[str, tuple[View, Glyphs]] = {
     "connecting": (View(address="localhost:8765"), BOXES),
     "waiting": (doing(seen(), Do.NEW), BOXES),
     "hosting": (doing(HOSTING, Do.NEW), BOXES),
+    "hosting-a-bot": (doing(update(HOSTING, BOTS, 0), Do.NEW), BOXES),
     "lobby": (doing(seen(SEEKS, PLAYERS, LIVE, CHALLENGED), Do.NEW), BOXES),
     "lobby-ascii": (seen(SEEKS, PLAYERS, LIVE), ASCII),
     "lobby-own-match": (doing(seen(snapshot("connect4", [38]), PLAYERS), Do.BACK), BOXES),

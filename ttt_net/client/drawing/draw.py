@@ -146,9 +146,7 @@ def _body(view: View, size: tuple[int, int], now_ms: int, glyphs: Glyphs, *, is_
     width, height = size
     match = _match(view)
     if match is None:
-        rows = rows_of(view, now_ms)
-        listed = draw_list(rows, view.page, size, glyphs)
-        return listed + [Text()] * (height - len(listed)) if rows else centred(_alone(view, width), width)
+        return _list(view, size, now_ms, glyphs)
     if view.entry is Entry.CHAT and not is_roomy:
         return centred([Text(line) for line in _flowed(page_words.phrases(), width)], width)
     if view.overlay is Overlay.ASIDE:
@@ -159,6 +157,19 @@ def _body(view: View, size: tuple[int, int], now_ms: int, glyphs: Glyphs, *, is_
         board = draw_board(view, width, height, glyphs)
         return centred(board, width) if board is not None else None
     return board_alone(view, match, width, height, glyphs)
+
+
+def _list(view: View, size: tuple[int, int], now_ms: int, glyphs: Glyphs) -> list[Text]:
+    """Return the rows, and below them what one who hosts tells his friends, where there is room for it."""
+    width, height = size
+    hint = centred(_alone(view, width), width)
+    rows = rows_of(view, now_ms)
+    if not rows:
+        return hint
+    listed = draw_list(rows, view.page, size, glyphs)
+    is_hint_due = view.is_hosting and view.page.kind is Kind.LOBBY and len(listed) + len(hint) < height
+    below = hint if is_hint_due else []
+    return [*listed, *[Text()] * (height - len(listed) - len(below)), *below]
 
 
 def _packed(lines: list[str], width: int, height: int) -> list[str]:
