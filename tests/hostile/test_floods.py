@@ -174,6 +174,32 @@ async def test_boards_are_not_made_as_fast_as_messages_come(tmp_path: Path) -> N
         assert {answer["code"] for answer in answers[most:]} == {"too_fast"}
 
 
+async def test_matches_do_not_begin_as_fast_as_messages_come(tmp_path: Path) -> None:
+    """Each is a commit and perhaps a board to make, which costs a thousand times as much as a ping."""
+    async with running(tmp_path, Limits(matches=Rate(3, 60.0))) as server:
+        server.clock.stand_still()
+        ann, bob, match = await server.pair()
+        for _ in range(2):
+            await ann.ok("resign", match=match)
+            await bob.hear("ended", match=match)
+            await ann.ok("offer", match=match, kind="rematch")
+            await bob.ok("offer", match=match, kind="rematch")
+            match = (await bob.hear("rematched"))["next"]
+            await bob.hear("snapshot", match=match)
+        await ann.ok("resign", match=match)
+        await ann.ok("offer", match=match, kind="rematch")
+        assert await bob.refused("offer", match=match, kind="rematch") == "too_fast"
+        assert await ann.refused("seek") == "too_fast"
+        refused = await bob.ask("challenge", name="Ann")
+        assert (refused["code"], refused["message"]) == (
+            "too_fast",
+            "too many matches: 3/min for one player (limits.matches)",
+        )
+        await server.pair("Cid", "Dan")
+        server.later(refused["retry_after_ms"])
+        await server.match(ann, bob)
+
+
 @pytest.mark.parametrize(
     "flood",
     [

@@ -43,7 +43,9 @@ def _private_server() -> Iterator[client.Served]:
 
     logging.getLogger("ttt_net.server").addHandler(logging.NullHandler())  # a line on stderr would tear the screen
     with tempfile.TemporaryDirectory(prefix="ttt_net-local-") as folder:
-        limits = Limits(free_names=True, max_connections=8, codes=Rate(_MANY), messages=Rate(_MANY))
+        limits = Limits(
+            free_names=True, max_connections=8, codes=Rate(_MANY), matches=Rate(_MANY), messages=Rate(_MANY)
+        )
         private = Configuration(
             host="127.0.0.1", port=0, data=Path(folder), name=AT_HOME, announce=False, limits=limits
         )

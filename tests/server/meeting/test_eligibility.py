@@ -7,6 +7,7 @@ import pytest
 from ttt_net.errors import Refusal
 from ttt_net.messages import PlayerInfo
 from ttt_net.pairing.seek import Seek
+from ttt_net.server.admission.quotas import Quotas
 from ttt_net.server.meeting.eligibility import Eligibility
 from ttt_net.server.players.session import Session
 from ttt_net.server.settings.limits import Limits
@@ -24,6 +25,7 @@ class Place:
     """A server with two players, who do nothing."""
 
     limits = Limits(rated_same_address=False)
+    quotas = Quotas(limits, lambda: 0)
 
     def __init__(self, *addresses: str) -> None:
         self.sessions = {

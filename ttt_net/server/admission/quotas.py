@@ -8,7 +8,7 @@ from ttt_net.errors import Code, Refusal
 from ttt_net.server.settings.limits import Limits
 from ttt_net.server.settings.rate import Bucket, Rate
 
-Act = Literal["codes", "challenges", "chats", "inquiries", "messages", "renames"]
+Act = Literal["codes", "challenges", "chats", "inquiries", "matches", "messages", "renames"]
 """What is metered for each player, and for all players of an address together; the names are those of the limits."""
 AddressAct = Literal["openings", "registrations", "wrong_codes", "floods"]
 """What is metered for each address alone."""
@@ -31,6 +31,10 @@ class Quotas:
         self._take(act, rate, player, "for one player")
         self.share(act, address)
 
+    def check(self, act: Act, player: int) -> None:
+        """Refuse what the next `spend` would refuse because of the player himself, and count nothing."""
+        self._check(act, player, "for one player")
+
     def share(self, act: Act, address: str | None) -> None:
         """Count one act against what the players of an address may do together, which is many times one's own."""
         if address is not None:
@@ -45,10 +49,8 @@ class Quotas:
 
     def check_of_address(self, act: AddressAct, address: str | None) -> None:
         """Refuse what the next `spend_of_address` would refuse, and count nothing."""
-        bucket = self._buckets.get((act, address))
-        wait_ms = bucket.wait_ms(self._now_ms()) if bucket and address is not None else 0
-        if wait_ms:
-            raise _too_many(act, getattr(self._limits, act), "for one address", wait_ms)
+        if address is not None:
+            self._check(act, address, "for one address")
 
     def is_flooded(self, act: AddressAct, address: str) -> bool:
         """Tell whether the address went on after refusals for as long as it had before them."""
@@ -61,6 +63,12 @@ class Quotas:
     def __len__(self) -> int:
         """Return how many buckets are kept."""
         return len(self._buckets)
+
+    def _check(self, act: str, holder: Hashable, whose: str) -> None:
+        bucket = self._buckets.get((act, holder))
+        wait_ms = bucket.wait_ms(self._now_ms()) if bucket else 0
+        if wait_ms:
+            raise _too_many(act, getattr(self._limits, act), whose, wait_ms)
 
     def _take(self, act: str, rate: Rate, holder: Hashable, whose: str) -> None:
         key = (act, holder)

@@ -6,6 +6,7 @@ from ttt_net.errors import Code, Refusal
 from ttt_net.games.values import is_always_casual
 from ttt_net.pairing.seek import Opponents, Seek
 from ttt_net.server.admission.callers import network_of
+from ttt_net.server.admission.quotas import Quotas
 from ttt_net.server.journal import PlayerId
 from ttt_net.server.players.session import Session
 from ttt_net.server.settings.limits import Limits
@@ -15,6 +16,7 @@ class House(Interface):
     """What it goes by."""
 
     limits: Limits
+    quotas: Quotas
     sessions: dict[PlayerId, Session]
 
     def occupied(self, session: Session) -> int:
@@ -43,6 +45,7 @@ class Eligibility:
         self._house.may_begin()
         if self._house.is_leaving(session.player):
             raise Refusal(Code.UNKNOWN_PLAYER, f"{session.info.name} is about to be forgotten here")
+        self._house.quotas.check("matches", session.player)
         live = len(session.live) + session.starting
         if live >= self._house.limits.max_live_matches:
             raise Refusal(

@@ -6,6 +6,7 @@ The lobby decides; what it pairs is written down here, and then handed to the hu
 import logging
 import random
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Protocol as Interface
 
 from ttt_net import messages as wire
@@ -107,6 +108,8 @@ class Reception:
         for session in players:
             self.withdraw(session)
             session.starting += 1
+            with suppress(Refusal):  # which he meets with the next that he asks for
+                self._house.quotas.spend("matches", session.player, None)
 
         def release() -> None:
             for session in players:

@@ -22,6 +22,7 @@ class Limits:
     inquiries: Rate = setting(
         Rate(20, 10.0), "questions of one player about the past, a match not in memory, or all of one that is heard"
     )
+    matches: Rate = setting(Rate(200, 60.0), "matches that one player begins")
     renames: Rate = setting(Rate(10, 3_600.0), "new names of one player")
     free_names: bool = setting(False, "whether a name may be anything that can be shown, as among friends")
     allow_guests: bool = setting(True, "whether people may play without a name of their own, casually")
