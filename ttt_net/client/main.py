@@ -17,7 +17,7 @@ from ttt_net.client.command_line.local import AT_HOME, against_computer
 from ttt_net.client.command_line.options import DEFAULT_GAME, Options, parse
 from ttt_net.client.drawing.glyphs import encodable
 from ttt_net.client.events import Farewell, Parting
-from ttt_net.client.finding.servers import remember_server, servers_used
+from ttt_net.client.finding.servers import servers_used
 from ttt_net.client.link import identity
 from ttt_net.client.link.trust import trust_of
 from ttt_net.client.naming import another_name, first_name, identity_for
@@ -220,20 +220,13 @@ def _session_for(options: Options) -> Session:
 
 def _report(options: Options, ending: Ending) -> int:
     """Say how it ended, people's words to where people look, and return the exit code."""
-    farewell = ending.farewell
-    if ending.server and options.bot is None:
-        remember_server(options.url, ending.server)
-        if options.trust.fingerprint is not None:
-            from ttt_net.client.vouching import vouch_anew
-
-            vouch_anew(options.server, options.trust.fingerprint)
     if ending.is_going_back:
         return _BACK
     if options.is_json:
         summarise(ending.tally)
     if ending.sentence and not options.is_json:
         print(ending.sentence)
-    return _parted(options, farewell)
+    return _parted(options, ending.farewell)
 
 
 def _parted(options: Options, farewell: Farewell | None) -> int:

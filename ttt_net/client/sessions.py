@@ -18,7 +18,7 @@ from ttt_net.client.link.identity import Identity, remembered_name
 from ttt_net.client.signals import delivered
 from ttt_net.client.view import Tally, View
 from ttt_net.errors import Refusal
-from ttt_net.messages import Invite, Join, Opponents, Seek
+from ttt_net.messages import Invite, Join, Opponents, Seek, Welcome
 
 if TYPE_CHECKING:
     from ttt_net.client.lines.telling import Telling
@@ -36,8 +36,6 @@ class Ending:
     farewell: Farewell | None
     sentence: str = ""
     tally: Tally = field(default_factory=Tally)
-    server: str = ""
-    """What the server calls itself, if it let us in."""
     is_going_back: bool = False
     """Whether the person wants to go somewhere else."""
 
@@ -135,7 +133,19 @@ def _connection(
     bot = Machine(options.bot, options.level, options.places, options.reserve) if options.bot is not None else None
     dialogue = Dialogue(mine.name, mine.token(), bot)
     patience, tap = Patience(first_ms, later_ms), tap_of(options)
-    return Connection(options.url, dialogue, mailbox, patience, mine.keep_token, tap, trust=options.trust)
+    joined = (lambda welcome: _remember(options, welcome)) if options.bot is None else None
+    return Connection(options.url, dialogue, mailbox, patience, mine.keep_token, tap, None, options.trust, joined)
+
+
+def _remember(options: Options, welcome: Welcome) -> None:
+    """Put a server first that a person has joined, for who asks from elsewhere meanwhile, and the fingerprint given."""
+    from ttt_net.client.finding.servers import remember_server
+
+    remember_server(options.url, welcome.server)
+    if options.trust.fingerprint is not None:
+        from ttt_net.client.vouching import vouch_anew
+
+        vouch_anew(options.server, options.trust.fingerprint)
 
 
 def _seek(options: Options) -> Seek:
@@ -201,4 +211,4 @@ def _ending(view: View, options: Options) -> Ending:
     command = options.command
     if view.you is not None and view.you.name != remembered_name():
         command += f" --name {shlex.quote(words.name_of(view.you))}"
-    return Ending(view.farewell, words.parting(view, command), view.tally, view.server, view.is_going_back)
+    return Ending(view.farewell, words.parting(view, command), view.tally, view.is_going_back)

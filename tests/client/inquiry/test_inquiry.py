@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.client.conftest import CLIENT, RealServer
+from tests.client.conftest import CLIENT, RealServer, Start
+from tests.client.real_terminal import Open
 from tests.patience import PATIENCE_S
 from tests.server.peer import Peer
 from ttt_net.client.command_line.inquiry import Inquiry
@@ -149,6 +150,15 @@ def test_in_a_terminal_one_types_ones_name_to_be_forgotten(club: RealServer, env
             os.write(leader, f"{typed}\n".encode())
             assert process.wait(PATIENCE_S) == code
         os.close(leader)
+
+
+def test_without_an_address_the_server_is_asked_where_one_plays_at_this_moment(
+    real_server: RealServer, start: Start, open_terminal: Open
+) -> None:
+    player = open_terminal(real_server.address, "--name", "Ann")
+    player.shows("Looking for a person")
+    out, err = start("--leaderboard", "connect4").communicate(timeout=PATIENCE_S)
+    assert (out.splitlines()[0], err) == ("ratings at connect4, untimed: page 1 of 1", "")
 
 
 def test_where_nothing_answers_it_is_said(tmp_path: Path, environment: dict[str, str]) -> None:

@@ -38,6 +38,9 @@ def servers_used() -> tuple[Used, ...]:
 
 def remember_server(url: str, title: str) -> None:
     """Put the server in front of all others; a disk that refuses means only that it is typed again."""
-    others = [used for used in servers_used() if used.url != url]
-    with suppress(OSError):
-        identity.write_private(identity.home() / FILE, json.dumps([Used(url, title), *others][:MAX_SERVERS]))
+    used, title = servers_used(), clean(title, MAX_TITLE_CELLS)
+    others = [each for each in used if each.url != url]
+    newest = (Used(url, title), *others)[:MAX_SERVERS]
+    if newest != used:
+        with suppress(OSError):
+            identity.write_private(identity.home() / FILE, json.dumps(newest))

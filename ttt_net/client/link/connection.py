@@ -63,8 +63,8 @@ class Chance:
 class Connection:
     """One client's link: `run` it in a task, `say` requests, read the mailbox.
 
-    `keep_token` is called with the token before anybody hears of the welcome; `tap` with every frame as it was heard,
-    and with a line for whatever becomes of the link.
+    `keep_token` is called with the token, and `joined` with the welcome, before anybody hears of it; `tap` with every
+    frame as it was heard, and with a line for whatever becomes of the link.
     """
 
     def __init__(
@@ -77,12 +77,14 @@ class Connection:
         tap: Callable[[str], None] | None = None,
         chance: Chance | None = None,
         trust: Trust | None = None,
+        joined: Callable[[Welcome], None] | None = None,
     ) -> None:
         self.url = url
         self._mailbox = mailbox
         self._dialogue = dialogue
         self._patience = patience
         self._keep_token = keep_token
+        self._joined = joined or (lambda welcome: None)
         self._tap = tap
         self._chance = chance or Chance()
         self.trust = trust or Trust()
@@ -194,16 +196,17 @@ class Connection:
             if not _UNKNOWN_TYPE.fullmatch(str(refusal)):  # what only a newer client knows is no mistake
                 await self._tell(Garbled(str(refusal)))
             return
-        await self._react(self._dialogue.heard(message), is_welcome=isinstance(message, Welcome))
+        await self._react(self._dialogue.heard(message), message if isinstance(message, Welcome) else None)
 
-    async def _react(self, reaction: Reaction, *, is_welcome: bool) -> None:
+    async def _react(self, reaction: Reaction, welcome: Welcome | None) -> None:
         if reaction.token is not None:
             self._keep_token(reaction.token)
         self._rejected = reaction.rejected
         self._send(reaction.say)
         for wait_ms, request in reaction.later:
             asyncio.get_running_loop().call_later(wait_ms / 1000, self._send_again, request)
-        if is_welcome:
+        if welcome is not None:
+            self._joined(welcome)
             self._was_welcome, self._welcome_at_ms = True, self._chance.now_ms()
             if self._is_away:
                 self._is_away = False
