@@ -223,6 +223,17 @@ def series(match: Snapshot) -> str:
     return f"Series {mark_of(match, 0)} {points[0]:g} : {points[1]:g} {mark_of(match, 1)}"
 
 
+def new_ratings(view: View, match: Snapshot) -> list[str]:
+    """Return what the end of the match did to the ratings, by side; nothing where it did nothing."""
+    if view.rated is None or view.rated.match != match.match:
+        return []
+    said = []
+    for side, change in enumerate(view.rated.ratings):
+        number = rating(change.after, is_provisional=change.provisional)
+        said.append(f"{mark_of(match, side)} {number} ({change.after - change.before:+})")
+    return said
+
+
 def facts(view: View, match: Snapshot) -> list[str]:
     """Return what is worth knowing about a match besides its board: the session's score, who looks on."""
     said = []
@@ -239,10 +250,7 @@ def facts(view: View, match: Snapshot) -> list[str]:
         said.append("A private match")
     if match.code and match.outcome is None and view.has_lobby:
         said.append(f"Code to watch: {clean(match.code, MAX_CODE)}")
-    if view.rated is not None and view.rated.match == match.match:
-        for side, change in enumerate(view.rated.ratings):
-            number = rating(change.after, is_provisional=change.provisional)
-            said.append(f"{mark_of(match, side)} {number} ({change.after - change.before:+})")
+    said += new_ratings(view, match)
     if match.watchers and view.has_lobby:
         said.append(f"{match.watchers} watching")
     return said

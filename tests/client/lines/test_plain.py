@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from tests.client.fake_server import fake_server
 from tests.client.lines.paper import plain_at
-from tests.client.samples import BEN, CHALLENGED, ok, played, snapshot, swapping
+from tests.client.samples import BEN, CHALLENGED, LIVE, PLAYERS, SEEKS, ok, played, snapshot, swapping
 from tests.patience import PATIENCE_S
 from ttt_net.client.events import Stop
 from ttt_net.client.lines.telling import Boards
@@ -20,16 +20,20 @@ from ttt_net.messages import (
     Decline,
     Declined,
     Ended,
+    Lobby,
     Mute,
     Offer,
     Offered,
     Play,
     PlayerInfo,
     Presence,
+    Rated,
+    RatingChange,
     Refused,
     Resign,
     Resume,
     Seek,
+    Watch,
 )
 
 
@@ -231,8 +235,54 @@ async def test_a_move_with_a_name_of_its_own_is_typed_like_any_other() -> None:
         await link.lets_in()
         seek = await link.hears(Seek)
         await link.tells(ok(seek.id), swapping())
-        paper.type("swap")
+        await paper.shows("Your turn: place X.")
+        paper.type("1", "info", "swap")
+        await paper.shows("Which? Type Xa1 or Oa1.")
+        await paper.shows("No move was made yet.")
         assert (await link.hears(Play)).move == 4
+
+
+async def test_after_a_match_the_score_and_the_ratings_are_told() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in()
+        seek = await link.hears(Seek)
+        begun = replace(snapshot(moves=[4, 0], opponent=BEN), score=(1.0, 0.0), rated=True, watchers=2)
+        await link.tells(ok(seek.id), begun)
+        await paper.shows("Your turn: place X.")
+        paper.type("info")
+        await paper.shows("Series X 1 : 0 O. Rated. 2 watching. Moves so far: b2, a3.")
+        await link.tells(Ended("m1", 4, 0, winner=0, reason="resign"))
+        await paper.shows("You won: Ben resigned.")
+        await paper.shows("Series X 2 : 0 O.")
+        await link.tells(Rated("m1", (RatingChange(1500, 1512), RatingChange(1490, 1478, provisional=True))))
+        await paper.shows("Series X 2 : 0 O. Ratings: X 1512 (+12), O 1478? (-12).")
+
+
+async def test_who_has_two_matches_is_told_where_it_is_his_turn_and_goes_there() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in("m1", "m2")
+        await link.tells(snapshot(moves=[4], opponent=BEN), snapshot(opponent=replace(BEN, name="Cleo"), match="m2"))
+        await paper.shows("It is your turn against Cleo, too: new goes there.")
+        paper.type("new")
+        await paper.shows("Tic-tac-toe: Ann (X) against Cleo (O).")
+        await paper.shows("Your turn: place X.")
+
+
+async def test_who_looks_on_and_mutes_hears_nobody() -> None:
+    async with fake_server() as server, plain_at(server, "watch", is_typed=False) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in()
+        await link.grants(Lobby)
+        await link.tells(SEEKS, PLAYERS, LIVE)
+        await link.grants(Lobby)
+        await link.grants(Watch)
+        await link.tells(snapshot("gomoku", you=None, match="m9"), Chatted("m9", "watchers", BEN, "Well"))
+        await paper.shows("Ben: Well")
+        paper.type("mute")
+        assert (await link.hears(Mute)).name is None
+        await paper.shows("You hear no chat now; the same again lets you hear it.")
 
 
 async def test_no_byte_of_a_peer_reaches_the_paper_raw() -> None:

@@ -44,7 +44,7 @@ def test_a_match_is_told_in_short_sentences_without_a_board() -> None:
         "next": "Type a move or a question; help tells which there are.",
     }
     over = Speech().parts(seen(moves=[4, 1, 0, 2, 8]), is_shared=False)
-    assert over["next"] == "Type rematch or quit; help tells the rest."
+    assert over["next"] == "Type rematch, new or quit; help tells the rest."
     shared = Speech().parts(seen(moves=[4]), is_shared=True)
     assert (shared["players"], shared["status"]) == ("Tic-tac-toe: Ann plays X, Ben plays O.", "Ben is to move.")
 

@@ -23,7 +23,7 @@ OF_A_MATCH: dict[str, Action] = {
 }
 """What means nothing before there is a match; `say` and the claims do not either."""
 _LEAVING = ("quit", "q", "exit", "leave", "bye")
-_OTHERS = ("accept", "decline", "new", "say", "help", "repeat", "board", "choose", "more")
+_OTHERS = ("accept", "decline", "new", "say", "help", "repeat", "board", "info", "choose", "more")
 _ACCEPTED = {"rematch": Do.REMATCH, "draw": Do.DRAW, "takeback": Do.TAKE_BACK}
 """Who accepts an offer offers the same."""
 CLAIMS: dict[str, ClaimKind] = {"claim": "win", "claim win": "win", "claim draw": "draw", "adjourn": "adjourn"}

@@ -34,11 +34,11 @@ def muted(view: View, index: int) -> Outcome:
     if index > 0:
         return _toggled(view, names[index - 1])
     is_on = not view.is_deaf
-    notice = "You hear no chat now; the same key lets you hear it again." if is_on else "You hear the chat again."
+    notice = "You hear no chat now; the same again lets you hear it." if is_on else "You hear the chat again."
     return replace(view, is_deaf=is_on, notice=notice), (Mute(0, name=None, on=is_on),)
 
 
 def _toggled(view: View, name: str) -> Outcome:
     is_on = name not in view.muted
-    notice = f"You hear no more of {name}; the same key lets you hear it again." if is_on else f"You hear {name} again."
+    notice = f"You hear no more of {name}; the same again lets you hear it." if is_on else f"You hear {name} again."
     return replace(view, muted=view.muted ^ {name}, notice=notice), (Mute(0, name=name, on=is_on),)

@@ -238,8 +238,17 @@ class Plain:
             self._write("There is no match; play finds you an opponent.")
         else:
             self._table.do(action)
-            if self._table.view.overlay is Overlay.CHOICE:
-                self._table.do(Do.BACK)
+            self._answer_overlay()
+
+    def _answer_overlay(self) -> None:
+        """Answer what a list over the board would ask: who looks on hears nobody any more, a player says it in full."""
+        view = self._table.view
+        if view.overlay is Overlay.MUTE:
+            self._table.do(Choose(0))
+        elif view.overlay is Overlay.CHOICE and view.match is not None:
+            match = view.match
+            self._table.do(Do.BACK)
+            self._write(f"Which? Type {' or '.join(words.move_name(match, move) for move in view.choices)}.")
 
     def _help(self) -> str:
         view = self._table.view

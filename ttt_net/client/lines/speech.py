@@ -8,8 +8,8 @@ from itertools import islice
 
 from ttt_net.client import words
 from ttt_net.client.changes.moves import layers_of
-from ttt_net.client.lines.telling import CLAIM, NO, QUESTION, YES, around, link, meanwhile, status
-from ttt_net.client.view import Overlay, View
+from ttt_net.client.lines.telling import info, parts_of, status
+from ttt_net.client.view import View
 from ttt_net.messages import PlayerInfo, Snapshot
 from ttt_net.text import clean
 
@@ -19,14 +19,14 @@ _SPELLED_COLUMNS = 9
 """Up to this width every cell of a row is said; in a wider one only the marks are, with their columns."""
 _MOST_LINES, _MOST_MOVES = 8, 40
 _FIRST = "Type a move or a question; help tells which there are."
-_NEXT = "Type rematch or quit; help tells the rest."
+_NEXT = "Type rematch, new or quit; help tells the rest."
 
 
 class Speech:
     """Tells in sentences."""
 
     help = (
-        "Type a move, such as b2. To hear more: board, row 2, lines, moves, clock, repeat. "
+        "Type a move, such as b2. To hear more: board, row 2, lines, moves, clock, info, repeat. "
         "To act: draw, takeback, resign, claim, adjourn, rematch, new, accept, decline, say and your words, mute, quit."
     )
 
@@ -36,30 +36,19 @@ class Speech:
 
     def parts(self, view: View, *, is_shared: bool) -> dict[str, str]:
         """Return what can be said, without the board."""
-        match = view.match
-        parts = {"link": link(view), "notice": words.notice(view), **around(view)}
-        if match is not None:
-            parts["players"] = _players(match, is_shared=is_shared)
-            parts["offers"] = words.offers(match, YES, NO)
-            parts["absence"] = words.absence(match, match.away.claim_in_ms if match.away else None, CLAIM)
-        if view.pending is None:
-            parts["status"] = _status(view, is_shared=is_shared)
-        if match is not None and match.you is not None:
-            parts["next"] = _NEXT if match.outcome is not None else _FIRST
-        elif match is None:
-            parts["next"] = meanwhile(view)
-        if view.overlay is Overlay.LEAVE:
-            parts["question"] = QUESTION
-        return parts
+        seen = {"players": _players(view.match, is_shared=is_shared)} if view.match is not None else {}
+        return parts_of(view, seen, _status(view, is_shared=is_shared), _FIRST, _NEXT)
 
     def answer(self, question: str, view: View, now_ms: int) -> str | None:
         """Return what was asked for in words."""
         row = _ROW.fullmatch(question)
-        if row is None and question not in ("board", "lines", "moves", "clock"):
+        if row is None and question not in ("board", "lines", "moves", "clock", "info"):
             return None
         match = view.match
         if match is None:
             return "There is no match yet."
+        if question == "info":
+            return info(view)
         if row is not None:
             return _row(match, int(row[1]))
         answers = {"board": board, "lines": lines, "moves": _moves}

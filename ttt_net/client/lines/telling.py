@@ -8,7 +8,7 @@ from ttt_net.client.bindings.lobby_words import challenges
 from ttt_net.client.drawing.board import FORMS, draw_board
 from ttt_net.client.drawing.glyphs import Glyphs
 from ttt_net.client.view import Link, Overlay, View
-from ttt_net.messages import Challenged, PlayerInfo
+from ttt_net.messages import Challenged, PlayerInfo, Snapshot
 
 YES = {"rematch": "rematch", "draw": "draw", "takeback": "takeback"}
 """What is typed to accept an offer."""
@@ -40,7 +40,7 @@ class Boards:
     """Tells with a board after every move."""
 
     help = (
-        "Type a move (5, b2), or: board, draw, takeback, resign, claim, adjourn, rematch, new, accept, decline, "
+        "Type a move (5, b2), or: board, info, draw, takeback, resign, claim, adjourn, rematch, new, accept, decline, "
         "say WORDS, mute, quit, help."
     )
 
@@ -54,24 +54,13 @@ class Boards:
     def parts(self, view: View, *, is_shared: bool) -> dict[str, str]:
         """Return what can be said, the board among it."""
         match = view.match
-        parts = {"link": link(view), "notice": words.notice(view), **around(view)}
-        if match is not None:
-            parts["players"] = words.pairing(match)
-            parts["board"] = self._board(view)
-            parts["offers"] = words.offers(match, YES, NO)
-            parts["absence"] = words.absence(match, match.away.claim_in_ms if match.away else None, CLAIM)
-        if view.pending is None:
-            parts["status"] = status(view)
-        if match is not None and match.you is not None:
-            parts["next"] = _FIRST if match.outcome is None else _NEXT
-        elif match is None:
-            parts["next"] = meanwhile(view)
-        if view.overlay is Overlay.LEAVE:
-            parts["question"] = QUESTION
-        return parts
+        seen = {"players": words.pairing(match), "board": self._board(view)} if match is not None else {}
+        return parts_of(view, seen, status(view), _FIRST, _NEXT)
 
     def answer(self, question: str, view: View, now_ms: int) -> str | None:
-        """Return the board once more."""
+        """Return the board once more, or what else there is to know."""
+        if question == "info":
+            return info(view)
         return self._board(view) if question == "board" else None
 
     def _board(self, view: View) -> str:
@@ -81,11 +70,53 @@ class Boards:
         return "\n".join(line.plain.rstrip() for line in lines) if lines else "The board is too large to print."
 
 
+def parts_of(view: View, seen: dict[str, str], status: str, first: str, over: str) -> dict[str, str]:
+    """Return all that is told of a view, in order, with what is `seen` of its match and its `status`.
+
+    `first` says what can be typed in a match of ours, `over` after it.
+    """
+    match = view.match
+    parts = {"link": link(view), "notice": words.notice(view), **around(view), **seen}
+    if match is not None:
+        parts["offers"] = words.offers(match, YES, NO)
+        parts["absence"] = words.absence(match, match.away.claim_in_ms if match.away else None, CLAIM)
+    if view.pending is None:
+        parts["status"] = status
+    if match is None:
+        parts["next"] = meanwhile(view)
+    else:
+        parts["after"] = after(view, match)
+        if match.you is not None:
+            parts["next"] = first if match.outcome is None else over
+    if view.overlay is Overlay.LEAVE:
+        parts["question"] = QUESTION
+    return parts
+
+
 def around(view: View) -> dict[str, str]:
     """Return what of the others matters at any time: challenges, whom we look for, and which bots would play us."""
     ours = next(iter(challenges(view, is_ours=True)), None)
     parts = {"challenge": _challenge(view), "challenged": _challenged(ours)}
-    return {**parts, "sought": _sought(view), "suggestion": _suggestion(view)}
+    elsewhere = words.elsewhere(view.elsewhere, "new")
+    return {**parts, "elsewhere": elsewhere, "sought": _sought(view), "suggestion": _suggestion(view)}
+
+
+def after(view: View, match: Snapshot) -> str:
+    """Return what the end of a match has changed: the score of its series, and the ratings."""
+    if match.outcome is None:
+        return ""
+    said = [words.series(match)] if any(match.score) else []
+    ratings = ", ".join(words.new_ratings(view, match))
+    return ". ".join([*said, *[f"Ratings: {ratings}"] * bool(ratings)]) + "." * bool(said or ratings)
+
+
+def info(view: View) -> str:
+    """Return what else is known of the match, and the moves that were made."""
+    match = view.match
+    if match is None:
+        return "There is no match yet."
+    moves = ", ".join(words.move_name(match, move) for move in match.moves)
+    return ". ".join([*words.facts(view, match), f"Moves so far: {moves}" if moves else "No move was made yet"]) + "."
 
 
 def link(view: View) -> str:
