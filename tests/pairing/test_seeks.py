@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from ttt_net.clock import TimeControl
 from ttt_net.pairing.index import MAX_LOOKS
 from ttt_net.pairing.seek import ANY_GAME, Seek
-from ttt_net.pairing.seeks import ALONE_MS, BANDS, GRACE_MS, MOST_WIDENED, Match, Seeks
+from ttt_net.pairing.seeks import ALONE_MS, BANDS, GRACE_MS, MOST_IN_TURN, Match, Seeks
 
 BLITZ = TimeControl(initial_ms=180_000, increment_ms=2_000)
 GAMES = ("gomoku", "connect4", "qubic")
@@ -153,14 +153,16 @@ def test_a_crowd_that_shuts_somebody_out_is_given_up_after_a_few_looks(count: in
 def test_a_crowd_that_fits_nobody_has_its_bands_widened_in_turns() -> None:
     house = Unwelcoming()
     room = Seeks(by_number, house)
-    for player in range(2 * MOST_WIDENED):
+    for player in range(2 * MOST_IN_TURN):
         room.seek(person(player), 0)
     house.asked = 0
     assert room.tick(BANDS[1][0]) == []
-    assert house.asked <= MOST_WIDENED * 2 * MAX_LOOKS, "in the lists of both bands"
-    assert len(room._narrow[0]) == MOST_WIDENED
+    assert house.asked <= MOST_IN_TURN * 2 * MAX_LOOKS, "in the lists of both bands"
+    assert len(room._narrow[0]) == MOST_IN_TURN
     assert room.tick(BANDS[1][0]) == []
     assert not room._narrow[0]
+    told = [[seek.player for seek in room.alone(ALONE_MS)] for _ in range(3)]
+    assert told == [[*range(MOST_IN_TURN)], [*range(MOST_IN_TURN, 2 * MOST_IN_TURN)], []]
 
 
 @dataclass

@@ -21,8 +21,9 @@ ALONE_MS = 5_000
 """After how long somebody who waits is told whom else he could play."""
 GRACE_MS = 10_000
 """How long the seek of one whose link was lost waits for him, hidden."""
-MOST_WIDENED = 100
-"""Bands of one width that are widened in one `tick`; of a larger crowd the rest have their turn with the next."""
+MOST_IN_TURN = 100
+"""Seeks whose bands are widened, or whose players are told of bots, at one time; of a larger crowd the rest have theirs
+with the next `tick`."""
 
 
 @dataclass(slots=True)
@@ -129,7 +130,7 @@ class Seeks:
                 self.withdraw(standing.seek.player)
         matches = []
         for stage, queue in enumerate(self._narrow, 1):
-            for standing in islice(self._due(queue, now_ms - BANDS[stage][0]), MOST_WIDENED):
+            for standing in islice(self._due(queue, now_ms - BANDS[stage][0]), MOST_IN_TURN):
                 match = self._widened(standing, stage)
                 if match:
                     matches.append(match)
@@ -138,8 +139,8 @@ class Seeks:
         return matches
 
     def alone(self, now_ms: int) -> list[Seek]:
-        """Return, once each, the seeks of people who have waited for `ALONE_MS`."""
-        due = [standing.seek for standing in self._due(self._alone, now_ms - ALONE_MS)]
+        """Return, once each and some at a time, the seeks of people who have waited for `ALONE_MS`."""
+        due = [standing.seek for standing in islice(self._due(self._alone, now_ms - ALONE_MS), MOST_IN_TURN)]
         return [seek for seek in due if not seek.is_bot]
 
     def _due(self, queue: deque[int], since_ms: int) -> Iterator[_Standing]:

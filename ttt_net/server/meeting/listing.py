@@ -15,6 +15,8 @@ from ttt_net.server.tables.table import Table
 MAX_LISTED = 100
 MAX_LIVE = 50
 MAX_SUGGESTED = 10
+_MAX_LOOKED_AT = 500
+"""Bots that are asked whether they would play somebody; where there are more, he finds one anyway."""
 _AT_ITS_BEST = 9
 """Where a bot stands that says no level and plays as well as it can: behind all that do."""
 
@@ -63,7 +65,7 @@ class Listing:
 
     def bots_for(self, seek: Seek) -> list[wire.Listed]:
         """Return bots that would play a person what he seeks, the weakest first."""
-        rows = (self._row(bot) for bot in self._house.roster.bots if _plays(bot, seek))
+        rows = (self._row(bot) for bot in islice(self._house.roster.bots, _MAX_LOOKED_AT) if _plays(bot, seek))
         free = (row for row in rows if row.free)
         return heapq.nsmallest(MAX_SUGGESTED, free, key=lambda row: (row.level or _AT_ITS_BEST, row.name))
 
