@@ -281,7 +281,7 @@ class Hub:
 
     def recall(self) -> None:
         """Make good what was promised before a restart and is not of a match: invitations."""
-        self._reception.recall()
+        self._reception.invitations.recall()
 
     def may_begin(self) -> None:
         """Refuse a new match while a restart is counted down to, or under way."""

@@ -144,7 +144,7 @@ class Hall:
         """Refuse whoever lacks the code of a private match; it is tried as slowly as that of an invitation."""
         if code is None:
             raise Refusal(Code.NOT_PUBLIC, "that match is private; whoever plays in it can tell you its code")
-        self._reception.meter_code(session, is_right=right is not None and code.strip().upper() == right)
+        self._reception.invitations.meter_code(session, is_right=right is not None and code.strip().upper() == right)
 
     def players_of(
         self, started: wire.Started, seats: tuple[PlayerId, PlayerId]

@@ -3,7 +3,6 @@
 The lobby decides; what it pairs is written down here, and then handed to the hub to be seated.
 """
 
-import logging
 import random
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -12,22 +11,19 @@ from typing import Protocol as Interface
 from ttt_net import messages as wire
 from ttt_net.clock import TimeControl
 from ttt_net.errors import Closing, Code, Refusal
-from ttt_net.games import find_game, game_name
-from ttt_net.games.notation import read_start, write_position
-from ttt_net.pairing.lobby import CHALLENGE_MS, INVITATION_MS, Challenge, Invitation, Lobby, Pairing
+from ttt_net.games import game_name
+from ttt_net.pairing.lobby import CHALLENGE_MS, Challenge, Lobby, Pairing
 from ttt_net.pairing.seek import Seek
 from ttt_net.server.admission.quotas import Quotas
 from ttt_net.server.journal import Changes, Journal, PlayerId, StorageError, with_names
 from ttt_net.server.meeting.eligibility import Eligibility
+from ttt_net.server.meeting.invitations import Invitations
 from ttt_net.server.meeting.listing import Listing
 from ttt_net.server.meeting.noticeboard import Noticeboard
-from ttt_net.server.players.registrar import refusal_of
 from ttt_net.server.players.roster import Roster
 from ttt_net.server.players.session import Session
 from ttt_net.server.settings.limits import Limits
 from ttt_net.server.tables.table import Table
-
-log = logging.getLogger(__name__)
 
 _ID_LETTERS = "23456789abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ"
 """Letters of match ids; none that is easily taken for another."""
@@ -68,6 +64,7 @@ class Reception:
         self.eligibility = Eligibility(house)
         self._lobby = Lobby(rng, self._rating_of, self.eligibility.may_be_paired)
         self.listing = Listing(house, self._lobby)
+        self.invitations = Invitations(house, self._lobby, self.eligibility, self._start)
 
     def act(self, session: Session, said: wire.AnySaid) -> None:
         """Carry out one request."""
@@ -83,9 +80,9 @@ class Reception:
             case wire.Answer():
                 self._answer(session, said)
             case wire.Invite():
-                self._invite(session, said)
+                self.invitations.invite(session, said)
             case wire.Join():
-                self._join(session, said)
+                self.invitations.join(session, said)
             case wire.Who():
                 session.ok(said.id)
                 session.connection.send(self._house.noticeboard.frame("players"))
@@ -250,55 +247,6 @@ class Reception:
         else:
             self._over(challenge, said.reason)
 
-    def _invite(self, session: Session, said: wire.Invite) -> None:
-        self.eligibility.may_play(session, against_bot=False)
-        self._house.quotas.spend("challenges", session.player, session.connection.metered_as)
-        game = game_name(said.game)
-        start = _start_of(game, said.start) if said.start is not None else None
-        now_ms = self._house.now_ms()
-        invitation = self._lobby.invite(session.player, game, said.time, now_ms, said.side, start)
-
-        def done(failure: StorageError | None) -> None:
-            if failure:
-                self._lobby.uninvite(invitation.code)
-                session.refuse(said.id, refusal_of(failure))
-                return
-            session.ok(said.id)
-            session.tell(wire.Invitation(invitation.code, game, INVITATION_MS, said.time))
-
-        self._house.journal.invite(invitation, now_ms, done)
-
-    def recall(self) -> None:
-        """Make the invitations good that were made before a restart."""
-
-        def done(found: list[Invitation] | StorageError) -> None:
-            if isinstance(found, StorageError):
-                log.error("invitations of before the start are not good: %s", found)
-            else:
-                self._lobby.reinstate(found)
-
-        self._house.journal.invitations(self._house.now_ms(), done)
-
-    def _join(self, session: Session, said: wire.Join) -> None:
-        code = said.code.strip()
-        self.meter_code(session, is_right=self._lobby.is_code(code, self._house.now_ms()))
-        invitation = self._lobby.invitation(code, session.player, self._house.now_ms())
-        if invitation.by not in self._house.sessions:
-            raise Refusal(Code.OPPONENT_GONE, "whoever invited you is away at the moment; the code stays good", 1_000)
-        self.eligibility.may_meet(session, self._house.sessions[invitation.by])
-        session.ok(said.id)
-        self._house.journal.spend(invitation.code)
-        self._start(self._lobby.joined(invitation, session.player))
-
-    def meter_code(self, session: Session, *, is_right: bool) -> None:
-        """Count one try of a code; refuse a wrong one, and one too many."""
-        quotas, address = self._house.quotas, session.connection.metered_as
-        quotas.spend("codes", session.player, address)
-        quotas.check_of_address("wrong_codes", address)
-        if not is_right:
-            quotas.spend_of_address("wrong_codes", address)
-            raise Refusal(Code.UNKNOWN_CODE, "no invitation has that code, or it was used or is too old; ask again")
-
     def _may_begin(self) -> bool:
         try:
             self._house.may_begin()
@@ -340,10 +288,3 @@ class Reception:
                 session.connection.close(Closing.FAULT, "the server cannot write to its disk")
 
         self._house.journal.append([started], done, seats)
-
-
-def _start_of(name: str, text: str) -> str | None:
-    """Return the position in the one way in which it is written; None where it is the usual one."""
-    game = find_game(name)
-    state = read_start(game, text)
-    return None if state == game.initial else write_position(game, state)

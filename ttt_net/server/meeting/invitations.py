@@ -1,0 +1,95 @@
+"""Matches for whoever has the code: invitations are made, outlive a restart, and their codes are tried slowly."""
+
+import logging
+from collections.abc import Callable
+from typing import Protocol as Interface
+
+from ttt_net import messages as wire
+from ttt_net.errors import Code, Refusal
+from ttt_net.games import find_game, game_name
+from ttt_net.games.notation import read_start, write_position
+from ttt_net.pairing.lobby import INVITATION_MS, Invitation, Lobby, Pairing
+from ttt_net.server.admission.quotas import Quotas
+from ttt_net.server.journal import Journal, PlayerId, StorageError
+from ttt_net.server.meeting.eligibility import Eligibility
+from ttt_net.server.players.registrar import refusal_of
+from ttt_net.server.players.session import Session
+
+log = logging.getLogger(__name__)
+
+
+class House(Interface):
+    """What invitations ask of the hub."""
+
+    journal: Journal
+    quotas: Quotas
+    now_ms: Callable[[], int]
+    sessions: dict[PlayerId, Session]
+
+
+class Invitations:
+    """Carries out `invite` and `join`; `start` is called with what comes of one."""
+
+    def __init__(self, house: House, lobby: Lobby, eligibility: Eligibility, start: Callable[[Pairing], None]) -> None:
+        self._house = house
+        self._lobby = lobby
+        self._eligibility = eligibility
+        self._start = start
+
+    def recall(self) -> None:
+        """Make the invitations good that were made before a restart."""
+
+        def done(found: list[Invitation] | StorageError) -> None:
+            if isinstance(found, StorageError):
+                log.error("invitations of before the start are not good: %s", found)
+            else:
+                self._lobby.reinstate(found)
+
+        self._house.journal.invitations(self._house.now_ms(), done)
+
+    def invite(self, session: Session, said: wire.Invite) -> None:
+        """Make an invitation, and tell its code once it is written down."""
+        self._eligibility.may_play(session, against_bot=False)
+        self._house.quotas.spend("challenges", session.player, session.connection.metered_as)
+        game = game_name(said.game)
+        start = _start_of(game, said.start) if said.start is not None else None
+        now_ms = self._house.now_ms()
+        invitation = self._lobby.invite(session.player, game, said.time, now_ms, said.side, start)
+
+        def done(failure: StorageError | None) -> None:
+            if failure:
+                self._lobby.uninvite(invitation.code)
+                session.refuse(said.id, refusal_of(failure))
+                return
+            session.ok(said.id)
+            session.tell(wire.Invitation(invitation.code, game, INVITATION_MS, said.time))
+
+        self._house.journal.invite(invitation, now_ms, done)
+
+    def join(self, session: Session, said: wire.Join) -> None:
+        """Begin the match that a code stands for."""
+        code = said.code.strip()
+        self.meter_code(session, is_right=self._lobby.is_code(code, self._house.now_ms()))
+        invitation = self._lobby.invitation(code, session.player, self._house.now_ms())
+        if invitation.by not in self._house.sessions:
+            raise Refusal(Code.OPPONENT_GONE, "whoever invited you is away at the moment; the code stays good", 1_000)
+        self._eligibility.may_meet(session, self._house.sessions[invitation.by])
+        session.ok(said.id)
+        self._house.journal.spend(invitation.code)
+        self._start(self._lobby.joined(invitation, session.player))
+
+    def meter_code(self, session: Session, *, is_right: bool) -> None:
+        """Count one try of a code; refuse a wrong one, and one too many."""
+        quotas, address = self._house.quotas, session.connection.metered_as
+        quotas.spend("codes", session.player, address)
+        quotas.check_of_address("wrong_codes", address)
+        if not is_right:
+            quotas.spend_of_address("wrong_codes", address)
+            raise Refusal(Code.UNKNOWN_CODE, "no invitation has that code, or it was used or is too old; ask again")
+
+
+def _start_of(name: str, text: str) -> str | None:
+    """Return the position in the one way in which it is written; None where it is the usual one."""
+    game = find_game(name)
+    state = read_start(game, text)
+    return None if state == game.initial else write_position(game, state)
