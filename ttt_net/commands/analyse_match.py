@@ -19,7 +19,7 @@ from ttt_net.server.settings.configuration import DEFAULT_DATA
 from ttt_net.strategies import Limit
 from ttt_net.strategies.review import Reviewed, review
 
-CHART = {1: "O ·········● X", 0: "O ····●····· X", -1: "O ●········· X", None: "O ·········· X"}
+CHART = {1: "O ······● X", 0: "O ···●··· X", -1: "O ●······ X", None: "O ······· X"}
 """Who wins from here on, for X: right is X, left is O, the middle a draw."""
 
 
@@ -35,7 +35,10 @@ def show_match(args: argparse.Namespace, limit: Limit) -> None:
         return
     reviewed = list(found)
     names = " – ".join(escape(player.name) for player in record.players)
-    table = Table("move", "by", "played", "value", "grade", "best was", "who wins", title=f"{game.title}: {names}")
+    table = Table("move", "by", "played", "value", title=f"{game.title}: {names}")
+    table.add_column("grade", no_wrap=True)
+    table.add_column("best was")
+    table.add_column("who wins", no_wrap=True)
     for each in reviewed:
         cells = (str(each.ply), "XO"[each.side], game.move_names[each.move], in_words(each.was), each.grade or "")
         table.add_row(*cells, better(game, each), chart(each), style="bold" if each.lost else "")

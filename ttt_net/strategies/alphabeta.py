@@ -17,7 +17,7 @@ from typing import Any, Generic, NamedTuple
 from ttt_net.games import Game, Move
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies.connect4 import Connect4Solver
-from ttt_net.strategies.deepening import INFINITY, UNLIMITED_DEPTH, Deepening, Search
+from ttt_net.strategies.deepening import INFINITY, Deepening, Search
 from ttt_net.strategies.engine import is_connect4, is_provable, line_search, proof_search
 from ttt_net.strategies.heuristic import estimator, promise
 from ttt_net.strategies.strategy import (
@@ -131,7 +131,7 @@ def deepening(game: Game[S], limit: Limit, rng: random.Random) -> Deepening[S]:
 class PlainSearch(Generic[S]):
     """One search in plain Python: its table, its order of moves and its effort; made for one choice, then dropped."""
 
-    overlooks_after = UNLIMITED_DEPTH
+    exact_plies: int | None = None
 
     def __init__(self, game: Game[S], effort: Effort, rng: random.Random) -> None:
         self.game, self.effort = game, effort

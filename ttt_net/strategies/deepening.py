@@ -19,8 +19,8 @@ class Search(Protocol[S_contra]):
     """A search to a given depth, which remembers what it has found: in plain Python, or compiled."""
 
     effort: Effort
-    overlooks_after: int
-    """A win or a loss in more plies than these may come sooner than it tells, even where the look was deep enough."""
+    exact_plies: int | None
+    """Up to how many plies a win or a loss comes as soon as it is told to; None: as many as have been looked ahead."""
 
     @property
     def guesses(self) -> int:
@@ -122,7 +122,9 @@ class Deepening(Generic[S]):
 
     def is_exact(self, value: int, *, is_settled: bool) -> bool:
         """Tell whether a value is the truth, to the ply."""
-        return is_settled and (not is_decided(value) or plies_to_end(value) <= self.search.overlooks_after)
+        if is_decided(value) and self.search.exact_plies is not None:
+            return plies_to_end(value) <= self.search.exact_plies
+        return is_settled
 
     def line(self, state: S, move: Move) -> tuple[Move, ...]:
         """Return the play that is expected from a move on: what the search remembers as best."""

@@ -33,7 +33,7 @@ class FoursSearch:
     The block of memory holds one position, that of the last question; `_hold` leads it to another.
     """
 
-    overlooks_after = 5
+    exact_plies: int | None = 5
     """A win in three makes two lines lack one mark, and is never overlooked; so a win in five is the soonest."""
 
     def __init__(self, game: LineGame, effort: Effort, rng: random.Random) -> None:

@@ -10,7 +10,6 @@ from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies.compiled import lines as kernel
 from ttt_net.strategies.compiled.alphabeta import BUDGET
 from ttt_net.strategies.compiled.questions import Kernel, Questions
-from ttt_net.strategies.deepening import UNLIMITED_DEPTH
 from ttt_net.strategies.heuristic import line_worth, promise
 from ttt_net.strategies.strategy import Effort
 from ttt_net.strategies.threats import own_and_other
@@ -28,7 +27,7 @@ LOG_BUCKETS = 16
 class LineSearch:
     """One search of a line game; made for one choice and then dropped."""
 
-    overlooks_after = UNLIMITED_DEPTH
+    exact_plies: int | None = None
 
     def __init__(self, game: LineGame, effort: Effort, rng: random.Random) -> None:
         self.game, self.effort = game, effort
