@@ -161,7 +161,8 @@ class _Room:
         self, side: int, bot: str | None, mailbox: "asyncio.Queue[Mail]", name: str | None = None
     ) -> Connection:
         tap = tap_of(self.options) if side == self._host else None
-        dialogue = Dialogue(name or self.local.names[side], None, Machine(bot) if bot else None)
+        machine = Machine(bot, self.options.level) if bot else None
+        dialogue = Dialogue(name or self.local.names[side], None, machine)
         return Connection(self.options.url, dialogue, mailbox, _PATIENCE, lambda token: None, tap)
 
 
