@@ -5,16 +5,30 @@ from dataclasses import replace
 import pytest
 
 from tests.client.pressing import SEEK, keys_of, lobby, pressed
-from tests.client.samples import ANN, BEN, BLITZ, BOT, CHALLENGED, LIVE, PLAYERS, SEEKS, snapshot
+from tests.client.samples import (
+    ANN,
+    BEN,
+    BLITZ,
+    BOT,
+    CHALLENGED,
+    HISTORY,
+    LIVE,
+    PLAYERS,
+    PROFILE,
+    SEEKS,
+    snapshot,
+    welcome,
+)
 from ttt_net.client import page_words, words
-from ttt_net.client.actions import Do, Open, Say
+from ttt_net.client.actions import Action, Do, Open, Say
 from ttt_net.client.bindings.keys import action_for
 from ttt_net.client.changes.act import act
 from ttt_net.client.changes.update import update
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
-from ttt_net.client.events import Answered
+from ttt_net.client.events import Answered, Event, Lost
 from ttt_net.client.pages import Kind, Page, Purpose
+from ttt_net.client.view import View
 from ttt_net.clock import TimeControl
 from ttt_net.messages import (
     Accept,
@@ -31,6 +45,7 @@ from ttt_net.messages import (
     Players,
     Profile,
     Refused,
+    ReplayTold,
     Seek,
     SeekInfo,
     Seeks,
@@ -178,6 +193,24 @@ def test_an_invitation_that_waits_is_found_again_in_the_lobby_until_it_is_too_ol
     assert pressed(view, "c-m")[0].page.kind is Kind.INVITATION
     assert "K7QMX2" not in draw(view, (80, 24), 601_000, BOXES).plain
     assert "K7QMX2" not in draw(pressed(update(view, snapshot(), 2_000), "escape")[0], (80, 24), 2_000, BOXES).plain
+
+
+def test_what_a_page_has_asked_for_and_an_invitation_outlive_a_link() -> None:
+    invited = lobby(PLAYERS, CHALLENGED, Invitation("K7QMX2", "connect4", 600_000))
+    finished = snapshot("connect4", [38, 31, 37, 30, 36, 29, 35])
+    pages: list[tuple[View, Action, Event, str]] = [
+        (lobby(PROFILE), Open(Page(Kind.PROFILE, about="Ben")), PROFILE, "12 won"),
+        (lobby(), Open(Page(Kind.HISTORY)), HISTORY, "against Ben"),
+        (lobby(finished), Do.REPLAY, ReplayTold("m1", 0, [finished.position], 7), "Move 0 of 7"),
+    ]
+    for view, action, told, shown in pages:
+        view = update(act(view, action, SEEK)[0], told, 0)
+        assert shown in draw(view, (80, 24), 0, BOXES).plain
+        for event in (Lost("the connection broke"), welcome()):
+            view = update(view, event, 0)
+        assert shown in draw(view, (80, 24), 0, BOXES).plain
+    again = update(pressed(invited, "escape")[0], welcome(), 0)
+    assert keys_of(again) == ["invitation:"], "the lists are told anew, and a challenge has ended"
 
 
 def test_what_is_only_read_moves_where_it_does_not_fit() -> None:

@@ -33,6 +33,14 @@ MAX_CHALLENGES = 20
 """Challenges that are kept; of more, the oldest are forgotten."""
 
 
+def told_anew(around: Around) -> Around:
+    """Return what stays true over a new link: what a page has asked for, and an invitation, which the server keeps.
+
+    The lists of the lobby are told again; challenges end when one of the two is gone.
+    """
+    return replace(around, is_subscribed=False, seeks=None, players=None, live=None, challenges=(), suggestion=None)
+
+
 def gathered(view: View, event: Event, now_ms: int) -> View:
     """Return the view after something was heard that is of no match of ours."""
     around = view.around

@@ -6,10 +6,10 @@ from types import MappingProxyType
 from msgspec import structs
 
 from ttt_net.client import page_words, words
-from ttt_net.client.changes.around import gathered, turned_down, unanswered, without_accepted
+from ttt_net.client.changes.around import gathered, told_anew, turned_down, unanswered, without_accepted
 from ttt_net.client.changes.follow import follow
 from ttt_net.client.events import Answered, Back, Event, Farewell, Garbled, Kept, Lost, Retrying
-from ttt_net.client.pages import Around, Entry, Kind, Page
+from ttt_net.client.pages import Entry, Kind, Page
 from ttt_net.client.view import Link, Overlay, View
 from ttt_net.errors import Code
 from ttt_net.messages import (
@@ -52,7 +52,7 @@ def update(view: View, event: Event, now_ms: int) -> View:
                 server=event.server,
                 unfinished=tuple(event.matches),
                 frozen_at_ms=None,
-                around=Around(),
+                around=told_anew(view.around),
                 features=tuple(event.features),
                 may_write=event.chat,
             )
