@@ -16,6 +16,7 @@ from typing import Any, Generic, NamedTuple
 
 from ttt_net.games import Game, Move
 from ttt_net.games.line import LineGame, LineState
+from ttt_net.games.swap import SwapGame
 from ttt_net.strategies.connect4 import Connect4Solver
 from ttt_net.strategies.deepening import INFINITY, Deepening, Search
 from ttt_net.strategies.engine import is_connect4, is_provable, line_search, proof_search
@@ -33,6 +34,7 @@ from ttt_net.strategies.strategy import (
     plies_to_end,
     require_playable,
 )
+from ttt_net.strategies.swapping import beneath, may_swap, or_swap
 
 COMPLETE = 1 << 30
 """The depth of a value that no deeper search can change."""
@@ -82,6 +84,11 @@ class AlphaBeta:
     def __call__(self, game: Game[S], state: S, limit: Limit = ONE_SECOND) -> Choice:
         """Return the best move that it finds within the limit."""
         require_playable(self, game, state)
+        if isinstance(game, SwapGame) and may_swap(state):
+            return or_swap(self._choose(game.base, state.position, limit), game.swap)
+        return self._choose(*beneath(game, state), limit)
+
+    def _choose(self, game: Game[S], state: S, limit: Limit) -> Choice:
         choice, effort = None, Effort(limit)
         if limit.depth is None and isinstance(state, LineState):
             if is_connect4(game) and limit.nodes is None:

@@ -5,12 +5,14 @@ from typing import NamedTuple
 
 from ttt_net.games import Game, Move, Side
 from ttt_net.games.line import LineGame, LineState
+from ttt_net.games.swap import SwapGame
 from ttt_net.strategies.alphabeta import SOLVER_SHARE, deepening
 from ttt_net.strategies.connect4 import Connect4Solver
 from ttt_net.strategies.deepening import Deepening
 from ttt_net.strategies.engine import is_connect4, is_provable, proof_search
 from ttt_net.strategies.heuristic import promise
 from ttt_net.strategies.strategy import WIN, Counts, Effort, Limit, S, Stopped, is_decided, plies_to_end
+from ttt_net.strategies.swapping import beneath, may_swap, value_of_swap
 from ttt_net.strategies.threats import is_line_game
 
 
@@ -57,6 +59,9 @@ def analyse(game: Game[S], state: S, limit: Limit) -> Analysis:
     if game.is_terminal(state):
         over = Verdict(game.utility(state, side) * WIN, exact=True, line=())
         return Analysis(side, over, {}, Effort(limit).counts())
+    if isinstance(game, SwapGame) and may_swap(state):
+        return _with_swap(analyse(game.base, state.position, limit), side, game.swap)
+    game, state = beneath(game, state)
     moves = {move: Verdict(0, exact=False, line=(move,)) for move in game.actions(state)}
     watch = Effort(limit)
     if limit.depth is None and isinstance(state, LineState) and (is_connect4(game) or is_provable(game)):
@@ -88,6 +93,13 @@ def _deepened(state: S, moves: dict[Move, Verdict], search: Deepening[S]) -> Cou
         # Estimates from different depths cannot be compared: of an unfinished round only what is proved counts.
         moves |= {move: verdict for move, verdict in found.items() if verdict.result is not None}
     return search.effort.counts()
+
+
+def _with_swap(found: Analysis, side: Side, swap: Move) -> Analysis:
+    """Return the analysis of a position of the game beneath as that of the choice to swap or not."""
+    value, exact, line = found.verdict
+    moves = found.moves | {swap: Verdict(value_of_swap(value), exact, (swap, *line))}
+    return Analysis(side, _best(moves, found.counts.depth), moves, found.counts)
 
 
 def _best(moves: dict[Move, Verdict], depth: int) -> Verdict:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from ttt_net.games import Game
 from ttt_net.games.line import LineGame
+from ttt_net.games.swap import SwapGame
 from ttt_net.strategies.strategy import Effort
 from ttt_net.strategies.threats import is_line_game
 
@@ -87,6 +88,7 @@ def load(game: Game[Any]) -> None:
 
 
 def _needed(game: Game[Any]) -> list[str]:
+    game = game.base if isinstance(game, SwapGame) else game
     names = [CONNECT4] * is_connect4(game) + [LINES, PLAYOUTS] * is_compiled(game) + [FOURS] * is_large(game)
     names += [PROOFS] * is_provable(game)
     return names if names and is_installed() else []

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic
 
 from ttt_net.games import Game, Move, Side
 from ttt_net.games.line import LineGame, LineState
+from ttt_net.games.swap import SwapGame
 from ttt_net.strategies.engine import is_compiled, playout_tree
 from ttt_net.strategies.strategy import (
     ONE_SECOND,
@@ -25,6 +26,7 @@ from ttt_net.strategies.strategy import (
     plies_to_end,
     require_playable,
 )
+from ttt_net.strategies.swapping import beneath, may_swap, or_swap
 
 if TYPE_CHECKING:
     from ttt_net.strategies.compiled.playout_tree import PlayoutTree
@@ -86,6 +88,11 @@ class MonteCarlo:
     def __call__(self, game: Game[S], state: S, limit: Limit = ONE_SECOND) -> Choice:
         """Return the move that is solved as won, or else the one that was tried most often."""
         require_playable(self, game, state)
+        if isinstance(game, SwapGame) and may_swap(state):
+            return or_swap(self._choose(game.base, state.position, limit), game.swap)
+        return self._choose(*beneath(game, state), limit)
+
+    def _choose(self, game: Game[S], state: S, limit: Limit) -> Choice:
         effort = Effort(limit)
         if is_compiled(game):
             assert isinstance(state, LineState)
