@@ -160,6 +160,11 @@ class Match:
         if self.clock and self.clock.running is None and self._is_timed:
             self.clock = self.clock.started(self.game.to_move(self.state), now_ms)
 
+    def count_from(self, now_ms: int) -> None:
+        """Let the time that runs begin now, when its player hears of it, and not when it was decided."""
+        if self.clock and self.clock.running is not None:
+            self.clock = replace(self.clock, since_ms=now_ms)
+
     def told(self, fact: wire.Fact) -> wire.Fact:
         """Return the newest fact as it is told: a move carries the position that came of it."""
         return restruct(fact, position=self.position()) if isinstance(fact, _MOVING) else fact

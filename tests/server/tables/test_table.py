@@ -212,6 +212,29 @@ async def test_a_move_that_comes_after_the_flag_loses_even_before_the_timer_has_
         assert (await second.hear("ended"))["reason"] == "time"
 
 
+async def test_no_clock_is_charged_for_a_slow_disk(tmp_path: Path) -> None:
+    """Neither that of whoever has not heard of the move yet, nor of whoever has moved and waits for other facts."""
+    async with running(tmp_path) as server:
+        first, second, match = await server.pair(time={"initial_ms": 60_000})
+        await first.play(match, (first, 4), (second, 0))
+        with server.stopped_disk():
+            await first.say("play", match=match, ply=2, move=8)
+            await second.ok("ping")
+            server.clock.offset_ms += 30_000
+        await second.hear("played", ply=3)
+        with server.stopped_disk():
+            await first.say("offer", match=match, kind="draw")
+            await first.ok("ping")
+            await second.say("play", match=match, ply=3, move=1)
+            await second.ok("ping")
+            server.clock.offset_ms += 30_000
+        clock = (await first.hear("played", ply=4))["clock"]
+        assert clock["running"] == 0
+        assert min(clock["remaining_ms"]) > 50_000, "more than 30 s were the disk's"
+        server.clock.offset_ms += 60_000
+        assert await first.refused("play", match=match, ply=4, move=2) == "match_over"
+
+
 async def test_dropping_and_returning_is_told_to_the_opponent(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         first, second, match = await server.pair()

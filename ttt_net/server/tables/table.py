@@ -29,6 +29,7 @@ from ttt_net.messages import (
     Resume,
     Snapshot,
     Started,
+    Tookback,
     Unwatch,
     Watch,
     encode,
@@ -109,7 +110,8 @@ class Table:
         self.seats: tuple[PlayerId, PlayerId] | None = None
         self.audience = Audience(match_id)
         self._owner = owner
-        self._waiting: deque[tuple[Session, Request]] = deque()
+        self._waiting: deque[tuple[Session, Request, int]] = deque()
+        """Who waits with what, and since when: a clock is not charged for our disk."""
         self._is_busy = False
         self._flag: asyncio.TimerHandle | None = None
 
@@ -142,14 +144,14 @@ class Table:
     def request(self, session: Session, request: Request) -> None:
         """Carry out a request now, or when its turn comes; it gets exactly one answer."""
         if not self._is_busy and self.match is not None:  # then nobody waits
-            self._serve(self.match, session, request)
+            self._serve(self.match, session, request, self._owner.now_ms())
             return
         try:
             self._admit(session, request)
         except Refusal as refusal:
             session.refuse(request.id, refusal)
             return
-        self._waiting.append((session, request))
+        self._waiting.append((session, request, self._owner.now_ms()))
         if not self._is_busy:
             self._read()
 
@@ -158,7 +160,7 @@ class Table:
         is_player = self._side(session) is not None
         if self.seats is not None and not is_player and not isinstance(request, _Onlooking):
             raise Refusal(Code.NOT_SEATED, f"you are not a player of match {self.id}; nothing was changed")
-        waiting = sum(other is session for other, _ in self._waiting)
+        waiting = sum(other is session for other, *_ in self._waiting)
         if waiting >= MAX_WAITING or (not is_player and len(self._waiting) >= MAX_STRANGERS):
             raise Refusal(Code.TOO_FAST, f"{len(self._waiting)} requests wait for this match already", 100)
 
@@ -191,7 +193,7 @@ class Table:
     def _side(self, session: Session) -> int | None:
         return self.seats.index(session.player) if self.seats and session.player in self.seats else None
 
-    def _serve(self, match: Match, session: Session, request: Request) -> None:
+    def _serve(self, match: Match, session: Session, request: Request, came_ms: int) -> None:
         try:
             if isinstance(request, Resume):
                 self._resume(match, session, request)
@@ -199,13 +201,12 @@ class Table:
             if isinstance(request, _Onlooking):
                 self._watch(match, session, request)
                 return
-            now_ms = self._owner.now_ms()
-            flag = referee.flag_fall(match, now_ms)
+            flag = referee.flag_fall(match, came_ms)
             if flag:
-                self._waiting.appendleft((session, request))
+                self._waiting.appendleft((session, request, came_ms))
                 self._commit(match, flag, None)
                 return
-            facts = referee.decide(match, self._side(session), request, now_ms, session.connection.lag_ms)
+            facts = referee.decide(match, self._side(session), request, came_ms, session.connection.lag_ms)
             if facts and isinstance(facts[-1], Rematched):
                 self._owner.may_rematch(self)
         except Refusal as refusal:
@@ -327,7 +328,10 @@ class Table:
         asker, answer = (asked[0], frame(encode(Ok(asked[1])))) if asked else (None, b"")
         self.audience.tell(told, asker, answer)
         if match.clock:
-            self._mind_clock(match, self._owner.now_ms())
+            now_ms = self._owner.now_ms()
+            if isinstance(facts[0], Played | Tookback):
+                match.count_from(now_ms)
+            self._mind_clock(match, now_ms)
         self._owner.changed(self, slightly=True)
         if isinstance(facts[-1], Ended):
             self._owner.ended(self)
@@ -373,7 +377,7 @@ class Table:
         if failure:
             refusal = Refusal(Code.STORAGE, "the server cannot read its disk; the match is safe, try again", 1_000)
         while self._waiting:
-            session, request = self._waiting.popleft()
+            session, request, _ = self._waiting.popleft()
             session.refuse(request.id, refusal)
         if self.audience:
             self._read_later()
@@ -381,14 +385,14 @@ class Table:
     def _settle(self) -> None:
         """Serve what waits; when there is nothing, and nobody hears the match, let go of it."""
         while self._waiting and not self._is_busy:
-            session, request = self._waiting.popleft()
+            session, request, came_ms = self._waiting.popleft()
             if not session.connection.is_open:
                 continue
             if self.match is None:
-                self._waiting.appendleft((session, request))
+                self._waiting.appendleft((session, request, came_ms))
                 self._read()
                 return
-            self._serve(self.match, session, request)
+            self._serve(self.match, session, request, came_ms)
         if not self.audience and not self._is_busy:
             self._stop_flag()
             self.audience.close()
