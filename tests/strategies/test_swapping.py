@@ -28,6 +28,26 @@ def test_the_first_move_is_taken_over_where_it_wins(name: str) -> None:
     assert swaps == {"mnk:3x3,3+swap": {False}, "connect:5x3,3+swap": {True, False}, "mnk:2x2,2+swap": {True}}[name]
 
 
+@pytest.mark.parametrize("name", ["mnk:3x3,3+swap", "connect:5x3,3+swap", "mnk:3x1,2+swap", "mnk:2x1,1+swap"])
+def test_a_first_move_is_worth_what_is_left_when_the_other_side_may_take_it_over(name: str) -> None:
+    game: Any = find_game(name)
+    oracle, analysis = Oracle(game), analyse(game, game.initial, Limit())
+    for move, verdict in analysis.moves.items():
+        value, plies = oracle.judge_move(game.initial, move)
+        assert (verdict.result, verdict.plies, verdict.exact) == (value, plies if value else None, True)
+        state = game.initial
+        for played in verdict.line:
+            state = game.result(state, played)
+    assert (analysis.side, analysis.verdict.result) == (0, oracle.judge(game.initial)[0])
+
+
+def test_connect_four_with_swap_begins_with_a_drawn_move() -> None:
+    game = find_game("connect4+swap")
+    chosen = {find_strategy("alphabeta", seed=seed)(game, game.initial, Limit(ms=1_000)) for seed in range(9)}
+    assert {game.move_names[choice.move] for choice in chosen} == {"3", "5"}
+    assert {(choice.value, choice.exact) for choice in chosen} == {(0, True)}
+
+
 @pytest.mark.parametrize("strategy", ["alphabeta", "mcts"])
 @pytest.mark.parametrize("name", ["connect4", "gomoku", "qubic"])
 def test_after_two_moves_it_is_played_as_well_as_the_game_beneath(name: str, strategy: str) -> None:

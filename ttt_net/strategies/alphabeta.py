@@ -34,7 +34,7 @@ from ttt_net.strategies.strategy import (
     plies_to_end,
     require_playable,
 )
-from ttt_net.strategies.swapping import beneath, may_swap, or_swap
+from ttt_net.strategies.swapping import beneath, is_first, may_swap, or_swap
 
 COMPLETE = 1 << 30
 """The depth of a value that no deeper search can change."""
@@ -86,6 +86,8 @@ class AlphaBeta:
         require_playable(self, game, state)
         if isinstance(game, SwapGame) and may_swap(state):
             return or_swap(self._choose(game.base, state.position, limit), game.swap)
+        if isinstance(game, SwapGame) and is_first(state) and is_connect4(game.base) and limit.depth is None:
+            return self._drawn(game.base, state.position, Effort(limit))
         return self._choose(*beneath(game, state), limit)
 
     def _choose(self, game: Game[S], state: S, limit: Limit) -> Choice:
@@ -111,6 +113,12 @@ class AlphaBeta:
         except Stopped:
             return None
         return Choice(move, self._solver.value_of(score, state), (move,), effort.counts(), exact=True)
+
+    def _drawn(self, game: LineGame, state: LineState, effort: Effort) -> Choice:
+        """Return a first move of Connect Four after which neither side would win; the book knows all scores there."""
+        moves = [move for move in game.actions(state) if self._solver.score_of_move(game, state, move, effort) == 0]
+        move = self._rng.choice(moves)
+        return Choice(move, 0, (move,), effort.counts(), exact=True)
 
 
 def _proved(game: LineGame, state: LineState, effort: Effort) -> Choice | None:

@@ -12,7 +12,7 @@ from ttt_net.strategies.deepening import Deepening
 from ttt_net.strategies.engine import is_connect4, is_provable, proof_search
 from ttt_net.strategies.heuristic import promise
 from ttt_net.strategies.strategy import WIN, Counts, Effort, Limit, S, Stopped, is_decided, plies_to_end
-from ttt_net.strategies.swapping import beneath, may_swap, value_of_swap
+from ttt_net.strategies.swapping import beneath, is_first, may_swap, value_of_swap
 from ttt_net.strategies.threats import is_line_game
 
 
@@ -59,8 +59,8 @@ def analyse(game: Game[S], state: S, limit: Limit) -> Analysis:
     if game.is_terminal(state):
         over = Verdict(game.utility(state, side) * WIN, exact=True, line=())
         return Analysis(side, over, {}, Effort(limit).counts())
-    if isinstance(game, SwapGame) and may_swap(state):
-        return _with_swap(analyse(game.base, state.position, limit), side, game.swap)
+    if isinstance(game, SwapGame) and (is_first(state) or may_swap(state)):
+        return _with_swap(analyse(game.base, state.position, limit), side, game.swap, before=is_first(state))
     game, state = beneath(game, state)
     moves = {move: Verdict(0, exact=False, line=(move,)) for move in game.actions(state)}
     watch = Effort(limit)
@@ -95,11 +95,22 @@ def _deepened(state: S, moves: dict[Move, Verdict], search: Deepening[S]) -> Cou
     return search.effort.counts()
 
 
-def _with_swap(found: Analysis, side: Side, swap: Move) -> Analysis:
-    """Return the analysis of a position of the game beneath as that of the choice to swap or not."""
-    value, exact, line = found.verdict
-    moves = found.moves | {swap: Verdict(value_of_swap(value), exact, (swap, *line))}
+def _with_swap(found: Analysis, side: Side, swap: Move, *, before: bool) -> Analysis:
+    """Return the analysis of the game beneath as that of the choice to swap, or `before`, of what may be swapped."""
+    if before:
+        moves = {move: _taken_over(verdict, swap) for move, verdict in found.moves.items()}
+    else:
+        value, exact, line = found.verdict
+        moves = found.moves | {swap: Verdict(value_of_swap(value), exact, (swap, *line))}
     return Analysis(side, _best(moves, found.counts.depth), moves, found.counts)
+
+
+def _taken_over(verdict: Verdict, swap: Move) -> Verdict:
+    """Return what a first move is worth when the other side takes it over if it is good and does not end the game."""
+    value, exact, line = verdict
+    if value <= 0 or verdict.plies == 1:
+        return verdict
+    return Verdict(value_of_swap(value), exact, (line[0], swap, *line[1:]))
 
 
 def _best(moves: dict[Move, Verdict], depth: int) -> Verdict:

@@ -14,6 +14,11 @@ def beneath(game: Game[S], state: S) -> tuple[Game[S], S]:
     return game, state
 
 
+def is_first(state: object) -> TypeGuard[SwapState]:
+    """Tell whether the side to move makes the first move, which may then be taken over."""
+    return isinstance(state, SwapState) and state.moves == 0
+
+
 def may_swap(state: object) -> TypeGuard[SwapState]:
     """Tell whether the side to move may take over the first move."""
     return isinstance(state, SwapState) and state.moves == 1
