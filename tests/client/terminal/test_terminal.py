@@ -193,7 +193,7 @@ def test_a_name_that_belongs_to_somebody_else_is_asked_for_again(
     real_server: RealServer, open_terminal: Open, start: Start, tmp_path: Path
 ) -> None:
     other = start(real_server.address, "--name", "Ann")
-    heard_until(other, "Waiting")
+    heard_until(other, "Looking for a person")
     person = open_terminal(real_server.address, "--name", "Ann", TTT_NET_HOME=str(tmp_path / "elsewhere"))
     person.shows("Another name [Ann-2]:")
     person.press("Eve\r")
