@@ -496,3 +496,11 @@ def test_every_match_has_a_clock_of_its_own_whichever_is_seen() -> None:
     view, _ = done(update(view, away, 50_000), Show("m1"))
     assert view.claim_in_ms(70_000) == 40_000
     assert "m2" not in update(view, Ended("m2", 3, 0, winner=0, reason="time"), 80_000).heard_at_ms
+
+
+def test_a_move_on_its_way_in_one_match_is_no_matter_of_another() -> None:
+    view, _ = done(seen(snapshot("mnk:19x19,5"), second()), Move("s19"))
+    assert "Your move s19 is on its way" in words.status(view)
+    view, requests = done(view, Do.NEW, Quick(4))
+    assert words.status(replace(view, pending=Play(0, "m1", 0, 18))) == "Your turn: place O."
+    assert requests == (Play(0, match="m2", ply=1, move=31),)

@@ -178,7 +178,12 @@ class View:
     @property
     def may_move(self) -> bool:
         """Whether it is our turn and no move of ours is on its way."""
-        return self.is_my_turn and self.pending is None
+        return self.is_my_turn and self.under_way is None
+
+    @property
+    def under_way(self) -> Play | None:
+        """Our move in the shown match that is on its way; one in another match is no matter of this one."""
+        return self.pending if self.pending is not None and self.pending.match == self.shown else None
 
     @property
     def talkers(self) -> tuple[str, ...]:

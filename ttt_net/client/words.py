@@ -145,8 +145,8 @@ def status(view: View) -> str:
         return result(match) if view.seeking is None else f"{result(match)} Waiting for a new opponent ..."
     if match.adjourned:
         return "Adjourned: the next move, with both here, goes on."
-    if view.pending is not None:
-        return f"Your move {move_name(match, view.pending.move)} is on its way ..."
+    if view.under_way is not None:
+        return f"Your move {move_name(match, view.under_way.move)} is on its way ..."
     if view.is_my_turn:
         return f"Your turn: place {mark_of(match, match.you or 0).replace('/', ' or ')}."
     mover = match.players[match.position.to_move or 0]

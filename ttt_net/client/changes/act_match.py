@@ -140,7 +140,7 @@ def _not_now(view: View) -> View:
         return view
     if view.match.outcome is not None:
         return replace(view, notice="The match is over.")
-    return replace(view, notice="Your last move is on its way." if view.pending else "It is not your turn.")
+    return replace(view, notice="Your last move is on its way." if view.under_way else "It is not your turn.")
 
 
 def _offer(view: View, kind: OfferKind) -> Outcome:

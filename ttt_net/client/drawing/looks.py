@@ -95,8 +95,7 @@ def looks_of(view: View, match: Snapshot, glyphs: Glyphs) -> list[Look]:
     hints = {} if match.game.gravity else {match.game.move_cells[move]: str(digit) for move, digit in digits.items()}
     won = set(position.line)
     last = match.game.move_cells[match.last] if match.last is not None else -1
-    pending = view.pending if view.pending is not None and view.pending.match == match.match else None
-    pending_cell = match.game.move_cells[pending.move] if pending is not None else -1
+    pending_cell = match.game.move_cells[view.under_way.move] if view.under_way is not None else -1
     has_cursor = match.outcome is None and match.you is not None and view.cursor >= 0
     cursor = _cursor_cell(view, match) if has_cursor else -1
     owners = _owners(match)
