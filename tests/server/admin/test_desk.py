@@ -135,6 +135,14 @@ async def test_the_countdown_is_told_again_as_it_runs_out(tmp_path: Path) -> Non
         await each.stopped.wait()
 
 
+async def test_an_end_at_once_is_answered_before_it_comes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ttt_net.server.admin.countdown._LAST_WORD_S", 3_600.0)
+    async with attended(tmp_path) as each, each.admin() as admin:
+        await admin.done("drain", in_s=0)
+        assert not each.stopped.is_set()
+        assert (await admin.ask("stats"))["unready"] == "the server is about to restart"
+
+
 @pytest.mark.parametrize(
     "text", ["", "{}", "[]", '{"ask":"nonsense"}', '{"ask":"kick"}', '{"ask":"stats","more":1}', "[" * 4_000]
 )

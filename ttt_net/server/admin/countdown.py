@@ -9,6 +9,8 @@ log = logging.getLogger(__name__)
 
 TOLD_AT_S = (3_600, 1_800, 900, 600, 300, 120, 60, 30, 10, 5)
 """With so much left it is said again."""
+_LAST_WORD_S = 0.2
+"""An end at once comes so much later: whoever asked for it hears first that it comes."""
 
 
 class House(Interface):
@@ -40,7 +42,10 @@ class Countdown:
         log.warning("drain: the server ends in %g s and begins no more matches", in_s)
         self._cancel()
         self._ends_s = asyncio.get_running_loop().time() + in_s
-        self._tell(in_s)
+        if in_s:
+            self._tell(in_s)
+        else:
+            self._next = asyncio.get_running_loop().call_later(_LAST_WORD_S, self._tell, 0)
 
     def call_off(self) -> bool:
         """Go on as if nothing had been said; tell whether there was anything to call off."""
