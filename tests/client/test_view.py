@@ -504,3 +504,11 @@ def test_a_move_on_its_way_in_one_match_is_no_matter_of_another() -> None:
     view, requests = done(view, Do.NEW, Quick(4))
     assert words.status(replace(view, pending=Play(0, "m1", 0, 18))) == "Your turn: place O."
     assert requests == (Play(0, match="m2", ply=1, move=31),)
+
+
+def test_a_search_that_is_refused_takes_back_the_one_before_it() -> None:
+    refused = Answered(Seek(2, ["foo"]), Refused(2, "unknown_game", "unknown game 'foo'"))
+    view = update(replace(seen(), seeking=Seek(0, ["foo"])), refused, 0)
+    assert view.seeking is None
+    assert answered(view, refused) == (Unseek(0),)
+    assert answered(view, Answered(Seek(2, ["connect4"]), Ok(2))) == ()

@@ -91,11 +91,16 @@ def _as_wanted(page: Page, seek: Seek) -> Page:
 
 
 def answered(view: View, event: Answered) -> tuple[Said, ...]:
-    """Return what to say after an answer: whoever leaves too late to call the match off resigns it."""
-    is_too_late = isinstance(event.answer, Refused) and event.answer.code == Code.TOO_LATE
-    if view.is_leaving and is_too_late and isinstance(event.request, Abort):
+    """Return what to say after an answer.
+
+    Whoever leaves too late to call the match off resigns it. A search that is refused leaves an earlier one standing,
+    which nobody would expect to lead to a match.
+    """
+    if not isinstance(event.answer, Refused):
+        return ()
+    if view.is_leaving and event.answer.code == Code.TOO_LATE and isinstance(event.request, Abort):
         return (Resign(0, match=event.request.match),)
-    return ()
+    return (Unseek(0),) if isinstance(event.request, Seek) else ()
 
 
 def said(view: View, request: Said) -> Outcome:
