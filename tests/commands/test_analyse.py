@@ -100,6 +100,7 @@ def test_moves_of_connect_four_are_columns(capsys: pytest.CaptureFixture[str]) -
     ("arguments", "sentence"),
     [
         (["--position", "XX"], "row 1: 2 cells, not 3"),
+        (["--number", "2"], "--number and --data say which match; they go with --match"),
         (["--tree"], "the tree has more than 5,000 positions; limit it with --depth"),
         (["--tree", "--strategy", "mcts"], "mcts grows no tree"),
         (["--strategy", "table", "--game", "qubic"], "none of Qubic"),

@@ -20,3 +20,24 @@ def test_a_recorded_match_is_shown_with_its_turning_point(tmp_path: Path, capsys
 def test_a_match_that_cannot_be_found_is_refused_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["analyse", "--match", "no such file"]) == 2
     assert "cannot read no such file" in capsys.readouterr().err
+
+
+def test_after_a_swap_each_side_is_called_by_the_mark_that_it_places(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "match.txt"
+    file.write_text(
+        "Game: connect:5x3,3+swap\nFirst: Ann\nSecond: Bob\n\n1. 3\n2. swap\n3. 3\n4. 2\n", encoding="utf-8"
+    )
+    assert main(["analyse", "--match", str(file)]) == 0
+    rows = [line.split("│")[1:-1] for line in capsys.readouterr().out.splitlines() if line.startswith("│")]
+    told = [(row[1].strip(), row[3].strip(), row[6].strip()) for row in rows if row[0].strip()]
+    x_wins = "O ······● X"
+    assert told == [
+        ("X", "loss in 10", "O ●······ X"),
+        ("O", "win in 9", x_wins),  # Bob takes over X and its win
+        ("O", "loss in 4", x_wins),
+        ("X", "win in 3", x_wins),
+    ]
+    assert main(["analyse", "--game", "connect4+swap", "--moves", "4 swap", "--json", "--nodes", "9"]) == 0
+    assert '"to_move": "O"' in capsys.readouterr().out

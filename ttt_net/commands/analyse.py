@@ -51,6 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Answer the question that the options ask; return the exit status."""
     game, limit = find_game(args.game), limit_of(args)
+    if args.match is None and (args.number is not None or args.data is not None):
+        raise ConfigurationError("--number and --data say which match; they go with --match")
     if args.match is not None:
         # Matches come from a server's journal: who analyses positions does not have to load a server.
         from ttt_net.commands.analyse_match import show_match
@@ -116,7 +118,7 @@ def answer(game: Game[S], state: S, limit: Limit) -> dict[str, object]:
     return {
         "game": game.name,
         "position": write_position(game, state),
-        "to_move": "XO"[analysis.side],
+        "to_move": view.mark_of(game, state, analysis.side),
         "value": analysis.verdict.result,
         "score": solver_score(game, state, analysis.verdict),
         "best": [game.move_names[move] for move in analysis.best],

@@ -2,14 +2,16 @@
 
 import argparse
 import json
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
+from rich.progress import track
 from rich.table import Table
 
-from ttt_net.commands.analyse_view import in_words, named
+from ttt_net.commands.analyse_view import in_words, mark_of, named
 from ttt_net.commands.loading import load_engine
 from ttt_net.commands.source import load_records
 from ttt_net.errors import ConfigurationError
@@ -33,15 +35,20 @@ def show_match(args: argparse.Namespace, limit: Limit) -> None:
         for each in found:
             print(json.dumps(as_json(game, each)), flush=True)
         return
-    reviewed = list(found)
+    progress = track(
+        found, "analysing", len(record.moves), console=Console(stderr=True), disable=not sys.stderr.isatty()
+    )
+    reviewed, state = list(progress), first_position(game, record.start)
     names = " – ".join(escape(player.name) for player in record.players)
     table = Table("move", "by", "played", "value", title=f"{game.title}: {names}")
     table.add_column("grade", no_wrap=True)
     table.add_column("best was")
     table.add_column("who wins", no_wrap=True)
     for each in reviewed:
-        cells = (str(each.ply), "XO"[each.side], game.move_names[each.move], in_words(each.was), each.grade or "")
-        table.add_row(*cells, better(game, each), chart(each), style="bold" if each.lost else "")
+        by, state = mark_of(game, state, each.side), game.result(state, each.move)
+        cells = (str(each.ply), by, game.move_names[each.move], in_words(each.was), each.grade or "")
+        stands = chart(each.was.result, mark_of(game, state, each.side))
+        table.add_row(*cells, better(game, each), stands, style="bold" if each.lost else "")
     console.print(table)
     for sentence in summary(game, reviewed):
         console.print(sentence)
@@ -72,10 +79,9 @@ def chosen(records: list[Record], args: argparse.Namespace) -> Record:
     return records[number - 1]
 
 
-def chart(each: Reviewed) -> str:
-    """Return where the game stands after a move."""
-    result = each.was.result
-    return CHART[result if result is None or each.side == 0 else -result]
+def chart(result: int | None, mark: str) -> str:
+    """Return where the game stands after a move, by its result for who made it and has that mark now."""
+    return CHART[result if result is None or mark == "X" else -result]
 
 
 def better(game: Game[Any], each: Reviewed) -> str:

@@ -8,7 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.tree import Tree
 
-from ttt_net.games import Game, Move
+from ttt_net.games import Game, Move, Side
 from ttt_net.games.notation import write_position
 from ttt_net.strategies import Choice, Counts
 from ttt_net.strategies.analysis import Analysis, Verdict
@@ -41,6 +41,12 @@ def named(game: Game[Any], moves: Sequence[Move]) -> str:
     return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
+def mark_of(game: Game[S], state: S, side: Side) -> str:
+    """Return the mark that a side places; X for the first and O for the second where it may choose."""
+    mark = game.marks(state)[side]
+    return mark if len(mark) == 1 else "XO"[side]
+
+
 def in_words(verdict: Verdict) -> str:
     """Return a verdict as people say it: `win in 5`, `win in 9 at most`, `draw`, or an estimate with its sign."""
     if verdict.plies is not None:
@@ -57,10 +63,10 @@ def show_position(console: Console, game: Game[S], state: S) -> None:
             console.print()
         console.print(" ".join(board[start : start + width]), highlight=False)
     if (outcome := game.outcome(state)) is not None:
-        won = "drawn" if outcome.winner is None else f"won by {'XO'[outcome.winner]}"
+        won = "drawn" if outcome.winner is None else f"won by {mark_of(game, state, outcome.winner)}"
         console.print(f"The game is over: {won}.")
     else:
-        console.print(f"{'XO'[game.to_move(state)]} to move.")
+        console.print(f"{mark_of(game, state, game.to_move(state))} to move.")
 
 
 def show_analysis(console: Console, game: Game[S], state: S, analysis: Analysis) -> None:
@@ -152,7 +158,7 @@ def trace(game: Game[Any], root: Node[Any]) -> Iterator[str]:
         yield f"{number}. {write_position(game, node.state)}{utility}"
     if root.children:
         value = -root.value if side else root.value
-        yield f"{'XO'[side]} plays {game.move_names[recommended(root)[0]]}, utility {value}"
+        yield f"{mark_of(game, root.state, side)} plays {game.move_names[recommended(root)[0]]}, utility {value}"
 
 
 def states(game: Game[Any], root: Node[Any]) -> Iterator[str]:
