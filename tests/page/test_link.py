@@ -49,6 +49,20 @@ def test_a_server_that_restarts_in_mid_match_loses_nothing(place: Place) -> None
     place.complaints = [line for line in place.complaints if "WebSocket connection to" not in line]
 
 
+def test_an_invitation_is_shown_and_good_after_a_restart(place: Place) -> None:
+    ann = place.visitor().come("Ann")
+    ann.press("Invite a friend")
+    code = ann.page.locator(".code").inner_text()
+    place.stop()
+    ann.page.locator(".banner").wait_for()
+    place.start()
+    ann.page.locator(".banner").wait_for(state="detached")
+    assert ann.page.locator(".code").inner_text() == code
+    place.visitor().come("Bob", f"/j/{code.replace(' ', '')}")
+    ann.page.locator("main.match").wait_for()
+    place.complaints = [line for line in place.complaints if "WebSocket connection to" not in line]
+
+
 def test_a_coming_restart_is_told_until_the_server_is_back(place: Place) -> None:
     ann = place.visitor().come("Ann")
     place.administer("drain", "3600")

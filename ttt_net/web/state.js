@@ -64,7 +64,8 @@ export function hear(message, now = performance.now()) {
   else if (type === "challengeover") challenges.delete(challenge);
   else if (type === "welcome") {
     const { you, server, features = [], chat = true, matches: unfinished, seek: seeking = null } = message;
-    Object.assign(state, { you, server, features, chat, unfinished, seeking, invitation: null, parted: null });
+    const invitation = state.you?.name === you.name ? state.invitation : null; // good after a restart, too
+    Object.assign(state, { you, server, features, chat, unfinished, seeking, invitation, parted: null });
     challenges.clear();
   } else if (type === "snapshot") {
     if (message.you !== undefined && !match && !message.outcome) {
