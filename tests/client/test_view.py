@@ -512,3 +512,15 @@ def test_a_search_that_is_refused_takes_back_the_one_before_it() -> None:
     assert view.seeking is None
     assert answered(view, refused) == (Unseek(0),)
     assert answered(view, Answered(Seek(2, ["connect4"]), Ok(2))) == ()
+
+
+def test_whoever_is_asked_whether_to_leave_may_end_the_match_and_stay() -> None:
+    for moves, end in (([4], Abort(0, match="m1")), ([4, 0], Resign(0, match="m1"))):
+        view, _ = done(replace(seen(snapshot(moves=moves)), has_doorway=True), Do.LEAVE)
+        action = action_for("r", view)
+        assert action is Do.RESIGN
+        view, requests = done(view, action)
+        assert (requests, view.overlay, view.is_leaving) == ((end,), Overlay.NONE, False)
+    assert done(seen(snapshot(moves=[4])), Do.RESIGN)[1] == (Resign(0, match="m1"),), (
+        "a word that was typed means itself"
+    )

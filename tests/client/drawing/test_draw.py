@@ -210,7 +210,7 @@ def test_while_a_move_is_typed_and_while_we_are_asked_the_keys_are_those_that_an
     view = doing(seen(snapshot()), Type("b"))
     assert draw(view, ROOMY, 0, BOXES).plain.split("\n")[-1] == "Enter place  Esc clear"
     view = doing(seen(snapshot()), Do.LEAVE)
-    assert draw(view, ROOMY, 0, BOXES).plain.split("\n")[-1] == "y yes  Esc no"
+    assert draw(view, ROOMY, 0, BOXES).plain.split("\n")[-1] == "y yes  Esc no  r only call it off"
     for key in ("y", "Y", "q", "c-m"):
         action = action_for(key, view)
         assert action is not None

@@ -44,6 +44,8 @@ _LETTERS: dict[str, Action] = {
     "s": Begin(Entry.CHAT),
     "q": Do.LEAVE,
 }
+_LEAVING = {"y": Do.LEAVE, "r": Do.RESIGN}
+"""What answers whether to leave a live match, besides the keys that mean it anyway: yes, or to end it and stay."""
 _LEAST_HINTS = 2
 """The last hints, which stay whatever the width: how to leave, and where all keys are."""
 _YES = {"rematch": "r", "draw": "d", "takeback": "t"}
@@ -64,8 +66,8 @@ def action_for(key: str, view: View) -> Action | None:
         return _WRITING.get(key) or (Type(key) if len(key) == 1 and key.isprintable() and _takes_text(view) else None)
     if key in _EVERYWHERE:
         return _EVERYWHERE[key]
-    if view.overlay is Overlay.LEAVE and key in "yY":
-        return Do.LEAVE
+    if view.overlay is Overlay.LEAVE and key.lower() in _LEAVING:
+        return _LEAVING[key.lower()]
     if view.page.kind is not Kind.MATCH:
         return action_on_page(key, view)
     if key in _NAMED:
@@ -125,7 +127,9 @@ def hints(view: View, width: int) -> list[Hint]:
         send = [Hint("Enter", "send", "c-m")] if _takes_text(view) else []
         return [*phrases, *send, Hint("Esc", "back", "escape")]
     if view.overlay is Overlay.LEAVE:
-        return [Hint("y", "yes", "y"), Hint("Esc", "no", "escape")]
+        is_new = match is not None and match.position.ply < 2
+        stay = Hint("r", "only call it off" if is_new else "only resign", "r")
+        return [Hint("y", "yes", "y"), Hint("Esc", "no", "escape"), stay]
     if match is None or view.page.kind is not Kind.MATCH:
         found = hints_on_page(view)
     elif view.overlay in _LISTS:

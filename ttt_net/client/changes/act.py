@@ -40,7 +40,7 @@ MAX_ID = 32
 
 def act(view: View, action: Action, seek: Seek) -> Outcome:
     """Return the view after the action and what to say to the server; `seek` is what `Do.NEW` asks for."""
-    if view.overlay is Overlay.LEAVE and action not in (Do.LEAVE, Do.PLACE):
+    if view.overlay is Overlay.LEAVE and action not in (Do.LEAVE, Do.PLACE, Do.RESIGN):
         return replace(view, overlay=Overlay.NONE, notice="", is_going_back=False), ()
     view = replace(view, notice="")
     match action:

@@ -8,7 +8,20 @@ from ttt_net.client.changes.replaying import begun
 from ttt_net.client.changes.update import on_screen
 from ttt_net.client.view import Link, Overlay, View
 from ttt_net.client.words import move_name
-from ttt_net.messages import Abort, Analyse, Claim, Decline, Offer, OfferKind, Play, Record, Resign, Said, Seek
+from ttt_net.messages import (
+    Abort,
+    Analyse,
+    Claim,
+    Decline,
+    Offer,
+    OfferKind,
+    Play,
+    Record,
+    Resign,
+    Said,
+    Seek,
+    Snapshot,
+)
 
 Outcome = tuple[View, tuple[Said, ...]]
 _OF_PLAYERS = {Do.PLACE, Do.MOVES, Do.REMATCH, Do.DRAW, Do.TAKE_BACK, Do.CLAIM, Do.DECLINE, Do.RESIGN}
@@ -197,9 +210,12 @@ def _decline(view: View) -> Outcome:
 
 
 def _resign(view: View) -> Outcome:
-    if view.match is None or not view.is_live:
+    match = view.match
+    if match is None or not view.is_live:
         return replace(view, notice="There is no match to resign."), ()
-    return view, (Resign(0, match=view.match.match),)
+    is_asked = view.overlay is Overlay.LEAVE  # whether to leave: then a match that has hardly begun is called off
+    end = _end_of(match) if is_asked else Resign(0, match=match.match)
+    return replace(view, overlay=Overlay.NONE, is_going_back=False), (end,)
 
 
 def _new(view: View, seek: Seek) -> Outcome:
@@ -222,5 +238,8 @@ def _leave(view: View) -> Outcome:
         return replace(view, overlay=Overlay.LEAVE, typed=""), ()
     if view.link is not Link.ONLINE:
         return replace(view, is_leaving=True), ()
-    end = Abort(0, match=match.match) if match.position.ply < 2 else Resign(0, match=match.match)
-    return replace(view, is_leaving=True, overlay=Overlay.NONE), (end,)
+    return replace(view, is_leaving=True, overlay=Overlay.NONE), (_end_of(match),)
+
+
+def _end_of(match: Snapshot) -> Abort | Resign:
+    return Abort(0, match=match.match) if match.position.ply < 2 else Resign(0, match=match.match)
