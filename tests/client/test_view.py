@@ -487,6 +487,17 @@ def test_a_match_that_begins_while_another_is_played_is_told_and_one_key_away() 
     assert done(view, Do.NEW)[0].notice == "Finish this match first, or leave it."
 
 
+def test_only_what_begins_is_told_to_have_begun() -> None:
+    resumed = update(View(address="localhost:8765"), welcome("m1", "m2"), 0)
+    for match in (snapshot(), second()):
+        resumed = update(resumed, match, 0)
+    assert (words.notice(resumed), resumed.elsewhere) == ("Your unfinished match goes on.", resumed.matches["m2"])
+    busy = replace(seen(snapshot()), watching="m2")
+    over = structs.replace(second(), outcome=OutcomeInfo(0, "time"))
+    for match in (structs.replace(second(), you=None), over):
+        assert words.notice(update(busy, match, 0)) == ""
+
+
 def test_every_match_has_a_clock_of_its_own_whichever_is_seen() -> None:
     view = update(seen(snapshot()), second(ClockInfo((180_000, 180_000), 1)), 10_000)
     view = update(view, played("tictactoe", [4]), 20_000)

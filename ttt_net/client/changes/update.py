@@ -115,7 +115,7 @@ def _with_snapshot(view: View, snapshot: Snapshot, now_ms: int) -> View:
         notice = "Your unfinished match goes on." if resumed else ""
         chat, pages = view.chat if is_next else (), _pages_under(view, snapshot)
         view = replace(on_screen(replace(view, pages=pages), snapshot), chat=chat, notice=notice)
-    elif is_new:
+    elif is_new and is_ours and snapshot.outcome is None and snapshot.match not in view.unfinished:
         view = replace(view, notice=words.begun(snapshot))
     elif snapshot.outcome is not None and is_shown:
         view = replace(view, notice="")
