@@ -5,8 +5,10 @@ import asyncio
 import pytest
 from msgspec.structs import replace
 
+from tests.client.conftest import RealServer
 from tests.client.fake_server import FakeLink, fake_server
 from tests.client.lines.paper import plain_at
+from tests.client.real_terminal import Open, Terminal
 from tests.client.samples import (
     ANN,
     BEN,
@@ -229,6 +231,20 @@ async def test_friends_meet_by_a_code() -> None:
         assert any(line.startswith("Your code is XYZ789. A friend joins with: ") for line in paper.written)
 
 
+async def test_no_byte_of_a_peer_reaches_a_list_raw() -> None:
+    evil = "\x1b[2J\x9bEve\u202e\n"
+    async with fake_server() as server, plain_at(server, "who", "choose 1", is_typed=False) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in()
+        await link.grants(Lobby)
+        match = replace(LIVE.matches[0], players=(replace(BEN, name=evil), ANN), game=evil)
+        await link.tells(Seeks(0, []), Players(1, [replace(PLAYERS.players[2], name=evil)]), Live(1, [match]))
+        await link.grants(Lobby)
+        await paper.shows("Type a number to choose.")
+        assert any("Eve" in line for line in paper.written)
+        assert all(line.isprintable() for line in paper.written)
+
+
 async def test_people_and_ratings_are_looked_up() -> None:
     async with fake_server() as server, plain_at(server, "profile Ben", "1", "top", is_typed=False) as (paper, _):
         link = await server.accepts()
@@ -343,6 +359,41 @@ async def test_the_end_of_the_input_leaves_a_lobby_where_nothing_is_awaited() ->
         async with asyncio.timeout(PATIENCE_S):
             await playing
         assert "1. Ben, Connect Four, 3+2" in paper.written
+
+
+def test_two_people_at_dumb_terminals_meet_without_an_escape_byte(real_server: RealServer, open_terminal: Open) -> None:
+    def seated(name: str) -> Terminal:
+        terminal = open_terminal(real_server.address, "--name", name, TERM="dumb", columns=120, rows=60)
+        terminal.shows("help tells more.")
+        terminal.press("stop\r")
+        terminal.shows("You are in the lobby")
+        return terminal
+
+    cid, ann, ben = seated("Cid"), seated("Ann"), seated("Ben")
+    ben.press("who\r")
+    ben.shows("1. Ann")
+    ben.press("1\r")
+    ben.shows("6. Connect Four")
+    ben.press("6\r")
+    ann.shows("Type accept to play Ben, or decline.")
+    ann.press("accept\r")
+    for terminal in (ann, ben):
+        terminal.shows("Connect Four: ")
+    cid.press("watch ben\r")
+    cid.shows("is to move")
+    first, second = (ann, ben) if "Your turn" in ann.picture else (ben, ann)
+    first.press("4\r")
+    for terminal in (second, cid):
+        terminal.shows("played 4.")
+    second.press("say Well begun\r")
+    first.shows(": Well begun")
+    first.press("resign\r")
+    for terminal in (ann, ben, cid):
+        terminal.shows("resigned.")
+        terminal.press("quit\r")
+    for terminal in (ann, ben, cid):
+        assert terminal.ends() == 0
+        assert b"\x1b" not in terminal.raw
 
 
 async def test_bots_are_offered_and_never_forced() -> None:

@@ -84,7 +84,7 @@ class Numbered:
             first = next((row.enter for row in rows if row.enter is not None), None)
             return first or asked.otherwise
         self._choices, self._untold = [], rows
-        lines = [*_heading(seen, asked.page), *self._next_rows()]
+        lines = [clean(line, _MAX_CELLS) for line in _heading(seen, asked.page)] + self._next_rows()
         if not rows and asked.otherwise:
             lines.append(asked.otherwise)
         if self._choices:
