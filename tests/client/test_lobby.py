@@ -93,6 +93,13 @@ def test_the_game_and_clock_that_were_asked_for_are_chosen_where_one_is_to_choos
         assert act(view, Do.PLACE, unlisted)[1] == (Seek(0, ["tictactoe"]),)
 
 
+def test_whoever_seeks_one_game_is_challenged_to_that_unless_another_is_chosen() -> None:
+    for player, game in (("Ben", "connect4"), ("Cleo", "tictactoe")):
+        view = lobby(Players(2, [each for each in PLAYERS.players if each.name == player]))
+        assert pressed(view, "c-m", "c-m")[1] == (Challenge(0, name=player, game=game),)
+        assert pressed(view, "c-m", "5")[1] == (Challenge(0, name=player, game="gomoku"),)
+
+
 def test_a_seek_on_the_list_is_accepted_with_one_key() -> None:
     assert pressed(lobby(SEEKS), "c-m")[1] == (Accept(0, seek=7),)
 

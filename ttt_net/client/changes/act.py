@@ -84,9 +84,9 @@ def act(view: View, action: Action, seek: Seek) -> Outcome:
 
 
 def _as_wanted(page: Page, seek: Seek) -> Page:
-    """Return a page of games with what was asked for the last time: game and clock chosen, and who is welcome."""
+    """Return a page of games with what was asked for the last time chosen, but for a game that it comes with."""
     time = TIMES.index(seek.time) if seek.time in TIMES else 0
-    row = f"game:{seek.games[0]}" if seek.games else ""
+    row = page.row or (f"game:{seek.games[0]}" if seek.games else "")
     return replace(page, row=row, time=time, opponents=seek.opponents)
 
 

@@ -134,8 +134,10 @@ def _player(player: Listed) -> Row:
         doing.append(f"plays {player.playing} match{'es' * (player.playing > 1)}")
     if player.places is not None and player.free == 0:
         doing.append("no place free")
-    games = tuple(player.seeking or ()) if player.bot is not None else ()
-    page = Page(Kind.GAMES, about=player.name, purpose=Purpose.CHALLENGE, games=games)
+    games = tuple(player.seeking or ())
+    wanted = f"game:{games[0]}" if len(games) == 1 else ""
+    games = games if player.bot is not None else ()  # a person may be asked for any game
+    page = Page(Kind.GAMES, wanted, about=player.name, purpose=Purpose.CHALLENGE, games=games)
     return Row((name, ", ".join(doing)), f"player:{player.name}", Open(page))
 
 
