@@ -14,6 +14,7 @@ from tests.client.samples import (
     BEN,
     CHALLENGED,
     HISTORY,
+    LEADERS,
     LIVE,
     PLAYERS,
     PROFILE,
@@ -263,6 +264,25 @@ async def test_people_and_ratings_are_looked_up() -> None:
         profile = await link.hears(Profile)
         await link.tells(Refused(profile.id, Code.UNKNOWN_PLAYER, "nobody is called Nobody"))
         await paper.shows("Nobody is called Nobody.")
+
+
+async def test_older_matches_and_lower_ranks_are_chosen_by_their_number() -> None:
+    async with fake_server() as server, plain_at(server, "history", "3", "top", "4", is_typed=False) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in()
+        await link.grants(History)
+        await link.tells(HISTORY)
+        await paper.shows("3. Older ones")
+        assert (await link.grants(History)).before == "m4"
+        await link.tells(replace(HISTORY, matches=HISTORY.matches[:1], before=None))
+        await paper.shows("Matches of Ann.")
+        await paper.shows("Type a number to choose.")
+        await link.grants(Leaderboard)
+        await link.tells(LEADERS)
+        await paper.shows("4. Further down (page 1 of 2)")
+        assert (await link.grants(Leaderboard)).page == 2
+        await link.tells(replace(LEADERS, page=2, leaders=LEADERS.leaders[:1]))
+        await paper.shows("1. rank 1, perfect [bot], 2210, 812 games")
 
 
 async def test_a_long_list_is_told_piece_by_piece() -> None:

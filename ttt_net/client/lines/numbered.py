@@ -10,12 +10,12 @@ from dataclasses import replace
 from ttt_net.client.actions import Action, Begin, Do, Open, Say
 from ttt_net.client.bindings.lobby_words import Ask
 from ttt_net.client.page_words import status_of_page, title_of_page
-from ttt_net.client.pages import Around, Kind, Page, Purpose
+from ttt_net.client.pages import SPEEDS, Around, Kind, Page, Purpose
 from ttt_net.client.rows.page import rows_of
 from ttt_net.client.rows.row import Row
 from ttt_net.client.seat import Seat
 from ttt_net.client.view import View
-from ttt_net.messages import History, Leaderboard, Lobby, Profile, Said
+from ttt_net.messages import Heard, History, Leaderboard, Lobby, Profile, Said
 from ttt_net.text import clean
 
 MOST = 20
@@ -31,6 +31,8 @@ class Numbered:
         self._asked: Ask | None = None
         self._choices: list[Action] = []
         self._untold: list[Row] = []
+        self._passed: tuple[Heard | None, ...] = ()
+        """What was told already, where another part of it is asked for."""
 
     @property
     def is_waiting(self) -> bool:
@@ -46,7 +48,17 @@ class Numbered:
         """Ask the server for what stands on the page; an earlier list that is not here yet is no longer wanted."""
         table.do(Open(ask.page))
         self._asked = replace(ask, page=table.view.page)  # where a game is chosen, with what was wanted the last time
+        self._passed = ()
         table.do(Do.BACK)
+
+    def ask_further(self, request: History | Leaderboard, table: Seat) -> None:
+        """Ask for another part of a long list: older matches, or who comes further down."""
+        if isinstance(request, History):
+            page = Page(Kind.HISTORY, about=request.name or "")
+        else:
+            page = Page(Kind.LEADERS, about=request.game, time=SPEEDS.index(request.speed))
+        self._asked, self._passed = Ask(page), (table.view.around.history, table.view.around.leaders)
+        table.do(Say(request))
 
     def ask_again(self, table: Seat) -> None:
         """Ask once more on a new link, which knows of no question."""
@@ -72,9 +84,9 @@ class Numbered:
     def take(self, table: Seat, now_ms: int) -> Action | str | None:
         """Return the list in words, or what is to be done at once; None as long as it is not here."""
         asked, view = self._asked, table.view
-        if asked is None or not _is_here(view.around, asked.page.kind):
+        if asked is None or not _is_here(view.around, asked.page.kind, self._passed):
             return None
-        self._asked = None
+        self._asked, self._passed = None, ()
         if asked.page.kind is Kind.LOBBY:
             table.do(Say(Lobby(0, on=False)))
         seen = replace(view, pages=(*view.pages, asked.page), seeking=asked.seek or view.seeking or table.wanted)
@@ -101,7 +113,7 @@ class Numbered:
         return [*lines, f"{len(self._untold)} more: type more."] if self._untold else lines
 
     def _line(self, row: Row) -> str:
-        text = clean(", ".join(cell for cell in row.cells if cell), _MAX_CELLS)
+        text = clean(", ".join(map(_spoken, filter(None, row.cells))), _MAX_CELLS)
         if row.is_heading:
             return f"{text.partition(':')[0]}:"
         if row.enter is None:
@@ -113,16 +125,21 @@ class Numbered:
         return f"{number}. {text.removeprefix(f'{int(number) % 10}, ')}"  # a game has its digit already
 
 
-def _is_here(around: Around, kind: Kind) -> bool:
+def _spoken(cell: str) -> str:
+    """Return a cell as it is told: a rank is not to be taken for one more number to choose."""
+    return f"rank {cell[:-1]}" if cell.endswith(".") and cell[:-1].isdecimal() else cell
+
+
+def _is_here(around: Around, kind: Kind, passed: tuple[Heard | None, ...]) -> bool:
     match kind:
         case Kind.LOBBY:
             return None not in (around.seeks, around.players, around.live)
         case Kind.PROFILE:
             return around.profile is not None
         case Kind.HISTORY:
-            return around.history is not None
+            return all(around.history is not each for each in (None, *passed))
         case Kind.LEADERS:
-            return around.leaders is not None
+            return all(around.leaders is not each for each in (None, *passed))
         case _:
             return True
 

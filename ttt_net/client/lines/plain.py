@@ -18,7 +18,19 @@ from ttt_net.client.lines.telling import Telling
 from ttt_net.client.seat import Seat
 from ttt_net.client.terminal.keepsake import kept
 from ttt_net.client.view import Link, Overlay
-from ttt_net.messages import Chat, Ok, Played, RecordTold, Refused, Seek, Snapshot, Unseek, Welcome
+from ttt_net.messages import (
+    Chat,
+    History,
+    Leaderboard,
+    Ok,
+    Played,
+    RecordTold,
+    Refused,
+    Seek,
+    Snapshot,
+    Unseek,
+    Welcome,
+)
 from ttt_net.text import clean
 
 LEAVE_S = 2.0
@@ -219,6 +231,8 @@ class Plain:
                 self._ask(meaning)
             case Open(page):
                 self._ask(Ask(page))
+            case Say(History() | Leaderboard() as request):
+                self._numbered.ask_further(request, self._table)
             case _:
                 self._act(meaning)
 
