@@ -398,7 +398,7 @@ def test_two_people_at_dumb_terminals_meet_without_an_escape_byte(real_server: R
     ann.shows("Type accept to play Ben, or decline.")
     ann.press("accept\r")
     for terminal in (ann, ben):
-        terminal.shows("Connect Four: ")
+        assert "Connect Four: " in terminal.shows("help tells what else.")
     cid.press("watch ben\r")
     cid.shows("is to move")
     first, second = (ann, ben) if "Your turn" in ann.picture else (ben, ann)

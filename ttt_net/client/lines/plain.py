@@ -69,8 +69,8 @@ class Plain:
         self._is_input_over = False
         self._numbered = Numbered()
         self._awaited = Awaited(table)
-        self._is_list_cut_off = False
-        """Whether a match of ours began while a list was there to choose from, and nothing was typed since."""
+        self._is_list_fresh = self._is_list_cut_off = False
+        """Whether nothing was typed since a list was told, and whether a match of ours has begun just then."""
 
     async def play(self, mailbox: asyncio.Queue[Mail]) -> None:
         """Play until the server, the player or the end of the input says farewell."""
@@ -145,7 +145,7 @@ class Plain:
             case Answered(Chat(), Ok()):
                 self._write("Said.")
             case Snapshot(you=int()):
-                self._is_list_cut_off = self._is_typed and self._numbered.has_choices and event.outcome is None
+                self._is_list_cut_off = self._is_typed and self._is_list_fresh and event.outcome is None
                 self._numbered.forget()
             case Welcome():
                 self._numbered.ask_again(self._table)
@@ -159,7 +159,8 @@ class Plain:
 
     def _obey(self, line: str) -> None:
         word, view = word_of(line), self._table.view
-        was_cut_off, self._is_list_cut_off = self._is_list_cut_off, False
+        was_cut_off = self._is_list_cut_off
+        self._is_list_fresh = self._is_list_cut_off = False
         if was_cut_off and view.is_live and word.isdecimal():
             self._write(f"A match has begun, where {word} is a move; type it again to make it.")
         elif view.overlay is Overlay.LEAVE:
@@ -297,6 +298,7 @@ class Plain:
     def _tell_list(self) -> None:
         """Write the list that was asked for, or do what is first on it, once it is there."""
         while (found := self._numbered.take(self._table, _now_ms())) is not None:
+            self._is_list_fresh = self._numbered.has_choices
             self._do(found)
 
 
