@@ -120,20 +120,22 @@ async def test_the_client_has_its_token_in_private_files_and_nowhere_else(tmp_pa
             stderr=asyncio.subprocess.PIPE,
             env=os.environ | {"TTT_NET_HOME": str(home)},
         )
-        assert process.stdout is not None
-        async with asyncio.timeout(PATIENCE_S):
-            line = await process.stdout.readline()
-            while b'"welcome"' not in line:
-                assert line, "it ended"
+        try:
+            assert process.stdout is not None
+            async with asyncio.timeout(PATIENCE_S):
                 line = await process.stdout.readline()
-            line += await process.stdout.readline()  # the answer to what it said once the token was kept
-        files = [*home.iterdir()]
-        (token,) = {json.loads(file.read_text())["token"] for file in files if file.suffix == ".json"}
-        assert not [file for file in files if file.stat().st_mode & 0o077]
-        assert home.stat().st_mode & 0o077 == 0
-        assert not [place for place in of_process(process.pid) if token.encode() in place]
-        process.terminate()
-        out, errors = await process.communicate()
+                while b'"welcome"' not in line:
+                    assert line, "it ended"
+                    line = await process.stdout.readline()
+                line += await process.stdout.readline()  # the answer to what it said once the token was kept
+            files = [*home.iterdir()]
+            (token,) = {json.loads(file.read_text())["token"] for file in files if file.suffix == ".json"}
+            assert not [file for file in files if file.stat().st_mode & 0o077]
+            assert home.stat().st_mode & 0o077 == 0
+            assert not [place for place in of_process(process.pid) if token.encode() in place]
+        finally:
+            process.terminate()
+            out, errors = await process.communicate()
         assert token.encode() not in line + out + errors, "nor in what --json repeats of what was heard"
 
 

@@ -1,10 +1,12 @@
 """What the server counts about itself."""
 
+import time
 from pathlib import Path
 
 import pytest
 
 from tests.server.running import running, until
+from ttt_net.server.main import _SAMPLE_S
 from ttt_net.server.meters import Histogram
 
 
@@ -61,5 +63,7 @@ async def test_connections_that_the_server_ends_are_counted_by_reason(tmp_path: 
 
 async def test_the_lateness_of_the_event_loop_is_measured(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
-        await until(lambda: sum(server.hub.meters.lag_s.counts) >= 2)
-        assert server.hub.meters.lag_s.total >= 0
+        lag_s = server.hub.meters.lag_s
+        await until(lambda: sum(lag_s.counts) >= 1)
+        time.sleep(_SAMPLE_S + 0.1)  # noqa: ASYNC251 - the loop is to stand still past its next look at the clock
+        await until(lambda: lag_s.total >= 0.1)
