@@ -183,9 +183,11 @@ def test_a_match_that_cannot_be_read_is_named_and_nothing_is_changed(old: Path) 
     assert rows(old, "PRAGMA user_version") == [(1,)]
 
 
-def test_a_reader_says_what_to_do_about_an_older_file(old: Path) -> None:
-    with pytest.raises(ConfigurationError, match="start the server on it once"):
+def test_a_reader_says_what_to_do_about_an_older_file_and_leaves_it_closed(old: Path) -> None:
+    with pytest.raises(ConfigurationError, match="start the server on it once") as refused:
         open_readonly(old)
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        refused.traceback[-1].locals["connection"].execute("SELECT 1")
 
 
 def test_players_of_before_who_look_alike_keep_their_names_and_nobody_else_gets_one_like_them(old: Path) -> None:

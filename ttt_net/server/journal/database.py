@@ -192,16 +192,20 @@ def _probe(connection: sqlite3.Connection) -> None:
 def open_readonly(path: Path) -> sqlite3.Connection:
     """Return a connection that reads what a server has written, running or not; raises `ConfigurationError`."""
     try:
-        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=5, isolation_level=None)
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        with ExitStack() as opened:
+            address = f"{path.absolute().as_uri()}?mode=ro"
+            connection = sqlite3.connect(address, uri=True, timeout=5, isolation_level=None)
+            opened.callback(connection.close)
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            if version < SCHEMA_VERSION:
+                raise ConfigurationError(
+                    f"{path} is of an older ttt_net; start the server on it once, which brings it up to date"
+                )
+            if version > SCHEMA_VERSION:
+                raise ConfigurationError(f"{path} has schema {version}, this program knows {SCHEMA_VERSION}; upgrade")
+            opened.pop_all()
     except sqlite3.Error as error:
         raise ConfigurationError(f"cannot read the journal {path}: {error}; name its folder with --data") from None
-    if version < SCHEMA_VERSION:
-        raise ConfigurationError(
-            f"{path} is of an older ttt_net; start the server on it once, which brings it up to date"
-        )
-    if version > SCHEMA_VERSION:
-        raise ConfigurationError(f"{path} has schema {version}, this program knows {SCHEMA_VERSION}; upgrade")
     return connection
 
 
