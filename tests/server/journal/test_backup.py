@@ -231,6 +231,9 @@ async def test_what_a_killed_restore_or_server_left_does_no_harm(tmp_path: Path)
     restore(copy, new)
     assert verify(new).players == 2
     assert names(new.parent) == {JOURNAL, "journal.lock", f"{JOURNAL}.before-wal"}
+    with pytest.raises(ConfigurationError, match=r"journal\.sqlite\.before-wal exists"):
+        restore(copy, new, is_replacing=True)  # or the log of that one would be read with this one
+    assert names(new.parent) == {JOURNAL, "journal.lock", f"{JOURNAL}.before-wal"}
 
 
 async def test_a_copy_made_by_hand_is_put_back_with_its_log(tmp_path: Path) -> None:

@@ -99,8 +99,10 @@ def restore(backup: Path, journal: Path, *, is_replacing: bool = False) -> Conte
     parts = {Path(f"{journal}{part}"): Path(f"{before}{part}") for part in _PARTS}
     if journal.exists() and not is_replacing:
         raise ConfigurationError(f"{journal} exists; with --replace it is kept as {before.name}")
-    if before.exists() and any(part.exists() for part in parts):
-        raise ConfigurationError(f"{before} exists, from another time; move it away first")
+    # A log alone, too: it would be played into the journal that is kept next.
+    earlier = next((kept for kept in parts.values() if kept.exists()), None)
+    if earlier and any(part.exists() for part in parts):
+        raise ConfigurationError(f"{earlier} exists, from another time; move it away first")
     fresh = journal.parent / "restoring" / journal.name
     try:
         journal.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
