@@ -161,7 +161,7 @@ def test_the_challenges_of_one_who_leaves_are_gone() -> None:
 
 def test_an_invitation_is_good_for_one_friend_within_an_hour() -> None:
     room = lobby()
-    code = room.invite(1, "qubic", None, now_ms=0).code
+    code = invite(room, 1)
     refused(Code.NOT_YOURSELF, lambda: join(room, code, 1, now_ms=0))
     refused(Code.UNKNOWN_CODE, lambda: join(room, "XXXXXX", 2, now_ms=0))
     refused(Code.UNKNOWN_CODE, lambda: join(room, code, 2, now_ms=INVITATION_MS))
@@ -174,7 +174,7 @@ def test_an_invitation_is_good_for_one_friend_within_an_hour() -> None:
 
 def test_a_new_invitation_takes_the_place_of_the_last() -> None:
     room = lobby()
-    old, new = room.invite(1, "tictactoe", None, 0).code, room.invite(1, "tictactoe", None, 0).code
+    old, new = invite(room, 1), invite(room, 1)
     refused(Code.UNKNOWN_CODE, lambda: join(room, old, 2, now_ms=0))
     assert players(join(room, new, 2, now_ms=0)) == {1, 2}
 
@@ -182,9 +182,28 @@ def test_a_new_invitation_takes_the_place_of_the_last() -> None:
 def test_old_invitations_are_forgotten() -> None:
     room = lobby()
     for player in range(100):
-        room.invite(player, "tictactoe", None, now_ms=0)
+        invite(room, player)
     room.expired(INVITATION_MS)
     assert not room._invitations
+
+
+def test_an_invitation_is_good_once_it_is_written_down_and_until_its_maker_is_forgotten() -> None:
+    room = lobby()
+    old, other, new = invite(room, 1), invite(room, 2), room.invite(1, "qubic", None, now_ms=0)
+    assert room.is_code(old, 0)
+    assert not room.is_code(new.code, 0)
+    room.reinstate([new])
+    assert not room.is_code(old, 0)
+    assert room.is_code(new.code, 0)
+    room.uninvite(1)
+    assert not room.is_code(new.code, 0)
+    assert room.is_code(other, 0)
+
+
+def invite(room: Lobby, player: int) -> str:
+    invitation = room.invite(player, "qubic", None, now_ms=0)
+    room.reinstate([invitation])
+    return invitation.code
 
 
 def join(room: Lobby, code: str, player: int, now_ms: int) -> Pairing:

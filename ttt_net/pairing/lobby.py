@@ -1,7 +1,7 @@
 """Who would play whom: seeks, challenges and invitations go in, pairings come out. Knows no socket and no match."""
 
 import random
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -190,22 +190,21 @@ class Lobby:
         side: Literal[0, 1] | None = None,
         start: str | None = None,
     ) -> Invitation:
-        """Return a new invitation with a code of its own; it takes the place of the player's last."""
-        self._invitations = {each.code: each for each in self._invitations.values() if each.by != by}
+        """Return a new invitation with a code of its own; it is good once it is written down: see `reinstate`."""
         code = ""
         while not code or code in self._invitations:
             code = "".join(self._rng.choices(CODE_LETTERS, k=CODE_LENGTH))
-        invitation = Invitation(code, by, game, time, now_ms + INVITATION_MS, side, start)
-        self._invitations[code] = invitation
-        return invitation
+        return Invitation(code, by, game, time, now_ms + INVITATION_MS, side, start)
 
-    def reinstate(self, invitations: Iterable[Invitation]) -> None:
-        """Make invitations good again that were made before a restart."""
-        self._invitations |= {each.code: each for each in invitations}
+    def reinstate(self, invitations: Sequence[Invitation]) -> None:
+        """Make invitations good that are in the journal, each in place of the player's last."""
+        players = {each.by for each in invitations}
+        others = [each for each in self._invitations.values() if each.by not in players]
+        self._invitations = {each.code: each for each in (*others, *invitations)}
 
-    def uninvite(self, code: str) -> None:
-        """Forget the invitation of that code, if there is one."""
-        self._invitations.pop(code, None)
+    def uninvite(self, player: Player) -> None:
+        """Forget the invitation of one who is forgotten, if there is one."""
+        self._invitations = {each.code: each for each in self._invitations.values() if each.by != player}
 
     def is_code(self, code: str, now_ms: int) -> bool:
         """Tell whether an invitation has that code."""

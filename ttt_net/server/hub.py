@@ -265,6 +265,7 @@ class Hub:
         """Let nobody call the player by his name any more, and send him away."""
         self.sanctions.forgotten(player)
         self.renamed(player, FORGOTTEN)
+        self._reception.invitations.forget(player)
         session = self.sessions.get(player)
         if session:
             self._reception.withdraw(session)

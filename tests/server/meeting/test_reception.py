@@ -93,6 +93,23 @@ async def test_a_code_that_a_friend_was_told_is_good_after_a_restart_and_still_o
             assert await cid.refused("join", code=each) == "unknown_code"
 
 
+async def test_a_code_is_good_as_long_as_no_other_is_written_down_and_its_maker_is_not_forgotten(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path) as server:
+        ann, bob, cid = [await server.join(name) for name in ("Ann", "Bob", "Cid")]
+        await ann.ok("invite")
+        code = (await ann.hear("invitation"))["code"]
+        server.database.submit(lambda db: db.execute("PRAGMA query_only = ON"), lambda _: None)
+        assert await ann.refused("invite") == "storage"
+        server.database.submit(lambda db: db.execute("PRAGMA query_only = OFF"), lambda _: None)
+        await bob.ok("join", code=code)
+        await cid.ok("invite")
+        code = (await cid.hear("invitation"))["code"]
+        await cid.ok("forget", name="Cid")
+        assert await bob.refused("join", code=code) == "unknown_code"
+
+
 async def test_an_invitation_may_name_the_side_and_the_position_to_begin_from(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         ann, bob = [await server.join(name) for name in ("Ann", "Bob")]

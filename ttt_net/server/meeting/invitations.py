@@ -48,7 +48,7 @@ class Invitations:
         self._house.journal.invitations(self._house.now_ms(), done)
 
     def invite(self, session: Session, said: wire.Invite) -> None:
-        """Make an invitation, and tell its code once it is written down."""
+        """Make an invitation; once it is written down it is good, in place of his last, and its code is told."""
         self._eligibility.may_play(session, against_bot=False)
         self._house.quotas.spend("challenges", session.player, session.connection.metered_as)
         game = game_name(said.game)
@@ -58,9 +58,9 @@ class Invitations:
 
         def done(failure: StorageError | None) -> None:
             if failure:
-                self._lobby.uninvite(invitation.code)
                 session.refuse(said.id, refusal_of(failure))
                 return
+            self._lobby.reinstate([invitation])
             session.ok(said.id)
             session.tell(wire.Invitation(invitation.code, game, INVITATION_MS, said.time))
 
@@ -77,6 +77,10 @@ class Invitations:
         session.ok(said.id)
         self._house.journal.spend(invitation.code)
         self._start(self._lobby.joined(invitation, session.player))
+
+    def forget(self, player: PlayerId) -> None:
+        """Let the code of one who is forgotten be good no more; the journal has lost it with his name."""
+        self._lobby.uninvite(player)
 
     def meter_code(self, session: Session, *, is_right: bool) -> None:
         """Count one try of a code; refuse a wrong one, and one too many."""
