@@ -63,6 +63,6 @@ function chart(match, moves) {
 function turn(match, move) {
   const words = `Move ${move.ply}, ${match.game.move_names[move.move]}`;
   const better = move.best.length ? `; better was ${move.best.slice(0, 3).join(" or ")}` : "";
-  const what = move.value === 0 ? "let the win go" : "lost the match";
+  const what = move.value === 0 ? "let the win go" : "was a losing move";
   return h("li", button(words, () => review(match, move.ply), "plain"), ` ${what}${better}.`);
 }
