@@ -65,6 +65,27 @@ def test_a_challenge_is_seen_and_accepted(place: Place) -> None:
         assert visitor.page.locator(".challenge").count() == 0
 
 
+def test_a_match_that_begins_takes_away_nothing_that_others_may_still_take_up(place: Place) -> None:
+    ann, bob, cleo = (place.visitor().come(name) for name in ("Ann", "Bob", "Cleo"))
+    ann.press("Invite a friend")
+    code = ann.page.locator(".code").inner_text()
+    for visitor, name in ((bob, "Bob"), (cleo, "Cleo")):
+        visitor.page.get_by_role("button", name="Challenge Ann").click()
+        ann.page.get_by_text(f"{name} challenges you: Tic-tac-toe, no clock.").wait_for()
+    ann.page.get_by_role("button", name="Accept", exact=True).first.click()
+    bob.page.locator("main.match").wait_for()
+    ann.page.locator("main.match").wait_for()
+    assert ann.page.locator(".challenge").count() == 1
+    ann.page.get_by_text("Cleo challenges you: Tic-tac-toe, no clock.").wait_for()
+    ann.page.go_back()
+    assert ann.page.locator(".code").inner_text() == code
+    place.visitor().come("Dan", f"/j/{code.replace(' ', '')}").page.locator("main.match").wait_for()
+    ann.page.locator("main.match").wait_for()
+    ann.page.go_back()
+    ann.page.locator("main.lobby").wait_for()
+    assert ann.page.locator(".code").count() == 0
+
+
 def test_the_game_that_was_chosen_last_is_in_sight(place: Place) -> None:
     ann = place.visitor(**SMALL_PHONE).come("Ann")
     for game in ("ultimate", "connect4", "tictactoe"):

@@ -69,14 +69,20 @@ export function hear(message, now = performance.now()) {
     challenges.clear();
   } else if (type === "snapshot") {
     if (message.you !== undefined && !match && !message.outcome) {
-      Object.assign(state, { seeking: null, invitation: null });
-      challenges.clear();
+      const led = [...challenges].filter(([, challenged]) => leadsTo(challenged, message));
+      for (const [number] of led) challenges.delete(number);
+      const invitation = message.code === state.invitation?.code ? null : state.invitation; // good for as long as it says
+      Object.assign(state, { seeking: null, invitation });
     }
     const { chat = [], ratings = null, past = [], analysis = null, pending = null } = match ?? {};
     matches.set(message.match, settled({ ...message, chat, ratings, past, analysis, pending, heardAt: now, awayAt: now }));
   } else if (match && message.seq === undefined) ofTheMoment(match, message, now);
   else if (match && message.seq > match.seq) follow(match, message, now);
 }
+
+/** Whether a challenge has led to a match. */
+const leadsTo = ({ by, to, game }, { players, game: { name } }) =>
+  game === name && players.every((player) => player.name === by.name || player.name === to.name);
 
 /** Change a match by what has no number. @param {Match} match */
 function ofTheMoment(match, message, now) {

@@ -91,10 +91,13 @@ def _replaces(event: Challenged, earlier: Challenged) -> bool:
 
 
 def without_accepted(around: Around, match: Snapshot) -> Around:
-    """Return what is around us without the challenge that has led to a match of ours."""
+    """Return what is around us without the challenge, or the invitation, that has led to a match of ours."""
     names, game = {player.name for player in match.players}, match.game.name
     left = (each for each in around.challenges if not _is_between(each.challenge, names) or each.challenge.game != game)
-    return replace(around, challenges=tuple(left))
+    invitation = around.invitation
+    if invitation is not None and match.private and match.code in (None, invitation.code):
+        invitation = None  # while another match is played its code stays good
+    return replace(around, challenges=tuple(left), invitation=invitation)
 
 
 def _is_between(challenge: Challenged, names: set[str]) -> bool:

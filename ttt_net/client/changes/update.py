@@ -102,7 +102,7 @@ def _with_snapshot(view: View, snapshot: Snapshot, now_ms: int) -> View:
     view = _counted(view, before, snapshot)
     if is_new and is_ours and snapshot.outcome is None:
         around = without_accepted(view.around, snapshot)
-        view = replace(view, seeking=None, around=replace(around, is_subscribed=False, invitation=None))
+        view = replace(view, seeking=None, around=replace(around, is_subscribed=False))
     is_busy = view.is_live and view.page.kind is Kind.MATCH
     is_shown = view.shown == snapshot.match or not is_busy
     if is_shown and is_ours and view.watching is not None:
