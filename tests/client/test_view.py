@@ -10,6 +10,8 @@ from ttt_net.client.actions import Action, Choose, Do, Move, Point, Quick, Say, 
 from ttt_net.client.bindings.keys import action_for, waiting
 from ttt_net.client.changes.act import act, answered
 from ttt_net.client.changes.update import update
+from ttt_net.client.drawing.draw import draw
+from ttt_net.client.drawing.glyphs import BOXES
 from ttt_net.client.events import Answered, Back, Event, Farewell, Garbled, Lost, Parting, Retrying
 from ttt_net.client.link.connection import Connection, Patience
 from ttt_net.client.link.dialogue import Dialogue
@@ -36,6 +38,7 @@ from ttt_net.messages import (
     Refused,
     Rematched,
     Resign,
+    Restarting,
     Resume,
     Said,
     Seek,
@@ -485,6 +488,35 @@ def test_a_match_that_begins_while_another_is_played_is_told_and_one_key_away() 
     assert words.notice(view) == "The match against alphabeta [bot] is over. You won: alphabeta resigned."
     assert view.elsewhere is None
     assert done(view, Do.NEW)[0].notice == "Finish this match first, or leave it."
+
+
+def test_what_stands_in_the_line_for_notices_hides_no_turn_elsewhere() -> None:
+    view, _ = done(seen(snapshot(), snapshot("connect4", [38, 31], you=1, match="m2", opponent=BEN)), Do.NEW)
+    assert words.notice(view) == "Finish this match first, or leave it."
+    view = update(view, played("connect4", [38, 31, 37], match="m2"), 0)
+    assert "It is your turn against Ben, too: n goes there." in draw(view, (80, 24), 0, BOXES).plain
+
+
+def test_whoever_goes_on_with_his_own_match_looks_on_no_more() -> None:
+    watched = snapshot("gomoku", [112], you=None, match="m9", opponent=BEN)
+    view, _ = done(seen(snapshot()), Do.BACK)
+    view = update(act(view, Say(Watch(0, match="m9")), SEEK)[0], watched, 0)
+    assert view.is_watched
+    for action in (Do.NEW, Show("m1")):
+        own, requests = done(view, action)
+        assert (own.shown, own.watching, requests) == ("m1", None, (Unwatch(0, match="m9"),))
+        assert "m9" not in own.matches, "its end is no news of ours"
+
+
+def test_only_who_plays_is_told_that_his_match_stays_as_it_is() -> None:
+    view = replace(seen(), watching="m9")
+    onlooker = update(view, snapshot("gomoku", [112], you=None, match="m9", opponent=BEN), 0)
+    for others in (view, onlooker):
+        assert words.parting(others, "client.py") == ""
+        assert words.notice(update(others, Restarting(1_000), 0)) == "The server restarts; please wait."
+    player = seen(snapshot())
+    assert words.parting(player, "client.py").startswith("Your match stays as it is.")
+    assert words.notice(update(player, Restarting(1_000), 0)) == "The server restarts; your match waits as it is."
 
 
 def test_only_what_begins_is_told_to_have_begun() -> None:

@@ -17,6 +17,8 @@ _HOW = {
     "time": "{losers} time ran out",
     "abandon": "{loser} left the match",
 }
+FINISH_FIRST = "Finish this match first, or leave it."
+"""What one who plays is told when he asks for an opponent."""
 MAX_SENTENCE_CELLS = 160
 MAX_NOTICE_CELLS = 400
 """A command to join has to be whole, with a fingerprint and a long name in it."""
@@ -265,11 +267,21 @@ def _sentence(text: str) -> str:
     return clean(text[:1].upper() + text[1:], MAX_SENTENCE_CELLS) + "."
 
 
+def restarting(view: View) -> str:
+    """Return that the server restarts, and what that means."""
+    return f"The server restarts; {'your match waits as it is' if _has_match(view) else 'please wait'}."
+
+
 def parting(view: View, command: str) -> str:
     """Return the last sentence of a client that leaves: what happens to the match, and how to come back."""
-    if any(match.outcome is None for match in view.matches.values()):
+    if _has_match(view):
         return f"Your match stays as it is. To go on with it:\n  {command}"
     return ""
+
+
+def _has_match(view: View) -> bool:
+    """Tell whether a match of ours is unfinished."""
+    return any(view.has_seat(name) and match.outcome is None for name, match in view.matches.items())
 
 
 def duration(ms: int) -> str:

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from ttt_net.client.actions import ON_LISTS, Action, Begin, Choose, Do, Open, Pick, Reopen, Say, Show, Step, Type
 from ttt_net.client.changes.act_chat import ask_whom_to_mute, chat, muted
-from ttt_net.client.changes.act_match import Outcome, act_in_match
+from ttt_net.client.changes.act_match import Outcome, act_in_match, gone_on
 from ttt_net.client.changes.act_page import act_on_page
 from ttt_net.client.changes.series import followed, is_next_to_watch
-from ttt_net.client.changes.update import on_screen, without
+from ttt_net.client.changes.update import without
 from ttt_net.client.events import Answered
 from ttt_net.client.page_words import PHRASES, match_link, no_bot
 from ttt_net.client.pages import TIMES, Entry, Kind, Page
@@ -73,7 +73,7 @@ def act(view: View, action: Action, seek: Seek) -> Outcome:
         case Do.BOT:
             return _with_bot(view, view.seeking or seek)
         case Show(name):
-            return _at_board(view, name), ()
+            return gone_on(view, view.matches[name])
         case Say(request):
             return said(view, request)
         case _ if view.page.kind is Kind.MATCH or not (action in ON_LISTS or isinstance(action, Pick | Step)):
@@ -114,16 +114,11 @@ def said(view: View, request: Said) -> Outcome:
         case Unseek():
             return replace(view, seeking=None), (request,)
         case Watch(match=name) if view.has_seat(name):
-            return _at_board(view, name), ()
+            return gone_on(view, view.matches[name])
         case Watch(match=name, code=code):
             return replace(view, watching=name, watch_code=code), (request,)
         case _:
             return view, (request,)
-
-
-def _at_board(view: View, name: str) -> View:
-    """Put a match of ours on the screen, on the lobby alone."""
-    return on_screen(replace(view, pages=view.pages[:1]), view.matches[name])
 
 
 def opened(view: View, page: Page) -> Outcome:

@@ -5,9 +5,9 @@ from dataclasses import replace
 from ttt_net.client.actions import CLAIMS, Action, Choose, Do, Move, Point, Quick
 from ttt_net.client.changes.moves import layers_of, legal_at, quick_moves
 from ttt_net.client.changes.replaying import begun
-from ttt_net.client.changes.update import on_screen
+from ttt_net.client.changes.update import on_screen, without
 from ttt_net.client.view import Link, Overlay, View
-from ttt_net.client.words import move_name
+from ttt_net.client.words import FINISH_FIRST, move_name
 from ttt_net.messages import (
     Abort,
     Analyse,
@@ -21,6 +21,7 @@ from ttt_net.messages import (
     Said,
     Seek,
     Snapshot,
+    Unwatch,
 )
 
 Outcome = tuple[View, tuple[Said, ...]]
@@ -222,12 +223,21 @@ def _new(view: View, seek: Seek) -> Outcome:
     unfinished = (match for name, match in view.matches.items() if view.has_seat(name) and match.outcome is None)
     waiting = view.elsewhere if view.is_live else next(unfinished, None)
     if waiting is not None:
-        return on_screen(replace(view, pages=view.pages[:1]), waiting), ()
+        return gone_on(view, waiting)
     if view.is_live:
-        return replace(view, notice="Finish this match first, or leave it."), ()
+        return replace(view, notice=FINISH_FIRST), ()
     if view.seeking is not None:
         return view, ()
     return replace(view, seeking=seek, overlay=Overlay.NONE), (seek,)
+
+
+def gone_on(view: View, match: Snapshot) -> Outcome:
+    """Put a match of ours on the screen, on the lobby alone; whoever goes on with his own looks on no more."""
+    watched = view.watching
+    requests: tuple[Said, ...] = ()
+    if watched is not None and not view.has_seat(watched):
+        view, requests = without(view, watched), (Unwatch(0, match=watched),)
+    return on_screen(replace(view, pages=view.pages[:1]), match), requests
 
 
 def _leave(view: View) -> Outcome:

@@ -75,7 +75,7 @@ def update(view: View, event: Event, now_ms: int) -> View:
         case Notice():
             return replace(view, notice=event.text)
         case Restarting():
-            return replace(view, notice="The server restarts; your match waits as it is.")
+            return replace(view, notice=words.restarting(view))
         case Answered():
             return _answered(view, event)
         case Kept():
@@ -168,7 +168,9 @@ def _with_fact(view: View, fact: Fact, now_ms: int) -> View:
         view = replace(view, heard_at_ms=MappingProxyType({**view.heard_at_ms, fact.match: now_ms}))
     view = _with_match(view, after, view.shown)
     if fact.match != view.shown:
-        return replace(view, notice=words.ended(after)) if after.outcome is not None else view
+        if after.outcome is not None:
+            return replace(view, notice=words.ended(after))
+        return replace(view, notice="") if view.elsewhere is after else view  # our turn there is said in its place
     notice = view.notice if isinstance(fact, Offered) else ""
     overlay = Overlay.NONE if _closes(fact, view.overlay) else view.overlay
     if isinstance(fact, Declined) and fact.side != after.you:
