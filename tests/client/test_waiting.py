@@ -49,6 +49,11 @@ def test_the_bot_that_is_chosen_plays_or_else_the_weakest() -> None:
     view, _ = pressed(view, "p", "1")
     assert pressed(view, "b")[1] == (Challenge(0, name="weak"),)
     assert pressed(view, "down", "b")[1] == (Challenge(0, name="strong"),)
+    view, _ = pressed(view, "escape")
+    assert pressed(view, "b")[1] == (Challenge(0, name="weak"),)
+    view = replace(view, pages=(Page(Kind.LOBBY, "player:strong"),))
+    assert "> strong [bot, level 8]" in drawn(view), "among all players, where nobody is looked for"
+    assert pressed(view, "b")[1] == (Challenge(0, name="strong"),)
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from ttt_net.errors import Code
 from ttt_net.messages import (
     Abort,
     Join,
+    Listed,
     Refused,
     Resign,
     Resume,
@@ -149,10 +150,15 @@ def _reopened(view: View, name: str) -> Outcome:
 def _with_bot(view: View, seek: Seek) -> Outcome:
     """Challenge the bot that is chosen, or else the first that plays what is sought; the seek for people stands on."""
     bots = free_bots(view, seek)
-    chosen = next((bot for bot in bots if view.page.row == f"bot:{bot.name}"), next(iter(bots), None))
+    chosen = next((bot for bot in bots if view.page.row in _rows_of(bot)), next(iter(bots), None))
     if chosen is None:
         return replace(view, notice=no_bot(seek)), ()
     return said(view, challenge_to(chosen, seek))
+
+
+def _rows_of(bot: Listed) -> tuple[str, str]:
+    """Return the rows that a bot may have in the lobby: among those that play us, or among all players."""
+    return f"bot:{bot.name}", f"player:{bot.name}"
 
 
 def _copied(view: View) -> View:
