@@ -41,11 +41,13 @@ from ttt_net.messages import (
     Leaderboard,
     Live,
     Lobby,
+    Notice,
     Play,
     Players,
     Profile,
     Refused,
     Resign,
+    Resume,
     Seek,
     Seeks,
     Unseek,
@@ -220,6 +222,30 @@ async def test_a_match_is_watched_and_left() -> None:
         await tells_lists(link)
         await paper.shows("Being played:")
         await paper.shows("1. Ben - alphabeta [bot], Gomoku, move 13, 3+2, 3 watching")
+
+
+async def test_who_plays_is_told_why_he_cannot_look_on() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in()
+        await link.tells(snapshot(opponent=BEN))
+        await paper.shows("Your turn: place X.")
+        paper.type("watch")
+        await link.hears(Seek)
+        await tells_lists(link)
+        await paper.shows("You play; finish this match first, then look on.")
+
+
+async def test_a_program_looks_for_nobody_before_its_unfinished_match_is_told() -> None:
+    async with fake_server() as server, plain_at(server, "play connect4", is_typed=False) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in("m1")
+        await link.grants(Resume)
+        await link.tells(Notice("Welcome back."))
+        await paper.shows("Welcome back.")
+        await link.tells(snapshot(opponent=BEN))
+        await paper.shows("Finish this match first, or leave it.")
+        assert not any(line.startswith("Looking for") for line in paper.written)
 
 
 async def test_friends_meet_by_a_code() -> None:

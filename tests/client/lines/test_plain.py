@@ -265,6 +265,10 @@ async def test_who_has_two_matches_is_told_where_it_is_his_turn_and_goes_there()
         await link.lets_in("m1", "m2")
         await link.tells(snapshot(moves=[4], opponent=BEN), snapshot(opponent=replace(BEN, name="Cleo"), match="m2"))
         await paper.shows("It is your turn against Cleo, too: new goes there.")
+        for word in ("play", "play connect4"):
+            paper.type(word)
+            await paper.shows("Finish this match first, or leave it.")
+        assert "Tic-tac-toe: Ann (X) against Cleo (O)." not in paper.written
         paper.type("new")
         await paper.shows("Tic-tac-toe: Ann (X) against Cleo (O).")
         await paper.shows("Your turn: place X.")

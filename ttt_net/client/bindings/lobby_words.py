@@ -12,6 +12,7 @@ from ttt_net.client.changes.act import request_of
 from ttt_net.client.page_words import no_bot, sought, title_of
 from ttt_net.client.pages import SPEEDS, Kind, Page, Purpose
 from ttt_net.client.view import View
+from ttt_net.client.words import FINISH_FIRST
 from ttt_net.clock import TIME_FORM, time_of
 from ttt_net.errors import Refusal
 from ttt_net.messages import Answer, Challenge, Challenged, Invite, Seek, Unseek
@@ -62,7 +63,9 @@ def challenges(view: View, *, is_ours: bool) -> list[Challenged]:
 
 
 def _play(view: View, wanted: Seek, rest: str) -> Meaning:
-    if view.is_live or not rest:
+    if view.is_live:
+        return FINISH_FIRST
+    if not rest:
         return Do.NEW if view.seeking is None else sought(view.seeking).replace(" ...", ".")
     return _in_terms(structs.replace(wanted, rated=False), rest)
 

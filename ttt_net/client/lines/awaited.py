@@ -19,6 +19,7 @@ from ttt_net.messages import (
     Record,
     RecordTold,
     Resign,
+    Resume,
     Said,
     Snapshot,
     Watch,
@@ -67,7 +68,7 @@ class Awaited:
 def _promised(request: Said) -> type[Heard] | None:
     """Return what comes after the `ok` to a request, if anything does."""
     match request:
-        case Accept() | Join() | Answer(accept=True) | Watch():
+        case Accept() | Join() | Answer(accept=True) | Watch() | Resume():
             return Snapshot
         case Invite():
             return Invitation

@@ -29,6 +29,7 @@ from ttt_net.messages import (
     Seek,
     Snapshot,
     Unseek,
+    Watch,
     Welcome,
 )
 from ttt_net.text import clean
@@ -245,8 +246,11 @@ class Plain:
     def _act(self, action: Action) -> None:
         view = self._table.view
         is_lost = isinstance(action, Say) and not isinstance(action.request, Seek | Unseek)
+        watch = action.request if isinstance(action, Say) and isinstance(action.request, Watch) else None
         if is_lost and view.link is not Link.ONLINE:
             self._write("There is no link to the server at the moment; try again when it is back.")
+        elif watch is not None and view.is_live and not view.has_seat(watch.match):
+            self._write("You play; finish this match first, then look on.")
         elif isinstance(action, Move) and view.match is None and action.name.isdecimal():
             self._do(self._numbered.choice(int(action.name)))
         elif view.match is None and (isinstance(action, Move) or action in OF_A_MATCH.values()):
