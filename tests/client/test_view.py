@@ -6,7 +6,7 @@ from msgspec import structs
 
 from tests.client.samples import BEN, BOT, layered, played, snapshot, swapping, welcome
 from ttt_net.client import page_words, words
-from ttt_net.client.actions import Action, Choose, Do, Move, Point, Quick, Say, Show, Type
+from ttt_net.client.actions import Action, Begin, Choose, Do, Move, Point, Quick, Say, Show, Type
 from ttt_net.client.bindings.keys import action_for, waiting
 from ttt_net.client.changes.act import act, answered
 from ttt_net.client.changes.update import update
@@ -15,7 +15,7 @@ from ttt_net.client.drawing.glyphs import BOXES
 from ttt_net.client.events import Answered, Back, Event, Farewell, Garbled, Lost, Parting, Retrying
 from ttt_net.client.link.connection import Connection, Patience
 from ttt_net.client.link.dialogue import Dialogue
-from ttt_net.client.pages import Kind
+from ttt_net.client.pages import Entry, Kind
 from ttt_net.client.table import Table
 from ttt_net.client.view import Link, Overlay, Tally, View
 from ttt_net.errors import Code
@@ -463,6 +463,20 @@ def test_letters_that_are_columns_begin_a_move_and_upper_case_letters_are_keys()
     view, _ = done(view, Type("d"))
     assert action_for("1", view) == Type("1")
     assert action_for("q", view) == Type("q")
+
+
+def test_no_key_is_lost_in_a_move_that_nobody_can_make() -> None:
+    playing, _ = done(seen(snapshot("gomoku", [112], you=1)), Type("h"))
+    over = update(playing, Ended("m1", 3, 0, winner=0, reason="resign"), 0)
+    watching = replace(seen(), watching="m9")
+    watching = update(watching, snapshot("gomoku", [112], you=None, match="m9", opponent=BEN), 0)
+    assert action_for("5", playing) == Type("5")
+    for view in (over, watching):
+        assert [action_for(key, view) for key in "5g"] == [None, None]
+        assert action_for("n", view) is Do.NEW
+        assert "Move:" not in draw(view, (80, 24), 0, BOXES).plain
+    chatting, _ = done(playing, Begin(Entry.CHAT), Type("Well"))
+    assert update(chatting, Ended("m1", 3, 0, winner=0, reason="resign"), 0).typed == "Well"
 
 
 def test_a_choice_takes_digits() -> None:

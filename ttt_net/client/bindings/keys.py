@@ -84,7 +84,7 @@ def action_for(key: str, view: View) -> Action | None:
         return Do.BOT
     if key.lower() in _LETTERS and (key.isupper() or key not in _beginnings(view)):
         return _LETTERS[key.lower()]
-    return Type(key) if view.match is not None and not view.is_watched else None
+    return Type(key) if _may_name_move(view) else None
 
 
 def _takes_text(view: View) -> bool:
@@ -94,12 +94,19 @@ def _takes_text(view: View) -> bool:
 def _digit(key: str, view: View) -> Action | None:
     if view.match is None:
         return None
-    return Quick(int(key)) if quick_moves(view.match) else Type(key)
+    if quick_moves(view.match):
+        return Quick(int(key))
+    return Type(key) if _may_name_move(view) else None
+
+
+def _may_name_move(view: View) -> bool:
+    """Tell whether a move may be written: elsewhere every key after the first would be lost in it."""
+    return view.match is not None and view.match.outcome is None and not view.is_watched
 
 
 def _beginnings(view: View) -> set[str]:
     """Return the letters that our moves in the shown match begin with, while it goes on."""
-    if view.match is None or view.match.outcome is not None or view.is_watched:
+    if view.match is None or not _may_name_move(view):
         return set()
     return {name[:1].lower() for name in view.match.game.move_names}
 

@@ -260,7 +260,9 @@ def without(view: View, name: str) -> View:
 
 
 def _settled(view: View) -> View:
-    """Forget the move on its way once the match has gone past it."""
+    """Forget the move on its way once the match has gone past it, and one that is being written at its end."""
+    if view.match is not None and view.match.outcome is not None and view.entry is Entry.MOVE:
+        view = replace(view, typed="")
     pending = view.pending
     if pending is None:
         return view
