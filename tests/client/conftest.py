@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -101,11 +102,21 @@ def start(environment: dict[str, str]) -> Iterator[Start]:
         process.communicate()
 
 
+def _line_of(source: int) -> str:
+    line = b""
+    while not line.endswith(b"\n") and (byte := os.read(source, 1)):
+        line += byte
+    return line.decode()
+
+
 def heard_until(process: "subprocess.Popen[str]", words: str) -> str:
-    """Return what the process writes up to the line with these words."""
+    """Return what the process writes up to the line with these words, and leave all that follows to `communicate`.
+
+    That reads past the buffer of `stdout`: what a line took there with it would be lost.
+    """
     assert process.stdout is not None
     heard = ""
-    for line in process.stdout:
+    for line in iter(partial(_line_of, process.stdout.fileno()), ""):
         heard += line
         if words in line:
             return heard

@@ -25,6 +25,14 @@ def messages(out: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in out.splitlines()]
 
 
+def test_what_a_process_says_at_once_is_heard_line_by_line_and_to_the_end() -> None:
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(["printf", "one\\ntwo\\nthree\\n"], stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+    process.wait(PATIENCE_S)
+    assert heard_until(process, "one") == "one\n"
+    assert ended(process) == (0, "two\nthree\n", "")
+
+
 def test_two_bots_play_their_games_and_leave(real_server: RealServer, start: Start) -> None:
     bots = [start(real_server.address, "--bot", name, "--games", "3", "--json") for name in ("alphabeta", "random")]
     results = [ended(bot) for bot in bots]
