@@ -1,10 +1,14 @@
 """0 fine, 2 started wrongly, 3 the network, 4 refused: however a client is run, and with a sentence why."""
 
+import os
+import signal
 import socket
+import subprocess
+import sys
 
 import pytest
 
-from tests.client.conftest import RealServer, Start
+from tests.client.conftest import CLIENT, RealServer, Start
 from tests.patience import PATIENCE_S
 
 WAYS = [["--plain"], ["--json"], ["--screen-reader"]]
@@ -19,6 +23,37 @@ def ended(start: Start, *arguments: str, typed: str = "") -> tuple[int, str]:
 @pytest.mark.parametrize("way", WAYS)
 def test_0_when_all_is_well(start: Start, way: list[str]) -> None:
     assert ended(start, "--local", *way, typed="5\n1\n9\n2\n8\n3\n") == (0, "")
+
+
+@pytest.mark.parametrize("way", [["--plain"], ["--screen-reader"]])
+def test_0_when_nobody_reads_any_more(start: Start, way: list[str]) -> None:
+    client = start("127.0.0.1:1", "--name", "Ann", *way)
+    assert client.stdout is not None
+    assert client.stderr is not None
+    client.stdout.close()
+    assert (client.wait(PATIENCE_S), client.stderr.read()) == (0, "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs pseudoterminals")
+@pytest.mark.parametrize("way", [[], ["--plain"]])
+def test_0_when_the_terminal_is_closed(environment: dict[str, str], way: list[str]) -> None:
+    ours, theirs = os.openpty()
+    command = [*CLIENT, "127.0.0.1:1", "--name", "Ann", *way]
+    client = subprocess.Popen(
+        command,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env={**environment, "TERM": "xterm"},
+        start_new_session=True,
+    )
+    os.close(theirs)
+    heard = b""
+    while b"Connecting" not in heard:
+        heard += os.read(ours, 4096)
+    os.close(ours)
+    client.send_signal(signal.SIGHUP)
+    assert client.wait(PATIENCE_S) == 0
 
 
 @pytest.mark.parametrize("way", [*WAYS, ["--bot", "deepblue"]])

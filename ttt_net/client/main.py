@@ -4,6 +4,7 @@ Exit codes: 0 fine, 1 a fault of ours, 2 started wrongly, 3 the network, 4 refus
 """
 
 import asyncio
+import errno
 import os
 import sys
 import traceback
@@ -64,12 +65,20 @@ def main(argv: Sequence[str] | None, serve: Serve) -> int:
         return USAGE
     except (KeyboardInterrupt, EOFError):
         return OK
-    except BrokenPipeError:  # whoever read our lines has enough of them
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return OK
-    except Exception:  # noqa: BLE001 - the last door: what is wrong with us is written down, not thrown at people
+    except Exception as error:  # noqa: BLE001 - the last door: what is wrong with us is written down, not thrown at people
+        if _is_left_by_reader(error):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return OK
         complain(f"a fault in the client; your match is safe on the server{_written_down(traceback.format_exc())}")
         return FAULT
+
+
+def _is_left_by_reader(error: BaseException) -> bool:
+    """Tell whether whoever read our lines has enough of them, or has closed his terminal."""
+    if isinstance(error, BaseExceptionGroup):
+        return all(map(_is_left_by_reader, error.exceptions))
+    is_hung_up = isinstance(error, OSError) and error.errno == errno.EIO and error.filename is None
+    return is_hung_up or isinstance(error, BrokenPipeError)
 
 
 def _play(options: Options, serve: Serve) -> int:
