@@ -30,6 +30,7 @@ def test_0_when_nobody_reads_any_more(start: Start, way: list[str]) -> None:
     client = start("127.0.0.1:1", "--name", "Ann", *way)
     assert client.stdout is not None
     assert client.stderr is not None
+    assert client.stdout.readline().startswith("Connecting to")
     client.stdout.close()
     assert (client.wait(PATIENCE_S), client.stderr.read()) == (0, "")
 
