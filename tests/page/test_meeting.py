@@ -16,7 +16,7 @@ def test_a_friend_opens_a_link_and_plays(place: Place) -> None:
     ann = place.visitor().come("Ann")
     ann.choose("connect4", "3+2")
     ann.press("Invite a friend")
-    address = ann.page.get_by_label("Address of the invitation").input_value()
+    address = ann.page.get_by_label("Address").input_value()
     assert address.startswith(f"{place.url}/j/")
     bob = place.visitor().come("Bob", address.removeprefix(place.url))
     for visitor in (ann, bob):
@@ -28,7 +28,7 @@ def test_a_friend_opens_a_link_and_plays(place: Place) -> None:
 def test_a_code_that_was_told_is_typed(place: Place) -> None:
     ann, bob = place.visitor().come("Ann"), place.visitor().come("Bob")
     ann.press("Invite a friend")
-    bob.page.get_by_label("Code of an invitation").fill(f" {ann.page.locator('.code').inner_text()} ")
+    bob.page.get_by_label("Invitation code").fill(f" {ann.page.locator('.code').inner_text()} ")
     bob.press("Join")
     bob.page.locator("main.match").wait_for()
     bob.page.go_back()
@@ -164,7 +164,7 @@ def test_players_talk_by_phrases_and_by_typing_and_can_be_muted(place: Place) ->
 def test_a_private_match_is_watched_by_its_link(place: Place) -> None:
     ann = place.visitor().come("Ann")
     ann.press("Invite a friend")
-    address = ann.page.get_by_label("Address of the invitation").input_value()
+    address = ann.page.get_by_label("Address").input_value()
     place.visitor().come("Bob", address.removeprefix(place.url))
     ann.page.locator("main.match").wait_for()
     ann.page.evaluate("navigator.clipboard.writeText = text => { window.copied = text }")

@@ -45,7 +45,7 @@ export function lobbyScreen() {
     form(
       "form.row.panel",
       ({ code }) => go(`/j/${code.trim()}`),
-      line("code", "Code of an invitation", { pattern: " *[0-9A-Za-z]{1,32} *", autocapitalize: "characters" }),
+      line("code", "Invitation code", { pattern: " *[0-9A-Za-z]{1,32} *", autocapitalize: "characters" }),
       h("button", "Join"),
     ),
     button("Leaderboard", () => go("/#leaders"), "plain"),
@@ -138,9 +138,9 @@ function invited() {
     "section.panel.waiting",
     { label: "Invitation" },
     h("h2", "Send this to a friend"),
-    h("p.quiet", `${terms([game], time)}. The match begins when the link is opened.`),
-    h("input", { type: "text", readonly: true, value: address, label: "Address of the invitation", onfocus: (event) => event.target.select() }),
-    h("p", "or, for a terminal, the code ", h("strong.code", code)),
+    h("p.quiet", `${terms([game], time)}. It begins when the link is opened.`),
+    h("input", { type: "text", readonly: true, value: address, label: "Address", onfocus: (event) => event.target.select() }),
+    h("p", "or, in a terminal, code ", h("strong.code", code)),
     h(
       "div.buttons",
       button("share" in navigator ? "Share" : "Copy the link", () => send(address), "primary large"),
@@ -183,7 +183,7 @@ function botEntry({ name, bot, level }, wish) {
 
 function personEntry(player) {
   const { name, playing, seeking } = player;
-  const what = playing ? "playing" : seeking ? "waiting for an opponent" : "in the lobby";
+  const what = playing ? "playing" : seeking ? "waiting" : "free";
   return entry(name, person(player), what, button("Challenge", () => challenge(name), "", `Challenge ${name}`));
 }
 

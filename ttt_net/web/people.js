@@ -44,7 +44,7 @@ const forgetting = () =>
   h(
     "details.panel",
     h("summary", "Forget me"),
-    h("p.quiet", "Name and ratings are deleted for good; your matches stay, without your name."),
+    h("p.quiet", "Name and ratings are deleted for good; your matches stay, without it."),
     form("form.row", ({ name }) => request("forget", { name }), line("name", "Your name"), h("button", "Forget me")),
   );
 
@@ -84,7 +84,7 @@ export function leadersScreen() {
 }
 
 function ranks({ leaders, you, page, pages }) {
-  if (!leaders.length) return h("p.quiet", "Nobody has a settled rating yet.");
+  if (!leaders.length) return h("p.quiet", "No settled ratings yet.");
   const turn = (words, to) => button(words, () => rank({ page: to }), "", "", { disabled: to < 1 || to > pages });
   return panel(
     "Ranks",
@@ -92,7 +92,7 @@ function ranks({ leaders, you, page, pages }) {
     h(
       "ol.entries",
       leaders.map(({ rank, player, games }) =>
-        entry(rank, [h("span.quiet", `${rank}. `), person(player)], `${games} rated ${games === 1 ? "match" : "matches"}`, h("strong.rating", ratingOf(player))),
+        entry(rank, [h("span.quiet", `${rank}. `), person(player)], `rated matches: ${games}`, h("strong.rating", ratingOf(player))),
       ),
     ),
     pages > 1 && h("div.buttons", turn("Higher", page - 1), turn("Lower", page + 1)),

@@ -64,25 +64,21 @@ export function hear(message, now = performance.now()) {
   else if (type === "challengeover") challenges.delete(challenge);
   else if (type === "welcome") {
     const { you, server, features = [], chat = true, matches: unfinished, seek: seeking = null } = message;
-    const invitation = state.you?.name === you.name ? state.invitation : null; // good after a restart, too
-    Object.assign(state, { you, server, features, chat, unfinished, seeking, invitation, parted: null });
+    if (state.you?.name !== you.name) state.invitation = null; // else it is good after a restart, too
+    Object.assign(state, { you, server, features, chat, unfinished, seeking, parted: null });
     challenges.clear();
   } else if (type === "snapshot") {
     if (message.you !== undefined && !match && !message.outcome) {
-      const led = [...challenges].filter(([, challenged]) => leadsTo(challenged, message));
-      for (const [number] of led) challenges.delete(number);
-      const invitation = message.code === state.invitation?.code ? null : state.invitation; // good for as long as it says
-      Object.assign(state, { seeking: null, invitation });
+      const { name } = message.players[1 - message.you];
+      challenges.forEach(({ by, to }, id) => [by.name, to.name].includes(name) && challenges.delete(id));
+      state.seeking = null;
+      if (message.code === state.invitation?.code) state.invitation = null; // else it is good for as long as it says
     }
     const { chat = [], ratings = null, past = [], analysis = null, pending = null } = match ?? {};
     matches.set(message.match, settled({ ...message, chat, ratings, past, analysis, pending, heardAt: now, awayAt: now }));
   } else if (match && message.seq === undefined) ofTheMoment(match, message, now);
   else if (match && message.seq > match.seq) follow(match, message, now);
 }
-
-/** Whether a challenge has led to a match. */
-const leadsTo = ({ by, to, game }, { players, game: { name } }) =>
-  game === name && players.every((player) => player.name === by.name || player.name === to.name);
 
 /** Change a match by what has no number. @param {Match} match */
 function ofTheMoment(match, message, now) {
