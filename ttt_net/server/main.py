@@ -29,6 +29,7 @@ from ttt_net.server.settings.configuration import Configuration
 from ttt_net.server.wire.connection import Connection
 from ttt_net.server.wire.encryption import Encrypted
 from ttt_net.server.wire.page import find_asset
+from ttt_net.server.wire.reader import Reader
 
 log = logging.getLogger(__name__)
 
@@ -136,9 +137,7 @@ async def serving(
             analysing.cancel()
 
 
-def _protocols(
-    hub: Hub, loop: asyncio.AbstractEventLoop, certificate: Certificate | None
-) -> Callable[[], asyncio.Protocol]:
+def _protocols(hub: Hub, loop: asyncio.AbstractEventLoop, certificate: Certificate | None) -> Callable[[], Reader]:
     """Return what makes the protocol of each new socket."""
     if certificate is None:
         return lambda: Connection(hub, loop)

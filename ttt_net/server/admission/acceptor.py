@@ -33,7 +33,7 @@ class Acceptor:
         self,
         listening: socket.socket,
         tasks: asyncio.TaskGroup,
-        protocols: Callable[[], asyncio.Protocol],
+        protocols: Callable[[], asyncio.BaseProtocol],
         is_shut_to: Callable[[str], bool],
         arrivals: Rate,
         now_ms: Callable[[], int],

@@ -27,6 +27,7 @@ from ttt_net.server.meters import Meters
 from ttt_net.server.settings.limits import Limits
 from ttt_net.server.settings.rate import Bucket
 from ttt_net.server.wire.frames import ends_with_frame, frame, short_text
+from ttt_net.server.wire.reader import Reader
 
 log = logging.getLogger(__name__)
 
@@ -61,7 +62,7 @@ class Hub(Interface):
         """Take note that the connection is gone."""
 
 
-class Connection(asyncio.Protocol):
+class Connection(Reader):
     """A client's socket. `send` and `close` never wait and never raise."""
 
     __slots__ = (

@@ -11,6 +11,7 @@ import ssl
 from typing import cast
 
 from ttt_net.server.settings.limits import Limits
+from ttt_net.server.wire.reader import Reader
 
 _READ_BYTES = 65_536
 _NOT_TLS = (
@@ -19,7 +20,7 @@ _NOT_TLS = (
 )
 
 
-class Encrypted(asyncio.Protocol):
+class Encrypted(Reader):
     """The protocol of a socket, and the transport of the connection inside."""
 
     __slots__ = (
@@ -34,7 +35,7 @@ class Encrypted(asyncio.Protocol):
         "_transport",
     )
 
-    def __init__(self, inner: asyncio.Protocol, context: ssl.SSLContext, limits: Limits) -> None:
+    def __init__(self, inner: Reader, context: ssl.SSLContext, limits: Limits) -> None:
         self._inner = inner
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._tls = context.wrap_bio(self._incoming, self._outgoing, server_side=True)
