@@ -28,10 +28,13 @@ def test_0_when_all_is_well(start: Start, way: list[str]) -> None:
 @pytest.mark.parametrize("way", [["--plain"], ["--screen-reader"]])
 def test_0_when_nobody_reads_any_more(start: Start, way: list[str]) -> None:
     client = start("127.0.0.1:1", "--name", "Ann", *way)
+    assert client.stdin is not None
     assert client.stdout is not None
     assert client.stderr is not None
     assert client.stdout.readline().startswith("Connecting to")
     client.stdout.close()
+    client.stdin.write("help\n")  # whose answer goes nowhere
+    client.stdin.flush()
     assert (client.wait(PATIENCE_S), client.stderr.read()) == (0, "")
 
 
