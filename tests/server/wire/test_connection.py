@@ -97,6 +97,25 @@ async def test_a_silent_peer_is_pinged_once_and_its_pong_keeps_it(tmp_path: Path
         assert await peer.read_frame() == (TEXT, b'{"type":"ok","id":2}'), "and no second ping"
 
 
+async def test_a_peer_that_is_heard_is_pinged_a_fifth_as_often(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        peer = await server.raw()
+        await peer.hello("Ann")
+        connection, after_s = server.connection_of("Ann"), server.hub.limits.ping_after_s
+        now_s = asyncio.get_running_loop().time()
+        connection.tick(now_s)  # measures the way for the first time
+        assert await peer.read_frame() == (PING, b"")
+        await peer.send(client_frame(PONG) + said("ping", 2))
+        assert await peer.read_frame() == (TEXT, b'{"type":"ok","id":2}')
+        connection._heard_s = now_s + 4.5 * after_s
+        connection.tick(now_s + 4.9 * after_s)
+        await peer.send(said("ping", 3))
+        assert await peer.read_frame() == (TEXT, b'{"type":"ok","id":3}'), "and no ping before it"
+        connection._heard_s = now_s + 4.5 * after_s
+        connection.tick(now_s + 5.1 * after_s)
+        assert await peer.read_frame() == (PING, b"")
+
+
 async def test_a_peer_without_a_pong_is_found_dead_within_8_seconds(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         first, second, match = await server.pair()

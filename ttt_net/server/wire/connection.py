@@ -35,6 +35,8 @@ _PAUSE_ABOVE_BYTES = 8_192
 _MOST_LATE_BYTES = 65_536
 """What is still read from a peer that is being closed, so that it hears why; who goes on beyond that is reset."""
 _GOODBYES = (1000, 1001)
+_HEARD_ANYWAY = 5
+"""So many times as rarely the way is measured to a peer that keeps saying something: a ping costs what a move does."""
 _MAX_REASON = 100
 """In bytes of UTF-8; a close frame has room for 123."""
 
@@ -292,7 +294,10 @@ class Connection(Reader):
         elif self._behind_since_s is not None and now_s - self._behind_since_s > limits.stalled_s:
             self.close(Closing.TOO_SLOW)
             self.abort()
-        elif now_s - self._asked_s > limits.ping_after_s and self._pinged_s is None:
+        elif self._pinged_s is None and (
+            now_s - max(self._asked_s, self._heard_s) > limits.ping_after_s
+            or now_s - self._asked_s > limits.ping_after_s * _HEARD_ANYWAY
+        ):
             self._pinged_s = self._asked_s = now_s
             self._protocol.send_ping(b"")
             self._flush()
