@@ -21,6 +21,7 @@ from ttt_net import messages as wire
 from ttt_net.clock import TimeControl
 from ttt_net.errors import Closing, Code, Refusal
 from ttt_net.games import Reason
+from ttt_net.games.catalogue import MAX_SIDE, NAMES, PATTERNS, SWAP, SWAPPABLE
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Journal, Player
 from ttt_net.server.settings.configuration import Configuration
@@ -74,6 +75,7 @@ def generated() -> dict[Path, str]:
         "SHARED": _section(SHARED),
         "REFUSALS": "\n".join(f"| `{code}` | {code.meaning} |" for code in Code),
         "CLOSINGS": "\n".join(f"| {int(each)} | {each.meaning} | {each.advice} |" for each in Closing),
+        "GAMES": _games(),
         "REASONS": "\n".join(f"| `{reason}` | {meaning} |" for reason, meaning in REASONS.items()),
         "TRANSCRIPT": "\n".join(transcript()).strip(),
     }
@@ -84,6 +86,19 @@ def generated() -> dict[Path, str]:
         HERE / "protocol.md": template,
         HERE / "protocol.schema.json": json.dumps(schema, indent=1, sort_keys=True) + "\n",
     }
+
+
+def _games() -> str:
+    """Return what a game may be called, as a list."""
+    return "\n".join((
+        f"- {_quoted(NAMES)};",
+        f"- of any size up to {MAX_SIDE}×{MAX_SIDE} {_quoted(PATTERNS)}: K in a row on W×H, the latter with gravity;",
+        f"- with `{SWAP}` after it {_quoted(SWAPPABLE)}: the second player may take the first move over.",
+    ))  # fmt: skip
+
+
+def _quoted(words: Sequence[str]) -> str:
+    return ", ".join(f"`{word}`" for word in words)
 
 
 def _section(structs: tuple[type[Struct], ...]) -> str:
@@ -101,15 +116,15 @@ def _described(struct: type[Struct]) -> str:
         lines += ["| field | type | |", "|---|---|---|"]
         for field in fields:
             hint = typing.get_type_hints(struct, include_extras=True)[field.name]
-            if field.required:
-                note = ""
-            elif field.default is not NODEFAULT and field.default is not None:
-                note = f"may be left out: {json.dumps(field.default)}"
-            else:
-                note = "may be left out"
+            note = "" if field.required else f"may be left out: `{json.dumps(_default(field))}`"
             lines.append(f"| `{field.name}` | {_type_text(hint)} | {note} |")
         lines.append("")
     return "\n".join(lines)
+
+
+def _default(field: msgspec.structs.FieldInfo) -> object:
+    """Return what an optional field is if it is left out."""
+    return field.default_factory() if field.default is NODEFAULT else field.default
 
 
 def _type_text(hint: Any) -> str:  # noqa: ANN401 - a type, in any of the forms that typing has for it

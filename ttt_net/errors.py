@@ -31,10 +31,7 @@ class Code(StrEnum):
     TOO_FAST = "too_fast", "more messages than the limit; send it again after `retry_after_ms`"
     HELLO_FIRST = "hello_first", "the first message must be `hello`, and there is one `hello` per connection"
     BAD_PROTOCOL = "bad_protocol", "none of the protocol versions that the client speaks is spoken here"
-    BAD_NAME = (
-        "bad_name",
-        "the name may not be taken; the sentence says why, and what is allowed",
-    )
+    BAD_NAME = "bad_name", "the name may not be taken; the sentence says why, and what is allowed"
     NAME_TAKEN = "name_taken", "the name belongs to another player, or looks like his; choose another"
     BANNED = "banned", "the host does not let that player in; the sentence says for how long, and why"
     NO_GUESTS = "no_guests", "the host lets nobody play without a name; say `hello` with one"
@@ -46,7 +43,7 @@ class Code(StrEnum):
     NOT_SEEKING = "not_seeking", "there is no seek of yours to take back"
     UNKNOWN_SEEK = "unknown_seek", "there is no such seek any more: taken back, or paired with another"
     NOT_WELCOME = "not_welcome", "that seek is for others: for people, for bots, or for another range of ratings"
-    TOO_MANY_MATCHES = "too_many_matches", "as many live matches as one player may have; finish one first"
+    TOO_MANY_MATCHES = "too_many_matches", "as many matches as one may play, or hear; finish or leave one first"
     NOT_YOURSELF = "not_yourself", "you cannot be your own opponent"
     UNKNOWN_PLAYER = "unknown_player", "nobody of that name is connected, or known here"
     UNKNOWN_CHALLENGE = "unknown_challenge", "there is no such challenge, or it has been answered or has expired"

@@ -25,7 +25,10 @@ class Started(Heard, frozen=True, omit_defaults=True):
 
 
 class Played(Heard, frozen=True, omit_defaults=True):
-    """Fact: `side` made `move`, the `ply`-th of the match; `position` is what came of it."""
+    """Fact: `side` made `move`, the `ply`-th of the match; `position`, which is always told, is what came of it.
+
+    `refunded_ms` of the mover's time were given back for what the move spent on the network.
+    """
 
     match: str
     seq: int
@@ -34,13 +37,12 @@ class Played(Heard, frozen=True, omit_defaults=True):
     ply: int
     move: int
     refunded_ms: int = 0
-    """How much of the mover's time was given back for lag."""
     clock: ClockInfo | None = None
     position: Position | None = None
 
 
 class Tookback(Heard, frozen=True, omit_defaults=True):
-    """Fact: moves were taken back, so that `ply` moves are made, as `side` had asked."""
+    """Fact: moves were taken back, so that `ply` moves are made, as `side` had asked; `position` is always told."""
 
     match: str
     seq: int

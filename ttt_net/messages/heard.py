@@ -49,8 +49,7 @@ class Welcome(Heard, frozen=True, omit_defaults=True):
     """Who you are here, and your unfinished matches. `token` is given once, to a new player: keep it.
 
     `seek` is one of yours that a lost link has not ended: it stands again. `features` names what not every server
-    offers: "guests",
-    "chat"; without `chat`, only phrases are said.
+    offers: "guests", "analyse", and "chat" (as `chat` says, too), without which only phrases are said.
     """
 
     protocol: int
@@ -66,8 +65,11 @@ class Welcome(Heard, frozen=True, omit_defaults=True):
 class Snapshot(Heard, frozen=True, omit_defaults=True):
     """A match, whole: how it stands after fact number `seq`. `you` is your side, absent if you only watch.
 
-    `score` is the running score of the series before this match, by side. With the `code` of a private match others
-    may watch it; only its players are told. `start` is the position that it began from, if not the usual one.
+    `players` and `present` (who is connected) are by side, and so is `score`, that of the series before this match: 1
+    for a win, 0.5 for a draw. `moves` are all that were made, `last` is the last of them. `outcome` is there once the
+    match is over; `previous` and `next` are the matches of the series around this one. With the `code` of a private
+    match others may watch it; only its players are told. `start` is the position that it began from, if not the usual
+    one.
     """
 
     match: str

@@ -46,7 +46,7 @@ class Hello(Said, frozen=True, omit_defaults=True):
 
     `bot` is the label of a program that plays, such as its strategy; people leave it out. A bot may say at what
     `level` it plays, how many matches at once (`places`; 1 if it does not say), and how many of those places are
-    `reserved` for people.
+    `reserved` for people. `client` may name the program that speaks; nothing follows from it.
     """
 
     protocols: Annotated[list[int], Meta(min_length=1, max_length=16)]
@@ -62,9 +62,10 @@ class Hello(Said, frozen=True, omit_defaults=True):
 class Seek(Said, frozen=True, omit_defaults=True):
     """Ask to be paired with whoever else is waiting. A new seek takes the place of the last.
 
-    `games` in order of preference, none for whatever the other names (a rated seek names its games); `time` null for
-    no clock; `opponents`, `min_rating` and `max_rating` say who is welcome. Whoever is closest in rating is found
-    first, and who is further away the longer you wait. A seek outlives a lost link by 10 seconds.
+    `games` in order of preference, none for whatever the other names, `tictactoe` if he names none either (a rated
+    seek names its games); `time` null for no clock; `opponents`, `min_rating` and `max_rating` say who is welcome.
+    Whoever is closest in rating is found first, and who is further away the longer you wait. A seek outlives a lost
+    link by 10 seconds.
     """
 
     games: Annotated[list[GameName], Meta(max_length=16)] = []
@@ -80,13 +81,19 @@ class Unseek(Said, frozen=True):
 
 
 class Accept(Said, frozen=True):
-    """Be paired with the standing seek of that number, as `seeks` lists it, in the first of its games."""
+    """Be paired with the standing seek of that number, as `seeks` lists it, in the first of its games.
+
+    A seek that names no games is for `tictactoe` then.
+    """
 
     seek: SeekNumber
 
 
 class Challenge(Said, frozen=True, omit_defaults=True):
-    """Challenge a connected player by `name`. He hears `challenged`; you hear `challengeover` or a `snapshot`."""
+    """Challenge a connected player by `name`. You both hear `challenged`, and then `challengeover` or a `snapshot`.
+
+    It takes the place of an earlier one to the same player; at most five wait for their answers at a time.
+    """
 
     name: ShortText
     game: GameName = "tictactoe"
@@ -115,7 +122,10 @@ class Invite(Said, frozen=True, omit_defaults=True):
 
 
 class Join(Said, frozen=True):
-    """Join the private match of whoever gave you the code. Codes may be tried ten times a minute."""
+    """Join the private match of whoever gave you the code; you hear its `snapshot`.
+
+    Codes may be tried ten times a minute.
+    """
 
     code: ShortText
 
@@ -130,7 +140,7 @@ class Lobby(Said, frozen=True):
 
 
 class Matches(Said, frozen=True):
-    """Ask for the list of live public matches."""
+    """Ask for the list of live public matches: `live`."""
 
 
 class Watch(Said, frozen=True, omit_defaults=True):
@@ -224,11 +234,11 @@ class Resume(Said, frozen=True):
 
 
 class Who(Said, frozen=True):
-    """Ask for the list of players that are connected."""
+    """Ask for the list of those who are connected: `players`."""
 
 
 class Rename(Said, frozen=True):
-    """Take another name; token, ratings and matches stay yours, and the old name is free for others."""
+    """Take another name; you hear `renamed`. Token, ratings and matches stay yours, the old name is free for others."""
 
     name: ShortText
 
@@ -282,13 +292,16 @@ class Record(Said, frozen=True):
 
 
 class Analyse(Said, frozen=True):
-    """Have a finished match looked at by an engine, if `features` has `analyse`; the answer may take half a minute."""
+    """Have a finished match looked at by an engine, if `features` has "analyse".
+
+    `ok` comes at once, the `analysis` within half a minute, or later when others wait.
+    """
 
     match: MatchId
 
 
 class Ping(Said, frozen=True):
-    """Ask for an answer, to measure the way."""
+    """Ask for an `ok` and nothing else, to measure the way."""
 
 
 AnySaid = (
