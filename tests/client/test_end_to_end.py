@@ -181,14 +181,6 @@ def test_tokens_are_kept_in_private_and_never_printed(real_server: RealServer, s
         assert json.loads(file.read_text())["token"] not in printed
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-        assert isinstance(port, int)
-        return port
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
@@ -212,15 +204,17 @@ def test_whatever_is_wrong_is_one_line_and_a_code(
 
 
 def test_where_nothing_listens_it_says_what_to_do(environment: dict[str, str]) -> None:
-    address = f"127.0.0.1:{free_port()}"
-    done = subprocess.run(
-        [*CLIENT, address, "--name", "Ann"],
-        input="",
-        capture_output=True,
-        text=True,
-        env=environment,
-        timeout=PATIENCE_S,
-    )
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))  # and it does not listen, so that nobody else does there
+        address = "{}:{}".format(*bound.getsockname())
+        done = subprocess.run(
+            [*CLIENT, address, "--name", "Ann"],
+            input="",
+            capture_output=True,
+            text=True,
+            env=environment,
+            timeout=PATIENCE_S,
+        )
     assert done.returncode == 3
     assert "nothing listens there" in done.stderr
     assert "python server.py" in done.stderr

@@ -4,8 +4,8 @@ import asyncio
 import shutil
 import socket
 import subprocess
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -39,9 +39,16 @@ CADDY_FRAME = """
 """
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        return int(listening.getsockname()[1])
+@contextmanager
+def reserved() -> Iterator[int]:
+    """Hold a free port for a proxy, which can choose none: until the end the system gives it to nobody else.
+
+    Bound and not listening, it is in nobody's way who asks for that very port, as servers do, to use it again.
+    """
+    with socket.socket() as bound:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(("127.0.0.1", 0))
+        yield int(bound.getsockname()[1])
 
 
 def put(text: str, *places: tuple[str, str]) -> str:
@@ -52,11 +59,11 @@ def put(text: str, *places: tuple[str, str]) -> str:
     return text
 
 
-def nginx(folder: Path, port: int, backend: int) -> list[str]:
+def nginx(folder: Path, port: int, plain: int, backend: int) -> list[str]:
     """Write nginx's configuration; return the command that runs it."""
     site = put(
         (HOSTING / "nginx.conf").read_text(),
-        ("listen 80;", f"listen 127.0.0.1:{free_port()};"),
+        ("listen 80;", f"listen 127.0.0.1:{plain};"),
         ("listen [::]:80;", ""),
         ("listen 443 ssl;", f"listen 127.0.0.1:{port} ssl;"),
         ("listen [::]:443 ssl;", ""),
@@ -68,8 +75,8 @@ def nginx(folder: Path, port: int, backend: int) -> list[str]:
     return ["nginx", "-p", str(folder), "-c", str(folder / "nginx.conf")]
 
 
-def caddy(folder: Path, port: int, backend: int) -> list[str]:
-    """Write Caddy's configuration; return the command that runs it."""
+def caddy(folder: Path, port: int, plain: int, backend: int) -> list[str]:
+    """Write Caddy's configuration, which has no port in clear here; return the command that runs it."""
     certificate = f"tls {folder}/certificate.pem {folder}/key.pem"
     site = put(
         (HOSTING / "Caddyfile").read_text(),
@@ -88,17 +95,18 @@ async def proxied(name: str, folder: Path, backend: int) -> AsyncIterator[tuple[
     """Run the proxy in front of a server inside the block; yield its port, and who vouches for its certificate."""
     if shutil.which(name) is None:
         pytest.skip(f"{name} is not installed")
-    port, authority = free_port(), certified(folder)
-    process = start(PROXIES[name](folder, port, backend), folder)
-    try:
-        async with asyncio.timeout(PATIENCE_S):
-            while not await _answers(port):
-                assert process.poll() is None, (folder / "log").read_text()
-                await asyncio.sleep(0.05)
-        yield port, authority
-    finally:
-        process.terminate()
-        await asyncio.to_thread(process.wait, PATIENCE_S)
+    authority = certified(folder)
+    with reserved() as port, reserved() as plain:
+        process = start(PROXIES[name](folder, port, plain, backend), folder)
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                while not await _answers(port):
+                    assert process.poll() is None, (folder / "log").read_text()
+                    await asyncio.sleep(0.05)
+            yield port, authority
+        finally:
+            process.terminate()
+            await asyncio.to_thread(process.wait, PATIENCE_S)
 
 
 def certified(folder: Path) -> trustme.CA:
