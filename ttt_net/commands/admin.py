@@ -179,13 +179,7 @@ def as_text(answer: words.AnyAnswer) -> str:
             return columns(("match", "game", "players", "ply", "watchers", ""), lines)
         case words.SanctionRows():
             sanctions = [
-                (
-                    each.act,
-                    each.whom,
-                    moment(each.since_ms),
-                    (each.until_ms and moment(each.until_ms)) or "for good",
-                    each.reason,
-                )
+                (each.act, each.whom, moment(each.since_ms), moment(each.until_ms), each.reason)
                 for each in answer.sanctions
             ]
             return columns(("act", "whom", "since", "until", "reason"), sanctions)

@@ -13,10 +13,9 @@ from rich.table import Table
 
 from ttt_net.commands.analyse_view import in_words, mark_of, named
 from ttt_net.commands.loading import load_engine
-from ttt_net.commands.source import load_records
-from ttt_net.errors import ConfigurationError
+from ttt_net.commands.source import chosen, load_records
 from ttt_net.games import Game, find_game
-from ttt_net.games.record import Record, first_position
+from ttt_net.games.record import first_position
 from ttt_net.server.settings.configuration import DEFAULT_DATA
 from ttt_net.strategies import Limit
 from ttt_net.strategies.review import Reviewed, review
@@ -27,7 +26,7 @@ CHART = {1: "O ······● X", 0: "O ···●··· X", -1: "O ●····�
 
 def show_match(args: argparse.Namespace, limit: Limit) -> None:
     """Print the table of the match's moves, and in words where it turned."""
-    record = chosen(load_records(args.match, args.data or DEFAULT_DATA), args)
+    record = chosen(load_records(args.match, args.data or DEFAULT_DATA), args.number, args.match)
     game, console = find_game(record.game), Console()
     load_engine(game)
     found = review(game, [made.move for made in record.moves], limit, first_position(game, record.start))
@@ -67,16 +66,6 @@ def as_json(game: Game[Any], each: Reviewed) -> dict[str, object]:
         "grade": each.grade,
         "lost": each.lost,
     }
-
-
-def chosen(records: list[Record], args: argparse.Namespace) -> Record:
-    """Return the record that --number chooses, or the only one."""
-    if args.number is None and len(records) > 1:
-        raise ConfigurationError(f"{args.match} holds {len(records)} records; choose one with --number")
-    number = args.number or 1
-    if number > len(records):
-        raise ConfigurationError(f"--number {number}: {args.match} holds {len(records)}")
-    return records[number - 1]
 
 
 def chart(result: int | None, mark: str) -> str:

@@ -12,7 +12,7 @@ from rich.live import Live
 from rich.text import Text
 
 from ttt_net.commands.drawing import draw_board
-from ttt_net.commands.source import add_data, load_records
+from ttt_net.commands.source import add_data, chosen, load_records
 from ttt_net.errors import ConfigurationError
 from ttt_net.games import find_game
 from ttt_net.games.game import Game
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Show the match: the position at `--at`, or by keys in a terminal, or every position."""
-    record = _choose(load_records(args.source, args.data), args)
+    record = chosen(load_records(args.source, args.data), args.number, args.source)
     plies = len(record.moves)
     if args.at is not None and not 0 <= args.at <= plies:
         raise ConfigurationError(f"--at {args.at}: the match has the plies 0 to {plies}")
@@ -50,15 +50,6 @@ def run(args: argparse.Namespace) -> int:
     for ply in range(plies + 1) if args.at is None else (args.at,):
         console.print(draw_position(record, ply), soft_wrap=True)
     return 0
-
-
-def _choose(records: list[Record], args: argparse.Namespace) -> Record:
-    if args.number is None and len(records) > 1:
-        raise ConfigurationError(f"{args.source} holds {len(records)} records; choose one with --number")
-    number = 1 if args.number is None else args.number
-    if not 1 <= number <= len(records):
-        raise ConfigurationError(f"--number {number}: the file holds the records 1 to {len(records)}")
-    return records[number - 1]
 
 
 def draw_position(record: Record, ply: int) -> Text:

@@ -52,6 +52,16 @@ def load_records(source: str, data: Path) -> list[Record]:
     return records
 
 
+def chosen(records: list[Record], number: int | None, source: str) -> Record:
+    """Return the record of that number, counted from 1, or the only one; anything else raises `ConfigurationError`."""
+    if number is None and len(records) > 1:
+        raise ConfigurationError(f"{source} holds {len(records)} records; choose one with --number")
+    number = 1 if number is None else number
+    if not 1 <= number <= len(records):
+        raise ConfigurationError(f"--number {number}: the file holds the records 1 to {len(records)}")
+    return records[number - 1]
+
+
 def load_finished(data: Path) -> list[Record]:
     """Return all finished matches in the journal of the folder `data`, in the order in which they began."""
     with closing(open_readonly(data / JOURNAL_FILE)) as connection:

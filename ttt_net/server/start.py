@@ -16,12 +16,8 @@ from ttt_net.server.settings.addresses import listen
 from ttt_net.server.settings.certificate import certificate_for
 from ttt_net.server.settings.sources import Order, as_file, read_order
 
-for _needed in (
-    "msgspec",
-    "websockets",
-    "segno",
-):  # whoever starts us looks elsewhere for what is missing, but only now
-    if find_spec(_needed) is None:
+for _needed in ("msgspec", "websockets", "segno"):
+    if find_spec(_needed) is None:  # whoever starts us looks elsewhere for it, but only now, before we listen
         raise ModuleNotFoundError(f"No module named '{_needed}'")
 
 
