@@ -173,9 +173,11 @@ class Match:
         """Return the facts after number `after_seq`, as they were told."""
         if after_seq >= self.seq:
             return []
-        past = Match(self.facts[0]) if isinstance(self.facts[0], wire.Started) else self
+        first, *rest = self.facts
+        assert isinstance(first, wire.Started), "the first fact of a match is Started"
+        past = Match(first)
         told: list[wire.Fact] = []
-        for fact in self.facts[1:]:
+        for fact in rest:
             past.evolve(fact)
             if fact.seq > after_seq:
                 told.append(past.told(fact))

@@ -132,13 +132,12 @@ class Lobby:
         if by == to:
             raise Refusal(Code.NOT_YOURSELF, "you cannot play yourself; name another player")
         mine = [each for each in self._challenges.values() if each.by == by]
-        for earlier in mine:
-            if earlier.to == to:
-                del self._challenges[earlier.number]
-                mine.remove(earlier)
-        if len(mine) >= MAX_CHALLENGES:
-            wait_ms = max(0, min(each.expires_ms for each in mine) - now_ms)
-            raise Refusal(Code.TOO_MANY_CHALLENGES, f"{len(mine)} of your challenges wait for an answer", wait_ms)
+        for earlier in (each for each in mine if each.to == to):
+            del self._challenges[earlier.number]
+        others = [each for each in mine if each.to != to]
+        if len(others) >= MAX_CHALLENGES:
+            wait_ms = max(0, min(each.expires_ms for each in others) - now_ms)
+            raise Refusal(Code.TOO_MANY_CHALLENGES, f"{len(others)} of your challenges wait for an answer", wait_ms)
         self._last_challenge += 1
         challenge = Challenge(self._last_challenge, by, to, game, time, now_ms + CHALLENGE_MS, is_rated)
         self._challenges[challenge.number] = challenge
