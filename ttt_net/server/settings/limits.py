@@ -47,7 +47,9 @@ class Limits:
     handshake_s: float = setting(5.0, "how long the opening handshake may take", least=0.05, most=60)
     handshake_bytes: int = setting(16_384, "how long an opening may be", least=1_024, most=65_536)
     hello_s: float = setting(10.0, "how long until an accepted hello", least=0.05, most=600)
-    ping_after_s: float = setting(3.0, "how long until a silent peer is pinged; one that is heard, five times as long", least=0.05, most=60)
+    ping_after_s: float = setting(
+        3.0, "how long until a silent peer is pinged; one that is heard, five times as long", least=0.05, most=60
+    )
     dead_after_s: float = setting(6.5, "a silence of this length ends the connection", least=0.1, most=600)
     stalled_s: float = setting(5.0, "how long a reader may leave our bytes unread", least=0.05, most=60)
     closing_s: float = setting(2.0, "how long the closing handshake may take", least=0.05, most=60)
