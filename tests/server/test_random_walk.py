@@ -15,6 +15,7 @@ from typing import Any, cast
 
 import pytest
 
+from tests.server.journal.jobs import Work
 from ttt_net.errors import Closing, Refusal
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Database, Journal, StorageError, read_match
@@ -48,26 +49,35 @@ class LateDisk:
         self.connection.execute("PRAGMA foreign_keys = ON")
         self.failing = failing
         self._rng = rng
-        self._jobs: deque[tuple[Callable[..., list[Any]], Any, Callable[[Any], None]]] = deque()
+        self._jobs: deque[tuple[Work, Callable[[Any], None]]] = deque()
 
-    def submit(self, work: Callable[[sqlite3.Connection], Any], done: Callable[[Any], None]) -> None:
-        self.submit_alike(lambda connection, _: [work(connection)], None, done)
+    def submit(self, work: Work, done: Callable[[Any], None]) -> None:
+        self._jobs.append((work, done))
 
-    def submit_alike(self, work: Callable[..., list[Any]], item: object, done: Callable[[Any], None]) -> None:
-        self._jobs.append((work, item, done))
+    def submit_alike(
+        self,
+        work: Callable[..., list[Any]],
+        item: object,
+        done: Callable[[Any], None],
+        alone: Callable[..., Any] | None = None,
+    ) -> None:
+        self.submit(
+            lambda connection: alone(connection, item) if alone else work(connection, [item])[0],
+            done,
+        )
 
     def write(self, count: int) -> None:
         """Do so many jobs; all are written before the first of them is answered."""
         batch = [self._jobs.popleft() for _ in range(min(count, len(self._jobs)))]
-        answers = [self._do(work, item) for work, item, _ in batch]
-        for (_, _, done), answer in zip(batch, answers, strict=True):
+        answers = [self._do(work) for work, _ in batch]
+        for (_, done), answer in zip(batch, answers, strict=True):
             done(answer)
 
-    def _do(self, work: Callable[..., list[Any]], item: object) -> object:
+    def _do(self, work: Work) -> object:
         if self._rng.random() < self.failing:
             return StorageError("no space left")
         self.connection.execute("BEGIN")
-        (answer,) = work(self.connection, [item])
+        answer = work(self.connection)
         self.connection.execute("COMMIT")
         return answer
 

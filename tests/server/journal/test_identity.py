@@ -14,6 +14,7 @@ from ttt_net.messages import Ended, PlayerInfo, Started
 from ttt_net.names import looks
 from ttt_net.ratings import Rating, rated
 from ttt_net.server.journal import FORGOTTEN, Database, Journal, Player, read_match
+from ttt_net.server.journal.database import _Job
 
 NAMES = ["Ann", "ann", "Bob", "B0b", "Paul", "PAUI", "Cleo", "Сleo", "Dora"]
 NOBODY = PlayerInfo("")
@@ -33,8 +34,8 @@ class Now:
     def submit(self, work: Any, done: Callable[[Any], None]) -> None:
         self.submit_alike(lambda connection, _: [work(connection)], None, done)
 
-    def submit_alike(self, work: Any, item: Any, done: Callable[[Any], None]) -> None:
-        (result,) = self.database._commit([(work, item, done)])
+    def submit_alike(self, work: Any, item: Any, done: Callable[[Any], None], alone: Any = None) -> None:
+        (result,) = self.database._commit([_Job(work, item, done, alone)])
         done(result)
 
 

@@ -1,14 +1,16 @@
 """Facts are numbered without a gap, players are known by a hash, and unfinished matches are found again."""
 
+import asyncio
 import secrets
 from pathlib import Path
 
 import pytest
 
 from tests.server.journal.asked import ended, opened, played, started
+from tests.server.journal.jobs import running
 from ttt_net.errors import Refusal
 from ttt_net.messages import Fact, Offered
-from ttt_net.server.journal import Player, Record, StorageError
+from ttt_net.server.journal import Journal, Player, Record, StorageError
 
 
 async def test_what_is_appended_is_read_back(tmp_path: Path) -> None:
@@ -38,6 +40,27 @@ async def test_a_number_that_is_not_the_next_is_refused(tmp_path: Path, seq: int
         await journal.append(played(2))
         assert isinstance(await journal.append(played(seq)), StorageError)
         assert await journal.read("m") == Record((1, 2), [started(), played(2)])
+
+
+async def test_a_move_without_company_is_one_statement_and_with_it_a_transaction(tmp_path: Path) -> None:
+    matches, run, answers = ["m", "n"], list[str](), asyncio.Queue[object]()
+    async with opened(tmp_path / "journal") as journal:
+        for match in matches:
+            await journal.append(started(match), seats=(1, 2))
+    async with running(tmp_path / "journal") as database:
+        database._connection.set_trace_callback(lambda statement: run.append(statement.split()[0]))
+        asking = Journal(database)
+        asking.append([played(2)], answers.put_nowait)
+        assert await answers.get() is None
+        assert set(run) == {"INSERT"}
+        run.clear()
+        for match in matches:
+            asking.append([played(3 if match == "m" else 2, match)], answers.put_nowait)
+        assert [await answers.get() for _ in matches] == [None, None]
+        assert [run[0], *set(run[1:-1]), run[-1]] == ["BEGIN", "INSERT", "COMMIT"]
+    async with opened(tmp_path / "journal") as journal:
+        assert await journal.read("m") == Record((1, 2), [started(), played(2), played(3)])
+        assert await journal.read("n") is not None
 
 
 async def test_facts_are_written_all_or_none(tmp_path: Path) -> None:

@@ -15,9 +15,9 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 from itertools import groupby
-from operator import itemgetter
+from operator import attrgetter
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Any, NamedTuple, TypeVar
 
 from ttt_net.errors import ConfigurationError, TttNetError
 from ttt_net.server.journal.schema import SCHEMA_VERSION, migrate
@@ -43,8 +43,14 @@ class StorageError(TttNetError):
     """A job that left no trace: the disk is full or failing, or the job broke a law of the schema."""
 
 
-_Job = tuple[Callable[[sqlite3.Connection, list[Any]], list[Any]], Any, Callable[[Any], None]]
-"""Work, the item that it is to be done with, and what is called with its result, or the failure, after the commit."""
+class _Job(NamedTuple):
+    """Work, the item to do it with, and what is called with its result, or the failure, after the commit."""
+
+    work: Callable[[sqlite3.Connection, list[Any]], list[Any]]
+    item: Any
+    done: Callable[[Any], None]
+    alone: Callable[[sqlite3.Connection, Any], Any] | None
+    """The same in one statement, if it can be: where a job has no neighbours, that is a transaction by itself."""
 
 
 class Database:
@@ -78,16 +84,18 @@ class Database:
         work: Callable[[sqlite3.Connection, list[T]], list[Any]],
         item: T,
         done: Callable[[Any], None],
+        alone: Callable[[sqlite3.Connection, T], Any] | None = None,
     ) -> None:
         """Do as `submit` does, but with one call of `work` for all neighbours in a batch that have the same.
 
         It gets their items and returns their results, both in order. A thread that touches the database waits for
         the interpreter's lock after every statement, so a few long statements are much better than many short ones.
+        `alone` does the same to one item in a single statement, which needs no other to begin and to end it.
         """
         if not self._gathered:
             # what arrives in one turn of the loop wakes the writer once, and shares a commit
             asyncio.get_running_loop().call_soon(self._hand_over)
-        self._gathered.append((work, item, done))
+        self._gathered.append(_Job(work, item, done, alone))
 
     def _hand_over(self) -> None:
         for job in self._gathered:
@@ -157,11 +165,10 @@ class Database:
         connection = self._connection
         before = connection.total_changes
         try:
-            connection.execute("BEGIN")  # not IMMEDIATE: a disk that cannot be written can still be read
-            results: list[Any] = []
-            for work, jobs in groupby(batch, key=itemgetter(0)):
-                results += work(connection, [item for _, item, _ in jobs])
-            connection.execute("COMMIT")
+            if len(batch) == 1 and batch[0].alone:
+                results = [batch[0].alone(connection, batch[0].item)]
+            else:
+                results = _in_transaction(connection, batch)
             self._is_failing = self._is_failing and connection.total_changes == before
         except Exception as error:  # whatever went wrong in one job, the others have theirs done, and the thread lives
             if connection.in_transaction:
@@ -176,10 +183,19 @@ class Database:
         return results
 
 
+def _in_transaction(connection: sqlite3.Connection, batch: list[_Job]) -> list[Any]:
+    connection.execute("BEGIN")  # not IMMEDIATE: a disk that cannot be written can still be read
+    results: list[Any] = []
+    for work, jobs in groupby(batch, key=attrgetter("work")):
+        results += work(connection, [job.item for job in jobs])
+    connection.execute("COMMIT")
+    return results
+
+
 def _report(batch: list[_Job], results: list[Any]) -> None:
-    for (_, _, done), result in zip(batch, results, strict=True):
+    for job, result in zip(batch, results, strict=True):
         try:
-            done(result)
+            job.done(result)
         except Exception:  # a fault of ours in one answer must not keep the others from theirs
             log.exception("fault while answering a job")
 

@@ -4,11 +4,11 @@ import sqlite3
 from collections.abc import Callable, Sequence
 
 from ttt_net.errors import Refusal
-from ttt_net.messages import Fact, Heard
+from ttt_net.messages import Ended, Fact, Heard, Started
 from ttt_net.pairing.lobby import Invitation
 from ttt_net.server.journal.database import Database, StorageError
 from ttt_net.server.journal.invitations import keep_invitation, read_invitations, spend_invitation
-from ttt_net.server.journal.matches import Record, append_facts, read_match
+from ttt_net.server.journal.matches import Record, append_fact, append_facts, read_match
 from ttt_net.server.journal.players import (
     Player,
     PlayerId,
@@ -41,7 +41,8 @@ class Journal:
         `seats` are needed with the first fact of a match. With the end of a rated match the ratings of both change,
         in the same transaction; `done` gets how.
         """
-        self._database.submit_alike(append_facts, (facts, seats), done)
+        is_plain = len(facts) == 1 and not isinstance(facts[0], Started | Ended)
+        self._database.submit_alike(append_facts, (facts, seats), done, append_fact if is_plain else None)
 
     def read(self, match: str, done: Callable[[Record | StorageError | None], None]) -> None:
         """Read a match; None if there is none of that id."""

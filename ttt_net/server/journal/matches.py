@@ -20,9 +20,18 @@ class Record(NamedTuple):
     facts: list[Fact]
 
 
-def append_facts(
-    connection: sqlite3.Connection, appends: list[tuple[Sequence[Fact], tuple[PlayerId, PlayerId] | None]]
-) -> list[Changes | None]:
+_Append = tuple[Sequence[Fact], tuple[PlayerId, PlayerId] | None]
+"""Facts of one match that belong together, and who sits where, with the first of them."""
+_APPEND = "INSERT INTO facts (match, seq, fact) VALUES ((SELECT number FROM matches WHERE id = ?), ?, ?)"
+
+
+def append_fact(connection: sqlite3.Connection, append: _Append) -> None:
+    """Write down a single fact that neither starts nor ends its match, as a move does, in one statement."""
+    ((fact,), _) = append
+    connection.execute(_APPEND, (fact.match, fact.seq, encode(fact)))
+
+
+def append_facts(connection: sqlite3.Connection, appends: list[_Append]) -> list[Changes | None]:
     """Write down the facts of many matches, with one statement for each table that they touch.
 
     Return for each item what it did to the ratings: of several rated ends in it, there is never more than one.
@@ -45,9 +54,7 @@ def append_facts(
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             started,
         )
-    connection.executemany(
-        "INSERT INTO facts (match, seq, fact) VALUES ((SELECT number FROM matches WHERE id = ?), ?, ?)", rows
-    )
+    connection.executemany(_APPEND, rows)
     if ended:
         changes = rate(connection, ended)
         connection.executemany(  # which the triggers count for both players
