@@ -228,7 +228,18 @@ PHRASES: tuple[Phrase, ...] = (
 
 def phrases() -> list[str]:
     """Return each phrase with its digit."""
-    return [f"{number} {phrase.replace('_', ' ')}" for number, phrase in enumerate(PHRASES, start=1)]
+    return [f"{number} {phrase_in_words(phrase)}" for number, phrase in enumerate(PHRASES, start=1)]
+
+
+def phrase_in_words(phrase: Phrase) -> str:
+    """Return a phrase as it is typed."""
+    return phrase.replace("_", " ")
+
+
+def phrase_of(text: str) -> Phrase | None:
+    """Return the phrase that was typed in full, whatever the case and the marks at its end; None for other words."""
+    typed = text.strip(" .!").lower()
+    return next((phrase for phrase in PHRASES if phrase_in_words(phrase) == typed), None)
 
 
 def whom_to_mute(view: View) -> list[str]:

@@ -374,12 +374,12 @@ async def test_who_has_stopped_is_not_made_to_look_by_a_new_link() -> None:
 
 async def test_lines_of_a_program_wait_for_the_answers_to_those_before() -> None:
     async with fake_server() as server, plain_at(server, is_typed=False) as (paper, playing):
-        paper.type("say Hello", "5", "quit", "no", "resign", "say Bye", "quit", None)
+        paper.type("say Hello Ben", "5", "quit", "no", "resign", "say Bye", "quit", None)
         link = await server.accepts()
         await link.lets_in()
         await link.grants(Seek)
         await link.tells(snapshot(opponent=BEN))
-        assert (await link.grants(Chat)).text == "Hello"
+        assert (await link.grants(Chat)).text == "Hello Ben"
         play = await link.grants(Play)
         assert not [line for line in paper.written if "quit again" in line], "the move is not made yet"
         await link.tells(played("tictactoe", [4]))

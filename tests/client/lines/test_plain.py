@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from tests.client.fake_server import fake_server
 from tests.client.lines.paper import plain_at
-from tests.client.samples import BEN, CHALLENGED, LIVE, PLAYERS, SEEKS, ok, played, snapshot, swapping
+from tests.client.samples import BEN, CHALLENGED, LIVE, PLAYERS, SEEKS, ok, played, snapshot, swapping, welcome
 from tests.patience import PATIENCE_S
 from ttt_net.client.events import Stop
 from ttt_net.client.lines.telling import Boards
@@ -20,6 +20,7 @@ from ttt_net.messages import (
     Decline,
     Declined,
     Ended,
+    Hello,
     Lobby,
     Mute,
     Offer,
@@ -144,6 +145,31 @@ async def test_words_of_ones_own_are_said_whole_and_the_opponent_is_muted() -> N
         await paper.shows("Ben: Never mind")
         paper.type("mute")
         assert (await link.hears(Mute)).name == "Ben"
+
+
+@pytest.mark.parametrize(("may_write", "told"), [(True, "Type say and your words, or one"), (False, "Type say and one")])
+async def test_a_phrase_is_said_by_its_words_and_who_says_nothing_is_told_which_there_are(
+    told: str, *, may_write: bool
+) -> None:
+    phrases = f"{told} of these: hello, good luck, well played, good game, thanks, sorry, oops, one moment."
+    async with fake_server() as server, plain_at(server) as (paper, _):
+        link = await server.accepts()
+        hello = await link.hears(Hello)
+        await link.tells(ok(hello.id), replace(welcome(), chat=may_write))
+        await link.hears(Seek)
+        await link.tells(snapshot(moves=[4, 0], opponent=BEN))
+        await paper.shows("Your turn: place X.")
+        paper.type("say Good luck!", "say")
+        said = await link.grants(Chat)
+        assert (said.text, said.phrase) == (None, "good_luck")
+        await paper.shows(phrases)
+        paper.type("say that was luck")
+        if may_write:
+            assert (await link.hears(Chat)).text == "that was luck"
+        else:
+            await paper.shows(phrases)
+        await link.tells(Chatted("m1", "players", BEN, "Thank you!", "thanks"))
+        await paper.shows("Ben: Thank you!")
 
 
 async def test_a_move_typed_too_early_holds_nothing_up_where_a_person_types() -> None:

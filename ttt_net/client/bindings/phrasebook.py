@@ -6,6 +6,7 @@ from ttt_net.client.actions import Action, Do, Move, Say
 from ttt_net.client.bindings.lobby_words import LOBBY, Meaning, challenges
 from ttt_net.client.changes.act_chat import chat
 from ttt_net.client.changes.moves import quick_moves
+from ttt_net.client.page_words import PHRASES, phrase_in_words, phrase_of
 from ttt_net.client.view import View
 from ttt_net.client.words import name_of
 from ttt_net.messages import Answer, ClaimKind, Seek
@@ -48,12 +49,23 @@ def action_of(line: str, view: View, wanted: Seek) -> Meaning:
         case "accept" | "decline":
             return _answered(view, rest, is_accepted=word == "accept")
         case "say":
-            said = chat(view, text=clean(rest, MAX_SAID_CELLS)) if rest else ()
-            return Say(said[0]) if said else "Type say and your words, while there is a match."
+            return _said(view, rest)
         case _ if whole in _LEAVING:
             return Do.LEAVE
         case _:
             return OF_A_MATCH.get(whole) or (Move(whole) if _is_like_a_move(whole, view) else _unknown(whole, view))
+
+
+def _said(view: View, text: str) -> Action | str:
+    """Return what is to be said at the match: one of the phrases, or where the host lets people write, any words."""
+    phrase = phrase_of(text)
+    said = chat(view, phrase=phrase) if phrase is not None else chat(view, text=clean(text, MAX_SAID_CELLS))
+    if not said:
+        return "Type say and your words, while there is a match."
+    if phrase is None and not (text and view.may_write):
+        words = "your words, or " if view.may_write else ""
+        return f"Type say and {words}one of these: {', '.join(map(phrase_in_words, PHRASES))}."
+    return Say(said[0])
 
 
 def _is_like_a_move(word: str, view: View) -> bool:
