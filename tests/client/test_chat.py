@@ -165,7 +165,7 @@ def test_an_analysis_is_asked_for_where_there_is_an_engine_and_told_in_the_repla
     assert requests == (Analyse(0, match="m1"),)
     moves = [AnalysedMove(1, 4, 0, ["b2"]), AnalysedMove(2, 0, -1, ["a1", "c1"], turning=True, side=1)]
     view = update(view, AnalysisTold("m1", moves, exact=True), 0)
-    assert "v steps through it" in words.notice(view)
+    assert "a replay of it tells" in words.notice(view)
     view, _ = pressed(view, "v", "right")
     assert view.page.kind is Kind.REPLAY
     assert "With best play from here: a draw." in drawn(view)

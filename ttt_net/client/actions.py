@@ -129,7 +129,7 @@ class Pick:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The cursor of a list moves by so many rows."""
+    """The cursor of a list moves by so many rows, a replay by so many moves."""
 
     rows: int
 

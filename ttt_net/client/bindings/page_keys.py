@@ -207,7 +207,12 @@ _HELP = {
     Kind.PROFILE: (*_LISTS, *_LEAVING),
     Kind.HISTORY: (*_LISTS, *_LEAVING),
     Kind.LEADERS: (*_LISTS, "t left right another speed", "g            another game", *_LEAVING),
-    Kind.REPLAY: ("left right   one move back, one on", "Home End     the beginning, the end", *_LEAVING),
+    Kind.REPLAY: (
+        "left right   one move back, one on",
+        "PgUp PgDn    ten moves",
+        "Home End     the beginning, the end",
+        *_LEAVING,
+    ),
 }
 
 

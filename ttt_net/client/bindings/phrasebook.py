@@ -2,11 +2,12 @@
 
 from difflib import get_close_matches
 
-from ttt_net.client.actions import Action, Do, Move, Say
+from ttt_net.client.actions import Action, Do, Move, Say, Step
 from ttt_net.client.bindings.lobby_words import LOBBY, Meaning, challenges
 from ttt_net.client.changes.act_chat import chat
 from ttt_net.client.changes.moves import quick_moves
 from ttt_net.client.page_words import PHRASES, phrase_in_words, phrase_of
+from ttt_net.client.pages import Kind
 from ttt_net.client.view import View
 from ttt_net.client.words import name_of
 from ttt_net.messages import Answer, ClaimKind, Seek
@@ -21,8 +22,15 @@ OF_A_MATCH: dict[str, Action] = {
     "takeback": Do.TAKE_BACK,
     "mute": Do.MUTE,
     "save": Do.SAVE,
+    "replay": Do.REPLAY,
+    "analyse": Do.ANALYSE,
 }
 """What means nothing before there is a match; `say` and the claims do not either."""
+OF_A_FINISHED_MATCH = (Do.SAVE, Do.REPLAY, Do.ANALYSE)
+_OF_A_REPLAY: dict[str, Action] = {
+    **{"next": Do.RIGHT, "back": Do.LEFT, "first": Do.FIRST, "last": Do.LAST},
+    "stop": Do.BACK,
+}
 _LEAVING = ("quit", "q", "exit", "leave", "bye")
 _OTHERS = ("accept", "decline", "new", "say", "help", "repeat", "board", "info", "choose", "more")
 _ACCEPTED = {"rematch": Do.REMATCH, "draw": Do.DRAW, "takeback": Do.TAKE_BACK}
@@ -39,6 +47,8 @@ def action_of(line: str, view: View, wanted: Seek) -> Meaning:
     """Return what a line means; `wanted` is what was sought last, and is sought again where no more is said."""
     word, _, rest = clean(line, 2 * MAX_SAID_CELLS).partition(" ")
     word, rest, whole = word.lower(), rest.strip(), word_of(line)
+    if view.page.kind is Kind.REPLAY and (step := _step(whole, view.page.ply)) is not None:
+        return step
     if word in LOBBY:
         return LOBBY[word](view, wanted, rest) if view.has_lobby else "There is no lobby here."
     match word:
@@ -54,6 +64,12 @@ def action_of(line: str, view: View, wanted: Seek) -> Meaning:
             return Do.LEAVE
         case _:
             return OF_A_MATCH.get(whole) or (Move(whole) if _is_like_a_move(whole, view) else _unknown(whole, view))
+
+
+def _step(word: str, ply: int) -> Action | None:
+    """Return how a word leads on in a replay, which is after so many moves; a number leads to after that move."""
+    is_number = word.isdecimal() and word.isascii()
+    return Step(int(word) - ply) if is_number else _OF_A_REPLAY.get(word)
 
 
 def _said(view: View, text: str) -> Action | str:
@@ -78,7 +94,10 @@ def _is_like_a_move(word: str, view: View) -> bool:
 
 def _unknown(word: str, view: View) -> Action | str:
     """Return what is near what was typed; where there is nothing, and it is our turn, which moves there are."""
-    near = get_close_matches(word, (*OF_A_MATCH, *CLAIMS, *_LEAVING, *_OTHERS, *LOBBY), n=1)
+    if word in _OF_A_REPLAY:
+        return f"{word} is for a replay; once a match is over, replay begins one."
+    steps = _OF_A_REPLAY if view.page.kind is Kind.REPLAY else ()
+    near = get_close_matches(word, (*OF_A_MATCH, *CLAIMS, *_LEAVING, *_OTHERS, *LOBBY, *steps), n=1)
     if near:
         return f"{word} is no word here; did you mean {near[0]}?"
     return Move(word) if view.may_move else f"{word} is no word here; help tells which there are."

@@ -191,7 +191,7 @@ def _analyse(view: View) -> Outcome:
     if match is None or match.outcome is None:
         return replace(view, notice="Only a match that is over can be analysed."), ()
     if "analyse" not in view.features:
-        return replace(view, notice="This server has no engine; w saves the match, to analyse it yourself."), ()
+        return replace(view, notice="This server has no engine; save the match to analyse it yourself."), ()
     view = replace(view, notice="An engine looks at every move; this may take half a minute.")
     return view, (Analyse(0, match=match.match),)
 

@@ -24,6 +24,9 @@ def act_on_page(view: View, action: Action) -> Then:
     if view.page.kind is Kind.REPLAY and action in _STEPS:
         view, requests = stepped(view, _STEPS[action])
         return view, None, requests
+    if view.page.kind is Kind.REPLAY and isinstance(action, Step):
+        view, requests = stepped(view, action.rows)
+        return view, None, requests
     rows = rows_of(view, 0)
     at = cursor_of(rows, view.page.row, view.page.place)
     match action:

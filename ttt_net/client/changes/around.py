@@ -52,7 +52,7 @@ def gathered(view: View, event: Event, now_ms: int) -> View:
         case Live():
             return replace(view, around=replace(around, live=event))
         case AnalysisTold():
-            notice = "The match has been analysed; v steps through it, move by move."
+            notice = "The match has been analysed; a replay of it tells of every move."
             return replace(view, around=replace(around, analysis=event), notice=notice)
         case Suggestion():
             return replace(view, around=replace(around, suggestion=event))

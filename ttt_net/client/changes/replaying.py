@@ -36,6 +36,12 @@ def stepped(view: View, by: int) -> tuple[View, tuple[Said, ...]]:
     return view, (Replay(0, match=page.about, ply=ply // _PAGE * _PAGE),)
 
 
+def is_position_missing(view: View) -> bool:
+    """Tell whether a replay is at a position that the server has not told yet."""
+    replayed, page = view.around.replayed, view.page
+    return page.kind is Kind.REPLAY and replayed is not None and replayed.positions[page.ply] is None
+
+
 def seen_at(view: View) -> View:
     """Return the view as if the match stood where the replay is; a position that is not there yet is the final one."""
     replayed = view.around.replayed

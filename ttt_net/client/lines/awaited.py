@@ -7,6 +7,8 @@ from ttt_net.client.view import Link
 from ttt_net.messages import (
     Abort,
     Accept,
+    Analyse,
+    AnalysisTold,
     Answer,
     Challenge,
     Challenged,
@@ -18,6 +20,8 @@ from ttt_net.messages import (
     Ok,
     Record,
     RecordTold,
+    Replay,
+    ReplayTold,
     Resign,
     Resume,
     Said,
@@ -76,6 +80,10 @@ def _promised(request: Said) -> type[Heard] | None:
             return Challenged
         case Record():
             return RecordTold
+        case Replay():
+            return ReplayTold
+        case Analyse():
+            return AnalysisTold
         case Resign() | Abort():
             return Ended
         case _:

@@ -24,6 +24,11 @@ _MAX_CELLS = 200
 _QUESTIONS = Lobby | Profile | History | Leaderboard
 
 
+def are_numbers_moves(view: View) -> bool:
+    """Tell whether a number alone is a move, to be made or to be gone to, and chooses nothing."""
+    return view.is_live or view.page.kind is Kind.REPLAY
+
+
 class Numbered:
     """What was asked for and is not here yet, and what the numbers stand for."""
 
@@ -100,7 +105,7 @@ class Numbered:
         if not rows and asked.otherwise:
             lines.append(asked.otherwise)
         if self._choices:
-            lines.append("Type choose and a number." if view.is_live else asked.hint)
+            lines.append("Type choose and a number." if are_numbers_moves(view) else asked.hint)
         return "\n".join(lines)
 
     def more(self) -> str:

@@ -10,20 +10,23 @@ from ttt_net.client import words
 from ttt_net.client.actions import CLAIMS as CLAIM_KINDS
 from ttt_net.client.actions import Action, Choose, Do, Move, Open, Say
 from ttt_net.client.bindings.lobby_words import ALSO, HELP, LOBBY, Ask, Meaning
-from ttt_net.client.bindings.phrasebook import CLAIMS, OF_A_MATCH, action_of, word_of
+from ttt_net.client.bindings.phrasebook import CLAIMS, OF_A_FINISHED_MATCH, OF_A_MATCH, action_of, word_of
+from ttt_net.client.changes.replaying import is_position_missing, seen_at
 from ttt_net.client.events import Answered, Clicked, Event, Focused, Kept, Key, Line, Mail, Pasted, Resized, Stop
 from ttt_net.client.lines.awaited import Awaited
-from ttt_net.client.lines.numbered import Numbered
+from ttt_net.client.lines.news import news_of
+from ttt_net.client.lines.numbered import Numbered, are_numbers_moves
 from ttt_net.client.lines.telling import Telling
+from ttt_net.client.pages import Kind
 from ttt_net.client.seat import Seat
 from ttt_net.client.terminal.keepsake import kept
-from ttt_net.client.view import Link, Overlay
+from ttt_net.client.view import Link, Overlay, View
 from ttt_net.messages import (
+    AnalysisTold,
     Chat,
     History,
     Leaderboard,
     Ok,
-    Played,
     RecordTold,
     Refused,
     Seek,
@@ -126,7 +129,10 @@ class Plain:
             case _:
                 self._note(letter)
                 self._table.hear(Kept(kept(letter)) if isinstance(letter, RecordTold) else letter, _now_ms())
-                self._tell([self._move(letter)] if isinstance(letter, Played) else ())
+                news = news_of(letter, self._table, self._telling)
+                if isinstance(letter, AnalysisTold):
+                    self._table.forget_notice()  # the news say more
+                self._tell(news)
         self._tell_list()
 
     def _keep(self, line: str) -> None:
@@ -172,7 +178,7 @@ class Plain:
             self._write("\n".join(self._last))
         elif word == "more":
             self._write(self._numbered.more())
-        elif (answer := self._telling.answer(word, view, _now_ms())) is not None:
+        elif (answer := self._telling.answer(word, self._seen, _now_ms())) is not None:
             self._write(answer)
         elif word in CLAIMS:
             self._table.do(Do.CLAIM)
@@ -185,10 +191,17 @@ class Plain:
         """Return what a line comes to; in a match of ours a number is a move, unless `choose` stands before it."""
         word = word_of(line)
         number = word.removeprefix("choose ")
-        is_choice = number != word or (self._numbered.has_choices and not self._table.view.is_live)
+        is_list_meant = self._numbered.has_choices and not are_numbers_moves(self._table.view)
+        is_choice = number != word or is_list_meant
         if is_choice and number.isdecimal() and number.isascii():
             return self._numbered.choice(int(number))
         return action_of(line, self._table.view, self._table.wanted)
+
+    @property
+    def _seen(self) -> View:
+        """What is told: of a match that is stepped through, how it stood there."""
+        view = self._table.view
+        return seen_at(view) if view.page.kind is Kind.REPLAY else view
 
     @property
     def _is_answer_due(self) -> bool:
@@ -253,6 +266,8 @@ class Plain:
             self._write("You play; finish this match first, then look on.")
         elif isinstance(action, Move) and view.match is None and action.name.isdecimal():
             self._do(self._numbered.choice(int(action.name)))
+        elif view.match is None and action in OF_A_FINISHED_MATCH:
+            self._write("There is no match; history lists your finished ones, to choose one by its number.")
         elif view.match is None and (isinstance(action, Move) or action in OF_A_MATCH.values()):
             self._write("There is no match; play finds you an opponent.")
         else:
@@ -276,21 +291,15 @@ class Plain:
         more = ALSO if view.match.outcome is None else HELP
         return "\n".join([self._telling.help, *[more] * view.has_lobby])
 
-    def _move(self, played: Played) -> str:
-        match = self._table.view.match
-        if match is None or match.match != played.match:
-            return ""
-        is_ours = played.side == match.you and not self._table.is_shared
-        who = "You" if is_ours else self._telling.name_of(match.players[played.side])
-        return f"{who} played {words.move_name(match, played.move)}."
-
     def _tell(self, news: Sequence[str] = ()) -> None:
         """Write the news, and what is new in the view since the last time."""
-        view = self._table.view
+        view = self._seen
         if view.shown != self._shown:  # another match is told from its beginning, even between the same two
             self._shown = view.shown
             self._said = {part: text for part, text in self._said.items() if part not in _OF_ONE_MATCH}
         parts = self._telling.parts(view, is_shared=self._table.is_shared)
+        if is_position_missing(self._table.view):
+            parts = {**self._said, **{part: parts[part] for part in ("link", "notice")}}
         said = [*news, *(text for part, text in parts.items() if text != self._said.get(part))]
         self._said = {**parts, "notice": ""}  # what is said again is meant again
         self._table.forget_notice()

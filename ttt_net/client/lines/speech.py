@@ -27,7 +27,8 @@ class Speech:
 
     help = (
         "Type a move, such as b2. To hear more: board, row 2, lines, moves, clock, info, repeat. "
-        "To act: draw, takeback, resign, claim, adjourn, rematch, new, accept, decline, say and your words, mute, quit."
+        "To act: draw, takeback, resign, claim, adjourn, accept, decline, say and your words, mute, quit. "
+        "After the end: rematch, new, replay, analyse, save."
     )
 
     def name_of(self, player: PlayerInfo) -> str:

@@ -7,6 +7,7 @@ from ttt_net.client import page_words, words
 from ttt_net.client.bindings.lobby_words import challenges
 from ttt_net.client.drawing.board import FORMS, draw_board
 from ttt_net.client.drawing.glyphs import Glyphs
+from ttt_net.client.pages import Kind
 from ttt_net.client.view import Link, Overlay, View
 from ttt_net.messages import Challenged, PlayerInfo, Snapshot
 
@@ -16,6 +17,8 @@ NO, CLAIM = "decline", "claim"
 QUESTION = "This ends the match. Type quit again to leave, anything else to stay."
 _FIRST = "Type a cell, such as 5 or b2; help tells what else."
 _NEXT = "Type rematch, new or quit; help tells what else."
+_SEEN = "Type replay to step through it, or stop; help tells what else."
+_IN_REPLAY = "Type next, back, the number of a move, first, last or stop."
 _WIDTH, _HEIGHT = 80, 60
 _FORMS = tuple(form for form in FORMS if form.columns <= 3)
 
@@ -40,8 +43,8 @@ class Boards:
     """Tells with a board after every move."""
 
     help = (
-        "Type a move (5, b2), or: board, info, draw, takeback, resign, claim, adjourn, rematch, new, accept, decline, "
-        "say WORDS, mute, quit, help."
+        "Type a move (5, b2), or: board, info, draw, takeback, resign, claim, adjourn, accept, decline, say WORDS, mute, "
+        "quit, help. After the end: rematch, new, replay, analyse, save."
     )
 
     def __init__(self, glyphs: Glyphs) -> None:
@@ -77,6 +80,8 @@ def parts_of(view: View, seen: dict[str, str], status: str, first: str, over: st
     """
     match = view.match
     parts = {"link": link(view), "notice": words.notice(view), **around(view), **seen}
+    if view.page.kind is Kind.REPLAY and match is not None:
+        return {**parts, "status": retold(view, match), "next": _IN_REPLAY}
     if match is not None:
         parts["offers"] = words.offers(match, YES, NO)
         parts["absence"] = words.absence(match, match.away.claim_in_ms if match.away else None, CLAIM)
@@ -88,6 +93,8 @@ def parts_of(view: View, seen: dict[str, str], status: str, first: str, over: st
         parts["after"] = after(view, match)
         if match.you is not None:
             parts["next"] = first if match.outcome is None else over
+        elif match.outcome is not None:
+            parts["next"] = _SEEN
     if view.overlay is Overlay.LEAVE:
         parts["question"] = QUESTION
     return parts
@@ -135,6 +142,11 @@ def status(view: View) -> str:
     if view.seeking is not None or view.link is not Link.ONLINE:
         return ""
     return "You are in the lobby, and look for nobody." if view.has_lobby else "Connected."
+
+
+def retold(view: View, match: Snapshot) -> str:
+    """Return where a replay is, and what an engine says of the move there."""
+    return " ".join([*page_words.step(view, match).split("  "), page_words.verdict(view, match)]).rstrip()
 
 
 def _challenge(view: View) -> str:

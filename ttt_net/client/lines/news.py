@@ -1,0 +1,37 @@
+"""What is said once, when it is heard, of an event that is more than the change that it makes to a view."""
+
+from ttt_net.client import page_words, words
+from ttt_net.client.events import Beside, Event
+from ttt_net.client.lines.telling import Telling
+from ttt_net.client.seat import Seat
+from ttt_net.messages import AnalysedMove, AnalysisTold, Played, Snapshot
+
+
+def news_of(event: Event, table: Seat, telling: Telling) -> list[str]:
+    """Return what to say of the event, which the table has heard already."""
+    match = table.view.match
+    match event:
+        case Played() if match is not None and match.match == event.match:
+            is_ours = event.side == match.you and not table.is_shared
+            who = "You" if is_ours else telling.name_of(match.players[event.side])
+            return [f"{who} played {words.move_name(match, event.move)}."]
+        case AnalysisTold() | Beside(AnalysisTold()) if match is not None:
+            told = event.event if isinstance(event, Beside) else event
+            return _analysed(match, told) if isinstance(told, AnalysisTold) and told.match == match.match else []
+        case _:
+            return []
+
+
+def _analysed(match: Snapshot, told: AnalysisTold) -> list[str]:
+    """Return where a match turned, as an engine sees it."""
+    if not told.moves:
+        return ["The engine could not look at it in time."]
+    moves = {move.ply: move for move in told.moves if 1 <= move.ply <= len(match.moves)}
+    turns = [_turn(match, move, moves.get(move.ply - 1)) for move in moves.values() if move.turning and move.best]
+    said = turns or ["The engine saw no move that gave anything away."]
+    return [*said, *["Some of this is estimated."] * (not told.exact)]
+
+
+def _turn(match: Snapshot, move: AnalysedMove, before: AnalysedMove | None) -> str:
+    name = words.move_name(match, match.moves[move.ply - 1])
+    return f"Move {move.ply}, {name}: {page_words.turning_point(move, before)}"
