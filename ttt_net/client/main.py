@@ -23,7 +23,16 @@ from ttt_net.client.link import identity
 from ttt_net.client.link.trust import trust_of
 from ttt_net.client.naming import another_name, first_name, identity_for
 from ttt_net.client.person import complain, is_on_screen, may_ask, tell
-from ttt_net.client.sessions import Ending, Session, bot_session, glyphs_of, plain_session, screen_session, summarise
+from ttt_net.client.sessions import (
+    Ending,
+    Session,
+    bot_session,
+    glyphs_of,
+    plain_session,
+    screen_session,
+    summarise,
+    writer_of,
+)
 from ttt_net.client.signals import raised
 from ttt_net.client.view import View
 from ttt_net.errors import Code, ConfigurationError
@@ -216,7 +225,7 @@ def _place_for(options: Options) -> "Place | None":
     from ttt_net.client.finding.doorway import Go
 
     if may_ask(options):
-        return choose_by_lines(input, print)
+        return choose_by_lines(input, writer_of(options))
     complain(f"no address was given; joining {options.server}")
     return Go(options.url)
 

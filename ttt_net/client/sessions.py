@@ -5,6 +5,7 @@ What a first picture does not need is imported after it, so that a person never 
 
 import asyncio
 import shlex
+import shutil
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -186,12 +187,27 @@ def telling_of(options: Options) -> "Telling":
     from ttt_net.client.lines.speech import Speech
     from ttt_net.client.lines.telling import Boards
 
-    return Speech() if options.is_spoken else Boards(glyphs_of(options))
+    return Speech() if options.is_spoken else Boards(glyphs_of(options), columns_of_terminal)
+
+
+def columns_of_terminal() -> int | None:
+    """Return how wide the terminal is by now that lines are written to; None where they go elsewhere."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def writer_of(options: Options) -> Callable[[str], None]:
     """Return what writes sentences for people; among JSON lines there is no place for them."""
-    return (lambda text: None) if options.is_json else _print
+    return (lambda text: None) if options.is_json else _print_for_people
+
+
+def _print_for_people(text: str) -> None:
+    """Print sentences; where a terminal would break a line within a word, it ends before the word."""
+    columns = columns_of_terminal()
+    if columns is not None:
+        from ttt_net.client.drawing.draw_list import wrapped  # a pipe needs no drawing
+
+        text = "\n".join(part for line in text.split("\n") for part in wrapped(line, columns))
+    _print(text)
 
 
 def _print(text: str) -> None:

@@ -442,6 +442,15 @@ def test_two_people_at_dumb_terminals_meet_without_an_escape_byte(real_server: R
         assert b"\x1b" not in terminal.raw
 
 
+def test_lines_end_between_words_in_a_narrow_terminal(real_server: RealServer, open_terminal: Open) -> None:
+    terminal = open_terminal(real_server.address, "--name", "Ann", "--plain", columns=40, rows=60)
+    terminal.shows("stop; help tells more.")
+    terminal.press("help\r")
+    terminal.comes_to(lambda picture: " ".join(HELP.split()) in " ".join(picture.split()), HELP)
+    terminal.press("quit\r")
+    assert terminal.ends() == 0
+
+
 async def test_bots_are_offered_and_never_forced() -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()

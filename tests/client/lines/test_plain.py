@@ -147,7 +147,9 @@ async def test_words_of_ones_own_are_said_whole_and_the_opponent_is_muted() -> N
         assert (await link.hears(Mute)).name == "Ben"
 
 
-@pytest.mark.parametrize(("may_write", "told"), [(True, "Type say and your words, or one"), (False, "Type say and one")])
+@pytest.mark.parametrize(
+    ("may_write", "told"), [(True, "Type say and your words, or one"), (False, "Type say and one")]
+)
 async def test_a_phrase_is_said_by_its_words_and_who_says_nothing_is_told_which_there_are(
     told: str, *, may_write: bool
 ) -> None:

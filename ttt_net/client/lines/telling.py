@@ -1,5 +1,6 @@
 """How a match is told line by line: here with boards, for pipes and plain terminals; `speech` tells it for the ear."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
@@ -43,12 +44,14 @@ class Boards:
     """Tells with a board after every move."""
 
     help = (
-        "Type a move (5, b2), or: board, info, draw, takeback, resign, claim, adjourn, accept, decline, say WORDS, mute, "
-        "quit, help. After the end: rematch, new, replay, analyse, save."
+        "Type a move (5, b2), or: board, info, draw, takeback, resign, claim, adjourn, accept, decline, say WORDS, "
+        "mute, quit, help. After the end: rematch, new, replay, analyse, save."
     )
 
-    def __init__(self, glyphs: Glyphs) -> None:
+    def __init__(self, glyphs: Glyphs, columns: Callable[[], int | None] = lambda: None) -> None:
+        """`columns` returns how wide lines may be at the moment; None: as wide as they usually are."""
         self._glyphs = glyphs
+        self._columns = columns
 
     def name_of(self, player: PlayerInfo) -> str:
         """Return the name with its bot mark."""
@@ -69,7 +72,8 @@ class Boards:
     def _board(self, view: View) -> str:
         if view.match is None:
             return "There is no match yet."
-        lines = draw_board(replace(view, cursor=-1, pending=None), _WIDTH, _HEIGHT, self._glyphs, _FORMS)
+        width = self._columns() or _WIDTH
+        lines = draw_board(replace(view, cursor=-1, pending=None), width, _HEIGHT, self._glyphs, _FORMS)
         return "\n".join(line.plain.rstrip() for line in lines) if lines else "The board is too large to print."
 
 
