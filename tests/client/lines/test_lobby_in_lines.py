@@ -224,6 +224,38 @@ async def test_a_match_is_watched_and_left() -> None:
         await paper.shows("1. Ben - alphabeta [bot], Gomoku, move 13, 3+2, 3 watching")
 
 
+async def test_stop_ends_what_is_looked_at_before_what_is_sought_and_says_so() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in()
+        await link.grants(Seek)
+        paper.type("watch")
+        await tells_lists(link)
+        await link.grants(Watch)
+        await link.tells(snapshot("gomoku", [112], you=None, match="m9", opponent=BEN))
+        await paper.shows("Gomoku: Ann (X) against Ben (O).")
+        paper.type("stop")
+        await link.grants(Unwatch)
+        await paper.shows("You look on no more.")
+        paper.type("stop")
+        await link.grants(Unseek)
+        await paper.shows("You are in the lobby, and look for nobody.")
+
+
+async def test_a_search_that_is_stopped_after_a_match_is_told_to_be_over() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in()
+        await link.grants(Seek)
+        await link.tells(snapshot(moves=[4, 0], opponent=BEN), Ended("m1", 4, 0, winner=0, reason="resign"))
+        await paper.shows("You won: Ben resigned.")
+        paper.type("new")
+        await link.grants(Seek)
+        paper.type("stop")
+        await link.grants(Unseek)
+        await paper.shows("You look for nobody any more.")
+
+
 async def test_who_plays_is_told_why_he_cannot_look_on() -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()

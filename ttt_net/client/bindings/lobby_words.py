@@ -155,13 +155,13 @@ def _watch(view: View, wanted: Seek, rest: str) -> Meaning:
 
 
 def _stop(view: View, wanted: Seek, rest: str) -> Meaning:
-    """Stop what waits or is looked at, one after the other."""
+    """Stop what is looked at or waits, one after the other: what was told last comes first."""
+    if view.is_watched:
+        return Do.BACK
     if view.seeking is not None:
         return Say(Unseek(0))
     if ours := challenges(view, is_ours=True):
         return Say(Answer(0, challenge=ours[0].challenge, accept=False))
-    if view.is_watched:
-        return Do.BACK
     return "There is nothing to stop; quit leaves."
 
 

@@ -1,9 +1,10 @@
-"""What is said once, when it is heard, of an event that is more than the change that it makes to a view."""
+"""What is said once, when it happens: of an event more than the change that it makes to a view, and what was stopped."""
 
 from ttt_net.client import page_words, words
 from ttt_net.client.events import Beside, Event
 from ttt_net.client.lines.telling import Telling
 from ttt_net.client.seat import Seat
+from ttt_net.client.view import View
 from ttt_net.messages import AnalysedMove, AnalysisTold, Played, Snapshot
 
 
@@ -20,6 +21,14 @@ def news_of(event: Event, table: Seat, telling: Telling) -> list[str]:
             return _analysed(match, told) if isinstance(told, AnalysisTold) and told.match == match.match else []
         case _:
             return []
+
+
+def stopped(before: View, after: View) -> str:
+    """Return what has been stopped, where nothing else that is told says so."""
+    if before.is_watched and after.match is None:
+        return "You look on no more."
+    has_stopped = before.seeking is not None and after.seeking is None
+    return "You look for nobody any more." if has_stopped and after.match is not None else ""
 
 
 def _analysed(match: Snapshot, told: AnalysisTold) -> list[str]:
