@@ -26,9 +26,10 @@ from ttt_net.errors import Code, ConfigurationError
 from ttt_net.messages import Invitation, Invite, Join, Refused, Seek
 
 
-def table_at(url: str, paper: Paper, opening: Join | Invite) -> Table:
+def table_at(url: str, paper: Paper, opening: Join | Invite, *, has_lobby: bool = False) -> Table:
     connection = Connection(url, Dialogue("Ann", None), paper.mailbox, Patience(None, None), lambda token: None)
-    return Table(connection, Seek(0, ["tictactoe"]), "example.org:8765", opening)
+    seek, address = Seek(0, ["tictactoe"]), "example.org:8765"
+    return Table(connection, seek, address, opening, has_lobby=has_lobby, is_in_lines=has_lobby)
 
 
 async def test_a_code_is_asked_for_once_and_told_with_what_a_friend_types() -> None:
@@ -51,6 +52,25 @@ async def test_a_code_is_asked_for_once_and_told_with_what_a_friend_types() -> N
             await link.tells(snapshot(opponent=BEN))  # and neither a seek nor another invitation came before
             await paper.shows("Your turn: place X.")
             playing.cancel()
+
+
+@pytest.mark.parametrize("opening", [Invite(0, "connect4"), Join(0, "BCD234")])
+async def test_whoever_comes_for_a_match_with_a_friend_hears_of_nothing_else_first(opening: Join | Invite) -> None:
+    paper = Paper()
+    async with fake_server() as server, asyncio.TaskGroup() as group:
+        table = table_at(server.url, paper, opening, has_lobby=True)
+        playing = group.create_task(Plain(table, Boards(ASCII), paper.write).play(paper.mailbox))
+        link = await server.accepts()
+        await link.lets_in()
+        await link.grants(type(opening))
+        if isinstance(opening, Invite):
+            await link.tells(Invitation("BCD234", "connect4", 3_600_000))
+            await paper.shows("You wait for the friend who has your code.")
+            assert paper.written[-2].startswith("Your code is BCD234.")
+        await link.tells(snapshot(opponent=BEN))
+        await paper.shows("Your turn: place X.")
+        assert not any("nobody" in line for line in paper.written)
+        playing.cancel()
 
 
 async def test_a_code_that_is_refused_ends_the_client() -> None:

@@ -161,6 +161,10 @@ def status_of_page(view: View) -> str:
     if view.page.kind is Kind.LEADERS:
         told = view.around.leaders
         return f"Your rank: {told.you}" if told is not None and told.you is not None else ""
+    if view.page.kind is Kind.LOBBY and view.is_arriving and view.link is Link.ONLINE:
+        return "One moment ..."
+    if view.page.kind is Kind.INVITATION and view.around.invitation is not None:
+        return "Waiting for your friend ..."
     if view.page.kind is Kind.LOBBY and view.link is Link.ONLINE and view.seeking is None:
         return f"Welcome, {name_of(view.you)}. p finds you an opponent." if view.you is not None else ""
     if view.seeking is not None:

@@ -97,6 +97,8 @@ class Table:
         """Take in an event."""
         watched = self.view.watching
         self.view = update(self.view, event, now_ms)
+        if isinstance(event, Snapshot | Invitation):
+            self.view = replace(self.view, is_arriving=False)
         if isinstance(event, Snapshot) and watched is not None and self.view.watching is None:
             self._say((Unwatch(0, match=watched),))  # a match of ours has taken its place
         if isinstance(event, Rematched) and leads_on(self.view, event):
@@ -145,6 +147,7 @@ class Table:
 
     def _begin(self, welcome: Welcome) -> None:
         if self._opening is not None:
+            self.view = replace(self.view, is_arriving=not self._has_opened)
             if not self._has_opened:
                 self._has_opened = True
                 self._say((self._opening,))

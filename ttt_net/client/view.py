@@ -87,6 +87,8 @@ class View:
     latency_ms: int | None = None
     """The way to the server and back, once it is known."""
     seeking: Seek | None = None
+    is_arriving: bool = False
+    """Whether the match that we came for, or the code for it, was asked for and is not there yet."""
     pages: tuple[Page, ...] = (Page(Kind.LOBBY),)
     """The pages that lie on one another; the last is seen, Escape goes back to the one before."""
     around: Around = field(default_factory=Around)

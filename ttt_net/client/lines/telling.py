@@ -143,8 +143,10 @@ def status(view: View) -> str:
     """Return in one sentence what is the matter now."""
     if view.match is not None:
         return words.result(view.match) or words.status(view)
-    if view.seeking is not None or view.link is not Link.ONLINE:
+    if view.seeking is not None or view.link is not Link.ONLINE or view.is_arriving:
         return ""
+    if view.around.invitation is not None:
+        return "You wait for the friend who has your code."
     return "You are in the lobby, and look for nobody." if view.has_lobby else "Connected."
 
 
@@ -186,7 +188,7 @@ def _sought(view: View) -> str:
 
 def meanwhile(view: View) -> str:
     """Return what can be done in the lobby, while one waits or does not."""
-    if not view.has_lobby or view.link is not Link.ONLINE:
+    if not view.has_lobby or view.link is not Link.ONLINE or view.is_arriving:
         return ""
     if view.seeking is not None:
         return "Meanwhile type who, games, bot, invite, matches or stop; help tells more."
