@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from msgspec import structs
 
-from ttt_net.client.actions import Action, Do
+from ttt_net.client.actions import Action, Do, Say
 from ttt_net.client.changes.act import act, answered
 from ttt_net.client.changes.series import followed, leads_on
 from ttt_net.client.changes.update import update
@@ -107,6 +107,8 @@ class Table:
         if isinstance(event, Welcome):
             self._begin(event)
         if isinstance(event, Invitation):
+            if self.view.seeking is not None:
+                self.do(Say(Unseek(0)))  # whoever waits for a friend is not to be drawn into a match with a stranger
             self.view = replace(self.view, reachable=shareable(self.view.address))
             if not self._has_lobby:
                 pages = tuple(page for page in self.view.pages if page.kind is not Kind.INVITATION)

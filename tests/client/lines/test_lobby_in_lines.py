@@ -20,6 +20,7 @@ from tests.client.samples import (
     PROFILE,
     SEEKS,
     SUGGESTION,
+    ok,
     played,
     snapshot,
 )
@@ -288,6 +289,23 @@ async def test_friends_meet_by_a_code() -> None:
         await link.tells(Invitation("XYZ789", "gomoku", 3_600_000))
         assert (await link.hears(Join)).code == "BCD234"
         assert any(line.startswith("Your code is XYZ789. A friend joins with: ") for line in paper.written)
+
+
+async def test_whoever_has_a_code_for_a_friend_looks_for_no_stranger() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in()
+        await link.grants(Seek)
+        for code in (None, "XYZ789"):
+            paper.type("invite")
+            invite = await link.hears(Invite)
+            if code is None:
+                await link.tells(Refused(invite.id, Code.TOO_FAST, "too many invitations"))
+                await paper.shows("Too many invitations.")
+                continue
+            await link.tells(ok(invite.id), Invitation(code, "tictactoe", 3_600_000))
+        await link.grants(Unseek)  # and not before there is a code
+        await paper.shows("You wait for the friend who has your code.")
 
 
 async def test_no_byte_of_a_peer_reaches_a_list_raw() -> None:

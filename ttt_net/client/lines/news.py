@@ -1,4 +1,4 @@
-"""What is said once, when it happens: of an event more than the change that it makes to a view, and what was stopped."""
+"""What is said once: of an event, where it is more than the change that it makes to a view, and what was stopped."""
 
 from ttt_net.client import page_words, words
 from ttt_net.client.events import Beside, Event
