@@ -8,6 +8,7 @@ from msgspec import structs
 
 from tests.client.pressing import keys_of, lobby, pressed
 from tests.client.samples import (
+    ANN,
     BEN,
     BOT,
     CHALLENGED,
@@ -68,6 +69,19 @@ def test_a_player_on_the_list_has_a_profile_and_so_have_we() -> None:
     assert pressed(view, "end", "c-m")[1] == (Watch(0, match="m9"),)
     assert pressed(lobby(), "o")[1] == (Profile(0),)
     assert pressed(lobby(SEEKS), "v")[1] == (Profile(0, name="Ben"),)
+
+
+def test_the_matches_of_a_profile_are_called_by_who_plays_and_our_own_are_gone_back_to() -> None:
+    mine = structs.replace(PROFILE, player=ANN, live=["m1", "m9", "m8"], against=None)
+    view = lobby(snapshot(moves=[4], opponent=BEN))
+    view = update(update(pressed(view, "escape", "o")[0], LIVE, 0), mine, 0)
+    page = drawn(view)
+    for said in ("against Ben", "their turn", "Ben - alphabeta [bot]", "m8", "watch it"):
+        assert said in page
+    assert keys_of(view)[-3:] == ["own:m1", "live:m9", "live:m8"]
+    assert pressed(view, "end", "c-m")[1] == (Watch(0, match="m8"),)
+    view, requests = pressed(view, "end", "up", "up", "c-m")
+    assert (view.page.kind, view.shown, requests) == (Kind.MATCH, "m1", ())
 
 
 def test_from_a_rating_the_way_leads_to_the_best_at_it_and_back() -> None:

@@ -23,12 +23,12 @@ def lobby_rows(view: View, now_ms: int) -> list[Row]:
     bots = {each.name: _bot(each, seek) for each in free_bots(view, seek)} if seek is not None else {}
     others = [each for each in _people_first(players) if each.name != ours and each.name not in bots]
     return [
-        *section("Your matches", [_own(match) for match in view.matches.values() if match.you is not None]),
+        *section("Your matches", [own_match(match) for match in view.matches.values() if match.you is not None]),
         *section("Challenges", [*_challenges(view, ours, now_ms), *_invited(view, now_ms)]),
         *section("Waiting for an opponent", [_seek(each) for each in waiting_people(view)]),
         *section("A bot plays you at once: press b", list(bots.values())),
         *section("Players", [_player(each) for each in others]),
-        *section("Being played", [_live(each) for each in live_of_others(view)]),
+        *section("Being played", [live_match(each) for each in live_of_others(view)]),
     ]
 
 
@@ -45,7 +45,8 @@ def live_of_others(view: View) -> list[LiveMatch]:
     return [each for each in live if not view.has_seat(each.match)]
 
 
-def _own(match: Snapshot) -> Row:
+def own_match(match: Snapshot) -> Row:
+    """Return the way back to a match of ours, with what waits for us there."""
     if match.outcome is not None:
         state = "it is over"
     elif match.adjourned:
@@ -141,7 +142,8 @@ def _player(player: Listed) -> Row:
     return Row((name, ", ".join(doing)), f"player:{player.name}", Open(page))
 
 
-def _live(match: LiveMatch) -> Row:
+def live_match(match: LiveMatch) -> Row:
+    """Return a match of others, to look on."""
     first, second = map(words.full_label, match.players)
     facts = [*["featured"] * match.featured, f"move {match.ply + 1}", *["rated"] * match.rated]
     if match.time is not None:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from ttt_net.client import page_words, words
 from ttt_net.client.actions import Open, Reopen, Say
 from ttt_net.client.pages import SPEEDS, Kind, Page, Purpose
+from ttt_net.client.rows.lobby import live_match, live_of_others, own_match
 from ttt_net.client.rows.row import Row, section
 from ttt_net.client.view import View
 from ttt_net.messages import FinishedMatch, History, Leader, Leaderboard, ProfileTold, RatingInfo, Watch
@@ -23,7 +24,7 @@ def profile_rows(view: View, now_ms: int) -> list[Row]:
     if told.against is not None:
         against = told.against
         facts.append(f"Against you: you won {against.won}, drew {against.drawn}, lost {against.lost}.")
-    live = [Row((name, "watch it"), f"live:{name}", Say(Watch(0, match=name))) for name in told.live]
+    live = [_played_now(view, name) for name in told.live]
     return [
         *(Row((fact,)) for fact in facts),
         Row(("",)),
@@ -31,6 +32,16 @@ def profile_rows(view: View, now_ms: int) -> list[Row]:
         *section("Ratings", [_rating(each) for each in told.ratings]),
         *section("Playing now", live),
     ]
+
+
+def _played_now(view: View, name: str) -> Row:
+    """Return the way to a match: back to one of ours, or to look on; all that is known of some is the id."""
+    if view.has_seat(name):
+        return own_match(view.matches[name])
+    known = next((match for match in live_of_others(view) if match.match == name), None)
+    return (
+        live_match(known) if known is not None else Row((name, "watch it"), f"live:{name}", Say(Watch(0, match=name)))
+    )
 
 
 def _deeds(told: ProfileTold) -> Iterable[Row]:
