@@ -27,6 +27,7 @@ from ttt_net.messages import (
     Declined,
     Ended,
     Lobby,
+    Notice,
     Offer,
     Offered,
     OfferInfo,
@@ -57,6 +58,11 @@ def seen(*events: Event, at_ms: int = 0) -> View:
     for event in (welcome(), *events):
         view = update(view, event, at_ms)
     return view
+
+
+def drawn(view: View, now_ms: int) -> str:
+    """Return the words on the screen, wherever their lines end."""
+    return " ".join(draw(view, (80, 24), now_ms, BOXES).plain.split())
 
 
 def done(view: View, *actions: Action) -> tuple[View, tuple[Said, ...]]:
@@ -531,6 +537,23 @@ def test_only_who_plays_is_told_that_his_match_stays_as_it_is() -> None:
     player = seen(snapshot())
     assert words.parting(player, "client.py").startswith("Your match stays as it is.")
     assert words.notice(update(player, Restarting(1_000), 0)) == "The server restarts; your match waits as it is."
+
+
+def test_a_restart_that_is_announced_is_counted_down_until_it_comes_or_is_called_off() -> None:
+    told = Notice("The server restarts in 30 seconds; your matches are safe.", 30_000)
+    view = update(seen(snapshot(moves=[4, 0])), told, 1_000)
+    assert "The server restarts in 30 s; your match is safe." in drawn(view, 1_000)
+    assert "The server restarts in 4 s; your match is safe." in drawn(view, 26_500)
+    assert "30 seconds" not in drawn(view, 26_500)
+    said = update(view, Notice("Tea at five.", 20_000), 11_000)
+    assert "Tea at five. The server restarts in 19 s; your match is safe." in drawn(said, 12_000)
+    offered = update(view, Offered("m1", 4, 0, side=1, kind="draw"), 2_000)
+    assert "offers a draw: d yes, x no. The server restarts in 29 s" in drawn(offered, 2_000)
+    assert "no match begins until it is back." in drawn(update(seen(), told, 1_000), 1_000)
+    off = update(view, Notice("The restart was called off."), 9_000)
+    assert "The restart was called off." in drawn(off, 9_000)
+    for over in (off, update(view, Lost("gone"), 9_000), update(view, welcome("m1"), 9_000)):
+        assert "restarts in" not in drawn(over, 9_000)
 
 
 def test_only_what_begins_is_told_to_have_begun() -> None:

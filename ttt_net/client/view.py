@@ -106,6 +106,8 @@ class View:
     """Whether the server lets people write to one another, besides the phrases."""
     features: tuple[str, ...] = ()
     """What this server offers that not every one does."""
+    restart_at_ms: int | None = None
+    """When the server restarts, if it has said so."""
     has_lobby: bool = True
     rated: Rated | None = None
     """What the end of a match did to the ratings."""
@@ -209,6 +211,10 @@ class View:
         if self.link is not Link.LOST or self.frozen_at_ms is None:
             return None
         return max(0, now_ms - self.frozen_at_ms)
+
+    def restart_in_ms(self, now_ms: int) -> int | None:
+        """Return how long it is until the server restarts, or None as long as it has not said that it will."""
+        return max(0, self.restart_at_ms - now_ms) if self.restart_at_ms is not None else None
 
     def claim_in_ms(self, now_ms: int) -> int | None:
         """Return how long it is until we may claim the shown match, or None when the opponent is not away."""

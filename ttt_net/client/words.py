@@ -267,6 +267,15 @@ def _sentence(text: str) -> str:
     return clean(text[:1].upper() + text[1:], MAX_SENTENCE_CELLS) + "."
 
 
+def restart(view: View, now_ms: int) -> str:
+    """Return how long it is until the server restarts, and what that means; nothing if it does not."""
+    left_ms = view.restart_in_ms(now_ms)
+    if left_ms is None:
+        return ""
+    safe = "your match is safe" if _has_match(view) else "no match begins until it is back"
+    return f"The server restarts in {duration(left_ms)}; {safe}."
+
+
 def restarting(view: View) -> str:
     """Return that the server restarts, and what that means."""
     return f"The server restarts; {'your match waits as it is' if _has_match(view) else 'please wait'}."

@@ -499,6 +499,18 @@ def test_lines_end_between_words_in_a_narrow_terminal(real_server: RealServer, o
     assert terminal.ends() == 0
 
 
+async def test_a_restart_is_told_as_the_server_tells_of_it() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in()
+        await link.tells(Notice("The server restarts in 30 seconds; your matches are safe.", 30_000))
+        await paper.shows("The server restarts in 30 seconds; your matches are safe.")
+        await link.tells(Notice("Tea at \x1bfive.", 20_000), Notice("The restart was called off."))
+        await paper.shows("Tea at five.")
+        await paper.shows("The restart was called off.")
+        assert paper.written.count("Tea at five.") == 1
+
+
 async def test_bots_are_offered_and_never_forced() -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()

@@ -35,6 +35,8 @@ from ttt_net.messages import (
     Welcome,
 )
 
+_OF_A_RESTART = "The server restarts in "
+"""How the line begins that the server itself writes of a restart."""
 MAX_CHAT = 50
 """What was said is kept so far back."""
 
@@ -55,9 +57,11 @@ def update(view: View, event: Event, now_ms: int) -> View:
                 around=told_anew(view.around),
                 features=tuple(event.features),
                 may_write=event.chat,
+                restart_at_ms=None,
             )
         case Lost():
-            return replace(view, link=Link.LOST, trouble=event.reason, frozen_at_ms=now_ms, latency_ms=None)
+            trouble = replace(view, link=Link.LOST, trouble=event.reason, frozen_at_ms=now_ms, latency_ms=None)
+            return replace(trouble, restart_at_ms=None)
         case Retrying():
             return replace(view, attempt=event.attempt)
         case Back():
@@ -73,7 +77,7 @@ def update(view: View, event: Event, now_ms: int) -> View:
         case Rated():
             return replace(view, rated=event)
         case Notice():
-            return replace(view, notice=event.text)
+            return _noticed(view, event, now_ms)
         case Restarting():
             return replace(view, notice=words.restarting(view))
         case Answered():
@@ -90,6 +94,13 @@ def update(view: View, event: Event, now_ms: int) -> View:
             return _with_fact(view, event, now_ms)
         case _:
             return gathered(view, event, now_ms)
+
+
+def _noticed(view: View, notice: Notice, now_ms: int) -> View:
+    """Take note of a line from the host, and of when the server restarts: what is counted down needs no other line."""
+    in_ms = notice.restart_in_ms
+    text = "" if in_ms is not None and notice.text.startswith(_OF_A_RESTART) else notice.text
+    return replace(view, notice=text, restart_at_ms=now_ms + in_ms if in_ms is not None else None)
 
 
 def _with_snapshot(view: View, snapshot: Snapshot, now_ms: int) -> View:

@@ -245,6 +245,8 @@ def _prompt(view: View, width: int, now_ms: int) -> Text:
     said = words.notice(view)
     if not said and match is not None:
         said = waiting(view, match, now_ms)
+    if restart := words.restart(view, now_ms):
+        return Text(" ".join(filter(None, [said, restart])))
     return Text(said or (_next_opponent(view, match) if match is not None else ""))
 
 

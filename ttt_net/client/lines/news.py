@@ -5,7 +5,8 @@ from ttt_net.client.events import Beside, Event
 from ttt_net.client.lines.telling import Telling
 from ttt_net.client.seat import Seat
 from ttt_net.client.view import View
-from ttt_net.messages import AnalysedMove, AnalysisTold, Played, Snapshot
+from ttt_net.messages import AnalysedMove, AnalysisTold, Notice, Played, Snapshot
+from ttt_net.text import clean
 
 
 def news_of(event: Event, table: Seat, telling: Telling) -> list[str]:
@@ -19,6 +20,10 @@ def news_of(event: Event, table: Seat, telling: Telling) -> list[str]:
         case AnalysisTold() | Beside(AnalysisTold()) if match is not None:
             told = event.event if isinstance(event, Beside) else event
             return _analysed(match, told) if isinstance(told, AnalysisTold) and told.match == match.match else []
+        case Notice(restart_in_ms=int()) if (
+            not table.view.notice
+        ):  # where nothing counts down, it is told as it was said
+            return [clean(event.text, words.MAX_NOTICE_CELLS)]
         case _:
             return []
 
