@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -130,8 +130,10 @@ def open_terminal(environment: dict[str, str]) -> "Iterator[Open]":
 
     terminals: list[Terminal] = []
 
-    def opened(*arguments: str, columns: int = 80, rows: int = 24, **changes: str) -> Terminal:
-        terminals.append(Terminal(list(arguments), {**environment, **changes}, columns, rows))
+    def opened(
+        *arguments: str, command: Sequence[str] = CLIENT, columns: int = 80, rows: int = 24, **changes: str
+    ) -> Terminal:
+        terminals.append(Terminal(arguments, {**environment, **changes}, columns, rows, command))
         return terminals[-1]
 
     yield opened

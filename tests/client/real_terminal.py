@@ -2,7 +2,7 @@
 
 import termios
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pexpect
 import pyte
@@ -17,12 +17,23 @@ SHOWED_CURSOR = b"\x1b[?25h"
 class Terminal:
     """A client in a terminal of its own, and the screen that it draws."""
 
-    def __init__(self, arguments: list[str], environment: dict[str, str], columns: int = 80, rows: int = 24) -> None:
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        environment: dict[str, str],
+        columns: int = 80,
+        rows: int = 24,
+        command: Sequence[str] = CLIENT,
+    ) -> None:
         self.raw = b""
         self.screen = pyte.Screen(columns, rows)
         self._stream = pyte.ByteStream(self.screen)
         self.child = pexpect.spawn(
-            CLIENT[0], [*CLIENT[1:], *arguments], env=environment, dimensions=(rows, columns), timeout=PATIENCE_S
+            command[0],
+            [*command[1:], *arguments],
+            env=environment,
+            dimensions=(rows, columns),
+            timeout=PATIENCE_S,
         )
         self.child.delaybeforesend = None
         self.before = termios.tcgetattr(self.child.child_fd)

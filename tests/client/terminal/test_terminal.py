@@ -1,13 +1,15 @@
 """The real client in a real terminal: pexpect presses the keys, pyte shows what a person sees."""
 
 import os
+import shlex
+import shutil
 import signal
 from pathlib import Path
 
 import pytest
 
-from tests.client.conftest import ROOT, RealServer, Start, heard_until
-from tests.client.real_terminal import Open, Terminal
+from tests.client.conftest import CLIENT, ROOT, RealServer, Start, heard_until
+from tests.client.real_terminal import LEFT_ALTERNATE_SCREEN, SHOWED_CURSOR, Open, Terminal
 from tests.client.silent_wire import SilentWire
 
 SABOTAGE = """
@@ -136,6 +138,56 @@ def test_however_it_is_ended_the_terminal_is_given_back_and_the_match_stays(
     assert b"Your match stays as it is." in person.raw
     again = open_terminal(real_server.address, "--name", "Ann")
     again.shows("Your unfinished match goes on.")
+
+
+def test_ctrl_z_gives_the_terminal_back_and_what_was_missed_meanwhile_is_made_up_for(
+    real_server: RealServer, open_terminal: Open, start: Start, tmp_path: Path
+) -> None:
+    if shutil.which("bash") is None:
+        pytest.skip("needs a shell with jobs: bash")
+    start(real_server.address, "--bot", "random")
+    shell = open_terminal("--norc", "--noprofile", "-i", command=["bash"], PS1="$ ")
+
+    def modes(name: str) -> str:
+        """Return how the terminal is set up while a program runs."""
+        shell.press(f"stty -g > {tmp_path}/{name}; echo {name}-$((40 + 2))\r")
+        shell.shows(f"{name}-42")
+        return (tmp_path / name).read_text()
+
+    before = modes("before")
+    shell.press(f"{shlex.join(CLIENT)} {real_server.address} --name Ann --opponents bots\r")
+    shell.comes_to(may_move, "our turn")
+    shell.press("\x1a")
+    shell.shows("Stopped")
+    left, showed = shell.raw.rindex(LEFT_ALTERNATE_SCREEN), shell.raw.rindex(SHOWED_CURSOR)
+    assert left > shell.raw.rindex(b"\x1b[?1049h")
+    assert showed > shell.raw.rindex(b"\x1b[?25l")
+    assert shell.raw.rindex(b"\x1b[?1000l") > shell.raw.rindex(b"\x1b[?1000h")
+    assert modes("stopped") == before
+    real_server.end(is_killed=True)
+    real_server.start()
+    shell.press("fg\r")
+    shell.shows("Connected again; nothing is lost.")
+    free = free_digits(shell.comes_to(may_move, "our turn"))[0]
+    shell.press(free)
+    shell.comes_to(lambda picture: f"  {free}  " not in picture, "our mark")
+    shell.press("\x1a")
+    shell.shows("Stopped")
+    shell.press("fg\r")
+    shell.comes_to(lambda _: shell.raw.count(b"\x1b[?1049h") == 3, "the screen, taken once more")
+    shell.press("\x03")
+    shell.shows("Your match stays as it is.")
+    assert modes("after") == before
+    shell.press("exit\r")
+    assert shell.ends() == 0
+
+
+def test_where_nobody_could_have_it_go_on_ctrl_z_only_draws_anew(real_server: RealServer, open_terminal: Open) -> None:
+    person = open_terminal(real_server.address, "--name", "Ann")
+    person.shows("Looking for a person")
+    person.press("\x1a", "p")
+    person.shows("Choose a game")
+    assert person.raw.count(LEFT_ALTERNATE_SCREEN) == 1, "it was given back and taken again"
 
 
 def test_a_fault_of_ours_gives_the_terminal_back_and_shows_no_traceback(

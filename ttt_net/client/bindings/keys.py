@@ -239,6 +239,7 @@ def help_lines(view: View) -> list[str]:
         "v w a        replay, save, analyse",
         f"Esc          clear; {'lobby' if view.has_lobby else 'leave'}",
         "q  Ctrl-C    leave",
+        "Ctrl-Z       suspend",
     ]
     if taken:
         lines.insert(0, f"{' '.join(taken)} name columns: press {' '.join(taken).upper()}.")

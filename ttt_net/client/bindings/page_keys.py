@@ -183,7 +183,7 @@ _LISTS = (
     "Tab          the next section",
     "Enter click  do what the row stands for",
 )
-_LEAVING = ("Esc          back", "q  Ctrl-C    leave")
+_LEAVING = ("Esc          back", "q  Ctrl-C    leave; Ctrl-Z suspends")
 _HELP = {
     Kind.LOBBY: (
         *_LISTS,
@@ -194,7 +194,7 @@ _HELP = {
         "v o          that player, yourself",
         "h l          your matches, the best",
         "Esc          stop looking; back",
-        "q  Ctrl-C    leave",
+        *_LEAVING[1:],
     ),
     Kind.GAMES: (
         *_LISTS[:1],

@@ -90,12 +90,15 @@ async def choose_on_screen(screen: "Screen") -> Place | None:
     search = Search(lambda: post(mailbox, Resized()))
     with delivered(mailbox), screen.opened():
         screen.show(draw_doorway(search.door, size := screen.size), size)
-        from ttt_net.client.terminal.keyboard import reading  # only now: the first picture does not wait for it
+        from ttt_net.client.terminal.keyboard import reading  # only now: the first picture does not wait for them
+        from ttt_net.client.terminal.suspension import SUSPEND, suspend
 
-        with reading(mailbox):
+        with reading(mailbox) as keyboard:
             async with search.under_way():
                 while True:
                     letter = await _next(mailbox)
+                    if letter == SUSPEND:
+                        suspend(screen, keyboard)
                     search.door, place = _dealt_with(letter, search.door, screen)
                     if place is not None or letter in _LEAVE or (letter == _Q and search.door.typed is None):
                         return place

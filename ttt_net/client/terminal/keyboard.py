@@ -25,12 +25,12 @@ ANSI_SEQUENCES |= {"\x1b[I": Keys.ControlF23, "\x1b[O": Keys.ControlF24}
 
 
 @contextmanager
-def reading(mailbox: asyncio.Queue[Mail]) -> Iterator[None]:
-    """Deliver what is pressed, clicked and pasted until the context ends."""
+def reading(mailbox: asyncio.Queue[Mail]) -> Iterator[Input]:
+    """Deliver what is pressed, clicked and pasted until the context ends; yields what it is read from."""
     keyboard = create_input()
     reader = _Reader(keyboard, mailbox)
     with keyboard.raw_mode(), keyboard.attach(reader.read):
-        yield
+        yield keyboard
 
 
 def letter_of(press: KeyPress) -> Terminal | None:

@@ -10,9 +10,10 @@ from ttt_net.client.seat import Seat
 from ttt_net.client.terminal.keepsake import kept
 from ttt_net.client.terminal.keyboard import reading
 from ttt_net.client.terminal.screen import Screen
+from ttt_net.client.terminal.suspension import SUSPEND, suspend
 from ttt_net.client.view import Overlay, View
 from ttt_net.client.words import TENTHS_BELOW_MS
-from ttt_net.messages import RecordTold
+from ttt_net.messages import Notice, RecordTold
 from ttt_net.text import clean
 
 LEAVE_S = 2.0
@@ -24,7 +25,7 @@ _MAX_PASTED = 200
 
 async def play_on_screen(table: Seat, screen: Screen, mailbox: asyncio.Queue[Mail]) -> None:
     """Play until the server or the player says farewell; `table.view` then tells how it ended."""
-    with reading(mailbox):
+    with reading(mailbox) as keyboard:
         async with asyncio.TaskGroup() as group:
             link = group.create_task(table.connection.run())
             while not table.is_done:
@@ -40,7 +41,10 @@ async def play_on_screen(table: Seat, screen: Screen, mailbox: asyncio.Queue[Mai
                     continue
                 if _is_hang_up(letter):
                     break
-                _deal_with(letter, table, screen)
+                if letter == SUSPEND and not table.view.is_hosting:
+                    suspend(screen, keyboard)
+                else:
+                    _deal_with(letter, table, screen)
             link.cancel()
 
 
@@ -65,6 +69,8 @@ def _is_hang_up(letter: Mail) -> bool:
 
 def _deal_with(letter: Mail, table: Seat, screen: Screen) -> None:
     match letter:
+        case Key("c-z"):
+            table.hear(Notice("The server runs in here: it would stop, too, and keep your friends waiting."), _now_ms())
         case Key(name):
             _press(name, table)
         case Clicked():

@@ -8,7 +8,7 @@ import base64
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -43,7 +43,36 @@ class Screen:
         self._glyphs = glyphs
         self._console = Console(file=sys.stdout, markup=False, highlight=False, emoji=False, force_terminal=True)
         self._is_modern = not os.environ.get("TERM", "").startswith(_OLD_TERMINALS) and not self._console.legacy_windows
-        self._live = Live(
+        self._held = ExitStack()
+        """All that has to be given back."""
+        self._live = self._canvas()
+        self._shown: tuple[Text, tuple[int, int]] | None = None
+        self._title: str | None = None
+        self._copied = ""
+
+    @contextmanager
+    def opened(self) -> Iterator["Screen"]:
+        """Take the terminal for as long as the context lasts."""
+        with self._held:
+            self._take()
+            yield self
+
+    @contextmanager
+    def given_back(self) -> Iterator[None]:
+        """Give the terminal back, as it was found, for as long as the context lasts; what comes after is drawn anew."""
+        self._held.close()
+        try:
+            yield
+        finally:
+            self._live, self._shown, self._title, self.is_focused = self._canvas(), None, None, True
+            self._take()
+
+    def _take(self) -> None:
+        for part in (_quiet_keyboard(), self._live, self._told_more()):
+            self._held.enter_context(part)
+
+    def _canvas(self) -> Live:
+        return Live(
             Text(),
             console=self._console,
             screen=True,
@@ -52,15 +81,6 @@ class Screen:
             redirect_stderr=False,
             vertical_overflow="crop",
         )
-        self._shown: tuple[Text, tuple[int, int]] | None = None
-        self._title: str | None = None
-        self._copied = ""
-
-    @contextmanager
-    def opened(self) -> Iterator["Screen"]:
-        """Take the terminal for as long as the context lasts."""
-        with _quiet_keyboard(), self._live, self._told_more():
-            yield self
 
     def greet(self, sentence: str) -> None:
         """Show a sentence before anything else is loaded, where the status will stand."""

@@ -1,0 +1,22 @@
+"""Ctrl-Z: the terminal is given back as it was found, the program stops, and once it goes on all is drawn anew.
+
+What the network makes of the pause is no matter of ours: a link that was cut meanwhile is found so, and comes back.
+"""
+
+import os
+import signal
+
+from prompt_toolkit.input import Input
+
+from ttt_net.client.events import Key
+from ttt_net.client.terminal.screen import Screen
+
+SUSPEND = Key("c-z")
+
+
+def suspend(screen: Screen, keyboard: Input) -> None:
+    """Stop until the shell has us go on; where there is no shell to do so, or no such signal, go on at once."""
+    if not hasattr(signal, "SIGTSTP"):
+        return
+    with keyboard.detach(), keyboard.cooked_mode(), screen.given_back():
+        os.kill(0, signal.SIGTSTP)  # the whole job, as the terminal itself would: what we have started stops, too
