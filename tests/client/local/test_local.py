@@ -38,6 +38,17 @@ def test_two_people_play_a_whole_match_in_turn_and_then_a_rematch_with_the_same_
     heard_until(client, "You lost: you resigned.")
 
 
+def test_a_match_at_home_is_stepped_through_and_saved_whoever_moved_last(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, out, err = said(start, "--plain", typed="5\n1\n9\n2\n8\n3\nreplay\n2\nsave\nstop\n")
+    assert (code, err) == (0, "")
+    (kept,) = tmp_path.glob("ttt_net-*.txt")
+    for line in ("Move 0 of 6.", "Move 2 of 6: a3.", f"Saved as {kept.name}; "):
+        assert line in out
+
+
 def test_a_take_back_between_two_people_needs_no_answer(start: Start) -> None:
     client = start("--local", "--plain")
     assert client.stdin is not None

@@ -1,7 +1,7 @@
 """What is still to come, so that a line that needs it can wait: an answer, a match, our turn."""
 
 from ttt_net.client.bindings.lobby_words import challenges
-from ttt_net.client.events import Answered, Event
+from ttt_net.client.events import Answered, Beside, Event
 from ttt_net.client.seat import Seat
 from ttt_net.client.view import Link
 from ttt_net.messages import (
@@ -40,7 +40,8 @@ class Awaited:
         """What the server has agreed to tell, and not told yet."""
 
     def note(self, event: Event) -> None:
-        """Take note of what the server agrees to and of what it tells."""
+        """Take note of what the server agrees to and of what it tells, to whichever of two who share a keyboard."""
+        event = event.event if isinstance(event, Beside) else event
         if self._due is not None and isinstance(event, (self._due, Welcome)):
             self._due = None
         if isinstance(event, Answered) and isinstance(event.answer, Ok):
@@ -48,9 +49,10 @@ class Awaited:
 
     @property
     def is_answer_due(self) -> bool:
-        """Whether what was asked for, or a move, is still on its way."""
-        is_asking, pending = self._table.connection.is_asking, self._table.view.pending
-        return is_asking or pending is not None or self._due is not None
+        """Whether what was asked for, a move, or the end that a move has led to, is still on its way."""
+        is_asking, view = self._table.connection.is_asking, self._table.view
+        is_ending = view.match is not None and view.match.outcome is None and view.match.position.to_move is None
+        return is_asking or view.pending is not None or self._due is not None or is_ending
 
     @property
     def is_turn_to_come(self) -> bool:

@@ -22,7 +22,6 @@ from ttt_net.client.seat import Seat
 from ttt_net.client.terminal.keepsake import kept
 from ttt_net.client.view import Link, Overlay, View
 from ttt_net.messages import (
-    AnalysisTold,
     Chat,
     History,
     Leaderboard,
@@ -130,8 +129,8 @@ class Plain:
                 self._note(letter)
                 self._table.hear(Kept(kept(letter)) if isinstance(letter, RecordTold) else letter, _now_ms())
                 news = news_of(letter, self._table, self._telling)
-                if isinstance(letter, AnalysisTold):
-                    self._table.forget_notice()  # the news say more
+                if news:
+                    self._table.forget_notice()  # they say more
                 self._tell(news)
         self._tell_list()
 

@@ -11,10 +11,10 @@ from typing import Protocol
 
 from ttt_net.client.actions import Action, Do
 from ttt_net.client.bot.player import Bot
-from ttt_net.client.events import MAILBOX_LETTERS, Beside, Event, Farewell, Mail, Stop, Terminal
+from ttt_net.client.events import MAILBOX_LETTERS, Beside, Event, Farewell, Kept, Mail, Stop, Terminal
 from ttt_net.client.table import Table
 from ttt_net.client.view import Link, Tally, View
-from ttt_net.messages import Ended, Invitation, Invite, Join, Offer, Offered, Seek, Snapshot
+from ttt_net.messages import Ended, Invitation, Invite, Join, Offer, Offered, RecordTold, Seek, Snapshot
 
 
 class Opponent(Protocol):
@@ -59,7 +59,9 @@ class SecondPerson:
             group.create_task(self.table.connection.run())
             while True:
                 letter = await self._mailbox.get()
-                if not isinstance(letter, Terminal | Stop):
+                if isinstance(letter, RecordTold):  # is no matter of a table, but of whoever writes it down
+                    await self._first.put(letter)
+                elif not isinstance(letter, Terminal | Stop):
                     await self._first.put(Beside(letter))
                 if isinstance(letter, Farewell):
                     return
@@ -145,6 +147,8 @@ class LocalTable:
         """Take in an event of one of the tables."""
         if isinstance(event, Invitation):
             self._seat_opponent(event.code)
+        elif isinstance(event, Kept):
+            self._seen.hear(event, now_ms)
         elif not isinstance(event, Beside):
             self._host.hear(event, now_ms)
             if self._second is not None:
