@@ -199,6 +199,17 @@ def test_a_long_notice_takes_the_blank_lines_above_it_and_is_cut_with_dots_where
     assert one_word[-3:-1] == ["x" * 80, "x" * 20]
 
 
+def test_however_narrow_a_list_is_the_way_back_is_shown() -> None:
+    for name in ("games", "challenge", "invitation", "profile", "history", "leaders", "replay"):
+        assert "Esc back" in draw(SCREENS[name][0], (40, 12), 0, BOXES).plain.split("\n")[-1], name
+
+
+def test_what_stands_above_the_first_row_to_choose_is_seen_with_it() -> None:
+    page = draw(SCREENS["profile"][0], COMPACT, 0, BOXES).plain
+    assert "Here now" in page
+    assert "> Matches played" in page
+
+
 def test_the_score_of_a_session_is_whole_beside_a_board() -> None:
     view = replace(seen(snapshot(moves=DRAW)), tally=Tally(won=10, drawn=1, lost=2))
     words = draw(view, ROOMY, 0, BOXES).plain.split()

@@ -119,13 +119,13 @@ _BACK = Hint("Esc", "back", "escape")
 _RATED = Hint("r", "rated", "r")
 _CHOOSE = Hint("Enter", "choose", "c-m")
 _HINTS = {
-    Kind.GAMES: [_CHOOSE, Hint("t", "clock", "t"), _RATED],
-    Kind.INVITATION: [Hint("y", "copy", "y")],
-    Kind.PROFILE: [_CHOOSE],
-    Kind.HISTORY: [_CHOOSE],
-    Kind.LEADERS: [Hint("t", "speed", "t"), Hint("g", "game", "g"), Hint("Enter", "profile", "c-m")],
+    Kind.GAMES: [_CHOOSE, _BACK, Hint("t", "clock", "t"), _RATED],
+    Kind.INVITATION: [Hint("y", "copy", "y"), _BACK],
+    Kind.PROFILE: [_CHOOSE, _BACK],
+    Kind.HISTORY: [_CHOOSE, _BACK],
+    Kind.LEADERS: [Hint("Enter", "profile", "c-m"), _BACK, Hint("t", "speed", "t"), Hint("g", "game", "g")],
     Kind.REPLAY: [
-        *(Hint("left", "back", "left"), Hint("right", "on", "right")),
+        *(Hint("left", "", "left"), Hint("right", "", "right"), _BACK),
         *(Hint("Home", "", "home"), Hint("End", "", "end")),
     ],
 }
@@ -154,7 +154,7 @@ def hints_on_page(view: View) -> list[Hint]:
     page = view.page
     if page.kind in _HINTS:
         hints = [hint for hint in _HINTS[page.kind] if hint != _RATED or page.purpose is not Purpose.INVITE]
-        return [*hints, _BACK, LEAVE, HELP]
+        return [*hints, LEAVE, HELP]
     if not view.has_lobby:
         return [LEAVE]
     hints = []

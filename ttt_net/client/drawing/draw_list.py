@@ -38,6 +38,9 @@ def draw_list(rows: Sequence[Row], page: Page, size: tuple[int, int], glyphs: Gl
         return lines
     room = max(1, height - 1)
     first = page.place if cursor is None else at - room // 2
+    uppermost = next((index for index, row in enumerate(rows) if row.enter is not None), None)
+    if cursor is not None and cursor == uppermost and at < room:
+        first = 0  # what stands above the first row to choose can be read in no other way
     first = max(0, min(first, len(lines) - room))
     shown = lines[first : first + room]
     more = [f"{first} above"] * (first > 0) + [f"{len(lines) - first - room} below"] * (first + room < len(lines))
