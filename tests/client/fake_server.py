@@ -52,9 +52,9 @@ class FakeLink:
         await self.tells(ok(hello.id), welcome(*matches, token=token))
         return hello
 
-    async def closes(self, code: int) -> None:
+    async def closes(self, code: int, reason: str = "") -> None:
         """Close the connection with a code."""
-        await self.socket.close(code)
+        await self.socket.close(code, reason)
         self.done.set()
 
     async def breaks(self) -> None:

@@ -291,17 +291,18 @@ async def test_a_server_that_floods_facts_of_matches_that_nobody_plays_is_bounde
     assert len(dialogue._matches) <= 64
 
 
+@pytest.mark.parametrize("reason", ["", EVIL])
 @pytest.mark.parametrize("closing", list(Closing), ids=lambda closing: closing.name)
-async def test_every_way_to_be_sent_away_is_understood(closing: Closing) -> None:
+async def test_every_way_to_be_sent_away_is_understood_and_its_reason_cleaned(closing: Closing, reason: str) -> None:
     async with fake_server() as server, client_of(server, Patience(0, 0)) as client:
         link = await server.accepts()
         await link.lets_in()
-        await link.closes(closing)
+        await link.closes(closing, reason)
         farewell = await client.comes_to(Farewell)
         check_text(farewell.sentence)
 
 
-async def test_the_reason_of_a_close_and_of_a_refusal_is_cleaned() -> None:
+async def test_the_reason_of_a_refusal_is_cleaned() -> None:
     async with fake_server() as server, client_of(server, Patience(0, 0)) as client:
         link = await server.accepts()
         hello = await link.hears(Hello)

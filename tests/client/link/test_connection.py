@@ -107,6 +107,15 @@ async def test_some_closings_end_it_with_a_sentence(code: Closing, why: Parting)
         assert farewell.sentence.endswith(".")
 
 
+async def test_whoever_is_sent_away_is_told_what_the_host_said() -> None:
+    async with fake_server() as server, client_of(server) as client:
+        link = await server.accepts()
+        await link.lets_in()
+        await link.closes(Closing.KICKED, "you are banned from this server for good: rude")
+        farewell = await client.comes_to(Farewell)
+        assert farewell.sentence == "The server closed the connection: you are banned from this server for good: rude."
+
+
 async def test_a_refused_hello_ends_it_with_the_refusal() -> None:
     async with fake_server() as server, client_of(server) as client:
         link = await server.accepts()

@@ -42,7 +42,8 @@ def closed_by(closed: ConnectionClosed) -> Loss:
     closing = next((known for known in Closing if known == closed.rcvd.code), None)
     if closing is None:
         return Loss(f"the server closed the connection with code {closed.rcvd.code}")
-    return Loss(closing.meaning, closing.advice)
+    said = clean(closed.rcvd.reason, _MAX_SENTENCE).rstrip(".")  # such as why a host has sent us away, and until when
+    return Loss(said or closing.meaning, closing.advice)
 
 
 def distrusted(objection: str) -> Loss:
