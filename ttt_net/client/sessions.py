@@ -110,7 +110,7 @@ async def _play_as_bot(options: Options, mine: Identity) -> Ending:
     playable = playable_games(options.bot, options.level)
     games = [options.game] if options.game else playable
     write = writer_of(options)
-    hint = "People only: endless bots among themselves fill a disk; --opponents any lets them."
+    hint = "It plays people only; --opponents any lets it play bots, too."
     mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
     with delivered(mailbox):
         patience_ms = None if is_endless else _LATER_MS

@@ -50,6 +50,13 @@ def test_friends_are_told_addresses_at_which_they_can_reach_us(monkeypatch: pyte
     assert web_address(EVERYWHERE) == "http://127.0.0.1:8765/"
 
 
+def test_the_folder_is_written_from_home_on_so_that_the_line_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/ann")
+    at_home = HERE._replace(data=Path("/home/ann/.local/share/ttt_net/server"))
+    assert greeting(at_home)[1] == "test; matches are kept in ~/.local/share/ttt_net/server"
+    assert greeting(HERE._replace(data=Path("/var/lib/ttt_net")))[1] == "test; matches are kept in /var/lib/ttt_net"
+
+
 def test_a_code_is_shown_on_a_terminal_that_is_tall_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.delenv("NO_COLOR", raising=False)

@@ -47,7 +47,7 @@ def greeting(where: Whereabouts) -> list[str]:
     suffix = "" if where.port == DEFAULT_PORT and where.scheme == "ws" else f" {_typed(where, at_home)}"
     lines = [
         f"listening on {where.scheme}://{display(where.host or '127.0.0.1', where.port)}",
-        f"{where.name}; matches are kept in {where.data}",
+        f"{where.name}; matches are kept in {_from_home(where.data)}",
     ]
     if where.host is None:
         lines.append(f"play from this machine:  python client.py{suffix}")
@@ -59,6 +59,14 @@ def greeting(where: Whereabouts) -> list[str]:
         lines.append(f"self-signed certificate, SHA-256 fingerprint: {where.fingerprint}")
     lines.append("Ctrl-C stops the server; unfinished matches go on when it is back")
     return lines
+
+
+def _from_home(folder: Path) -> str:
+    """Return the folder as people type it: from their home on, so that the line fits a terminal."""
+    try:
+        return f"~/{folder.relative_to(Path.home()).as_posix()}"
+    except (ValueError, RuntimeError):  # it is elsewhere, or nobody knows where home is
+        return str(folder)
 
 
 def _typed(where: Whereabouts, address: str) -> str:
