@@ -96,9 +96,6 @@ class SlowDisk:
     def invite(self, invitation: object, now_ms: int, done: Callable[[None], None]) -> None:
         self._waiting.append(lambda: done(None))
 
-    def spend(self, code: str) -> None:
-        """Nothing of it is asked for again."""
-
     def read(self, match: str, done: Callable[[None], None]) -> None:
         done(None)
 

@@ -201,6 +201,11 @@ class Lobby:
         others = [each for each in self._invitations.values() if each.by not in players]
         self._invitations = {each.code: each for each in (*others, *invitations)}
 
+    def unspent(self, invitation: Invitation) -> None:
+        """Make an invitation good again that led to no match, unless the player has made another meanwhile."""
+        if all(each.by != invitation.by for each in self._invitations.values()):
+            self._invitations[invitation.code] = invitation
+
     def uninvite(self, player: Player) -> None:
         """Forget the invitation of one who is forgotten, if there is one."""
         self._invitations = {each.code: each for each in self._invitations.values() if each.by != player}

@@ -110,6 +110,26 @@ async def test_a_code_is_good_as_long_as_no_other_is_written_down_and_its_maker_
         assert await bob.refused("join", code=code) == "unknown_code"
 
 
+async def test_a_code_is_not_spent_on_a_match_that_cannot_be_written_down(tmp_path: Path) -> None:
+    """Nothing new fits on the disk, but what is there can still be deleted."""
+    async with running(tmp_path) as server:
+        ann, bob = await server.join("Ann"), await server.join("Bob")
+        await ann.ok("invite")
+        code = (await ann.hear("invitation"))["code"]
+        full = "CREATE TEMP TRIGGER planted BEFORE INSERT ON matches BEGIN SELECT raise(ABORT, 'full'); END"
+        server.database.submit(lambda db: db.execute(full), lambda _: None)
+        await bob.ok("join", code=code)
+        assert [await peer.close_code() for peer in (ann, bob)] == [1011, 1011]
+        server.database.submit(lambda db: db.execute("DROP TRIGGER planted"), lambda _: None)
+        tokens = ann.token, bob.token
+        ann, bob = await server.connect(), await server.connect()
+        for peer, token in zip((ann, bob), tokens, strict=True):
+            await peer.hello(token=token)
+        await bob.ok("join", code=code)
+        await ann.hear("snapshot")
+        assert server.database._connection.execute("SELECT * FROM invitations").fetchall() == []
+
+
 async def test_an_invitation_may_name_the_side_and_the_position_to_begin_from(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         ann, bob = [await server.join(name) for name in ("Ann", "Bob")]

@@ -29,7 +29,7 @@ def keep_invitation(connection: sqlite3.Connection, invitation: Invitation, now_
 
 
 def spend_invitation(connection: sqlite3.Connection, code: str) -> None:
-    """Forget the invitation of that code."""
+    """Forget the invitation of that code, whose match is written down in the same transaction."""
     connection.execute("DELETE FROM invitations WHERE code = ?", (code,))
 
 

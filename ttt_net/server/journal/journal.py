@@ -7,7 +7,7 @@ from ttt_net.errors import Refusal
 from ttt_net.messages import Ended, Fact, Heard, Started
 from ttt_net.pairing.lobby import Invitation
 from ttt_net.server.journal.database import Database, StorageError
-from ttt_net.server.journal.invitations import keep_invitation, read_invitations, spend_invitation
+from ttt_net.server.journal.invitations import keep_invitation, read_invitations
 from ttt_net.server.journal.matches import Record, append_fact, append_facts, read_match
 from ttt_net.server.journal.players import (
     Player,
@@ -38,8 +38,8 @@ class Journal:
     ) -> None:
         """Write the facts down, all or none. A fact that is not the next of its match is refused.
 
-        `seats` are needed with the first fact of a match. With the end of a rated match the ratings of both change,
-        in the same transaction; `done` gets how.
+        `seats` are needed with the first fact of a match. In the same transaction an invitation is spent with the
+        start of its match, and with the end of a rated one the ratings of both change; `done` gets how.
         """
         is_plain = len(facts) == 1 and not isinstance(facts[0], Started | Ended)
         self._database.submit_alike(append_facts, (facts, seats), done, append_fact if is_plain else None)
@@ -87,10 +87,6 @@ class Journal:
     def invite(self, invitation: Invitation, now_ms: int, done: Callable[[StorageError | None], None]) -> None:
         """Write an invitation down, in place of the player's last."""
         self._database.submit(lambda connection: keep_invitation(connection, invitation, now_ms), done)
-
-    def spend(self, code: str) -> None:
-        """Forget the invitation of that code, before what it leads to is written; nobody waits for it."""
-        self._database.submit(lambda connection: spend_invitation(connection, code), lambda _: None)
 
     def invitations(self, now_ms: int, done: Callable[[list[Invitation] | StorageError], None]) -> None:
         """Read the invitations that are good still."""

@@ -9,6 +9,7 @@ from msgspec.structs import replace as restruct
 
 from ttt_net.messages import Ended, Fact, Played, Started, Tookback, decode_fact, encode
 from ttt_net.server.journal.database import StorageError
+from ttt_net.server.journal.invitations import spend_invitation
 from ttt_net.server.journal.players import PlayerId
 from ttt_net.server.journal.rating import Changes, rate
 
@@ -46,6 +47,8 @@ def append_facts(connection: sqlite3.Connection, appends: list[_Append]) -> list
                 assert seats is not None, "a match starts with its seats"
                 time = None if fact.time is None else encode(fact.time).decode()
                 started.append((fact.match, *seats, fact.at_ms, fact.game, time, fact.rated, fact.private))
+                if fact.code is not None and fact.previous is None:
+                    spend_invitation(connection, fact.code)
             elif isinstance(fact, Ended):
                 ended.append(fact)
     if started:

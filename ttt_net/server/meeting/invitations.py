@@ -28,9 +28,11 @@ class House(Interface):
 
 
 class Invitations:
-    """Carries out `invite` and `join`; `start` is called with what comes of one."""
+    """Carries out `invite` and `join`; `start` gets the match of one, and whom to tell if it cannot be written."""
 
-    def __init__(self, house: House, lobby: Lobby, eligibility: Eligibility, start: Callable[[Pairing], None]) -> None:
+    def __init__(
+        self, house: House, lobby: Lobby, eligibility: Eligibility, start: Callable[[Pairing, Callable[[], None]], None]
+    ) -> None:
         self._house = house
         self._lobby = lobby
         self._eligibility = eligibility
@@ -67,7 +69,7 @@ class Invitations:
         self._house.journal.invite(invitation, now_ms, done)
 
     def join(self, session: Session, said: wire.Join) -> None:
-        """Begin the match that a code stands for."""
+        """Begin the match that a code stands for; if it cannot be written down, the code stays good."""
         code = said.code.strip()
         self.meter_code(session, is_right=self._lobby.is_code(code, self._house.now_ms()))
         invitation = self._lobby.invitation(code, session.player, self._house.now_ms())
@@ -75,8 +77,7 @@ class Invitations:
             raise Refusal(Code.OPPONENT_GONE, "whoever invited you is away at the moment; the code stays good", 1_000)
         self._eligibility.may_meet(session, self._house.sessions[invitation.by])
         session.ok(said.id)
-        self._house.journal.spend(invitation.code)
-        self._start(self._lobby.joined(invitation, session.player))
+        self._start(self._lobby.joined(invitation, session.player), lambda: self._lobby.unspent(invitation))
 
     def forget(self, player: PlayerId) -> None:
         """Let the code of one who is forgotten be good no more; the journal has lost it with his name."""

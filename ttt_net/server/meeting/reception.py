@@ -261,8 +261,8 @@ class Reception:
     def _present(self, players: Iterable[PlayerId]) -> list[Session]:
         return [self._house.sessions[player] for player in players if player in self._house.sessions]
 
-    def _start(self, pairing: Pairing) -> None:
-        """Write the start of a match down, then have both seated."""
+    def _start(self, pairing: Pairing, failed: Callable[[], None] = lambda: None) -> None:
+        """Write the start of a match down, then have both seated; call `failed` if it could not be written."""
         first, second = (self._house.sessions[player] for player in (pairing.first, pairing.second))
         started = wire.Started(
             match="".join(self._rng.choices(_ID_LETTERS, k=_ID_LENGTH)),
@@ -284,6 +284,7 @@ class Reception:
             if not isinstance(written, StorageError):
                 self._house.seat(with_names(started, first.info.name, second.info.name), seats)
                 return
+            failed()
             for session in (first, second):  # their seeks are spent; when they come back, they seek again
                 session.connection.close(Closing.FAULT, "the server cannot write to its disk")
 
