@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.end_to_end.process import ROOT, Process, running
+from tests.end_to_end.process import ROOT, Process, refused, running
 from tests.patience import BUSY_S, PATIENCE_S
 from tests.server.peer import Peer
 from ttt_net.__main__ import main
@@ -72,6 +72,13 @@ async def test_a_drain_ends_the_process_within_five_seconds_of_its_end(tmp_path:
             assert await ann.close_code() == 1012
             assert await server.exit_code() == 0
         assert not (tmp_path / "admin.sock").exists()
+
+
+async def test_a_server_leaves_the_admin_socket_of_another_alone(tmp_path: Path) -> None:
+    shared = f"--admin={tmp_path / 'shared'}"
+    async with running(tmp_path / "one", shared):
+        assert "another server listens on" in await asyncio.to_thread(refused, tmp_path / "two", shared)
+        assert await asyncio.to_thread(main, ["admin", "--data", str(tmp_path / "one"), "stats"]) == 0
 
 
 async def test_start_stop_drops_and_acts_are_logged_without_addresses_names_or_tokens(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.server.admin.attended import attended
 from ttt_net.errors import ConfigurationError
 from ttt_net.server.admin.door import ADDRESS_FILE, SOCKET_FILE, TOKEN_FILE, Door, open_door
 
@@ -40,6 +41,31 @@ def test_a_socket_that_a_killed_server_left_is_no_hindrance(tmp_path: Path) -> N
     left.bind(str(tmp_path / SOCKET_FILE))
     left.close()
     opened("", tmp_path)
+
+
+def test_a_socket_on_which_another_server_listens_is_left_to_it(tmp_path: Path) -> None:
+    path = tmp_path / "shared"
+    with socket.socket(socket.AF_UNIX) as living, socket.socket(socket.AF_UNIX) as crowd:
+        living.bind(str(path))
+        living.listen(0)
+        for _ in ("it answers", "it is too busy to answer"):
+            with pytest.raises(ConfigurationError, match="another server listens on"):
+                open_door(str(path), tmp_path)
+        living.accept()[0].close()
+        crowd.connect(str(path))
+
+
+async def test_at_the_end_only_ones_own_socket_is_removed(tmp_path: Path) -> None:
+    path = tmp_path / "shared"
+    async with attended(tmp_path, str(path)):
+        assert path.exists()
+    assert not path.exists()
+    async with attended(tmp_path, str(path)):
+        path.unlink()
+        with socket.socket(socket.AF_UNIX) as other:
+            other.bind(str(path))
+    assert path.exists()
+    assert not (tmp_path / ADDRESS_FILE).exists()
 
 
 def test_a_folder_with_too_long_a_path_gets_a_port_of_the_loopback(tmp_path: Path) -> None:

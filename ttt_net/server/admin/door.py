@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import errno
 import os
 import secrets
 import socket
@@ -34,12 +35,15 @@ class Door(NamedTuple):
     address: str
     token: str
     folder: Path
+    file: tuple[int, int] | None
+    """Which file a Unix socket is: at its path there may be another by the end."""
 
 
 def open_door(wanted: str, folder: Path) -> Door | None:
     """Listen where the setting says; None if it says `off`. The folder must be held by this server alone.
 
-    Empty is a Unix socket in the folder, or a free port of the loopback where there can be none.
+    Empty is a Unix socket in the folder, or a free port of the loopback where there can be none. Where another server
+    listens, or nobody can, `ConfigurationError` says so.
     """
     if wanted == OFF:
         return None
@@ -48,14 +52,16 @@ def open_door(wanted: str, folder: Path) -> Door | None:
     if "/" in wanted and not has_unix:
         raise ConfigurationError(f"admin: {path} is too long for a Unix socket, or there are none here")
     token = _token(folder / TOKEN_FILE)
+    file = None
     if has_unix and (not wanted or "/" in wanted):
         listening, address = _listen_unix(path), str(path.absolute())
+        file = _file_at(path)
     else:
         host, port = _loopback(wanted or "127.0.0.1:0")
         listening = listen(host, port)
         address = display(*listening.getsockname()[:2])
     _write_private(folder / ADDRESS_FILE, address)
-    return Door(listening, address, token, folder)
+    return Door(listening, address, token, folder, file)
 
 
 def _loopback(text: str) -> tuple[str, int]:
@@ -71,11 +77,13 @@ def _loopback(text: str) -> tuple[str, int]:
 
 
 def _listen_unix(path: Path) -> socket.socket:
+    if path.is_socket() and _is_served(path):
+        raise ConfigurationError(f"admin: another server listens on {path}; choose another socket with --admin")
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     before = os.umask(0o177)
     try:
         if path.is_socket():
-            path.unlink()  # of a server that was killed; the folder is ours alone
+            path.unlink()  # of a server that was killed
         listening.bind(str(path))
         listening.listen()
     except OSError as error:
@@ -84,6 +92,22 @@ def _listen_unix(path: Path) -> socket.socket:
     finally:
         os.umask(before)
     return listening
+
+
+def _is_served(path: Path) -> bool:
+    """Tell whether somebody listens on a Unix socket, be he busy or somebody else; nobody does if he was killed."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.setblocking(False)
+        return probe.connect_ex(str(path)) != errno.ECONNREFUSED
+
+
+def _file_at(path: Path) -> tuple[int, int] | None:
+    """Return what tells the file at a path from all others there are at this moment; None if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _token(path: Path) -> str:
@@ -123,16 +147,17 @@ async def attending(door: Door | None, hub: Hub, database: Database, stop: Calla
         try:
             yield
         finally:
+            _take_down(door)
             server.close()
             desk.close_all()
             ticking.cancel()
-            _close(door)
+            door.listening.close()
 
 
-def _close(door: Door) -> None:
-    door.listening.close()
+def _take_down(door: Door) -> None:
+    """Remove what leads to the door. While it is open, the number of its socket's file is not given to another."""
     (door.folder / ADDRESS_FILE).unlink(missing_ok=True)
-    if "/" in door.address:
+    if door.file is not None and _file_at(Path(door.address)) == door.file:
         Path(door.address).unlink(missing_ok=True)
 
 
