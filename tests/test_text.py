@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from wcwidth import wcswidth
 
-from ttt_net.text import clean, name_key
+from ttt_net.text import clean, counted, name_key
 
 
 @pytest.mark.parametrize(
@@ -54,6 +54,11 @@ def test_no_code_point_leaves_a_control_format_or_private_character() -> None:
 
 def test_a_huge_text_costs_no_more_than_what_can_be_kept_of_it() -> None:
     assert clean("x" * 10_000_000, 20) == "x" * 20
+
+
+def test_one_is_counted_as_one() -> None:
+    assert [counted(number, "fact") for number in (0, 1, 2_000)] == ["0 facts", "1 fact", "2,000 facts"]
+    assert [counted(number, "person", "people") for number in (1, 2)] == ["1 person", "2 people"]
 
 
 def test_names_that_people_would_take_for_the_same_share_a_key() -> None:

@@ -1,4 +1,4 @@
-"""Text from strangers, made safe to show: used once on the way in, and again where it is drawn."""
+"""Text that is shown: that of strangers, made safe on the way in and again where it is drawn; and what is counted."""
 
 import unicodedata
 
@@ -53,6 +53,11 @@ def _cut(text: str, max_cells: int) -> str:
         if cells > max_cells:
             return text[:index]
     return text
+
+
+def counted(number: int, one: str, more: str = "") -> str:
+    """Return a number with what it counts: `1 fact`, `2,000 facts`; `more` where an s does not make it many."""
+    return f"{number:,} {one if number == 1 else more or f'{one}s'}"
 
 
 def name_key(name: str) -> str:

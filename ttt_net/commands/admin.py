@@ -16,7 +16,7 @@ from ttt_net.errors import ConfigurationError
 from ttt_net.server.admin import words
 from ttt_net.server.admin.door import ADDRESS_FILE, TOKEN_FILE
 from ttt_net.server.meeting.last_call import spoken
-from ttt_net.text import clean
+from ttt_net.text import clean, counted
 
 _TIMEOUT_S = 10.0
 _BACKUP_S = 600.0
@@ -205,19 +205,27 @@ def _report(report: words.Report) -> str:
     facts = [
         ("server", f"{clean(report.name, 60)}, ttt_net {report.version}, up {spoken(report.up_s)}"),
         ("state", state(report)),
-        ("connections", f"{report.connections:,}: {report.people:,} people, {report.bots:,} bots"),
+        ("connections", f"{report.connections:,}: {who_is_here(report)}"),
         ("matches", f"{report.live:,} live of {report.tables:,} in memory; {report.matches:,} begun"),
         ("moves", f"{report.moves:,}; {times(report.move_s)}"),
         ("commits", f"{sum(report.commit_s.counts):,}; {times(report.commit_s)}; {report.failures:,} failed"),
         ("loop lag", times(report.lag_s)),
-        ("waiting", f"{report.queue_bytes:,} bytes for clients, {report.jobs:,} jobs for the disk"),
-        (
-            "requests",
-            f"{report.requests:,}, {refusals:,} refused{_by_reason(report.refusals)}; {report.faults:,} faults",
-        ),
-        ("ended", f"{sum(report.endings.values()):,} connections{_by_reason(report.endings)}"),
+        ("waiting", waiting(report)),
+        ("requests", f"{report.requests:,}, {refusals:,} refused{_by_reason(report.refusals)}"),
+        ("faults", f"{report.faults:,}"),
+        ("ended", f"{counted(sum(report.endings.values()), 'connection')}{_by_reason(report.endings)}"),
     ]
     return "\n".join(f"{name:<12} {text}" for name, text in facts)
+
+
+def who_is_here(report: words.Report) -> str:
+    """Return how many people and bots are connected."""
+    return f"{counted(report.people, 'person', 'people')}, {counted(report.bots, 'bot')}"
+
+
+def waiting(report: words.Report) -> str:
+    """Return what waits for clients and for the disk."""
+    return f"{counted(report.queue_bytes, 'byte')} for clients, {counted(report.jobs, 'job')} for the disk"
 
 
 def state(report: words.Report) -> str:

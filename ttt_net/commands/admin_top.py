@@ -8,10 +8,10 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from ttt_net.commands.admin import state, times
+from ttt_net.commands.admin import state, times, waiting, who_is_here
 from ttt_net.server.admin import words
 from ttt_net.server.meeting.last_call import spoken
-from ttt_net.text import clean
+from ttt_net.text import clean, counted
 
 _EVERY_S = 1.0
 _ABOVE_TABLE = 10
@@ -64,7 +64,7 @@ def _write_line(console: Console, line: Asker, before: words.Report | None) -> w
 def one_line(report: words.Report, before: words.Report | None) -> Text:
     """Return the moment as one line."""
     return Text(
-        f"{state(report)}; {report.people} people, {report.bots} bots, {report.live} live,"
+        f"{state(report)}; {who_is_here(report)}, {report.live} live,"
         f" {rate(report, before):.0f} moves/s, {times(report.move_s, before.move_s if before else None)}"
     )
 
@@ -82,16 +82,16 @@ def draw(report: words.Report, before: words.Report | None, matches: words.Match
     head.append(state(report), style="bold red" if report.unready else "green")
     figures = Table(box=None, show_header=False, pad_edge=False)
     for name, text in (
-        ("connections", f"{report.connections:,}: {report.people:,} people, {report.bots:,} bots"),
+        ("connections", f"{report.connections:,}: {who_is_here(report)}"),
         ("moves/s", f"{rate(report, before):,.0f}; {times(report.move_s, before.move_s if before else None)}"),
         ("commits", times(report.commit_s, before.commit_s if before else None)),
         ("loop lag", times(report.lag_s, before.lag_s if before else None)),
-        ("waiting", f"{report.queue_bytes:,} bytes for clients, {report.jobs:,} jobs for the disk"),
-        ("refused", f"{sum(report.refusals.values()):,}; ended {sum(report.endings.values()):,} connections"),
+        ("waiting", waiting(report)),
+        ("refused", f"{sum(report.refusals.values()):,}; ended {counted(sum(report.endings.values()), 'connection')}"),
     ):
         figures.add_row(Text(name, style="dim"), Text(text))
     table = Table(box=None, pad_edge=False, header_style="dim")
-    for heading in (f"{matches.count:,} matches", "game", "players", "ply", "watchers"):
+    for heading in (counted(matches.count, "match", "matches"), "game", "players", "ply", "watchers"):
         table.add_column(heading, no_wrap=True)
     for row in matches.matches[: max(0, height - _ABOVE_TABLE)]:
         players = " - ".join(clean(name, 20) for name in row.players)

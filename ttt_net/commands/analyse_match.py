@@ -19,6 +19,7 @@ from ttt_net.games.record import first_position
 from ttt_net.server.settings.configuration import DEFAULT_DATA
 from ttt_net.strategies import Limit
 from ttt_net.strategies.review import Reviewed, review
+from ttt_net.text import counted
 
 CHART = {1: "O ······● X", 0: "O ···●··· X", -1: "O ●······ X", None: "O ······· X"}
 """Who wins from here on, for X: right is X, left is O, the middle a draw."""
@@ -87,6 +88,7 @@ def summary(game: Game[Any], reviewed: Sequence[Reviewed]) -> Iterator[str]:
         yield f"Move {each.ply} ({game.move_names[each.move]}): {each.grade}; {named(game, each.best)} {what}."
     unknown = sum(each.lost is None for each in reviewed)
     if unknown:
-        yield f"{unknown} of {len(reviewed)} moves could not be judged for certain; --move-time gives more time."
+        moves = counted(len(reviewed), "move")
+        yield f"{unknown} of {moves} could not be judged for certain; --move-time gives more time."
     elif not turns:
         yield "No move gave anything away."

@@ -14,6 +14,7 @@ from ttt_net.strategies import Choice, Counts
 from ttt_net.strategies.analysis import Analysis, Verdict
 from ttt_net.strategies.strategy import S
 from ttt_net.strategies.tree import Node, recommended
+from ttt_net.text import counted
 
 MOST_ROWS = 25
 """Moves of which each has a row; those below them share one, so that the board is still on the screen."""
@@ -107,8 +108,9 @@ def judged(choice: Choice) -> str:
 def cost(counts: Counts) -> str:
     """Return what a search cost, in a sentence."""
     return (
-        f"{counts.nodes:,} nodes, {counts.results:,} moves made, {counts.tests:,} tests for an end, "
-        f"{counts.cuts:,} cuts, {counts.hits:,} found in the table, {counts.depth} plies deep, {counts.ms:.1f} ms"
+        f"{counted(counts.nodes, 'node')}, {counted(counts.results, 'move')} made, "
+        f"{counted(counts.tests, 'test')} for an end, {counted(counts.cuts, 'cut')}, "
+        f"{counts.hits:,} found in the table, {counted(counts.depth, 'ply', 'plies')} deep, {counts.ms:.1f} ms"
     )
 
 

@@ -18,6 +18,7 @@ from ttt_net.games import find_game
 from ttt_net.games.game import Game
 from ttt_net.games.record import Record, result_of
 from ttt_net.games.records import write_clock
+from ttt_net.text import counted
 
 _FORWARD = (Keys.Right, Keys.Down, Keys.Enter, Keys.ControlJ, " ", "l", "j")
 _BACK = (Keys.Left, Keys.Up, Keys.Backspace, "h", "k")
@@ -68,7 +69,7 @@ def draw_position(record: Record, ply: int) -> Text:
 
 def _last_move(record: Record, game: Game[Any], ply: int) -> str:
     if ply == 0:
-        return f"before the first of {len(record.moves)} moves"
+        return f"before the first of {counted(len(record.moves), 'move')}"
     made = record.moves[ply - 1]
     clock = f" [{write_clock(made.clock_ms)}]" if made.clock_ms is not None else ""
     comment = f" {made.comment}" if made.comment else ""

@@ -266,7 +266,7 @@ async def test_the_commands_do_as_they_say(tmp_path: Path, capsys: pytest.Captur
     assert main(["backup", copy, "--data", data]) == 2
     assert "never written over" in capsys.readouterr().err
     assert main(["restore", copy, "--verify"]) == 0
-    assert "is whole: 2 players, 1 matches (1 unfinished), 4 facts" in capsys.readouterr().out
+    assert "is whole: 2 players, 1 match (1 unfinished), 4 facts" in capsys.readouterr().out
     assert main(["restore", copy, "--data", data]) == 2
     assert "--replace" in capsys.readouterr().err
     assert main(["restore", copy, "--data", data, "--replace"]) == 0

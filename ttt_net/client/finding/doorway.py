@@ -12,6 +12,7 @@ from ttt_net.client.finding.address import CODE, DEFAULT_PORT, DEFAULT_URL, read
 from ttt_net.client.finding.discovery import Blocked, Found, Gone, Sighting
 from ttt_net.client.finding.servers import Used
 from ttt_net.errors import ConfigurationError
+from ttt_net.text import counted
 
 MAX_TYPED = 80
 MAX_LEVEL = 8
@@ -145,9 +146,8 @@ def _is_default_here(found: Found) -> bool:
 
 def _census(found: Found) -> str:
     said = found.announcement
-    players = f"{said.players} player{'s' * (said.players != 1)}"
-    matches = f"{said.matches} match{'es' * (said.matches != 1)}"
-    return f"{players}, {matches}{', version ' * bool(said.version)}{said.version}"
+    census = f"{counted(said.players, 'player')}, {counted(said.matches, 'match', 'matches')}"
+    return f"{census}{', version ' * bool(said.version)}{said.version}"
 
 
 def sighted(door: Doorway, sighting: Sighting) -> Doorway:

@@ -8,7 +8,7 @@ from ttt_net.client.pages import Kind, Page, Purpose
 from ttt_net.client.rows.row import Row, section
 from ttt_net.client.view import View
 from ttt_net.messages import Accept, Answer, Challenge, Listed, LiveMatch, PlayerInfo, Seek, SeekInfo, Snapshot, Watch
-from ttt_net.text import clean
+from ttt_net.text import clean, counted
 
 _AT_ITS_BEST = 9
 """Where a bot stands that says no level and plays as well as it can: behind all that do."""
@@ -132,7 +132,7 @@ def _player(player: Listed) -> Row:
     if player.seeking is not None:
         doing.append(f"seeks {page_words.some_games(player.seeking)}")
     if player.playing:
-        doing.append(f"plays {player.playing} match{'es' * (player.playing > 1)}")
+        doing.append(f"plays {counted(player.playing, 'match', 'matches')}")
     if player.places is not None and player.free == 0:
         doing.append("no place free")
     games = tuple(player.seeking or ())

@@ -16,7 +16,7 @@ from ttt_net.server.journal.backup import back_up
 from ttt_net.server.journal.host import Note
 from ttt_net.server.meeting.last_call import spoken
 from ttt_net.server.players.session import Session
-from ttt_net.text import clean, name_key
+from ttt_net.text import clean, counted, name_key
 
 log = logging.getLogger(__name__)
 
@@ -97,7 +97,7 @@ class Acts:
             raise Refusal(Code.BAD_MESSAGE, "there is nothing to see in that text")
         self._hub.announce(text)
         self._note("announce", text)
-        return words.Done(f"told {_count(len(self._hub.sessions), 'player')}")
+        return words.Done(f"told {counted(len(self._hub.sessions), 'player')}")
 
     def _drain(self, asked: words.Drain) -> words.Done:
         if asked.in_s is None:
@@ -151,7 +151,7 @@ class Acts:
             log.warning("admin: %s", result.act)  # of whom, is in the audit log
             self._hub.sanctions.add([result])
             closed = self._close_banned(result) if result.act == "ban" else 0
-            also = f"; {_count(closed, 'connection')} closed" if closed else ""
+            also = f"; {counted(closed, 'connection')} closed" if closed else ""
             answer(words.Done(f"{result.shown} is {_VERBS[result.act]} {until(result.until_ms)}{also}"))
 
         self._database.submit(work, done)
@@ -245,10 +245,6 @@ class Acts:
                 answer(words.AuditRows([words.AuditRow(note.at_ms, note.act, note.what) for note in notes]))
 
         self._database.submit(lambda connection: host.read_notes(connection, asked.last), done)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _note_about(sanction: Sanction, at_ms: int, act: str, rest: str) -> Note:

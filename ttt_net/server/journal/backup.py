@@ -14,6 +14,7 @@ from ttt_net.errors import ConfigurationError, TttNetError
 from ttt_net.matches.match import Match
 from ttt_net.server.journal.database import Database, StorageError, lock_beside, open_readonly
 from ttt_net.server.journal.matches import read_match
+from ttt_net.text import counted
 
 _PAGES = 1_024
 """Pages between two looks at whether it is still wanted."""
@@ -31,9 +32,8 @@ class Contents(NamedTuple):
 
     def __str__(self) -> str:
         """Return it in words."""
-        return (
-            f"{self.players:,} players, {self.matches:,} matches ({self.unfinished:,} unfinished), {self.facts:,} facts"
-        )
+        matches = f"{counted(self.matches, 'match', 'matches')} ({self.unfinished:,} unfinished)"
+        return f"{counted(self.players, 'player')}, {matches}, {counted(self.facts, 'fact')}"
 
 
 def back_up(journal: Path, file: Path, is_wanted: Callable[[], bool] = lambda: True) -> int:

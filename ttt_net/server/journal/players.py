@@ -12,7 +12,7 @@ from ttt_net.errors import Code, Refusal
 from ttt_net.names import looks
 from ttt_net.ratings import Rating
 from ttt_net.server.journal.rating import ratings_of
-from ttt_net.text import name_key
+from ttt_net.text import counted, name_key
 
 PlayerId = int
 
@@ -99,9 +99,8 @@ def forget_idle_player(connection: sqlite3.Connection, player: PlayerId) -> Refu
 
 def still_playing(count: int) -> Refusal:
     """Return how `forget` is refused to one who has so many unfinished matches."""
-    return Refusal(
-        Code.STILL_PLAYING, f"you have {count} unfinished match{'' if count == 1 else 'es'}; finish or resign first"
-    )
+    matches = counted(count, "unfinished match", "unfinished matches")
+    return Refusal(Code.STILL_PLAYING, f"you have {matches}; finish or resign first")
 
 
 def forget_player(connection: sqlite3.Connection, player: PlayerId) -> None:
