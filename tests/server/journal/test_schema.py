@@ -139,12 +139,15 @@ def test_acts_of_before_lose_the_names_that_they_had(tmp_path: Path, monkeypatch
         ("ban", "Ann until 2026-01-01 00:00 UTC: rude", (1, " until 2026-01-01 00:00 UTC: rude")),
         ("ban", "2001:db8::/64 for good: ", (None, "2001:db8::/64 for good: ")),
         ("unmute", "Bob", (None, "deleted")),
+        ("kick", "Ｅｖｅ: why", (2, ": why")),
         ("drain", "in 5 s", (None, "in 5 s")),
     ]
     with monkeypatch.context() as program, closing(sqlite3.connect(path, isolation_level=None)) as connection:
         program.setattr(steps, "STEPS", steps.STEPS[:6])
         migrate(connection, path)
-        connection.execute("INSERT INTO players (id, name, name_key, created_ms) VALUES (1, 'Ann', 'ann', 0)")
+        for number, name, key in ((1, "Ann", "ann"), (2, "Ｅｖｅ", "eve")):
+            row = (number, name, key)
+            connection.execute("INSERT INTO players (id, name, name_key, created_ms) VALUES (?, ?, ?, 0)", row)
         for act, what, _ in acts:
             connection.execute("INSERT INTO audit (at_ms, act, what) VALUES (0, ?, ?)", (act, what))
     update(path)

@@ -2,6 +2,7 @@
 
 import re
 import sqlite3
+import unicodedata
 
 from ttt_net.server.journal.steps.script import run
 
@@ -23,9 +24,14 @@ def keep_subjects(connection: sqlite3.Connection) -> None:
         name = found[1] if found else ""
         if "/" in name:  # a network
             continue
-        known = connection.execute("SELECT id FROM players WHERE name_key = ?", (name.casefold(),)).fetchone()
+        known = connection.execute("SELECT id FROM players WHERE name_key = ?", (_key(name),)).fetchone()
         rest = what[len(name) :]
         connection.execute(
             "UPDATE audit SET player = ?, what = ? WHERE id = ?",
             (known[0], rest, act) if known else (None, _FORGOTTEN + rest, act),
         )
+
+
+def _key(name: str) -> str:
+    """Return what two names share that were taken for the same at this step: see text.name_key."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
