@@ -5,6 +5,7 @@ in functions of other files, and after an update that has changed only those it 
 """
 
 import os
+import shutil
 from collections.abc import MutableMapping
 from contextlib import suppress
 from hashlib import sha256
@@ -12,6 +13,8 @@ from pathlib import Path
 
 _STAMP = "sources.sha256"
 _PLACE = "NUMBA_CACHE_DIR"
+UNUSED_S = 30 * 86_400
+"""For how long code is kept that nobody has used: another version may be installed beside this one."""
 
 
 def keep_apart(folder: Path, environment: MutableMapping[str, str]) -> None:
@@ -27,7 +30,23 @@ def keep_apart(folder: Path, environment: MutableMapping[str, str]) -> None:
         return
     name = f"ttt_net-{_digest(folder)[:16]}"
     place = Path(given or Path("~/.cache").expanduser())
-    environment[_PLACE] = str(place if place.name == name else place / name)  # the same for processes that we start
+    kept = place if place.name == name else place / name  # the same for processes that we start
+    environment[_PLACE] = str(kept)
+    forget_unused(kept)
+
+
+def forget_unused(kept: Path) -> None:
+    """Note by its date that a folder of code is in use; delete those beside it that have not been for `UNUSED_S`.
+
+    A program that has loaded its code does without the folder, and the next of that version compiles anew.
+    """
+    with suppress(OSError):
+        kept.mkdir(parents=True, exist_ok=True)
+        os.utime(kept)
+        now_s = kept.stat().st_mtime
+        for other in kept.parent.glob("ttt_net-" + 16 * "[0-9a-f]"):
+            if now_s - other.stat().st_mtime > UNUSED_S:
+                shutil.rmtree(other, ignore_errors=True)
 
 
 def forget_outdated(folder: Path) -> None:
