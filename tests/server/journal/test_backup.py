@@ -3,7 +3,10 @@
 import os
 import sqlite3
 import stat
-from contextlib import closing
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -190,6 +193,46 @@ async def test_a_journal_that_somebody_reads_is_not_replaced(tmp_path: Path) -> 
     restore(copy, journal, is_replacing=True)
     assert verify(journal).players == 2
     assert verify(tmp_path / "data" / f"{JOURNAL}.before").players == 4
+
+
+RECOVERING = """
+import fcntl, sys
+journal, index = open(sys.argv[1], "rb"), open(sys.argv[1] + "-shm", "w+b")
+fcntl.lockf(journal, fcntl.LOCK_SH, 510, 0x40000002)
+index.write(bytes(32_768))  # which says nothing of the log yet
+index.flush()
+for kind, byte in ((fcntl.LOCK_SH, 128), (fcntl.LOCK_EX, 120), (fcntl.LOCK_EX, 122)):  # is open, writes, recovers
+    fcntl.lockf(index, kind, 1, byte)
+print("ready", flush=True)
+sys.stdin.read()
+"""
+"""A process that reads the log of a journal from its beginning, after another was killed, and takes long for it."""
+
+
+@contextmanager
+def recovering(journal: Path) -> Iterator[None]:
+    command = (sys.executable, "-c", RECOVERING, str(journal))
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"ready\n"
+            yield
+        finally:
+            process.kill()
+
+
+async def test_a_journal_whose_log_somebody_reads_after_a_crash_is_not_replaced(tmp_path: Path) -> None:
+    copy, journal = await a_copy(tmp_path), tmp_path / "data" / JOURNAL
+    with recovering(journal):
+        with closing(sqlite3.connect(journal, timeout=0)) as reader:
+            with pytest.raises(sqlite3.OperationalError) as refused:
+                reader.execute("SELECT count(*) FROM players")
+            assert refused.value.sqlite_errorcode == sqlite3.SQLITE_BUSY_RECOVERY
+        with pytest.raises(ConfigurationError, match="somebody reads"):
+            restore(copy, journal, is_replacing=True)
+        assert not journal.with_name(f"{JOURNAL}.before").exists()
+    restore(copy, journal, is_replacing=True)
+    assert verify(journal).players == 2
 
 
 @pytest.mark.parametrize("how", ["text", "holes", "PRAGMA user_version = 1000"])

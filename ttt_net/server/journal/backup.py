@@ -20,6 +20,8 @@ _PAGES = 1_024
 """Pages between two looks at whether it is still wanted."""
 _PARTS = ("", "-wal", "-shm")
 """The files of a database that is open, or was when its process was killed: itself, its log, the log's index."""
+_PRIMARY = 0xFF
+"""The bits of a result code that say what failed; those above say why."""
 
 
 class Contents(NamedTuple):
@@ -137,7 +139,7 @@ def _bring_log_home(journal: Path) -> None:
         try:
             connection.execute("PRAGMA journal_mode = DELETE")
         except sqlite3.Error as error:
-            if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
+            if error.sqlite_errorcode & _PRIMARY == sqlite3.SQLITE_BUSY:  # or BUSY_RECOVERY: he reads its log only now
                 raise ConfigurationError(f"somebody reads {journal}, a backup perhaps; try again later") from None
 
 
