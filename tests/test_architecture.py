@@ -17,6 +17,7 @@ ALLOWED: dict[str, set[str]] = {
     "names": {"errors", "text"},
     "announcement": {"text"},
     "networks": set(),
+    "programs": set(),
     "games": {"errors"},
     "strategies": {"errors", "games"},
     "messages": {"errors", "clock"},
@@ -28,6 +29,7 @@ ALLOWED: dict[str, set[str]] = {
         "text",
         "announcement",
         "networks",
+        "programs",
         "games",
         "messages",
         "clock",
@@ -36,7 +38,7 @@ ALLOWED: dict[str, set[str]] = {
         "ratings",
         "names",
     },
-    "client": {"names", "errors", "text", "announcement", "networks", "games", "messages", "clock"},
+    "client": {"names", "errors", "text", "announcement", "networks", "programs", "games", "messages", "clock"},
     "client.bot": {"names", "errors", "text", "games", "messages", "clock", "strategies"},
 }
 """What each layer may import of ours; a layer may always import itself."""

@@ -12,6 +12,7 @@ from ttt_net import __version__
 from ttt_net.client.drawing.glyphs import NEAREST
 from ttt_net.door import go_elsewhere
 from ttt_net.errors import ConfigurationError, Refusal
+from ttt_net.programs import VERBS as PROGRAM
 
 DOORS = {
     "serve": ("ttt_net.server.start", "run a server, as server.py does"),
@@ -35,9 +36,7 @@ VERBS = {
 
 def make_parser(chosen: str | None) -> argparse.ArgumentParser:
     """Return the parser, with the arguments of the chosen verb only."""
-    parser = argparse.ArgumentParser(
-        prog="python -m ttt_net", description="Tic-tac-toe and its family, over a network."
-    )
+    parser = argparse.ArgumentParser(prog=PROGRAM, description="Tic-tac-toe and its family, over a network.")
     parser.add_argument("--version", action="version", version=f"ttt_net {__version__}")
     subparsers = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     for door, (_, what) in DOORS.items():

@@ -36,6 +36,7 @@ from ttt_net.client.sessions import (
 from ttt_net.client.signals import raised
 from ttt_net.client.view import View
 from ttt_net.errors import Code, ConfigurationError
+from ttt_net.programs import SERVE
 
 if TYPE_CHECKING:
     from ttt_net.client.finding.doorway import Place
@@ -254,7 +255,7 @@ def _parted(options: Options, farewell: Farewell | None) -> int:
     if farewell.why is Parting.UNREACHABLE:
         complain(
             f"cannot reach {options.url}: {farewell.sentence}. Check the address and the firewall, "
-            "or start a server with: python server.py"
+            f"or start a server with: {SERVE}"
         )
         return NETWORK
     if farewell.why is Parting.DISTRUSTED:

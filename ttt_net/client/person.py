@@ -4,6 +4,7 @@ import os
 import sys
 
 from ttt_net.client.command_line.options import Options
+from ttt_net.programs import CLIENT
 
 
 def tell(sentence: str) -> None:
@@ -17,7 +18,7 @@ def tell(sentence: str) -> None:
 
 def complain(sentence: str) -> None:
     """Say what is wrong, on standard error."""
-    print(f"client.py: {sentence}", file=sys.stderr)
+    print(f"{CLIENT}: {sentence}", file=sys.stderr)
 
 
 def is_on_screen(options: Options) -> bool:

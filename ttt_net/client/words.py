@@ -9,6 +9,7 @@ from ttt_net.client.view import Link, View
 from ttt_net.clock import TimeControl
 from ttt_net.messages import MAX_NAME_CELLS, Invitation, PlayerInfo, Snapshot
 from ttt_net.networks import is_address, is_private
+from ttt_net.programs import PLAY
 from ttt_net.text import clean
 
 _HOW = {
@@ -102,18 +103,18 @@ def company_hint(view: View, width: int) -> list[str]:
     """Return how to get an opponent when nobody else seeks one, where there is room for the whole command."""
     seek = view.seeking
     if view.is_hosting:
-        lines = ["Friends on this network join with:", f"python client.py {typed_address(view)}"]
+        lines = ["Friends on this network join with:", f"{PLAY} {typed_address(view)}"]
         return lines if max(map(len, lines)) <= width else []
     if seek is None:
         return []
     time = f" --time {clock_name(seek.time)}" if seek.time is not None else ""
-    bot = f"python client.py {typed_address(view)} --bot alphabeta{time}"
+    bot = f"{PLAY} {typed_address(view)} --bot alphabeta{time}"
     lines = ["No opponent? Seat a bot from another terminal:", bot]
     return lines if max(map(len, lines)) <= width else []
 
 
 def typed_address(view: View) -> str:
-    """Return the server as others type it after `client.py`, with what makes their client trust it."""
+    """Return the server as others type it after what starts a client, with what makes their client trust it."""
     address = view.reachable or view.address
     if view.is_secure:
         fingerprint = view.trust.fingerprint
@@ -125,7 +126,7 @@ def typed_address(view: View) -> str:
 
 def join_command(view: View, code: str) -> str:
     """Return what a friend types to accept an invitation."""
-    return f"python client.py {typed_address(view)} --join {clean(code, MAX_CODE)}"
+    return f"{PLAY} {typed_address(view)} --join {clean(code, MAX_CODE)}"
 
 
 def invitation(view: View, told: Invitation) -> str:

@@ -23,6 +23,7 @@ from ttt_net.client.drawing.glyphs import Glyphs, glyphs_for
 from ttt_net.client.view import View
 from ttt_net.errors import ConfigurationError, Refusal
 from ttt_net.games import find_game
+from ttt_net.programs import PLAY, SERVE
 
 STRATEGIES = ("alphabeta", "random")
 PACE_S = 0.6
@@ -68,9 +69,9 @@ def run(args: argparse.Namespace) -> int:
     winner = match.outcome.winner
     how = "nobody won" if winner is None else f"{words.name_of(match.players[winner])} won"
     console.print(f"The match is over: {how}. Server and clients are stopped.\n")
-    console.print("Now you. In one terminal:                  python server.py")
-    console.print("In another, here or on another machine:    python client.py [ADDRESS]")
-    console.print("No opponent? Seat a bot; b plays it:       python client.py --bot alphabeta")
+    console.print(f"Now you. In one terminal:                  {SERVE}")
+    console.print(f"In another, here or on another machine:    {PLAY} [ADDRESS]")
+    console.print(f"No opponent? Seat a bot; b plays it:       {PLAY} --bot alphabeta")
     return 0
 
 

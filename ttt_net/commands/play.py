@@ -14,6 +14,7 @@ from ttt_net.client import main as client
 from ttt_net.client.command_line.local import AT_HOME
 from ttt_net.client.command_line.options import Options
 from ttt_net.errors import ConfigurationError
+from ttt_net.programs import SERVER
 
 LOG_FILE = "host.log"
 _MAX_LOG_BYTES = 1_000_000
@@ -63,7 +64,7 @@ def _public_server(options: Options) -> Iterator[client.Served]:
     configuration = replace(read_order([], os.environ).configuration, port=options.port)
     if configuration.public or configuration.tls != type(configuration.tls)():
         raise ConfigurationError(
-            "--host is for your own network, in clear; for tls or public start server.py, and join it"
+            f"--host is for your own network, in clear; for tls or public start {SERVER}, and join it"
         )
     log = logging.getLogger("ttt_net.server")
     with server_inside(configuration) as where:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 
 from ttt_net.errors import ConfigurationError
+from ttt_net.programs import SERVER
 from ttt_net.server.check import refuse_faults, report
 from ttt_net.server.settings import logs
 from ttt_net.server.settings.addresses import listen
@@ -26,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _carry_out(read_order(sys.argv[1:] if argv is None else argv, os.environ))
     except ConfigurationError as error:
-        print(f"server.py: {error}", file=sys.stderr)
+        print(f"{SERVER}: {error}", file=sys.stderr)
         return 2
 
 

@@ -15,6 +15,7 @@ from ttt_net.clock import TIME_FORM, TimeControl, time_of
 from ttt_net.errors import ConfigurationError
 from ttt_net.messages import Opponents
 from ttt_net.names import RULE
+from ttt_net.programs import CLIENT, PLAY
 from ttt_net.text import clean
 
 DEFAULT_GAME = "tictactoe"
@@ -72,12 +73,12 @@ class Options:
     def command(self) -> str:
         """What to type to come back."""
         if self.is_hosting:
-            return "python client.py --host" + f" --port {self.port}" * (self.port != DEFAULT_PORT)
+            return f"{PLAY} --host" + f" --port {self.port}" * (self.port != DEFAULT_PORT)
         if self.url == DEFAULT_URL:
-            return "python client.py"
+            return PLAY
         fingerprint = f" --tls-fingerprint {self.trust.fingerprint}" if self.trust.fingerprint else ""
         insecure = " --insecure" if self.trust.is_insecure else ""
-        return f"python client.py {self.url.removeprefix('ws://')}{fingerprint}{insecure}"
+        return f"{PLAY} {self.url.removeprefix('ws://')}{fingerprint}{insecure}"
 
 
 def parse(arguments: Sequence[str] | None) -> Options:
@@ -134,7 +135,7 @@ def _check_join(given: argparse.Namespace) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(
-        prog="client.py",
+        prog=CLIENT,
         add_help=False,
         usage="%(prog)s [ADDRESS] [OPTION ...]",
         description="Play tic-tac-toe and its family over the network.",

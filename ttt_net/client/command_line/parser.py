@@ -5,19 +5,20 @@ from collections.abc import Sequence
 from typing import Any
 
 from ttt_net.errors import ConfigurationError
+from ttt_net.programs import CLIENT
 from ttt_net.text import clean
 
-SHORT_HELP = """\
+SHORT_HELP = f"""\
 Play tic-tac-toe and its family, with people anywhere or with the computer.
 
-  client.py                        look for servers on this network, and choose
-  client.py 192.168.1.20           join a server: host, host:port or wss://...
-  client.py --host                 start a server here; friends find it
-  client.py ADDRESS --invite       play a friend: get a code, and wait for him
-  client.py ADDRESS --join CODE    ... who joins with the code you gave him
-  client.py --local                two at one keyboard, without any server
-  client.py --local --o alphabeta --level 4   against the computer, from 1 to 8
-  client.py ADDRESS --bot alphabeta           seat a bot that anybody can play
+  {CLIENT}                        look for servers on this network
+  {CLIENT} 192.168.1.20           join one: host, host:port or wss://...
+  {CLIENT} --host                 start a server here; friends find it
+  {CLIENT} ADDRESS --invite       get a code for a friend, and wait
+  {CLIENT} ADDRESS --join CODE    ... who joins with the code you gave him
+  {CLIENT} --local                two at one keyboard, without any server
+  {CLIENT} --local --o alphabeta --level 4   against the computer, 1 to 8
+  {CLIENT} ADDRESS --bot alphabeta           seat a bot for all to play
 
   --game G         tictactoe (default), connect4, ultimate, mnk:15x15,5 ...
   --time M+S       with a clock: minutes each, and seconds for every move; 3+2

@@ -12,6 +12,7 @@ from ttt_net.client.finding.address import CODE, DEFAULT_PORT, DEFAULT_URL, read
 from ttt_net.client.finding.discovery import Blocked, Found, Gone, Sighting
 from ttt_net.client.finding.servers import Used
 from ttt_net.errors import ConfigurationError
+from ttt_net.programs import SERVER
 from ttt_net.text import counted
 
 MAX_TYPED = 80
@@ -229,5 +230,5 @@ def explanation(door: Doorway) -> list[str]:
     return [
         why,
         "A firewall, a VPN, a guest network or another subnet can hide one.",
-        "Type the address that server.py shows, such as 192.168.1.20, or start a server here.",
+        f"Type the address that {SERVER} shows, such as 192.168.1.20, or start a server here.",
     ]

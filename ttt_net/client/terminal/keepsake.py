@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 from ttt_net.messages import RecordTold
+from ttt_net.programs import VERBS
 from ttt_net.text import clean
 
 _MAX_LINES = 2_000
@@ -24,5 +25,5 @@ def kept(told: RecordTold, folder: Path | None = None) -> str:
             continue
         except OSError as error:
             return f"The match could not be saved: {(error.strerror or 'the disk failed').lower()}."
-        return f"Saved as {path.name}; python -m ttt_net analyse --match {path.name} tells where it turned."
+        return f"Saved as {path.name}; {VERBS} analyse --match {path.name} tells where it turned."
     return "The match has been saved here often enough."

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple, TextIO
 
 from ttt_net.networks import is_private
+from ttt_net.programs import PLAY
 from ttt_net.server.settings.addresses import display, local_addresses
 from ttt_net.server.settings.configuration import DEFAULT_PORT
 
@@ -50,10 +51,10 @@ def greeting(where: Whereabouts) -> list[str]:
         f"{where.name}; matches are kept in {_from_home(where.data)}",
     ]
     if where.host is None:
-        lines.append(f"play from this machine:  python client.py{suffix}")
-        lines += [f"friends on this network: python client.py {_typed(where, each)}" for each in _others(where)]
+        lines.append(f"play from this machine:  {PLAY}{suffix}")
+        lines += [f"friends on this network: {PLAY} {_typed(where, each)}" for each in _others(where)]
     else:
-        lines.append(f"join with: python client.py {_typed(where, display(where.host, where.port))}")
+        lines.append(f"join with: {PLAY} {_typed(where, display(where.host, where.port))}")
     lines.append(f"in a web browser:        {web_address(where)}")
     if where.fingerprint:
         lines.append(f"self-signed certificate, SHA-256 fingerprint: {where.fingerprint}")
@@ -70,7 +71,7 @@ def _from_home(folder: Path) -> str:
 
 
 def _typed(where: Whereabouts, address: str) -> str:
-    """Return the address as it is typed after `client.py`."""
+    """Return the address as it is typed after what starts a client."""
     if where.scheme == "ws":
         is_fine = is_private(address.rpartition(":")[0])
         return address if is_fine else f"{address} --insecure"  # else the friend's client would refuse it

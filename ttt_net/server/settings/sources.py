@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from ttt_net.errors import ConfigurationError
+from ttt_net.programs import SERVE, SERVER
 from ttt_net.server.settings.configuration import SETTINGS, Configuration
 from ttt_net.server.settings.rate import Rate
 from ttt_net.server.settings.setting import METAVARS, Setting, Value, as_toml
@@ -76,7 +77,7 @@ def value_of(configuration: Configuration, one: Setting) -> Value:
 def as_file(configuration: Configuration) -> str:
     """Return the configuration as a commented TOML file; what is as by default is commented out."""
     lines = [
-        "# The configuration of a ttt_net server: python server.py --config FILE.",
+        f"# The configuration of a ttt_net server: {SERVE} --config FILE.",
         "# Flags and environment variables win over it. What is commented out is as by default.",
     ]
     table = ""
@@ -102,11 +103,11 @@ class _HelpAll(argparse.Action):
 def _parser(*, is_whole: bool = False) -> argparse.ArgumentParser:
     """Return what reads the command line; its help has all settings, or those alone that most hosts look for."""
     parser = _Parser(
-        prog="server.py",
-        usage="server.py [check] [--config FILE] [--SETTING VALUE ...]",
+        prog=SERVER,
+        usage="%(prog)s [check] [--config FILE] [--SETTING VALUE ...]",
         description="The table and the referee of networked matches.",
         epilog="Each setting is also a variable of the environment (--port: TTT_NET_PORT) and a key of the file; flags "
-        "win over the environment, and that over the file. docs/configuration.md has them all. `server.py check` says "
+        "win over the environment, and that over the file. docs/configuration.md has them all. `%(prog)s check` says "
         "what is wrong or risky, and why: 0 nothing, 1 something risky, 2 something wrong.",
         allow_abbrev=False,
         add_help=False,
@@ -159,7 +160,7 @@ def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[str, Val
         if name in known:
             yield known[name].key, _read(known[name], text, name)
         elif name.startswith("TTT_NET_") and name not in NOT_OURS:
-            raise ConfigurationError(f"{name}: there is no such setting; server.py --print-config lists them")
+            raise ConfigurationError(f"{name}: there is no such setting; {SERVER} --print-config lists them")
 
 
 def _from_file(path: Path) -> Iterator[tuple[str, Value]]:
@@ -176,7 +177,7 @@ def _from_file(path: Path) -> Iterator[tuple[str, Value]]:
     known = {each.key: each for each in SETTINGS}
     for key, given in _flat(tables):
         if key not in known:
-            raise ConfigurationError(f"{path}: {key}: there is no such setting; server.py --print-config lists them")
+            raise ConfigurationError(f"{path}: {key}: there is no such setting; {SERVER} --print-config lists them")
         yield key, _read(known[key], given, f"{path}: {key}")
 
 
