@@ -35,6 +35,7 @@ from ttt_net.messages import (
     Accept,
     Answer,
     Challenge,
+    ChallengeAccepted,
     Challenged,
     ChallengeOver,
     Invitation,
@@ -173,6 +174,13 @@ def test_a_challenge_is_said_counted_down_and_answered() -> None:
     view, requests = pressed(lobby(), "a")
     assert requests == ()
     assert words.notice(view) == "Nobody challenges you at the moment."
+
+
+def test_a_challenge_that_was_accepted_is_gone_and_a_match_that_begins_takes_no_other_away() -> None:
+    view = lobby(CHALLENGED, Challenged(6, ANN, BEN, "connect4", 30_000))
+    for event in (ChallengeAccepted(5), snapshot("connect4")):
+        view = update(view, event, 0)
+    assert [each.challenge.challenge for each in view.around.challenges] == [6]
 
 
 def test_what_became_of_our_own_challenge_is_said_and_it_can_be_taken_back() -> None:

@@ -72,11 +72,14 @@ def test_a_match_that_begins_takes_away_nothing_that_others_may_still_take_up(pl
     for visitor, name in ((bob, "Bob"), (cleo, "Cleo")):
         visitor.page.get_by_role("button", name="Challenge Ann").click()
         ann.page.get_by_text(f"{name} challenges you: Tic-tac-toe, no clock.").wait_for()
+    ann.page.get_by_role("button", name="Challenge Bob").click()
+    ann.page.get_by_text("You challenged Bob: Tic-tac-toe, no clock.").wait_for()
     ann.page.get_by_role("button", name="Accept", exact=True).first.click()
     bob.page.locator("main.match").wait_for()
     ann.page.locator("main.match").wait_for()
-    assert ann.page.locator(".challenge").count() == 1
-    ann.page.get_by_text("Cleo challenges you: Tic-tac-toe, no clock.").wait_for()
+    for words in ("Cleo challenges you", "You challenged Bob"):
+        ann.page.get_by_text(f"{words}: Tic-tac-toe, no clock.").wait_for()
+    assert ann.page.locator(".challenge").count() == 2
     ann.page.go_back()
     assert ann.page.locator(".code").inner_text() == code
     place.visitor().come("Dan", f"/j/{code.replace(' ', '')}").page.locator("main.match").wait_for()

@@ -9,6 +9,7 @@ from ttt_net.messages.facts import Adjourned, Declined, Ended, Fact, Offered, Pl
 from ttt_net.messages.heard import (
     AnalysisTold,
     AnyHeard,
+    ChallengeAccepted,
     Challenged,
     ChallengeOver,
     Chatted,
@@ -113,6 +114,7 @@ __all__ = [
     "AnySaid",
     "AwayInfo",
     "Challenge",
+    "ChallengeAccepted",
     "ChallengeEnd",
     "ChallengeOver",
     "Challenged",

@@ -135,6 +135,12 @@ class Challenged(Heard, frozen=True, omit_defaults=True):
     rated: bool = False
 
 
+class ChallengeAccepted(Heard, frozen=True):
+    """A challenge is over because it was accepted: the `snapshot` of its match follows. Both of its players hear it."""
+
+    challenge: int
+
+
 class ChallengeOver(Heard, frozen=True):
     """A challenge that led to no match: it was declined (with a reason), expired, or one of the two has gone."""
 
@@ -284,6 +290,7 @@ AnyHeard = (
     | Watching
     | Chatted
     | Challenged
+    | ChallengeAccepted
     | ChallengeOver
     | Invitation
     | Seeks

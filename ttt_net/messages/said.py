@@ -90,7 +90,7 @@ class Accept(Said, frozen=True):
 
 
 class Challenge(Said, frozen=True, omit_defaults=True):
-    """Challenge a connected player by `name`. You both hear `challenged`, and then `challengeover` or a `snapshot`.
+    """Challenge a connected player by `name`. You both hear `challenged`, and then what becomes of it.
 
     It takes the place of an earlier one to the same player; at most five wait for their answers at a time.
     """

@@ -60,8 +60,11 @@ export function hear(message, now = performance.now()) {
   if (WHOLE.includes(type)) state[type] = message;
   else if (type in PART) state[type] = message[PART[type]];
   else if (type === "renamed") state.you = message.you;
-  else if (type === "challenged") challenges.set(challenge, message);
-  else if (type === "challengeover") challenges.delete(challenge);
+  else if (type === "challenged") {
+    const { by, to } = message; // there is one at most from one player to another
+    challenges.forEach((each, id) => each.by.name === by.name && each.to.name === to.name && challenges.delete(id));
+    challenges.set(challenge, message);
+  } else if (["challengeover", "challengeaccepted"].includes(type)) challenges.delete(challenge);
   else if (type === "welcome") {
     const { you, server, features = [], chat = true, matches: unfinished, seek: seeking = null } = message;
     if (state.you?.name !== you.name) state.invitation = null; // else it is good after a restart, too
@@ -69,8 +72,6 @@ export function hear(message, now = performance.now()) {
     challenges.clear();
   } else if (type === "snapshot") {
     if (message.you !== undefined && !match && !message.outcome) {
-      const { name } = message.players[1 - message.you];
-      challenges.forEach(({ by, to }, id) => [by.name, to.name].includes(name) && challenges.delete(id));
       state.seeking = null;
       if (message.code === state.invitation?.code) state.invitation = null; // else it is good for as long as it says
     }

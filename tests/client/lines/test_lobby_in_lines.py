@@ -31,6 +31,7 @@ from ttt_net.messages import (
     Accept,
     Answer,
     Challenge,
+    ChallengeAccepted,
     ChallengeOver,
     Chat,
     Ended,
@@ -118,7 +119,7 @@ async def test_a_challenge_of_ours_is_told_and_taken_back() -> None:
         await link.grants(Challenge)
         await link.tells(replace(CHALLENGED, by=ANN, to=BEN, game="tictactoe", time=None))
         await paper.shows("You challenge Ben: Tic-tac-toe. Type stop to take it back.")
-        await link.tells(snapshot(opponent=BEN))
+        await link.tells(ChallengeAccepted(5), snapshot(opponent=BEN))
         await paper.shows("Your turn: place X.")
         paper.type("stop")
         await paper.shows("There is nothing to stop; quit leaves.")

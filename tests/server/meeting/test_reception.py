@@ -19,6 +19,8 @@ async def test_a_challenge_that_is_accepted_becomes_a_match(tmp_path: Path) -> N
         assert (told["by"], told["game"]) == ({"name": "Ann"}, "connect4")
         assert (await ann.hear("challenged"))["challenge"] == told["challenge"]
         await bob.ok("answer", challenge=told["challenge"], accept=True)
+        for peer in (ann, bob):
+            assert (await peer.hear("challengeaccepted"))["challenge"] == told["challenge"]
         sides = {(await peer.hear("snapshot"))["you"] for peer in (ann, bob)}
         assert sides == {0, 1}
 

@@ -10,6 +10,7 @@ from ttt_net.client.words import label_of
 from ttt_net.messages import (
     AnalysisTold,
     Answer,
+    ChallengeAccepted,
     Challenged,
     ChallengeOver,
     History,
@@ -64,6 +65,8 @@ def gathered(view: View, event: Event, now_ms: int) -> View:
             return replace(view, around=replace(around, leaders=event))
         case Challenged():
             return _challenged(view, event, now_ms)
+        case ChallengeAccepted():
+            return replace(view, around=_without_challenge(around, event.challenge))
         case ChallengeOver():
             return _challenge_over(view, event)
         case Invitation():
@@ -91,23 +94,20 @@ def _replaces(event: Challenged, earlier: Challenged) -> bool:
 
 
 def without_accepted(around: Around, match: Snapshot) -> Around:
-    """Return what is around us without the challenge, or the invitation, that has led to a match of ours."""
-    names, game = {player.name for player in match.players}, match.game.name
-    left = (each for each in around.challenges if not _is_between(each.challenge, names) or each.challenge.game != game)
+    """Return what is around us without the invitation that has led to a match of ours."""
     invitation = around.invitation
     if invitation is not None and match.private and match.code in (None, invitation.code):
         invitation = None  # while another match is played its code stays good
-    return replace(around, challenges=tuple(left), invitation=invitation)
+    return replace(around, invitation=invitation)
 
 
-def _is_between(challenge: Challenged, names: set[str]) -> bool:
-    return {challenge.by.name, challenge.to.name} == names
+def _without_challenge(around: Around, number: int) -> Around:
+    return replace(around, challenges=tuple(each for each in around.challenges if each.challenge.challenge != number))
 
 
 def _challenge_over(view: View, event: ChallengeOver) -> View:
     gone = [each for each in view.around.challenges if each.challenge.challenge == event.challenge]
-    left = tuple(each for each in view.around.challenges if each not in gone)
-    view = replace(view, around=replace(view.around, challenges=left))
+    view = replace(view, around=_without_challenge(view.around, event.challenge))
     is_ours = any(view.you is not None and each.challenge.by.name == view.you.name for each in gone)
     return replace(view, notice=challenge_over(gone[0].challenge, event.reason)) if is_ours else view
 
@@ -120,8 +120,7 @@ def turned_down(view: View, request: Said) -> View:
         return view
     is_ours = view.you is not None and gone.by.name == view.you.name
     notice = "You took your challenge back." if is_ours else f"You declined the challenge of {label_of(gone.by)}."
-    left = tuple(each for each in view.around.challenges if each.challenge is not gone)
-    return replace(view, around=replace(view.around, challenges=left), notice=notice)
+    return replace(view, around=_without_challenge(view.around, gone.challenge), notice=notice)
 
 
 def _without(pages: tuple[Page, ...], kind: Kind) -> tuple[Page, ...]:

@@ -4,7 +4,7 @@ The lobby decides; what it pairs is written down here, and then handed to the hu
 """
 
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Protocol as Interface
 
@@ -118,7 +118,7 @@ class Reception:
         """Take note that somebody is gone, and tell whom he has challenged and who has challenged him."""
         on_purpose = session.connection.left_on_purpose
         for challenge in self._lobby.leave(session.player, self._house.now_ms(), on_purpose=on_purpose):
-            self._over(challenge, "gone")
+            self._tell_both(challenge, wire.ChallengeOver(challenge.number, "gone"))
         self._seeks_changed()
 
     def seek_of(self, session: Session) -> wire.SeekInfo | None:
@@ -154,7 +154,7 @@ class Reception:
         """Look for whom waiting makes a difference; to be called about once a second."""
         now_ms = self._house.now_ms()
         for challenge in self._lobby.expired(now_ms):
-            self._over(challenge, "expired")
+            self._tell_both(challenge, wire.ChallengeOver(challenge.number, "expired"))
         if self._may_begin():
             for pairing in self._lobby.tick(now_ms):
                 self._seeks_changed()
@@ -243,9 +243,10 @@ class Reception:
         self._lobby.answer(challenge)
         session.ok(said.id)
         if is_accepted:
+            self._tell_both(challenge, wire.ChallengeAccepted(challenge.number))
             self._start(self._lobby.accepted(challenge))
         else:
-            self._over(challenge, said.reason)
+            self._tell_both(challenge, wire.ChallengeOver(challenge.number, said.reason))
 
     def _may_begin(self) -> bool:
         try:
@@ -254,12 +255,11 @@ class Reception:
             return False
         return True
 
-    def _over(self, challenge: Challenge, reason: wire.ChallengeEnd) -> None:
-        for session in self._present((challenge.by, challenge.to)):
-            session.tell(wire.ChallengeOver(challenge.number, reason))
-
-    def _present(self, players: Iterable[PlayerId]) -> list[Session]:
-        return [self._house.sessions[player] for player in players if player in self._house.sessions]
+    def _tell_both(self, challenge: Challenge, told: wire.Heard) -> None:
+        for player in (challenge.by, challenge.to):
+            session = self._house.sessions.get(player)
+            if session:
+                session.tell(told)
 
     def _start(self, pairing: Pairing, failed: Callable[[], None] = lambda: None) -> None:
         """Write the start of a match down, then have both seated; call `failed` if it could not be written."""
