@@ -1,13 +1,17 @@
 """A server that starts: who comes back to it need not try again and again."""
 
 import asyncio
+import resource
 import socket
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.end_to_end.process import ROOT
 from tests.patience import PATIENCE_S
 from tests.server.peer import Peer, RawPeer
+from ttt_net.server.main import _allow_many_files
 
 SLOW = """
 import sys
@@ -52,3 +56,20 @@ async def test_who_comes_while_the_server_is_still_loading_waits_in_the_queue_an
         process.terminate()
         await process.communicate()
     assert process.returncode == 0
+
+
+def test_where_the_limit_of_files_is_endless_but_not_to_be_had_fewer_are_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """So it is on macOS: setrlimit(2) there."""
+    asked = []
+
+    def setrlimit(_: int, limits: tuple[int, int]) -> None:
+        if limits[0] > 10_240:
+            raise ValueError("current limit exceeds maximum limit")
+        asked.append(limits)
+
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (256, 2**63 - 1))
+    monkeypatch.setattr(resource, "setrlimit", setrlimit)
+    _allow_many_files()
+    assert asked == [(10_240, 2**63 - 1)]

@@ -41,6 +41,8 @@ _CLOSING_S = 2.0
 _TICK_S = 1.0
 _SAMPLE_S = 0.25
 """How often the lateness of the event loop is measured."""
+_MOST_FILES_ON_MACOS = 10_240
+"""There the limit is said to be endless, and who asks for as much is refused."""
 _GC_THRESHOLDS = (10_000, 20, 50)
 """What dies dies by its reference count; only faults leave cycles, and a search for them stops every match."""
 
@@ -146,8 +148,8 @@ def _protocols(hub: Hub, loop: asyncio.AbstractEventLoop, certificate: Certifica
 
 def _end_at_once() -> NoReturn:
     """End the process without waiting for its threads, as the interpreter would."""
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        stream.flush()
     os._exit(1)
 
 
@@ -201,4 +203,7 @@ def _allow_many_files() -> None:
     except ImportError:  # Windows has no such limit
         return
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    for most in (hard, _MOST_FILES_ON_MACOS):
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+            return
