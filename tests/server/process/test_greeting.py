@@ -1,5 +1,6 @@
 """What is printed when the server listens, in a pipe and in terminals of several sizes."""
 
+import io
 import os
 import pty
 import re
@@ -72,6 +73,15 @@ def test_a_code_is_shown_on_a_terminal_that_is_tall_enough(monkeypatch: pytest.M
     monkeypatch.delenv("NO_COLOR")
     monkeypatch.setenv("TERM", "dumb")
     assert "\x1b" not in printed(HERE, 40, 80)
+
+
+def test_a_server_starts_also_where_it_can_print_little_or_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    with io.TextIOWrapper(io.BytesIO(), encoding="ascii") as paper:
+        greet(HERE._replace(name="Süd"), paper)
+        paper.seek(0)
+        assert "\nS\\xfcd; matches are kept in data\n" in paper.read()
+    monkeypatch.setattr("sys.stdout", None)
+    greet(HERE)
 
 
 def test_the_code_is_the_one_of_the_address() -> None:

@@ -31,10 +31,16 @@ class Whereabouts(NamedTuple):
 
 
 def greet(where: Whereabouts, out: TextIO | None = None) -> None:
-    """Print it all, with a QR code of the web address if there is a terminal that is tall enough for it."""
+    """Print it all, with a QR code of the web address if there is a terminal that is tall enough for it.
+
+    What the encoding lacks is escaped; a program that was started without any output prints nothing.
+    """
     out = out or sys.stdout
+    if not out:
+        return
     lines = greeting(where)
-    print("\n".join(lines), file=out, flush=True)
+    encoding = out.encoding or "utf-8"
+    print("\n".join(lines).encode(encoding, "backslashreplace").decode(encoding), file=out, flush=True)
     if out.isatty() and os.environ.get("TERM", "") not in ("", "dumb"):
         size = os.get_terminal_size(out.fileno())
         code = qr_lines(web_address(where), out.encoding, has_color="NO_COLOR" not in os.environ)
