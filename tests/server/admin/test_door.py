@@ -99,6 +99,12 @@ def test_a_socket_where_none_can_be_is_refused(tmp_path: Path) -> None:
         open_door("/tmp/" + "x" * 200, tmp_path)
 
 
+def test_an_address_that_cannot_be_written_down_is_refused(tmp_path: Path) -> None:
+    (tmp_path / ADDRESS_FILE).mkdir()
+    with pytest.raises(ConfigurationError, match=r"cannot write .*admin\.address"):
+        open_door("127.0.0.1:0", tmp_path)
+
+
 @pytest.mark.parametrize("content", ["", "short", "\xff" * 40])
 def test_a_token_file_without_a_token_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / TOKEN_FILE).write_text(content, encoding="latin-1")

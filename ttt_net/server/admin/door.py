@@ -60,7 +60,11 @@ def open_door(wanted: str, folder: Path) -> Door | None:
         host, port = _loopback(wanted or "127.0.0.1:0")
         listening = listen(host, port)
         address = display(*listening.getsockname()[:2])
-    _write_private(folder / ADDRESS_FILE, address)
+    try:
+        _write_private(folder / ADDRESS_FILE, address)
+    except OSError as error:
+        listening.close()
+        raise ConfigurationError(f"cannot write {folder / ADDRESS_FILE}: {error.strerror}") from None
     return Door(listening, address, token, folder, file)
 
 
