@@ -11,7 +11,7 @@ from typing import Any
 from rich.console import Console
 
 from ttt_net.commands import analyse_view as view
-from ttt_net.commands.arena import WIDE
+from ttt_net.commands.figures import show_table
 from ttt_net.commands.limits import add_limits, limit_of, positive
 from ttt_net.commands.loading import load_engine
 from ttt_net.errors import ConfigurationError, Refusal
@@ -73,10 +73,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(answer(game, state, limit)))
     elif args.compare:
-        console = Console()
-        if not console.is_terminal:
-            console.width = WIDE
-        console.print(view.comparison(game, compare(game, state, limit, args.seed)))
+        show_table(Console(), view.comparison(game, compare(game, state, limit, args.seed)))
     elif args.strategy:
         strategy = find_strategy(args.strategy, seed=args.seed)
         view.show_choice(Console(), game, state, strategy(game, state, limit))

@@ -8,6 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.tree import Tree
 
+from ttt_net.commands.figures import new_table
 from ttt_net.games import Game, Move, Side
 from ttt_net.games.notation import write_position
 from ttt_net.strategies import Choice, Counts
@@ -116,8 +117,10 @@ def cost(counts: Counts) -> str:
 
 def comparison(game: Game[Any], rows: Iterable[Compared]) -> Table:
     """Return the choices of several strategies side by side."""
-    table = Table("strategy", "move", "value")
-    for column in ("result states", "terminal tests", "nodes", "cuts", "table hits", "ms"):
+    table = new_table("strategy")
+    for column in ("move", "value"):
+        table.add_column(column)
+    for column in ("result\nstates", "terminal\ntests", "nodes", "cuts", "table\nhits", "ms"):
         table.add_column(column, justify="right")
     for name, choice in rows:
         counts = choice.counts

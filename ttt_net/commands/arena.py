@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from ttt_net.commands.figures import new_table, show_table
 from ttt_net.commands.limits import add_limits, limit_of, positive
 from ttt_net.commands.loading import load_engine
 from ttt_net.errors import ConfigurationError
@@ -17,9 +18,6 @@ from ttt_net.games import Game, find_game
 from ttt_net.games.notation import write_move
 from ttt_net.strategies import NAMES, find_strategy
 from ttt_net.strategies.arena import Entrant, Result, Score, Standing, round_robin, standings
-
-WIDE = 200
-"""Columns of a table that goes to a file, where no terminal's edge cuts it off."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -66,10 +64,7 @@ def run(args: argparse.Namespace) -> int:
         for standing in table:
             print(json.dumps(as_json(standing, entrants)))
     else:
-        console = Console()
-        if not console.is_terminal:
-            console.width = WIDE
-        console.print(cross_table(f"{game.title}, {total} games", table))
+        show_table(Console(), cross_table(f"{game.title}, {total} games", table))
     return 0
 
 
@@ -114,11 +109,11 @@ def as_json(standing: Standing, entrants: Sequence[Entrant]) -> dict[str, object
 
 def cross_table(title: str, table: Sequence[Standing]) -> Table:
     """Return the cross table: a row for each strategy, with its wins, draws and losses against each other one."""
-    view = Table(title=title, caption="won-drawn-lost; Elo against the mean of the others, with its standard error")
-    view.add_column("strategy", no_wrap=True)
+    caption = "won-drawn-lost; Elo against the mean of the others, with its standard error"
+    view = new_table("strategy", title=title, caption=caption)
     for number in range(1, len(table) + 1):
         view.add_column(str(number), justify="center")
-    for column in ("total", "points", "Elo", "median ms", "worst ms"):
+    for column in ("total", "points", "Elo", "median\nms", "worst\nms"):
         view.add_column(column, justify="right")
     for number, row in enumerate(table, 1):
         elo = "" if row.elo is None else f"{row.elo:+.0f} ± {row.elo_error:.0f}"

@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
         console.print(
             f"\nAlso mnk:WxH,K (K in a row on W×H) and connect:WxH,K (with gravity), W and H up to {MAX_SIDE}."
             f"\n+swap after a name plays with the pie rule: {', '.join(SWAPPABLE)}.",
-            soft_wrap=True,
+            soft_wrap=not console.is_terminal,
             markup=False,
         )
     return 0
