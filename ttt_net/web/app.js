@@ -4,8 +4,8 @@
  * @typedef {import("./state.js").Match} Match
  */
 
-import { kept, link, say } from "./connection.js";
 import { wishOf } from "./games.js";
+import { kept, link, say } from "./link.js";
 import { state } from "./state.js";
 import { sentence } from "./words.js";
 
@@ -17,16 +17,13 @@ export const FRESH = { ply: null, hover: -1, aim: -1, focus: -1, isResigning: fa
 
 export const ui = {
   ...FRESH,
-  /** What to play; the numbers are for a size of one's own. */
+  /** What to play, where what is not chosen is off; the numbers are for a size of one's own. */
   choice: {
     pace: "No clock",
     game: "tictactoe",
-    swap: false,
-    rated: false,
     width: 5,
     height: 5,
     row: 4,
-    falls: false,
     ...JSON.parse(kept[CHOSEN] ?? "{}"),
   },
   leaders: { game: "connect4", speed: "untimed", bots: true, page: 1 },

@@ -16,7 +16,6 @@ class Tree {
   /** @param {string} spec @param {any} props @param {(Tree | string)[]} children */
   constructor(spec, props, children) {
     this.spec = spec;
-    this.tag = spec.split(".")[0];
     this.props = props;
     this.children = children;
   }
@@ -114,8 +113,9 @@ export function patch(parent, trees) {
 }
 
 function create(tree, parent, key) {
-  const isDrawing = tree.tag === "svg" || parent.namespaceURI === SVG;
-  const node = tree.tag ? document.createElementNS(isDrawing ? SVG : parent.namespaceURI, tree.tag) : document.createTextNode(tree);
+  const tag = tree.spec?.split(".")[0];
+  const space = tag === "svg" ? SVG : parent.namespaceURI;
+  const node = tag ? document.createElementNS(space, tag) : document.createTextNode(tree);
   drawn.set(node, { key, props: {} });
   return node;
 }

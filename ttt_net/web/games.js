@@ -30,7 +30,7 @@ export function wishOf(choice) {
   return {
     game: swap && choice.swap ? `${asked}+swap` : asked,
     time: minutes ? { initial_ms: minutes * 60000, increment_ms: seconds * 1000 } : null,
-    ...(rated && choice.rated && { rated }),
+    rated: rated && choice.rated,
   };
 }
 

@@ -4,13 +4,13 @@
 
 import { accept, challenge, choose, invite, know, request, seek, send, ui, unseek } from "./app.js";
 import { sizes, symbol } from "./board.js";
-import { latencyMs, link } from "./connection.js";
 import { button, check, choices, form, h, joined, line, option, panel, screen } from "./dom.js";
 import { chosenOf, games, PACES, terms, timeName, titleOf, wishOf } from "./games.js";
+import { latencyMs, link } from "./link.js";
 import { go } from "./place.js";
 import { isMyTurn, ownLive, state } from "./state.js";
-import { capital, isBot, label, ratingOf } from "./words.js";
 import { pulse } from "./welcome.js";
+import { capital, isBot, label, ratingOf } from "./words.js";
 
 /** How quick the way to the server is, in a word. */
 function linkWord() {
@@ -157,13 +157,13 @@ export function challenges() {
 
 function challenged({ challenge: id, by, to, game, time, rated }) {
   const isMine = by.name === state.you?.name;
-  const answer = (words, reason = "", accept = false) =>
-    button(words, () => request("answer", { challenge: id, accept, ...(reason && { reason }) }), accept && "primary");
+  const answer = (words, accept = false, reason = undefined) =>
+    button(words, () => request("answer", { challenge: id, accept, reason }), accept && "primary");
   return h(
     "section.panel.challenge",
     { key: id, role: "alert" },
     h("p", isMine ? `You challenged ${label(to)}: ` : `${label(by)} challenges you: `, `${terms([game], time, rated)}.`),
-    h("div.buttons", isMine ? answer("Take it back") : [answer("Accept", "", true), answer("Not now", "later"), answer("Another game", "another_game")]),
+    h("div.buttons", isMine ? answer("Take it back") : [answer("Accept", true), answer("Not now", false, "later"), answer("Another game", false, "another_game")]),
   );
 }
 

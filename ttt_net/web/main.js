@@ -1,8 +1,8 @@
 /** The page: what it does with what it hears, and what it shows. */
 
 import { announce, notify, page, sendMove, set, ui } from "./app.js";
-import { isKnown, keep, link, say } from "./connection.js";
 import { button, h, patch } from "./dom.js";
+import { isKnown, keep, link, say } from "./link.js";
 import { challenges, lobbyScreen } from "./lobby.js";
 import { matchScreen } from "./match.js";
 import { leadersScreen, playerScreen } from "./people.js";

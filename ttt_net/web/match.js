@@ -8,9 +8,9 @@ import { analysis } from "./analysis.js";
 import { announce, clockNow, play, review, seek, send, set, tell, ui } from "./app.js";
 import { board, landing, sizes, symbol } from "./board.js";
 import { chat } from "./chat.js";
-import { link } from "./connection.js";
 import { button, h, joined, screen } from "./dom.js";
 import { timeName } from "./games.js";
+import { link } from "./link.js";
 import { bar } from "./lobby.js";
 import { go } from "./place.js";
 import { isMyTurn, leftMs, movesAt } from "./state.js";
@@ -87,7 +87,7 @@ function seat(match, side) {
 /** The score of the series, with this match in it once it has ended. @param {Match} match */
 function points({ score, outcome }, side) {
   const gained = outcome?.winner === side ? 1 : outcome?.winner === null && outcome.reason !== "abort" ? 0.5 : 0;
-  return String(score[side] + gained).replace(/^0\.5|\.5/, "½");
+  return score[side] + gained;
 }
 
 /** @param {Match} match */
@@ -194,7 +194,7 @@ function during(match) {
     offer("Draw", "draw", "Draw: offer one"),
     offer("Take back", "takeback", "Take back your move", moves.length <= you),
     moves.length < 2 ? button("Call off", () => tell(match, "abort")) : button("Resign", () => set({ isResigning: true })),
-    button("Share", () => share(match), "", "Share a link to watch"),
+    share(match),
   ];
 }
 
@@ -207,7 +207,7 @@ function afterwards(match) {
     isHere && !next && !offers.length && button("Rematch", () => tell(match, "offer", { kind: "rematch" }), "primary"),
     next && button("To the rematch", () => go(`/m/${next}`), "primary"),
     isSeated && button("New opponent", () => seekLike(match)),
-    button("Share", () => share(match)),
+    share(match),
     isSeated && !isHere && !next && h("p.quiet", `${players[1 - you].name} has left.`),
   ];
 }
@@ -215,13 +215,12 @@ function afterwards(match) {
 /** @param {Match} match */
 function seekLike({ game, time = null, rated }) {
   go("/");
-  seek({ game: game.name, time, ...(rated && { rated }) });
+  seek({ game: game.name, time, rated });
 }
 
 /** @param {Match} match */
-function share({ match, code }) {
-  send(`${location.origin}/m/${match}${code ? "#" + code : ""}`);
-}
+const share = ({ match, code }) =>
+  button("Share", () => send(`${location.origin}/m/${match}${code ? "#" + code : ""}`), "", "Share a link to watch");
 
 /** The slider through a finished match. @param {Match} match */
 function slider(match) {

@@ -1,7 +1,7 @@
 /** Where in the page we are, by its address, and what the server is asked for there. */
 
 import { ask, FRESH, know, notify, set, ui } from "./app.js";
-import { link, say } from "./connection.js";
+import { link, say } from "./link.js";
 import { state } from "./state.js";
 import { sentence } from "./words.js";
 
@@ -50,13 +50,12 @@ export function look() {
 
 /** Ask for finished matches from before one that we know. */
 export function lookBack(before = null) {
-  ask("history", { name: place().id || null, game: null, before });
+  ask("history", { name: place().id || null, before });
 }
 
 /** Watch a match or, if it is ours, take our seat in it; a private one opens to its code. */
 export async function see(match) {
-  const code = location.hash.slice(1);
-  const answer = await say("watch", { match, ...(code && { code }) });
+  const answer = await say("watch", { match, code: location.hash.slice(1) || undefined });
   turnBack(answer.code === "not_watching" ? await say("resume", { match, seq: 0 }) : answer);
 }
 

@@ -3,8 +3,8 @@
  */
 
 import { symbol } from "./board.js";
-import { link, start } from "./connection.js";
 import { button, form, h, line, screen } from "./dom.js";
+import { link, start } from "./link.js";
 import { go, place } from "./place.js";
 import { state } from "./state.js";
 import { sentence } from "./words.js";
@@ -48,9 +48,8 @@ export function messageScreen() {
       "parted",
       h("h1", isElsewhere ? "You play in another window" : "The connection has ended"),
       h("p.quiet", isElsewhere ? "One window at a time hears your matches." : sentence(parted.message || "The server said no")),
-      isElsewhere
-        ? button("Play here", () => start(), "primary large")
-        : button("Try again", () => location.reload(), "primary large"), // there may be a newer page
+      // There may be a newer page.
+      button(isElsewhere ? "Play here" : "Try again", () => (isElsewhere ? start() : location.reload()), "primary large"),
     );
   }
   return screen(

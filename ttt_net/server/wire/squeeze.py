@@ -24,14 +24,14 @@ _PARTS_NOTHING = re.compile(r"(?<![\w$+-]) | (?![\w$+-])|(?<=[+-]) (?=[\w$])|(?<
 _LAST_COMMA = re.compile(r",(?=[)\]}])")
 _ONLY_PARAMETER = re.compile(r"(?<![\w$])\(([\w$]+)\)=>")
 _CONST = re.compile(r"\bconst\b")
-_BRACKET_OR_LET = re.compile(r"[([{]|[)\]}]|(?<!export )(;?)\blet(?: |(?=[{\[]))|;")
+_BRACKET_OR_LET = re.compile(r"[([{]|[)\]}]|(;?)\b((?:export )?let)(?: |(?=[{\[]))|;")
 _AROUND_STYLE = re.compile(r" ?([{};,>]) ?|(?<=:) ")
 _ZERO = re.compile(r"(?<![\w.])0(?=\.\d)")
 
 
 def squeezed_script(text: str) -> str:
     """Return a module that means the same, in fewer bytes."""
-    return _squeezed(_SCRIPT, text, _squeeze_script)
+    return _squeezed(_SCRIPT, text, _squeeze_script).removesuffix(";")
 
 
 def squeezed_style(text: str) -> str:
@@ -62,19 +62,19 @@ def _squeeze_script(code: str) -> str:
 
 
 def _declared_together(code: str) -> str:
-    """Make `let a=1;let b=2` one declaration, unless the first is exported."""
-    declares = [False]  # whether the statement does, for each open bracket
+    """Make `let a=1;let b=2` one declaration, and what is exported another."""
+    declares = [""]  # the word with which the statement does, for each open bracket
 
     def replaced(match: re.Match[str]) -> str:
         found = match[0]
         if found in "([{":
-            declares.append(False)
+            declares.append("")
         elif found in ")]}":
             declares.pop()
-        elif match[1] and declares[-1]:
+        elif match[1] and declares[-1] == match[2]:
             return ","
         else:
-            declares[-1] = found != ";"
+            declares[-1] = match[2] or ""
         return found
 
     return _BRACKET_OR_LET.sub(replaced, code)

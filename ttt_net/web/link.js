@@ -74,7 +74,7 @@ export function start(name = "") {
 }
 
 /**
- * Send a request; the promise gives its one answer, `ok` or `refused`.
+ * Send a request, without the fields that are undefined; the promise gives its one answer, `ok` or `refused`.
  *
  * @param {string} type
  * @returns {Promise<any>}
@@ -101,8 +101,7 @@ function open() {
 }
 
 async function hello() {
-  const token = kept[TOKEN];
-  const who = { ...(token && { token }), ...(wanted && { name: wanted }) };
+  const who = { token: kept[TOKEN], name: wanted || undefined };
   const { type, code, message } = await say("hello", { protocols: [1], client: "page", ...who });
   if (type === "ok" || code === "lost") return;
   if (code === "restarting" || code === "storage") lose(message);
