@@ -84,8 +84,18 @@ def generated() -> dict[Path, str]:
     schema = {"said": msgspec.json.schema(wire.AnySaid), "heard": msgspec.json.schema(wire.AnyHeard)}
     return {
         HERE / "protocol.md": template,
-        HERE / "protocol.schema.json": json.dumps(schema, indent=1, sort_keys=True) + "\n",
+        HERE / "protocol.schema.json": json.dumps(_cleaned(schema), indent=1, sort_keys=True) + "\n",
     }
+
+
+def _cleaned(schema: Any) -> Any:  # noqa: ANN401 - a value of JSON
+    """Return the schema with its descriptions as Python 3.13 keeps docstrings: not indented."""
+    if isinstance(schema, dict):
+        return {
+            key: inspect.cleandoc(value) if key == "description" and isinstance(value, str) else _cleaned(value)
+            for key, value in schema.items()
+        }
+    return [_cleaned(each) for each in schema] if isinstance(schema, list) else schema
 
 
 def _games() -> str:
