@@ -1,4 +1,4 @@
-"""Everybody who seeks, challenges, invites, leaves and comes back at once, with a disk that is sometimes slow.
+"""Everybody who seeks, challenges, invites, leaves and comes back at once, with a disk that is slow and sometimes full.
 
 The hub is real, and so is all below it; sockets, disk and clock are not. Whatever happens: who is seated is here and
 has room, nobody is seated and still waits, no bot plays more than it has places, and every request has one answer.
@@ -16,7 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from ttt_net import messages as wire
 from ttt_net.errors import Closing, Refusal
 from ttt_net.server.hub import Hub
-from ttt_net.server.journal import Journal, Player
+from ttt_net.server.journal import Journal, Player, StorageError
 from ttt_net.server.settings.configuration import Configuration
 from ttt_net.server.wire.connection import Connection
 
@@ -25,6 +25,8 @@ PLACES = {3: (1, 0), 4: (3, 1)}
 """How many matches at once each bot plays, and how many of its places are for people."""
 EVERYBODY = st.sampled_from((*PEOPLE, *BOTS))
 GAMES = st.lists(st.sampled_from(["gomoku", "connect4"]), max_size=2, unique=True)
+ALL = 1_000
+"""More jobs than ever wait for the disk."""
 OPPONENTS = st.sampled_from(["any", "any", "people", "bots"])
 
 
@@ -70,38 +72,66 @@ class Link:
 
 
 class SlowDisk:
-    """A journal that keeps the seats of unfinished matches, and answers when it is told to."""
+    """A journal that keeps the seats of unfinished matches; it does what it is asked, in order, when it is told to."""
 
     def __init__(self, check: Callable[[tuple[int, int]], None]) -> None:
         self.unfinished: dict[str, tuple[int, int]] = {}
+        self.starting: list[tuple[int, int]] = []
+        """The seats of matches that are to be written down."""
         self._check = check
-        self._waiting: deque[Callable[[], None]] = deque()
+        self._waiting: deque[Callable[[bool], None]] = deque()
 
     def append(
-        self, facts: Sequence[wire.Fact], done: Callable[[None], None], seats: tuple[int, int] | None = None
+        self,
+        facts: Sequence[wire.Fact],
+        done: Callable[[StorageError | None], None],
+        seats: tuple[int, int] | None = None,
     ) -> None:
+        if seats is not None:
+            self._check(seats)
+            self.starting.append(seats)
+        self._waiting.append(lambda is_full: self._append(facts, done, seats, is_full=is_full))
+
+    def _append(
+        self,
+        facts: Sequence[wire.Fact],
+        done: Callable[[StorageError | None], None],
+        seats: tuple[int, int] | None,
+        *,
+        is_full: bool,
+    ) -> None:
+        if seats is not None:
+            self.starting.remove(seats)
+            if is_full:
+                done(StorageError("full"))
+                return
         for fact in facts:
             if isinstance(fact, wire.Started):
                 assert seats is not None
-                self._check(seats)
                 self.unfinished[fact.match] = seats
             elif isinstance(fact, wire.Ended):
                 del self.unfinished[fact.match]
-        self._waiting.append(lambda: done(None))
+        done(None)
 
     def find(self, token: str, bot: str | None, now_ms: int, done: Callable[[Player], None]) -> None:
         number = int(token)
-        done(Player(number, f"Player-{number}", tuple(m for m, seats in self.unfinished.items() if number in seats)))
 
-    def invite(self, invitation: object, now_ms: int, done: Callable[[None], None]) -> None:
-        self._waiting.append(lambda: done(None))
+        def work(_: bool) -> None:
+            unfinished = tuple(match for match, seats in self.unfinished.items() if number in seats)
+            done(Player(number, f"Player-{number}", unfinished))
+
+        self._waiting.append(work)
+
+    def invite(self, invitation: object, now_ms: int, done: Callable[[StorageError | None], None]) -> None:
+        self._waiting.append(lambda is_full: done(StorageError("full") if is_full else None))
 
     def read(self, match: str, done: Callable[[None], None]) -> None:
         done(None)
 
-    def write(self) -> None:
-        while self._waiting:
-            self._waiting.popleft()()
+    def write(self, most: int = ALL, *, is_full: bool = False) -> None:
+        while self._waiting and most:
+            self._waiting.popleft()(is_full)
+            most -= 1
 
 
 class Meeting(RuleBasedStateMachine):
@@ -116,7 +146,8 @@ class Meeting(RuleBasedStateMachine):
 
     def check_seats(self, seats: tuple[int, int]) -> None:
         assert seats[0] != seats[1]
-        counts = Counter(player for pair in self.disk.unfinished.values() for player in pair)
+        pairs = (*self.disk.unfinished.values(), *self.disk.starting)
+        counts = Counter(player for pair in pairs for player in pair)
         for player, other in (seats, seats[::-1]):
             assert player in self.hub.sessions, "nobody is seated who is gone"
             assert self.hub._reception._lobby.seeks.of(player) is None, "who plays waits no more"
@@ -146,6 +177,7 @@ class Meeting(RuleBasedStateMachine):
     def all_come(self) -> None:
         for player in (*PEOPLE, *BOTS):
             self.come(player)
+        self.disk.write()
 
     @rule(players=st.lists(EVERYBODY, min_size=2, max_size=6))
     def seek_anything(self, players: list[int]) -> None:
@@ -159,6 +191,12 @@ class Meeting(RuleBasedStateMachine):
             link.left_on_purpose = on_purpose
             link.is_open = False
             self.hub.closed(cast(Connection, link))
+
+    @rule()
+    def those_who_were_closed_are_gone(self) -> None:
+        for player, link in list(self.links.items()):
+            if not link.is_open:
+                self.go(player, on_purpose=False)
 
     @rule(player=EVERYBODY, games=GAMES, opponents=OPPONENTS)
     def seek(self, player: int, games: list[str], opponents: wire.Opponents) -> None:
@@ -201,9 +239,9 @@ class Meeting(RuleBasedStateMachine):
         self.now_ms += later_ms
         self.hub._reception.tick()
 
-    @rule()
-    def disk_writes(self) -> None:
-        self.disk.write()
+    @rule(most=st.sampled_from([1, 2, ALL]), is_full=st.booleans())
+    def disk_writes(self, most: int, is_full: bool) -> None:
+        self.disk.write(most, is_full=is_full)
 
     @invariant()
     def the_lists_are_about_those_who_are_here(self) -> None:
@@ -219,10 +257,22 @@ class Meeting(RuleBasedStateMachine):
         for link in self.links.values():
             if link.is_open:
                 assert sorted(link.answers) == list(range(1, link.asked + 1))
+        assert not self.hub.starting
         for player, session in self.hub.sessions.items():
             assert session.live == {match for match, seats in self.disk.unfinished.items() if player in seats}
-            assert session.starting == 0
 
 
 Meeting.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
 TestMeeting = Meeting.TestCase
+
+
+def test_a_bot_that_comes_back_while_its_match_is_written_down_is_not_paired_beyond_its_places() -> None:
+    room = Meeting()
+    room.all_come()
+    room.seek(3, ["gomoku"], "any")
+    room.come(3)
+    room.seek(0, ["gomoku"], "any")  # the match stands behind the hello
+    room.disk.write(1)
+    room.seek(3, ["gomoku"], "any")
+    room.seek(1, ["gomoku"], "any")
+    room.teardown()

@@ -268,6 +268,7 @@ class Walk:
 
     def look_at_players(self) -> None:
         assert len(self.hub.roster) == len(self.hub.sessions)
+        assert not self.hub.starting
         for player, session in self.hub.sessions.items():
             rows = self.disk.connection.execute(
                 "SELECT id FROM matches WHERE NOT is_over AND ? IN (first, second)", (player,)
@@ -275,7 +276,7 @@ class Walk:
             assert session.live == {match for (match,) in rows}
             query = "SELECT name, is_guest FROM players WHERE id = ?"
             name, is_guest = self.disk.connection.execute(query, (player,)).fetchone()
-            assert (session.info.name, session.is_guest, session.starting) == (name, bool(is_guest), 0)
+            assert (session.info.name, session.is_guest) == (name, bool(is_guest))
             assert self.hub.roster.find(name) is session
             assert session.tables <= self.hub.tables.keys()
 

@@ -6,6 +6,7 @@ in it waits: what takes time (the journal) answers through a callback.
 
 import asyncio
 import random
+from collections import Counter
 from collections.abc import Callable, Set
 from functools import partial
 
@@ -60,6 +61,8 @@ class Hub:
         self.guard = Guard(self.meters)
         self.now_ms = now_ms
         self.sessions: dict[PlayerId, Session] = {}
+        self.starting: Counter[PlayerId] = Counter()
+        """How many matches of a player are being written down; he may come again meanwhile, as another session."""
         self.roster = Roster()
         self.emptied = asyncio.Event()
         """Set while draining, once the last connection is gone."""

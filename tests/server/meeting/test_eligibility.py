@@ -1,5 +1,6 @@
 """Whom the house takes for one, where two of one address may play no rated matches."""
 
+from collections import Counter
 from typing import cast
 
 import pytest
@@ -28,6 +29,7 @@ class Place:
     quotas = Quotas(limits, lambda: 0)
 
     def __init__(self, *addresses: str) -> None:
+        self.starting: Counter[int] = Counter()
         self.sessions = {
             number: Session(cast(Connection, Line(address)), number, PlayerInfo(f"P{number}"))
             for number, address in enumerate(addresses)

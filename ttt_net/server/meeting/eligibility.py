@@ -1,5 +1,6 @@
 """Who may play whom, as the house has it: bounds on matches, places of bots, guests, addresses."""
 
+from collections import Counter
 from typing import Protocol as Interface
 
 from ttt_net.errors import Code, Refusal
@@ -18,6 +19,7 @@ class House(Interface):
     limits: Limits
     quotas: Quotas
     sessions: dict[PlayerId, Session]
+    starting: Counter[PlayerId]
 
     def occupied(self, session: Session) -> int:
         """Return how many matches keep a player busy."""
@@ -46,7 +48,7 @@ class Eligibility:
         if self._house.is_leaving(session.player):
             raise Refusal(Code.UNKNOWN_PLAYER, f"{session.info.name} is about to be forgotten here")
         self._house.quotas.check("matches", session.player)
-        live = len(session.live) + session.starting
+        live = len(session.live) + self._house.starting[session.player]
         if live >= self._house.limits.max_live_matches:
             raise Refusal(
                 Code.TOO_MANY_MATCHES, f"{session.info.name} has {live} unfinished matches; one has to end first"

@@ -1,5 +1,6 @@
 """The tables of the house: who is seated where, and what a table asks of everybody else."""
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Protocol as Interface
 
@@ -26,6 +27,7 @@ class House(Interface):
     quotas: Quotas
     now_ms: Callable[[], int]
     sessions: dict[PlayerId, Session]
+    starting: Counter[PlayerId]
     roster: Roster
     noticeboard: Noticeboard
 
@@ -88,7 +90,8 @@ class Hall:
     def occupied(self, session: Session) -> int:
         """Return how many matches keep a player busy: all that go on, or are about to, but for the adjourned ones."""
         tables = (self.tables.get(match_id) for match_id in session.live)
-        return session.starting + sum(table is None or not table.is_adjourned for table in tables)
+        going_on = sum(table is None or not table.is_adjourned for table in tables)
+        return self._house.starting[session.player] + going_on
 
     def desertions(self, player: PlayerId) -> int:
         """Return how many matches the player has deserted of late."""

@@ -4,6 +4,7 @@ The lobby decides; what it pairs is written down here, and then handed to the hu
 """
 
 import random
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Protocol as Interface
@@ -38,6 +39,7 @@ class House(Interface):
     quotas: Quotas
     now_ms: Callable[[], int]
     sessions: dict[PlayerId, Session]
+    starting: Counter[PlayerId]
     roster: Roster
     tables: dict[str, Table]
     noticeboard: Noticeboard
@@ -104,13 +106,15 @@ class Reception:
         """Take back the seeks of those whose match is about to start, and count it; what is returned ends that."""
         for session in players:
             self.withdraw(session)
-            session.starting += 1
+            self._house.starting[session.player] += 1
             with suppress(Refusal):  # which he meets with the next that he asks for
                 self._house.quotas.spend("matches", session.player, None)
 
         def release() -> None:
             for session in players:
-                session.starting -= 1
+                self._house.starting[session.player] -= 1
+                if not self._house.starting[session.player]:
+                    del self._house.starting[session.player]
 
         return release
 

@@ -44,7 +44,6 @@ class Session:
         "player",
         "plays",
         "reserved",
-        "starting",
         "tables",
     )
 
@@ -67,8 +66,6 @@ class Session:
         """The matches whose facts he hears."""
         self.live: set[str] = set()
         """His unfinished matches."""
-        self.starting = 0
-        """Matches of his whose start is being written down."""
         self.places: int | None = None
         """How many matches at once a bot plays; people as many as they like."""
         self.reserved = 0
