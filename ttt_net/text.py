@@ -2,8 +2,6 @@
 
 import unicodedata
 
-from wcwidth import wcwidth
-
 _BLANKS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 """Characters that pass for letters and marks, and yet show nothing."""
 _MAX_MARKS = 2
@@ -30,10 +28,19 @@ def clean(text: str, max_cells: int) -> str:
                 kept.append(character)
                 marks += 1
             continue
-        elif category[0] != "C" and character not in _BLANKS and wcwidth(character) > 0:
+        elif category[0] != "C" and character not in _BLANKS and _cells(character) > 0:
             kept.append(character)
         marks = 0
     return _cut(unicodedata.normalize("NFC", "".join(kept)), max_cells).strip()
+
+
+def _cells(character: str) -> int:
+    """Return how many cells a character takes, 0 for what is no letter, sign or mark."""
+    if " " <= character <= "~":
+        return 1
+    from wcwidth import wcwidth  # plain English does not wait for its tables
+
+    return max(0, wcwidth(character))
 
 
 def _is_visible_mark(character: str) -> bool:
@@ -43,13 +50,13 @@ def _is_visible_mark(character: str) -> bool:
 
 def width(text: str) -> int:
     """Return how many cells of a terminal a text takes."""
-    return sum(max(0, wcwidth(character)) for character in text)
+    return sum(map(_cells, text))
 
 
 def _cut(text: str, max_cells: int) -> str:
     cells = 0
     for index, character in enumerate(text):
-        cells += max(0, wcwidth(character))
+        cells += _cells(character)
         if cells > max_cells:
             return text[:index]
     return text

@@ -21,25 +21,14 @@ from ttt_net.client.events import Farewell, Parting
 from ttt_net.client.finding.servers import servers_used
 from ttt_net.client.link import identity
 from ttt_net.client.link.trust import trust_of
-from ttt_net.client.naming import another_name, first_name, identity_for
-from ttt_net.client.person import complain, is_on_screen, may_ask, tell
-from ttt_net.client.sessions import (
-    Ending,
-    Session,
-    bot_session,
-    glyphs_of,
-    plain_session,
-    screen_session,
-    summarise,
-    writer_of,
-)
+from ttt_net.client.person import complain, glyphs_of, is_on_screen, may_ask, tell
 from ttt_net.client.signals import raised
-from ttt_net.client.view import View
 from ttt_net.errors import Code, ConfigurationError
 from ttt_net.programs import SERVE
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # the list of servers does not wait for what is needed once one is chosen
     from ttt_net.client.finding.doorway import Place
+    from ttt_net.client.sessions import Ending, Session
 
 OK, FAULT, USAGE, NETWORK, REFUSED = range(5)
 _BACK = -1
@@ -142,6 +131,7 @@ def _play_locally(options: Options, serve: Serve) -> int:
         screen = None
         if is_on_screen(options):
             from ttt_net.client.terminal.screen import Screen
+            from ttt_net.client.view import View
 
             screen = terminal.enter_context(Screen(glyphs_of(options), is_quiet=options.is_quiet).opened())
             screen.paint(View(address=AT_HOME, has_lobby=False), 0)
@@ -156,6 +146,8 @@ def _play_locally(options: Options, serve: Serve) -> int:
 
 
 def _run(options: Options) -> int:
+    from ttt_net.client.naming import another_name, first_name, identity_for
+
     session, options = _session_for(options), _as_vouched(options)
     name = first_name(options)
     taken: set[str] = set()
@@ -226,22 +218,28 @@ def _place_for(options: Options) -> "Place | None":
     from ttt_net.client.finding.doorway import Go
 
     if may_ask(options):
+        from ttt_net.client.sessions import writer_of
+
         return choose_by_lines(input, writer_of(options))
     complain(f"no address was given; joining {options.server}")
     return Go(options.url)
 
 
-def _session_for(options: Options) -> Session:
+def _session_for(options: Options) -> "Session":
+    from ttt_net.client.sessions import bot_session, plain_session, screen_session
+
     if options.bot is not None:
         return bot_session
     return screen_session if is_on_screen(options) else plain_session
 
 
-def _report(options: Options, ending: Ending) -> int:
+def _report(options: Options, ending: "Ending") -> int:
     """Say how it ended, people's words to where people look, and return the exit code."""
     if ending.is_going_back:
         return _BACK
     if options.is_json:
+        from ttt_net.client.sessions import summarise
+
         summarise(ending.tally)
     if ending.sentence and not options.is_json:
         print(ending.sentence)

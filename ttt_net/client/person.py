@@ -4,6 +4,7 @@ import os
 import sys
 
 from ttt_net.client.command_line.options import Options
+from ttt_net.client.drawing.glyphs import Glyphs, glyphs_for
 from ttt_net.programs import CLIENT
 
 
@@ -30,3 +31,8 @@ def is_on_screen(options: Options) -> bool:
 def may_ask(options: Options) -> bool:
     """Tell whether somebody sits here who can answer."""
     return options.bot is None and not options.is_json and sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def glyphs_of(options: Options) -> Glyphs:
+    """Return the characters that his terminal can draw boards with."""
+    return glyphs_for(sys.stdout.encoding, is_ascii=options.is_ascii)

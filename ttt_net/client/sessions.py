@@ -13,9 +13,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ttt_net.client.command_line.options import DEFAULT_GAME, Options
-from ttt_net.client.drawing.glyphs import Glyphs, encodable, glyphs_for
+from ttt_net.client.drawing.glyphs import encodable
 from ttt_net.client.events import MAILBOX_LETTERS, Farewell, Mail
 from ttt_net.client.link.identity import Identity, remembered_name
+from ttt_net.client.person import glyphs_of
 from ttt_net.client.signals import delivered
 from ttt_net.client.view import Tally, View
 from ttt_net.errors import Refusal
@@ -175,11 +176,6 @@ def tap_of(options: Options) -> Callable[[str], None] | None:
     from ttt_net.client.link import json_lines
 
     return json_lines.tap(_print)
-
-
-def glyphs_of(options: Options) -> Glyphs:
-    """Return the characters that boards are drawn with here."""
-    return glyphs_for(sys.stdout.encoding, is_ascii=options.is_ascii)
 
 
 def telling_of(options: Options) -> "Telling":

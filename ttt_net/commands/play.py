@@ -7,7 +7,6 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 from ttt_net.client import main as client
@@ -57,6 +56,8 @@ def _private_server() -> Iterator[client.Served]:
 @contextmanager
 def _public_server(options: Options) -> Iterator[client.Served]:
     """Run the server that `server.py` would run, and print what it prints, but for its log, which goes into a file."""
+    from logging.handlers import RotatingFileHandler
+
     from ttt_net.server.inside import server_inside
     from ttt_net.server.process.greeting import greet
     from ttt_net.server.settings.sources import read_order

@@ -7,7 +7,6 @@ code points. tests/names/write_alike.py writes it.
 
 import unicodedata
 from functools import lru_cache
-from importlib.resources import files
 
 
 def looks(name: str) -> frozenset[str]:
@@ -31,6 +30,8 @@ def _stand_ins(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def _classes() -> dict[str, str]:
+    from importlib.resources import files  # who only plays compares no names
+
     lines = files(__package__).joinpath("alike.txt").read_text(encoding="ascii").splitlines()
     found: dict[str, str] = {}
     for line in lines:

@@ -1,6 +1,8 @@
 """Looking around while somebody chooses, and asking line by line."""
 
 import asyncio
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -75,3 +77,12 @@ async def test_a_network_that_cannot_be_searched_is_told_and_no_fault(
     (blocked,) = seen
     assert isinstance(blocked, discovery.Blocked)
     assert blocked.reason in str(error)
+
+
+def test_the_list_of_servers_does_not_wait_for_what_comes_after_it() -> None:
+    first = "ttt_net.commands.play, ttt_net.client.finding.choose, ttt_net.client.terminal.screen"
+    command = [sys.executable, "-c", f"import sys, {first}; print(*sys.modules)"]
+    loaded = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=True).stdout.split()
+    later = {"prompt_toolkit", "websockets", "zeroconf", "wcwidth", "importlib.resources", "logging.handlers"}
+    later |= {"ttt_net.server", *(f"ttt_net.client.{name}" for name in ("view", "sessions", "naming", "rows"))}
+    assert later & set(loaded) == set()

@@ -17,4 +17,6 @@ class Hint:
         return f"{self.key} {self.label}".strip()
 
 
+HANG_UP = ("c-c", "<sigint>")
+"""The keys that leave at once."""
 LEAVE, HELP = Hint("q", "leave", "q"), Hint("?", "keys", "?")

@@ -54,8 +54,6 @@ _NO = "x"
 _CLAIM, _NEW = "c", "n"
 _LISTS = (Overlay.CHOICE, Overlay.CLAIM, Overlay.MUTE)
 """What lies over a board and is answered with a digit."""
-HANG_UP = ("c-c", "<sigint>")
-"""The keys that leave at once."""
 
 
 def action_for(key: str, view: View) -> Action | None:

@@ -4,7 +4,8 @@ import asyncio
 import time
 
 from ttt_net.client.actions import Do, Type
-from ttt_net.client.bindings.keys import HANG_UP, action_for
+from ttt_net.client.bindings.hints import HANG_UP
+from ttt_net.client.bindings.keys import action_for
 from ttt_net.client.events import Clicked, Focused, Kept, Key, Line, Mail, Pasted, Resized, Stop
 from ttt_net.client.seat import Seat
 from ttt_net.client.terminal.keepsake import kept
