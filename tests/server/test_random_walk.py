@@ -100,6 +100,7 @@ class Ear:
         self.resuming: set[str] = set()
         self.welcome: dict[str, Any] = {}
         self.challenges = [1]
+        self.standing: set[int] = set()
         self.codes = ["BCDFGH"]
 
     def meter(self) -> int:
@@ -143,6 +144,9 @@ class Ear:
             self.welcome = {**self.welcome, **told}
         elif kind == "challenged":
             self.challenges.append(told["challenge"])
+            self.standing.add(told["challenge"])
+        elif kind in ("challengeover", "challengeaccepted"):
+            self.standing.remove(told["challenge"])  # only the two of a challenge hear what becomes of it, and once
         elif kind == "invitation":
             self.codes.append(told["code"])
 
@@ -252,6 +256,7 @@ class Walk:
         for ear in self.ears:
             assert not (ear.is_open and ear.asked), "every request is answered"
         self.look_at_players()
+        self.look_at_offers()
         for match_id, table in self.hub.tables.items():
             assert table.audience, "a table that nobody hears is let go of"
             if table.match is not None:
@@ -279,6 +284,17 @@ class Walk:
             assert (session.info.name, session.is_guest) == (name, bool(is_guest))
             assert self.hub.roster.find(name) is session
             assert session.tables <= self.hub.tables.keys()
+
+    def look_at_offers(self) -> None:
+        lobby = self.hub._reception._lobby
+        for ear in self.ears:
+            if ear.is_open and ear.session is not None:
+                player = ear.session.player
+                waiting = {each.number for each in lobby._challenges.values() if player in (each.by, each.to)}
+                assert waiting <= ear.standing, "who is concerned has heard of it"
+        good = {(each.by, each.code) for each in lobby._invitations.values() if each.expires_ms > self.now_ms}
+        rows = self.disk.connection.execute("SELECT player, code FROM invitations WHERE expires_ms > ?", (self.now_ms,))
+        assert good == set(rows), "a restart changes nothing"
 
 
 @pytest.mark.parametrize("seed", range(8))
