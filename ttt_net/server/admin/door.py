@@ -99,10 +99,10 @@ def _listen_unix(path: Path) -> socket.socket:
 
 
 def _is_served(path: Path) -> bool:
-    """Tell whether somebody listens on a Unix socket, be he busy or somebody else; nobody does if he was killed."""
+    """Tell whether somebody listens on a Unix socket, even if he is too busy to answer."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.setblocking(False)
-        return probe.connect_ex(str(path)) != errno.ECONNREFUSED
+        return probe.connect_ex(str(path)) in (0, errno.EAGAIN)
 
 
 def _file_at(path: Path) -> tuple[int, int] | None:
