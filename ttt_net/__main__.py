@@ -15,8 +15,8 @@ from ttt_net.errors import ConfigurationError, Refusal
 from ttt_net.programs import VERBS as PROGRAM
 
 DOORS = {
-    "serve": ("ttt_net.server.start", "run a server, as server.py does"),
-    "play": ("ttt_net.commands.play", "join a server, or seat a bot with --bot, as client.py does"),
+    "serve": ("ttt_net.server.start", "run a server"),
+    "play": ("ttt_net.commands.play", "join a server, or seat a bot with --bot"),
 }
 """The verbs that are programs of their own: the module whose `main` takes the arguments, and what it does."""
 VERBS = {
