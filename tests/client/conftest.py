@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.patience import PATIENCE_S
+from tests.ports import reserved
 
 if TYPE_CHECKING:
     from tests.client.real_terminal import Open
@@ -24,9 +25,9 @@ CLIENT = [sys.executable, str(ROOT / "client.py")]
 class RealServer:
     """`server.py` on a port that stays the same when it is killed and started again."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, port: int) -> None:
         self.folder = folder
-        self.port = 0
+        self.port = port
         self.process: subprocess.Popen[str] | None = None
 
     @property
@@ -41,8 +42,7 @@ class RealServer:
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert self.process.stdout is not None
         first = self.process.stdout.readline()
-        assert first.startswith("listening on "), first
-        self.port = int(first.rsplit(":", 1)[1])
+        assert first == f"listening on ws://127.0.0.1:{self.port}\n"
 
     def end(self, *, is_killed: bool = False) -> None:
         """Stop it, or kill it with kill -9."""
@@ -58,12 +58,13 @@ class RealServer:
 
 @pytest.fixture
 def real_server(tmp_path: Path) -> Iterator[RealServer]:
-    server = RealServer(tmp_path / "data")
-    server.start()
-    try:
-        yield server
-    finally:
-        server.end()
+    with reserved() as port:
+        server = RealServer(tmp_path / "data", port)
+        server.start()
+        try:
+            yield server
+        finally:
+            server.end()
 
 
 @pytest.fixture

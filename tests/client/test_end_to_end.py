@@ -4,7 +4,6 @@ import json
 import os
 import select
 import signal
-import socket
 import stat
 import subprocess
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 
 from tests.client.conftest import CLIENT, RealServer, Start, heard_until
 from tests.patience import PATIENCE_S
+from tests.ports import reserved
 
 
 def ended(process: "subprocess.Popen[str]") -> tuple[int, str, str]:
@@ -204,11 +204,9 @@ def test_whatever_is_wrong_is_one_line_and_a_code(
 
 
 def test_where_nothing_listens_it_says_what_to_do(environment: dict[str, str]) -> None:
-    with socket.socket() as bound:
-        bound.bind(("127.0.0.1", 0))  # and it does not listen, so that nobody else does there
-        address = "{}:{}".format(*bound.getsockname())
+    with reserved() as port:
         done = subprocess.run(
-            [*CLIENT, address, "--name", "Ann"],
+            [*CLIENT, f"127.0.0.1:{port}", "--name", "Ann"],
             input="",
             capture_output=True,
             text=True,

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 
@@ -10,6 +9,7 @@ import pytest
 
 from tests.client.conftest import CLIENT, RealServer, Start
 from tests.patience import PATIENCE_S
+from tests.ports import reserved
 
 WAYS = [["--plain"], ["--json"], ["--screen-reader"]]
 
@@ -75,10 +75,9 @@ def test_2_says_nothing_but_what_is_wrong_with_a_bot_that_goes_nowhere_yet(start
 
 
 def test_3_when_nobody_answers(start: Start) -> None:
-    with socket.socket() as shut:
-        shut.bind(("127.0.0.1", 0))  # and does not listen
-        address = f"127.0.0.1:{shut.getsockname()[1]}"
-        clients = [start(address, "--name", "Ann", *way) for way in [*WAYS, ["--bot", "random", "--games", "1"]]]
+    with reserved() as port:
+        ways = [*WAYS, ["--bot", "random", "--games", "1"]]
+        clients = [start(f"127.0.0.1:{port}", "--name", "Ann", *way) for way in ways]
         for client in clients:  # each of them tries for some seconds
             _, err = client.communicate("", timeout=PATIENCE_S)
             assert client.returncode == 3

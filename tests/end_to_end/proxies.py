@@ -2,10 +2,9 @@
 
 import asyncio
 import shutil
-import socket
 import subprocess
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ import trustme
 
 from tests.end_to_end.process import ROOT
 from tests.patience import PATIENCE_S
+from tests.ports import reserved
 
 HOSTING = ROOT / "docs" / "hosting"
 NGINX_FRAME = """
@@ -37,18 +37,6 @@ CADDY_FRAME = """
 }}
 {site}
 """
-
-
-@contextmanager
-def reserved() -> Iterator[int]:
-    """Hold a free port for a proxy, which can choose none: until the end the system gives it to nobody else.
-
-    Bound and not listening, it is in nobody's way who asks for that very port, as servers do, to use it again.
-    """
-    with socket.socket() as bound:
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bound.bind(("127.0.0.1", 0))
-        yield int(bound.getsockname()[1])
 
 
 def put(text: str, *places: tuple[str, str]) -> str:

@@ -15,6 +15,7 @@ from tests.client.conftest import CLIENT
 from tests.client.real_terminal import Terminal
 from tests.end_to_end.process import ROOT, command, refused, running
 from tests.patience import PATIENCE_S
+from tests.ports import reserved
 from tests.server.encrypted_peer import Authority
 from tests.server.peer import Peer
 
@@ -46,31 +47,32 @@ async def test_a_person_who_compared_the_fingerprint_vouches_for_it_once(tmp_pat
         terminal.press("q")
         return terminal.ends()
 
-    async with running(tmp_path / "data", "--tls-self-signed", scheme="wss") as server:
-        address = f"wss://127.0.0.1:{server.port}"
-        certificate = ssl.get_server_certificate(("127.0.0.1", server.port))
-        fingerprint = hashlib.sha256(ssl.PEM_cert_to_DER_cert(certificate)).hexdigest()
-        ahead = opened("--plain")
-        ahead.press("yes\r" * 3)
-        await asyncio.to_thread(ahead.shows, "Is it the same?")
-        ahead.press("no\r")
-        assert await asyncio.to_thread(ahead.ends) == 3, "what is typed before a question is no answer to it"
-        for answer, code in (("", 3), ("yes", 0)):
+    with reserved() as port:
+        async with running(tmp_path / "data", "--tls-self-signed", port=port, scheme="wss"):
+            address = f"wss://127.0.0.1:{port}"
+            certificate = ssl.get_server_certificate(("127.0.0.1", port))
+            fingerprint = hashlib.sha256(ssl.PEM_cert_to_DER_cert(certificate)).hexdigest()
+            ahead = opened("--plain")
+            ahead.press("yes\r" * 3)
+            await asyncio.to_thread(ahead.shows, "Is it the same?")
+            ahead.press("no\r")
+            assert await asyncio.to_thread(ahead.ends) == 3, "what is typed before a question is no answer to it"
+            for answer, code in (("", 3), ("yes", 0)):
+                terminal = opened()
+                asked = await asyncio.to_thread(terminal.shows, "Is it the same?")
+                assert "certificate is not good (self-signed certificate)" in asked
+                assert fingerprint in asked.replace(" ", "").replace("\n", "")
+                terminal.press(f"{answer}\r")
+                assert await asyncio.to_thread(left if answer else Terminal.ends, terminal) == code
+            assert await asyncio.to_thread(left, opened()) == 0, "it is asked once"
+        async with running(tmp_path / "other", "--tls-self-signed", port=port, scheme="wss"):
             terminal = opened()
-            asked = await asyncio.to_thread(terminal.shows, "Is it the same?")
-            assert "certificate is not good (self-signed certificate)" in asked
-            assert fingerprint in asked.replace(" ", "").replace("\n", "")
-            terminal.press(f"{answer}\r")
-            assert await asyncio.to_thread(left if answer else Terminal.ends, terminal) == code
-        assert await asyncio.to_thread(left, opened()) == 0, "it is asked once"
-    async with running(tmp_path / "other", "--tls-self-signed", port=server.port, scheme="wss"):
-        terminal = opened()
-        assert await asyncio.to_thread(terminal.ends) == 3, "another certificate is refused, and not asked about"
-        assert "another fingerprint" in terminal.picture.replace("\n", "")
-        certificate = ssl.get_server_certificate(("127.0.0.1", server.port))
-        given = ("--tls-fingerprint", hashlib.sha256(ssl.PEM_cert_to_DER_cert(certificate)).hexdigest())
-        for more in (given, ()):
-            assert await asyncio.to_thread(left, opened(*more)) == 0, "what the host gave out is remembered instead"
+            assert await asyncio.to_thread(terminal.ends) == 3, "another certificate is refused, and not asked about"
+            assert "another fingerprint" in terminal.picture.replace("\n", "")
+            certificate = ssl.get_server_certificate(("127.0.0.1", port))
+            given = ("--tls-fingerprint", hashlib.sha256(ssl.PEM_cert_to_DER_cert(certificate)).hexdigest())
+            for more in (given, ()):
+                assert await asyncio.to_thread(left, opened(*more)) == 0, "what the host gave out is remembered instead"
 
 
 async def bots(folder: Path, *address: str) -> list[int | None]:
