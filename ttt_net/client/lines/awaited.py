@@ -11,6 +11,7 @@ from ttt_net.messages import (
     AnalysisTold,
     Answer,
     Challenge,
+    ChallengeAccepted,
     Challenged,
     Ended,
     Heard,
@@ -46,6 +47,8 @@ class Awaited:
             self._due = None
         if isinstance(event, Answered) and isinstance(event.answer, Ok):
             self._due = _promised(event.request) or self._due
+        if isinstance(event, ChallengeAccepted):
+            self._due = Snapshot
 
     @property
     def is_answer_due(self) -> bool:
