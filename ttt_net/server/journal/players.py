@@ -45,8 +45,8 @@ def register_player(
         return _name_taken(name)
     row = connection.execute(
         "INSERT INTO players (name, name_key, token_hash, bot, created_ms, is_guest, seen_ms)"
-        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?5) ON CONFLICT (name_key) DO NOTHING RETURNING id",
-        (name, name_key(name), _hash(token), bot, now_ms, is_guest),
+        " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name_key) DO NOTHING RETURNING id",
+        (name, name_key(name), _hash(token), bot, now_ms, is_guest, now_ms),
     ).fetchone()
     if row is None:
         return _name_taken(name)
@@ -124,10 +124,10 @@ def _unfinished(connection: sqlite3.Connection, player: PlayerId, most: int) -> 
     Two searches, for with `first = ? OR second = ?` SQLite reads the unfinished matches of everybody.
     """
     rows = connection.execute(
-        "SELECT id FROM (SELECT id, started_ms FROM matches WHERE NOT is_over AND first = ?1"
-        " UNION SELECT id, started_ms FROM matches WHERE NOT is_over AND second = ?1)"
-        " ORDER BY started_ms DESC LIMIT ?2",
-        (player, most),
+        "SELECT id FROM (SELECT id, started_ms FROM matches WHERE NOT is_over AND first = ?"
+        " UNION SELECT id, started_ms FROM matches WHERE NOT is_over AND second = ?)"
+        " ORDER BY started_ms DESC LIMIT ?",
+        (player, player, most),
     )
     return tuple(match for (match,) in rows)
 
