@@ -125,6 +125,17 @@ async def test_a_challenge_of_ours_is_told_and_taken_back() -> None:
         await paper.shows("There is nothing to stop; quit leaves.")
 
 
+async def test_a_line_for_the_match_waits_for_it_when_the_challenge_is_taken_up() -> None:
+    async with fake_server() as server, plain_at(server, "challenge Ben", "5", is_typed=False) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in()
+        await link.grants(Challenge)
+        await link.tells(replace(CHALLENGED, by=ANN, to=BEN), ChallengeAccepted(5), Notice("Now it begins."))
+        await paper.shows("Now it begins.")
+        await link.tells(snapshot(opponent=BEN))
+        assert (await link.hears(Play)).move == 4
+
+
 async def test_a_challenge_is_accepted_by_the_name_of_its_maker() -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()

@@ -45,6 +45,8 @@ class Awaited:
         event = event.event if isinstance(event, Beside) else event
         if self._due is not None and isinstance(event, (self._due, Welcome)):
             self._due = None
+        if isinstance(event, ChallengeAccepted):
+            self._due = Snapshot
         if isinstance(event, Answered) and isinstance(event.answer, Ok):
             self._due = _promised(event.request) or self._due
         if isinstance(event, ChallengeAccepted):
