@@ -22,6 +22,7 @@ from ttt_net.errors import Code
 from ttt_net.messages import (
     Abort,
     AwayInfo,
+    Chatted,
     ClockInfo,
     Decline,
     Declined,
@@ -537,6 +538,28 @@ def test_only_who_plays_is_told_that_his_match_stays_as_it_is() -> None:
     player = seen(snapshot())
     assert words.parting(player, "client.py").startswith("Your match stays as it is.")
     assert words.notice(update(player, Restarting(1_000), 0)) == "The server restarts; your match waits as it is."
+
+
+def test_what_is_said_does_not_hide_an_offer() -> None:
+    view = update(seen(snapshot(moves=[4, 0], opponent=BEN)), Chatted("m1", "players", BEN, "Good luck!"), 0)
+    for events in ((), (Chatted("m1", "players", BEN, "What do you say?"),)):
+        offered = update(view, Offered("m1", 4, 0, side=1, kind="draw"), 0)
+        for event in events:
+            offered = update(offered, event, 0)
+        assert "Ben offers a draw: d yes, x no. Ben: " in drawn(offered, 0)
+
+
+def test_a_sentence_has_room_where_there_are_blank_lines() -> None:
+    view = replace(seen(snapshot()), notice="You have not moved yet, so there is nothing to take back.")
+    lines = draw(view, (40, 16), 0, BOXES).plain.split("\n")
+    assert lines[-3:-1] == ["You have not moved yet, so there is", "nothing to take back."]
+
+
+def test_a_list_of_moves_is_not_shown_where_each_has_a_digit_of_its_own() -> None:
+    for game, most in (("connect4", 7), ("tictactoe", 9)):
+        view, requests = done(seen(snapshot(game)), Do.MOVES)
+        assert (view.overlay, requests) == (Overlay.NONE, ())
+        assert f"Press a digit, 1 to {most}, or go there" in words.notice(view)
 
 
 def test_a_restart_that_is_announced_is_counted_down_until_it_comes_or_is_called_off() -> None:

@@ -111,6 +111,8 @@ def _list_moves(view: View) -> View:
         return _not_now(view)
     legal = view.match.position.legal
     free = tuple(move for move in legal if view.match.game.move_cells[move] < 0)
+    if not free and (digits := quick_moves(view.match)):  # a list would give them other digits
+        return replace(view, notice=f"Press a digit, 1 to {max(digits)}, or go there with the arrows and press Enter.")
     choices = free or tuple(legal)[:9]
     return replace(view, overlay=Overlay.CHOICE, choices=choices)
 

@@ -47,26 +47,28 @@ def draw(view: View, size: tuple[int, int], now_ms: int, glyphs: Glyphs) -> Text
     if height >= _ROOMY_ROWS:
         body = _body(view, (width, height - len(roomy) - len(foot)), now_ms, glyphs, is_roomy=True)
         if body is not None:
-            return _page(roomy, *_with_prompt(roomy, body, foot, size, glyphs), size)
+            return _page(*_with_prompt(roomy, body, foot, size, glyphs), size)
     head = _head(view, width, now_ms, glyphs, is_roomy=False)
     body = _body(view, (width, height - len(head) - len(foot)), now_ms, glyphs, is_roomy=False)
-    return _page(head, *_with_prompt(head, body or [], foot, size, glyphs), size)
+    return _page(*_with_prompt(head, body or [], foot, size, glyphs), size)
 
 
 def _with_prompt(
     head: list[Text], body: list[Text], foot: list[Text], size: tuple[int, int], glyphs: Glyphs
-) -> tuple[list[Text], list[Text]]:
-    """Return body and foot, of which a prompt too long for its line takes the blank lines above it; then it is cut."""
+) -> tuple[list[Text], list[Text], list[Text]]:
+    """Return the parts; a prompt too long for its line takes blank lines below and above the body; then it is cut."""
     width, height = size
     *above, prompt, keys = foot
     lines = wrapped(prompt.plain, width)
     free = height - len(head) - len(body) - len(foot)
     while free < len(lines) - 1 and body and not body[-1].plain:
         body, free = body[:-1], free + 1
+    while free < len(lines) - 1 and head and not head[-1].plain:
+        head, free = head[:-1], free + 1
     room = max(0, free)
     if len(lines) > 1 + room:
         lines = [*lines[:room], cut(" ".join(lines[room:]), width, glyphs)]
-    return body, [*above, *(Text(line, style=prompt.style) for line in lines), keys]
+    return head, body, [*above, *(Text(line, style=prompt.style) for line in lines), keys]
 
 
 def _page(head: list[Text], body: list[Text], foot: list[Text], size: tuple[int, int]) -> Text:
@@ -242,11 +244,8 @@ def _prompt(view: View, width: int, now_ms: int) -> Text:
         return Text("  ".join(page_words.whom_to_mute(view)), style="bold")
     if view.typed:
         return Text(f"Move: {view.typed}_", style="bold")
-    said = words.notice(view)
-    if not said and match is not None:
-        said = waiting(view, match, now_ms)
-    if restart := words.restart(view, now_ms):
-        return Text(" ".join(filter(None, [said, restart])))
+    due = waiting(view, match, now_ms) if match is not None else ""  # first: what is said must not hide it
+    said = " ".join(filter(None, [due, words.notice(view), words.restart(view, now_ms)]))
     return Text(said or (_next_opponent(view, match) if match is not None else ""))
 
 
