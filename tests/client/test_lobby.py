@@ -63,6 +63,14 @@ def test_own_matches_come_first_and_then_what_can_be_answered_accepted_and_watch
     ]  # fmt: skip
 
 
+def test_whose_turn_it_is_is_seen_however_much_others_do() -> None:
+    busy = Players(2, [Listed("Ann"), Listed("tactics", "tactics", 1, ["tictactoe", "gomoku", "connect4", "qubic"])])
+    view, _ = pressed(lobby(snapshot(opponent=BEN), busy, LIVE), "escape")
+    page = draw(view, (80, 24), 0, BOXES).plain
+    for said in ("against Ben", "your turn", "Gomoku and 2 more, plays 1 match", "move 13"):
+        assert said in page, said
+
+
 def test_a_match_of_ours_is_gone_on_with_and_never_watched() -> None:
     ours = Live(2, [LiveMatch("m1", "tictactoe", (ANN, BOT), 3, 0), *LIVE.matches])
     view, _ = pressed(lobby(snapshot(), ours), "escape")

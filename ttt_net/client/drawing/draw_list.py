@@ -32,8 +32,7 @@ def draw_list(rows: Sequence[Row], page: Page, size: tuple[int, int], glyphs: Gl
         if row.enter is None:
             lines += _read(row, width)
         else:
-            own = columns if len(row.cells) > 1 else [width - _INDENT]
-            lines.append(_line(row, own, glyphs, is_chosen=index == cursor))
+            lines.append(_line(row, columns, width, glyphs, is_chosen=index == cursor))
     if len(lines) <= height:
         return lines
     room = max(1, height - 1)
@@ -53,8 +52,8 @@ def _of_section(rows: Sequence[Row], heading: int) -> Sequence[Row]:
 
 
 def _columns(rows: Sequence[Row], width: int) -> list[int]:
-    """Return how wide each column is: as its widest cell, as long as there is room; the last takes what is left."""
-    cells = [row.cells for row in rows if row.enter is not None and len(row.cells) > 1]
+    """Return how wide each column but the last of its row is: as its widest cell, as long as there is room."""
+    cells = [row.cells[:-1] for row in rows if row.enter is not None]
     widths = [max(map(_width, column)) for column in _transposed(cells)]
     room, fitted = width, []
     for wanted in widths:
@@ -106,10 +105,15 @@ def wrapped(text: str, width: int) -> list[str]:
     return [indent + line for line in lines]
 
 
-def _line(row: Row, columns: Sequence[int], glyphs: Glyphs, *, is_chosen: bool) -> Text:
+def _line(row: Row, columns: Sequence[int], width: int, glyphs: Glyphs, *, is_chosen: bool) -> Text:
+    """Return a row; its last cell takes all that is left, whatever other rows have in that place."""
     line = Text("> " if is_chosen else "  ", style="bold" if is_chosen else "")
-    for number, (cell, room) in enumerate(zip(row.cells, columns, strict=False)):
-        if room == 0:
+    for number, cell in enumerate(row.cells):
+        left = width - line.cell_len
+        room = (
+            columns[number] if number < len(row.cells) - 1 else left if left >= min(_LEAST_COLUMN, _width(cell)) else 0
+        )
+        if room <= 0:
             continue
         line.append(cut(cell, room, glyphs), "" if number == 0 else "not bold")
         line.append(" " * _GAP)
