@@ -34,6 +34,7 @@ from ttt_net.errors import Code
 from ttt_net.messages import (
     Challenge,
     Ended,
+    HeadToHead,
     History,
     Leaderboard,
     Profile,
@@ -82,6 +83,18 @@ def test_the_matches_of_a_profile_are_called_by_who_plays_and_our_own_are_gone_b
     assert pressed(view, "end", "c-m")[1] == (Watch(0, match="m8"),)
     view, requests = pressed(view, "end", "up", "up", "c-m")
     assert (view.page.kind, view.shown, requests) == (Kind.MATCH, "m1", ())
+
+
+def test_who_has_played_nothing_is_not_counted_with_noughts() -> None:
+    new = structs.replace(PROFILE, won=0, drawn=0, lost=0, ratings=[], against=HeadToHead(0, 0, 0), live=[])
+    page = drawn(update(pressed(lobby(PLAYERS), "v")[0], new, 0))
+    assert "No finished match yet." in page
+    assert "0 " not in page.replace("2025-10-09", "")
+
+
+def test_a_list_without_anything_to_choose_offers_no_choice() -> None:
+    view = update(pressed(lobby(), "h")[0], structs.replace(HISTORY, matches=[], before=None), 0)
+    assert drawn(view).split("\n")[-1] == "Esc back  q leave  ? keys"
 
 
 def test_from_a_rating_the_way_leads_to_the_best_at_it_and_back() -> None:

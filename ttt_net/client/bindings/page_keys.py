@@ -153,7 +153,9 @@ def hints_on_page(view: View) -> list[Hint]:
     """Return the keys that matter on the page, the most needed first."""
     page = view.page
     if page.kind in _HINTS:
+        has_choice = any(row.enter is not None for row in rows_of(view, 0))
         hints = [hint for hint in _HINTS[page.kind] if hint != _RATED or page.purpose is not Purpose.INVITE]
+        hints = [hint for hint in hints if has_choice or hint.press != "c-m"]
         return [*hints, LEAVE, HELP]
     if not view.has_lobby:
         return [LEAVE]

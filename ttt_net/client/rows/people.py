@@ -20,9 +20,10 @@ def profile_rows(view: View, now_ms: int) -> list[Row]:
     if told is None:
         return _WAIT
     facts = [f"{'Here now' if told.online else 'Not here now'}, known here since {_day(told.since_ms)}."]
-    facts.append(f"{told.won} won, {told.drawn} drawn, {told.lost} lost.")
-    if told.against is not None:
-        against = told.against
+    has_played = told.won + told.drawn + told.lost > 0
+    facts.append(f"{told.won} won, {told.drawn} drawn, {told.lost} lost." if has_played else "No finished match yet.")
+    against = told.against
+    if against is not None and against.won + against.drawn + against.lost > 0:
         facts.append(f"Against you: you won {against.won}, drew {against.drawn}, lost {against.lost}.")
     live = [_played_now(view, name) for name in told.live]
     return [
