@@ -39,7 +39,7 @@ ALLOWED: dict[str, set[str]] = {
         "names",
     },
     "client": {"names", "errors", "text", "announcement", "networks", "programs", "games", "messages", "clock"},
-    "client.bot": {"names", "errors", "text", "games", "messages", "clock", "strategies"},
+    "client.bot": {"names", "errors", "text", "programs", "games", "messages", "clock", "strategies"},
 }
 """What each layer may import of ours; a layer may always import itself."""
 

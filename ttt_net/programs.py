@@ -1,8 +1,14 @@
-"""What the programs are called here: the scripts of a clone, or the verbs of the command that was installed."""
+"""What the programs are called here: the scripts of a clone, or the verbs of the command that was installed.
 
+And how one of them starts another: with `python -m ttt_net`, and the environment that `beside_us` returns.
+"""
+
+import os
+from collections.abc import Mapping
 from pathlib import Path
 
-_IS_CLONE = (Path(__file__).parent.parent / "client.py").exists()
+_ROOT = Path(__file__).parent.parent
+_IS_CLONE = (_ROOT / "client.py").exists()
 
 CLIENT, SERVER = ("client.py", "server.py") if _IS_CLONE else ("ttt_net play", "ttt_net serve")
 """What they call themselves."""
@@ -10,3 +16,9 @@ PLAY, SERVE = (f"{'python ' * _IS_CLONE}{name}" for name in (CLIENT, SERVER))
 """What is typed to start them."""
 VERBS = "python -m ttt_net" if _IS_CLONE else "ttt_net"
 """What is typed before the name of any other verb."""
+
+
+def beside_us(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of a process that is to find this very package, wherever it is started."""
+    path = os.pathsep.join(filter(None, (str(_ROOT), environment.get("PYTHONPATH"))))
+    return {**environment, "PYTHONPATH": path, "PYTHONSAFEPATH": "1"}  # and nothing of the folder that it is started in

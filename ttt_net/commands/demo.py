@@ -23,7 +23,7 @@ from ttt_net.client.drawing.glyphs import Glyphs, glyphs_for
 from ttt_net.client.view import View
 from ttt_net.errors import ConfigurationError, Refusal
 from ttt_net.games import find_game
-from ttt_net.programs import PLAY, SERVE
+from ttt_net.programs import PLAY, SERVE, beside_us
 
 STRATEGIES = ("alphabeta", "random")
 PACE_S = 0.6
@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
 def _process(*arguments: str, home: str, is_heard: bool = True) -> Iterator[subprocess.Popen[str]]:
     """Run `python -m ttt_net ARGUMENTS` for as long as the context lasts; what nobody hears goes nowhere."""
     command = [sys.executable, "-m", "ttt_net", *arguments]
-    environment = {**os.environ, "TTT_NET_HOME": home, "PYTHONUNBUFFERED": "1"}
+    environment = {**beside_us(os.environ), "TTT_NET_HOME": home, "PYTHONUNBUFFERED": "1"}
     output = subprocess.PIPE if is_heard else subprocess.DEVNULL
     with subprocess.Popen(command, stdout=output, text=True, env=environment) as process:  # noqa: S603 - ours
         try:

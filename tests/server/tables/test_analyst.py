@@ -12,9 +12,8 @@ from ttt_net.games.record import Record
 from ttt_net.server.settings.limits import Limits
 from ttt_net.server.tables import analyst
 
-PRINTS_AND_HANGS = (
-    'import sys, time; print(\'{"ply": 1, "side": 0, "move": 4, "best": [], "value": 0}\', flush=True); time.sleep(600)'
-)
+PRINTS = 'print(\'{"ply": 1, "side": 0, "move": 4, "best": [], "value": 0}\', flush=True)'
+PRINTS_AND_HANGS = f"import time; {PRINTS}; time.sleep(600)"
 
 
 async def finished(server: Server) -> tuple[Peer, Peer, str]:
@@ -109,6 +108,21 @@ async def test_an_analysis_of_which_nothing_came_is_not_kept(tmp_path: Path, com
         assert (await ann.hear("analysis"))["moves"] == []
         assert match not in analyst._kept
         await ann.ok("ping")
+
+
+async def test_the_program_that_analyses_is_ours_wherever_the_server_was_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "ttt_net.py").write_text("raise ImportError('another')")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    async with running(tmp_path) as server:
+        server.hub.analyst.is_open = True
+        server.hub.analyst._command = (sys.executable, "-S", "-c", f"import ttt_net\n{PRINTS}")
+        first, _, match = await finished(server)
+        await first.ok("analyse", match=match)
+        analysis = await first.hear("analysis")
+        assert (len(analysis["moves"]), analysis["exact"]) == (1, False), "it has said nothing of the other moves"
 
 
 async def test_a_record_that_cannot_be_read_ends_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,11 +6,10 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-import ttt_net
 from ttt_net.client.bot.thinker import Question, Thought
+from ttt_net.programs import beside_us
 
 START_TIMEOUT_S = 20.0
 GRACE_S = 10.0
@@ -30,8 +29,6 @@ class Mind:
 
     async def start(self) -> None:
         """Start the process and wait until it is ready, so that no opponent has to."""
-        root = str(Path(ttt_net.__file__).parent.parent)
-        path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
         self._process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
@@ -39,7 +36,7 @@ class Mind:
             *self._arguments,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": path},
+            env=beside_us(os.environ),
             limit=_MAX_ANSWER_BYTES,
             start_new_session=True,  # Ctrl-C is for the bot, which then ends the mind
         )

@@ -21,6 +21,7 @@ import msgspec
 from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
 from ttt_net.games.records import read_records
+from ttt_net.programs import beside_us
 from ttt_net.server.admission.quotas import Quotas
 from ttt_net.server.guard import Guard
 from ttt_net.server.journal import Journal, StorageError, inquiries
@@ -154,7 +155,9 @@ class Analyst:
                     each = msgspec.json.decode(line, type=Judged)
                     judged_all &= each.value is not None
                     moves.append(_told(each))
-        except (TimeoutError, OSError, ValueError, msgspec.MsgspecError, Refusal) as error:
+            if len(moves) < len(record.moves):
+                raise EOFError("the process ended too early")
+        except (TimeoutError, EOFError, OSError, ValueError, msgspec.MsgspecError, Refusal) as error:
             log.warning("match %s could not be analysed to its end: %s", order.match, error or "it took too long")
             judged_all = False
         except Exception:  # noqa: BLE001 - an analysis is not worth the server
@@ -171,6 +174,7 @@ class Analyst:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
+            env=beside_us(os.environ),
         )
         assert process.stdin is not None
         assert process.stdout is not None
