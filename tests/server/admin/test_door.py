@@ -86,6 +86,13 @@ def test_a_port_of_the_loopback_is_taken(tmp_path: Path, wanted: str) -> None:
     assert (tmp_path / ADDRESS_FILE).read_text() == address + "\n"
 
 
+def test_a_port_that_is_taken_is_left_to_whoever_has_it(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        wanted = f"127.0.0.1:{taken.getsockname()[1]}"
+        with pytest.raises(ConfigurationError, match=f"{wanted} is taken.* --admin"):
+            open_door(wanted, tmp_path)
+
+
 @pytest.mark.parametrize("wanted", ["0.0.0.0:1", "[::]:1", "192.0.2.1:1", "example.org:1", "1234", "on", "127.0.0.1:x"])
 def test_what_can_be_reached_from_elsewhere_or_makes_no_sense_is_refused(tmp_path: Path, wanted: str) -> None:
     with pytest.raises(ConfigurationError, match="admin: "):

@@ -58,7 +58,7 @@ def open_door(wanted: str, folder: Path) -> Door | None:
         file = _file_at(path)
     else:
         host, port = _loopback(wanted or "127.0.0.1:0")
-        listening = listen(host, port)
+        listening = listen(host, port, "--admin")
         address = display(*listening.getsockname()[:2])
     try:
         _write_private(folder / ADDRESS_FILE, address)

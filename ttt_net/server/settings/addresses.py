@@ -11,8 +11,11 @@ BACKLOG = 1024
 """Connections that may wait to be accepted; with the usual 100, a rush is turned away and retries a second later."""
 
 
-def listen(host: str | None, port: int) -> socket.socket:
-    """Return a listening socket on `host` (None: all interfaces, IPv4 and IPv6); port 0 picks a free one."""
+def listen(host: str | None, port: int, flag: str = "--port") -> socket.socket:
+    """Return a listening socket on `host` (None: all interfaces, IPv4 and IPv6); port 0 picks a free one.
+
+    Where that cannot be, `ConfigurationError` names the flag that another is chosen with.
+    """
     if not 0 <= port <= 65_535:  # some systems would take the port modulo 65,536
         raise ConfigurationError(f"port {port} is out of range; ports are 0 to 65535")
     try:
@@ -29,7 +32,7 @@ def listen(host: str | None, port: int) -> socket.socket:
         where = f"port {port}" if host is None else f"{host}:{port}"
         if error.errno == errno.EADDRINUSE:
             raise ConfigurationError(
-                f"{where} is taken, perhaps by a server that runs already; choose another with --port"
+                f"{where} is taken, perhaps by a server that runs already; choose another with {flag}"
             ) from None
         raise ConfigurationError(f"cannot listen on {where}: {error.strerror or error}") from None
 
