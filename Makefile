@@ -13,7 +13,7 @@ help: ## list what there is to make
 install: .venv/installed ## make .venv with everything in it
 
 .venv/installed: pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ttt_net needs Python 3.11 or later, this is " + sys.version)'
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ttt_net needs Python 3.11 or later, and $(PYTHON) is %s; with another: make install PYTHON=python3.12" % sys.version.split()[0])'
 	@$(PYTHON) -m venv .venv || { echo "cannot make .venv: install the venv module of your Python (on Debian: python3-venv)"; exit 1; }
 	@echo "installing into .venv, which takes a minute or two ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS)]'
