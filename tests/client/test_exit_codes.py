@@ -26,8 +26,8 @@ def test_0_when_all_is_well(start: Start, way: list[str]) -> None:
 
 
 @pytest.mark.parametrize("way", [["--plain"], ["--screen-reader"]])
-def test_0_when_nobody_reads_any_more(start: Start, way: list[str]) -> None:
-    client = start("127.0.0.1:1", "--name", "Ann", *way)
+def test_0_when_nobody_reads_any_more(real_server: RealServer, start: Start, way: list[str]) -> None:
+    client = start(real_server.address, "--name", "Ann", *way)
     assert client.stdin is not None
     assert client.stdout is not None
     assert client.stderr is not None
