@@ -457,19 +457,6 @@ async def test_lines_of_a_program_wait_for_the_answers_to_those_before() -> None
         ]
 
 
-async def test_lines_of_a_program_wait_for_the_match_of_a_challenge_that_was_accepted() -> None:
-    async with fake_server() as server, plain_at(server, "challenge Ben", "say I am Ann", is_typed=False) as (paper, _):
-        link = await server.accepts()
-        await link.lets_in()
-        await link.grants(Challenge)
-        await link.tells(replace(CHALLENGED, by=ANN, to=BEN, game="tictactoe", time=None))
-        await link.tells(ChallengeAccepted(5), Notice("Tea at five."))
-        await paper.shows("Tea at five.")
-        await link.tells(snapshot(opponent=BEN))
-        assert (await link.grants(Chat)).text == "I am Ann"
-        assert not [line for line in paper.written if "while there is a match" in line]
-
-
 async def test_the_end_of_the_input_leaves_a_lobby_where_nothing_is_awaited() -> None:
     async with fake_server() as server, plain_at(server, "who", None, is_typed=False) as (paper, playing):
         link = await server.accepts()

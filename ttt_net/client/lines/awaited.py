@@ -49,8 +49,6 @@ class Awaited:
             self._due = Snapshot
         if isinstance(event, Answered) and isinstance(event.answer, Ok):
             self._due = _promised(event.request) or self._due
-        if isinstance(event, ChallengeAccepted):
-            self._due = Snapshot
 
     @property
     def is_answer_due(self) -> bool:
