@@ -186,12 +186,15 @@ def steady_clock() -> Callable[[], int]:
     return lambda: (time.monotonic_ns() + offset_ns) // 1_000_000
 
 
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """Return uvloop's event loop where it is installed: it is faster, and otherwise the same."""
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
+    """Return uvloop's event loop where it is installed: it is faster, and otherwise the same.
+
+    Else the one that can look at a listening socket on every system: on Windows the usual one cannot.
+    """
     try:
         import uvloop
     except ImportError:
-        return None
+        return asyncio.SelectorEventLoop
     new_loop: Callable[[], asyncio.AbstractEventLoop] = uvloop.new_event_loop
     return new_loop
 
