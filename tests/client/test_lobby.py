@@ -213,7 +213,7 @@ def test_an_invitation_that_waits_is_found_again_in_the_lobby_until_it_is_too_ol
     view, _ = pressed(update(lobby(), Invitation("K7QMX2", "connect4", 600_000), 1_000), "escape")
     page = draw(view, (80, 24), 61_000, BOXES).plain
     assert "you invited a friend  Connect Four  code K7QMX2, 9 min left" in page
-    assert "Enter show the code" in page
+    assert "Enter show code" in page
     assert pressed(view, "c-m")[0].page.kind is Kind.INVITATION
     assert "K7QMX2" not in draw(view, (80, 24), 601_000, BOXES).plain
     for match, is_still_good in (

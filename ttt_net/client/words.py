@@ -3,6 +3,7 @@
 Text from peers is cleaned here once more: the server does so on the way in, and not every server is honest.
 """
 
+import textwrap
 from collections.abc import Mapping
 
 from ttt_net.client.view import Link, View
@@ -100,17 +101,17 @@ def _result_of_others(match: Snapshot, side: int, reason: str) -> str:
 
 
 def company_hint(view: View, width: int) -> list[str]:
-    """Return how to get an opponent when nobody else seeks one, where there is room for the whole command."""
+    """Return how to get an opponent when nobody else seeks one, on lines that end between words."""
     seek = view.seeking
     if view.is_hosting:
         lines = ["Friends on this network join with:", f"{PLAY} {typed_address(view)}"]
-        return lines if max(map(len, lines)) <= width else []
-    if seek is None:
+    elif seek is not None:
+        time = f" --time {clock_name(seek.time)}" if seek.time is not None else ""
+        bot = f"{PLAY} {typed_address(view)} --bot alphabeta{time}"
+        lines = ["No opponent? Seat a bot from another terminal:", bot]
+    else:
         return []
-    time = f" --time {clock_name(seek.time)}" if seek.time is not None else ""
-    bot = f"{PLAY} {typed_address(view)} --bot alphabeta{time}"
-    lines = ["No opponent? Seat a bot from another terminal:", bot]
-    return lines if max(map(len, lines)) <= width else []
+    return [part for line in lines for part in textwrap.wrap(line, width, break_on_hyphens=False)]
 
 
 def typed_address(view: View) -> str:

@@ -199,6 +199,11 @@ def test_a_long_notice_takes_the_blank_lines_above_it_and_is_cut_with_dots_where
     assert one_word[-3:-1] == ["x" * 80, "x" * 20]
 
 
+def test_who_hosts_is_told_what_friends_type_however_narrow_the_window() -> None:
+    view = replace(SCREENS["hosting"][0], address="203.0.113.7:8765")
+    assert "python client.py 203.0.113.7:8765 --insecure" in " ".join(draw(view, (40, 16), 0, BOXES).plain.split())
+
+
 def test_however_narrow_a_list_is_the_way_back_is_shown() -> None:
     for name in ("games", "challenge", "invitation", "profile", "history", "leaders", "replay"):
         assert "Esc back" in draw(SCREENS[name][0], (40, 12), 0, BOXES).plain.split("\n")[-1], name

@@ -164,6 +164,12 @@ def test_the_way_out_is_shown_at_every_width(width: int) -> None:
     assert draw_doorway(Doorway(), (width, 12)).plain.endswith("? more   q leave")
 
 
+def test_a_narrow_window_cuts_nothing_that_can_be_chosen_or_tried() -> None:
+    page = " ".join(draw_doorway(Doorway(has_looked=True), (40, 16)).plain.split())
+    for whole in ("or start a server here. Or >", "Start a server here for friends Type an address or a code Enter"):
+        assert whole in page
+
+
 def test_below_the_smallest_size_there_is_a_sentence() -> None:
     assert draw_doorway(Doorway(), (SMALLEST[0] - 1, 8)).plain.startswith("Make the window larger")
 

@@ -8,7 +8,7 @@ from ttt_net.client.pages import Entry, Kind, Page, Purpose
 from ttt_net.client.rows.lobby import live_of_others
 from ttt_net.client.rows.page import rows_of
 from ttt_net.client.rows.row import Row, cursor_of
-from ttt_net.client.view import View
+from ttt_net.client.view import Link, View
 from ttt_net.client.words import opponent_of
 from ttt_net.messages import Answer, Challenged, Watch
 
@@ -132,7 +132,7 @@ _HINTS = {
 _VERBS = {
     "own": "go on",
     "bot": "play",
-    "invitation": "show the code",
+    "invitation": "show code",
     "seek": "play",
     "player": "challenge",
     "live": "watch",
@@ -159,6 +159,8 @@ def hints_on_page(view: View) -> list[Hint]:
         return [*hints, LEAVE, HELP]
     if not view.has_lobby:
         return [LEAVE]
+    if view.link is Link.CONNECTING:
+        return [*[Hint("Esc", "servers", "escape")] * view.has_doorway, LEAVE, HELP]
     hints = []
     rows = rows_of(view, 0)
     at = cursor_of(rows, page.row, page.place)

@@ -88,7 +88,7 @@ class Doorway:
         level = f"level {self.level} of {MAX_LEVEL}"
         others = (
             Row("computer", "Play the computer here", level, group="or", does=Alone(self.level)),
-            Row("host", "Start a server here", "for friends on this network", group="or", does=Host()),
+            Row("host", "Start a server here", "for friends", group="or", does=Host()),
             Row(_TYPE, "Type an address or a code", "", group="or"),
         )
         return (*found, *self._used_before(known), *others)

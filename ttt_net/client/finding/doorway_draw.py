@@ -15,6 +15,7 @@ from ttt_net.text import clean
 SMALLEST = (24, 8)
 _MOST_NAME = 28
 _NARROW = 60
+_MOST_EXPLAINED = 8
 _LEAST_FOR_ROWS = 7
 """Lines that are not the explanation's, however much there would be to explain."""
 _HEADINGS = {"found": "On this network", "used": "Used before", "or": "Or"}
@@ -42,7 +43,7 @@ def draw_doorway(door: Doorway, size: tuple[int, int]) -> Text:
 def _status(door: Doorway, width: int, most: int) -> list[Text]:
     if door.is_explained or (door.has_looked and not door.has_found):
         lines = [line for sentence in explanation(door) for line in textwrap.wrap(sentence, width)]
-        return [*(Text(line) for line in lines[: min(6, most)]), Text()]
+        return [*(Text(line) for line in lines[: min(_MOST_EXPLAINED, most)]), Text()]
     if not door.has_found:
         return [Text("Looking for servers on this network ..."), Text()]
     return [Text()]
@@ -80,7 +81,7 @@ def _line(door: Doorway, row: Row, name_width: int, width: int) -> Text:
         name_width = 0
     text = Text("> " if is_chosen else "  ", style="bold" if is_chosen else "")
     label = Text(name)
-    if name_width:
+    if name_width and row.detail:
         label.truncate(name_width, pad=True)
     text.append_text(label)
     if row.detail:
