@@ -153,7 +153,9 @@ def status(view: View) -> str:
         return f"Your move {move_name(match, view.under_way.move)} is on its way ..."
     if view.is_my_turn:
         return f"Your turn: place {mark_of(match, match.you or 0).replace('/', ' or ')}."
-    mover = match.players[match.position.to_move or 0]
+    if match.position.to_move is None:
+        return ""  # the last move is here, and the end that it has led to is about to be
+    mover = match.players[match.position.to_move]
     return f"{label_of(mover)} is {'thinking' if mover.bot is not None else 'to move'} ..."
 
 

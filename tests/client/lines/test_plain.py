@@ -62,6 +62,19 @@ async def test_a_match_is_told_line_by_line_and_moves_wait_for_their_turn() -> N
     assert not any("\x1b" in line for line in paper.written)
 
 
+async def test_after_the_last_move_nobody_is_said_to_be_to_move() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in()
+        await link.hears(Seek)
+        moves = [4, 0, 1, 2, 7]
+        await link.tells(snapshot(moves=moves[:-1], opponent=BEN), played("tictactoe", moves))
+        await paper.shows("You played b1.")
+        await link.tells(Ended("m1", 7, 0, winner=0, reason="line"))
+        await paper.shows("You won: you completed a line.")
+        assert not any("to move" in line for line in paper.written)
+
+
 async def test_commands_are_understood_at_any_time_and_nonsense_is_answered() -> None:
     async with fake_server() as server, plain_at(server) as (paper, playing):
         link = await server.accepts()
