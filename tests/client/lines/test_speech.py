@@ -2,6 +2,7 @@
 
 import re
 import sys
+from dataclasses import replace
 
 import pexpect
 import pytest
@@ -47,6 +48,12 @@ def test_a_match_is_told_in_short_sentences_without_a_board() -> None:
     assert over["next"] == "Type rematch, new or quit; help tells the rest."
     shared = Speech().parts(seen(moves=[4]), is_shared=True)
     assert (shared["players"], shared["status"]) == ("Tic-tac-toe: Ann plays X, Ben plays O.", "Ben is to move.")
+
+
+def test_a_bot_is_named_as_one_in_a_sentence_that_can_be_followed() -> None:
+    view = update(replace(seen(), watching="m2"), snapshot(match="m2", you=None), 0)
+    parts = Speech().parts(replace(view, shown="m2"), is_shared=False)
+    assert parts["players"] == "Tic-tac-toe: Ann plays X; alphabeta, a bot, plays O."
 
 
 def test_the_board_is_told_row_by_row_from_the_top_or_one_row_alone() -> None:

@@ -60,8 +60,9 @@ def _players(match: Snapshot, *, is_shared: bool) -> str:
     title = clean(match.game.title, 30)
     marks = [words.mark_of(match, side).replace("/", " or ") for side in (0, 1)]
     if match.you is None or is_shared:
-        sides = (f"{_name(match, side)} plays {marks[side]}" for side in (0, 1))
-        return f"{title}: {', '.join(sides)}."
+        commas = ["," * (player.bot is not None) for player in match.players]
+        sides = (f"{_name(match, side)}{commas[side]} plays {marks[side]}" for side in (0, 1))
+        return f"{title}: {'; '.join(sides) if any(commas) else ', '.join(sides)}."
     return f"{title} against {_name(match, 1 - match.you)}; you play {marks[match.you]}."
 
 
