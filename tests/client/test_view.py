@@ -568,7 +568,7 @@ def test_a_restart_that_is_announced_is_counted_down_until_it_comes_or_is_called
     assert "The server restarts in 30 s; your match is safe." in drawn(view, 1_000)
     assert "The server restarts in 4 s; your match is safe." in drawn(view, 26_500)
     assert "30 seconds" not in drawn(view, 26_500)
-    said = update(view, Notice("Tea at five.", 20_000), 11_000)
+    said = update(view, Notice("tea at five", 20_000), 11_000)
     assert "Tea at five. The server restarts in 19 s; your match is safe." in drawn(said, 12_000)
     offered = update(view, Offered("m1", 4, 0, side=1, kind="draw"), 2_000)
     assert "offers a draw: d yes, x no. The server restarts in 29 s" in drawn(offered, 2_000)

@@ -99,7 +99,7 @@ def update(view: View, event: Event, now_ms: int) -> View:
 def _noticed(view: View, notice: Notice, now_ms: int) -> View:
     """Take note of a line from the host, and of when the server restarts: what is counted down needs no other line."""
     in_ms = notice.restart_in_ms
-    text = "" if in_ms is not None and notice.text.startswith(_OF_A_RESTART) else notice.text
+    text = "" if in_ms is not None and notice.text.startswith(_OF_A_RESTART) else _sentence(notice.text)
     return replace(view, notice=text, restart_at_ms=now_ms + in_ms if in_ms is not None else None)
 
 
