@@ -102,6 +102,24 @@ async def test_a_file_that_cannot_be_written_is_still_read(tmp_path: Path) -> No
         assert await results(database, insert("c"), names) == [1, ["a", "c"]]
 
 
+async def test_a_disk_that_fails_is_logged_once_and_once_more_when_it_works_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with running(tmp_path / "journal") as database:
+        await results(database, insert("a"), lambda db: db.execute("PRAGMA query_only = ON"))
+        for name in "bcd":
+            await results(database, insert(name), names)
+        assert database.failures == 3
+        assert database.trouble() == "the disk refuses to be written"
+        await results(database, lambda db: db.execute("PRAGMA query_only = OFF"), insert("e"))
+        assert database.trouble() is None
+    assert [(record.levelname, record.message.partition(":")[0]) for record in caplog.records] == [
+        ("ERROR", "storage"),
+        ("WARNING", "storage"),
+    ]
+    caplog.clear()
+
+
 async def test_what_was_submitted_before_the_stop_is_done(tmp_path: Path) -> None:
     async with running(tmp_path / "journal") as database:
         for number in range(1_000):

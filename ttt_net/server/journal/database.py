@@ -134,7 +134,13 @@ class Database:
         return None
 
     def _probed(self, failure: StorageError | None) -> None:
-        self._is_failing = failure is not None
+        if failure is None:
+            self._recovered()
+
+    def _recovered(self) -> None:
+        if self._is_failing:
+            log.warning("storage: the disk can be written again")
+            self._is_failing = False
 
     def close(self) -> None:
         """Close the file; nothing may be running."""
@@ -169,16 +175,19 @@ class Database:
                 results = [batch[0].alone(connection, batch[0].item)]
             else:
                 results = _in_transaction(connection, batch)
-            self._is_failing = self._is_failing and connection.total_changes == before
+            if connection.total_changes != before:
+                self._recovered()
         except Exception as error:  # whatever went wrong in one job, the others have theirs done, and the thread lives
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             if len(batch) > 1:
                 return [result for job in batch for result in self._commit([job])]
             is_ours = not isinstance(error, sqlite3.Error | StorageError)
+            is_disk = isinstance(error, sqlite3.OperationalError)
             self.failures += 1
-            self._is_failing = isinstance(error, sqlite3.OperationalError)
-            log.error("storage: %s", error, exc_info=is_ours)
+            if not (is_disk and self._is_failing):  # a line for each move would fill a full disk the more
+                log.error("storage: %s", error, exc_info=is_ours)
+            self._is_failing = self._is_failing or is_disk
             return [StorageError(str(error))]
         return results
 
