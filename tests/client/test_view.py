@@ -196,6 +196,22 @@ def test_the_server_hears_that_we_watch_no_more_when_a_match_of_ours_begins() ->
     assert said == [SEEK, Lobby(0, on=True), Watch(0, match="m1"), Unwatch(0, match="m1")]
 
 
+@pytest.mark.parametrize(
+    ("code", "is_wanted"), [(Code.UNKNOWN_GAME, False), (Code.ALWAYS_CASUAL, False), (Code.TOO_FAST, True)]
+)
+def test_what_there_is_not_is_not_sought_again(code: Code, *, is_wanted: bool) -> None:
+    said: list[Said] = []
+    connection = Connection("ws://localhost:1", Dialogue("Ann", None), asyncio.Queue(), Patience(None, None), print)
+    connection.say = said.append  # type: ignore[assignment, method-assign]
+    table = Table(connection, SEEK, "localhost:1", has_lobby=True)
+    table.hear(welcome(), 0)
+    other = Seek(0, ["mnk:9x9,9"], rated=True)
+    table.do(Say(other))
+    table.hear(Answered(other, Refused(1, code, "no")), 0)
+    table.do(Do.NEW)
+    assert said[-1] == (other if is_wanted else SEEK)
+
+
 def test_the_score_of_a_series_counts_the_match_that_is_over() -> None:
     match = structs.replace(snapshot(), score=(1.0, 0.5))
     assert words.series(match) == "Series X 1 : 0.5 O"

@@ -33,6 +33,8 @@ from ttt_net.messages import (
 )
 from ttt_net.text import clean
 
+_IMPOSSIBLE = (Code.UNKNOWN_GAME, Code.ALWAYS_CASUAL)
+"""Refusals of a search that would be refused again."""
 _CALM_MS = 10
 """A difference of latency that nobody cares about."""
 
@@ -66,7 +68,8 @@ class Table:
         self.connection = connection
         self.view = View(address=address, has_lobby=has_lobby, is_hosting=is_hosting)
         self.view = replace(self.view, is_secure=connection.url.startswith("wss:"), trust=connection.trust)
-        self._seek = self._first_seek = seek
+        self._seek = self._first_seek = self._sought = seek
+        """What is sought where nothing else is said, and what was before it."""
         self._opening = opening
         self._has_opened = False
         self._has_lobby = has_lobby and not is_in_lines
@@ -116,6 +119,8 @@ class Table:
         if isinstance(event, Answered):
             self._say(answered(self.view, event))
             self._end_if_refused(event)
+            if isinstance(event.request, Seek) and getattr(event.answer, "code", None) in _IMPOSSIBLE:
+                self._seek = self._sought  # what there is not is not to be wanted again
             if isinstance(event.request, Resume) and isinstance(event.answer, Refused) and self.view.match is None:
                 self._look_for_match()
         self._look_around()
@@ -127,7 +132,7 @@ class Table:
         self.view, requests = act(self.view, action, self._seek)
         for request in requests:
             if isinstance(request, Seek):
-                self._seek = request
+                self._sought, self._seek = self._seek, request
             if isinstance(request, Seek | Unseek):
                 self._is_seeking = isinstance(request, Seek)  # who has stopped is not made to look by a new link
         self._say(requests)
