@@ -204,6 +204,13 @@ def test_who_hosts_is_told_what_friends_type_however_narrow_the_window() -> None
     assert "python client.py 203.0.113.7:8765 --insecure" in " ".join(draw(view, (40, 16), 0, BOXES).plain.split())
 
 
+def test_both_clocks_are_seen_in_one_line_however_long_the_names() -> None:
+    names = (PlayerInfo("alphabeta-13", "alphabeta", 8, 2210), PlayerInfo("Bartholomew-the-3rd"))
+    match = structs.replace(snapshot(clock=ClockInfo((178_400, 9_900), 0)), players=names)
+    line = draw(seen(match), (40, 12), 0, BOXES).plain.split("\n")[0]
+    assert line == "> X alpha [bot]  2:58    O Barth  0:09.9"
+
+
 def test_however_narrow_a_list_is_the_way_back_is_shown() -> None:
     for name in ("games", "challenge", "invitation", "profile", "history", "leaders", "replay"):
         assert "Esc back" in draw(SCREENS[name][0], (40, 12), 0, BOXES).plain.split("\n")[-1], name

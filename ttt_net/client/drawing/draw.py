@@ -93,7 +93,7 @@ def _head(view: View, width: int, now_ms: int, glyphs: Glyphs, *, is_roomy: bool
     if is_roomy:
         lines += [_title(view, width, glyphs), Text()]
     if match is not None:
-        lines += seats(view, match, now_ms, is_roomy=is_roomy)
+        lines += seats(view, match, now_ms, width, is_roomy=is_roomy)
     lines.append(_status(view, width, now_ms, glyphs))
     return [*lines, Text()] if is_roomy else lines
 

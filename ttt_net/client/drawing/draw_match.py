@@ -1,5 +1,6 @@
 """The parts of a picture that are of a match: the players' lines, and the board with what stands beside it."""
 
+from msgspec import structs
 from rich.text import Text
 
 from ttt_net.client import words
@@ -10,33 +11,50 @@ from ttt_net.client.drawing.panel import WIDTH as PANEL_WIDTH
 from ttt_net.client.drawing.panel import panel
 from ttt_net.client.drawing.targets import place_of
 from ttt_net.client.view import View
-from ttt_net.messages import Snapshot
+from ttt_net.messages import PlayerInfo, Snapshot
+from ttt_net.text import clean
 
 _GAP = 3
 _NO_LIMIT = 1000
+_SHORT_NAME = 5
 _BESIDE_FORMS = tuple(form for form in FORMS if form.columns >= 3)
 """The forms of a board that leave room for something beside it: better a larger board alone than both cramped."""
 
 
-def seats(view: View, match: Snapshot, now_ms: int, *, is_roomy: bool) -> list[Text]:
-    """Return a line for each player, or in a small window one for both."""
-    drawn = [_seat(view, match, side, now_ms) for side in (0, 1)]
-    return drawn if is_roomy else [Text("  ").join(drawn)]
+def seats(view: View, match: Snapshot, now_ms: int, width: int, *, is_roomy: bool) -> list[Text]:
+    """Return a line for each player; in a small window one for both, which says no more than there is room for."""
+    if is_roomy:
+        return [_seat(view, match, side, now_ms, words.full_label(match.players[side])) for side in (0, 1)]
+    line = Text()
+    for is_brief in (False, True):
+        for label in _LABELS:
+            drawn = [_seat(view, match, n, now_ms, label(match.players[n]), is_brief=is_brief) for n in (0, 1)]
+            line = Text("  ").join(drawn)
+            if line.cell_len <= width:
+                return [line]
+    return [line]
 
 
-def _seat(view: View, match: Snapshot, side: int, now_ms: int) -> Text:
-    """Return the mark, name and clock of a side, and whether it is to move and connected."""
+def _short_label(player: PlayerInfo) -> str:
+    """Return the beginning of the name, with its bot mark."""
+    return words.label_of(structs.replace(player, name=clean(player.name, _SHORT_NAME)))
+
+
+_LABELS = (words.full_label, words.label_of, _short_label)
+
+
+def _seat(view: View, match: Snapshot, side: int, now_ms: int, label: str, *, is_brief: bool = False) -> Text:
+    """Return the mark, label and clock of a side, and whether it is to move, connected and, unless brief, ours."""
     mark = words.mark_of(match, side)
     is_to_move = match.position.to_move == side and match.outcome is None
     seat = Text("> " if is_to_move else "  ", style="bold")
     seat.append(mark, f"bold {COLOURS.get(mark, '')}".strip())
-    label = words.full_label(match.players[side])
     if words.name_of(match.players[side]) == mark:  # at one keyboard, who has no name is called by his mark
         label = label[len(mark) + 1 :]
     seat.append(f" {label}".rstrip(), "" if is_to_move else "not bold")
-    if side == match.you:
+    if side == match.you and not is_brief:
         seat.append(" (you)", "not bold dim")
-    elif not match.present[side] and view.has_lobby:
+    if side != match.you and not match.present[side] and view.has_lobby:
         seat.append(" (away)", WARNING)
     left_ms = view.left_ms(side, now_ms)
     if left_ms is not None:
@@ -50,7 +68,8 @@ def board_alone(view: View, match: Snapshot, width: int, height: int, glyphs: Gl
     if board is None:
         whole = draw_board(view, _NO_LIMIT, _NO_LIMIT, glyphs, FORMS[-1:]) or []
         size = "x".join(map(str, reversed(match.game.shape)))
-        board = [Text(f"Part of {size}, around the cursor", style="dim"), *_part(whole, view.cursor, width, height - 1)]
+        last = f"; last: {words.move_name(match, match.last)}" if match.last is not None else ", around the cursor"
+        board = [Text(f"Part of {size}{last}", style="dim"), *_part(whole, view.cursor, width, height - 1)]
     return centred(board, width)
 
 
