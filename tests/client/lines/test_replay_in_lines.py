@@ -22,6 +22,7 @@ from ttt_net.messages import (
     Ended,
     Hello,
     History,
+    Play,
     Refused,
     Replay,
     ReplayTold,
@@ -74,6 +75,21 @@ async def test_a_finished_match_is_stepped_through_by_words_and_numbers() -> Non
         await paper.shows("You won: you completed a line.")
         await paper.shows("Type rematch, new or quit; help tells what else.")
         assert any("(O)" in line for line in paper.written[before:]), "the board as it was then"
+
+
+async def test_a_number_that_was_meant_for_a_replay_is_no_move_in_a_match_that_begins_meanwhile() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, _):
+        link = await server.accepts()
+        await comes_in(link, paper)
+        paper.type("new", "replay")
+        await link.grants(Seek)
+        await link.grants(Replay)
+        await link.tells(TOLD, snapshot(match="m2", opponent=BEN))
+        await paper.shows("Your turn: place X.")
+        paper.type("4")
+        await paper.shows("A match has begun, where 4 is a move; type it again to make it.")
+        paper.type("4")
+        assert (await link.hears(Play)).move == 3
 
 
 async def test_words_of_a_program_wait_for_the_positions() -> None:

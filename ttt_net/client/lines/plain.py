@@ -73,7 +73,7 @@ class Plain:
         self._numbered = Numbered()
         self._awaited = Awaited(table)
         self._is_list_fresh = self._is_list_cut_off = False
-        """Whether nothing was typed since a list was told, and whether a match of ours has begun just then."""
+        """Whether nothing was typed since a list was told, and whether a match has begun then, or in a replay."""
 
     async def play(self, mailbox: asyncio.Queue[Mail]) -> None:
         """Play until the server, the player or the end of the input says farewell."""
@@ -151,7 +151,8 @@ class Plain:
             case Answered(Chat(), Ok()):
                 self._write("Said.")
             case Snapshot(you=int()):
-                self._is_list_cut_off = self._is_typed and self._is_list_fresh and event.outcome is None
+                has_numbers = self._is_list_fresh or self._table.view.page.kind is Kind.REPLAY
+                self._is_list_cut_off = self._is_typed and has_numbers and event.outcome is None
                 self._numbered.forget()
             case Welcome():
                 self._numbered.ask_again(self._table)
