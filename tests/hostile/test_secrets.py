@@ -97,6 +97,7 @@ def check_log(text: str, form: str) -> None:
 
 
 async def test_no_token_is_in_the_figures_and_no_name_is_a_label(tmp_path: Path) -> None:
+    pytest.importorskip("prometheus_client")
     async with attended(tmp_path) as each:
         first, second, match = await each.server.pair("Ann", "Bob")
         await first.ok("resign", match=match)
