@@ -89,15 +89,15 @@ def test_lines_that_are_there_before_it_begins_are_done_in_order(
 ) -> None:
     bot = start(real_server.address, "--bot", "random", "--level", "1")
     heard_until(bot, "Playing as")
-    person = start(real_server.address, "--name", "Ann", "--screen-reader")
-    moves = ["5", "1"]  # of which the bot can have taken one at most
-    lines = ["bot", "board", "say Hello", *moves, "resign", "bot", "board", "quit", "quit"]
+    person = start(real_server.address, "--name", "Ann", "--screen-reader", "--game", "connect4")
+    # A game in which whatever the bot has done leaves this move possible, and the match going on.
+    lines = ["bot", "board", "say Hello", "4", "resign", "bot", "board", "quit", "quit"]
     out, err = person.communicate("".join(f"{line}\n" for line in lines), timeout=PATIENCE_S)
     assert (person.returncode, err) == (0, "")
     told = [
-        *("You challenge random [bot]: Tic-tac-toe. Type stop to take it back.", "Tic-tac-toe against random, a bot;"),
+        *("You challenge random [bot]: Connect Four. Type stop to take it back.", "Connect Four against random, a"),
         *("Row 1", "Said.", "You played", "You lost: you resigned.", "You challenge random [bot]"),
-        *("Tic-tac-toe against random, a bot;", "Row 1", "This ends the match."),
+        *("Connect Four against random, a bot;", "Row 1", "This ends the match."),
     ]
     at = 0
     for words in told:
