@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
@@ -14,6 +13,7 @@ from ttt_net.client.bindings.phrasebook import CLAIMS, OF_A_FINISHED_MATCH, OF_A
 from ttt_net.client.changes.replaying import is_position_missing, seen_at
 from ttt_net.client.events import Answered, Clicked, Event, Focused, Kept, Key, Line, Mail, Pasted, Resized, Stop
 from ttt_net.client.lines.awaited import Awaited
+from ttt_net.client.lines.held import HeldLines
 from ttt_net.client.lines.news import news_of, stopped
 from ttt_net.client.lines.numbered import Numbered, are_numbers_moves
 from ttt_net.client.lines.telling import Telling
@@ -34,10 +34,8 @@ from ttt_net.messages import (
     Watch,
     Welcome,
 )
-from ttt_net.text import clean
 
 LEAVE_S = 2.0
-MAX_HELD_LINES = 4096
 _OF_ONE_MATCH = ("players", "board", "status", "offers")
 _AHEAD_S = 2.0
 """How long a first line may take that is known to be there."""
@@ -68,10 +66,10 @@ class Plain:
         """What was said last, to be repeated."""
         self._said: dict[str, str] = {}
         self._shown: str | None = None
-        self._lines: deque[str] = deque()
         self._is_input_over = False
         self._numbered = Numbered()
         self._awaited = Awaited(table)
+        self._held = HeldLines(table, telling, self._awaited, self._numbered, self._action_of, is_typed=is_typed)
         self._is_list_fresh = self._is_list_cut_off = False
         """Whether nothing was typed since a list was told, and whether a match has begun then, or in a replay."""
 
@@ -104,14 +102,14 @@ class Plain:
                 self._table.do(Do.LEAVE)
                 return
             self._deal_with(letter)
-            if self._table.view.has_lobby and self._lines and _first_word(self._lines[0]) in LOBBY:
+            if self._table.view.has_lobby and self._held.next_word in LOBBY:
                 self._table.do(Say(Unseek(0)))
             self._take_lines()
 
     def _is_left_alone(self) -> bool:
         """Tell whether nothing more will be typed, and nothing is awaited that needs no typing."""
         view = self._table.view
-        if not self._is_input_over or self._lines or self._is_answer_due:
+        if not self._is_input_over or not self._held.are_done:
             return False
         if view.match is None:
             return not self._awaited.is_match_to_come
@@ -122,7 +120,8 @@ class Plain:
             case Line(None):
                 self._is_input_over = True
             case Line(str(text)):
-                self._keep(text)
+                if sentence := self._held.keep(text):
+                    self._write(sentence)
             case Line() | Key() | Resized() | Clicked() | Pasted() | Focused() | Stop():
                 return
             case _:
@@ -133,14 +132,6 @@ class Plain:
                     self._table.forget_notice()  # they say more
                 self._tell(news)
         self._tell_list()
-
-    def _keep(self, line: str) -> None:
-        if len(self._lines) >= MAX_HELD_LINES:
-            self._write(f"{clean(line, 20)} is left out: {MAX_HELD_LINES} lines wait already.")
-            return
-        self._lines.append(line)
-        if self._is_typed and self._is_early(line):
-            self._write(f"It is not your turn; {clean(line, 20)} waits for it.")
 
     def _note(self, event: Event) -> None:
         """Take note of what is still to be told, and of what numbers mean."""
@@ -159,7 +150,7 @@ class Plain:
 
     def _take_lines(self) -> None:
         """Carry out the lines whose time has come."""
-        while not self._table.view.is_leaving and (line := self._next_line()) is not None:
+        while not self._table.view.is_leaving and (line := self._held.take()) is not None:
             self._obey(line)
             self._tell()
             self._tell_list()
@@ -202,39 +193,6 @@ class Plain:
         """What is told: of a match that is stepped through, how it stood there."""
         view = self._table.view
         return seen_at(view) if view.page.kind is Kind.REPLAY else view
-
-    @property
-    def _is_answer_due(self) -> bool:
-        return self._awaited.is_answer_due or self._numbered.is_waiting
-
-    def _next_line(self) -> str | None:
-        """Take the next line whose time has come; none goes before another, unless a person types."""
-        for index, line in enumerate(self._lines):
-            if not self._is_early(line):
-                del self._lines[index]
-                return line
-            if not self._is_typed:
-                return None
-        return None
-
-    def _is_early(self, line: str) -> bool:
-        """Tell whether a line has to wait: a move for our turn; from a program, also for an answer, a link, a match."""
-        word, view = word_of(line), self._table.view
-        is_question = self._telling.answer(word, view, 0) is not None
-        is_of_match = is_question or word in OF_A_MATCH or word in CLAIMS or _first_word(line) == "say"
-        if not self._is_typed:
-            is_over = view.match is None or view.match.outcome is not None
-            is_ahead_of_match = is_of_match and is_over and self._awaited.is_match_to_come
-            if self._is_answer_due or is_ahead_of_match or self._needs_link(line):
-                return True
-        is_other = is_of_match or word in ("help", "repeat", "more")
-        is_move = not is_other and isinstance(self._action_of(line), Move)
-        return is_move and not view.may_move and self._awaited.is_turn_to_come
-
-    def _needs_link(self, line: str) -> bool:
-        """Tell whether a line, but that we leave, has to wait until there is a server to say it to."""
-        view = self._table.view
-        return view.has_lobby and view.link is not Link.ONLINE and self._action_of(line) is not Do.LEAVE
 
     def _do(self, meaning: Meaning) -> None:
         match meaning:
@@ -315,10 +273,6 @@ class Plain:
         while (found := self._numbered.take(self._table, _now_ms())) is not None:
             self._is_list_fresh = self._numbered.has_choices
             self._do(found)
-
-
-def _first_word(line: str) -> str:
-    return word_of(line).partition(" ")[0]
 
 
 def _now_ms() -> int:

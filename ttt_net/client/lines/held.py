@@ -1,0 +1,98 @@
+"""Lines that were typed and whose time has not come yet."""
+
+from collections import deque
+from collections.abc import Callable
+
+from ttt_net.client.actions import Do, Move
+from ttt_net.client.bindings.lobby_words import Meaning
+from ttt_net.client.bindings.phrasebook import CLAIMS, OF_A_MATCH, word_of
+from ttt_net.client.lines.awaited import Awaited
+from ttt_net.client.lines.numbered import Numbered
+from ttt_net.client.lines.telling import Telling
+from ttt_net.client.seat import Seat
+from ttt_net.client.view import Link
+from ttt_net.text import clean
+
+MAX_HELD_LINES = 4096
+_OF_ANY_TIME = ("help", "repeat", "more")
+
+
+class HeldLines:
+    """Lines in their order; a move waits until it is our turn, and of a person's lines the others go before it.
+
+    Where a program or a file writes them, none goes before another, and each also waits for the answer to the one
+    before it, and for a link and a match if it needs them. `meaning` returns what a line comes to.
+    """
+
+    def __init__(
+        self,
+        table: Seat,
+        telling: Telling,
+        awaited: Awaited,
+        numbered: Numbered,
+        meaning: Callable[[str], Meaning],
+        *,
+        is_typed: bool,
+    ) -> None:
+        self._table = table
+        self._telling = telling
+        self._awaited = awaited
+        self._numbered = numbered
+        self._meaning = meaning
+        self._is_typed = is_typed
+        self._lines: deque[str] = deque()
+
+    @property
+    def next_word(self) -> str:
+        """The first word of the first line; empty where there is no line."""
+        return first_word(self._lines[0]) if self._lines else ""
+
+    @property
+    def are_done(self) -> bool:
+        """Whether no line is left, and nothing that one has asked for is still on its way."""
+        return not self._lines and not self._is_answer_due
+
+    def keep(self, line: str) -> str:
+        """Put a line behind the others; return what to say of it, if anything."""
+        if len(self._lines) >= MAX_HELD_LINES:
+            return f"{clean(line, 20)} is left out: {MAX_HELD_LINES} lines wait already."
+        self._lines.append(line)
+        return (
+            f"It is not your turn; {clean(line, 20)} waits for it." if self._is_typed and self._is_early(line) else ""
+        )
+
+    def take(self) -> str | None:
+        """Take the next line whose time has come; none goes before another, unless a person types."""
+        for index, line in enumerate(self._lines):
+            if not self._is_early(line):
+                del self._lines[index]
+                return line
+            if not self._is_typed:
+                return None
+        return None
+
+    @property
+    def _is_answer_due(self) -> bool:
+        return self._awaited.is_answer_due or self._numbered.is_waiting
+
+    def _is_early(self, line: str) -> bool:
+        word, view = word_of(line), self._table.view
+        is_question = self._telling.answer(word, view, 0) is not None
+        is_of_match = is_question or word in OF_A_MATCH or word in CLAIMS or first_word(line) == "say"
+        if not self._is_typed:
+            is_over = view.match is None or view.match.outcome is not None
+            is_ahead_of_match = is_of_match and is_over and self._awaited.is_match_to_come
+            if self._is_answer_due or is_ahead_of_match or self._needs_link(line):
+                return True
+        is_move = not is_of_match and word not in _OF_ANY_TIME and isinstance(self._meaning(line), Move)
+        return is_move and not view.may_move and self._awaited.is_turn_to_come
+
+    def _needs_link(self, line: str) -> bool:
+        """Tell whether a line, but that we leave, has to wait until there is a server to say it to."""
+        view = self._table.view
+        return view.has_lobby and view.link is not Link.ONLINE and self._meaning(line) is not Do.LEAVE
+
+
+def first_word(line: str) -> str:
+    """Return the first word of a line."""
+    return word_of(line).partition(" ")[0]
