@@ -556,6 +556,13 @@ def test_only_who_plays_is_told_that_his_match_stays_as_it_is() -> None:
     assert words.notice(update(player, Restarting(1_000), 0)) == "The server restarts; your match waits as it is."
 
 
+def test_before_the_first_link_it_is_said_what_keeps_us_from_it() -> None:
+    view = update(View(address="example.org:8765"), Retrying(3, 10, "no computer of that name is known"), 0)
+    assert "No answer from example.org:8765, try 3. No computer of that name is known." in drawn(view, 0)
+    assert "No computer of that name is known." in draw(view, (40, 16), 0, BOXES).plain
+    assert words.banner(update(view, Retrying(4, 10), 0)) == "No answer from example.org:8765, try 4 ..."
+
+
 def test_what_is_said_does_not_hide_an_offer() -> None:
     view = update(seen(snapshot(moves=[4, 0], opponent=BEN)), Chatted("m1", "players", BEN, "Good luck!"), 0)
     for events in ((), (Chatted("m1", "players", BEN, "What do you say?"),)):

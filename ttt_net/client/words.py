@@ -166,12 +166,15 @@ def banner(view: View, lost_for_ms: int | None = None) -> str:
         since = "" if lost_for_ms is None else f" for {duration(lost_for_ms)}"
         return f"Reconnecting{since}, try {view.attempt}: {safe}. {_sentence(view.trouble)}"
     if view.link is Link.CONNECTING and view.attempt > 0:
-        return f"No answer from {view.address}, try {view.attempt} ..."
+        why = f". {_sentence(view.trouble)}" if view.trouble else " ..."
+        return f"No answer from {view.address}, try {view.attempt}{why}"
     return ""
 
 
 def short_banner(view: View, lost_for_ms: int | None) -> str:
     """Return what matters most of a banner, for a narrow window; nothing when all is well."""
+    if view.link is Link.CONNECTING and view.attempt > 0 and view.trouble:
+        return f"{_sentence(view.trouble)} Try {view.attempt}"
     if view.link is not Link.LOST:
         return banner(view)
     safe = "Your match is safe" if view.is_live else "Please wait"

@@ -60,10 +60,11 @@ def update(view: View, event: Event, now_ms: int) -> View:
                 restart_at_ms=None,
             )
         case Lost():
-            trouble = replace(view, link=Link.LOST, trouble=event.reason, frozen_at_ms=now_ms, latency_ms=None)
-            return replace(trouble, restart_at_ms=None)
+            view = replace(view, link=Link.LOST, trouble=event.reason, frozen_at_ms=now_ms)
+            return replace(view, latency_ms=None, restart_at_ms=None)
         case Retrying():
-            return replace(view, attempt=event.attempt)
+            trouble = event.reason if view.link is Link.CONNECTING else view.trouble
+            return replace(view, attempt=event.attempt, trouble=trouble)
         case Back():
             return replace(view, notice="Connected again; nothing is lost.")
         case Snapshot():
