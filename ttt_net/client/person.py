@@ -10,16 +10,21 @@ from ttt_net.programs import CLIENT
 
 def tell(sentence: str) -> None:
     """Print a sentence; where the terminal ends, a line ends with a whole word."""
+    print(_filled(sentence))
+
+
+def complain(sentence: str) -> None:
+    """Say what is wrong, on standard error: in one line, but where a terminal would break it within a word."""
+    line = f"{CLIENT}: {sentence}"
+    print(_filled(line) if sys.stderr.isatty() else line, file=sys.stderr)
+
+
+def _filled(sentence: str) -> str:
     import shutil  # a first picture does not wait for them
     import textwrap
 
     width = shutil.get_terminal_size().columns - 1
-    print(textwrap.fill(sentence, width, break_long_words=False, break_on_hyphens=False))
-
-
-def complain(sentence: str) -> None:
-    """Say what is wrong, on standard error."""
-    print(f"{CLIENT}: {sentence}", file=sys.stderr)
+    return textwrap.fill(sentence, width, break_long_words=False, break_on_hyphens=False)
 
 
 def is_on_screen(options: Options) -> bool:

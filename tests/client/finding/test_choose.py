@@ -46,6 +46,7 @@ async def test_what_is_typed_while_an_address_is_tried_is_kept(monkeypatch: pyte
         ([""], Alone(4)),
         (["1", "9", "7"], Alone(7)),
         (["2"], Host()),
+        (["9", "0", "2"], Host()),
         (["x:y", "example.org"], Go("ws://example.org:8765")),
         (["BCD234", "example.org BCD234"], Go("ws://example.org:8765", "BCD234")),
     ],

@@ -160,8 +160,10 @@ def choose_by_lines(ask: Callable[[str], str], write: Callable[[str], None]) -> 
     while True:
         answer = ask("A number, an address or a code, or Enter for 1: ").strip() or "1"
         try:
-            if not (answer.isdecimal() and answer.isascii() and 1 <= int(answer) <= len(rows)):
+            if not (answer.isdecimal() and answer.isascii()):
                 return read_place(door, answer)
+            if not 1 <= int(answer) <= len(rows):
+                raise ConfigurationError(f"{clean(answer, 10)} is none of the numbers, 1 to {len(rows)}")
             row = rows[int(answer) - 1]
             if isinstance(row.does, Alone):
                 return Alone(_level(ask, door.level))
