@@ -185,9 +185,11 @@ def test_ctrl_z_gives_the_terminal_back_and_what_was_missed_meanwhile_is_made_up
 def test_where_nobody_could_have_it_go_on_ctrl_z_only_draws_anew(real_server: RealServer, open_terminal: Open) -> None:
     person = open_terminal(real_server.address, "--name", "Ann")
     person.shows("Looking for a person")
-    person.press("\x1a", "p")
+    person.press("\x1a")
+    person.comes_to(lambda _: person.raw.count(b"\x1b[?1049h") == 2, "the screen, given back and taken again")
+    assert person.raw.count(LEFT_ALTERNATE_SCREEN) == 1
+    person.press("p")
     person.shows("Choose a game")
-    assert person.raw.count(LEFT_ALTERNATE_SCREEN) == 1, "it was given back and taken again"
 
 
 def test_a_fault_of_ours_gives_the_terminal_back_and_shows_no_traceback(
