@@ -34,7 +34,7 @@ def test_what_a_process_says_at_once_is_heard_line_by_line_and_to_the_end() -> N
 
 
 def test_two_bots_play_their_games_and_leave(real_server: RealServer, start: Start) -> None:
-    bots = [start(real_server.address, "--bot", name, "--games", "3", "--json") for name in ("alphabeta", "random")]
+    bots = [start(real_server.address, "--bot", name, "--games", "3", "--json") for name in ("tactics", "random")]
     results = [ended(bot) for bot in bots]
     assert [code for code, _, _ in results] == [0, 0]
     assert [err for _, _, err in results] == ["", ""]
@@ -42,10 +42,10 @@ def test_two_bots_play_their_games_and_leave(real_server: RealServer, start: Sta
     assert first["type"] == second["type"] == "summary"
     assert first["games"] == second["games"] == 3
     assert (first["won"], first["drawn"], first["lost"]) == (second["lost"], second["drawn"], second["won"])
-    assert first["lost"] == 0, "alphabeta never loses at tic-tac-toe"
+    assert first["lost"] == 0, "tactics never loses at tic-tac-toe"
     welcome = next(message for message in messages(results[0][1]) if message["type"] == "welcome")
     assert not welcome.get("token"), "what is told to scripts holds no token"
-    assert welcome["you"] == {"name": "alphabeta", "bot": "alphabeta"}
+    assert welcome["you"] == {"name": "tactics", "bot": "tactics"}
 
 
 def test_bots_of_one_name_do_not_throw_one_another_off(real_server: RealServer, start: Start) -> None:
@@ -136,7 +136,7 @@ def test_a_server_that_goes_is_waited_for_and_the_games_go_on(
             real_server.address,
             *("--bot", name, "--games", "2", "--json", "--game", "connect4", "--move-time", "60"),
         )
-        for name in ("alphabeta", "random")
+        for name in ("tactics", "random")
     ]
     before = heard_until(bots[0], '"played"')
     real_server.end(is_killed=is_killed)
