@@ -11,6 +11,7 @@ import pytest
 from tests.patience import BUSY_S
 from tests.server.peer import BINARY, CONT, HANDSHAKE, PING, PONG, TEXT, client_frame, said
 from tests.server.running import running, until
+from ttt_net.errors import Closing
 from ttt_net.server.settings.limits import Limits
 from ttt_net.server.settings.rate import Rate
 from ttt_net.server.wire.connection import Connection
@@ -127,6 +128,15 @@ async def test_a_peer_without_a_pong_is_found_dead_within_8_seconds(tmp_path: Pa
         connection.tick(now_s + limits.dead_after_s + 0.1)
         assert (await second.hear("presence", match=match, online=False))["side"] == 0
         assert first.name not in [session.info.name for session in server.sessions.values()]
+
+
+async def test_a_reason_takes_all_the_room_of_a_close_frame_and_ends_with_a_whole_letter(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        peer = await server.raw()
+        await peer.hello("Ann")
+        server.connection_of("Ann").close(Closing.KICKED, "ä" * 100)
+        _, frame = await peer.read_frame() or (0, b"")
+        assert frame[2:].decode() == "ä" * 61
 
 
 async def test_a_closing_handshake_that_is_not_answered_ends_in_time(tmp_path: Path) -> None:

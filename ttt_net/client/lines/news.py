@@ -20,9 +20,7 @@ def news_of(event: Event, table: Seat, telling: Telling) -> list[str]:
         case AnalysisTold() | Beside(AnalysisTold()) if match is not None:
             told = event.event if isinstance(event, Beside) else event
             return _analysed(match, told) if isinstance(told, AnalysisTold) and told.match == match.match else []
-        case Notice(restart_in_ms=int()) if (
-            not table.view.notice
-        ):  # where nothing counts down, it is told as it was said
+        case Notice(restart_in_ms=int()) if not table.view.notice:  # nothing counts down: as it was said
             return [clean(event.text, words.MAX_NOTICE_CELLS)]
         case _:
             return []

@@ -37,8 +37,8 @@ _MOST_LATE_BYTES = 65_536
 _GOODBYES = (1000, 1001)
 _HEARD_ANYWAY = 5
 """So many times as rarely the way is measured to a peer that keeps saying something: a ping costs what a move does."""
-_MAX_REASON = 100
-"""In bytes of UTF-8; a close frame has room for 123."""
+_MAX_REASON = 123
+"""In bytes of UTF-8: what a close frame has room for."""
 
 
 class Hub(Interface):
