@@ -182,6 +182,31 @@ def test_ctrl_z_gives_the_terminal_back_and_what_was_missed_meanwhile_is_made_up
     assert shell.ends() == 0
 
 
+def test_in_the_background_it_waits_for_the_terminal_and_leaves_it_as_it_was_found(
+    real_server: RealServer, open_terminal: Open, tmp_path: Path
+) -> None:
+    if shutil.which("bash") is None:
+        pytest.skip("needs a shell with jobs: bash")
+    shell = open_terminal("--norc", "--noprofile", "-i", command=["bash"], PS1="$ ")
+    before, after = (tmp_path / name for name in ("before", "after"))
+    client = f"{shlex.join(CLIENT)} {real_server.address} --name Ann"
+    shell.press(f"(stty -g > {before}; {client}; stty -g > {after}; echo ended-$((40 + 2)))\r")
+    shell.shows("Looking for a person")
+    shell.press("\x1a")
+    shell.shows("Stopped")
+    shell.press("bg\r")
+    shell.comes_to(lambda picture: picture.rstrip().endswith("$") and ") &" in picture, "the line that is edited")
+    shell.press("\r")
+    shell.comes_to(lambda picture: picture.count("Stopped") == 2, "that it waits again")
+    shell.press("fg\r")
+    shell.comes_to(lambda _: shell.raw.count(b"\x1b[?1049h") == 2, "the screen, taken once more")
+    shell.press("\x03")
+    shell.shows("ended-42")
+    assert after.read_text() == before.read_text()
+    shell.press("exit\r")
+    assert shell.ends() == 0
+
+
 def test_where_nobody_could_have_it_go_on_ctrl_z_only_draws_anew(real_server: RealServer, open_terminal: Open) -> None:
     person = open_terminal(real_server.address, "--name", "Ann")
     person.shows("Looking for a person")

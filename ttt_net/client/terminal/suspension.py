@@ -5,11 +5,17 @@ What the network makes of the pause is no matter of ours: a link that was cut me
 
 import os
 import signal
+from contextlib import suppress
 
 from prompt_toolkit.input import Input
 
 from ttt_net.client.events import Key
 from ttt_net.client.terminal.screen import Screen
+
+try:
+    import termios
+except ImportError:  # Windows has neither terminal attributes nor jobs
+    termios = None  # type: ignore[assignment]
 
 SUSPEND = Key("c-z")
 
@@ -20,3 +26,5 @@ def suspend(screen: Screen, keyboard: Input) -> None:
         return
     with keyboard.detach(), keyboard.cooked_mode(), screen.given_back():
         os.kill(0, signal.SIGTSTP)  # the whole job, as the terminal itself would: what we have started stops, too
+        with suppress(termios.error):  # where there is no shell, there is nothing to wait for
+            termios.tcdrain(keyboard.fileno())  # stops us again after `bg`, while the terminal is as the shell needs it
