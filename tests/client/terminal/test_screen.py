@@ -1,6 +1,8 @@
 """What reaches a terminal: on every kind of it, in every encoding and size, no more and no less than the picture."""
 
+import errno
 import io
+import os
 import random
 import sys
 import unicodedata
@@ -114,6 +116,16 @@ def test_what_is_copied_goes_to_the_clipboard_once(monkeypatch: pytest.MonkeyPat
         screen.paint(view, 0)
         screen.paint(view, 0)
     assert wire.bytes.getvalue().count(b"\x1b]52;c;aHR0cDovLzE5Mi4xNjguMS4yMDo4NzY1L20vbTE=\x07") == 1
+
+
+def test_a_terminal_that_is_gone_is_told_as_output_that_nobody_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    person, ours = os.openpty()
+    os.close(person)
+    with os.fdopen(ours, encoding="utf-8") as keyboard:
+        monkeypatch.setattr(sys, "stdin", keyboard)
+        with pytest.raises(OSError, match="Input/output error") as told, Screen(BOXES).opened():
+            pass
+    assert told.value.errno == errno.EIO, "which the last door takes for a window that was closed"
 
 
 def chunks(size: int) -> list[str]:

@@ -155,10 +155,13 @@ def _quiet_keyboard() -> Iterator[None]:
         yield
         return
     keyboard = sys.stdin.fileno()
-    before = termios.tcgetattr(keyboard)
-    quiet = termios.tcgetattr(keyboard)
-    quiet[3] &= ~(termios.ECHO | termios.ICANON)
-    termios.tcsetattr(keyboard, termios.TCSANOW, quiet)
+    try:
+        before = termios.tcgetattr(keyboard)
+        quiet = termios.tcgetattr(keyboard)
+        quiet[3] &= ~(termios.ECHO | termios.ICANON)
+        termios.tcsetattr(keyboard, termios.TCSANOW, quiet)
+    except termios.error as error:
+        raise OSError(*error.args) from None  # as whatever else is done to a terminal that is gone
     try:
         yield
     finally:
