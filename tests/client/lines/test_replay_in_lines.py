@@ -62,7 +62,9 @@ async def test_a_finished_match_is_stepped_through_by_words_and_numbers() -> Non
             ("4", "Move 4 of 5: c3."),
             ("BACK", "Move 3 of 5: b3."),
             ("99", "Move 5 of 5: b1. You won: you completed a line."),
+            ("next", "Move 5 of 5: b1. You won: you completed a line."),
             ("first", "Move 0 of 5."),
+            ("back", "Move 0 of 5."),
             ("nxt", "nxt is no word here; did you mean next?"),
             ("last", "Move 5 of 5: b1. You won: you completed a line."),
         ):

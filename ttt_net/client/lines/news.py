@@ -1,8 +1,11 @@
-"""What is said once: of an event, where it is more than the change that it makes to a view, and what was stopped."""
+"""What is said once, beside what is seen in a view: of an event, and of what was stopped, or stays as it is."""
 
 from ttt_net.client import page_words, words
+from ttt_net.client.actions import Action, Do, Step
+from ttt_net.client.changes.replaying import is_position_missing, seen_at
 from ttt_net.client.events import Beside, Event
-from ttt_net.client.lines.telling import Telling
+from ttt_net.client.lines.telling import Telling, retold
+from ttt_net.client.pages import Kind
 from ttt_net.client.seat import Seat
 from ttt_net.client.view import View
 from ttt_net.messages import AnalysedMove, AnalysisTold, Notice, Played, Snapshot
@@ -32,6 +35,15 @@ def stopped(before: View, after: View) -> str:
         return "You look on no more."
     has_stopped = before.seeking is not None and after.seeking is None
     return "You look for nobody any more." if has_stopped and after.match is not None else ""
+
+
+def stayed(before: View, after: View, action: Action) -> str:
+    """Return where a replay is that a step did not move, so that a line at its end has an answer, too."""
+    is_step = isinstance(action, Step) or action in (Do.LEFT, Do.RIGHT, Do.FIRST, Do.LAST)
+    if not is_step or before.page != after.page or after.page.kind is not Kind.REPLAY or is_position_missing(after):
+        return ""
+    seen = seen_at(after)
+    return retold(seen, seen.match) if seen.match is not None else ""
 
 
 def _analysed(match: Snapshot, told: AnalysisTold) -> list[str]:

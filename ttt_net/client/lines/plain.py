@@ -14,7 +14,7 @@ from ttt_net.client.changes.replaying import is_position_missing, seen_at
 from ttt_net.client.events import Answered, Clicked, Event, Focused, Kept, Key, Line, Mail, Pasted, Resized, Stop
 from ttt_net.client.lines.awaited import Awaited
 from ttt_net.client.lines.held import HeldLines
-from ttt_net.client.lines.news import news_of, stopped
+from ttt_net.client.lines.news import news_of, stayed, stopped
 from ttt_net.client.lines.numbered import Numbered, are_numbers_moves
 from ttt_net.client.lines.telling import Telling
 from ttt_net.client.pages import Kind
@@ -230,7 +230,7 @@ class Plain:
             self._write("There is no match; play finds you an opponent.")
         else:
             self._table.do(action)
-            if sentence := stopped(view, self._table.view):
+            if sentence := stopped(view, self._table.view) or stayed(view, self._table.view, action):
                 self._write(sentence)
             self._answer_overlay()
 
