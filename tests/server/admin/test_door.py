@@ -49,10 +49,23 @@ def test_a_socket_on_which_another_server_listens_is_left_to_it(tmp_path: Path) 
         living.bind(str(path))
         living.listen(0)
         for _ in ("it answers", "it is too busy to answer"):
-            with pytest.raises(ConfigurationError, match="another server listens on"):
+            with pytest.raises(ConfigurationError, match="another program listens on"):
                 open_door(str(path), tmp_path)
         living.accept()[0].close()
         crowd.connect(str(path))
+
+
+def test_a_socket_of_another_kind_is_left_to_the_program_that_has_it(tmp_path: Path) -> None:
+    path = tmp_path / "notify"
+    with (
+        socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as theirs,
+        socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as one,
+    ):
+        theirs.bind(str(path))
+        with pytest.raises(ConfigurationError, match="another program listens on"):
+            open_door(str(path), tmp_path)
+        one.sendto(b"still there", str(path))
+        assert theirs.recv(100) == b"still there"
 
 
 async def test_at_the_end_only_ones_own_socket_is_removed(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def _loopback(text: str) -> tuple[str, int]:
 
 def _listen_unix(path: Path) -> socket.socket:
     if path.is_socket() and _is_served(path):
-        raise ConfigurationError(f"admin: another server listens on {path}; choose another socket with --admin")
+        raise ConfigurationError(f"admin: another program listens on {path}; choose another socket with --admin")
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     before = os.umask(0o177)
     try:
@@ -99,10 +99,10 @@ def _listen_unix(path: Path) -> socket.socket:
 
 
 def _is_served(path: Path) -> bool:
-    """Tell whether somebody listens on a Unix socket, even if he is too busy to answer."""
+    """Tell whether a Unix socket is in use, even if who listens is busy, speaks otherwise, or is another user."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.setblocking(False)
-        return probe.connect_ex(str(path)) in (0, errno.EAGAIN)
+        return probe.connect_ex(str(path)) in (0, errno.EAGAIN, errno.EPROTOTYPE, errno.EACCES)
 
 
 def _file_at(path: Path) -> tuple[int, int] | None:
