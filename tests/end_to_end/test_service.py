@@ -77,7 +77,7 @@ async def test_a_drain_ends_the_process_within_five_seconds_of_its_end(tmp_path:
 async def test_a_server_leaves_the_admin_socket_of_another_alone(tmp_path: Path) -> None:
     shared = f"--admin={tmp_path / 'shared'}"
     async with running(tmp_path / "one", shared):
-        assert "another server listens on" in await asyncio.to_thread(refused, tmp_path / "two", shared)
+        assert "another program listens on" in await asyncio.to_thread(refused, tmp_path / "two", shared)
         assert await asyncio.to_thread(main, ["admin", "--data", str(tmp_path / "one"), "stats"]) == 0
 
 
