@@ -1,5 +1,6 @@
 """Where the admin comes in: what is private, what is refused."""
 
+import errno
 import os
 import socket
 import stat
@@ -66,6 +67,17 @@ def test_a_socket_of_another_kind_is_left_to_the_program_that_has_it(tmp_path: P
             open_door(str(path), tmp_path)
         one.sendto(b"still there", str(path))
         assert theirs.recv(100) == b"still there"
+
+
+def test_a_socket_of_another_user_is_left_to_him(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "his"
+    with socket.socket(socket.AF_UNIX) as his:
+        his.bind(str(path))
+        with monkeypatch.context() as system:  # the tests may be run by root, whom nothing is refused
+            system.setattr(socket.socket, "connect_ex", lambda *_: errno.EACCES)
+            with pytest.raises(ConfigurationError, match=r"cannot listen on .*: Permission denied"):
+                open_door(str(path), tmp_path)
+    assert path.exists()
 
 
 async def test_at_the_end_only_ones_own_socket_is_removed(tmp_path: Path) -> None:

@@ -81,8 +81,7 @@ def _loopback(text: str) -> tuple[str, int]:
 
 
 def _listen_unix(path: Path) -> socket.socket:
-    if path.is_socket() and _is_served(path):
-        raise ConfigurationError(f"admin: another program listens on {path}; choose another socket with --admin")
+    _leave_to_others(path)
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     before = os.umask(0o177)
     try:
@@ -98,11 +97,15 @@ def _listen_unix(path: Path) -> socket.socket:
     return listening
 
 
-def _is_served(path: Path) -> bool:
-    """Tell whether a Unix socket is in use, even if who listens is busy, speaks otherwise, or is another user."""
+def _leave_to_others(path: Path) -> None:
+    """Refuse a Unix socket that is in use, even if who listens is busy or speaks otherwise, or that is not for us."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.setblocking(False)
-        return probe.connect_ex(str(path)) in (0, errno.EAGAIN, errno.EPROTOTYPE, errno.EACCES)
+        found = probe.connect_ex(str(path))
+    if found in (0, errno.EAGAIN, errno.EPROTOTYPE):
+        raise ConfigurationError(f"admin: another program listens on {path}; choose another socket with --admin")
+    if found == errno.EACCES:
+        raise ConfigurationError(f"admin: cannot listen on {path}: {os.strerror(found)}")
 
 
 def _file_at(path: Path) -> tuple[int, int] | None:
