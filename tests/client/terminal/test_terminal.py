@@ -187,7 +187,7 @@ def test_in_the_background_it_waits_for_the_terminal_and_leaves_it_as_it_was_fou
 ) -> None:
     if shutil.which("bash") is None:
         pytest.skip("needs a shell with jobs: bash")
-    shell = open_terminal("--norc", "--noprofile", "-i", command=["bash"], PS1="$ ")
+    shell = open_terminal("--norc", "--noprofile", "-i", command=["bash"], columns=240, rows=60, PS1="$ ")
     before, after = (tmp_path / name for name in ("before", "after"))
     client = f"{shlex.join(CLIENT)} {real_server.address} --name Ann"
     shell.press(f"(stty -g > {before}; {client}; stty -g > {after}; echo ended-$((40 + 2)))\r")
@@ -195,7 +195,7 @@ def test_in_the_background_it_waits_for_the_terminal_and_leaves_it_as_it_was_fou
     shell.press("\x1a")
     shell.shows("Stopped")
     shell.press("bg\r")
-    shell.comes_to(lambda picture: picture.rstrip().endswith("$") and ") &" in picture, "the line that is edited")
+    shell.comes_to(lambda picture: picture.rstrip().endswith("$") and "&" in picture, "the line that is edited")
     shell.press("\r")
     shell.comes_to(lambda picture: picture.count("Stopped") == 2, "that it waits again")
     shell.press("fg\r")
