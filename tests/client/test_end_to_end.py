@@ -34,7 +34,8 @@ def test_what_a_process_says_at_once_is_heard_line_by_line_and_to_the_end() -> N
 
 
 def test_two_bots_play_their_games_and_leave(real_server: RealServer, start: Start) -> None:
-    bots = [start(real_server.address, "--bot", name, "--games", "3", "--json") for name in ("tactics", "random")]
+    asked = ("--games", "3", "--game", "tictactoe", "--json")
+    bots = [start(real_server.address, "--bot", name, *asked) for name in ("tactics", "random")]
     results = [ended(bot) for bot in bots]
     assert [code for code, _, _ in results] == [0, 0]
     assert [err for _, _, err in results] == ["", ""]
