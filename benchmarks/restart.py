@@ -31,7 +31,7 @@ from ttt_net.clock import TimeControl
 from ttt_net.games import find_game
 from ttt_net.matches.match import Match
 from ttt_net.matches.referee import decide
-from ttt_net.messages import Fact, Play, PlayerInfo, Seek, Started
+from ttt_net.messages import MatchEvent, PlayerInfo, PlayRequest, SeekRequest, Started
 from ttt_net.server.journal import Database, Journal
 from ttt_net.server.main import JOURNAL_FILE
 
@@ -69,14 +69,14 @@ def token_of(match: int, side: int) -> str:
     return f"token of player {side} of match {match:>12}"
 
 
-def facts_of(match: int, plies: int) -> Iterator[Fact]:
+def facts_of(match: int, plies: int) -> Iterator[MatchEvent]:
     """Yield the facts of an unfinished match."""
     players = (PlayerInfo(f"first-{match}"), PlayerInfo(f"second-{match}"))
     started = Started(f"m{match:07}", 1, 1_000, GAME, players, TimeControl(600_000, 0))
     yield started
     table = Match(started)
     for ply in range(plies):
-        for fact in decide(table, ply % 2, Play(0, started.match, ply, SCRIPT[ply]), 2_000 + ply):
+        for fact in decide(table, ply % 2, PlayRequest(0, started.match, ply, SCRIPT[ply]), 2_000 + ply):
             table.evolve(fact)
             yield fact
 
@@ -184,7 +184,7 @@ async def _bot(number: int, port: int, listener: Listener) -> None:
     connection = Connection(
         f"ws://127.0.0.1:{port}", dialogue, mailbox, Patience(None, None), lambda token: None, listener.hear
     )
-    plan = Plan(Seek(0, ["mnk:19x19,19"]), None, move_ms=0)  # long enough for all restarts
+    plan = Plan(SeekRequest(0, ["mnk:19x19,19"]), None, move_ms=0)  # long enough for all restarts
     await Bot(connection, RandomMind(random.Random(number), 0.3), plan, lambda text: None).play(mailbox)
 
 

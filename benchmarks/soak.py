@@ -32,7 +32,7 @@ from ttt_net.client.link.dialogue import Dialogue, Machine
 from ttt_net.commands.admin import reached
 from ttt_net.errors import Code
 from ttt_net.games import find_game
-from ttt_net.messages import Seek
+from ttt_net.messages import SeekRequest
 from ttt_net.server.admin import words
 
 ROOT = Path(__file__).parent.parent
@@ -166,7 +166,7 @@ async def _play_as(name: str, port: int, scale: Scale, rng: random.Random) -> Fa
     mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
     dialogue = Dialogue(name, None, Machine("random"))
     connection = Connection(f"ws://127.0.0.1:{port}", dialogue, mailbox, Patience(None, None), lambda token: None)
-    plan = Plan(Seek(0, [rng.choice(GAMES)]), None, move_ms=0)
+    plan = Plan(SeekRequest(0, [rng.choice(GAMES)]), None, move_ms=0)
     bot = Bot(connection, RandomMind(rng, scale.thought_s), plan, lambda text: None)
     await bot.play(mailbox)
     return bot.view.farewell

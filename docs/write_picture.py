@@ -56,7 +56,7 @@ def _match() -> View:
     match = Match(wire.Started("k3V9pQ7x", 1, 0, "connect4", (ANN, BEN), BLITZ, rated=True))
     view = update(_welcomed(), match.snapshot(0, (True, True), 0), 0)
     for ply, move in enumerate(MOVES):
-        for fact in decide(match, ply % 2, wire.Play(1, match.id, ply, move), ply * 1_500):
+        for fact in decide(match, ply % 2, wire.PlayRequest(1, match.id, ply, move), ply * 1_500):
             match.evolve(fact)
             view = update(view, match.told(fact), 0)
     view = update(view, wire.Watching(match.id, 2), 0)
@@ -66,21 +66,21 @@ def _match() -> View:
 
 def _lobby() -> View:
     """Return what Ann sees while nobody plays her yet."""
-    heard: tuple[wire.AnyHeard, ...] = (
+    heard: tuple[wire.AnyServerMessage, ...] = (
         wire.Challenged(5, BEN, ANN, "connect4", 30_000, BLITZ, rated=True),
-        wire.Seeks(1, [wire.SeekInfo(7, wire.PlayerInfo("Cleo", rating=1710), ["ultimate"], BLITZ, rated=True)]),
-        wire.Players(
+        wire.SeekList(1, [wire.SeekInfo(7, wire.PlayerInfo("Cleo", rating=1710), ["ultimate"], BLITZ, rated=True)]),
+        wire.PlayerList(
             5,
             [
-                wire.Listed("alphabeta", "alphabeta", 1, [], 5, 4, 3),
-                wire.Listed("Ben"),
-                wire.Listed("Cleo", seeking=["ultimate"]),
-                wire.Listed("Dan", playing=1),
+                wire.ListedPlayer("alphabeta", "alphabeta", 1, [], 5, 4, 3),
+                wire.ListedPlayer("Ben"),
+                wire.ListedPlayer("Cleo", seeking=["ultimate"]),
+                wire.ListedPlayer("Dan", playing=1),
             ],
         ),
-        wire.Live(1, [wire.LiveMatch("m9", "gomoku", (wire.PlayerInfo("Dan"), BOT), 12, 3, None, featured=True)]),
+        wire.LiveList(1, [wire.LiveMatch("m9", "gomoku", (wire.PlayerInfo("Dan"), BOT), 12, 3, None, featured=True)]),
     )
-    view = replace(_welcomed(), seeking=wire.Seek(0, ["tictactoe"]))
+    view = replace(_welcomed(), seeking=wire.SeekRequest(0, ["tictactoe"]))
     for message in heard:
         view = update(view, message, 0)
     return view

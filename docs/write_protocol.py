@@ -47,7 +47,7 @@ SHARED: tuple[type[Struct], ...] = (
     TimeControl,
     wire.SeekInfo,
     wire.LiveMatch,
-    wire.Listed,
+    wire.ListedPlayer,
 )
 REASONS = {
     Reason.LINE: "a line was completed",
@@ -71,8 +71,8 @@ def generated() -> dict[Path, str]:
     """Return the content of each generated file."""
     template = (HERE / "protocol.template.md").read_text(encoding="utf-8")
     parts = {
-        "SAID": _section(typing.get_args(wire.AnySaid)),
-        "HEARD": _section(typing.get_args(wire.AnyHeard)),
+        "REQUESTS": _section(typing.get_args(wire.AnyRequest)),
+        "SERVER_MESSAGES": _section(typing.get_args(wire.AnyServerMessage)),
         "SHARED": _section(SHARED),
         "REFUSALS": "\n".join(f"| `{code}` | {code.meaning} |" for code in Code),
         "CLOSINGS": "\n".join(f"| {int(each)} | {each.meaning} | {each.advice} |" for each in Closing),
@@ -82,7 +82,10 @@ def generated() -> dict[Path, str]:
     }
     for name, text in parts.items():
         template = template.replace(f"<!-- {name} -->", text)
-    schema = {"said": msgspec.json.schema(wire.AnySaid), "heard": msgspec.json.schema(wire.AnyHeard)}
+    schema = {
+        "requests": msgspec.json.schema(wire.AnyRequest),
+        "server_messages": msgspec.json.schema(wire.AnyServerMessage),
+    }
     return {
         HERE / "protocol.md": template,
         HERE / "protocol.schema.json": json.dumps(_cleaned(schema), indent=1, sort_keys=True) + "\n",
@@ -121,7 +124,9 @@ def _described(struct: type[Struct]) -> str:
     config = struct.__struct_config__
     lines = [f"### `{config.tag or struct.__name__}`", "", inspect.getdoc(struct) or "", ""]
     fields = [
-        field for field in msgspec.structs.fields(struct) if not (issubclass(struct, wire.Said) and field.name == "id")
+        field
+        for field in msgspec.structs.fields(struct)
+        if not (issubclass(struct, wire.Request) and field.name == "id")
     ]
     if fields:
         lines += ["| field | type | |", "|---|---|---|"]
@@ -197,7 +202,7 @@ class _InstantJournal:
     def __init__(self) -> None:
         self._players = 0
 
-    def append(self, facts: Sequence[wire.Fact], done: Callable[[None], None], seats: object = None) -> None:
+    def append(self, facts: Sequence[wire.MatchEvent], done: Callable[[None], None], seats: object = None) -> None:
         """Say that the facts are written down."""
         done(None)
 
@@ -218,27 +223,27 @@ def transcript() -> list[str]:
         hub = Hub(journal, Configuration(name="the lobby"), lambda: next(now), random.Random(3))
     ann, bob = _Wire("Ann", log), _Wire("Bob", log)
 
-    def say(client: _Wire, said: wire.AnySaid) -> None:
+    def say(client: _Wire, said: wire.AnyRequest) -> None:
         text = wire.encode(said).decode()
         log.append("")
         log.append(f"{client._name} >> {text}")
         hub.received(cast(Connection, client), text)
 
     with mock.patch.object(secrets, "token_urlsafe", return_value=EXAMPLE_TOKEN):
-        say(ann, wire.Hello(1, [1], name="Ann"))
-        say(ann, wire.Seek(2, ["tictactoe"]))
-        say(bob, wire.Hello(1, [1], name="Bob", bot="alphabeta"))
-        say(bob, wire.Seek(2))
+        say(ann, wire.HelloRequest(1, [1], name="Ann"))
+        say(ann, wire.SeekRequest(2, ["tictactoe"]))
+        say(bob, wire.HelloRequest(1, [1], name="Bob", bot="alphabeta"))
+        say(bob, wire.SeekRequest(2))
     players = {"Ann": ann, "Bob": bob}
     snapshot = json.loads(log[-1].partition("<< ")[2])
     first, second = (players[player["name"]] for player in snapshot["players"])
     match = snapshot["match"]
     for ply, move in enumerate([4, 0, 2, 1]):
-        say((first, second)[ply % 2], wire.Play(ply + 3, match, ply, move))
-    say(second, wire.Play(7, match, 4, 6))
-    say(first, wire.Play(7, match, 4, 6))
-    say(second, wire.Offer(8, match, "rematch"))
-    say(first, wire.Offer(8, match, "rematch"))
+        say((first, second)[ply % 2], wire.PlayRequest(ply + 3, match, ply, move))
+    say(second, wire.PlayRequest(7, match, 4, 6))
+    say(first, wire.PlayRequest(7, match, 4, 6))
+    say(second, wire.OfferRequest(8, match, "rematch"))
+    say(first, wire.OfferRequest(8, match, "rematch"))
     return log
 
 

@@ -13,9 +13,9 @@ sides = st.sampled_from([0, 1])
 kinds = st.sampled_from(["draw", "takeback", "rematch"])
 times = st.builds(TimeControl, st.integers(1_000, 10_800_000), st.integers(0, 60_000), st.booleans())
 
-SAID: dict[type, st.SearchStrategy[wire.AnySaid]] = {
-    wire.Hello: st.builds(
-        wire.Hello,
+SAID: dict[type, st.SearchStrategy[wire.AnyRequest]] = {
+    wire.HelloRequest: st.builds(
+        wire.HelloRequest,
         id=ids,
         protocols=st.lists(st.integers(-9, 9), min_size=1, max_size=16),
         name=st.none() | text,
@@ -26,8 +26,8 @@ SAID: dict[type, st.SearchStrategy[wire.AnySaid]] = {
         places=st.none() | st.integers(0, 20),
         reserved=st.integers(0, 20),
     ),
-    wire.Seek: st.builds(
-        wire.Seek,
+    wire.SeekRequest: st.builds(
+        wire.SeekRequest,
         id=ids,
         games=st.lists(st.text(max_size=40), max_size=16),
         time=st.none() | times,
@@ -36,48 +36,60 @@ SAID: dict[type, st.SearchStrategy[wire.AnySaid]] = {
         min_rating=st.none() | st.integers(0, 5_000),
         max_rating=st.none() | st.integers(0, 5_000),
     ),
-    wire.Unseek: st.builds(wire.Unseek, id=ids),
-    wire.Accept: st.builds(wire.Accept, id=ids, seek=ids),
-    wire.Lobby: st.builds(wire.Lobby, id=ids, on=st.booleans()),
-    wire.Challenge: st.builds(wire.Challenge, id=ids, name=text, game=st.text(max_size=40), time=st.none() | times),
-    wire.Answer: st.builds(
-        wire.Answer, id=ids, challenge=ids, accept=st.booleans(), reason=st.sampled_from(["later", "generic"])
+    wire.UnseekRequest: st.builds(wire.UnseekRequest, id=ids),
+    wire.AcceptRequest: st.builds(wire.AcceptRequest, id=ids, seek=ids),
+    wire.LobbyRequest: st.builds(wire.LobbyRequest, id=ids, on=st.booleans()),
+    wire.ChallengeRequest: st.builds(
+        wire.ChallengeRequest, id=ids, name=text, game=st.text(max_size=40), time=st.none() | times
     ),
-    wire.Invite: st.builds(wire.Invite, id=ids, game=st.text(max_size=40), time=st.none() | times),
-    wire.Join: st.builds(wire.Join, id=ids, code=text),
-    wire.Matches: st.builds(wire.Matches, id=ids),
-    wire.Watch: st.builds(wire.Watch, id=ids, match=names, code=st.none() | text),
-    wire.Chat: st.builds(
-        wire.Chat, id=ids, match=names, text=st.none() | text, phrase=st.none() | st.sampled_from(["hello", "oops"])
+    wire.AnswerRequest: st.builds(
+        wire.AnswerRequest, id=ids, challenge=ids, accept=st.booleans(), reason=st.sampled_from(["later", "generic"])
     ),
-    wire.Mute: st.builds(wire.Mute, id=ids, name=st.none() | text, on=st.booleans()),
-    wire.Unwatch: st.builds(wire.Unwatch, id=ids, match=names),
-    wire.Play: st.builds(wire.Play, id=ids, match=names, ply=small, move=small),
-    wire.Resign: st.builds(wire.Resign, id=ids, match=names),
-    wire.Abort: st.builds(wire.Abort, id=ids, match=names),
-    wire.Offer: st.builds(wire.Offer, id=ids, match=names, kind=kinds),
-    wire.Decline: st.builds(wire.Decline, id=ids, match=names, kind=kinds),
-    wire.Claim: st.builds(wire.Claim, id=ids, match=names, kind=st.sampled_from(["win", "draw", "adjourn"])),
-    wire.Resume: st.builds(wire.Resume, id=ids, match=names, seq=small),
-    wire.Who: st.builds(wire.Who, id=ids),
-    wire.Rename: st.builds(wire.Rename, id=ids, name=text),
-    wire.Forget: st.builds(wire.Forget, id=ids, name=text),
-    wire.Profile: st.builds(wire.Profile, id=ids, name=st.none() | text),
-    wire.History: st.builds(
-        wire.History, id=ids, name=st.none() | text, game=st.none() | st.text(max_size=40), before=st.none() | text
+    wire.InviteRequest: st.builds(wire.InviteRequest, id=ids, game=st.text(max_size=40), time=st.none() | times),
+    wire.JoinRequest: st.builds(wire.JoinRequest, id=ids, code=text),
+    wire.MatchesRequest: st.builds(wire.MatchesRequest, id=ids),
+    wire.WatchRequest: st.builds(wire.WatchRequest, id=ids, match=names, code=st.none() | text),
+    wire.ChatRequest: st.builds(
+        wire.ChatRequest,
+        id=ids,
+        match=names,
+        text=st.none() | text,
+        phrase=st.none() | st.sampled_from(["hello", "oops"]),
     ),
-    wire.Leaderboard: st.builds(
-        wire.Leaderboard,
+    wire.MuteRequest: st.builds(wire.MuteRequest, id=ids, name=st.none() | text, on=st.booleans()),
+    wire.UnwatchRequest: st.builds(wire.UnwatchRequest, id=ids, match=names),
+    wire.PlayRequest: st.builds(wire.PlayRequest, id=ids, match=names, ply=small, move=small),
+    wire.ResignRequest: st.builds(wire.ResignRequest, id=ids, match=names),
+    wire.AbortRequest: st.builds(wire.AbortRequest, id=ids, match=names),
+    wire.OfferRequest: st.builds(wire.OfferRequest, id=ids, match=names, kind=kinds),
+    wire.DeclineRequest: st.builds(wire.DeclineRequest, id=ids, match=names, kind=kinds),
+    wire.ClaimRequest: st.builds(
+        wire.ClaimRequest, id=ids, match=names, kind=st.sampled_from(["win", "draw", "adjourn"])
+    ),
+    wire.ResumeRequest: st.builds(wire.ResumeRequest, id=ids, match=names, seq=small),
+    wire.WhoRequest: st.builds(wire.WhoRequest, id=ids),
+    wire.RenameRequest: st.builds(wire.RenameRequest, id=ids, name=text),
+    wire.ForgetRequest: st.builds(wire.ForgetRequest, id=ids, name=text),
+    wire.ProfileRequest: st.builds(wire.ProfileRequest, id=ids, name=st.none() | text),
+    wire.HistoryRequest: st.builds(
+        wire.HistoryRequest,
+        id=ids,
+        name=st.none() | text,
+        game=st.none() | st.text(max_size=40),
+        before=st.none() | text,
+    ),
+    wire.LeaderboardRequest: st.builds(
+        wire.LeaderboardRequest,
         id=ids,
         game=st.text(max_size=40),
         speed=st.sampled_from(["bullet", "blitz", "rapid", "untimed"]),
         bots=st.booleans(),
         page=st.integers(1, 10_000),
     ),
-    wire.Replay: st.builds(wire.Replay, id=ids, match=names, ply=small),
-    wire.Record: st.builds(wire.Record, id=ids, match=names),
-    wire.Analyse: st.builds(wire.Analyse, id=ids, match=names),
-    wire.Ping: st.builds(wire.Ping, id=ids),
+    wire.ReplayRequest: st.builds(wire.ReplayRequest, id=ids, match=names, ply=small),
+    wire.RecordRequest: st.builds(wire.RecordRequest, id=ids, match=names),
+    wire.AnalyseRequest: st.builds(wire.AnalyseRequest, id=ids, match=names),
+    wire.PingRequest: st.builds(wire.PingRequest, id=ids),
 }
 
 numbers = st.integers(0, 2**53)
@@ -100,7 +112,7 @@ positions = st.builds(
     marks=st.tuples(text, text),
     blocks=st.sampled_from(["", "X.O=....."]),
 )
-FACTS: dict[type, st.SearchStrategy[wire.Fact]] = {
+FACTS: dict[type, st.SearchStrategy[wire.MatchEvent]] = {
     wire.Started: st.builds(
         wire.Started,
         match=text,

@@ -13,27 +13,27 @@ from ttt_net.errors import Code, Refusal
 
 
 def test_every_request_and_every_fact_is_generated_here() -> None:
-    assert set(SAID) == set(get_args(wire.AnySaid))
-    assert set(FACTS) == set(get_args(wire.Fact))
+    assert set(SAID) == set(get_args(wire.AnyRequest))
+    assert set(FACTS) == set(get_args(wire.MatchEvent))
 
 
 @given(st.one_of(*SAID.values()))
-def test_a_request_that_is_written_reads_as_the_same_request(said: wire.AnySaid) -> None:
-    assert wire.decode_said(wire.encode(said)) == said
+def test_a_request_that_is_written_reads_as_the_same_request(said: wire.AnyRequest) -> None:
+    assert wire.decode_request(wire.encode(said)) == said
     assert wire.request_id(wire.encode(said)) == said.id
 
 
 @given(st.one_of(*FACTS.values()))
-def test_a_fact_that_is_written_reads_as_the_same_fact(fact: wire.Fact) -> None:
-    assert wire.decode_fact(wire.encode(fact)) == fact
-    assert wire.decode_heard(wire.encode(fact)) == fact
+def test_a_fact_that_is_written_reads_as_the_same_fact(fact: wire.MatchEvent) -> None:
+    assert wire.decode_event(wire.encode(fact)) == fact
+    assert wire.decode_server_message(wire.encode(fact)) == fact
 
 
 def is_read_or_refused(data: bytes | str) -> None:
     """Any other exception than a refusal fails the test that calls this."""
     wire.request_id(data)
     with contextlib.suppress(Refusal):
-        assert isinstance(wire.decode_said(data), get_args(wire.AnySaid))
+        assert isinstance(wire.decode_request(data), get_args(wire.AnyRequest))
 
 
 @given(st.binary(max_size=200))
@@ -87,13 +87,13 @@ def test_any_json_near_to_a_request_is_a_request_or_is_refused(
 )
 def test_what_is_not_a_request_is_refused(data: bytes) -> None:
     with pytest.raises(Refusal) as caught:
-        wire.decode_said(data)
+        wire.decode_request(data)
     assert caught.value.code is Code.BAD_MESSAGE
 
 
 def test_a_refusal_names_the_place() -> None:
     with pytest.raises(Refusal, match=r"Expected `int`, got `str` - at `\$\.ply`"):
-        wire.decode_said('{"type":"play","id":1,"match":"m","ply":"0","move":0}')
+        wire.decode_request('{"type":"play","id":1,"match":"m","ply":"0","move":0}')
 
 
 def test_the_id_of_a_broken_request_is_still_found() -> None:
@@ -103,12 +103,12 @@ def test_the_id_of_a_broken_request_is_still_found() -> None:
 
 
 def test_what_is_heard_may_have_fields_that_this_client_does_not_know() -> None:
-    assert wire.decode_heard('{"type":"ok","id":1,"news":[]}') == wire.Ok(1)
+    assert wire.decode_server_message('{"type":"ok","id":1,"news":[]}') == wire.Ok(1)
 
 
 def test_the_longest_request_fits_in_a_message() -> None:
     text = ("\\u00e9" * 80,) * 4
-    longest = wire.Hello(2**53 - 1, [10] * 16, *text, 8, 20, 20)
+    longest = wire.HelloRequest(2**53 - 1, [10] * 16, *text, 8, 20, 20)
     assert len(wire.encode(longest)) <= wire.MAX_MESSAGE_BYTES
 
 
@@ -117,7 +117,7 @@ def test_a_match_that_an_older_server_wrote_down_is_still_read() -> None:
         b'{"type":"started","match":"m","seq":1,"at_ms":5,"game":"tictactoe",'
         b'"players":[{"name":"Ann"},{"name":"Bob","bot":"random"}],"private":true}'
     )
-    started = wire.decode_fact(kept)
+    started = wire.decode_event(kept)
     assert isinstance(started, wire.Started)
     assert (started.rated, started.score, started.code) == (False, (0, 0), None)
     assert started.players[1] == wire.PlayerInfo("Bob", "random", None, None, False)

@@ -12,9 +12,9 @@ from websockets.exceptions import ConnectionClosed
 
 from tests.client.samples import ok, welcome
 from tests.patience import PATIENCE_S
-from ttt_net.messages import AnyHeard, AnySaid, Hello, decode_said, encode
+from ttt_net.messages import AnyRequest, AnyServerMessage, HelloRequest, decode_request, encode
 
-T = TypeVar("T", bound=AnySaid)
+T = TypeVar("T", bound=AnyRequest)
 
 
 class FakeLink:
@@ -27,7 +27,7 @@ class FakeLink:
     async def hears(self, kind: type[T]) -> T:
         """Return the next request, which is of that kind."""
         async with asyncio.timeout(PATIENCE_S):
-            said = decode_said(await self.socket.recv())
+            said = decode_request(await self.socket.recv())
         assert isinstance(said, kind), said
         return said
 
@@ -37,7 +37,7 @@ class FakeLink:
         await self.tells(ok(said.id))
         return said
 
-    async def tells(self, *messages: AnyHeard) -> None:
+    async def tells(self, *messages: AnyServerMessage) -> None:
         """Send messages."""
         for message in messages:
             await self.socket.send(encode(message).decode())
@@ -46,9 +46,9 @@ class FakeLink:
         """Send a frame as it is."""
         await self.socket.send(frame)
 
-    async def lets_in(self, *matches: str, token: str | None = None) -> Hello:
+    async def lets_in(self, *matches: str, token: str | None = None) -> HelloRequest:
         """Hear `hello`, answer it and welcome."""
-        hello = await self.hears(Hello)
+        hello = await self.hears(HelloRequest)
         await self.tells(ok(hello.id), welcome(*matches, token=token))
         return hello
 

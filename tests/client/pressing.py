@@ -7,9 +7,9 @@ from ttt_net.client.changes.update import update
 from ttt_net.client.events import Event
 from ttt_net.client.rows.page import rows_of
 from ttt_net.client.view import View
-from ttt_net.messages import Said, Seek
+from ttt_net.messages import Request, SeekRequest
 
-SEEK = Seek(0, ["tictactoe"], opponents="people")
+SEEK = SeekRequest(0, ["tictactoe"], opponents="people")
 
 
 def lobby(*events: Event) -> View:
@@ -19,9 +19,9 @@ def lobby(*events: Event) -> View:
     return view
 
 
-def pressed(view: View, *keys: str) -> tuple[View, tuple[Said, ...]]:
+def pressed(view: View, *keys: str) -> tuple[View, tuple[Request, ...]]:
     """Return the view after the keys, and what the last of them says."""
-    requests: tuple[Said, ...] = ()
+    requests: tuple[Request, ...] = ()
     for key in keys:
         action = action_for(key, view)
         assert action is not None, key

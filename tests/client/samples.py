@@ -11,23 +11,23 @@ from ttt_net.messages import (
     FinishedMatch,
     GameInfo,
     HeadToHead,
-    HistoryTold,
+    HistoryReply,
     Leader,
-    LeaderboardTold,
-    Listed,
-    Live,
+    LeaderboardReply,
+    ListedPlayer,
+    LiveList,
     LiveMatch,
     OfferInfo,
     Ok,
     OutcomeInfo,
     Played,
     PlayerInfo,
-    Players,
+    PlayerList,
     Position,
-    ProfileTold,
+    ProfileReply,
     RatingInfo,
     SeekInfo,
-    Seeks,
+    SeekList,
     Snapshot,
     Suggestion,
     Welcome,
@@ -37,27 +37,32 @@ ANN = PlayerInfo("Ann")
 BEN = PlayerInfo("Ben")
 BOT = PlayerInfo("alphabeta", "alphabeta")
 BLITZ = TimeControl(180_000, 2_000)
-SEEKS = Seeks(2, [SeekInfo(7, BEN, ["connect4"], BLITZ), SeekInfo(8, ANN, ["tictactoe"])])
-PLAYERS = Players(
+SEEKS = SeekList(2, [SeekInfo(7, BEN, ["connect4"], BLITZ), SeekInfo(8, ANN, ["tictactoe"])])
+PLAYERS = PlayerList(
     4,
     [
-        Listed("alphabeta", "alphabeta", 0, []),
-        Listed("Ann"),
-        Listed("Ben", None, 0, ["connect4"]),
-        Listed("Cleo", None, 2),
+        ListedPlayer("alphabeta", "alphabeta", 0, []),
+        ListedPlayer("Ann"),
+        ListedPlayer("Ben", None, 0, ["connect4"]),
+        ListedPlayer("Cleo", None, 2),
     ],
 )
-BOTS = Players(
-    3, [Listed("alphabeta", "alphabeta", 0, [], 5, 4, 3), Listed("Ann"), Listed("tactics", "tactics", 0, ["tictactoe"])]
+BOTS = PlayerList(
+    3,
+    [
+        ListedPlayer("alphabeta", "alphabeta", 0, [], 5, 4, 3),
+        ListedPlayer("Ann"),
+        ListedPlayer("tactics", "tactics", 0, ["tictactoe"]),
+    ],
 )
-LIVE = Live(1, [LiveMatch("m9", "gomoku", (BEN, BOT), 12, 3, BLITZ)])
+LIVE = LiveList(1, [LiveMatch("m9", "gomoku", (BEN, BOT), 12, 3, BLITZ)])
 CHALLENGED = Challenged(5, BEN, ANN, "connect4", 30_000, BLITZ)
-SUGGESTION = Suggestion([Listed("alphabeta", "alphabeta", 0, None, level=5), Listed("tactics", "tactics")])
+SUGGESTION = Suggestion([ListedPlayer("alphabeta", "alphabeta", 0, None, level=5), ListedPlayer("tactics", "tactics")])
 FINISHED = FinishedMatch("m5", "connect4", 1_780_000_000_000, (ANN, BEN), 0, "line", 21, BLITZ, rated=True)
-HISTORY = HistoryTold(
+HISTORY = HistoryReply(
     ANN, [FINISHED, FinishedMatch("m4", "tictactoe", 1_770_000_000_000, (BEN, ANN), None, "abort", 1)], before="m4"
 )
-PROFILE = ProfileTold(
+PROFILE = ProfileReply(
     player=BEN,
     since_ms=1_760_000_000_000,
     online=True,
@@ -68,7 +73,7 @@ PROFILE = ProfileTold(
     against=HeadToHead(won=2, drawn=0, lost=3),
     live=["m9"],
 )
-LEADERS = LeaderboardTold(
+LEADERS = LeaderboardReply(
     game="connect4",
     speed="blitz",
     page=1,

@@ -36,14 +36,14 @@ from ttt_net.messages import (
     Chatted,
     ClockInfo,
     Ended,
-    Invitation,
+    InvitationReply,
     Notice,
     OfferInfo,
     OutcomeInfo,
     Presence,
     Refused,
     Rematched,
-    Seek,
+    SeekRequest,
     Snapshot,
     Watching,
 )
@@ -53,11 +53,15 @@ NAMED = ["up", "down", "left", "right", "c-m", "escape", "c-i", "c-h", "pageup",
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 KEYS = [*NAMED, *" ?0123456789+:,", *LETTERS, *LETTERS.upper()]
 SIZES = [(80, 24), (40, 16), (24, 8), (120, 40), (64, 16), (60, 20), (30, 9)]
-SEEK = Seek(0, ["tictactoe"])
+SEEK = SeekRequest(0, ["tictactoe"])
 HEARD: tuple[Event, ...] = (
     *(SEEKS, PLAYERS, LIVE, CHALLENGED, SUGGESTION, PROFILE, HISTORY, LEADERS),
     *(welcome("m1", features=["analyse"]), Lost("gone"), Retrying(3, 10, "gone"), Back(), Notice("a notice " * 20)),
-    *(Invitation("K7QMX2", "connect4", 60_000), ChallengeOver(5, "later"), Chatted("m1", "players", BEN, "hi " * 20)),
+    *(
+        InvitationReply("K7QMX2", "connect4", 60_000),
+        ChallengeOver(5, "later"),
+        Chatted("m1", "players", BEN, "hi " * 20),
+    ),
     *(Ended("m1", 99, 0, winner=0, reason="resign"), Rematched("m1", 100, 0, next="m2"), Watching("m1", 3)),
     Presence("m1", 1, online=False, away=AwayInfo(1, on_purpose=False, claim_in_ms=5_000)),
 )

@@ -16,17 +16,17 @@ from ttt_net.client.page_words import turning_point
 from ttt_net.client.pages import Entry, Kind
 from ttt_net.client.view import View
 from ttt_net.messages import (
-    Analyse,
     AnalysedMove,
-    AnalysisTold,
-    Chat,
+    AnalyseRequest,
+    AnalysisReply,
+    ChatRequest,
     Chatted,
-    Join,
-    Mute,
+    JoinRequest,
+    MuteRequest,
     PlayerInfo,
     Rematched,
-    Said,
-    Watch,
+    Request,
+    WatchRequest,
 )
 
 WON = [4, 0, 2, 1, 6]
@@ -45,13 +45,13 @@ def test_a_phrase_takes_two_keys() -> None:
     view, _ = pressed(lobby(MATCH), "s")
     assert "2 good luck" in drawn(view)
     view, requests = pressed(view, "2")
-    assert requests == (Chat(0, match="m1", phrase="good_luck"),)
+    assert requests == (ChatRequest(0, match="m1", phrase="good_luck"),)
     assert "good luck" not in drawn(view)
 
 
 def test_words_of_ones_own_are_typed_and_may_hold_digits() -> None:
     _, requests = pressed(lobby(MATCH), "s", *"b2?", "c-m")
-    assert requests == (Chat(0, match="m1", text="b2?"),)
+    assert requests == (ChatRequest(0, match="m1", text="b2?"),)
     assert pressed(lobby(MATCH), "s", *"abc", "escape")[0].typed == ""
     assert pressed(lobby(MATCH), "s", "c-m")[1] == ()
     long = pressed(lobby(MATCH), "s", *("w" * 300))[0]
@@ -71,7 +71,7 @@ def test_where_only_phrases_are_said_nothing_else_can_be_typed() -> None:
     assert action_for("b", view) is None
     assert "send" not in drawn(view)
     _, requests = pressed(view, "2")
-    assert requests == (Chat(0, match="m1", phrase="good_luck"),)
+    assert requests == (ChatRequest(0, match="m1", phrase="good_luck"),)
 
 
 def test_where_letters_are_columns_the_upper_case_letter_says() -> None:
@@ -99,11 +99,11 @@ def test_our_own_words_and_those_at_another_match_are_no_news() -> None:
 
 def test_one_key_mutes_and_the_same_key_hears_again() -> None:
     view, requests = pressed(lobby(MATCH), "m")
-    assert requests == (Mute(0, name="Ben", on=True),)
+    assert requests == (MuteRequest(0, name="Ben", on=True),)
     view = update(view, told("on its way before the mute"), 0)
     assert view.chat == ()
     view, requests = pressed(view, "m")
-    assert requests == (Mute(0, name="Ben", on=False),)
+    assert requests == (MuteRequest(0, name="Ben", on=False),)
     assert update(view, told("hello"), 0).chat != ()
 
 
@@ -121,18 +121,18 @@ def test_whoever_watches_mutes_one_of_those_who_talk_or_everybody() -> None:
     assert "1-3 choose" in drawn(asked)
     assert pressed(asked, "9")[1] == ()
     view, requests = pressed(asked, "3")
-    assert requests == (Mute(0, name="Cleo", on=True),)
+    assert requests == (MuteRequest(0, name="Cleo", on=True),)
     assert update(view, told("still slow", cleo), 0).chat == heard.chat
     assert len(update(view, told("indeed", dora), 0).chat) == 3
     assert "3: Cleo (muted)" in drawn(pressed(view, "m")[0])
     view, requests = pressed(view, "m", "3")
-    assert requests == (Mute(0, name="Cleo", on=False),)
+    assert requests == (MuteRequest(0, name="Cleo", on=False),)
     view, requests = pressed(view, "m", "1")
-    assert requests == (Mute(0, name=None, on=True),)
+    assert requests == (MuteRequest(0, name=None, on=True),)
     assert update(view, told("hello", dora), 0).chat == heard.chat
     assert "1: everybody (muted)" in drawn(pressed(view, "m")[0])
     view, requests = pressed(view, "m", "1")
-    assert requests == (Mute(0, name=None, on=False),)
+    assert requests == (MuteRequest(0, name=None, on=False),)
     assert len(update(view, told("hello", dora), 0).chat) == 3
 
 
@@ -144,14 +144,14 @@ def test_a_new_match_begins_without_the_words_of_the_last() -> None:
 @pytest.mark.parametrize(
     ("text", "understood"),
     [
-        ("k7qmx2", Join(0, code="K7QMX2")),
-        ("http://192.168.1.20:8765/j/K7QMX2", Join(0, code="K7QMX2")),
-        ("http://192.168.1.20:8765/m/k3V9pQ7x", Watch(0, match="k3V9pQ7x")),
-        ("https://example.org/m/k3V9pQ7x#K7QMX2", Watch(0, match="k3V9pQ7x", code="K7QMX2")),
-        ("/m/", Watch(0, match="?")),
+        ("k7qmx2", JoinRequest(0, code="K7QMX2")),
+        ("http://192.168.1.20:8765/j/K7QMX2", JoinRequest(0, code="K7QMX2")),
+        ("http://192.168.1.20:8765/m/k3V9pQ7x", WatchRequest(0, match="k3V9pQ7x")),
+        ("https://example.org/m/k3V9pQ7x#K7QMX2", WatchRequest(0, match="k3V9pQ7x", code="K7QMX2")),
+        ("/m/", WatchRequest(0, match="?")),
     ],
 )
-def test_a_code_or_a_link_is_understood(text: str, understood: Said) -> None:
+def test_a_code_or_a_link_is_understood(text: str, understood: Request) -> None:
     assert request_of(text) == understood
 
 
@@ -162,9 +162,9 @@ def test_an_analysis_is_asked_for_where_there_is_an_engine_and_told_in_the_repla
     with_engine = update(view, welcome(features=["analyse"]), 0)
     assert "a analyse" in drawn(with_engine, (120, 40))
     view, requests = pressed(with_engine, "a")
-    assert requests == (Analyse(0, match="m1"),)
+    assert requests == (AnalyseRequest(0, match="m1"),)
     moves = [AnalysedMove(1, 4, 0, ["b2"]), AnalysedMove(2, 0, -1, ["a1", "c1"], turning=True, side=1)]
-    view = update(view, AnalysisTold("m1", moves, exact=True), 0)
+    view = update(view, AnalysisReply("m1", moves, exact=True), 0)
     assert "a replay of it tells" in words.notice(view)
     view, _ = pressed(view, "v", "right")
     assert view.page.kind is Kind.REPLAY

@@ -23,26 +23,26 @@ from ttt_net.client.link.dialogue import Dialogue
 from ttt_net.client.link.trust import Trust
 from ttt_net.client.table import Table
 from ttt_net.errors import Code, ConfigurationError
-from ttt_net.messages import Invitation, Invite, Join, Refused, Seek
+from ttt_net.messages import InvitationReply, InviteRequest, JoinRequest, Refused, SeekRequest
 
 
-def table_at(url: str, paper: Paper, opening: Join | Invite, *, has_lobby: bool = False) -> Table:
+def table_at(url: str, paper: Paper, opening: JoinRequest | InviteRequest, *, has_lobby: bool = False) -> Table:
     connection = Connection(url, Dialogue("Ann", None), paper.mailbox, Patience(None, None), lambda token: None)
-    seek, address = Seek(0, ["tictactoe"]), "example.org:8765"
+    seek, address = SeekRequest(0, ["tictactoe"]), "example.org:8765"
     return Table(connection, seek, address, opening, has_lobby=has_lobby, is_in_lines=has_lobby)
 
 
 async def test_a_code_is_asked_for_once_and_told_with_what_a_friend_types() -> None:
     paper = Paper()
     async with fake_server() as server:
-        table = table_at(server.url, paper, Invite(0, "connect4"))
+        table = table_at(server.url, paper, InviteRequest(0, "connect4"))
         async with asyncio.TaskGroup() as group:
             playing = group.create_task(Plain(table, Boards(ASCII), paper.write).play(paper.mailbox))
             link = await server.accepts()
             await link.lets_in()
-            invite = await link.hears(Invite)
+            invite = await link.hears(InviteRequest)
             assert invite.game == "connect4"
-            await link.tells(ok(invite.id), Invitation("BCD234", "connect4", 3_600_000))
+            await link.tells(ok(invite.id), InvitationReply("BCD234", "connect4", 3_600_000))
             await paper.shows(
                 "Your code is BCD234. A friend joins with: python client.py example.org:8765 --join BCD234"
             )
@@ -54,8 +54,10 @@ async def test_a_code_is_asked_for_once_and_told_with_what_a_friend_types() -> N
             playing.cancel()
 
 
-@pytest.mark.parametrize("opening", [Invite(0, "connect4"), Join(0, "BCD234")])
-async def test_whoever_comes_for_a_match_with_a_friend_hears_of_nothing_else_first(opening: Join | Invite) -> None:
+@pytest.mark.parametrize("opening", [InviteRequest(0, "connect4"), JoinRequest(0, "BCD234")])
+async def test_whoever_comes_for_a_match_with_a_friend_hears_of_nothing_else_first(
+    opening: JoinRequest | InviteRequest,
+) -> None:
     paper = Paper()
     async with fake_server() as server, asyncio.TaskGroup() as group:
         table = table_at(server.url, paper, opening, has_lobby=True)
@@ -63,8 +65,8 @@ async def test_whoever_comes_for_a_match_with_a_friend_hears_of_nothing_else_fir
         link = await server.accepts()
         await link.lets_in()
         await link.grants(type(opening))
-        if isinstance(opening, Invite):
-            await link.tells(Invitation("BCD234", "connect4", 3_600_000))
+        if isinstance(opening, InviteRequest):
+            await link.tells(InvitationReply("BCD234", "connect4", 3_600_000))
             await paper.shows("You wait for the friend who has your code.")
             assert any(line.startswith("Your code is BCD234.") for line in paper.written)
         await link.tells(snapshot(opponent=BEN))
@@ -76,11 +78,11 @@ async def test_whoever_comes_for_a_match_with_a_friend_hears_of_nothing_else_fir
 async def test_a_code_that_is_refused_ends_the_client() -> None:
     paper = Paper()
     async with fake_server() as server, asyncio.TaskGroup() as group:
-        table = table_at(server.url, paper, Join(0, "BCD234"))
+        table = table_at(server.url, paper, JoinRequest(0, "BCD234"))
         playing = group.create_task(Plain(table, Boards(ASCII), paper.write).play(paper.mailbox))
         link = await server.accepts()
         await link.lets_in()
-        join = await link.hears(Join)
+        join = await link.hears(JoinRequest)
         await link.tells(Refused(join.id, Code.UNKNOWN_CODE.value, "no invitation has that code"))
         async with asyncio.timeout(PATIENCE_S):
             await playing
@@ -134,8 +136,8 @@ def test_a_friend_is_told_what_makes_his_client_trust_the_server(url: str, trust
     connection = Connection(
         url, Dialogue("Ann", None), paper.mailbox, Patience(None, None), lambda token: None, trust=trust
     )
-    table = Table(connection, Seek(0), url.partition("//")[2], Invite(0, "connect4"))
-    table.hear(Invitation("BCD234", "connect4", 3_600_000), 0)
+    table = Table(connection, SeekRequest(0), url.partition("//")[2], InviteRequest(0, "connect4"))
+    table.hear(InvitationReply("BCD234", "connect4", 3_600_000), 0)
     line = f"python client.py {typed} --join BCD234"
     assert words.notice(table.view) == f"Your code is BCD234. A friend joins with: {line}"
     scheme = "https" if url.startswith("wss") else "http"

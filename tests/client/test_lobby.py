@@ -32,27 +32,27 @@ from ttt_net.client.pages import Kind, Page, Purpose
 from ttt_net.client.view import View
 from ttt_net.clock import TimeControl
 from ttt_net.messages import (
-    Accept,
-    Answer,
-    Challenge,
+    AcceptRequest,
+    AnswerRequest,
     ChallengeAccepted,
     Challenged,
     ChallengeOver,
-    Invitation,
-    Invite,
-    Join,
-    Listed,
-    Live,
+    ChallengeRequest,
+    InvitationReply,
+    InviteRequest,
+    JoinRequest,
+    ListedPlayer,
+    LiveList,
     LiveMatch,
-    Players,
-    Profile,
+    PlayerList,
+    ProfileRequest,
     Refused,
-    ReplayTold,
-    Seek,
+    ReplayReply,
     SeekInfo,
-    Seeks,
-    Unseek,
-    Watch,
+    SeekList,
+    SeekRequest,
+    UnseekRequest,
+    WatchRequest,
 )
 
 
@@ -64,7 +64,9 @@ def test_own_matches_come_first_and_then_what_can_be_answered_accepted_and_watch
 
 
 def test_whose_turn_it_is_is_seen_however_much_others_do() -> None:
-    busy = Players(2, [Listed("Ann"), Listed("tactics", "tactics", 1, ["tictactoe", "gomoku", "connect4", "qubic"])])
+    busy = PlayerList(
+        2, [ListedPlayer("Ann"), ListedPlayer("tactics", "tactics", 1, ["tictactoe", "gomoku", "connect4", "qubic"])]
+    )
     view, _ = pressed(lobby(snapshot(opponent=BEN), busy, LIVE), "escape")
     page = draw(view, (80, 24), 0, BOXES).plain
     for said in ("against Ben", "your turn", "Gomoku and 2 more, plays 1 match", "move 13"):
@@ -72,52 +74,52 @@ def test_whose_turn_it_is_is_seen_however_much_others_do() -> None:
 
 
 def test_a_match_of_ours_is_gone_on_with_and_never_watched() -> None:
-    ours = Live(2, [LiveMatch("m1", "tictactoe", (ANN, BOT), 3, 0), *LIVE.matches])
+    ours = LiveList(2, [LiveMatch("m1", "tictactoe", (ANN, BOT), 3, 0), *LIVE.matches])
     view, _ = pressed(lobby(snapshot(), ours), "escape")
     assert keys_of(view) == ["own:m1", "live:m9"]
-    assert pressed(view, "w")[1] == (Watch(0, match="m9"),)
-    for asked in (Watch(0, match="m1"), Watch(0, match="m1", code="K7QMX2")):
+    assert pressed(view, "w")[1] == (WatchRequest(0, match="m9"),)
+    for asked in (WatchRequest(0, match="m1"), WatchRequest(0, match="m1", code="K7QMX2")):
         shown, requests = act(view, Say(asked), SEEK)
         assert (shown.page.kind, shown.shown, requests) == (Kind.MATCH, "m1", ())
-    refused = Answered(Watch(0, match="m1"), Refused(1, "seated", "you play in this match"))
+    refused = Answered(WatchRequest(0, match="m1"), Refused(1, "seated", "you play in this match"))
     view = update(replace(view, watching="m1"), refused, 0)
     assert (view.watching, keys_of(view)) == (None, ["own:m1", "live:m9"]), "it came after we had asked"
 
 
 def test_v_tells_who_the_other_is_on_every_row_that_is_about_one() -> None:
     view, _ = pressed(lobby(snapshot(opponent=BEN)), "escape")
-    assert pressed(view, "v")[1] == (Profile(0, name="Ben"),)
-    assert pressed(lobby(CHALLENGED), "v")[1] == (Profile(0, name="Ben"),)
-    assert pressed(lobby(Challenged(6, ANN, BEN, "connect4", 30_000)), "v")[1] == (Profile(0, name="Ben"),)
-    assert pressed(lobby(SEEKS), "v")[1] == (Profile(0, name="Ben"),)
+    assert pressed(view, "v")[1] == (ProfileRequest(0, name="Ben"),)
+    assert pressed(lobby(CHALLENGED), "v")[1] == (ProfileRequest(0, name="Ben"),)
+    assert pressed(lobby(Challenged(6, ANN, BEN, "connect4", 30_000)), "v")[1] == (ProfileRequest(0, name="Ben"),)
+    assert pressed(lobby(SEEKS), "v")[1] == (ProfileRequest(0, name="Ben"),)
     assert action_for("v", lobby(LIVE)) is None
 
 
 def test_the_game_and_clock_that_were_asked_for_are_chosen_where_one_is_to_choose() -> None:
     for time in (BLITZ, None):
-        wanted = Seek(0, ["connect4"], time)
+        wanted = SeekRequest(0, ["connect4"], time)
         view, _ = act(lobby(), Open(Page(Kind.GAMES, about="Ben", purpose=Purpose.CHALLENGE)), wanted)
-        assert act(view, Do.PLACE, wanted)[1] == (Challenge(0, name="Ben", game="connect4", time=time),)
-    for unlisted in (Seek(0, ["mnk:7x7,4"], TimeControl(1_000, 0)), Seek(0, [])):
+        assert act(view, Do.PLACE, wanted)[1] == (ChallengeRequest(0, name="Ben", game="connect4", time=time),)
+    for unlisted in (SeekRequest(0, ["mnk:7x7,4"], TimeControl(1_000, 0)), SeekRequest(0, [])):
         view, _ = act(lobby(), Open(Page(Kind.GAMES)), unlisted)
-        assert act(view, Do.PLACE, unlisted)[1] == (Seek(0, ["tictactoe"]),)
+        assert act(view, Do.PLACE, unlisted)[1] == (SeekRequest(0, ["tictactoe"]),)
 
 
 def test_whoever_seeks_one_game_is_challenged_to_that_unless_another_is_chosen() -> None:
     for player, game in (("Ben", "connect4"), ("Cleo", "tictactoe")):
-        view = lobby(Players(2, [each for each in PLAYERS.players if each.name == player]))
-        assert pressed(view, "c-m", "c-m")[1] == (Challenge(0, name=player, game=game),)
-        assert pressed(view, "c-m", "5")[1] == (Challenge(0, name=player, game="gomoku"),)
+        view = lobby(PlayerList(2, [each for each in PLAYERS.players if each.name == player]))
+        assert pressed(view, "c-m", "c-m")[1] == (ChallengeRequest(0, name=player, game=game),)
+        assert pressed(view, "c-m", "5")[1] == (ChallengeRequest(0, name=player, game="gomoku"),)
 
 
 def test_a_seek_on_the_list_is_accepted_with_one_key() -> None:
-    assert pressed(lobby(SEEKS), "c-m")[1] == (Accept(0, seek=7),)
+    assert pressed(lobby(SEEKS), "c-m")[1] == (AcceptRequest(0, seek=7),)
 
 
 def test_of_several_games_that_somebody_seeks_one_is_chosen() -> None:
-    view = lobby(Seeks(1, [SeekInfo(9, BEN, ["gomoku", "connect4", "qubic"])]))
+    view = lobby(SeekList(1, [SeekInfo(9, BEN, ["gomoku", "connect4", "qubic"])]))
     assert "Gomoku, Connect Four and 1 more" in draw(view, (80, 24), 0, BOXES).plain
-    assert pressed(view, "c-m", "2")[1] == (Challenge(0, name="Ben", game="connect4"),)
+    assert pressed(view, "c-m", "2")[1] == (ChallengeRequest(0, name="Ben", game="connect4"),)
 
 
 def test_the_cursor_stays_with_its_row_while_others_come_and_go() -> None:
@@ -125,7 +127,7 @@ def test_the_cursor_stays_with_its_row_while_others_come_and_go() -> None:
     view = update(view, SEEKS, 0)
     page = draw(view, (80, 24), 0, BOXES).plain
     assert "> Cleo" in page
-    view = update(view, Players(1, [Listed("Ben")]), 0)
+    view = update(view, PlayerList(1, [ListedPlayer("Ben")]), 0)
     assert "> Ben" in draw(view, (80, 24), 0, BOXES).plain, "the nearest when its row is gone"
 
 
@@ -140,33 +142,33 @@ def test_tab_goes_from_section_to_section() -> None:
 
 def test_to_play_takes_two_keys_and_a_clock_one_more() -> None:
     view, requests = pressed(lobby(), "p", "6")
-    assert requests == (Seek(0, ["connect4"], opponents="people"),)
+    assert requests == (SeekRequest(0, ["connect4"], opponents="people"),)
     assert view.page.kind is Kind.LOBBY
     assert page_words.status_of_page(view) == "Looking for a person: Connect Four ..."
     _, requests = pressed(lobby(), "p", "t", "t", "6")
-    assert requests == (Seek(0, ["connect4"], BLITZ, "people"),)
+    assert requests == (SeekRequest(0, ["connect4"], BLITZ, "people"),)
     _, requests = pressed(lobby(), "p", "left", "down", "c-m")
-    assert requests == (Seek(0, ["misere"], TimeControl(900_000, 10_000), "people"),)
+    assert requests == (SeekRequest(0, ["misere"], TimeControl(900_000, 10_000), "people"),)
 
 
 def test_another_game_is_named() -> None:
     view, _ = pressed(lobby(), "p", "end", "c-m", *"mnk:7x7,4")
     assert view.typed == "mnk:7x7,4"
     _, requests = pressed(view, "c-m")
-    assert requests == (Seek(0, ["mnk:7x7,4"], opponents="people"),)
+    assert requests == (SeekRequest(0, ["mnk:7x7,4"], opponents="people"),)
 
 
 def test_escape_stops_the_search() -> None:
     view, _ = pressed(lobby(), "p", "1")
     view, requests = pressed(view, "escape")
-    assert (view.seeking, requests) == (None, (Unseek(0),))
+    assert (view.seeking, requests) == (None, (UnseekRequest(0),))
     assert pressed(view, "escape")[1] == ()
 
 
 def test_a_player_is_challenged_with_two_keys_and_a_bot_only_to_what_it_plays() -> None:
     view, requests = pressed(lobby(PLAYERS), "c-m", "1")
-    assert requests == (Challenge(0, name="Ben", game="tictactoe"),)
-    bots = Players(1, [Listed("alphabeta", "alphabeta", 0, ["connect4"])])
+    assert requests == (ChallengeRequest(0, name="Ben", game="tictactoe"),)
+    bots = PlayerList(1, [ListedPlayer("alphabeta", "alphabeta", 0, ["connect4"])])
     view, _ = pressed(lobby(bots), "c-m")
     assert keys_of(view) == ["game:connect4", "other"]
 
@@ -175,9 +177,9 @@ def test_a_challenge_is_said_counted_down_and_answered() -> None:
     view = lobby(CHALLENGED)
     assert words.notice(view) == "Ben challenges you: Connect Four, 3+2."
     assert "29 s left" in draw(view, (80, 24), 1_000, BOXES).plain
-    assert pressed(view, "a")[1] == (Answer(0, challenge=5, accept=True),)
-    assert pressed(view, "d")[1] == (Answer(0, challenge=5, accept=False),)
-    assert pressed(view, "c-m")[1] == (Answer(0, challenge=5, accept=True),)
+    assert pressed(view, "a")[1] == (AnswerRequest(0, challenge=5, accept=True),)
+    assert pressed(view, "d")[1] == (AnswerRequest(0, challenge=5, accept=False),)
+    assert pressed(view, "c-m")[1] == (AnswerRequest(0, challenge=5, accept=True),)
     assert keys_of(update(view, ChallengeOver(5, "expired"), 0)) == []
     view, requests = pressed(lobby(), "a")
     assert requests == ()
@@ -193,15 +195,15 @@ def test_a_challenge_that_was_accepted_is_gone_and_a_match_that_begins_takes_no_
 
 def test_what_became_of_our_own_challenge_is_said_and_it_can_be_taken_back() -> None:
     view = lobby(Challenged(6, ANN, BEN, "connect4", 30_000))
-    assert pressed(view, "c-m")[1] == (Answer(0, challenge=6, accept=False),)
+    assert pressed(view, "c-m")[1] == (AnswerRequest(0, challenge=6, accept=False),)
     view = update(view, ChallengeOver(6, "later"), 0)
     assert words.notice(view) == "Ben would rather play later."
 
 
 def test_an_invitation_shows_its_code_and_the_line_to_type() -> None:
     _, requests = pressed(lobby(), "i", "6")
-    assert requests == (Invite(0, game="connect4"),)
-    view = lobby(Invitation("K7QMX2", "connect4", 600_000))
+    assert requests == (InviteRequest(0, game="connect4"),)
+    view = lobby(InvitationReply("K7QMX2", "connect4", 600_000))
     assert view.page.kind is Kind.INVITATION
     page = draw(view, (80, 24), 0, BOXES).plain
     assert "| K | 7 | Q | M | X | 2 |" in page
@@ -210,7 +212,7 @@ def test_an_invitation_shows_its_code_and_the_line_to_type() -> None:
 
 
 def test_an_invitation_that_waits_is_found_again_in_the_lobby_until_it_is_too_old() -> None:
-    view, _ = pressed(update(lobby(), Invitation("K7QMX2", "connect4", 600_000), 1_000), "escape")
+    view, _ = pressed(update(lobby(), InvitationReply("K7QMX2", "connect4", 600_000), 1_000), "escape")
     page = draw(view, (80, 24), 61_000, BOXES).plain
     assert "you invited a friend  Connect Four  code K7QMX2, 9 min left" in page
     assert "Enter show code" in page
@@ -226,12 +228,12 @@ def test_an_invitation_that_waits_is_found_again_in_the_lobby_until_it_is_too_ol
 
 
 def test_what_a_page_has_asked_for_and_an_invitation_outlive_a_link() -> None:
-    invited = lobby(PLAYERS, CHALLENGED, Invitation("K7QMX2", "connect4", 600_000))
+    invited = lobby(PLAYERS, CHALLENGED, InvitationReply("K7QMX2", "connect4", 600_000))
     finished = snapshot("connect4", [38, 31, 37, 30, 36, 29, 35])
     pages: list[tuple[View, Action, Event, str]] = [
         (lobby(PROFILE), Open(Page(Kind.PROFILE, about="Ben")), PROFILE, "12 won"),
         (lobby(), Open(Page(Kind.HISTORY)), HISTORY, "against Ben"),
-        (lobby(finished), Do.REPLAY, ReplayTold("m1", 0, [finished.position], 7), "Move 0 of 7"),
+        (lobby(finished), Do.REPLAY, ReplayReply("m1", 0, [finished.position], 7), "Move 0 of 7"),
     ]
     for view, action, told, shown in pages:
         view = update(act(view, action, SEEK)[0], told, 0)
@@ -244,7 +246,7 @@ def test_what_a_page_has_asked_for_and_an_invitation_outlive_a_link() -> None:
 
 
 def test_what_is_only_read_moves_where_it_does_not_fit() -> None:
-    view = lobby(Invitation("K7QMX2", "connect4", 600_000))
+    view = lobby(InvitationReply("K7QMX2", "connect4", 600_000))
     assert "private match" not in draw(view, (40, 12), 0, BOXES).plain
     for _ in range(20):
         view, _ = pressed(view, "down")
@@ -264,19 +266,19 @@ def test_the_line_of_keys_says_what_enter_does_with_a_challenge() -> None:
 
 def test_a_code_is_typed_and_sent() -> None:
     _, requests = pressed(lobby(), "c", *"k7qmx2", "c-m")
-    assert requests == (Join(0, code="K7QMX2"),)
+    assert requests == (JoinRequest(0, code="K7QMX2"),)
     view, requests = pressed(lobby(), "c", "k", "escape")
     assert (view.typed, requests) == ("", ())
 
 
 def test_a_match_is_watched_with_one_key_from_anywhere_in_the_lobby() -> None:
-    assert pressed(lobby(PLAYERS, LIVE), "w")[1] == (Watch(0, match="m9"),)
-    assert pressed(lobby(LIVE), "c-m")[1] == (Watch(0, match="m9"),)
+    assert pressed(lobby(PLAYERS, LIVE), "w")[1] == (WatchRequest(0, match="m9"),)
+    assert pressed(lobby(LIVE), "c-m")[1] == (WatchRequest(0, match="m9"),)
 
 
 @pytest.mark.parametrize("size", [(24, 8), (40, 12), (80, 24), (200, 60)])
 def test_a_long_lobby_fits_every_window_and_shows_the_cursor(size: tuple[int, int]) -> None:
-    many = Players(100, [Listed(f"player {n:03}") for n in range(100)])
+    many = PlayerList(100, [ListedPlayer(f"player {n:03}") for n in range(100)])
     view = lobby(many)
     for _ in range(3):
         view, _ = pressed(view, *["pagedown"] * 3)
@@ -292,7 +294,7 @@ def test_escape_in_the_lobby_goes_back_only_to_where_one_has_been() -> None:
     assert "Esc servers" not in draw(view, (120, 40), 0, BOXES).plain
     view = replace(view, has_doorway=True, seeking=SEEK)
     view, requests = pressed(view, "escape")
-    assert (view.is_leaving, requests) == (False, (Unseek(0),))
+    assert (view.is_leaving, requests) == (False, (UnseekRequest(0),))
     assert "Esc servers" in draw(view, (120, 40), 0, BOXES).plain
     view, _ = pressed(view, "escape")
     assert (view.is_leaving, view.is_going_back) == (True, True)

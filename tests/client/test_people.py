@@ -32,22 +32,22 @@ from ttt_net.client.terminal.keepsake import kept
 from ttt_net.client.view import View
 from ttt_net.errors import Code
 from ttt_net.messages import (
-    Challenge,
+    ChallengeRequest,
     Ended,
     HeadToHead,
-    History,
-    Leaderboard,
-    Profile,
+    HistoryRequest,
+    LeaderboardRequest,
+    ProfileRequest,
     Rated,
     RatingChange,
-    Record,
-    RecordTold,
+    RecordReply,
+    RecordRequest,
     Refused,
-    Replay,
-    ReplayTold,
-    Resume,
-    Seek,
-    Watch,
+    ReplayReply,
+    ReplayRequest,
+    ResumeRequest,
+    SeekRequest,
+    WatchRequest,
 )
 
 WON = [4, 0, 2, 1, 6]
@@ -59,17 +59,17 @@ def drawn(view: View) -> str:
 
 def test_a_player_on_the_list_has_a_profile_and_so_have_we() -> None:
     view, requests = pressed(lobby(PLAYERS), "v")
-    assert requests == (Profile(0, name="Ben"),)
+    assert requests == (ProfileRequest(0, name="Ben"),)
     assert "looking it up" in drawn(view)
     view = update(view, PROFILE, 0)
     page = drawn(view)
     for said in ("Ben", "12 won, 1 drawn, 7 lost", "you won 2, drew 0, lost 3", "Connect Four", "1512", "1390?"):
         assert said in page
     assert keys_of(view) == ["history", "challenge", "rating:connect4:blitz", "rating:gomoku:untimed", "live:m9"]
-    assert pressed(view, "down", "c-m", "6")[1] == (Challenge(0, name="Ben", game="connect4"),)
-    assert pressed(view, "end", "c-m")[1] == (Watch(0, match="m9"),)
-    assert pressed(lobby(), "o")[1] == (Profile(0),)
-    assert pressed(lobby(SEEKS), "v")[1] == (Profile(0, name="Ben"),)
+    assert pressed(view, "down", "c-m", "6")[1] == (ChallengeRequest(0, name="Ben", game="connect4"),)
+    assert pressed(view, "end", "c-m")[1] == (WatchRequest(0, match="m9"),)
+    assert pressed(lobby(), "o")[1] == (ProfileRequest(0),)
+    assert pressed(lobby(SEEKS), "v")[1] == (ProfileRequest(0, name="Ben"),)
 
 
 def test_the_matches_of_a_profile_are_called_by_who_plays_and_our_own_are_gone_back_to() -> None:
@@ -80,7 +80,7 @@ def test_the_matches_of_a_profile_are_called_by_who_plays_and_our_own_are_gone_b
     for said in ("against Ben", "their turn", "Ben - alphabeta [bot]", "m8", "watch it"):
         assert said in page
     assert keys_of(view)[-3:] == ["own:m1", "live:m9", "live:m8"]
-    assert pressed(view, "end", "c-m")[1] == (Watch(0, match="m8"),)
+    assert pressed(view, "end", "c-m")[1] == (WatchRequest(0, match="m8"),)
     view, requests = pressed(view, "end", "up", "up", "c-m")
     assert (view.page.kind, view.shown, requests) == (Kind.MATCH, "m1", ())
 
@@ -100,13 +100,13 @@ def test_a_list_without_anything_to_choose_offers_no_choice() -> None:
 def test_from_a_rating_the_way_leads_to_the_best_at_it_and_back() -> None:
     view = update(pressed(lobby(PLAYERS), "v")[0], PROFILE, 0)
     view, requests = pressed(view, "down", "down", "c-m")
-    assert requests == (Leaderboard(0, game="connect4", speed="blitz"),)
+    assert requests == (LeaderboardRequest(0, game="connect4", speed="blitz"),)
     view = update(view, LEADERS, 0)
     assert "The best at Connect Four, blitz" in drawn(view)
     assert "Your rank: 31" in drawn(view)
-    assert pressed(view, "t")[1] == (Leaderboard(0, game="connect4", speed="bullet"),)
-    assert pressed(view, "g")[1] == (Leaderboard(0, game="tictactoe3d", speed="blitz"),)
-    assert pressed(view, "end", "c-m")[1] == (Leaderboard(0, game="connect4", speed="blitz", page=2),)
+    assert pressed(view, "t")[1] == (LeaderboardRequest(0, game="connect4", speed="bullet"),)
+    assert pressed(view, "g")[1] == (LeaderboardRequest(0, game="tictactoe3d", speed="blitz"),)
+    assert pressed(view, "end", "c-m")[1] == (LeaderboardRequest(0, game="connect4", speed="blitz", page=2),)
     view, _ = pressed(view, "escape")
     assert view.page.kind is Kind.PROFILE
 
@@ -125,9 +125,9 @@ def test_a_match_of_the_past_is_opened_and_escape_leads_back_to_the_list() -> No
     view = update(pressed(lobby(), "h")[0], HISTORY, 0)
     assert keys_of(view) == ["match:m5", "match:m4", "older"]
     assert "called off" in drawn(view)
-    assert pressed(view, "end", "c-m")[1] == (History(0, name="Ann", before="m4"),)
+    assert pressed(view, "end", "c-m")[1] == (HistoryRequest(0, name="Ann", before="m4"),)
     view, requests = pressed(view, "c-m")
-    assert requests == (Resume(0, match="m5", seq=0),)
+    assert requests == (ResumeRequest(0, match="m5", seq=0),)
     view = update(view, snapshot(match="m5", moves=WON), 0)
     assert view.page.kind is Kind.MATCH
     view, _ = pressed(view, "escape")
@@ -139,15 +139,15 @@ def test_a_match_of_the_past_is_opened_and_escape_leads_back_to_the_list() -> No
 def test_a_match_between_others_is_watched_again() -> None:
     other = structs.replace(FINISHED, match="m7", players=(BEN, BOT))
     view = update(pressed(lobby(), "h")[0], structs.replace(HISTORY, player=BEN, matches=[other]), 0)
-    assert pressed(view, "c-m")[1] == (Watch(0, match="m7"),)
+    assert pressed(view, "c-m")[1] == (WatchRequest(0, match="m7"),)
 
 
 def test_a_finished_match_is_stepped_through_position_by_position() -> None:
     view = lobby(snapshot(moves=WON[:-1]), snapshot(moves=WON))
     view, requests = pressed(view, "v")
-    assert requests == (Replay(0, match="m1"),)
+    assert requests == (ReplayRequest(0, match="m1"),)
     assert "Move 0 of 5." in drawn(view)
-    told = ReplayTold("m1", 0, [position_after("tictactoe", WON[:ply]) for ply in range(5)], 5)
+    told = ReplayReply("m1", 0, [position_after("tictactoe", WON[:ply]) for ply in range(5)], 5)
     view = update(view, told, 0)
     assert "╳" not in drawn(view)
     view, requests = pressed(view, "right", " ")
@@ -168,12 +168,12 @@ def test_positions_that_are_missing_are_asked_for_in_pages_and_nonsense_is_left_
     view, _ = pressed(lobby(match), "v")
     view = view.with_page(replace(view.page, ply=32))
     view, requests = pressed(view, "right")
-    assert requests == (Replay(0, match="m1", ply=32),)
+    assert requests == (ReplayRequest(0, match="m1", ply=32),)
     before = view.around
     for told in (
-        ReplayTold("m1", 500, [position_after("mnk:15x15,5", [])], 40),
-        ReplayTold("m1", 0, [position_after("tictactoe", [])], 40),
-        ReplayTold("another", 0, [position_after("mnk:15x15,5", [])], 40),
+        ReplayReply("m1", 500, [position_after("mnk:15x15,5", [])], 40),
+        ReplayReply("m1", 0, [position_after("tictactoe", [])], 40),
+        ReplayReply("another", 0, [position_after("mnk:15x15,5", [])], 40),
     ):
         assert update(view, told, 0).around == before
 
@@ -183,11 +183,11 @@ def test_only_what_is_over_can_be_stepped_through_or_saved() -> None:
         view, requests = pressed(lobby(snapshot()), key)
         assert requests == ()
         assert "is over can be" in words.notice(view)
-    assert pressed(lobby(snapshot(moves=WON)), "w")[1] == (Record(0, match="m1"),)
+    assert pressed(lobby(snapshot(moves=WON)), "w")[1] == (RecordRequest(0, match="m1"),)
 
 
 def test_a_record_is_kept_in_a_new_file_whatever_its_sender_calls_it(tmp_path: Path) -> None:
-    told = RecordTold("../../etc/k3V9", "Game: tictactoe\n\n1. b2\x1b[2J\n")
+    told = RecordReply("../../etc/k3V9", "Game: tictactoe\n\n1. b2\x1b[2J\n")
     assert kept(told, tmp_path).startswith("Saved as ttt_net-etck3V9.txt;")
     assert kept(told, tmp_path).startswith("Saved as ttt_net-etck3V9-2.txt;")
     assert (tmp_path / "ttt_net-etck3V9.txt").read_text() == "Game: tictactoe\n\n1. b2[2J\n"
@@ -211,7 +211,7 @@ def test_what_a_rated_match_did_to_the_ratings_is_said() -> None:
 
 def test_a_rated_game_is_asked_for_with_one_more_key() -> None:
     _, requests = pressed(lobby(), "p", "r", "6")
-    assert requests == (Seek(0, ["connect4"], opponents="people", rated=True),)
+    assert requests == (SeekRequest(0, ["connect4"], opponents="people", rated=True),)
     assert "Rated: yes" in drawn(pressed(lobby(), "p", "r")[0])
 
 

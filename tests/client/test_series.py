@@ -15,18 +15,18 @@ from ttt_net.client.link.connection import Connection, Patience
 from ttt_net.client.link.dialogue import Dialogue
 from ttt_net.client.pages import Entry
 from ttt_net.client.table import Table
-from ttt_net.messages import Ended, OutcomeInfo, Rematched, Said, Unwatch, Watch
+from ttt_net.messages import Ended, OutcomeInfo, Rematched, Request, UnwatchRequest, WatchRequest
 
 ENDED = Ended("m1", 2, 0, winner=1, reason="resign")
 REMATCHED = Rematched("m1", 3, 0, next="m1-2")
-WATCH = Watch(0, match="m1", code="BCD234")
-FOLLOWED = [Unwatch(0, match="m1"), Watch(0, match="m1-2", code="BCD234")]
+WATCH = WatchRequest(0, match="m1", code="BCD234")
+FOLLOWED = [UnwatchRequest(0, match="m1"), WatchRequest(0, match="m1-2", code="BCD234")]
 
 
-def watcher(*events: Event) -> tuple[Table, list[Said]]:
+def watcher(*events: Event) -> tuple[Table, list[Request]]:
     """Return the table of somebody who watches a private match, and what he says from then on."""
     connection = Connection("ws://localhost:1", Dialogue("Ann", None), asyncio.Queue(), Patience(None, None), print)
-    said: list[Said] = []
+    said: list[Request] = []
     connection.say = said.append  # type: ignore[assignment, method-assign]
     table = Table(connection, SEEK, "localhost:1", has_lobby=True, is_seeking=False)
     table.hear(welcome(), 0)
@@ -47,7 +47,7 @@ def test_whoever_watches_a_series_goes_on_to_its_next_match() -> None:
     assert table.view.shown == "m1-2"
     assert set(table.view.matches) == {"m1-2"}
     table.do(Do.BACK)
-    assert said[-1] == Unwatch(0, match="m1-2")
+    assert said[-1] == UnwatchRequest(0, match="m1-2")
 
 
 @pytest.mark.parametrize("action", [Begin(Entry.CHAT), Do.REPLAY, Do.ASIDE])

@@ -20,38 +20,38 @@ from ttt_net.client.table import Table
 from ttt_net.client.view import Link, Overlay, Tally, View
 from ttt_net.errors import Code
 from ttt_net.messages import (
-    Abort,
+    AbortRequest,
     AwayInfo,
     Chatted,
     ClockInfo,
-    Decline,
     Declined,
+    DeclineRequest,
     Ended,
-    Lobby,
+    LobbyRequest,
     Notice,
-    Offer,
     Offered,
     OfferInfo,
+    OfferRequest,
     Ok,
     OutcomeInfo,
-    Play,
     PlayerInfo,
+    PlayRequest,
     Presence,
     Refused,
     Rematched,
-    Resign,
+    Request,
+    ResignRequest,
     Restarting,
-    Resume,
-    Said,
-    Seek,
+    ResumeRequest,
+    SeekRequest,
     Snapshot,
-    Unseek,
-    Unwatch,
-    Watch,
+    UnseekRequest,
+    UnwatchRequest,
     Watching,
+    WatchRequest,
 )
 
-SEEK = Seek(0, ["tictactoe"])
+SEEK = SeekRequest(0, ["tictactoe"])
 
 
 def seen(*events: Event, at_ms: int = 0) -> View:
@@ -66,9 +66,9 @@ def drawn(view: View, now_ms: int) -> str:
     return " ".join(draw(view, (80, 24), now_ms, BOXES).plain.split())
 
 
-def done(view: View, *actions: Action) -> tuple[View, tuple[Said, ...]]:
+def done(view: View, *actions: Action) -> tuple[View, tuple[Request, ...]]:
     """Return the view after the actions, and what the last of them says."""
-    requests: tuple[Said, ...] = ()
+    requests: tuple[Request, ...] = ()
     for action in actions:
         view, requests = act(view, action, SEEK)
     return view, requests
@@ -94,7 +94,7 @@ def test_an_unfinished_match_is_shown_at_once_and_said_to_be_one() -> None:
 
 def test_a_move_is_pending_until_its_fact_is_there() -> None:
     view, requests = done(seen(snapshot()), Do.PLACE)
-    assert requests == (Play(0, match="m1", ply=0, move=4),)
+    assert requests == (PlayRequest(0, match="m1", ply=0, move=4),)
     assert view.pending is not None
     assert not view.may_move
     assert "on its way" in words.status(view)
@@ -148,7 +148,7 @@ def test_a_declined_offer_is_said() -> None:
 def test_a_rematch_comes_on_the_screen_when_the_old_match_is_over() -> None:
     view = seen(snapshot(), Ended("m1", 2, 0, winner=1, reason="resign"))
     view, requests = done(view, Do.REMATCH)
-    assert requests == (Offer(0, match="m1", kind="rematch"),)
+    assert requests == (OfferRequest(0, match="m1", kind="rematch"),)
     view = update(view, Rematched("m1", 3, 0, next="m1-2"), 0)
     view = update(view, snapshot(match="m1-2", you=1), 0)
     assert view.shown == "m1-2"
@@ -165,8 +165,8 @@ def test_another_live_match_waits_its_turn() -> None:
 
 def test_a_match_of_others_comes_on_the_screen_only_if_it_was_asked_for() -> None:
     assert seen(snapshot(you=None)).match is None
-    view, requests = done(seen(), Say(Watch(0, match="m1")))
-    assert requests == (Watch(0, match="m1"),)
+    view, requests = done(seen(), Say(WatchRequest(0, match="m1")))
+    assert requests == (WatchRequest(0, match="m1"),)
     view = update(view, snapshot(you=None, moves=[4]), 0)
     assert (view.is_watched, view.is_live, view.is_my_turn) == (True, False, False)
     assert words.status(view) == "alphabeta [bot] is thinking ..."
@@ -174,38 +174,38 @@ def test_a_match_of_others_comes_on_the_screen_only_if_it_was_asked_for() -> Non
     assert words.status(view) == "Ann won: alphabeta resigned."
     assert view.tally == Tally()
     view, requests = done(view, Do.BACK)
-    assert requests == (Unwatch(0, match="m1"),)
+    assert requests == (UnwatchRequest(0, match="m1"),)
     assert (view.match, view.page.kind) == (None, Kind.LOBBY)
 
 
 def test_a_match_of_ours_takes_the_place_of_one_that_is_watched() -> None:
-    view, _ = done(seen(), Say(Watch(0, match="m1")))
+    view, _ = done(seen(), Say(WatchRequest(0, match="m1")))
     view = update(update(view, snapshot(you=None), 0), snapshot(match="m2"), 0)
     assert (view.shown, view.watching, set(view.matches)) == ("m2", None, {"m2"})
 
 
 def test_the_server_hears_that_we_watch_no_more_when_a_match_of_ours_begins() -> None:
-    said: list[Said] = []
+    said: list[Request] = []
     connection = Connection("ws://localhost:1", Dialogue("Ann", None), asyncio.Queue(), Patience(None, None), print)
     connection.say = said.append  # type: ignore[assignment, method-assign]
     table = Table(connection, SEEK, "localhost:1", has_lobby=True)
     table.hear(welcome(), 0)
-    table.do(Say(Watch(0, match="m1")))
+    table.do(Say(WatchRequest(0, match="m1")))
     table.hear(snapshot(you=None), 0)
     table.hear(snapshot(match="m2"), 0)
-    assert said == [SEEK, Lobby(0, on=True), Watch(0, match="m1"), Unwatch(0, match="m1")]
+    assert said == [SEEK, LobbyRequest(0, on=True), WatchRequest(0, match="m1"), UnwatchRequest(0, match="m1")]
 
 
 @pytest.mark.parametrize(
     ("code", "is_wanted"), [(Code.UNKNOWN_GAME, False), (Code.ALWAYS_CASUAL, False), (Code.TOO_FAST, True)]
 )
 def test_what_there_is_not_is_not_sought_again(code: Code, *, is_wanted: bool) -> None:
-    said: list[Said] = []
+    said: list[Request] = []
     connection = Connection("ws://localhost:1", Dialogue("Ann", None), asyncio.Queue(), Patience(None, None), print)
     connection.say = said.append  # type: ignore[assignment, method-assign]
     table = Table(connection, SEEK, "localhost:1", has_lobby=True)
     table.hear(welcome(), 0)
-    other = Seek(0, ["mnk:9x9,9"], rated=True)
+    other = SeekRequest(0, ["mnk:9x9,9"], rated=True)
     table.do(Say(other))
     table.hear(Answered(other, Refused(1, code, "no")), 0)
     table.do(Do.NEW)
@@ -220,7 +220,7 @@ def test_the_score_of_a_series_counts_the_match_that_is_over() -> None:
 
 
 def test_a_match_that_may_not_be_watched_is_not_waited_for() -> None:
-    view, (watch,) = done(seen(), Say(Watch(0, match="m1")))
+    view, (watch,) = done(seen(), Say(WatchRequest(0, match="m1")))
     view = update(view, Answered(watch, Refused(1, Code.NOT_PUBLIC, "that match is private")), 0)
     assert view.watching is None
     assert words.notice(view) == "That match is private."
@@ -263,14 +263,14 @@ def test_a_lost_link_is_said_with_what_it_means_and_stops_the_clock() -> None:
 
 def test_an_answer_to_resume_that_knows_no_such_match_takes_it_away() -> None:
     view = seen(snapshot())
-    view = update(view, Answered(Resume(3, "m1", 1), Refused(3, Code.UNKNOWN_MATCH, "gone")), 0)
+    view = update(view, Answered(ResumeRequest(3, "m1", 1), Refused(3, Code.UNKNOWN_MATCH, "gone")), 0)
     assert view.match is None
 
 
 def test_good_answers_and_taken_back_seeks_need_no_words() -> None:
     view = seen(snapshot())
     assert update(view, Answered(SEEK, Ok(1)), 0) == view
-    assert update(view, Answered(Unseek(1), Refused(1, Code.NOT_SEEKING, "none")), 0) == view
+    assert update(view, Answered(UnseekRequest(1), Refused(1, Code.NOT_SEEKING, "none")), 0) == view
 
 
 def test_what_was_left_out_and_what_has_no_request_is_said() -> None:
@@ -329,13 +329,13 @@ def test_in_layers_the_cursor_walks_from_board_to_board() -> None:
 
 def test_digits_are_cells_in_reading_order_on_a_small_board() -> None:
     _, requests = done(seen(snapshot()), Quick(9))
-    assert requests == (Play(0, match="m1", ply=0, move=8),)
+    assert requests == (PlayRequest(0, match="m1", ply=0, move=8),)
 
 
 def test_digits_are_columns_where_marks_fall() -> None:
     view = seen(snapshot("connect4"))
     _, requests = done(view, Quick(3))
-    assert requests == (Play(0, match="m1", ply=0, move=37),)
+    assert requests == (PlayRequest(0, match="m1", ply=0, move=37),)
     view, requests = done(view, Quick(8))
     assert requests == ()
     assert words.notice(view) == "8 is no place here."
@@ -345,14 +345,14 @@ def test_where_marks_fall_any_free_cell_of_a_column_means_it() -> None:
     view = seen(snapshot("connect4"))
     assert view.cursor == 3
     _, requests = done(view, Do.PLACE)
-    assert requests == (Play(0, match="m1", ply=0, move=38),)
+    assert requests == (PlayRequest(0, match="m1", ply=0, move=38),)
 
 
 def test_a_typed_cell_is_played_with_enter() -> None:
     view, requests = done(seen(snapshot()), Type("B"), Type("3"), Type("x"), Do.ERASE)
     assert (view.typed, requests) == ("B3", ())
     view, requests = done(view, Do.PLACE)
-    assert requests == (Play(0, match="m1", ply=0, move=1),)
+    assert requests == (PlayRequest(0, match="m1", ply=0, move=1),)
     assert view.typed == ""
 
 
@@ -372,7 +372,7 @@ def test_an_impossible_move_is_not_sent_and_the_reason_said(name: str, reason: s
 
 def test_a_click_moves_the_cursor_and_places_a_mark_or_says_why_not() -> None:
     view, requests = done(seen(snapshot()), Point(8))
-    assert requests == (Play(0, match="m1", ply=0, move=8),)
+    assert requests == (PlayRequest(0, match="m1", ply=0, move=8),)
     assert view.cursor == 8
     view, requests = done(seen(snapshot(moves=[4, 0])), Point(4))
     assert (view.cursor, requests) == (4, ())
@@ -410,15 +410,15 @@ def test_a_cell_with_several_moves_and_moves_without_a_cell_are_chosen_by_name()
     view, requests = done(seen(swapping()), Do.PLACE)
     assert (view.overlay, view.choices, requests) == (Overlay.CHOICE, (0, 2), ())
     _, requests = done(view, Choose(1))
-    assert requests == (Play(0, match="m4", ply=0, move=2),)
+    assert requests == (PlayRequest(0, match="m4", ply=0, move=2),)
     view, _ = done(view, Do.BACK, Do.MOVES)
     assert view.choices == (4,)
     _, requests = done(view, Choose(0))
-    assert requests == (Play(0, match="m4", ply=0, move=4),)
+    assert requests == (PlayRequest(0, match="m4", ply=0, move=4),)
     _, requests = done(view, Choose(7))
     assert requests == ()
     _, requests = done(seen(swapping()), Move("swap"))
-    assert requests == (Play(0, match="m4", ply=0, move=4),)
+    assert requests == (PlayRequest(0, match="m4", ply=0, move=4),)
 
 
 def test_leaving_a_live_match_asks_once() -> None:
@@ -428,14 +428,14 @@ def test_leaving_a_live_match_asks_once() -> None:
     assert (stayed.overlay, stayed.is_leaving, requests) == (Overlay.NONE, False, ())
     left, requests = done(view, Do.LEAVE)
     assert left.is_leaving
-    assert requests == (Resign(0, match="m1"),)
+    assert requests == (ResignRequest(0, match="m1"),)
 
 
 def test_leaving_before_both_have_moved_calls_the_match_off() -> None:
     view, requests = done(seen(snapshot(moves=[4])), Do.LEAVE, Do.LEAVE)
-    assert requests == (Abort(0, match="m1"),)
-    too_late = Answered(Abort(5, match="m1"), Refused(5, Code.TOO_LATE, "too late"))
-    assert answered(view, too_late) == (Resign(0, match="m1"),)
+    assert requests == (AbortRequest(0, match="m1"),)
+    too_late = Answered(AbortRequest(5, match="m1"), Refused(5, Code.TOO_LATE, "too late"))
+    assert answered(view, too_late) == (ResignRequest(0, match="m1"),)
 
 
 def test_leaving_without_a_live_match_or_a_link_asks_and_says_nothing() -> None:
@@ -446,12 +446,12 @@ def test_leaving_without_a_live_match_or_a_link_asks_and_says_nothing() -> None:
 
 def test_offers_need_their_moment() -> None:
     live = seen(snapshot())
-    assert done(live, Do.DRAW)[1] == (Offer(0, match="m1", kind="draw"),)
+    assert done(live, Do.DRAW)[1] == (OfferRequest(0, match="m1", kind="draw"),)
     assert done(live, Do.REMATCH)[1] == ()
     assert done(live, Do.DECLINE)[1] == ()
     asked = seen(snapshot(offers=[OfferInfo(1, "draw")]))
-    assert done(asked, Do.DECLINE)[1] == (Decline(0, match="m1", kind="draw"),)
-    assert done(live, Do.RESIGN)[1] == (Resign(0, match="m1"),)
+    assert done(asked, Do.DECLINE)[1] == (DeclineRequest(0, match="m1", kind="draw"),)
+    assert done(live, Do.RESIGN)[1] == (ResignRequest(0, match="m1"),)
     assert done(seen(), Do.RESIGN)[1] == ()
     over = update(live, Ended("m1", 2, 0, winner=1, reason="time"), 0)
     assert done(over, Do.DRAW)[1] == ()
@@ -537,11 +537,11 @@ def test_what_stands_in_the_line_for_notices_hides_no_turn_elsewhere() -> None:
 def test_whoever_goes_on_with_his_own_match_looks_on_no_more() -> None:
     watched = snapshot("gomoku", [112], you=None, match="m9", opponent=BEN)
     view, _ = done(seen(snapshot()), Do.BACK)
-    view = update(act(view, Say(Watch(0, match="m9")), SEEK)[0], watched, 0)
+    view = update(act(view, Say(WatchRequest(0, match="m9")), SEEK)[0], watched, 0)
     assert view.is_watched
     for action in (Do.NEW, Show("m1")):
         own, requests = done(view, action)
-        assert (own.shown, own.watching, requests) == ("m1", None, (Unwatch(0, match="m9"),))
+        assert (own.shown, own.watching, requests) == ("m1", None, (UnwatchRequest(0, match="m9"),))
         assert "m9" not in own.matches, "its end is no news of ours"
 
 
@@ -628,25 +628,25 @@ def test_a_move_on_its_way_in_one_match_is_no_matter_of_another() -> None:
     view, _ = done(seen(snapshot("mnk:19x19,5"), second()), Move("s19"))
     assert "Your move s19 is on its way" in words.status(view)
     view, requests = done(view, Do.NEW, Quick(4))
-    assert words.status(replace(view, pending=Play(0, "m1", 0, 18))) == "Your turn: place O."
-    assert requests == (Play(0, match="m2", ply=1, move=31),)
+    assert words.status(replace(view, pending=PlayRequest(0, "m1", 0, 18))) == "Your turn: place O."
+    assert requests == (PlayRequest(0, match="m2", ply=1, move=31),)
 
 
 def test_a_search_that_is_refused_takes_back_the_one_before_it() -> None:
-    refused = Answered(Seek(2, ["foo"]), Refused(2, "unknown_game", "unknown game 'foo'"))
-    view = update(replace(seen(), seeking=Seek(0, ["foo"])), refused, 0)
+    refused = Answered(SeekRequest(2, ["foo"]), Refused(2, "unknown_game", "unknown game 'foo'"))
+    view = update(replace(seen(), seeking=SeekRequest(0, ["foo"])), refused, 0)
     assert view.seeking is None
-    assert answered(view, refused) == (Unseek(0),)
-    assert answered(view, Answered(Seek(2, ["connect4"]), Ok(2))) == ()
+    assert answered(view, refused) == (UnseekRequest(0),)
+    assert answered(view, Answered(SeekRequest(2, ["connect4"]), Ok(2))) == ()
 
 
 def test_whoever_is_asked_whether_to_leave_may_end_the_match_and_stay() -> None:
-    for moves, end in (([4], Abort(0, match="m1")), ([4, 0], Resign(0, match="m1"))):
+    for moves, end in (([4], AbortRequest(0, match="m1")), ([4, 0], ResignRequest(0, match="m1"))):
         view, _ = done(replace(seen(snapshot(moves=moves)), has_doorway=True), Do.LEAVE)
         action = action_for("r", view)
         assert action is Do.RESIGN
         view, requests = done(view, action)
         assert (requests, view.overlay, view.is_leaving) == ((end,), Overlay.NONE, False)
-    assert done(seen(snapshot(moves=[4])), Do.RESIGN)[1] == (Resign(0, match="m1"),), (
+    assert done(seen(snapshot(moves=[4])), Do.RESIGN)[1] == (ResignRequest(0, match="m1"),), (
         "a word that was typed means itself"
     )

@@ -15,7 +15,17 @@ from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
 from ttt_net.client.pages import Kind, Page
 from ttt_net.client.view import View
-from ttt_net.messages import Accept, Challenge, Listed, Opponents, Players, Seek, SeekInfo, Seeks, Suggestion
+from ttt_net.messages import (
+    AcceptRequest,
+    ChallengeRequest,
+    ListedPlayer,
+    Opponents,
+    PlayerList,
+    SeekInfo,
+    SeekList,
+    SeekRequest,
+    Suggestion,
+)
 
 WON = [4, 0, 2, 1, 6]
 
@@ -24,19 +34,19 @@ def drawn(view: View) -> str:
     return draw(view, (80, 24), 0, BOXES).plain
 
 
-def bots(*listed: Listed, online: int = 2) -> Players:
-    return Players(online, [Listed("Ann"), *listed])
+def bots(*listed: ListedPlayer, online: int = 2) -> PlayerList:
+    return PlayerList(online, [ListedPlayer("Ann"), *listed])
 
 
 def test_whoever_looks_for_a_person_is_told_at_once_that_one_key_plays_a_bot() -> None:
-    view = update(lobby(), bots(Listed("alphabeta", "alphabeta", 0, [], level=5, places=4, free=3)), 0)
+    view = update(lobby(), bots(ListedPlayer("alphabeta", "alphabeta", 0, [], level=5, places=4, free=3)), 0)
     view, _ = pressed(view, "p", "t", "t", "6")
     for width in (80, 40):
         page = draw(view, (width, 16), 0, BOXES).plain
         assert "Looking for a person: Connect Four, 3+2 ..." in page or width == 40
         assert "A bot plays you at once: press b" in page
         assert "b bot" in page
-    challenge = Challenge(0, name="alphabeta", game="connect4", time=BLITZ)
+    challenge = ChallengeRequest(0, name="alphabeta", game="connect4", time=BLITZ)
     assert pressed(view, "b")[1] == (challenge,)
     assert pressed(view, "c-m")[1] == (challenge,), "it is the row that the cursor is on"
     assert pressed(view, "b")[0].seeking is not None, "a person who comes first is as welcome as before"
@@ -44,28 +54,30 @@ def test_whoever_looks_for_a_person_is_told_at_once_that_one_key_plays_a_bot() -
 
 def test_the_bot_that_is_chosen_plays_or_else_the_weakest() -> None:
     view = update(
-        lobby(), bots(Listed("strong", "alphabeta", 0, [], level=8), Listed("weak", "mcts", 0, [], level=2)), 0
+        lobby(),
+        bots(ListedPlayer("strong", "alphabeta", 0, [], level=8), ListedPlayer("weak", "mcts", 0, [], level=2)),
+        0,
     )
     view, _ = pressed(view, "p", "1")
-    assert pressed(view, "b")[1] == (Challenge(0, name="weak"),)
-    assert pressed(view, "down", "b")[1] == (Challenge(0, name="strong"),)
+    assert pressed(view, "b")[1] == (ChallengeRequest(0, name="weak"),)
+    assert pressed(view, "down", "b")[1] == (ChallengeRequest(0, name="strong"),)
     view, _ = pressed(view, "escape")
-    assert pressed(view, "b")[1] == (Challenge(0, name="weak"),)
+    assert pressed(view, "b")[1] == (ChallengeRequest(0, name="weak"),)
     view = replace(view, pages=(Page(Kind.LOBBY, "player:strong"),))
     assert "> strong [bot, level 8]" in drawn(view), "among all players, where nobody is looked for"
-    assert pressed(view, "b")[1] == (Challenge(0, name="strong"),)
+    assert pressed(view, "b")[1] == (ChallengeRequest(0, name="strong"),)
 
 
 @pytest.mark.parametrize(
     "busy",
     [
-        Listed("alphabeta", "alphabeta", 4, [], places=4, free=0),
-        Listed("alphabeta", "alphabeta", 0, ["connect4"]),
-        Listed("alphabeta", "alphabeta", 0, None),
-        Listed("Ben", None, 0, ["tictactoe"]),
+        ListedPlayer("alphabeta", "alphabeta", 4, [], places=4, free=0),
+        ListedPlayer("alphabeta", "alphabeta", 0, ["connect4"]),
+        ListedPlayer("alphabeta", "alphabeta", 0, None),
+        ListedPlayer("Ben", None, 0, ["tictactoe"]),
     ],
 )
-def test_nobody_is_offered_for_a_bot_who_is_full_plays_something_else_or_is_a_person(busy: Listed) -> None:
+def test_nobody_is_offered_for_a_bot_who_is_full_plays_something_else_or_is_a_person(busy: ListedPlayer) -> None:
     view, _ = pressed(update(lobby(), bots(busy), 0), "p", "1")
     assert "press b" not in drawn(view)
     view, requests = pressed(view, "b")
@@ -74,12 +86,12 @@ def test_nobody_is_offered_for_a_bot_who_is_full_plays_something_else_or_is_a_pe
 
 
 def test_a_bot_can_be_had_as_well_by_one_who_looks_for_nobody() -> None:
-    view = update(lobby(), bots(Listed("alphabeta", "alphabeta", 0, [])), 0)
-    assert pressed(view, "b")[1] == (Challenge(0, name="alphabeta"),)
+    view = update(lobby(), bots(ListedPlayer("alphabeta", "alphabeta", 0, [])), 0)
+    assert pressed(view, "b")[1] == (ChallengeRequest(0, name="alphabeta"),)
 
 
 def test_where_the_list_is_but_a_part_of_a_crowd_the_suggested_bots_are_offered() -> None:
-    suggested = Suggestion([Listed("alphabeta", "alphabeta", 0, None, level=5)])
+    suggested = Suggestion([ListedPlayer("alphabeta", "alphabeta", 0, None, level=5)])
     view, _ = pressed(update(lobby(), bots(online=500), 0), "p", "1")
     assert "alphabeta [bot, level 5]" in drawn(update(view, suggested, 0))
     view = update(view, bots(online=1), 0)
@@ -87,35 +99,35 @@ def test_where_the_list_is_but_a_part_of_a_crowd_the_suggested_bots_are_offered(
 
 
 def test_a_bot_is_one_key_away_at_a_board_where_a_new_opponent_is_waited_for() -> None:
-    view = update(lobby(snapshot(moves=WON)), bots(Listed("tactics", "tactics", 0, [])), 0)
+    view = update(lobby(snapshot(moves=WON)), bots(ListedPlayer("tactics", "tactics", 0, [])), 0)
     assert action_for("b", view) is not Do.BOT
     view, _ = pressed(view, "n")
     assert "Looking for a person; b plays a bot." in draw(view, (40, 16), 0, BOXES).plain
-    assert pressed(view, "b")[1] == (Challenge(0, name="tactics"),)
+    assert pressed(view, "b")[1] == (ChallengeRequest(0, name="tactics"),)
     assert "Looking for a person ..." in drawn(update(view, bots(), 0))
     live = update(view, snapshot(match="m2"), 0)
     assert action_for("b", live) == Type("b"), "there it is a column"
 
 
 def test_at_a_finished_board_one_hears_of_a_person_who_has_come_meanwhile() -> None:
-    seeks = Seeks(2, [SeekInfo(6, BOT, []), SeekInfo(7, BEN, ["connect4"])])
+    seeks = SeekList(2, [SeekInfo(6, BOT, []), SeekInfo(7, BEN, ["connect4"])])
     view = update(lobby(snapshot(moves=WON)), seeks, 0)
     assert "Esc: Ben waits for an opponent." in draw(view, (40, 16), 0, BOXES).plain
     view, _ = pressed(view, "escape")
-    assert pressed(view, "c-m")[1] == (Accept(0, seek=7),)
-    for waiting in (Seeks(1, seeks.seeks[:1]), Seeks(1, [SeekInfo(8, ANN, ["connect4"])])):
+    assert pressed(view, "c-m")[1] == (AcceptRequest(0, seek=7),)
+    for waiting in (SeekList(1, seeks.seeks[:1]), SeekList(1, [SeekInfo(8, ANN, ["connect4"])])):
         assert "waits for" not in drawn(update(lobby(snapshot(moves=WON)), waiting, 0))
     assert "waits for" not in drawn(update(lobby(snapshot()), seeks, 0)), "while one plays"
 
 
 def test_who_is_welcome_stays_as_it_was_asked_for() -> None:
     for opponents in ("any", "bots", "people"):
-        wanted = Seek(0, ["tictactoe"], opponents=opponents)
+        wanted = SeekRequest(0, ["tictactoe"], opponents=opponents)
         view, _ = act(lobby(), Open(Page(Kind.GAMES)), wanted)
-        assert act(view, Pick("game:connect4"), wanted)[1] == (Seek(0, ["connect4"], opponents=opponents),)
+        assert act(view, Pick("game:connect4"), wanted)[1] == (SeekRequest(0, ["connect4"], opponents=opponents),)
 
 
 @pytest.mark.parametrize(("opponents", "whom"), [("any", "an opponent"), ("people", "a person"), ("bots", "a bot")])
 def test_the_lobby_says_whom_it_looks_for(opponents: Opponents, whom: str) -> None:
-    view = replace(lobby(), seeking=Seek(0, ["tictactoe"], opponents=opponents))
+    view = replace(lobby(), seeking=SeekRequest(0, ["tictactoe"], opponents=opponents))
     assert f"Looking for {whom}: Tic-tac-toe ..." in drawn(view)

@@ -19,7 +19,7 @@ PROXIES = networks(["10.0.0.1"])
 def decode(data: bytes) -> None:
     """Read a request, and what a server says."""
     wire.request_id(data)
-    for read in (wire.decode_said, wire.decode_heard):
+    for read in (wire.decode_request, wire.decode_server_message):
         with contextlib.suppress(Refusal):
             read(data)
 
@@ -32,17 +32,17 @@ def decide(data: bytes) -> None:
         now_ms += byte
         side, what, move = byte & 1, byte >> 1 & 7, byte >> 4
         others: dict[int, referee.Command] = {
-            5: wire.Resign(1, "m"),
-            6: wire.Offer(1, "m", ("draw", "takeback", "rematch")[move % 3]),
-            7: wire.Decline(1, "m", ("draw", "takeback", "rematch")[move % 3]),
+            5: wire.ResignRequest(1, "m"),
+            6: wire.OfferRequest(1, "m", ("draw", "takeback", "rematch")[move % 3]),
+            7: wire.DeclineRequest(1, "m", ("draw", "takeback", "rematch")[move % 3]),
         }
-        command = others.get(what, wire.Play(1, "m", match.position().ply, move))
+        command = others.get(what, wire.PlayRequest(1, "m", match.position().ply, move))
         try:
             facts = referee.decide(match, side, command, now_ms)
         except Refusal:
             continue
         for fact in facts:
-            assert wire.decode_fact(wire.encode(fact)) == fact
+            assert wire.decode_event(wire.encode(fact)) == fact
             if not isinstance(fact, wire.Started):  # which is the first of the next match
                 match.evolve(fact)
 

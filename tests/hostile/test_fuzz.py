@@ -27,7 +27,14 @@ from ttt_net.server.settings.configuration import Configuration
 from ttt_net.server.wire.connection import Connection
 
 GAMES = ("tictactoe", "connect4", "misere", "wild", "vanishing", "ultimate", "mnk:3x3,3+swap", "tictactoe3d", "qubic")
-OF_A_MATCH = [wire.Play, wire.Resign, wire.Abort, wire.Offer, wire.Decline, wire.Claim]
+OF_A_MATCH = [
+    wire.PlayRequest,
+    wire.ResignRequest,
+    wire.AbortRequest,
+    wire.OfferRequest,
+    wire.DeclineRequest,
+    wire.ClaimRequest,
+]
 TIMES = [None, TimeControl(1_000, 0), TimeControl(60_000, 2_000), TimeControl(5_000, per_move=True)]
 
 
@@ -41,7 +48,7 @@ class AnyMatch(RuleBasedStateMachine):
     def start(self, game: str, time: TimeControl | None) -> None:
         players = (wire.PlayerInfo("Ann"), wire.PlayerInfo("Bob"))
         self.match = Match(wire.Started("m", 1, 0, game, players, time))
-        self.facts: list[wire.Fact] = []
+        self.facts: list[wire.MatchEvent] = []
 
     def decide(self, side: int, command: Any) -> None:
         before = self.match.position()
@@ -54,13 +61,13 @@ class AnyMatch(RuleBasedStateMachine):
             if isinstance(fact, wire.Started):
                 return  # it is the first of the next match
             self.match.evolve(fact)
-            self.facts.append(wire.decode_fact(wire.encode(fact)))
+            self.facts.append(wire.decode_event(wire.encode(fact)))
 
     @rule(side=st.sampled_from([0, 1]), number=st.integers(0, 2**31), late=st.sampled_from([0, 0, 0, 0, -1, 1]))
     def plays(self, side: int, number: int, late: int) -> None:
         legal = self.match.position().legal or [0]
         ply = max(0, self.match.position().ply + late)
-        self.decide(side, wire.Play(1, "m", ply, legal[number % len(legal)]))
+        self.decide(side, wire.PlayRequest(1, "m", ply, legal[number % len(legal)]))
 
     @rule(side=st.sampled_from([0, 1]), said=st.one_of(*[SAID[kind] for kind in OF_A_MATCH]))
     def says(self, side: int, said: Any) -> None:

@@ -47,19 +47,19 @@ from ttt_net.client.link.trust import Trust
 from ttt_net.client.table import Table
 from ttt_net.errors import Closing, Refusal
 from ttt_net.messages import (
-    AnyHeard,
+    AnyServerMessage,
     Chatted,
     Ended,
-    Hello,
-    Invitation,
+    HelloRequest,
+    InvitationReply,
     Offered,
     PlayerInfo,
     Rematched,
-    ReplayTold,
+    ReplayReply,
+    Request,
     Restarting,
-    Said,
-    Seek,
-    decode_heard,
+    SeekRequest,
+    decode_server_message,
     encode,
 )
 
@@ -81,7 +81,7 @@ VALUES: st.SearchStrategy[Any] = st.one_of(
     st.integers(-5, 70),
     st.text(max_size=30),
 )
-TOLD: list[AnyHeard] = [
+TOLD: list[AnyServerMessage] = [
     welcome("m1"),
     snapshot("tictactoe", [4, 0]),
     snapshot("connect4", [38, 31]),
@@ -102,8 +102,8 @@ TOLD: list[AnyHeard] = [
     HISTORY,
     LEADERS,
     Chatted("m1", "players", BEN, "hello"),
-    Invitation("K7QMX2", "connect4", 600_000, BLITZ),
-    ReplayTold("m1", 0, [position_after("connect4", [38, 31][:ply]) for ply in range(3)], 2),
+    InvitationReply("K7QMX2", "connect4", 600_000, BLITZ),
+    ReplayReply("m1", 0, [position_after("connect4", [38, 31][:ply]) for ply in range(3)], 2),
     Restarting(50),
     ok(1),
     ok(2),
@@ -142,7 +142,7 @@ class Mute:
         self.url = "ws://localhost:8765"
         self.trust = Trust()
 
-    def say(self, request: Said) -> None:
+    def say(self, request: Request) -> None:
         """Take the request as if it were sent."""
         self._dialogue.say(request)
 
@@ -174,12 +174,12 @@ LIES = st.lists(
 def test_whatever_a_server_says_is_drawn_without_a_fault_and_without_effects(lies: list[Any]) -> None:
     dialogue = Dialogue("Ann", None)
     dialogue.opened()
-    table = Table(cast(Connection, Mute(dialogue)), Seek(0, ["tictactoe"]), "localhost:8765", has_lobby=True)
+    table = Table(cast(Connection, Mute(dialogue)), SeekRequest(0, ["tictactoe"]), "localhost:8765", has_lobby=True)
     truth = [PLAIN[0], PLAIN[1]]
     for number, (which, where, value, do) in enumerate([(0, 0, None, None), *lies]):
         told = truth[number] if number < 1 else lie(PLAIN[which], where, value)
         try:
-            message = decode_heard(msgspec.json.encode(told))
+            message = decode_server_message(msgspec.json.encode(told))
         except (Refusal, ValueError, OverflowError):
             continue
         for event in dialogue.heard(message).tell:
@@ -192,7 +192,7 @@ def test_whatever_a_server_says_is_drawn_without_a_fault_and_without_effects(lie
 @given(st.binary(max_size=300) | st.text(max_size=300).map(str.encode))
 def test_any_frame_is_read_or_refused(frame: bytes) -> None:
     try:
-        decode_heard(frame)
+        decode_server_message(frame)
     except Refusal as refusal:
         check_text(str(refusal))
 
@@ -305,7 +305,7 @@ async def test_every_way_to_be_sent_away_is_understood_and_its_reason_cleaned(cl
 async def test_the_reason_of_a_refusal_is_cleaned() -> None:
     async with fake_server() as server, client_of(server, Patience(0, 0)) as client:
         link = await server.accepts()
-        hello = await link.hears(Hello)
+        hello = await link.hears(HelloRequest)
         await link.sends(json.dumps({"type": "refused", "id": hello.id, "code": "bad_name", "message": EVIL}))
         farewell = await client.comes_to(Farewell)
         assert farewell.why is Parting.REJECTED
@@ -344,7 +344,7 @@ def test_a_terminal_obeys_nothing_of_what_a_server_says(open_terminal: Open) -> 
         async with fake_server() as server:
             opened.set_result(server.port)
             link = await server.accepts()
-            hello = await link.hears(Hello)
+            hello = await link.hears(HelloRequest)
             await link.tells(ok(hello.id), msgspec.structs.replace(welcome("m1"), server=EVIL))
             match = snapshot("tictactoe", [4], opponent=evil)
             await link.tells(match, Chatted("m1", "players", evil, EVIL), CHALLENGED)

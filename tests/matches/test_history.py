@@ -18,7 +18,7 @@ def played(*commands: tuple[int, object]) -> Match:
     for side, command in commands:
         now_ms += 1_000
         if isinstance(command, int):
-            command = wire.Play(1, "m", len(match.moves), command)
+            command = wire.PlayRequest(1, "m", len(match.moves), command)
         for fact in decide(match, side, command, now_ms):  # type: ignore[arg-type]
             match.evolve(fact)
     return match
@@ -35,7 +35,7 @@ def test_the_facts_of_a_match_become_a_record_that_reads_back() -> None:
 
 
 def test_moves_that_were_taken_back_are_not_in_the_record() -> None:
-    takeback = wire.Offer(1, "m", "takeback")
+    takeback = wire.OfferRequest(1, "m", "takeback")
     record = record_of(played((0, 4), (1, 0), (1, takeback), (0, takeback), (1, 2)).facts)
     assert [move.move for move in record.moves] == [4, 2]
     assert record.outcome is None
@@ -44,7 +44,7 @@ def test_moves_that_were_taken_back_are_not_in_the_record() -> None:
 def test_a_match_that_was_called_a_draw_because_one_was_gone_can_be_kept() -> None:
     match = played((0, 4))
     match.absences.went(1, START_MS, on_purpose=True)
-    for fact in decide(match, 0, wire.Claim(1, "m", "draw"), START_MS + 100_000):
+    for fact in decide(match, 0, wire.ClaimRequest(1, "m", "draw"), START_MS + 100_000):
         match.evolve(fact)
     record = record_of(match.facts)
     assert read_record(write_record(record)) == record

@@ -26,15 +26,19 @@ def start(game: str = "tictactoe", time: TimeControl | None = None) -> Match:
 def command(words: str, match: Match) -> Command:
     verb, *rest = words.split()
     if verb == "play":
-        return wire.Play(1, "m", int(rest[1]) if rest[1:] else len(match.moves), int(rest[0]))
+        return wire.PlayRequest(1, "m", int(rest[1]) if rest[1:] else len(match.moves), int(rest[0]))
     if verb in {"offer", "decline", "claim"}:
-        makers: dict[str, Any] = {"offer": wire.Offer, "decline": wire.Decline, "claim": wire.Claim}
+        makers: dict[str, Any] = {
+            "offer": wire.OfferRequest,
+            "decline": wire.DeclineRequest,
+            "claim": wire.ClaimRequest,
+        }
         made: Command = makers[verb](1, "m", rest[0])
         return made
-    return wire.Resign(1, "m") if verb == "resign" else wire.Abort(1, "m")
+    return wire.ResignRequest(1, "m") if verb == "resign" else wire.AbortRequest(1, "m")
 
 
-def written(fact: wire.Fact) -> str:
+def written(fact: wire.MatchEvent) -> str:
     match fact:
         case wire.Played():
             return f"{fact.seq} {'XO'[fact.side]} played {fact.move}"
@@ -389,7 +393,7 @@ def test_facts_read_again_are_the_same_match_with_its_clock_standing_still() -> 
     match = start(time=BLITZ)
     follows(match, ">> X play 0\n<< 2 X played 0\n>> O play 1\n<< 3 O played 1\n>> X at 7s play 2\n<< 4 X played 2")
     follows(match, ">> O at 9s offer draw\n<< 5 O offered draw")
-    again = Match.from_facts(wire.decode_fact(wire.encode(fact)) for fact in match.facts)
+    again = Match.from_facts(wire.decode_event(wire.encode(fact)) for fact in match.facts)
     long_after = 10**9
     assert again.clock
     assert again.clock.read(long_after) == (175 * SECOND, 180 * SECOND)
@@ -404,7 +408,7 @@ def test_facts_read_again_are_the_same_match_with_its_clock_standing_still() -> 
 def test_the_tail_is_what_was_told_and_ends_in_the_present() -> None:
     match, told = start("connect4"), []
     for ply, move in enumerate([38, 31, 24]):
-        for fact in decide(match, ply % 2, wire.Play(1, "m", ply, move), ply):
+        for fact in decide(match, ply % 2, wire.PlayRequest(1, "m", ply, move), ply):
             match.evolve(fact)
             told.append(match.told(fact))
     assert match.tail(1) == told
@@ -412,12 +416,18 @@ def test_the_tail_is_what_was_told_and_ends_in_the_present() -> None:
     assert match.tail(4) == match.tail(99) == []
 
 
-commands = st.builds(wire.Play, st.just(1), st.just("m"), st.integers(0, 9), st.integers(0, 10)) | st.sampled_from(
+commands = st.builds(
+    wire.PlayRequest, st.just(1), st.just("m"), st.integers(0, 9), st.integers(0, 10)
+) | st.sampled_from(
     [
-        wire.Resign(1, "m"),
-        wire.Abort(1, "m"),
-        *(make(1, "m", kind) for make in (wire.Offer, wire.Decline) for kind in ("draw", "takeback", "rematch")),
-        *(wire.Claim(1, "m", kind) for kind in ("win", "draw", "adjourn")),
+        wire.ResignRequest(1, "m"),
+        wire.AbortRequest(1, "m"),
+        *(
+            make(1, "m", kind)
+            for make in (wire.OfferRequest, wire.DeclineRequest)
+            for kind in ("draw", "takeback", "rematch")
+        ),
+        *(wire.ClaimRequest(1, "m", kind) for kind in ("win", "draw", "adjourn")),
         "O goes",
         "O comes",
     ]
@@ -480,7 +490,7 @@ def test_an_adjourned_match_that_is_read_again_has_the_clock_that_it_was_adjourn
     match = adjourned()
     assert match.clock
     assert match.clock.read(10**9) == (250 * SECOND, 300 * SECOND)
-    again = Match.from_facts(wire.decode_fact(wire.encode(fact)) for fact in match.facts)
+    again = Match.from_facts(wire.decode_event(wire.encode(fact)) for fact in match.facts)
     assert again.clock
     assert again.clock.read(10**9) == (250 * SECOND, 300 * SECOND)
 
@@ -520,5 +530,5 @@ def test_with_time_per_move_the_move_after_a_takeback_has_all_of_it() -> None:
 def test_the_score_of_a_new_series_is_left_out_and_that_of_a_rematch_is_told() -> None:
     match = start()
     assert b'"score"' not in wire.encode(match.snapshot(None, (True, True), 0))
-    match.evolve(decide(match, 0, wire.Resign(1, "m"), 0)[0])
+    match.evolve(decide(match, 0, wire.ResignRequest(1, "m"), 0)[0])
     assert b'"score":[1.0,0.0]' in wire.encode(Match(rematch(match, 0)).snapshot(None, (True, True), 0))

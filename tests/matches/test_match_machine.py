@@ -37,7 +37,7 @@ class Play(RuleBasedStateMachine):
     def cells(self, side: int) -> set[int]:
         return set(self.moves[side::2])
 
-    def ask(self, side: int, command: Command, lag_ms: int = 0) -> list[wire.Fact] | Code:
+    def ask(self, side: int, command: Command, lag_ms: int = 0) -> list[wire.MatchEvent] | Code:
         """Decide and apply as a table does; check that a refusal changes nothing and that no clock gains."""
         self.fall()
         before = self.left()
@@ -58,7 +58,7 @@ class Play(RuleBasedStateMachine):
             self.apply(flag, self.left())
             self.is_over = True
 
-    def apply(self, facts: list[wire.Fact], before: tuple[int, int]) -> None:
+    def apply(self, facts: list[wire.MatchEvent], before: tuple[int, int]) -> None:
         for fact in facts:
             self.match.evolve(fact)
             gain_ms = [0, 0]
@@ -94,7 +94,7 @@ class Play(RuleBasedStateMachine):
         ply = max(0, len(self.moves) - (pick in (24, 25)))
         side = len(self.moves) % 2
         self.fall()
-        told = self.ask(side, wire.Play(1, "m", ply, cell), lag_ms)
+        told = self.ask(side, wire.PlayRequest(1, "m", ply, cell), lag_ms)
         if self.is_over:
             assert told == Code.MATCH_OVER
         elif ply != len(self.moves):
@@ -117,7 +117,7 @@ class Play(RuleBasedStateMachine):
             return
         self.fall()
         if not self.is_over and len(self.moves) % 2 != side and self.moves[-1:] != [8]:
-            assert self.ask(side, wire.Play(1, "m", len(self.moves), 8)) == Code.NOT_YOUR_TURN
+            assert self.ask(side, wire.PlayRequest(1, "m", len(self.moves), 8)) == Code.NOT_YOUR_TURN
 
     @precondition(lambda self: self.moves)
     @rule()
@@ -126,7 +126,7 @@ class Play(RuleBasedStateMachine):
         ply = len(self.moves) - 1
         if ply % 2 in self.away:
             return
-        assert self.ask(ply % 2, wire.Play(1, "m", ply, self.moves[ply])) == []
+        assert self.ask(ply % 2, wire.PlayRequest(1, "m", ply, self.moves[ply])) == []
 
     @rule(side=SIDES, kind=st.sampled_from(["draw", "takeback"]))
     def offer(self, side: int, kind: wire.OfferKind) -> None:
@@ -134,7 +134,7 @@ class Play(RuleBasedStateMachine):
             return
         self.fall()
         is_accepted = (1 - side, kind) in self.offers
-        told = self.ask(side, wire.Offer(1, "m", kind))
+        told = self.ask(side, wire.OfferRequest(1, "m", kind))
         if self.is_over:
             assert told == Code.MATCH_OVER
         elif not isinstance(told, list) or not told:
@@ -176,7 +176,7 @@ class Play(RuleBasedStateMachine):
         if side in self.away:
             return
         self.fall()
-        told = self.ask(side, wire.Claim(1, "m", kind))
+        told = self.ask(side, wire.ClaimRequest(1, "m", kind))
         if self.is_over:
             assert told == Code.MATCH_OVER
         elif self.is_adjourned:
@@ -193,7 +193,11 @@ class Play(RuleBasedStateMachine):
                 assert told[0].winner == (side if kind == "win" else None)
             self.offers.clear()
 
-    @rule(side=SIDES, command=st.sampled_from([wire.Resign(1, "m"), wire.Abort(1, "m")]), doubt=st.integers(0, 9))
+    @rule(
+        side=SIDES,
+        command=st.sampled_from([wire.ResignRequest(1, "m"), wire.AbortRequest(1, "m")]),
+        doubt=st.integers(0, 9),
+    )
     def give_up(self, side: int, command: Command, doubt: int) -> None:
         if doubt or side in self.away:
             return
@@ -201,7 +205,7 @@ class Play(RuleBasedStateMachine):
         told = self.ask(side, command)
         if self.is_over:
             assert told == Code.MATCH_OVER
-        elif isinstance(command, wire.Abort) and len(self.moves) >= 2:
+        elif isinstance(command, wire.AbortRequest) and len(self.moves) >= 2:
             assert told == Code.TOO_LATE
         else:
             self.is_over = True
@@ -265,7 +269,7 @@ def returned(match: Match) -> int:
 
 def adjourned(match: Match) -> int:
     now_ms = dropped_for_long(match)
-    for fact in decide(match, 0, wire.Claim(1, "m", "adjourn"), now_ms):
+    for fact in decide(match, 0, wire.ClaimRequest(1, "m", "adjourn"), now_ms):
         match.evolve(fact)
     return now_ms
 
@@ -300,7 +304,7 @@ def test_what_may_be_claimed_is_as_the_table_says(situation: Situation, kind: wi
 def outcome(match: Match, kind: wire.ClaimKind, now_ms: int) -> str:
     """Return in words what a claim leads to."""
     try:
-        facts = decide(match, 0, wire.Claim(1, "m", kind), now_ms)
+        facts = decide(match, 0, wire.ClaimRequest(1, "m", kind), now_ms)
     except Refusal as refusal:
         return refusal.code
     said = [f"{fact.winner} {fact.reason}" if isinstance(fact, wire.Ended) else "adjourned" for fact in facts]

@@ -34,9 +34,9 @@ def test_a_match_goes_on_from_its_start_and_counts_its_own_plies() -> None:
     assert match.position().board == "X...O...X"
     assert match.position().ply == 0
     with pytest.raises(Refusal) as refused:
-        decide(match, 0, wire.Play(1, "m", 0, 1), 0)
+        decide(match, 0, wire.PlayRequest(1, "m", 0, 1), 0)
     assert refused.value.code is Code.NOT_YOUR_TURN
-    (played,) = decide(match, 1, wire.Play(1, "m", 0, 1), 0)
+    (played,) = decide(match, 1, wire.PlayRequest(1, "m", 0, 1), 0)
     match.evolve(played)
     assert match.told(played).position.board == "XO..O...X"  # type: ignore[union-attr]
     assert [fact.seq for fact in match.tail(1)] == [2]
@@ -51,10 +51,10 @@ def test_the_rematch_begins_from_the_same_position() -> None:
 
 def test_a_take_back_goes_to_the_start_and_not_beyond() -> None:
     match = begun("tictactoe", OPEN)
-    for command in (wire.Play(1, "m", 0, 1), wire.Offer(1, "m", "takeback")):
+    for command in (wire.PlayRequest(1, "m", 0, 1), wire.OfferRequest(1, "m", "takeback")):
         for fact in decide(match, 1, command, 0):
             match.evolve(fact)
-    for fact in decide(match, 0, wire.Offer(1, "m", "takeback"), 0):
+    for fact in decide(match, 0, wire.OfferRequest(1, "m", "takeback"), 0):
         match.evolve(fact)
     assert match.position().board == "X...O...X"
 
@@ -83,7 +83,7 @@ def test_any_play_may_be_recorded_from_any_of_its_positions(name: str, seed: int
     for move in moves[cut:]:
         side = match.to_move
         assert side is not None
-        for fact in decide(match, side, wire.Play(1, "m", len(match.moves), move), 0):
+        for fact in decide(match, side, wire.PlayRequest(1, "m", len(match.moves), move), 0):
             match.evolve(fact)
     record = record_of(match.facts)
     assert record.start == start

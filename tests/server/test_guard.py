@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from tests.server.running import Server, running, until
-from ttt_net.messages import Heard
+from ttt_net.messages import ServerMessage
 from ttt_net.server.guard import Guard
 from ttt_net.server.meeting import noticeboard
 from ttt_net.server.meters import Meters
 from ttt_net.server.tables import analyst
 
 
-def broken(*_: object) -> Heard:
+def broken(*_: object) -> ServerMessage:
     raise KeyError("planted")
 
 

@@ -41,7 +41,7 @@ class Link:
         self.metered_as = None
         self.left_on_purpose = False
         self.lag_ms = 0
-        self.heard: list[wire.AnyHeard] = []
+        self.heard: list[wire.AnyServerMessage] = []
         self.asked = 0
 
     def meter(self) -> int:
@@ -50,7 +50,7 @@ class Link:
     def send(self, frames: bytes) -> None:
         while self.is_open and frames:
             start, size = (2, frames[1]) if frames[1] < 126 else (4, int.from_bytes(frames[2:4], "big"))
-            self.heard.append(wire.decode_heard(frames[start : start + size]))
+            self.heard.append(wire.decode_server_message(frames[start : start + size]))
             frames = frames[start + size :]
 
     def refuse(self, request: int | None, refusal: Refusal) -> None:
@@ -68,7 +68,7 @@ class Link:
         return [each.challenge for each in self.heard if isinstance(each, wire.Challenged)]
 
     def codes(self) -> list[str]:
-        return [each.code for each in self.heard if isinstance(each, wire.Invitation)]
+        return [each.code for each in self.heard if isinstance(each, wire.InvitationReply)]
 
 
 class SlowDisk:
@@ -83,7 +83,7 @@ class SlowDisk:
 
     def append(
         self,
-        facts: Sequence[wire.Fact],
+        facts: Sequence[wire.MatchEvent],
         done: Callable[[StorageError | None], None],
         seats: tuple[int, int] | None = None,
     ) -> None:
@@ -94,7 +94,7 @@ class SlowDisk:
 
     def _append(
         self,
-        facts: Sequence[wire.Fact],
+        facts: Sequence[wire.MatchEvent],
         done: Callable[[StorageError | None], None],
         seats: tuple[int, int] | None,
         *,
@@ -157,7 +157,7 @@ class Meeting(RuleBasedStateMachine):
                 if other in PLACES:
                     assert counts[player] < places - reserved
 
-    def say(self, player: int, make: Callable[[int], wire.AnySaid]) -> None:
+    def say(self, player: int, make: Callable[[int], wire.AnyRequest]) -> None:
         link = self.links.get(player)
         if link is not None and link.is_open:
             link.asked += 1
@@ -170,7 +170,7 @@ class Meeting(RuleBasedStateMachine):
         bot = "random" if player in PLACES else None
         self.say(
             player,
-            lambda number: wire.Hello(number, [1], token=str(player), bot=bot, places=places, reserved=reserved),
+            lambda number: wire.HelloRequest(number, [1], token=str(player), bot=bot, places=places, reserved=reserved),
         )
 
     @initialize()
@@ -182,7 +182,7 @@ class Meeting(RuleBasedStateMachine):
     @rule(players=st.lists(EVERYBODY, min_size=2, max_size=6))
     def seek_anything(self, players: list[int]) -> None:
         for player in players:
-            self.say(player, wire.Seek)
+            self.say(player, wire.SeekRequest)
 
     @rule(player=EVERYBODY, on_purpose=st.booleans())
     def go(self, player: int, on_purpose: bool) -> None:
@@ -200,39 +200,39 @@ class Meeting(RuleBasedStateMachine):
 
     @rule(player=EVERYBODY, games=GAMES, opponents=OPPONENTS)
     def seek(self, player: int, games: list[str], opponents: wire.Opponents) -> None:
-        self.say(player, lambda number: wire.Seek(number, games, opponents=opponents))
+        self.say(player, lambda number: wire.SeekRequest(number, games, opponents=opponents))
 
     @rule(player=EVERYBODY)
     def unseek(self, player: int) -> None:
-        self.say(player, wire.Unseek)
+        self.say(player, wire.UnseekRequest)
 
     @rule(player=EVERYBODY, seek=st.integers(1, 12))
     def accept(self, player: int, seek: int) -> None:
-        self.say(player, lambda number: wire.Accept(number, seek))
+        self.say(player, lambda number: wire.AcceptRequest(number, seek))
 
     @rule(player=EVERYBODY, other=EVERYBODY)
     def challenge(self, player: int, other: int) -> None:
-        self.say(player, lambda number: wire.Challenge(number, f"Player-{other}", "gomoku"))
+        self.say(player, lambda number: wire.ChallengeRequest(number, f"Player-{other}", "gomoku"))
 
     @rule(player=EVERYBODY, is_accepted=st.booleans())
     def answer(self, player: int, is_accepted: bool) -> None:
         for challenge in (self.links[player].numbers() if player in self.links else [])[-2:]:
-            self.say(player, lambda number, which=challenge: wire.Answer(number, which, is_accepted))  # type: ignore[misc]
+            self.say(player, lambda number, which=challenge: wire.AnswerRequest(number, which, is_accepted))  # type: ignore[misc]
 
     @rule(player=EVERYBODY)
     def invite(self, player: int) -> None:
-        self.say(player, lambda number: wire.Invite(number, "gomoku"))
+        self.say(player, lambda number: wire.InviteRequest(number, "gomoku"))
 
     @rule(player=EVERYBODY, host=EVERYBODY)
     def join(self, player: int, host: int) -> None:
         for code in (self.links[host].codes() if host in self.links else [])[-1:]:
-            self.say(player, lambda number, it=code: wire.Join(number, it))  # type: ignore[misc]
+            self.say(player, lambda number, it=code: wire.JoinRequest(number, it))  # type: ignore[misc]
 
     @rule(player=EVERYBODY)
     def resign_all(self, player: int) -> None:
         session = self.hub.sessions.get(player)
         for match in sorted(session.tables & session.live) if session else ():
-            self.say(player, lambda number, which=match: wire.Resign(number, which))  # type: ignore[misc]
+            self.say(player, lambda number, which=match: wire.ResignRequest(number, which))  # type: ignore[misc]
 
     @rule(later_ms=st.sampled_from([500, 5_000, 31_000]))
     def time_passes(self, later_ms: int) -> None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from ttt_net.client.pages import Entry, Page
-from ttt_net.messages import ClaimKind, Said
+from ttt_net.messages import ClaimKind, Request
 
 
 class Do(Enum):
@@ -89,7 +89,7 @@ class Point:
 class Say:
     """A request, said as it is; what it was chosen on closes."""
 
-    request: Said
+    request: Request
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 from enum import Enum
 
-from ttt_net.messages import AnyHeard, Ok, Refused, Said
+from ttt_net.messages import AnyServerMessage, Ok, Refused, Request
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
     """The one answer to a request of ours."""
 
-    request: Said
+    request: Request
     answer: Ok | Refused
 
 
@@ -80,7 +80,7 @@ class Beside:
     event: "Event"
 
 
-Event = AnyHeard | Answered | Garbled | Lost | Retrying | Back | Kept | Farewell | Beside
+Event = AnyServerMessage | Answered | Garbled | Lost | Retrying | Back | Kept | Farewell | Beside
 """All that can happen to a view."""
 
 

@@ -26,7 +26,7 @@ from ttt_net.messages import (
     Opponents,
     Phrase,
     PlayerInfo,
-    Seek,
+    SeekRequest,
     Snapshot,
 )
 from ttt_net.text import clean
@@ -175,13 +175,13 @@ def status_of_page(view: View) -> str:
 _WELCOME: dict[Opponents, str] = {"any": "an opponent", "people": "a person", "bots": "a bot"}
 
 
-def sought(seek: Seek) -> str:
+def sought(seek: SeekRequest) -> str:
     """Return whom we look for, and what to play."""
     wanted = terms(", ".join(map(title_of, seek.games)), seek.time, is_rated=seek.rated)
     return f"Looking for {_WELCOME[seek.opponents]}: {wanted} ..."
 
 
-def looking(seek: Seek, *, has_bots: bool) -> str:
+def looking(seek: SeekRequest, *, has_bots: bool) -> str:
     """Return whom we look for, and how to play a bot instead if one is free."""
     return f"Looking for {_WELCOME[seek.opponents]}{'; b plays a bot.' if has_bots else ' ...'}"
 
@@ -191,7 +191,7 @@ def somebody_waits(player: PlayerInfo) -> str:
     return f"Esc: {name_of(player)} waits for an opponent."
 
 
-def no_bot(seek: Seek) -> str:
+def no_bot(seek: SeekRequest) -> str:
     """Return that no bot can be had for what is sought."""
     return f"No bot is free for {some_games(seek.games)} now."
 

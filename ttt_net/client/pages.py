@@ -5,17 +5,17 @@ from enum import Enum
 
 from ttt_net.clock import Speed, TimeControl
 from ttt_net.messages import (
-    AnalysisTold,
+    AnalysisReply,
     Challenged,
-    HistoryTold,
-    Invitation,
-    LeaderboardTold,
-    Live,
+    HistoryReply,
+    InvitationReply,
+    LeaderboardReply,
+    LiveList,
     Opponents,
-    Players,
+    PlayerList,
     Position,
-    ProfileTold,
-    Seeks,
+    ProfileReply,
+    SeekList,
     Snapshot,
     Suggestion,
 )
@@ -113,15 +113,15 @@ class Around:
     """What is heard of the others: the newest of each list."""
 
     is_subscribed: bool = False
-    seeks: Seeks | None = None
-    players: Players | None = None
-    live: Live | None = None
+    seeks: SeekList | None = None
+    players: PlayerList | None = None
+    live: LiveList | None = None
     challenges: tuple[Offered, ...] = ()
     suggestion: Suggestion | None = None
-    invitation: Invitation | None = None
+    invitation: InvitationReply | None = None
     invited_at_ms: int = 0
-    profile: ProfileTold | None = None
-    history: HistoryTold | None = None
-    leaders: LeaderboardTold | None = None
+    profile: ProfileReply | None = None
+    history: HistoryReply | None = None
+    leaders: LeaderboardReply | None = None
     replayed: Replayed | None = None
-    analysis: AnalysisTold | None = None
+    analysis: AnalysisReply | None = None

@@ -5,7 +5,7 @@ from typing import Protocol
 from ttt_net.client.actions import Action
 from ttt_net.client.events import Event
 from ttt_net.client.view import View
-from ttt_net.messages import Seek
+from ttt_net.messages import SeekRequest
 
 
 class Links(Protocol):
@@ -39,7 +39,7 @@ class Seat(Protocol):
         """Whether another match has been asked for, so that moves may wait for it."""
 
     @property
-    def wanted(self) -> Seek:
+    def wanted(self) -> SeekRequest:
         """What was sought last, or is to be sought first."""
 
     @property

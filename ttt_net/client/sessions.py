@@ -20,7 +20,7 @@ from ttt_net.client.person import glyphs_of
 from ttt_net.client.signals import delivered
 from ttt_net.client.view import Tally, View
 from ttt_net.errors import Refusal
-from ttt_net.messages import Invite, Join, Opponents, Seek, Welcome
+from ttt_net.messages import InviteRequest, JoinRequest, Opponents, SeekRequest, Welcome
 
 if TYPE_CHECKING:
     from ttt_net.client.lines.telling import Telling
@@ -117,7 +117,7 @@ async def _play_as_bot(options: Options, mine: Identity) -> Ending:
         patience_ms = None if is_endless else _LATER_MS
         first_ms = None if is_endless else _FIRST_MS
         connection = _connection(options, mine, mailbox, first_ms=first_ms, later_ms=patience_ms)
-        plan = Plan(Seek(0, games, options.time, opponents), options.games, options.move_ms, options.places)
+        plan = Plan(SeekRequest(0, games, options.time, opponents), options.games, options.move_ms, options.places)
         plan = replace(plan, hint=hint if is_endless and options.opponents is None else "")
         bot = Bot(connection, Mind(options.bot, options.seed, options.level, games), plan, write)
         await bot.play(mailbox)
@@ -150,9 +150,9 @@ def _remember(options: Options, welcome: Welcome) -> None:
         vouch_anew(options.server, options.trust.fingerprint)
 
 
-def _seek(options: Options) -> Seek:
+def _seek(options: Options) -> SeekRequest:
     """Return what is sought at first: where nothing else was said, a person; bots are offered."""
-    return Seek(0, [options.game or DEFAULT_GAME], options.time, options.opponents or "people")
+    return SeekRequest(0, [options.game or DEFAULT_GAME], options.time, options.opponents or "people")
 
 
 def _address(options: Options) -> str:
@@ -162,11 +162,11 @@ def _address(options: Options) -> str:
     return shareable(options.server) if options.is_hosting else options.server
 
 
-def _opening(options: Options) -> Join | Invite | None:
+def _opening(options: Options) -> JoinRequest | InviteRequest | None:
     """Return what is asked for first, where it is not just anybody to play with."""
     if options.join is not None:
-        return Join(0, options.join)
-    return Invite(0, options.game or DEFAULT_GAME, options.time) if options.is_inviting else None
+        return JoinRequest(0, options.join)
+    return InviteRequest(0, options.game or DEFAULT_GAME, options.time) if options.is_inviting else None
 
 
 def tap_of(options: Options) -> Callable[[str], None] | None:

@@ -16,19 +16,19 @@ from ttt_net.client.view import Link, View
 from ttt_net.client.words import invitation
 from ttt_net.errors import Code, Refusal
 from ttt_net.messages import (
-    Invitation,
-    Invite,
-    Join,
-    Lobby,
+    InvitationReply,
+    InviteRequest,
+    JoinRequest,
+    LobbyRequest,
     Ok,
     Refused,
     Rematched,
-    Resume,
-    Said,
-    Seek,
+    Request,
+    ResumeRequest,
+    SeekRequest,
     Snapshot,
-    Unseek,
-    Unwatch,
+    UnseekRequest,
+    UnwatchRequest,
     Welcome,
 )
 from ttt_net.text import clean
@@ -52,9 +52,9 @@ class Table:
     def __init__(
         self,
         connection: Connection,
-        seek: Seek,
+        seek: SeekRequest,
         address: str,
-        opening: Join | Invite | None = None,
+        opening: JoinRequest | InviteRequest | None = None,
         *,
         has_lobby: bool = False,
         is_in_lines: bool = False,
@@ -86,7 +86,7 @@ class Table:
         return self.view.seeking is not None
 
     @property
-    def wanted(self) -> Seek:
+    def wanted(self) -> SeekRequest:
         """What was sought last, or is to be sought first."""
         return self._seek
 
@@ -100,18 +100,20 @@ class Table:
         """Take in an event."""
         watched = self.view.watching
         self.view = update(self.view, event, now_ms)
-        if isinstance(event, Snapshot | Invitation):
+        if isinstance(event, Snapshot | InvitationReply):
             self.view = replace(self.view, is_arriving=False)
         if isinstance(event, Snapshot) and watched is not None and self.view.watching is None:
-            self._say((Unwatch(0, match=watched),))  # a match of ours has taken its place
+            self._say((UnwatchRequest(0, match=watched),))  # a match of ours has taken its place
         if isinstance(event, Rematched) and leads_on(self.view, event):
             self.view, requests = followed(self.view)
             self._say(requests)
         if isinstance(event, Welcome):
             self._begin(event)
-        if isinstance(event, Invitation):
+        if isinstance(event, InvitationReply):
             if self.view.seeking is not None:
-                self.do(Say(Unseek(0)))  # whoever waits for a friend is not to be drawn into a match with a stranger
+                self.do(
+                    Say(UnseekRequest(0))
+                )  # whoever waits for a friend is not to be drawn into a match with a stranger
             self.view = replace(self.view, reachable=shareable(self.view.address))
             if not self._has_lobby:
                 pages = tuple(page for page in self.view.pages if page.kind is not Kind.INVITATION)
@@ -119,9 +121,13 @@ class Table:
         if isinstance(event, Answered):
             self._say(answered(self.view, event))
             self._end_if_refused(event)
-            if isinstance(event.request, Seek) and getattr(event.answer, "code", None) in _IMPOSSIBLE:
+            if isinstance(event.request, SeekRequest) and getattr(event.answer, "code", None) in _IMPOSSIBLE:
                 self._seek = self._sought  # what there is not is not to be wanted again
-            if isinstance(event.request, Resume) and isinstance(event.answer, Refused) and self.view.match is None:
+            if (
+                isinstance(event.request, ResumeRequest)
+                and isinstance(event.answer, Refused)
+                and self.view.match is None
+            ):
                 self._look_for_match()
         self._look_around()
 
@@ -131,14 +137,14 @@ class Table:
             self.view = replace(self.view, reachable=shareable(self.view.address))
         self.view, requests = act(self.view, action, self._seek)
         for request in requests:
-            if isinstance(request, Seek):
+            if isinstance(request, SeekRequest):
                 self._sought, self._seek = self._seek, request
-            if isinstance(request, Seek | Unseek):
-                self._is_seeking = isinstance(request, Seek)  # who has stopped is not made to look by a new link
+            if isinstance(request, SeekRequest | UnseekRequest):
+                self._is_seeking = isinstance(request, SeekRequest)  # who has stopped is not made to look by a new link
         self._say(requests)
         self._look_around()
 
-    def say(self, request: Said) -> None:
+    def say(self, request: Request) -> None:
         """Send a request that needs no more than to be sent."""
         self._say((request,))
 
@@ -181,9 +187,9 @@ class Table:
         is_wanted = view.page.kind is Kind.LOBBY or view.seeking is not None or is_over
         if self._has_lobby and is_wanted and view.link is Link.ONLINE and not view.around.is_subscribed:
             self.view = replace(view, around=replace(view.around, is_subscribed=True))
-            self._say((Lobby(0, on=True),))
+            self._say((LobbyRequest(0, on=True),))
 
-    def _say(self, requests: tuple[Said, ...]) -> None:
+    def _say(self, requests: tuple[Request, ...]) -> None:
         for request in requests:
             try:
                 self.connection.say(request)

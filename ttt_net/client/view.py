@@ -11,7 +11,7 @@ from types import MappingProxyType
 from ttt_net.client.events import Farewell
 from ttt_net.client.link.trust import Trust
 from ttt_net.client.pages import Around, Entry, Kind, Page
-from ttt_net.messages import Challenged, Chatted, Play, PlayerInfo, Rated, Seek, Snapshot
+from ttt_net.messages import Challenged, Chatted, PlayerInfo, PlayRequest, Rated, SeekRequest, Snapshot
 
 
 class Link(Enum):
@@ -86,7 +86,7 @@ class View:
     """When it was heard, of each match, how long the opponent may be away."""
     latency_ms: int | None = None
     """The way to the server and back, once it is known."""
-    seeking: Seek | None = None
+    seeking: SeekRequest | None = None
     is_arriving: bool = False
     """Whether the match that we came for, or the code for it, was asked for and is not there yet."""
     pages: tuple[Page, ...] = (Page(Kind.LOBBY),)
@@ -113,7 +113,7 @@ class View:
     """What the end of a match did to the ratings."""
     left: str | None = None
     """The finished match that was left; it comes back on the screen only if it is asked for."""
-    pending: Play | None = None
+    pending: PlayRequest | None = None
     cursor: int = 0
     """The cell that Enter means; -1 where there is no cursor."""
     entry: Entry = Entry.MOVE
@@ -185,7 +185,7 @@ class View:
         return self.is_my_turn and self.under_way is None
 
     @property
-    def under_way(self) -> Play | None:
+    def under_way(self) -> PlayRequest | None:
         """Our move in the shown match that is on its way; one in another match is no matter of this one."""
         return self.pending if self.pending is not None and self.pending.match == self.shown else None
 

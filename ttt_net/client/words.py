@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from ttt_net.client.view import Link, View
 from ttt_net.clock import TimeControl
-from ttt_net.messages import MAX_NAME_CELLS, Invitation, PlayerInfo, Snapshot
+from ttt_net.messages import MAX_NAME_CELLS, InvitationReply, PlayerInfo, Snapshot
 from ttt_net.networks import is_address, is_private
 from ttt_net.programs import PLAY
 from ttt_net.text import clean
@@ -130,7 +130,7 @@ def join_command(view: View, code: str) -> str:
     return f"{PLAY} {typed_address(view)} --join {clean(code, MAX_CODE)}"
 
 
-def invitation(view: View, told: Invitation) -> str:
+def invitation(view: View, told: InvitationReply) -> str:
     """Return the code, and what a friend types with it."""
     return f"Your code is {clean(told.code, MAX_CODE)}. A friend joins with: {join_command(view, told.code)}"
 

@@ -122,9 +122,9 @@ def _show(console: Console, bot: subprocess.Popen[str]) -> View:
     return view
 
 
-def _heard(line: str) -> wire.AnyHeard | None:
+def _heard(line: str) -> wire.AnyServerMessage | None:
     try:
-        return wire.decode_heard(line)
+        return wire.decode_server_message(line)
     except Refusal:
         return None  # the summary at the end is no message
 

@@ -9,7 +9,7 @@ from ttt_net.games.record import Record, RecordedMove, RecordedPlayer, TimeLimit
 from ttt_net.matches.match import Match
 
 
-def record_of(facts: Iterable[wire.Fact]) -> Record:
+def record_of(facts: Iterable[wire.MatchEvent]) -> Record:
     """Return the record of the match that these facts are; moves that were taken back are not in it."""
     match = Match.from_facts(facts)
     started = match.facts[0]

@@ -54,7 +54,7 @@ class Match:
         self.next: str | None = None
         self.offers: set[tuple[Side, wire.OfferKind]] = set()
         self.turned_down: set[tuple[Side, wire.OfferKind]] = set()
-        self.facts: list[wire.Fact] = [started]
+        self.facts: list[wire.MatchEvent] = [started]
         self.moves: list[tuple[Side, int]] = []
         self._before: list[Any] = []
         """The position before each move, for taking it back."""
@@ -64,7 +64,7 @@ class Match:
         self.absences = Absences(started.time)
 
     @classmethod
-    def from_facts(cls, facts: Iterable[wire.Fact]) -> "Match":
+    def from_facts(cls, facts: Iterable[wire.MatchEvent]) -> "Match":
         """Return the match that these facts are, with its clock halted as the last of them left it."""
         first, *rest = facts
         assert isinstance(first, wire.Started), "the first fact of a match is Started"
@@ -90,7 +90,7 @@ class Match:
         """The side whose turn it is, or None when the match is over."""
         return None if self.is_over else self.game.to_move(self.state)
 
-    def evolve(self, fact: wire.Fact) -> None:
+    def evolve(self, fact: wire.MatchEvent) -> None:
         """Apply a fact that has been written down: the next one, by its number."""
         assert fact.seq == self.seq + 1, f"fact {fact.seq} after {self.seq}"
         match fact:
@@ -165,18 +165,18 @@ class Match:
         if self.clock and self.clock.running is not None:
             self.clock = replace(self.clock, since_ms=now_ms)
 
-    def told(self, fact: wire.Fact) -> wire.Fact:
+    def told(self, fact: wire.MatchEvent) -> wire.MatchEvent:
         """Return the newest fact as it is told: a move carries the position that came of it."""
         return restruct(fact, position=self.position()) if isinstance(fact, _MOVING) else fact
 
-    def tail(self, after_seq: int) -> list[wire.Fact]:
+    def tail(self, after_seq: int) -> list[wire.MatchEvent]:
         """Return the facts after number `after_seq`, as they were told."""
         if after_seq >= self.seq:
             return []
         first, *rest = self.facts
         assert isinstance(first, wire.Started), "the first fact of a match is Started"
         past = Match(first)
-        told: list[wire.Fact] = []
+        told: list[wire.MatchEvent] = []
         for fact in rest:
             past.evolve(fact)
             if fact.seq > after_seq:

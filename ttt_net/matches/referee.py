@@ -10,14 +10,21 @@ from ttt_net.games import Outcome, Reason, Side
 from ttt_net.matches.description import describe_clock
 from ttt_net.matches.match import OPENING_PLIES, Match
 
-Command = wire.Play | wire.Resign | wire.Abort | wire.Offer | wire.Decline | wire.Claim
+Command = (
+    wire.PlayRequest
+    | wire.ResignRequest
+    | wire.AbortRequest
+    | wire.OfferRequest
+    | wire.DeclineRequest
+    | wire.ClaimRequest
+)
 """What can be asked of a match."""
 
 MAX_TAKEBACKS = 50
 """Take-backs of one match: two who agree to them without end would let it grow without end."""
 
 
-def decide(match: Match, side: Side | None, command: Command, now_ms: int, lag_ms: int = 0) -> list[wire.Fact]:
+def decide(match: Match, side: Side | None, command: Command, now_ms: int, lag_ms: int = 0) -> list[wire.MatchEvent]:
     """Return the facts that `command` of `side` (None: somebody who is not seated) leads to; may be none.
 
     `lag_ms` is what the command spent on the network. Raises `Refusal`.
@@ -25,22 +32,22 @@ def decide(match: Match, side: Side | None, command: Command, now_ms: int, lag_m
     if side is None:
         raise Refusal(Code.NOT_SEATED, f"you are not a player of match {match.id}; nothing was changed")
     match command:
-        case wire.Play():
+        case wire.PlayRequest():
             return _play(match, side, command, now_ms, lag_ms)
-        case wire.Resign():
+        case wire.ResignRequest():
             _must_be_live(match)
             return [_ended(match, Outcome(1 - side, Reason.RESIGN), now_ms)]
-        case wire.Abort():
+        case wire.AbortRequest():
             return _abort(match, now_ms)
-        case wire.Offer():
+        case wire.OfferRequest():
             return _offer(match, side, command.kind, now_ms)
-        case wire.Decline():
+        case wire.DeclineRequest():
             return _decline(match, side, command.kind, now_ms)
-        case wire.Claim():
+        case wire.ClaimRequest():
             return _claim(match, side, command.kind, now_ms)
 
 
-def flag_fall(match: Match, now_ms: int) -> list[wire.Fact]:
+def flag_fall(match: Match, now_ms: int) -> list[wire.MatchEvent]:
     """Return the end of the match if the running side has used up its time, else nothing."""
     if match.is_over or match.clock is None or match.clock.running is None:
         return []
@@ -83,7 +90,7 @@ def _next_id(match: Match) -> str:
     return f"{series}-{int(number or 1) + 1}"
 
 
-def _play(match: Match, side: Side, command: wire.Play, now_ms: int, lag_ms: int) -> list[wire.Fact]:
+def _play(match: Match, side: Side, command: wire.PlayRequest, now_ms: int, lag_ms: int) -> list[wire.MatchEvent]:
     ply = len(match.moves)
     if command.ply < ply and match.moves[command.ply] == (side, command.move):
         return []
@@ -112,14 +119,14 @@ def _play(match: Match, side: Side, command: wire.Play, now_ms: int, lag_ms: int
     return [played] if outcome is None else [played, _end(match.id, match.seq + 2, outcome, now_ms, clock)]
 
 
-def _abort(match: Match, now_ms: int) -> list[wire.Fact]:
+def _abort(match: Match, now_ms: int) -> list[wire.MatchEvent]:
     _must_be_live(match)
     if len(match.moves) >= OPENING_PLIES:
         raise Refusal(Code.TOO_LATE, "both players have moved; you can resign or offer a draw")
     return [_ended(match, Outcome(None, Reason.ABORT), now_ms)]
 
 
-def _offer(match: Match, side: Side, kind: wire.OfferKind, now_ms: int) -> list[wire.Fact]:
+def _offer(match: Match, side: Side, kind: wire.OfferKind, now_ms: int) -> list[wire.MatchEvent]:
     if kind != "rematch":
         _must_be_live(match)
     elif not match.is_over:
@@ -142,7 +149,7 @@ def _offer(match: Match, side: Side, kind: wire.OfferKind, now_ms: int) -> list[
     return [wire.Offered(match=match.id, seq=match.seq + 1, at_ms=now_ms, side=side, kind=kind)]
 
 
-def _agreed(match: Match, side: Side, kind: wire.OfferKind, now_ms: int) -> wire.Fact:
+def _agreed(match: Match, side: Side, kind: wire.OfferKind, now_ms: int) -> wire.MatchEvent:
     """Return the fact that follows when both want what `side` has offered."""
     if kind == "draw":
         return _ended(match, Outcome(None, Reason.AGREEMENT), now_ms)
@@ -171,13 +178,13 @@ def _ply_before_last_move(match: Match, side: Side) -> int:
     raise Refusal(Code.NO_MOVE, "you have not moved yet, so there is nothing to take back")
 
 
-def _decline(match: Match, side: Side, kind: wire.OfferKind, now_ms: int) -> list[wire.Fact]:
+def _decline(match: Match, side: Side, kind: wire.OfferKind, now_ms: int) -> list[wire.MatchEvent]:
     if not any(offered == kind for _, offered in match.offers):
         raise Refusal(Code.NO_OFFER, f"there is no offer of a {kind} to decline")
     return [wire.Declined(match=match.id, seq=match.seq + 1, at_ms=now_ms, side=side, kind=kind)]
 
 
-def _claim(match: Match, side: Side, kind: wire.ClaimKind, now_ms: int) -> list[wire.Fact]:
+def _claim(match: Match, side: Side, kind: wire.ClaimKind, now_ms: int) -> list[wire.MatchEvent]:
     _must_be_live(match)
     if match.is_adjourned:
         if kind == "adjourn":

@@ -10,14 +10,14 @@ import msgspec
 from msgspec import Struct
 
 from ttt_net.errors import Code, Refusal
-from ttt_net.messages.facts import Fact
-from ttt_net.messages.heard import AnyHeard, Refused
-from ttt_net.messages.parts import RequestId
-from ttt_net.messages.said import AnySaid
+from ttt_net.messages.events import MatchEvent
+from ttt_net.messages.requests import AnyRequest
+from ttt_net.messages.server_messages import AnyServerMessage, Refused
+from ttt_net.messages.types import RequestId
 
-_said_decoder: msgspec.json.Decoder[AnySaid] = msgspec.json.Decoder(AnySaid)
-_heard_decoder: msgspec.json.Decoder[AnyHeard] = msgspec.json.Decoder(AnyHeard)
-_fact_decoder: msgspec.json.Decoder[Fact] = msgspec.json.Decoder(Fact)
+_said_decoder: msgspec.json.Decoder[AnyRequest] = msgspec.json.Decoder(AnyRequest)
+_heard_decoder: msgspec.json.Decoder[AnyServerMessage] = msgspec.json.Decoder(AnyServerMessage)
+_fact_decoder: msgspec.json.Decoder[MatchEvent] = msgspec.json.Decoder(MatchEvent)
 _encoder = msgspec.json.Encoder()
 
 encode = _encoder.encode
@@ -32,7 +32,7 @@ class _Envelope(Struct):
 _envelope_decoder = msgspec.json.Decoder(_Envelope)
 
 
-def decode_said(data: bytes | str) -> AnySaid:
+def decode_request(data: bytes | str) -> AnyRequest:
     """Return the request in a frame, checked; all else raises `Refusal(BAD_MESSAGE)` with the place."""
     try:
         return _said_decoder.decode(data)
@@ -53,7 +53,7 @@ def refused(request: int | None, refusal: Refusal) -> Refused:
     return Refused(request, refusal.code.value, str(refusal), refusal.retry_after_ms)
 
 
-def decode_heard(data: bytes | str) -> AnyHeard:
+def decode_server_message(data: bytes | str) -> AnyServerMessage:
     """Return what the server told; a message that this client does not know raises `Refusal(BAD_MESSAGE)`."""
     try:
         return _heard_decoder.decode(data)
@@ -61,6 +61,6 @@ def decode_heard(data: bytes | str) -> AnyHeard:
         raise Refusal(Code.BAD_MESSAGE, str(error)) from None
 
 
-def decode_fact(data: bytes) -> Fact:
+def decode_event(data: bytes) -> MatchEvent:
     """Return a fact as the journal kept it."""
     return _fact_decoder.decode(data)

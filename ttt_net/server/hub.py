@@ -43,7 +43,7 @@ from ttt_net.server.wire.frames import frame
 from ttt_net.server.wire.http import HEALTH, answer_http, turn_away
 from ttt_net.text import clean
 
-_HARMLESS = wire.Ping | wire.Hello | wire.Matches | ArchiveRequest | wire.Analyse
+_HARMLESS = wire.PingRequest | wire.HelloRequest | wire.MatchesRequest | ArchiveRequest | wire.AnalyseRequest
 """What is answered while the server is about to stop: it changes nothing."""
 
 
@@ -153,7 +153,7 @@ class Hub:
             if wait_ms:
                 raise Refusal(Code.TOO_FAST, f"too many messages: {self.limits.messages} (limits.messages)", wait_ms)
             self.quotas.share("messages", connection.metered_as)
-            said = wire.decode_said(text)
+            said = wire.decode_request(text)
             if isinstance(session, Session):
                 self._act(session, said)
             elif self._is_draining:
@@ -163,22 +163,22 @@ class Hub:
         except Refusal as refusal:
             connection.refuse(wire.request_id(text), refusal)
 
-    def _act(self, session: Session, said: wire.AnySaid) -> None:
+    def _act(self, session: Session, said: wire.AnyRequest) -> None:
         if self._is_draining and not isinstance(said, _HARMLESS):
             raise Refusal(Code.RESTARTING, "the server is about to restart; your match is safe", COME_BACK_MS)
         if isinstance(said, TableRequest):  # which is nearly everything that is said
             table = self.tables.get(said.match) or self._hall.fetched(session, said.match)
             table.request(session, said)
-        elif isinstance(said, wire.Ping):
+        elif isinstance(said, wire.PingRequest):
             session.ok(said.id)
-        elif isinstance(said, wire.Hello):
+        elif isinstance(said, wire.HelloRequest):
             raise Refusal(Code.HELLO_FIRST, "you have said hello on this connection already")
-        elif isinstance(said, wire.Matches):
+        elif isinstance(said, wire.MatchesRequest):
             session.ok(said.id)
             session.connection.send(self.noticeboard.frame("live"))
         elif isinstance(said, ArchiveRequest):
             self._archive.act(session, said)
-        elif isinstance(said, wire.Analyse):
+        elif isinstance(said, wire.AnalyseRequest):
             self.analyst.act(session, said)
         elif isinstance(said, ChatRequest):
             self._chat.act(session, said)
@@ -187,7 +187,7 @@ class Hub:
         else:
             self._reception.act(session, said)
 
-    def _welcome(self, connection: Connection, said: wire.Hello, player: Player, token: str | None) -> None:
+    def _welcome(self, connection: Connection, said: wire.HelloRequest, player: Player, token: str | None) -> None:
         ban = self.sanctions.of("ban", player.id) or self.sanctions.ban_of_address(connection.address)
         if ban:  # of an address too: it may have been banned since the handshake
             connection.refuse(said.id, Refusal(Code.BANNED, ban.sentence(), ban.left_ms(self.now_ms())))
@@ -316,7 +316,7 @@ class Hub:
         self._is_draining = True
         self._tell_all(wire.Restarting(COME_BACK_MS))
 
-    def _tell_all(self, message: wire.Heard) -> None:
+    def _tell_all(self, message: wire.ServerMessage) -> None:
         told = frame(wire.encode(message))
         for session in self.sessions.values():
             session.connection.send(told)

@@ -20,27 +20,27 @@ from ttt_net.client.link.dialogue import Dialogue, Machine
 from ttt_net.client.view import Tally
 from ttt_net.errors import Code, ConfigurationError
 from ttt_net.messages import (
-    Abort,
-    Answer,
+    AbortRequest,
+    AnswerRequest,
     Challenged,
     ChallengeOver,
-    Claim,
-    Decline,
+    ClaimRequest,
+    DeclineRequest,
     Ended,
-    Join,
-    Offer,
+    JoinRequest,
     Offered,
-    Play,
+    OfferRequest,
     PlayerInfo,
+    PlayRequest,
     Presence,
     Refused,
-    Seek,
+    SeekRequest,
     Snapshot,
     Tookback,
-    Unseek,
+    UnseekRequest,
 )
 
-SEEK = Seek(0, ["tictactoe"])
+SEEK = SeekRequest(0, ["tictactoe"])
 
 
 def opponent_moves_first(**changes: object) -> Snapshot:
@@ -68,7 +68,7 @@ async def seated(server: FakeServer, **changes: object) -> FakeLink:
     link = await server.accepts()
     hello = await link.lets_in()
     assert hello.bot is not None
-    seek = await link.hears(Seek)
+    seek = await link.hears(SeekRequest)
     await link.tells(ok(seek.id), opponent_moves_first(**changes))
     return link
 
@@ -77,7 +77,7 @@ async def test_a_bot_seeks_plays_and_leaves_when_its_games_are_played() -> None:
     async with fake_server() as server, bot_at(server) as bot:
         link = await seated(server)
         await link.tells(played("tictactoe", [0]))
-        play = await link.hears(Play)
+        play = await link.hears(PlayRequest)
         assert (play.ply, play.move) == (1, 4), "the middle is the only answer to a corner"
         await link.tells(ok(play.id), played("tictactoe", [0, 4]), Ended("m1", 4, 0, winner=1, reason="resign"))
         assert await link.is_closed() == 1000
@@ -88,27 +88,27 @@ async def test_a_bot_for_ever_seeks_again_and_takes_a_rematch_instead() -> None:
     async with fake_server() as server, bot_at(server, games=None):
         link = await seated(server)
         await link.tells(Ended("m1", 2, 0, winner=0, reason="resign"))
-        seek = await link.hears(Seek)
+        seek = await link.hears(SeekRequest)
         await link.tells(ok(seek.id), Offered("m1", 3, 0, side=0, kind="rematch"))
-        await link.hears(Unseek)
-        offer = await link.hears(Offer)
+        await link.hears(UnseekRequest)
+        offer = await link.hears(OfferRequest)
         assert (offer.match, offer.kind) == ("m1", "rematch")
         await link.tells(Refused(offer.id, Code.OPPONENT_GONE, "gone"))
-        await link.hears(Seek)
+        await link.hears(SeekRequest)
 
 
 async def test_a_bot_accepts_a_draw_unless_it_sees_a_win() -> None:
     async with fake_server() as server, bot_at(server):
         link = await seated(server)
         await link.tells(Offered("m1", 2, 0, side=0, kind="draw"))
-        assert (await link.hears(Offer)).kind == "draw"
+        assert (await link.hears(OfferRequest)).kind == "draw"
         await link.tells(Ended("m1", 3, 0, winner=None, reason="agreement"))
     async with fake_server() as server, bot_at(server):
         moves = [0, 4, 1, 2, 8]
         link = await seated(server, **_after(moves))
-        assert (await link.hears(Play)).move == 6
+        assert (await link.hears(PlayRequest)).move == 6
         await link.tells(Offered("m1", 7, 0, side=0, kind="draw"))
-        assert (await link.hears(Decline)).kind == "draw"
+        assert (await link.hears(DeclineRequest)).kind == "draw"
 
 
 def _after(moves: list[int]) -> dict[str, object]:
@@ -120,12 +120,12 @@ async def test_a_bot_lets_people_take_a_move_back_and_thinks_anew() -> None:
     async with fake_server() as server, bot_at(server):
         link = await seated(server)
         await link.tells(played("tictactoe", [0]))
-        play = await link.hears(Play)
+        play = await link.hears(PlayRequest)
         await link.tells(ok(play.id), played("tictactoe", [0, 4]), Offered("m1", 4, 0, side=0, kind="takeback"))
-        assert (await link.hears(Offer)).kind == "takeback"
+        assert (await link.hears(OfferRequest)).kind == "takeback"
         empty = snapshot().position
         await link.tells(Tookback("m1", 5, 0, side=0, ply=0, position=empty), played("tictactoe", [4], seq=6))
-        again = await link.hears(Play)
+        again = await link.hears(PlayRequest)
         assert again.ply == 1
         assert again.move in (0, 2, 6, 8)
 
@@ -134,11 +134,11 @@ async def test_a_bot_with_its_hands_full_claims_the_match_whose_opponent_went_fi
     async with fake_server() as server, bot_at(server):
         link = await server.accepts()
         await link.lets_in()
-        seek = await link.hears(Seek)
+        seek = await link.hears(SeekRequest)
         away = opponent_moves_first(present=(False, True))
         await link.tells(away, Presence("m1", side=0, online=False))
         await link.tells(Refused(seek.id, Code.TOO_MANY_MATCHES, "too many", retry_after_ms=1))
-        claim = await link.hears(Claim)
+        claim = await link.hears(ClaimRequest)
         assert (claim.match, claim.kind) == ("m1", "win")
 
 
@@ -146,17 +146,17 @@ async def test_a_bot_leaves_a_game_that_it_does_not_know() -> None:
     async with fake_server() as server, bot_at(server):
         link = await server.accepts()
         await link.lets_in()
-        seek = await link.hears(Seek)
+        seek = await link.hears(SeekRequest)
         unknown = replace(snapshot(), game=replace(snapshot().game, name="a game of tomorrow"))
         await link.tells(ok(seek.id), unknown)
-        assert (await link.hears(Abort)).match == "m1"
+        assert (await link.hears(AbortRequest)).match == "m1"
 
 
 async def test_a_seek_that_can_never_be_met_ends_the_bot() -> None:
     async with fake_server() as server, bot_at(server) as bot:
         link = await server.accepts()
         await link.lets_in()
-        seek = await link.hears(Seek)
+        seek = await link.hears(SeekRequest)
         await link.tells(Refused(seek.id, Code.UNKNOWN_GAME, "unknown game"))
         await link.is_closed()
         assert bot.view.farewell is not None
@@ -218,12 +218,12 @@ def test_an_unknown_strategy_is_a_configuration_error() -> None:
 async def test_a_bot_waits_in_an_adjourned_match_until_its_opponent_is_back() -> None:
     async with fake_server() as server, bot_at(server) as bot:
         link = await seated(server, present=(False, True), adjourned=True, position=played("tictactoe", [0]).position)
-        await link.hears(Seek)
+        await link.hears(SeekRequest)
         await link.tells(Offered("m1", 2, 0, side=0, kind="draw"))
-        answer = await link.hears(Offer)
+        answer = await link.hears(OfferRequest)
         assert bot._asked == {}, "a move would be refused while the other is away"
         await link.tells(ok(answer.id), Presence("m1", 0, online=True))
-        play = await link.hears(Play)
+        play = await link.hears(PlayRequest)
         assert play.match == "m1"
 
 
@@ -236,7 +236,7 @@ async def test_an_opponent_who_plays_and_takes_back_without_end_does_not_fill_th
             empty = snapshot(you=1).position
             await link.tells(move, Tookback("m1", seq + 1, 0, side=0, ply=0, position=empty))
         await link.tells(replace(played("tictactoe", [0]), seq=202))
-        play = await link.hears(Play)
+        play = await link.hears(PlayRequest)
         assert play.ply == 1
         assert len(bot._agenda) <= 1
 
@@ -248,41 +248,41 @@ def challenge(number: int, by: PlayerInfo = BEN, game: str = "tictactoe") -> Cha
 async def test_a_bot_plays_as_many_as_it_has_places_and_seeks_while_one_is_free() -> None:
     async with fake_server() as server, bot_at(server, games=None, places=2):
         link = await seated(server)
-        again = await link.hears(Seek)
+        again = await link.hears(SeekRequest)
         await link.tells(ok(again.id), challenge(7))
-        answer = await link.hears(Answer)
+        answer = await link.hears(AnswerRequest)
         assert (answer.challenge, answer.accept) == (7, True)
         await link.tells(ok(answer.id), challenge(8))
-        late = await link.hears(Answer)
+        late = await link.hears(AnswerRequest)
         assert (late.accept, late.reason) == (False, "later"), "the place is taken, although the match is not there yet"
         await link.tells(ok(late.id), opponent_moves_first(match="m2"))
         await link.tells(replace(played("tictactoe", [0]), match="m2"), played("tictactoe", [0]))
-        assert {(await link.hears(Play)).match for _ in range(2)} == {"m1", "m2"}
+        assert {(await link.hears(PlayRequest)).match for _ in range(2)} == {"m1", "m2"}
         await link.tells(Ended("m1", 3, 0, winner=0, reason="resign"))
-        await link.hears(Seek)
+        await link.hears(SeekRequest)
 
 
 async def test_a_bot_says_why_a_challenge_is_not_for_it_and_forgets_one_that_is_over() -> None:
     people_only = replace(SEEK, opponents="people")
     assert Plan(people_only, None, 100).objection(challenge(1, by=PlayerInfo("Zed", "random"))) == "no_bots"
     assert Plan(SEEK, None, 100).objection(challenge(1, game="qubic")) == "another_game"
-    assert Plan(Join(0, "BCDFGH"), None, 100).objection(challenge(1)) == "later"
-    assert Plan(Seek(0), None, 100).objection(challenge(1)) is None
+    assert Plan(JoinRequest(0, "BCDFGH"), None, 100).objection(challenge(1)) == "later"
+    assert Plan(SeekRequest(0), None, 100).objection(challenge(1)) is None
     async with fake_server() as server, bot_at(server, games=None):
         link = await server.accepts()
         await link.lets_in()
-        seek = await link.hears(Seek)
+        seek = await link.hears(SeekRequest)
         await link.tells(ok(seek.id), challenge(1))
-        await link.tells(ok((await link.hears(Answer)).id), ChallengeOver(1, "gone"), challenge(2))
-        assert (await link.hears(Answer)).accept
+        await link.tells(ok((await link.hears(AnswerRequest)).id), ChallengeOver(1, "gone"), challenge(2))
+        assert (await link.hears(AnswerRequest)).accept
 
 
 async def test_a_bot_with_a_number_of_games_to_play_begins_no_more_than_those() -> None:
     async with fake_server() as server, bot_at(server, games=2, places=4):
         link = await seated(server)
-        seek = await link.hears(Seek)
+        seek = await link.hears(SeekRequest)
         await link.tells(ok(seek.id), opponent_moves_first(match="m2"), challenge(1))
-        assert (await link.hears(Answer)).reason == "later"
+        assert (await link.hears(AnswerRequest)).reason == "later"
 
 
 async def test_the_match_with_the_least_time_left_is_thought_about_first() -> None:

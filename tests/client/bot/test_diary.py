@@ -12,7 +12,7 @@ from ttt_net.client.events import Answered, Back, Event, Lost, Retrying
 from ttt_net.client.link.json_lines import line_of_link
 from ttt_net.client.view import View
 from ttt_net.errors import Code
-from ttt_net.messages import Ended, Notice, OutcomeInfo, PlayerInfo, Refused, Seek
+from ttt_net.messages import Ended, Notice, OutcomeInfo, PlayerInfo, Refused, SeekRequest
 
 BOT = PlayerInfo("deep", "alphabeta")
 LET_IN = welcome(you=BOT)
@@ -75,11 +75,11 @@ def test_a_server_that_is_not_there_yet_is_waited_for_with_a_word() -> None:
 
 
 def test_what_keeps_a_bot_from_playing_is_said_once() -> None:
-    full = Answered(Seek(3), Refused(3, Code.TOO_MANY_MATCHES.value, "you play 20 matches already"))
+    full = Answered(SeekRequest(3), Refused(3, Code.TOO_MANY_MATCHES.value, "you play 20 matches already"))
     assert written(LET_IN, full, full, full)[1:] == [
         "No opponent can be sought now: you play 20 matches already. Asking again."
     ]
-    assert written(LET_IN, Answered(Seek(3), Refused(3, Code.TOO_FAST.value, "slow down", 100)))[1:] == []
+    assert written(LET_IN, Answered(SeekRequest(3), Refused(3, Code.TOO_FAST.value, "slow down", 100)))[1:] == []
     assert written(LET_IN, Notice("a\x1b[2Jnew version at ten"))[1:] == ["The server says: a[2Jnew version at ten"]
 
 

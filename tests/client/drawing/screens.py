@@ -33,13 +33,13 @@ from ttt_net.games.catalogue import NAMES
 from ttt_net.messages import (
     Chatted,
     ClockInfo,
-    Invitation,
+    InvitationReply,
     OfferInfo,
-    Play,
-    ReplayTold,
-    Seek,
+    PlayRequest,
+    ReplayReply,
+    SeekRequest,
     Snapshot,
-    Watch,
+    WatchRequest,
 )
 
 DRAW = [4, 0, 8, 2, 1, 7, 3, 5, 6]
@@ -55,7 +55,7 @@ def seen(*events: Event) -> View:
 
 def doing(view: View, *actions: Action) -> View:
     for action in actions:
-        view, _ = act(view, action, Seek(0, ["tictactoe"], opponents="people"))
+        view, _ = act(view, action, SeekRequest(0, ["tictactoe"], opponents="people"))
     return view
 
 
@@ -66,7 +66,7 @@ def with_blocks(blocks: str) -> Snapshot:
 
 
 CHATTED = Chatted("m1", "players", BEN, "Good luck, and mind the fourth column!")
-REPLAYED = ReplayTold("m1", 0, [position_after("connect4", FOUR[:ply]) for ply in range(8)], 7)
+REPLAYED = ReplayReply("m1", 0, [position_after("connect4", FOUR[:ply]) for ply in range(8)], 7)
 HOSTING = replace(seen(), address="192.168.1.20:8765", is_hosting=True)
 SCREENS: dict[str, tuple[View, Glyphs]] = {
     "connecting": (View(address="localhost:8765"), BOXES),
@@ -79,7 +79,7 @@ SCREENS: dict[str, tuple[View, Glyphs]] = {
     "lobby-help": (doing(seen(PLAYERS), Do.HELP), BOXES),
     "games": (doing(seen(), Open(Page(Kind.GAMES)), Do.DOWN, Do.TIME), BOXES),
     "challenge": (doing(seen(), Open(Page(Kind.GAMES, about="Ben", purpose=Purpose.CHALLENGE))), BOXES),
-    "invitation": (seen(Invitation("K7QMX2", "connect4", 600_000, BLITZ)), BOXES),
+    "invitation": (seen(InvitationReply("K7QMX2", "connect4", 600_000, BLITZ)), BOXES),
     "code": (doing(seen(PLAYERS), Begin(Entry.CODE), Type("K7Q")), BOXES),
     "lobby-bots": (doing(seen(BOTS), Do.NEW), BOXES),
     "profile": (update(doing(seen(), Open(Page(Kind.PROFILE, about="Ben"))), PROFILE, 0), BOXES),
@@ -92,11 +92,13 @@ SCREENS: dict[str, tuple[View, Glyphs]] = {
         BOXES,
     ),
     "watching": (
-        update(doing(seen(), Say(Watch(0, match="m1"))), snapshot("connect4", [38, 31], you=None, opponent=BEN), 0),
+        update(
+            doing(seen(), Say(WatchRequest(0, match="m1"))), snapshot("connect4", [38, 31], you=None, opponent=BEN), 0
+        ),
         BOXES,
     ),
     "tictactoe-start": (seen(snapshot()), BOXES),
-    "tictactoe-pending": (replace(seen(snapshot(moves=[4, 0])), pending=Play(1, "m1", 2, 8), notice=""), BOXES),
+    "tictactoe-pending": (replace(seen(snapshot(moves=[4, 0])), pending=PlayRequest(1, "m1", 2, 8), notice=""), BOXES),
     "tictactoe-won": (seen(snapshot(moves=[4, 0, 2, 1]), snapshot(moves=[4, 0, 2, 1, 6])), BOXES),
     "tictactoe-drawn": (seen(snapshot(moves=DRAW)), BOXES),
     "tictactoe-ascii": (seen(snapshot(), played("tictactoe", [4]), played("tictactoe", [4, 0])), ASCII),

@@ -22,7 +22,7 @@ from ttt_net.client.drawing.targets import aim, target_at, without_targets
 from ttt_net.client.events import Key
 from ttt_net.client.pages import Entry
 from ttt_net.client.view import Overlay, Tally, View
-from ttt_net.messages import AwayInfo, ClockInfo, OfferInfo, PlayerInfo, Watch
+from ttt_net.messages import AwayInfo, ClockInfo, OfferInfo, PlayerInfo, WatchRequest
 
 GOLDENS = Path(__file__).parent / "goldens"
 LARGE, ROOMY, COMPACT = (120, 40), (80, 24), (40, 12)
@@ -254,7 +254,7 @@ def test_at_one_keyboard_there_is_no_lobby_to_be_seen_or_opened() -> None:
 
 def test_at_one_keyboard_nobody_is_away_looks_on_or_waits_for_a_network() -> None:
     match = structs.replace(snapshot(you=None, present=(True, False)), watchers=1)
-    among_others = update(doing(seen(), Say(Watch(0, match="m1"))), match, 0)
+    among_others = update(doing(seen(), Say(WatchRequest(0, match="m1"))), match, 0)
     for view, has_others in ((among_others, True), (replace(among_others, has_lobby=False), False)):
         page = draw(replace(view, latency_ms=1), ROOMY, 0, BOXES).plain
         assert [said in page for said in ("(away)", "1 watching", "1 ms")] == [has_others] * 3
@@ -286,7 +286,7 @@ def test_the_keys_that_are_named_are_those_that_answer(game: str, claim: str, ye
 
 
 def test_whoever_looks_on_is_told_so_and_sees_only_the_keys_that_are_his() -> None:
-    watching = doing(seen(), Say(Watch(0, match="m1")))
+    watching = doing(seen(), Say(WatchRequest(0, match="m1")))
     view = update(watching, snapshot("mnk:19x19,5", [180], you=None, opponent=BEN), 0)
     for key in ("c-m", "d", "t", "c", "r", "x", "c-i"):
         action = action_for(key, view)

@@ -20,7 +20,7 @@ from ttt_net.client.command_line.options import Options, parse
 from ttt_net.client.inquiry.tables import lines_of
 from ttt_net.client.link import identity
 from ttt_net.errors import ConfigurationError
-from ttt_net.messages import FinishedMatch, HistoryTold, Leader, LeaderboardTold, PlayerInfo
+from ttt_net.messages import FinishedMatch, HistoryReply, Leader, LeaderboardReply, PlayerInfo
 
 Ask = Callable[..., tuple[int, str, str]]
 TIME = {"initial_ms": 180_000, "increment_ms": 2_000}
@@ -191,7 +191,7 @@ def test_what_does_not_go_together_is_refused(arguments: list[str]) -> None:
         parse(arguments)
 
 
-HISTORY = HistoryTold(
+HISTORY = HistoryReply(
     PlayerInfo("Ann\x1b[2J"),
     [
         FinishedMatch(
@@ -207,13 +207,13 @@ HISTORY = HistoryTold(
     ],
     "more",
 )
-BOARD = LeaderboardTold("connect4", "blitz", 2, 5, [Leader(21, PlayerInfo("名" * 10, rating=1500), 3, 45)], 7)
+BOARD = LeaderboardReply("connect4", "blitz", 2, 5, [Leader(21, PlayerInfo("名" * 10, rating=1500), 3, 45)], 7)
 
 
 @pytest.mark.parametrize("told", [HISTORY, BOARD])
 @pytest.mark.parametrize("width", [20, 40, 80, 200])
 def test_no_line_is_wider_than_the_terminal_and_none_is_wrapped(
-    monkeypatch: pytest.MonkeyPatch, told: HistoryTold | LeaderboardTold, width: int
+    monkeypatch: pytest.MonkeyPatch, told: HistoryReply | LeaderboardReply, width: int
 ) -> None:
     from wcwidth import wcswidth
 
@@ -240,5 +240,5 @@ def test_in_a_pipe_nothing_is_cut_and_the_next_page_is_named(monkeypatch: pytest
     assert lines[-1] == "you are number 7"
 
 
-def replace_page(told: LeaderboardTold, page: int) -> LeaderboardTold:
-    return LeaderboardTold(told.game, told.speed, page, told.pages, told.leaders, told.you)
+def replace_page(told: LeaderboardReply, page: int) -> LeaderboardReply:
+    return LeaderboardReply(told.game, told.speed, page, told.pages, told.leaders, told.you)

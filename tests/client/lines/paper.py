@@ -13,7 +13,7 @@ from ttt_net.client.lines.telling import Boards
 from ttt_net.client.link.connection import Connection, Patience
 from ttt_net.client.link.dialogue import Dialogue
 from ttt_net.client.table import Table
-from ttt_net.messages import Seek
+from ttt_net.messages import SeekRequest
 
 
 class Paper:
@@ -49,7 +49,7 @@ async def plain_at(
     paper.type(*ahead)
     dialogue = Dialogue("Ann", None)
     connection = Connection(server.url, dialogue, paper.mailbox, Patience(None, None), lambda token: None)
-    table = Table(connection, Seek(0, ["tictactoe"]), "localhost:8765", has_lobby=True, is_in_lines=True)
+    table = Table(connection, SeekRequest(0, ["tictactoe"]), "localhost:8765", has_lobby=True, is_in_lines=True)
     async with asyncio.TaskGroup() as group:
         plain = Plain(table, Boards(ASCII), paper.write, is_typed=is_typed, is_ahead=bool(ahead))
         playing = group.create_task(plain.play(paper.mailbox))

@@ -28,47 +28,47 @@ from ttt_net.client.bindings.lobby_words import HELP
 from ttt_net.clock import TimeControl
 from ttt_net.errors import Code
 from ttt_net.messages import (
-    Accept,
-    Answer,
-    Challenge,
+    AcceptRequest,
+    AnswerRequest,
     ChallengeAccepted,
     ChallengeOver,
-    Chat,
+    ChallengeRequest,
+    ChatRequest,
     Ended,
-    History,
-    Invitation,
-    Invite,
-    Join,
-    Leaderboard,
-    Live,
-    Lobby,
+    HistoryRequest,
+    InvitationReply,
+    InviteRequest,
+    JoinRequest,
+    LeaderboardRequest,
+    LiveList,
+    LobbyRequest,
     Notice,
-    Play,
-    Players,
-    Profile,
+    PlayerList,
+    PlayRequest,
+    ProfileRequest,
     Refused,
-    Resign,
-    Resume,
-    Seek,
-    Seeks,
-    Unseek,
-    Unwatch,
-    Watch,
+    ResignRequest,
+    ResumeRequest,
+    SeekList,
+    SeekRequest,
+    UnseekRequest,
+    UnwatchRequest,
+    WatchRequest,
 )
 
 
 async def tells_lists(link: FakeLink) -> None:
     """Tell the lists that are asked for, once."""
-    assert (await link.grants(Lobby)).on
+    assert (await link.grants(LobbyRequest)).on
     await link.tells(SEEKS, PLAYERS, LIVE)
-    assert not (await link.grants(Lobby)).on
+    assert not (await link.grants(LobbyRequest)).on
 
 
 async def test_who_is_here_is_a_list_that_a_number_chooses_from() -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in()
-        await link.grants(Seek)
+        await link.grants(SeekRequest)
         await paper.shows("Meanwhile type who, games, bot, invite, matches or stop; help tells more.")
         paper.type("who")
         await tells_lists(link)
@@ -77,7 +77,7 @@ async def test_who_is_here_is_a_list_that_a_number_chooses_from() -> None:
         await paper.shows("Type a number to play whoever waits, or to challenge a player.")
         paper.type("9", "1")
         await paper.shows("9 chooses nothing; 1 to 4.")
-        accept = await link.hears(Accept)
+        accept = await link.hears(AcceptRequest)
         assert accept.seek == 7
         await link.tells(Refused(accept.id, Code.UNKNOWN_SEEK, "that seek is gone"))
         await paper.shows("That seek is gone.")
@@ -93,7 +93,7 @@ async def test_a_player_of_the_list_is_challenged_to_a_game_of_a_list() -> None:
             "Challenge Cleo. Clock: none. Rated: no. Another game, clock or kind: challenge Cleo mnk:7x7,4 3+2 rated."
         )
         await paper.shows("6. Connect Four, marks fall; four in a row wins")
-        challenge = await link.grants(Challenge)
+        challenge = await link.grants(ChallengeRequest)
         assert (challenge.name, challenge.game) == ("Cleo", "connect4")
 
 
@@ -101,22 +101,22 @@ async def test_a_challenge_of_ours_is_told_and_taken_back() -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in()
-        await link.grants(Seek)
+        await link.grants(SeekRequest)
         paper.type("stop", "challenge", "challenge Ben Connect Four 3+2 rated")
-        await link.grants(Unseek)
+        await link.grants(UnseekRequest)
         await paper.shows("Whom? Type challenge and a name; who tells who is here.")
-        challenge = await link.grants(Challenge)
+        challenge = await link.grants(ChallengeRequest)
         assert (challenge.name, challenge.game, challenge.rated) == ("Ben", "connect4", True)
         assert challenge.time == TimeControl(180_000, 2_000)
         await link.tells(replace(CHALLENGED, by=ANN, to=BEN, rated=True))
         await paper.shows("You challenge Ben: Connect Four, 3+2, rated. Type stop to take it back.")
         paper.type("stop")
-        assert not (await link.grants(Answer)).accept
+        assert not (await link.grants(AnswerRequest)).accept
         await link.tells(ChallengeOver(5, "generic"))
         await paper.shows("You took your challenge back.")
         paper.type("stop", "challenge Ben")
         await paper.shows("There is nothing to stop; quit leaves.")
-        await link.grants(Challenge)
+        await link.grants(ChallengeRequest)
         await link.tells(replace(CHALLENGED, by=ANN, to=BEN, game="tictactoe", time=None))
         await paper.shows("You challenge Ben: Tic-tac-toe. Type stop to take it back.")
         await link.tells(ChallengeAccepted(5), snapshot(opponent=BEN))
@@ -129,27 +129,27 @@ async def test_a_line_for_the_match_waits_for_it_when_the_challenge_is_taken_up(
     async with fake_server() as server, plain_at(server, "challenge Ben", "5", is_typed=False) as (paper, _):
         link = await server.accepts()
         await link.lets_in()
-        await link.grants(Challenge)
+        await link.grants(ChallengeRequest)
         await link.tells(replace(CHALLENGED, by=ANN, to=BEN), ChallengeAccepted(5), Notice("Now it begins."))
         await paper.shows("Now it begins.")
         await link.tells(snapshot(opponent=BEN))
-        assert (await link.hears(Play)).move == 4
+        assert (await link.hears(PlayRequest)).move == 4
 
 
 async def test_a_challenge_is_accepted_by_the_name_of_its_maker() -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in()
-        await link.grants(Seek)
+        await link.grants(SeekRequest)
         await link.tells(CHALLENGED, replace(CHALLENGED, challenge=6, by=replace(BEN, name="Cleo")))
         await paper.shows("Cleo challenges you: Connect Four, 3+2.")
         paper.type("accept Dan", "accept cleo")
         await paper.shows("Nothing waits for your answer.")
-        answer = await link.hears(Answer)
+        answer = await link.hears(AnswerRequest)
         assert (answer.challenge, answer.accept) == (6, True)
         await link.tells(Refused(answer.id, Code.UNKNOWN_CHALLENGE, "there is no such challenge"))
         paper.type("decline Ben")
-        assert not (await link.grants(Answer)).accept
+        assert not (await link.grants(AnswerRequest)).accept
         await paper.shows("You declined the challenge of Ben.")
 
 
@@ -168,7 +168,7 @@ async def test_another_game_is_sought_by_its_name_title_or_number(
     async with fake_server() as server, plain_at(server, typed, is_typed=False) as (_, _playing):
         link = await server.accepts()
         await link.lets_in()
-        seek = await link.hears(Seek)
+        seek = await link.hears(SeekRequest)
         assert (seek.games, seek.time, seek.rated) == ([games], time, False), "and nothing was sought before it"
 
 
@@ -176,11 +176,11 @@ async def test_a_game_is_chosen_from_the_list_of_games_and_a_slip_is_told() -> N
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in()
-        await link.grants(Seek)
+        await link.grants(SeekRequest)
         paper.type("play conect4", "play connect4 9999+1", "games", "5")
         await paper.shows("conect4 is no game; did you mean connect4? games tells which there are.")
         await paper.shows("9999+1 is no clock: minutes+seconds, as 3+2; up to 180 minutes and 60 seconds.")
-        assert (await link.grants(Seek)).games == ["gomoku"]
+        assert (await link.grants(SeekRequest)).games == ["gomoku"]
         await paper.shows("Looking for an opponent: Gomoku.")
 
 
@@ -191,23 +191,23 @@ async def test_a_number_is_a_move_in_a_match_and_chooses_only_with_a_word_before
         await link.tells(snapshot(opponent=BEN))
         await paper.shows("Your turn: place X.")
         paper.type("who")
-        await link.hears(Seek)
+        await link.hears(SeekRequest)
         await tells_lists(link)
         await paper.shows("Type choose and a number.")
         paper.type("1")
-        play = await link.grants(Play)
+        play = await link.grants(PlayRequest)
         assert play.move == 0
         await link.tells(played("tictactoe", [0]))
         await paper.shows("You played a3.")
         paper.type("choose 1")
-        assert (await link.hears(Accept)).seek == 7
+        assert (await link.hears(AcceptRequest)).seek == 7
 
 
 async def test_a_number_that_was_meant_for_a_list_is_no_move_in_a_match_that_begins_meanwhile() -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in()
-        await link.grants(Seek)
+        await link.grants(SeekRequest)
         paper.type("who")
         await tells_lists(link)
         await link.tells(snapshot(opponent=BEN))
@@ -215,7 +215,7 @@ async def test_a_number_that_was_meant_for_a_list_is_no_move_in_a_match_that_beg
         paper.type("2")
         await paper.shows("A match has begun, where 2 is a move; type it again to make it.")
         paper.type("2")
-        assert (await link.hears(Play)).move == 1
+        assert (await link.hears(PlayRequest)).move == 1
 
 
 async def test_a_match_is_watched_and_left() -> None:
@@ -225,12 +225,12 @@ async def test_a_match_is_watched_and_left() -> None:
         await tells_lists(link)
         await paper.shows("No match of Dan is being played for all to see.")
         await tells_lists(link)
-        watch = await link.grants(Watch)
+        watch = await link.grants(WatchRequest)
         assert watch.match == "m9"
         await link.tells(snapshot("gomoku", [112], you=None, match="m9", opponent=BEN))
         await paper.shows("Gomoku: Ann (X) against Ben (O).")
         paper.type("stop", "matches")
-        assert (await link.grants(Unwatch)).match == "m9"
+        assert (await link.grants(UnwatchRequest)).match == "m9"
         await tells_lists(link)
         await paper.shows("Being played:")
         await paper.shows("1. Ben - alphabeta [bot], Gomoku, move 13, 3+2, 3 watching")
@@ -240,17 +240,17 @@ async def test_stop_ends_what_is_looked_at_before_what_is_sought_and_says_so() -
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in()
-        await link.grants(Seek)
+        await link.grants(SeekRequest)
         paper.type("watch")
         await tells_lists(link)
-        await link.grants(Watch)
+        await link.grants(WatchRequest)
         await link.tells(snapshot("gomoku", [112], you=None, match="m9", opponent=BEN))
         await paper.shows("Gomoku: Ann (X) against Ben (O).")
         paper.type("stop")
-        await link.grants(Unwatch)
+        await link.grants(UnwatchRequest)
         await paper.shows("You look on no more.")
         paper.type("stop")
-        await link.grants(Unseek)
+        await link.grants(UnseekRequest)
         await paper.shows("You are in the lobby, and look for nobody.")
 
 
@@ -258,13 +258,13 @@ async def test_a_search_that_is_stopped_after_a_match_is_told_to_be_over() -> No
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in()
-        await link.grants(Seek)
+        await link.grants(SeekRequest)
         await link.tells(snapshot(moves=[4, 0], opponent=BEN), Ended("m1", 4, 0, winner=0, reason="resign"))
         await paper.shows("You won: Ben resigned.")
         paper.type("new")
-        await link.grants(Seek)
+        await link.grants(SeekRequest)
         paper.type("stop")
-        await link.grants(Unseek)
+        await link.grants(UnseekRequest)
         await paper.shows("You look for nobody any more.")
 
 
@@ -275,7 +275,7 @@ async def test_who_plays_is_told_why_he_cannot_look_on() -> None:
         await link.tells(snapshot(opponent=BEN))
         await paper.shows("Your turn: place X.")
         paper.type("watch")
-        await link.hears(Seek)
+        await link.hears(SeekRequest)
         await tells_lists(link)
         await paper.shows("You play; finish this match first, then look on.")
 
@@ -284,7 +284,7 @@ async def test_a_program_looks_for_nobody_before_its_unfinished_match_is_told() 
     async with fake_server() as server, plain_at(server, "play connect4", is_typed=False) as (paper, _):
         link = await server.accepts()
         await link.lets_in("m1")
-        await link.grants(Resume)
+        await link.grants(ResumeRequest)
         await link.tells(Notice("Welcome back."))
         await paper.shows("Welcome back.")
         await link.tells(snapshot(opponent=BEN))
@@ -296,9 +296,9 @@ async def test_friends_meet_by_a_code() -> None:
     async with fake_server() as server, plain_at(server, "invite gomoku", "join bcd234", is_typed=False) as (paper, _):
         link = await server.accepts()
         await link.lets_in()
-        assert (await link.grants(Invite)).game == "gomoku"
-        await link.tells(Invitation("XYZ789", "gomoku", 3_600_000))
-        assert (await link.hears(Join)).code == "BCD234"
+        assert (await link.grants(InviteRequest)).game == "gomoku"
+        await link.tells(InvitationReply("XYZ789", "gomoku", 3_600_000))
+        assert (await link.hears(JoinRequest)).code == "BCD234"
         assert any(line.startswith("Your code is XYZ789. A friend joins with: ") for line in paper.written)
 
 
@@ -306,15 +306,15 @@ async def test_whoever_has_a_code_for_a_friend_looks_for_no_stranger() -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in()
-        await link.grants(Seek)
+        await link.grants(SeekRequest)
         paper.type("invite")
-        invite = await link.hears(Invite)
+        invite = await link.hears(InviteRequest)
         await link.tells(Refused(invite.id, Code.TOO_FAST, "too many invitations"))
         await paper.shows("Too many invitations.")
         paper.type("invite")
-        await link.grants(Invite)  # and no end of the search before there is a code
-        await link.tells(Invitation("XYZ789", "tictactoe", 3_600_000))
-        await link.grants(Unseek)
+        await link.grants(InviteRequest)  # and no end of the search before there is a code
+        await link.tells(InvitationReply("XYZ789", "tictactoe", 3_600_000))
+        await link.grants(UnseekRequest)
         await paper.shows("You wait for the friend who has your code.")
 
 
@@ -323,10 +323,10 @@ async def test_no_byte_of_a_peer_reaches_a_list_raw() -> None:
     async with fake_server() as server, plain_at(server, "who", "choose 1", is_typed=False) as (paper, _):
         link = await server.accepts()
         await link.lets_in()
-        await link.grants(Lobby)
+        await link.grants(LobbyRequest)
         match = replace(LIVE.matches[0], players=(replace(BEN, name=evil), ANN), game=evil)
-        await link.tells(Seeks(0, []), Players(1, [replace(PLAYERS.players[2], name=evil)]), Live(1, [match]))
-        await link.grants(Lobby)
+        await link.tells(SeekList(0, []), PlayerList(1, [replace(PLAYERS.players[2], name=evil)]), LiveList(1, [match]))
+        await link.grants(LobbyRequest)
         await paper.shows("Type a number to choose.")
         assert any("Eve" in line for line in paper.written)
         assert all(line.isprintable() for line in paper.written)
@@ -336,18 +336,18 @@ async def test_people_and_ratings_are_looked_up() -> None:
     async with fake_server() as server, plain_at(server, "profile Ben", "1", "top", is_typed=False) as (paper, _):
         link = await server.accepts()
         await link.lets_in()
-        assert (await link.grants(Profile)).name == "Ben"
+        assert (await link.grants(ProfileRequest)).name == "Ben"
         await link.tells(PROFILE)
         await paper.shows("Ben.")
         await paper.shows("1. Matches played")
-        assert (await link.grants(History)).name == "Ben"
+        assert (await link.grants(HistoryRequest)).name == "Ben"
         await link.tells(HISTORY)
         await paper.shows("1. 2026-05-28, won, Connect Four, against Ben, rated")
-        top = await link.hears(Leaderboard)
+        top = await link.hears(LeaderboardRequest)
         assert (top.game, top.speed) == ("connect4", "untimed")
         await link.tells(Refused(top.id, Code.TOO_FAST, "later"))
         paper.type("profile Nobody")
-        profile = await link.hears(Profile)
+        profile = await link.hears(ProfileRequest)
         await link.tells(Refused(profile.id, Code.UNKNOWN_PLAYER, "nobody is called Nobody"))
         await paper.shows("Nobody is called Nobody.")
 
@@ -356,17 +356,17 @@ async def test_older_matches_and_lower_ranks_are_chosen_by_their_number() -> Non
     async with fake_server() as server, plain_at(server, "history", "3", "top", "4", is_typed=False) as (paper, _):
         link = await server.accepts()
         await link.lets_in()
-        await link.grants(History)
+        await link.grants(HistoryRequest)
         await link.tells(HISTORY)
         await paper.shows("3. Older ones")
-        assert (await link.grants(History)).before == "m4"
+        assert (await link.grants(HistoryRequest)).before == "m4"
         await link.tells(replace(HISTORY, matches=HISTORY.matches[:1], before=None))
         await paper.shows("Matches of Ann.")
         await paper.shows("Type a number to choose.")
-        await link.grants(Leaderboard)
+        await link.grants(LeaderboardRequest)
         await link.tells(LEADERS)
         await paper.shows("4. Further down (page 1 of 2)")
-        assert (await link.grants(Leaderboard)).page == 2
+        assert (await link.grants(LeaderboardRequest)).page == 2
         await link.tells(replace(LEADERS, page=2, leaders=LEADERS.leaders[:1]))
         await paper.shows("1. rank 1, perfect [bot], 2210, 812 games")
 
@@ -375,12 +375,12 @@ async def test_a_long_list_is_told_piece_by_piece() -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in()
-        await link.grants(Seek)
+        await link.grants(SeekRequest)
         paper.type("who", "more")
         await paper.shows("There is no more.")
-        await link.grants(Lobby)
+        await link.grants(LobbyRequest)
         crowd = [replace(PLAYERS.players[2], name=f"P{number}", seeking=None) for number in range(30)]
-        await link.tells(Seeks(0, []), Players(30, crowd), Live(0, []))
+        await link.tells(SeekList(0, []), PlayerList(30, crowd), LiveList(0, []))
         await paper.shows("11 more: type more.")
         paper.type("more", "30")
         await paper.shows("30. P29")
@@ -406,7 +406,7 @@ async def test_whatever_is_typed_has_an_answer(typed: str, answer: str) -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in()
-        await link.grants(Seek)
+        await link.grants(SeekRequest)
         paper.type("stop", typed)
         await paper.shows(
             "Type play to find an opponent, bot to play one, or who to hear who is here; help tells more."
@@ -418,9 +418,9 @@ async def test_who_has_stopped_is_not_made_to_look_by_a_new_link() -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in()
-        await link.grants(Seek)
+        await link.grants(SeekRequest)
         paper.type("stop")
-        await link.grants(Unseek)
+        await link.grants(UnseekRequest)
         await link.breaks()
         await paper.shows("The link is lost; please wait.")
         paper.type("challenge Ben", "who")
@@ -437,17 +437,17 @@ async def test_lines_of_a_program_wait_for_the_answers_to_those_before() -> None
         paper.type("say Hello Ben", "5", "quit", "no", "resign", "say Bye", "quit", None)
         link = await server.accepts()
         await link.lets_in()
-        await link.grants(Seek)
+        await link.grants(SeekRequest)
         await link.tells(snapshot(opponent=BEN))
-        assert (await link.grants(Chat)).text == "Hello Ben"
-        play = await link.grants(Play)
+        assert (await link.grants(ChatRequest)).text == "Hello Ben"
+        play = await link.grants(PlayRequest)
         assert not [line for line in paper.written if "quit again" in line], "the move is not made yet"
         await link.tells(played("tictactoe", [4]))
         await paper.shows("This ends the match. Type quit again to leave, anything else to stay.")
         assert play.move == 4
-        await link.grants(Resign)
+        await link.grants(ResignRequest)
         await link.tells(Ended("m1", 3, 0, winner=1, reason="resign"))
-        assert (await link.grants(Chat)).text == "Bye"
+        assert (await link.grants(ChatRequest)).text == "Bye"
         async with asyncio.timeout(PATIENCE_S):
             await playing
         assert paper.written[-3:] == [
@@ -527,7 +527,7 @@ async def test_bots_are_offered_and_never_forced() -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in()
-        await link.grants(Seek)
+        await link.grants(SeekRequest)
         await link.tells(SUGGESTION)
         await paper.shows(
             "Nobody else waits yet. alphabeta [bot, level 5] and 1 more bot would play you: "
@@ -538,12 +538,12 @@ async def test_bots_are_offered_and_never_forced() -> None:
         await paper.shows("A bot plays you at once:")
         await paper.shows("1. alphabeta [bot], Tic-tac-toe")
         paper.type("1", "bot gomoku 3+2")
-        challenge = await link.grants(Challenge)
+        challenge = await link.grants(ChallengeRequest)
         assert (challenge.name, challenge.game) == ("alphabeta", "tictactoe")
         await tells_lists(link)
-        challenge = await link.grants(Challenge)
+        challenge = await link.grants(ChallengeRequest)
         assert (challenge.name, challenge.game, challenge.time) == ("alphabeta", "gomoku", TimeControl(180_000, 2_000))
         paper.type("bot")
-        await link.grants(Lobby)
-        await link.tells(Seeks(0, []), Players(1, [PLAYERS.players[1]]), Live(0, []))
+        await link.grants(LobbyRequest)
+        await link.tells(SeekList(0, []), PlayerList(1, [PLAYERS.players[1]]), LiveList(0, []))
         await paper.shows("No bot is free for Tic-tac-toe now.")

@@ -11,30 +11,30 @@ from ttt_net.client.events import Stop
 from ttt_net.client.lines.telling import Boards
 from ttt_net.errors import Code
 from ttt_net.messages import (
-    Answer,
+    AnswerRequest,
     AwayInfo,
     ChallengeOver,
-    Chat,
+    ChatRequest,
     Chatted,
-    Claim,
-    Decline,
+    ClaimRequest,
     Declined,
+    DeclineRequest,
     Ended,
-    Hello,
-    Lobby,
-    Mute,
-    Offer,
+    HelloRequest,
+    LobbyRequest,
+    MuteRequest,
     Offered,
-    Play,
+    OfferRequest,
     PlayerInfo,
+    PlayRequest,
     Presence,
     Rated,
     RatingChange,
     Refused,
-    Resign,
-    Resume,
-    Seek,
-    Watch,
+    ResignRequest,
+    ResumeRequest,
+    SeekRequest,
+    WatchRequest,
 )
 
 
@@ -44,16 +44,16 @@ async def test_a_match_is_told_line_by_line_and_moves_wait_for_their_turn() -> N
         link = await server.accepts()
         await link.lets_in()
         await paper.shows("Looking for an opponent: Tic-tac-toe.")
-        seek = await link.hears(Seek)
+        seek = await link.hears(SeekRequest)
         await link.tells(ok(seek.id), snapshot(opponent=BEN))
-        play = await link.hears(Play)
+        play = await link.hears(PlayRequest)
         assert play.move == 4
         await link.tells(ok(play.id), played("tictactoe", [4]))
         await paper.shows("You played b2.")
         await paper.shows("Ben is to move ...")
         await link.tells(played("tictactoe", [4, 1]))
         await paper.shows("Ben played b3.")
-        play = await link.hears(Play)
+        play = await link.hears(PlayRequest)
         assert (play.ply, play.move) == (2, 0)
         await link.tells(ok(play.id), played("tictactoe", [4, 1, 0]), Ended("m1", 5, 0, winner=0, reason="resign"))
         await paper.shows("You won: Ben resigned.")
@@ -66,7 +66,7 @@ async def test_after_the_last_move_nobody_is_said_to_be_to_move() -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in()
-        await link.hears(Seek)
+        await link.hears(SeekRequest)
         moves = [4, 0, 1, 2, 7]
         await link.tells(snapshot(moves=moves[:-1], opponent=BEN), played("tictactoe", moves))
         await paper.shows("You played b1.")
@@ -79,7 +79,7 @@ async def test_commands_are_understood_at_any_time_and_nonsense_is_answered() ->
     async with fake_server() as server, plain_at(server) as (paper, playing):
         link = await server.accepts()
         await link.lets_in()
-        seek = await link.hears(Seek)
+        seek = await link.hears(SeekRequest)
         await link.tells(ok(seek.id), snapshot(opponent=BEN))
         await paper.shows("Your turn: place X.")
         paper.type("help")
@@ -90,15 +90,15 @@ async def test_commands_are_understood_at_any_time_and_nonsense_is_answered() ->
         for _ in range(2):
             await paper.shows("frobnicate is no move here; possible: a3, b3, c3, a2, b2, c2, a1, b1, c1")
         paper.type("draw")
-        assert (await link.hears(Offer)).kind == "draw"
+        assert (await link.hears(OfferRequest)).kind == "draw"
         await link.tells(Offered("m1", 2, 0, side=1, kind="draw"))
         await paper.shows("Ben offers a draw: draw yes, decline no.")
         paper.type("resign")
-        assert (await link.hears(Resign)).match == "m1"
+        assert (await link.hears(ResignRequest)).match == "m1"
         await link.tells(Ended("m1", 3, 0, winner=1, reason="resign"))
         await paper.shows("You lost: you resigned.")
         paper.type("rematch")
-        assert (await link.hears(Offer)).kind == "rematch"
+        assert (await link.hears(OfferRequest)).kind == "rematch"
         paper.mailbox.put_nowait(Stop())
         async with asyncio.timeout(PATIENCE_S):
             await playing
@@ -109,14 +109,14 @@ async def test_a_challenge_is_answered_with_a_word() -> None:
         async with fake_server() as server, plain_at(server) as (paper, _):
             link = await server.accepts()
             await link.lets_in()
-            await link.hears(Seek)
+            await link.hears(SeekRequest)
             paper.type("accept")
             await paper.shows("Nothing waits for your answer.")
             await link.tells(CHALLENGED, replace(CHALLENGED, challenge=6, by=PlayerInfo("Cleo")))
             await paper.shows("Ben challenges you: Connect Four, 3+2.")
             await paper.shows("Type accept to play Ben, or decline.")
             paper.type(word)
-            answer = await link.hears(Answer)
+            answer = await link.hears(AnswerRequest)
             assert (answer.challenge, answer.accept) == (5, is_accepted)
             await link.tells(ok(answer.id), ChallengeOver(5, "gone"))
             await paper.shows("Type accept to play Cleo, or decline.")
@@ -126,38 +126,38 @@ async def test_one_word_accepts_whatever_stands_on_offer_and_one_declines_it() -
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in()
-        seek = await link.hears(Seek)
+        seek = await link.hears(SeekRequest)
         await link.tells(ok(seek.id), snapshot(moves=[4, 0], opponent=BEN), CHALLENGED)
         await link.tells(Offered("m1", 4, 0, side=1, kind="takeback"))
         await paper.shows("Ben offers a takeback: takeback yes, decline no.")
         paper.type("accept")
-        assert (await link.hears(Offer)).kind == "takeback"
+        assert (await link.hears(OfferRequest)).kind == "takeback"
         paper.type("decline")
-        assert (await link.hears(Decline)).kind == "takeback"
+        assert (await link.hears(DeclineRequest)).kind == "takeback"
         await link.tells(Declined("m1", 5, 0, side=0, kind="takeback"), Chatted("m1", "players", BEN, "All right"))
         await paper.shows("Ben: All right")
         paper.type("accept")
-        assert (await link.hears(Answer)).accept
+        assert (await link.hears(AnswerRequest)).accept
 
 
 async def test_words_of_ones_own_are_said_whole_and_the_opponent_is_muted() -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in()
-        seek = await link.hears(Seek)
+        seek = await link.hears(SeekRequest)
         paper.type("say hello")
         await paper.shows("Type say and your words, while there is a match.")
         await link.tells(ok(seek.id), snapshot(moves=[4, 0], opponent=BEN))
         await paper.shows("Your turn: place X.")
         paper.type("say Hello, Ben! b2 was a slip of mine, it was meant to be a1")
-        said = await link.hears(Chat)
+        said = await link.hears(ChatRequest)
         assert said.text == "Hello, Ben! b2 was a slip of mine, it was meant to be a1"
         await link.tells(ok(said.id))
         await paper.shows("Said.")
         await link.tells(Chatted("m1", "players", BEN, "Never mind"))
         await paper.shows("Ben: Never mind")
         paper.type("mute")
-        assert (await link.hears(Mute)).name == "Ben"
+        assert (await link.hears(MuteRequest)).name == "Ben"
 
 
 @pytest.mark.parametrize(
@@ -169,18 +169,18 @@ async def test_a_phrase_is_said_by_its_words_and_who_says_nothing_is_told_which_
     phrases = f"{told} of these: hello, good luck, well played, good game, thanks, sorry, oops, one moment."
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
-        hello = await link.hears(Hello)
+        hello = await link.hears(HelloRequest)
         await link.tells(ok(hello.id), replace(welcome(), chat=may_write))
-        await link.hears(Seek)
+        await link.hears(SeekRequest)
         await link.tells(snapshot(moves=[4, 0], opponent=BEN))
         await paper.shows("Your turn: place X.")
         paper.type("say Good luck!", "say")
-        said = await link.grants(Chat)
+        said = await link.grants(ChatRequest)
         assert (said.text, said.phrase) == (None, "good_luck")
         await paper.shows(phrases)
         paper.type("say that was luck")
         if may_write:
-            assert (await link.hears(Chat)).text == "that was luck"
+            assert (await link.hears(ChatRequest)).text == "that was luck"
         else:
             await paper.shows(phrases)
         await link.tells(Chatted("m1", "players", BEN, "Thank you!", "thanks"))
@@ -191,14 +191,14 @@ async def test_a_move_typed_too_early_holds_nothing_up_where_a_person_types() ->
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in()
-        seek = await link.hears(Seek)
+        seek = await link.hears(SeekRequest)
         await link.tells(ok(seek.id), snapshot(moves=[4], opponent=BEN))
         await paper.shows("Ben is to move ...")
         paper.type("c1", "say take your time")
         await paper.shows("It is not your turn; c1 waits for it.")
-        assert (await link.hears(Chat)).text == "take your time"
+        assert (await link.hears(ChatRequest)).text == "take your time"
         await link.tells(played("tictactoe", [4, 0]))
-        assert (await link.hears(Play)).move == 8
+        assert (await link.hears(PlayRequest)).move == 8
 
 
 @pytest.mark.parametrize("word", ["quit", "q", "Exit", "leave", "bye"])
@@ -206,7 +206,7 @@ async def test_whoever_wants_to_leave_finds_the_word(word: str) -> None:
     async with fake_server() as server, plain_at(server) as (paper, playing):
         link = await server.accepts()
         await link.lets_in()
-        await link.hears(Seek)
+        await link.hears(SeekRequest)
         paper.type(word)
         async with asyncio.timeout(PATIENCE_S):
             await playing
@@ -216,11 +216,11 @@ async def test_anything_but_leaving_stays() -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in()
-        seek = await link.hears(Seek)
+        seek = await link.hears(SeekRequest)
         await link.tells(ok(seek.id), snapshot(moves=[4, 0], opponent=BEN))
         await paper.shows("Your turn: place X.")
         paper.type("quit", "no", "quit", "help", "c1")
-        assert (await link.hears(Play)).move == 8
+        assert (await link.hears(PlayRequest)).move == 8
         assert not [line for line in paper.written if "no move" in line]
 
 
@@ -228,13 +228,13 @@ async def test_leaving_a_live_match_asks_once() -> None:
     async with fake_server() as server, plain_at(server) as (paper, playing):
         link = await server.accepts()
         await link.lets_in()
-        seek = await link.hears(Seek)
+        seek = await link.hears(SeekRequest)
         await link.tells(ok(seek.id), snapshot(moves=[4, 0], opponent=BEN))
         await paper.shows("Your turn: place X.")
         paper.type("quit")
         await paper.shows("This ends the match. Type quit again to leave, anything else to stay.")
         paper.type("quit")
-        await link.hears(Resign)
+        await link.hears(ResignRequest)
         await link.tells(Ended("m1", 4, 0, winner=1, reason="resign"))
         async with asyncio.timeout(PATIENCE_S):
             await playing
@@ -244,17 +244,17 @@ async def test_an_unfinished_match_goes_on_and_no_other_is_sought_unless_it_is_g
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in("m1")
-        resume = await link.hears(Resume)
+        resume = await link.hears(ResumeRequest)
         await link.tells(ok(resume.id), snapshot(moves=[4, 0], opponent=BEN))
         await paper.shows("Your unfinished match goes on.")
         paper.type("c1")
-        assert (await link.hears(Play)).move == 8
+        assert (await link.hears(PlayRequest)).move == 8
     async with fake_server() as server, plain_at(server) as (_, _playing):
         link = await server.accepts()
         await link.lets_in("m1")
-        resume = await link.hears(Resume)
+        resume = await link.hears(ResumeRequest)
         await link.tells(Refused(resume.id, Code.UNKNOWN_MATCH, "it ended long ago"))
-        await link.hears(Seek)
+        await link.hears(SeekRequest)
 
 
 async def test_an_absent_opponent_can_be_claimed_against() -> None:
@@ -266,28 +266,28 @@ async def test_an_absent_opponent_can_be_claimed_against() -> None:
         await link.tells(Presence("m1", side=1, online=False, away=away))
         await paper.shows("Ben is away; claim claims in 10 s.")
         paper.type("adjourn")
-        await link.hears(Resume)
-        assert (await link.hears(Claim)).kind == "adjourn"
+        await link.hears(ResumeRequest)
+        assert (await link.hears(ClaimRequest)).kind == "adjourn"
 
 
 async def test_a_move_with_a_name_of_its_own_is_typed_like_any_other() -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in()
-        seek = await link.hears(Seek)
+        seek = await link.hears(SeekRequest)
         await link.tells(ok(seek.id), swapping())
         await paper.shows("Your turn: place X.")
         paper.type("1", "info", "swap")
         await paper.shows("Which? Type Xa1 or Oa1.")
         await paper.shows("No move was made yet.")
-        assert (await link.hears(Play)).move == 4
+        assert (await link.hears(PlayRequest)).move == 4
 
 
 async def test_after_a_match_the_score_and_the_ratings_are_told() -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in()
-        seek = await link.hears(Seek)
+        seek = await link.hears(SeekRequest)
         begun = replace(snapshot(moves=[4, 0], opponent=BEN), score=(1.0, 0.0), rated=True, watchers=2)
         await link.tells(ok(seek.id), begun)
         await paper.shows("Your turn: place X.")
@@ -319,14 +319,14 @@ async def test_who_looks_on_and_mutes_hears_nobody() -> None:
     async with fake_server() as server, plain_at(server, "watch", is_typed=False) as (paper, _):
         link = await server.accepts()
         await link.lets_in()
-        await link.grants(Lobby)
+        await link.grants(LobbyRequest)
         await link.tells(SEEKS, PLAYERS, LIVE)
-        await link.grants(Lobby)
-        await link.grants(Watch)
+        await link.grants(LobbyRequest)
+        await link.grants(WatchRequest)
         await link.tells(snapshot("gomoku", you=None, match="m9"), Chatted("m9", "watchers", BEN, "Well"))
         await paper.shows("Ben: Well")
         paper.type("mute")
-        assert (await link.hears(Mute)).name is None
+        assert (await link.hears(MuteRequest)).name is None
         await paper.shows("You hear no chat now; the same again lets you hear it.")
 
 
@@ -335,7 +335,7 @@ async def test_no_byte_of_a_peer_reaches_the_paper_raw() -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in()
-        seek = await link.hears(Seek)
+        seek = await link.hears(SeekRequest)
         await link.tells(ok(seek.id), snapshot(opponent=evil))
         await paper.shows("Your turn: place X.")
         assert all(line.isprintable() for line in paper.written)

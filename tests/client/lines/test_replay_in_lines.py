@@ -16,32 +16,32 @@ from ttt_net.client.changes.update import update
 from ttt_net.client.lines.speech import Speech
 from ttt_net.client.view import View
 from ttt_net.messages import (
-    Analyse,
     AnalysedMove,
-    AnalysisTold,
+    AnalyseRequest,
+    AnalysisReply,
     Ended,
-    Hello,
-    History,
-    Play,
+    HelloRequest,
+    HistoryRequest,
+    PlayRequest,
     Refused,
-    Replay,
-    ReplayTold,
-    Seek,
-    Unwatch,
-    Watch,
+    ReplayReply,
+    ReplayRequest,
+    SeekRequest,
+    UnwatchRequest,
+    WatchRequest,
 )
 
 WON = [4, 0, 1, 2, 7]
 """X wins in the middle column: b2, a3, b3, c3, b1."""
-TOLD = ReplayTold("m1", 0, [position_after("tictactoe", WON[:ply]) for ply in range(6)], 5)
+TOLD = ReplayReply("m1", 0, [position_after("tictactoe", WON[:ply]) for ply in range(6)], 5)
 REPLAY_HINT = "Type next, back, the number of a move, first, last or stop."
 
 
 async def comes_in(link: FakeLink, paper: Paper, *features: str) -> None:
     """Let Ann in, and show her a match that is over."""
-    hello = await link.hears(Hello)
+    hello = await link.hears(HelloRequest)
     await link.tells(ok(hello.id), welcome(features=list(features)))
-    await link.grants(Seek)
+    await link.grants(SeekRequest)
     await link.tells(snapshot(moves=WON[:-1], opponent=BEN), played("tictactoe", WON))
     await link.tells(Ended("m1", 7, 0, winner=0, reason="line"))
     await paper.shows("You won: you completed a line.")
@@ -53,7 +53,7 @@ async def test_a_finished_match_is_stepped_through_by_words_and_numbers() -> Non
         await comes_in(link, paper)
         paper.type("next", "replay")
         await paper.shows("next is for a replay; once a match is over, replay begins one.")
-        assert (await link.grants(Replay)).match == "m1"
+        assert (await link.grants(ReplayRequest)).match == "m1"
         await link.tells(TOLD)
         await paper.shows("Move 0 of 5.")
         await paper.shows(REPLAY_HINT)
@@ -84,14 +84,14 @@ async def test_a_number_that_was_meant_for_a_replay_is_no_move_in_a_match_that_b
         link = await server.accepts()
         await comes_in(link, paper)
         paper.type("new", "replay")
-        await link.grants(Seek)
-        await link.grants(Replay)
+        await link.grants(SeekRequest)
+        await link.grants(ReplayRequest)
         await link.tells(TOLD, snapshot(match="m2", opponent=BEN))
         await paper.shows("Your turn: place X.")
         paper.type("4")
         await paper.shows("A match has begun, where 4 is a move; type it again to make it.")
         paper.type("4")
-        assert (await link.hears(Play)).move == 3
+        assert (await link.hears(PlayRequest)).move == 3
 
 
 async def test_words_of_a_program_wait_for_the_positions() -> None:
@@ -99,7 +99,7 @@ async def test_words_of_a_program_wait_for_the_positions() -> None:
         link = await server.accepts()
         await comes_in(link, paper)
         paper.type("replay", "3", "next", None)
-        replay = await link.hears(Replay)
+        replay = await link.hears(ReplayRequest)
         await link.tells(ok(replay.id))
         assert "Move 0 of 5." not in paper.written, "the positions are not here yet"
         await link.tells(TOLD)
@@ -114,11 +114,11 @@ async def test_positions_that_are_refused_are_missed_and_asked_for_again() -> No
         link = await server.accepts()
         await comes_in(link, paper)
         paper.type("replay")
-        replay = await link.hears(Replay)
+        replay = await link.hears(ReplayRequest)
         await link.tells(Refused(replay.id, "storage", "the disk is full"))
         await paper.shows("The disk is full.")
         paper.type("next")
-        await link.grants(Replay)
+        await link.grants(ReplayRequest)
         await link.tells(TOLD)
         await paper.shows("Move 1 of 5: b2.")
 
@@ -127,19 +127,19 @@ async def test_a_match_of_others_is_found_in_a_history_and_stepped_through() -> 
     async with fake_server() as server, plain_at(server, "history Ben", is_typed=False) as (paper, _):
         link = await server.accepts()
         await link.lets_in()
-        await link.grants(History)
+        await link.grants(HistoryRequest)
         await link.tells(replace(HISTORY, player=BEN, matches=[replace(FINISHED, match="m7", players=(BEN, BOT))]))
         await paper.shows("Type a number to choose.")
         paper.type("replay", "1")
         await paper.shows("There is no match; history lists your finished ones, to choose one by its number.")
-        assert (await link.grants(Watch)).match == "m7"
+        assert (await link.grants(WatchRequest)).match == "m7"
         await link.tells(snapshot(moves=WON, match="m7", you=None, opponent=BEN))
         await paper.shows("Type replay to step through it, or stop; help tells what else.")
         paper.type("replay", "1", "stop", "stop")
-        await link.grants(Replay)
+        await link.grants(ReplayRequest)
         await link.tells(replace(TOLD, match="m7"))
         await paper.shows("Move 1 of 5: b2.")
-        assert (await link.grants(Unwatch)).match == "m7"
+        assert (await link.grants(UnwatchRequest)).match == "m7"
 
 
 async def test_an_analysis_is_told_by_the_moves_where_the_match_turned() -> None:
@@ -152,25 +152,25 @@ async def test_an_analysis_is_told_by_the_moves_where_the_match_turned() -> None
         link = await server.accepts()
         await comes_in(link, paper, "analyse")
         paper.type("analyse")
-        assert (await link.grants(Analyse)).match == "m1"
+        assert (await link.grants(AnalyseRequest)).match == "m1"
         await paper.shows("An engine looks at every move; this may take half a minute.")
-        await link.tells(AnalysisTold("another", moves, exact=True), AnalysisTold("m1", moves, exact=False))
+        await link.tells(AnalysisReply("another", moves, exact=True), AnalysisReply("m1", moves, exact=False))
         await paper.shows("Move 4, c3: A blunder; b1 held the draw.")
         await paper.shows("Some of this is estimated.")
         paper.type("replay", "4")
-        await link.grants(Replay)
+        await link.grants(ReplayRequest)
         await link.tells(TOLD)
         await paper.shows("Move 4 of 5: c3. With best play from here: X wins. A blunder; b1 held the draw.")
-        await link.tells(AnalysisTold("m1", moves[:3], exact=True))
+        await link.tells(AnalysisReply("m1", moves[:3], exact=True))
         await paper.shows("The engine saw no move that gave anything away.")
-        await link.tells(AnalysisTold("m1", [], exact=False))
+        await link.tells(AnalysisReply("m1", [], exact=False))
         await paper.shows("The engine could not look at it in time.")
         assert len([line for line in paper.written if "has been analysed" in line]) == 1, "the other one"
 
 
 def test_for_the_ear_a_replay_is_told_by_its_moves_and_the_board_when_it_is_asked_for() -> None:
     view = update(update(View(address="here"), welcome(), 0), snapshot(moves=WON, opponent=BEN), 0)
-    seek = Seek(0, ["tictactoe"])
+    seek = SeekRequest(0, ["tictactoe"])
     view = act(view, Do.REPLAY, seek)[0]
     view = act(update(view, TOLD, 0), Do.RIGHT, seek)[0]
     parts = Speech().parts(seen_at(view), is_shared=False)
@@ -184,7 +184,7 @@ async def test_only_what_is_over_can_be_looked_at_once_more(word: str) -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()
         await link.lets_in()
-        await link.grants(Seek)
+        await link.grants(SeekRequest)
         await link.tells(snapshot(opponent=BEN))
         await paper.shows("Your turn: place X.")
         paper.type(word)

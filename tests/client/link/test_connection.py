@@ -18,7 +18,17 @@ from ttt_net.client.events import (
 )
 from ttt_net.client.link.connection import DELAYS_MS, LIVE_DELAY_MS, Patience, delay_ms
 from ttt_net.errors import Closing, Code
-from ttt_net.messages import Hello, Ok, Ping, Play, Refused, Resume, Seek, Snapshot, Welcome
+from ttt_net.messages import (
+    HelloRequest,
+    Ok,
+    PingRequest,
+    PlayRequest,
+    Refused,
+    ResumeRequest,
+    SeekRequest,
+    Snapshot,
+    Welcome,
+)
 
 
 async def test_hello_comes_first_and_the_token_is_kept_and_not_told() -> None:
@@ -35,8 +45,8 @@ async def test_requests_are_answered_one_by_one_and_facts_come_in_order() -> Non
         link = await server.accepts()
         await link.lets_in()
         await client.hears(Welcome)
-        client.connection.say(Seek(0, ["tictactoe"]))
-        seek = await link.hears(Seek)
+        client.connection.say(SeekRequest(0, ["tictactoe"]))
+        seek = await link.hears(SeekRequest)
         await link.tells(ok(seek.id), snapshot(), played("tictactoe", [4]), played("tictactoe", [4, 0]))
         assert await client.hears(Answered) == Answered(seek, Ok(seek.id))
         await client.hears(Snapshot)
@@ -53,19 +63,19 @@ async def test_a_lost_link_comes_back_resumes_and_says_again_what_had_no_answer(
         await link.lets_in(token="secret")
         await link.tells(snapshot())
         await client.comes_to(Snapshot)
-        client.connection.say(Play(0, match="m1", ply=0, move=4))
-        play = await link.hears(Play)
+        client.connection.say(PlayRequest(0, match="m1", ply=0, move=4))
+        play = await link.hears(PlayRequest)
         await (link.breaks() if how is None else link.closes(how))
         lost = await client.hears(Lost)
         assert await client.hears(Retrying) == Retrying(1, DELAYS_MS[0] // 2, lost.reason)
         link = await server.accepts()
         hello = await link.lets_in("m1")
         assert (hello.name, hello.token) == (None, "secret")
-        resume = await link.hears(Resume)
+        resume = await link.hears(ResumeRequest)
         assert (resume.match, resume.seq) == ("m1", 1)
         await client.hears(Back)
         await link.tells(ok(resume.id), snapshot())
-        assert await link.hears(Play) == play
+        assert await link.hears(PlayRequest) == play
         await link.tells(ok(play.id), played("tictactoe", [4]))
         assert await client.comes_to(Answered) == Answered(resume, Ok(resume.id))
         assert await client.comes_to(Answered) == Answered(play, Ok(play.id))
@@ -119,7 +129,7 @@ async def test_whoever_is_sent_away_is_told_what_the_host_said() -> None:
 async def test_a_refused_hello_ends_it_with_the_refusal() -> None:
     async with fake_server() as server, client_of(server) as client:
         link = await server.accepts()
-        hello = await link.hears(Hello)
+        hello = await link.hears(HelloRequest)
         await link.tells(Refused(hello.id, Code.NAME_TAKEN, "the name Ann\x1b[2J is taken"))
         farewell = await client.hears(Farewell)
         assert farewell == Farewell(Parting.REJECTED, "the name Ann[2J is taken", Code.NAME_TAKEN)
@@ -128,7 +138,7 @@ async def test_a_refused_hello_ends_it_with_the_refusal() -> None:
 async def test_an_unknown_token_is_dropped_on_the_same_link() -> None:
     async with fake_server() as server, client_of(server, token="old") as client:
         link = await server.accepts()
-        first = await link.hears(Hello)
+        first = await link.hears(HelloRequest)
         assert first.token == "old"
         await link.tells(Refused(first.id, Code.UNKNOWN_TOKEN, "who?"))
         second = await link.lets_in(token="new")
@@ -143,10 +153,10 @@ async def test_too_fast_is_tried_again_by_itself() -> None:
         link = await server.accepts()
         await link.lets_in()
         await client.hears(Welcome)
-        client.connection.say(Ping(0))
-        ping = await link.hears(Ping)
+        client.connection.say(PingRequest(0))
+        ping = await link.hears(PingRequest)
         await link.tells(Refused(ping.id, Code.TOO_FAST, "slow down", retry_after_ms=5))
-        assert await link.hears(Ping) == ping
+        assert await link.hears(PingRequest) == ping
         await link.tells(ok(ping.id))
         assert await client.hears(Answered) == Answered(ping, Ok(ping.id))
 

@@ -8,25 +8,25 @@ from ttt_net.client.events import Answered, Event, Garbled
 from ttt_net.client.link.dialogue import MAX_MATCHES, MAX_PENDING, Dialogue, Machine
 from ttt_net.errors import Code, Refusal
 from ttt_net.messages import (
-    AnyHeard,
+    AnyServerMessage,
     Ended,
-    Hello,
-    Offer,
+    HelloRequest,
     Offered,
-    Ping,
-    Play,
+    OfferRequest,
+    PingRequest,
     PlayerInfo,
-    Players,
+    PlayerList,
+    PlayRequest,
     Refused,
-    Resign,
-    Resume,
-    Said,
-    Seek,
+    Request,
+    ResignRequest,
+    ResumeRequest,
     SeekInfo,
-    Unseek,
+    SeekRequest,
+    UnseekRequest,
 )
 
-TICTACTOE = Seek(0, ["tictactoe"])
+TICTACTOE = SeekRequest(0, ["tictactoe"])
 
 
 class Talk:
@@ -34,10 +34,10 @@ class Talk:
 
     def __init__(self, token: str | None = None) -> None:
         self.dialogue = Dialogue("Ann", token)
-        self.said: list[Said] = []
+        self.said: list[Request] = []
         self.told: list[Event] = []
         self.tokens: list[str] = []
-        self.later: list[tuple[int, Said]] = []
+        self.later: list[tuple[int, Request]] = []
         self.open()
 
     def open(self) -> None:
@@ -46,10 +46,10 @@ class Talk:
     def lose(self) -> None:
         self.dialogue.closed()
 
-    def say(self, request: Said) -> None:
+    def say(self, request: Request) -> None:
         self.said = self.dialogue.say(request)
 
-    def hear(self, *messages: AnyHeard) -> None:
+    def hear(self, *messages: AnyServerMessage) -> None:
         self.said, self.told = [], []
         for message in messages:
             reaction = self.dialogue.heard(message)
@@ -65,7 +65,7 @@ class Talk:
 def test_a_new_player_says_his_name_and_gets_a_token_that_nobody_is_told() -> None:
     talk = Talk()
     hello = talk.said[0]
-    assert isinstance(hello, Hello)
+    assert isinstance(hello, HelloRequest)
     assert (hello.name, hello.protocols) == ("Ann", [1])
     talk.let_in(token="secret")
     assert talk.tokens == ["secret"], "what the server chose goes before what we proposed"
@@ -73,7 +73,7 @@ def test_a_new_player_says_his_name_and_gets_a_token_that_nobody_is_told() -> No
     talk.lose()
     talk.open()
     again = talk.said[0]
-    assert isinstance(again, Hello)
+    assert isinstance(again, HelloRequest)
     assert (again.name, again.token) == (None, "secret")
 
 
@@ -81,7 +81,7 @@ def test_a_token_that_the_server_does_not_know_is_dropped_and_the_name_said() ->
     talk = Talk(token="old")
     talk.hear(Refused(talk.said[0].id, Code.UNKNOWN_TOKEN, "who?"))
     hello = talk.said[0]
-    assert isinstance(hello, Hello)
+    assert isinstance(hello, HelloRequest)
     assert hello.name == "Ann"
     assert hello.token != "old"
     assert talk.told == []
@@ -90,11 +90,11 @@ def test_a_token_that_the_server_does_not_know_is_dropped_and_the_name_said() ->
 def test_a_new_player_whose_first_welcome_is_lost_says_the_same_again() -> None:
     talk = Talk()
     first = talk.said[0]
-    assert isinstance(first, Hello)
+    assert isinstance(first, HelloRequest)
     talk.lose()
     talk.open()
     again = talk.said[0]
-    assert isinstance(again, Hello)
+    assert isinstance(again, HelloRequest)
     assert (again.name, again.token) == (first.name, first.token)
     talk.let_in()
     assert talk.tokens == [first.token]
@@ -111,14 +111,14 @@ def test_a_server_that_cannot_let_anyone_in_now_is_asked_again_when_it_says() ->
     talk.hear(Refused(talk.said[0].id, Code.STORAGE, "the disk is full", retry_after_ms=700))
     (wait_ms, hello) = talk.later[0]
     assert wait_ms == 700
-    assert isinstance(hello, Hello)
+    assert isinstance(hello, HelloRequest)
     assert talk.dialogue.is_waiting(hello)
 
 
 def test_every_request_has_its_own_id_and_its_answer_finds_it() -> None:
     talk = Talk()
     talk.let_in()
-    talk.say(Ping(0))
+    talk.say(PingRequest(0))
     ping = talk.said[0]
     talk.say(TICTACTOE)
     seek = talk.said[0]
@@ -132,9 +132,9 @@ def test_too_many_unanswered_requests_are_refused_by_ourselves() -> None:
     talk = Talk()
     talk.let_in()
     for _ in range(MAX_PENDING):
-        talk.say(Ping(0))
+        talk.say(PingRequest(0))
     with pytest.raises(Refusal) as refusal:
-        talk.say(Ping(0))
+        talk.say(PingRequest(0))
     assert refusal.value.code is Code.TOO_FAST
 
 
@@ -167,7 +167,7 @@ def test_a_gap_is_closed_before_anything_later_is_told() -> None:
     first, second, third = (played("tictactoe", [4, 0, 8][:n]) for n in (1, 2, 3))
     talk.hear(second, third)
     resume = talk.said[0]
-    assert talk.said == [Resume(resume.id, "m1", seq=1)], "it is asked for once"
+    assert talk.said == [ResumeRequest(resume.id, "m1", seq=1)], "it is asked for once"
     assert talk.told == []
     talk.hear(ok(resume.id), first, second, third, snapshot(moves=[4, 0, 8]))
     assert talk.told[1:] == [first, second, third, snapshot(moves=[4, 0, 8])]
@@ -180,7 +180,7 @@ def test_after_a_lost_link_unfinished_matches_are_resumed_where_they_were() -> N
     talk.lose()
     talk.open()
     talk.let_in("m1", "m2")
-    assert talk.said == [Resume(talk.said[0].id, "m1", seq=2), Resume(talk.said[1].id, "m2", seq=0)]
+    assert talk.said == [ResumeRequest(talk.said[0].id, "m1", seq=2), ResumeRequest(talk.said[1].id, "m2", seq=0)]
 
 
 def test_the_newest_finished_match_is_resumed_too_for_the_sake_of_a_rematch() -> None:
@@ -191,14 +191,14 @@ def test_the_newest_finished_match_is_resumed_too_for_the_sake_of_a_rematch() ->
     talk.lose()
     talk.open()
     talk.let_in()
-    assert talk.said == [Resume(talk.said[0].id, "m1", seq=2)]
+    assert talk.said == [ResumeRequest(talk.said[0].id, "m1", seq=2)]
 
 
 def test_an_unanswered_move_is_sent_again_after_the_snapshot_if_the_match_still_stands_there() -> None:
     talk = Talk()
     talk.let_in()
     talk.hear(snapshot())
-    talk.say(Play(0, match="m1", ply=0, move=4))
+    talk.say(PlayRequest(0, match="m1", ply=0, move=4))
     play = talk.said[0]
     talk.lose()
     talk.open()
@@ -216,7 +216,7 @@ def test_an_unanswered_move_that_was_made_is_not_sent_again() -> None:
     talk = Talk()
     talk.let_in()
     talk.hear(snapshot())
-    talk.say(Play(0, match="m1", ply=0, move=4))
+    talk.say(PlayRequest(0, match="m1", ply=0, move=4))
     talk.lose()
     talk.open()
     talk.let_in("m1")
@@ -229,19 +229,19 @@ def test_what_is_said_of_a_match_while_the_link_is_away_waits_for_it() -> None:
     talk.let_in()
     talk.hear(snapshot())
     talk.lose()
-    talk.say(Resign(0, match="m1"))
+    talk.say(ResignRequest(0, match="m1"))
     assert talk.said == []
     talk.open()
     talk.let_in("m1")
     talk.hear(ok(talk.said[0].id), snapshot())
-    assert talk.said == [Resign(talk.said[0].id, match="m1")]
+    assert talk.said == [ResignRequest(talk.said[0].id, match="m1")]
 
 
 def test_a_server_that_restarts_gets_the_refused_move_on_the_next_link() -> None:
     talk = Talk()
     talk.let_in()
     talk.hear(snapshot())
-    talk.say(Play(0, match="m1", ply=0, move=4))
+    talk.say(PlayRequest(0, match="m1", ply=0, move=4))
     play = talk.said[0]
     talk.hear(Refused(play.id, Code.RESTARTING, "in a moment", retry_after_ms=50))
     assert talk.told == []
@@ -260,27 +260,27 @@ def test_a_seek_that_stood_is_sought_again_and_one_that_led_to_a_match_is_not() 
     talk.lose()
     talk.open()
     talk.let_in()
-    assert [type(said) for said in talk.said] == [Seek]
+    assert [type(said) for said in talk.said] == [SeekRequest]
     talk.hear(snapshot())
     talk.lose()
     talk.open()
     talk.let_in("m1")
-    assert [type(said) for said in talk.said] == [Resume]
+    assert [type(said) for said in talk.said] == [ResumeRequest]
 
 
 def test_a_seek_that_the_server_has_kept_is_not_sought_again_and_one_of_an_earlier_run_is_taken_back() -> None:
     kept = SeekInfo(7, ANN, ["tictactoe"])
     talk = Talk()
     talk.let_in()
-    talk.say(Seek(0, ["tictactoe"]))
+    talk.say(SeekRequest(0, ["tictactoe"]))
     for standing, is_said in ((kept, False), (replace(kept, rated=True), True), (None, True)):
         talk.lose()
         talk.open()
         talk.hear(ok(talk.said[0].id), replace(welcome(), seek=standing))
-        assert [type(request) for request in talk.said] == ([Seek] if is_said else [])
+        assert [type(request) for request in talk.said] == ([SeekRequest] if is_said else [])
     talk = Talk()
     talk.hear(ok(talk.said[0].id), replace(welcome(), seek=kept))
-    assert [type(request) for request in talk.said] == [Unseek]
+    assert [type(request) for request in talk.said] == [UnseekRequest]
 
 
 def test_a_seek_that_led_to_a_match_while_the_link_was_away_is_not_sought_again() -> None:
@@ -290,11 +290,11 @@ def test_a_seek_that_led_to_a_match_while_the_link_was_away_is_not_sought_again(
     talk.lose()
     talk.open()
     talk.let_in("m7")
-    assert talk.said == [Resume(talk.said[0].id, "m7", seq=0)]
+    assert talk.said == [ResumeRequest(talk.said[0].id, "m7", seq=0)]
 
 
-@pytest.mark.parametrize("end", [Unseek(0), None])
-def test_a_seek_taken_back_or_refused_is_forgotten(end: Said | None) -> None:
+@pytest.mark.parametrize("end", [UnseekRequest(0), None])
+def test_a_seek_taken_back_or_refused_is_forgotten(end: Request | None) -> None:
     talk = Talk()
     talk.let_in()
     talk.say(TICTACTOE)
@@ -325,8 +325,8 @@ def test_offers_are_facts_like_any_other() -> None:
     offered = Offered("m1", 2, 0, side=1, kind="draw")
     talk.hear(offered)
     assert talk.told == [offered]
-    talk.say(Offer(0, match="m1", kind="draw"))
-    assert [type(said) for said in talk.said] == [Offer]
+    talk.say(OfferRequest(0, match="m1", kind="draw"))
+    assert [type(said) for said in talk.said] == [OfferRequest]
 
 
 def test_facts_of_a_match_that_was_never_shown_are_left_out() -> None:
@@ -372,12 +372,12 @@ def test_more_matches_than_anyone_can_play_are_left_out() -> None:
 def test_games_of_any_shape_are_taken_in() -> None:
     talk = Talk()
     talk.let_in()
-    talk.hear(layered(), Players(1, []))
-    assert talk.told == [layered(), Players(1, [])]
+    talk.hear(layered(), PlayerList(1, []))
+    assert talk.told == [layered(), PlayerList(1, [])]
 
 
 def test_a_bot_says_what_it_is_and_how_many_it_plays() -> None:
     hello = Dialogue("alphabeta", None, bot=Machine("alphabeta", 3, 4, 1)).opened()[0]
-    assert isinstance(hello, Hello)
+    assert isinstance(hello, HelloRequest)
     assert (hello.bot, hello.level, hello.places, hello.reserved) == ("alphabeta", 3, 4, 1)
     assert PlayerInfo("alphabeta", "alphabeta") == BOT

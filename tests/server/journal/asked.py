@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.server.journal.jobs import running
 from ttt_net.errors import Refusal
-from ttt_net.messages import Ended, Fact, Played, PlayerInfo, Started
+from ttt_net.messages import Ended, MatchEvent, Played, PlayerInfo, Started
 from ttt_net.server.journal import Changes, Journal, Player, Record, StorageError
 
 ANN = PlayerInfo("Ann")
@@ -35,7 +35,7 @@ class Asked:
         self._journal = journal
         self._answers: asyncio.Queue[Any] = asyncio.Queue()
 
-    async def append(self, *facts: Fact, seats: tuple[int, int] | None = None) -> StorageError | Changes | None:
+    async def append(self, *facts: MatchEvent, seats: tuple[int, int] | None = None) -> StorageError | Changes | None:
         self._journal.append(facts, self._answers.put_nowait, seats)
         answer: StorageError | Changes | None = await self._answers.get()
         return answer

@@ -66,7 +66,7 @@ def play(
     )
 
 
-def ids(told: wire.HistoryTold) -> list[str]:
+def ids(told: wire.HistoryReply) -> list[str]:
     return [row.match for row in told.matches]
 
 
@@ -128,21 +128,21 @@ def test_a_profile_counts_results_and_how_the_asker_fared(journal: sqlite3.Conne
     play(journal, "d", None, reason="abort")
     play(journal, "e", None, reason="agreement", seats=(BOB, ANN))
     play(journal, "f", 0, seats=(BOT, ANN))
-    told = profile(journal, wire.Profile(1, "bob"), ANN, None, [], NOW_MS)
+    told = profile(journal, wire.ProfileRequest(1, "bob"), ANN, None, [], NOW_MS)
     assert (told.won, told.drawn, told.lost) == (1, 1, 2)
     assert told.against == wire.HeadToHead(won=2, drawn=1, lost=1)
     assert (told.player, told.since_ms, told.online) == (wire.PlayerInfo("Bob"), 7, False)
-    mine = profile(journal, wire.Profile(1), ANN, wire.PlayerInfo("Ann"), ["x"], NOW_MS)
+    mine = profile(journal, wire.ProfileRequest(1), ANN, wire.PlayerInfo("Ann"), ["x"], NOW_MS)
     assert (mine.won, mine.drawn, mine.lost) == (2, 1, 2)
     assert (mine.against, mine.online, mine.live) == (None, True, ["x"])
-    stranger = profile(journal, wire.Profile(1, "alphabeta"), BOB, None, [], NOW_MS)
+    stranger = profile(journal, wire.ProfileRequest(1, "alphabeta"), BOB, None, [], NOW_MS)
     assert stranger.against == wire.HeadToHead(0, 0, 0)
     assert stranger.player.bot == "alphabeta"
 
 
 def test_who_is_not_known_has_no_profile_and_no_history(journal: sqlite3.Connection) -> None:
     asks: list[Callable[[], object]] = [
-        lambda: profile(journal, wire.Profile(1, "Nobody"), ANN, None, [], NOW_MS),
+        lambda: profile(journal, wire.ProfileRequest(1, "Nobody"), ANN, None, [], NOW_MS),
         lambda: history(journal, "deleted", None, None, ANN),
     ]
     for ask in asks:
@@ -178,8 +178,8 @@ def club(connection: sqlite3.Connection, size: int, seed: int = 1) -> list[tuple
 
 def ask(
     connection: sqlite3.Connection, asker: int = ANN, page: int = 1, *, bots: bool = True, now_ms: int = NOW_MS
-) -> wire.LeaderboardTold:
-    said = wire.Leaderboard(1, "connect4", "blitz", bots, page)
+) -> wire.LeaderboardReply:
+    said = wire.LeaderboardRequest(1, "connect4", "blitz", bots, page)
     return leaderboard(connection, said, "connect4", asker, now_ms)
 
 
@@ -271,7 +271,7 @@ def test_no_question_scans_a_table(journal: sqlite3.Connection) -> None:
     questions: list[Callable[[], Any]] = [
         lambda: history(journal, None, None, "20-m20", ANN),
         lambda: history(journal, "Bob", "connect4", None, ANN),
-        lambda: profile(journal, wire.Profile(1, "Bob"), ANN, None, [], NOW_MS),
+        lambda: profile(journal, wire.ProfileRequest(1, "Bob"), ANN, None, [], NOW_MS),
         lambda: ask(journal, page=2),
         lambda: ask(journal, page=2, bots=False),
         lambda: ratings_of(journal, ANN, NOW_MS),

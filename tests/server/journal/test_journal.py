@@ -9,13 +9,13 @@ import pytest
 from tests.server.journal.asked import ended, opened, played, started
 from tests.server.journal.jobs import running
 from ttt_net.errors import Refusal
-from ttt_net.messages import Fact, Offered
+from ttt_net.messages import MatchEvent, Offered
 from ttt_net.server.journal import Journal, Player, Record, StorageError
 
 
 async def test_what_is_appended_is_read_back(tmp_path: Path) -> None:
     async with opened(tmp_path / "journal") as journal:
-        facts: list[Fact] = [started(), played(2), Offered("m", 3, 13, 0, "draw"), ended(4)]
+        facts: list[MatchEvent] = [started(), played(2), Offered("m", 3, 13, 0, "draw"), ended(4)]
         assert await journal.append(facts[0], seats=(1, 2)) is None
         assert await journal.append(*facts[1:]) is None
         assert await journal.read("m") == Record((1, 2), facts)

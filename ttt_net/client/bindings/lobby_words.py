@@ -15,7 +15,7 @@ from ttt_net.client.view import View
 from ttt_net.client.words import FINISH_FIRST
 from ttt_net.clock import TIME_FORM, time_of
 from ttt_net.errors import Refusal
-from ttt_net.messages import Answer, Challenge, Challenged, Invite, Seek, Unseek
+from ttt_net.messages import AnswerRequest, Challenged, ChallengeRequest, InviteRequest, SeekRequest, UnseekRequest
 from ttt_net.text import clean
 
 _MAX_NAME_CELLS, _MAX_GAME_CELLS = 24, 40
@@ -33,7 +33,7 @@ class Ask:
     page: Page
     kinds: tuple[str, ...] = ()
     text: str = ""
-    seek: Seek | None = None
+    seek: SeekRequest | None = None
     is_first: bool = False
     otherwise: str = ""
     hint: str = "Type a number to choose."
@@ -41,7 +41,7 @@ class Ask:
 
 Meaning = Action | Ask | str | None
 """What a line comes to: something done or asked for, a sentence that says why it means nothing now, or nothing."""
-Word = Callable[[View, Seek, str], Meaning]
+Word = Callable[[View, SeekRequest, str], Meaning]
 HELP = (
     "play, play connect4 3+2 rated: look for an opponent. games: which there are.\n"
     "bot, bot connect4: play a bot. bots: choose one.\n"
@@ -62,7 +62,7 @@ def challenges(view: View, *, is_ours: bool) -> list[Challenged]:
     return [each for each in standing if (each.by.name == ours) is is_ours]
 
 
-def _play(view: View, wanted: Seek, rest: str) -> Meaning:
+def _play(view: View, wanted: SeekRequest, rest: str) -> Meaning:
     if view.is_live:
         return FINISH_FIRST
     if not rest:
@@ -70,34 +70,34 @@ def _play(view: View, wanted: Seek, rest: str) -> Meaning:
     return _in_terms(structs.replace(wanted, rated=False), rest)
 
 
-def _bot(view: View, wanted: Seek, rest: str, *, is_first: bool) -> Meaning:
+def _bot(view: View, wanted: SeekRequest, rest: str, *, is_first: bool) -> Meaning:
     meant = _in_terms(view.seeking or wanted, rest)
-    if not isinstance(meant, Say) or not isinstance(meant.request, Seek):
+    if not isinstance(meant, Say) or not isinstance(meant.request, SeekRequest):
         return meant
     seek = meant.request
     return Ask(Page(Kind.LOBBY), ("bot",), seek=seek, is_first=is_first, otherwise=no_bot(seek))
 
 
-def _challenge(view: View, wanted: Seek, rest: str) -> Meaning:
+def _challenge(view: View, wanted: SeekRequest, rest: str) -> Meaning:
     name, _, terms = rest.partition(" ")
     if not name:
         return "Whom? Type challenge and a name; who tells who is here."
-    return _in_terms(Challenge(0, clean(name, _MAX_NAME_CELLS), _game_of(wanted), wanted.time), terms)
+    return _in_terms(ChallengeRequest(0, clean(name, _MAX_NAME_CELLS), _game_of(wanted), wanted.time), terms)
 
 
-def _invite(view: View, wanted: Seek, rest: str) -> Meaning:
-    return _in_terms(Invite(0, _game_of(wanted), wanted.time), rest)
+def _invite(view: View, wanted: SeekRequest, rest: str) -> Meaning:
+    return _in_terms(InviteRequest(0, _game_of(wanted), wanted.time), rest)
 
 
-def _game_of(wanted: Seek) -> str:
+def _game_of(wanted: SeekRequest) -> str:
     return wanted.games[0] if wanted.games else _A_RATED_GAME
 
 
-def _in_terms(request: Seek | Challenge | Invite, terms: str) -> Meaning:
+def _in_terms(request: SeekRequest | ChallengeRequest | InviteRequest, terms: str) -> Meaning:
     """Return the request for the game, the clock and the kind that are named; what is not named stays as it is."""
     names = []
     for word in terms.lower().split():
-        if word in ("rated", "casual") and not isinstance(request, Invite):
+        if word in ("rated", "casual") and not isinstance(request, InviteRequest):
             request = structs.replace(request, rated=word == "rated")
         elif word[0].isdecimal() and "+" in word:
             time = time_of(word)
@@ -111,7 +111,7 @@ def _in_terms(request: Seek | Challenge | Invite, terms: str) -> Meaning:
     game = game_named(" ".join(names))
     if (near := _nearly(game)) is not None:
         return f"{game} is no game; did you mean {near}? games tells which there are."
-    if isinstance(request, Seek):
+    if isinstance(request, SeekRequest):
         return Say(structs.replace(request, games=[game]))
     return Say(structs.replace(request, game=game))
 
@@ -142,11 +142,11 @@ def _nearly(game: str) -> str | None:
     return None
 
 
-def _join(view: View, wanted: Seek, rest: str) -> Meaning:
+def _join(view: View, wanted: SeekRequest, rest: str) -> Meaning:
     return Say(request_of(rest)) if rest else "Type join and the code that a friend gave you."
 
 
-def _watch(view: View, wanted: Seek, rest: str) -> Meaning:
+def _watch(view: View, wanted: SeekRequest, rest: str) -> Meaning:
     if "/m/" in rest:
         return Say(request_of(rest))
     whose = f" of {clean(rest, _MAX_NAME_CELLS)}" if rest else ""
@@ -154,29 +154,29 @@ def _watch(view: View, wanted: Seek, rest: str) -> Meaning:
     return Ask(Page(Kind.LOBBY), ("live",), rest.lower(), is_first=True, otherwise=otherwise)
 
 
-def _stop(view: View, wanted: Seek, rest: str) -> Meaning:
+def _stop(view: View, wanted: SeekRequest, rest: str) -> Meaning:
     """Stop what is looked at or waits, one after the other: what was told last comes first."""
     if view.is_watched:
         return Do.BACK
     if view.seeking is not None:
-        return Say(Unseek(0))
+        return Say(UnseekRequest(0))
     if ours := challenges(view, is_ours=True):
-        return Say(Answer(0, challenge=ours[0].challenge, accept=False))
+        return Say(AnswerRequest(0, challenge=ours[0].challenge, accept=False))
     return "There is nothing to stop; quit leaves."
 
 
-def _top(view: View, wanted: Seek, rest: str) -> Meaning:
+def _top(view: View, wanted: SeekRequest, rest: str) -> Meaning:
     words = rest.lower().split()
     speed = next((SPEEDS.index(each) for each in SPEEDS if each in words), 0)
     game = " ".join(word for word in words if word not in SPEEDS)
     return Open(Page(Kind.LEADERS, about=game_named(game) if game else _A_RATED_GAME, time=speed))
 
 
-def _person(view: View, wanted: Seek, rest: str, *, kind: Kind) -> Meaning:
+def _person(view: View, wanted: SeekRequest, rest: str, *, kind: Kind) -> Meaning:
     return Open(Page(kind, about=clean(rest, _MAX_NAME_CELLS)))
 
 
-def _always(view: View, wanted: Seek, rest: str, *, ask: Ask) -> Meaning:
+def _always(view: View, wanted: SeekRequest, rest: str, *, ask: Ask) -> Meaning:
     return ask
 
 

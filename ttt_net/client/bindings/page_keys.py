@@ -10,7 +10,7 @@ from ttt_net.client.rows.page import rows_of
 from ttt_net.client.rows.row import Row, cursor_of
 from ttt_net.client.view import Link, View
 from ttt_net.client.words import opponent_of
-from ttt_net.messages import Answer, Challenged, Watch
+from ttt_net.messages import AnswerRequest, Challenged, WatchRequest
 
 _FAR = 10
 _A_RATED_GAME = "connect4"
@@ -81,7 +81,7 @@ def _watch(view: View) -> Action | None:
     live = live_of_others(view)
     chosen = next((match for match in live if ("live", match.match) == _chosen(view)), None)
     match = chosen or next(iter(live), None)
-    return Say(Watch(0, match=match.match)) if match is not None else None
+    return Say(WatchRequest(0, match=match.match)) if match is not None else None
 
 
 def _profile(view: View) -> Action | None:
@@ -144,7 +144,7 @@ _ACCEPT = Hint("Enter", "accept", "c-m")
 
 def _verb_of(row: Row) -> str:
     """Return what Enter does with a row."""
-    if isinstance(row.enter, Say) and isinstance(row.enter.request, Answer):
+    if isinstance(row.enter, Say) and isinstance(row.enter.request, AnswerRequest):
         return "accept" if row.enter.request.accept else "take back"
     return _VERBS.get(row.key.split(":")[0], "choose")
 

@@ -10,7 +10,7 @@ from ttt_net.client.page_words import PHRASES, phrase_in_words, phrase_of
 from ttt_net.client.pages import Kind
 from ttt_net.client.view import View
 from ttt_net.client.words import name_of
-from ttt_net.messages import Answer, ClaimKind, Seek
+from ttt_net.messages import AnswerRequest, ClaimKind, SeekRequest
 from ttt_net.text import clean
 
 MAX_SAID_CELLS = 140
@@ -43,7 +43,7 @@ def word_of(line: str) -> str:
     return clean(line, MAX_WORD_CELLS).lower()
 
 
-def action_of(line: str, view: View, wanted: Seek) -> Meaning:
+def action_of(line: str, view: View, wanted: SeekRequest) -> Meaning:
     """Return what a line means; `wanted` is what was sought last, and is sought again where no more is said."""
     word, _, rest = clean(line, 2 * MAX_SAID_CELLS).partition(" ")
     word, rest, whole = word.lower(), rest.strip(), word_of(line)
@@ -115,4 +115,4 @@ def _answered(view: View, name: str, *, is_accepted: bool) -> Action | str:
     chosen = next((each for each in waiting if not name or name_of(each.by).lower() == name.lower()), None)
     if chosen is None:
         return "Nothing waits for your answer."
-    return Say(Answer(0, challenge=chosen.challenge, accept=is_accepted))
+    return Say(AnswerRequest(0, challenge=chosen.challenge, accept=is_accepted))

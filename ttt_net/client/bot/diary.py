@@ -7,7 +7,7 @@ from ttt_net.client.changes.follow import follow
 from ttt_net.client.events import Answered, Back, Event, Lost, Retrying
 from ttt_net.client.view import Tally, View
 from ttt_net.errors import Code
-from ttt_net.messages import Ended, Notice, Refused, Restarting, Seek, Snapshot, Welcome
+from ttt_net.messages import Ended, Notice, Refused, Restarting, SeekRequest, Snapshot, Welcome
 from ttt_net.text import clean
 
 FIRST_REMINDER_MS = 60_000
@@ -62,7 +62,7 @@ class Diary:
                 return f"The server says: {clean(event.text, words.MAX_SENTENCE_CELLS)}"
             case Restarting():
                 return "The server restarts."
-            case Answered(Seek(), Refused() as refusal) if refusal.code not in _NO_NEWS:
+            case Answered(SeekRequest(), Refused() as refusal) if refusal.code not in _NO_NEWS:
                 return f"No opponent can be sought now: {clean(refusal.message, 120)}. Asking again."
             case _:
                 return ""

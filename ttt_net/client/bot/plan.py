@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ttt_net.messages import Challenged, DeclineReason, Invite, Join, Seek, Snapshot
+from ttt_net.messages import Challenged, DeclineReason, InviteRequest, JoinRequest, SeekRequest, Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +13,7 @@ class Plan:
     `places` is how many matches it plays at once; `hint` is said once, when it is let in.
     """
 
-    seek: Seek | Invite | Join
+    seek: SeekRequest | InviteRequest | JoinRequest
     games: int | None
     move_ms: int
     places: int = 1
@@ -29,7 +29,7 @@ class Plan:
 
     def objection(self, challenged: Challenged) -> DeclineReason | None:
         """Return why a challenge is not for this bot, whether or not it has a place."""
-        if not isinstance(self.seek, Seek):
+        if not isinstance(self.seek, SeekRequest):
             return "later"
         games, opponents = self.seek.games, self.seek.opponents
         if games and challenged.game not in games:

@@ -21,27 +21,27 @@ from ttt_net.client.link.connection import Connection
 from ttt_net.client.view import View
 from ttt_net.errors import Code, Refusal
 from ttt_net.messages import (
-    Abort,
+    AbortRequest,
     Adjourned,
-    Answer,
+    AnswerRequest,
     Challenged,
     ChallengeOver,
-    Claim,
-    Decline,
+    ClaimRequest,
+    DeclineRequest,
     Ended,
-    Invitation,
-    Join,
-    Offer,
+    InvitationReply,
+    JoinRequest,
     Offered,
-    Play,
+    OfferRequest,
+    PlayRequest,
     Refused,
-    Resign,
-    Resume,
-    Said,
-    Seek,
+    Request,
+    ResignRequest,
+    ResumeRequest,
+    SeekRequest,
     Snapshot,
     Tookback,
-    Unseek,
+    UnseekRequest,
     Welcome,
 )
 
@@ -96,7 +96,7 @@ class Bot:
         finally:
             await self._mind.stop()
 
-    def ask(self, request: Said) -> None:
+    def ask(self, request: Request) -> None:
         """Send a request that somebody else in this program wants to be sent."""
         self._say(request)
 
@@ -119,7 +119,7 @@ class Bot:
                 self._answer_challenge(event)
             case ChallengeOver():
                 self._accepting = 0
-            case Invitation() if self._plan.invited is not None:
+            case InvitationReply() if self._plan.invited is not None:
                 self._plan.invited(event.code)
             case Offered():
                 self._answer_offer(event)
@@ -152,16 +152,16 @@ class Bot:
         """Call a match a draw whose opponent has not come back within his grace; nobody shall lose by a bad link."""
         match = self.view.matches.get(name)
         if match is not None and match.outcome is None and name in self._away_since_ms and not match.adjourned:
-            self._say(Claim(0, match=name, kind="draw"))
+            self._say(ClaimRequest(0, match=name, kind="draw"))
 
     def _seek(self) -> None:
         """Look for an opponent while a place is free."""
         if self.view.seeking is not None or self._free_places <= 0:
             return
         wanted = self._plan.seek
-        if isinstance(wanted, Seek):
+        if isinstance(wanted, SeekRequest):
             self.view = replace(self.view, seeking=wanted)
-        if not isinstance(wanted, Join) or self.view.shown is None:  # a code is good once; others come by `ask`
+        if not isinstance(wanted, JoinRequest) or self.view.shown is None:  # a code is good once; others come by `ask`
             self._say(wanted)
 
     @property
@@ -179,9 +179,9 @@ class Bot:
         reason = self._plan.objection(challenged) or (None if self._free_places > 0 else "later")
         if reason is None:
             self._accepting += 1
-            self._say(Answer(0, challenge=challenged.challenge, accept=True))
+            self._say(AnswerRequest(0, challenge=challenged.challenge, accept=True))
         else:
-            self._say(Answer(0, challenge=challenged.challenge, accept=False, reason=reason))
+            self._say(AnswerRequest(0, challenge=challenged.challenge, accept=False, reason=reason))
 
     def _find_jobs(self) -> None:
         """Let the mind think about every match that waits for our move and is not thought about yet."""
@@ -207,10 +207,10 @@ class Bot:
                 continue
             if thought.move is None:
                 self._write(f"Leaving the match: {thought.objection}.")
-                self._say(Abort(0, match=name) if match.position.ply < 2 else Resign(0, match=name))
+                self._say(AbortRequest(0, match=name) if match.position.ply < 2 else ResignRequest(0, match=name))
                 continue
             (self._wins.add if thought.is_winning else self._wins.discard)(name)
-            self._say(Play(0, match=name, ply=match.position.ply, move=thought.move))
+            self._say(PlayRequest(0, match=name, ply=match.position.ply, move=thought.move))
 
     def _still_stands(self, name: str, question: Question) -> bool:
         """Tell whether the match waits for our move where the question was asked."""
@@ -237,39 +237,41 @@ class Bot:
         if match is None or offered.side == match.you:
             return
         if offered.kind == "draw":
-            answer = Decline if offered.match in self._wins else Offer
+            answer = DeclineRequest if offered.match in self._wins else OfferRequest
             self._say(answer(0, match=offered.match, kind="draw"))
         elif offered.kind == "takeback":
-            answer = Offer if match.players[offered.side].bot is None else Decline  # people may slip, bots may not
+            answer = (
+                OfferRequest if match.players[offered.side].bot is None else DeclineRequest
+            )  # people may slip, bots may not
             self._say(answer(0, match=offered.match, kind="takeback"))
         elif self._free_places > 0:
             if self.view.seeking is not None and self._free_places == 1:
                 self.view = replace(self.view, seeking=None)
-                self._say(Unseek(0))
-            self._say(Offer(0, match=offered.match, kind="rematch"))
+                self._say(UnseekRequest(0))
+            self._say(OfferRequest(0, match=offered.match, kind="rematch"))
 
-    def _refused(self, request: Said, refusal: Refused) -> None:
+    def _refused(self, request: Request, refusal: Refused) -> None:
         """Do what a refusal leaves to be done; most need nothing, for the next facts say how things stand."""
         loop = asyncio.get_running_loop()
         wait_s = (refusal.retry_after_ms or AGAIN_MS) / 1000
         match request:
-            case Seek() if refusal.code in _FATAL:
+            case SeekRequest() if refusal.code in _FATAL:
                 self.view = replace(self.view, farewell=Farewell(Parting.REJECTED, refusal.message, refusal.code))
-            case Seek():
+            case SeekRequest():
                 if refusal.code == Code.TOO_MANY_MATCHES:
                     self._claim_oldest()
                 loop.call_later(wait_s, self._seek)
-            case Resume():
+            case ResumeRequest():
                 self._unseen.discard(request.match)
                 self._seek()
-            case Offer(kind="rematch"):
+            case OfferRequest(kind="rematch"):
                 self._seek()
-            case Answer():
+            case AnswerRequest():
                 self._accepting = max(0, self._accepting - request.accept)
                 self._seek()
-            case Play() if refusal.code == Code.ADJOURNED:
+            case PlayRequest() if refusal.code == Code.ADJOURNED:
                 self._asked.pop(request.match, None)
-            case Play() if refusal.code == Code.STORAGE:
+            case PlayRequest() if refusal.code == Code.STORAGE:
                 loop.call_later(wait_s, self._play_again, request)
             case _:
                 pass
@@ -279,13 +281,13 @@ class Bot:
         away = [name for name in self._away_since_ms if name in self.view.matches]
         if away:
             oldest = min(away, key=lambda name: self._away_since_ms[name])
-            self._say(Claim(0, match=oldest, kind="win"))
+            self._say(ClaimRequest(0, match=oldest, kind="win"))
 
-    def _play_again(self, play: Play) -> None:
+    def _play_again(self, play: PlayRequest) -> None:
         if self._asked.get(play.match) == play.ply:
             self._say(play)
 
-    def _say(self, request: Said) -> None:
+    def _say(self, request: Request) -> None:
         try:
             self._connection.say(request)
         except Refusal as refusal:

@@ -20,17 +20,17 @@ from ttt_net.client.view import Overlay, View
 from ttt_net.client.words import MAX_CODE, join_command
 from ttt_net.errors import Code
 from ttt_net.messages import (
-    Abort,
-    Join,
-    Listed,
+    AbortRequest,
+    JoinRequest,
+    ListedPlayer,
     Refused,
-    Resign,
-    Resume,
-    Said,
-    Seek,
-    Unseek,
-    Unwatch,
-    Watch,
+    Request,
+    ResignRequest,
+    ResumeRequest,
+    SeekRequest,
+    UnseekRequest,
+    UnwatchRequest,
+    WatchRequest,
 )
 
 _LONGEST = {Entry.MOVE: 12, Entry.CHAT: 140, Entry.CODE: 120, Entry.GAME: 40}
@@ -39,7 +39,7 @@ MAX_ID = 32
 """The longest id of a match."""
 
 
-def act(view: View, action: Action, seek: Seek) -> Outcome:
+def act(view: View, action: Action, seek: SeekRequest) -> Outcome:
     """Return the view after the action and what to say to the server; `seek` is what `Do.NEW` asks for."""
     if view.overlay is Overlay.LEAVE and action not in (Do.LEAVE, Do.PLACE, Do.RESIGN):
         return replace(view, overlay=Overlay.NONE, notice="", is_going_back=False), ()
@@ -84,14 +84,14 @@ def act(view: View, action: Action, seek: Seek) -> Outcome:
             return act(view, then, seek) if then is not None else (view, requests)
 
 
-def _as_wanted(page: Page, seek: Seek) -> Page:
+def _as_wanted(page: Page, seek: SeekRequest) -> Page:
     """Return a page of games with what was asked for the last time chosen, but for a game that it comes with."""
     time = TIMES.index(seek.time) if seek.time in TIMES else 0
     row = page.row or (f"game:{seek.games[0]}" if seek.games else "")
     return replace(page, row=row, time=time, opponents=seek.opponents)
 
 
-def answered(view: View, event: Answered) -> tuple[Said, ...]:
+def answered(view: View, event: Answered) -> tuple[Request, ...]:
     """Return what to say after an answer.
 
     Whoever leaves too late to call the match off resigns it. A search that is refused leaves an earlier one standing,
@@ -99,24 +99,24 @@ def answered(view: View, event: Answered) -> tuple[Said, ...]:
     """
     if not isinstance(event.answer, Refused):
         return ()
-    if view.is_leaving and event.answer.code == Code.TOO_LATE and isinstance(event.request, Abort):
-        return (Resign(0, match=event.request.match),)
-    return (Unseek(0),) if isinstance(event.request, Seek) else ()
+    if view.is_leaving and event.answer.code == Code.TOO_LATE and isinstance(event.request, AbortRequest):
+        return (ResignRequest(0, match=event.request.match),)
+    return (UnseekRequest(0),) if isinstance(event.request, SeekRequest) else ()
 
 
-def said(view: View, request: Said) -> Outcome:
+def said(view: View, request: Request) -> Outcome:
     """Say a request; the page that it was chosen on closes."""
     if view.page.kind is Kind.GAMES:
         view = replace(view, pages=view.pages[:-1])
     match request:
-        case Seek():
+        case SeekRequest():
             around = replace(view.around, suggestion=None)
             return replace(view, seeking=request, around=around), (request,)
-        case Unseek():
+        case UnseekRequest():
             return replace(view, seeking=None), (request,)
-        case Watch(match=name) if view.has_seat(name):
+        case WatchRequest(match=name) if view.has_seat(name):
             return gone_on(view, view.matches[name])
-        case Watch(match=name, code=code):
+        case WatchRequest(match=name, code=code):
             return replace(view, watching=name, watch_code=code), (request,)
         case _:
             return view, (request,)
@@ -143,11 +143,11 @@ def _reopened(view: View, name: str) -> Outcome:
     finished = next((each for each in history.matches if each.match == name), None) if history is not None else None
     is_ours = finished is not None and view.you is not None and view.you.name in (p.name for p in finished.players)
     if is_ours:
-        return replace(view, left=None), (Resume(0, match=name, seq=0),)
-    return said(replace(view, left=None), Watch(0, match=name))
+        return replace(view, left=None), (ResumeRequest(0, match=name, seq=0),)
+    return said(replace(view, left=None), WatchRequest(0, match=name))
 
 
-def _with_bot(view: View, seek: Seek) -> Outcome:
+def _with_bot(view: View, seek: SeekRequest) -> Outcome:
     """Challenge the bot that is chosen, or else the first that plays what is sought; the seek for people stands on."""
     bots = free_bots(view, seek)
     chosen = next((bot for bot in bots if view.page.row in _rows_of(bot)), next(iter(bots), None))
@@ -156,7 +156,7 @@ def _with_bot(view: View, seek: Seek) -> Outcome:
     return said(view, challenge_to(chosen, seek))
 
 
-def _rows_of(bot: Listed) -> tuple[str, str]:
+def _rows_of(bot: ListedPlayer) -> tuple[str, str]:
     """Return the rows that a bot may have in the lobby: among those that play us, or among all players."""
     return f"bot:{bot.name}", f"player:{bot.name}"
 
@@ -190,23 +190,23 @@ def _entered(view: View) -> Outcome:
             return view, ()
 
 
-def request_of(text: str) -> Said:
+def request_of(text: str) -> Request:
     """Return what a code stands for, or a link to a match: `/j/CODE` and `CODE` join it, `/m/ID#CODE` is to watch."""
     _, is_link, place = text.rpartition("/m/")
     if is_link:
         name, _, code = place.partition("#")
-        return Watch(0, match=name[:MAX_ID] or "?", code=code[:MAX_CODE] or None)
-    return Join(0, code=text.rpartition("/")[2].upper()[:MAX_CODE])
+        return WatchRequest(0, match=name[:MAX_ID] or "?", code=code[:MAX_CODE] or None)
+    return JoinRequest(0, code=text.rpartition("/")[2].upper()[:MAX_CODE])
 
 
-def _back(view: View, seek: Seek) -> Outcome:
+def _back(view: View, seek: SeekRequest) -> Outcome:
     """Go back by one step: from a question, what is being typed, a page, a search, and to the servers."""
     if view.overlay is not Overlay.NONE:
         return replace(view, overlay=Overlay.NONE), ()
     if view.typed or view.entry is not Entry.MOVE:
         return replace(view, typed="", entry=Entry.MOVE), ()
     if len(view.pages) == 1 and view.seeking is not None:
-        return said(view, Unseek(0))
+        return said(view, UnseekRequest(0))
     if len(view.pages) == 1:
         return replace(view, is_leaving=view.has_doorway, is_going_back=view.has_doorway, shown=None), ()
     is_match, match = view.page.kind is Kind.MATCH, view.match
@@ -215,5 +215,5 @@ def _back(view: View, seek: Seek) -> Outcome:
     view = replace(view, pages=view.pages[:-1], left=match.match if is_match and match is not None else view.left)
     if not is_match or match is None or view.is_live:
         return view, ()
-    requests = (Unwatch(0, match=match.match),) if view.watching == match.match else ()
+    requests = (UnwatchRequest(0, match=match.match),) if view.watching == match.match else ()
     return without(view, match.match), requests

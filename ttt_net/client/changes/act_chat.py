@@ -4,13 +4,13 @@ from dataclasses import replace
 
 from ttt_net.client.changes.act_match import Outcome
 from ttt_net.client.view import Overlay, View
-from ttt_net.messages import Chat, Mute, Phrase, Said
+from ttt_net.messages import ChatRequest, MuteRequest, Phrase, Request
 
 
-def chat(view: View, *, text: str | None = None, phrase: Phrase | None = None) -> tuple[Said, ...]:
+def chat(view: View, *, text: str | None = None, phrase: Phrase | None = None) -> tuple[Request, ...]:
     """Return what to say at the match that is shown; nothing where there is none."""
     match = view.match
-    return (Chat(0, match=match.match, text=text, phrase=phrase),) if match is not None else ()
+    return (ChatRequest(0, match=match.match, text=text, phrase=phrase),) if match is not None else ()
 
 
 def ask_whom_to_mute(view: View) -> Outcome:
@@ -35,10 +35,10 @@ def muted(view: View, index: int) -> Outcome:
         return _toggled(view, names[index - 1])
     is_on = not view.is_deaf
     notice = "You hear no chat now; the same again lets you hear it." if is_on else "You hear the chat again."
-    return replace(view, is_deaf=is_on, notice=notice), (Mute(0, name=None, on=is_on),)
+    return replace(view, is_deaf=is_on, notice=notice), (MuteRequest(0, name=None, on=is_on),)
 
 
 def _toggled(view: View, name: str) -> Outcome:
     is_on = name not in view.muted
     notice = f"You hear no more of {name}; the same again lets you hear it." if is_on else f"You hear {name} again."
-    return replace(view, muted=view.muted ^ {name}, notice=notice), (Mute(0, name=name, on=is_on),)
+    return replace(view, muted=view.muted ^ {name}, notice=notice), (MuteRequest(0, name=name, on=is_on),)

@@ -9,28 +9,28 @@ from ttt_net.client.changes.update import on_screen, without
 from ttt_net.client.view import Link, Overlay, View
 from ttt_net.client.words import FINISH_FIRST, move_name
 from ttt_net.messages import (
-    Abort,
-    Analyse,
-    Claim,
-    Decline,
-    Offer,
+    AbortRequest,
+    AnalyseRequest,
+    ClaimRequest,
+    DeclineRequest,
     OfferKind,
-    Play,
-    Record,
-    Resign,
-    Said,
-    Seek,
+    OfferRequest,
+    PlayRequest,
+    RecordRequest,
+    Request,
+    ResignRequest,
+    SeekRequest,
     Snapshot,
-    Unwatch,
+    UnwatchRequest,
 )
 
-Outcome = tuple[View, tuple[Said, ...]]
+Outcome = tuple[View, tuple[Request, ...]]
 _OF_PLAYERS = {Do.PLACE, Do.MOVES, Do.REMATCH, Do.DRAW, Do.TAKE_BACK, Do.CLAIM, Do.DECLINE, Do.RESIGN}
 """What only one who has a seat at the match may do."""
 _OFFERS: dict[Do, OfferKind] = {Do.REMATCH: "rematch", Do.DRAW: "draw", Do.TAKE_BACK: "takeback"}
 
 
-def act_in_match(view: View, action: Action, seek: Seek) -> Outcome:
+def act_in_match(view: View, action: Action, seek: SeekRequest) -> Outcome:
     """Return the view after the action and what to say to the server; `seek` is what `Do.NEW` asks for."""
     if view.is_watched and (action in _OF_PLAYERS or isinstance(action, Move | Quick | Point)):
         return replace(view, notice="You look on; only the two who play can do that.", typed=""), ()
@@ -121,7 +121,7 @@ def _play(view: View, move: int) -> Outcome:
     match = view.match
     if match is None or not view.may_move:
         return _not_now(view), ()
-    play = Play(0, match=match.match, ply=match.position.ply, move=move)
+    play = PlayRequest(0, match=match.match, ply=match.position.ply, move=move)
     cell = match.game.move_cells[move]
     view = replace(view, cursor=cell if cell >= 0 else view.cursor)
     return replace(view, pending=play, typed="", overlay=Overlay.NONE, choices=()), (play,)
@@ -167,7 +167,7 @@ def _offer(view: View, kind: OfferKind) -> Outcome:
         return replace(view, notice="A rematch can be offered when the match is over."), ()
     if kind != "rematch" and match.outcome is not None:
         return replace(view, notice="The match is over."), ()
-    return view, (Offer(0, match=match.match, kind=kind),)
+    return view, (OfferRequest(0, match=match.match, kind=kind),)
 
 
 def _ask_claim(view: View) -> View:
@@ -181,7 +181,7 @@ def _ask_claim(view: View) -> View:
 
 def _choose(view: View, index: int) -> Outcome:
     if view.match is not None and view.overlay is Overlay.CLAIM and index < len(CLAIMS):
-        return replace(view, overlay=Overlay.NONE), (Claim(0, match=view.match.match, kind=CLAIMS[index]),)
+        return replace(view, overlay=Overlay.NONE), (ClaimRequest(0, match=view.match.match, kind=CLAIMS[index]),)
     if view.overlay is Overlay.CHOICE and index < len(view.choices):
         return _play(view, view.choices[index])
     return view, ()
@@ -195,21 +195,21 @@ def _analyse(view: View) -> Outcome:
     if "analyse" not in view.features:
         return replace(view, notice="This server has no engine; save the match to analyse it yourself."), ()
     view = replace(view, notice="An engine looks at every move; this may take half a minute.")
-    return view, (Analyse(0, match=match.match),)
+    return view, (AnalyseRequest(0, match=match.match),)
 
 
 def _save(view: View) -> Outcome:
     """Ask for the record of a finished match; whoever keeps the screen writes it down when it comes."""
     if view.match is None or view.match.outcome is None:
         return replace(view, notice="Only a match that is over can be saved."), ()
-    return view, (Record(0, match=view.match.match),)
+    return view, (RecordRequest(0, match=view.match.match),)
 
 
 def _decline(view: View) -> Outcome:
     match = view.match
     if match is None or not match.offers:
         return replace(view, notice="There is no offer."), ()
-    return view, tuple(Decline(0, match=match.match, kind=offer.kind) for offer in match.offers[:1])
+    return view, tuple(DeclineRequest(0, match=match.match, kind=offer.kind) for offer in match.offers[:1])
 
 
 def _resign(view: View) -> Outcome:
@@ -217,11 +217,11 @@ def _resign(view: View) -> Outcome:
     if match is None or not view.is_live:
         return replace(view, notice="There is no match to resign."), ()
     is_asked = view.overlay is Overlay.LEAVE  # whether to leave: then a match that has hardly begun is called off
-    end = _end_of(match) if is_asked else Resign(0, match=match.match)
+    end = _end_of(match) if is_asked else ResignRequest(0, match=match.match)
     return replace(view, overlay=Overlay.NONE, is_going_back=False), (end,)
 
 
-def _new(view: View, seek: Seek) -> Outcome:
+def _new(view: View, seek: SeekRequest) -> Outcome:
     unfinished = (match for name, match in view.matches.items() if view.has_seat(name) and match.outcome is None)
     waiting = view.elsewhere if view.is_live else next(unfinished, None)
     if waiting is not None:
@@ -236,9 +236,9 @@ def _new(view: View, seek: Seek) -> Outcome:
 def gone_on(view: View, match: Snapshot) -> Outcome:
     """Put a match of ours on the screen, on the lobby alone; whoever goes on with his own looks on no more."""
     watched = view.watching
-    requests: tuple[Said, ...] = ()
+    requests: tuple[Request, ...] = ()
     if watched is not None and not view.has_seat(watched):
-        view, requests = without(view, watched), (Unwatch(0, match=watched),)
+        view, requests = without(view, watched), (UnwatchRequest(0, match=watched),)
     return on_screen(replace(view, pages=view.pages[:1]), match), requests
 
 
@@ -253,5 +253,5 @@ def _leave(view: View) -> Outcome:
     return replace(view, is_leaving=True, overlay=Overlay.NONE), (_end_of(match),)
 
 
-def _end_of(match: Snapshot) -> Abort | Resign:
-    return Abort(0, match=match.match) if match.position.ply < 2 else Resign(0, match=match.match)
+def _end_of(match: Snapshot) -> AbortRequest | ResignRequest:
+    return AbortRequest(0, match=match.match) if match.position.ply < 2 else ResignRequest(0, match=match.match)

@@ -8,14 +8,14 @@ from ttt_net.client.pages import SPEEDS, TIMES, Kind
 from ttt_net.client.rows.page import asks, rows_of
 from ttt_net.client.rows.row import Row, cursor_of, moved, next_section
 from ttt_net.client.view import View
-from ttt_net.messages import Answer, Said
+from ttt_net.messages import AnswerRequest, Request
 
 _ALL = 100_000
 _STEPS: dict[Action, int] = {
     **{Do.RIGHT: 1, Do.DOWN: 1, Do.PLACE: 1, Do.LEFT: -1, Do.UP: -1},
     **{Do.FIRST: -_ALL, Do.LAST: _ALL},
 }
-Then = tuple[View, Action | None, tuple[Said, ...]]
+Then = tuple[View, Action | None, tuple[Request, ...]]
 """The view, and either another action that this one comes to, or what to say."""
 
 
@@ -89,4 +89,4 @@ def _answered(view: View, *, is_accepted: bool) -> Then:
     challenge = chosen or view.challenge
     if challenge is None or (is_accepted and challenge.by.name == ours):
         return replace(view, notice="Nobody challenges you at the moment."), None, ()
-    return view, None, (Answer(0, challenge=challenge.challenge, accept=is_accepted),)
+    return view, None, (AnswerRequest(0, challenge=challenge.challenge, accept=is_accepted),)

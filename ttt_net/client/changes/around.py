@@ -8,24 +8,24 @@ from ttt_net.client.pages import Around, Kind, Offered, Page
 from ttt_net.client.view import View
 from ttt_net.client.words import label_of
 from ttt_net.messages import (
-    AnalysisTold,
-    Answer,
+    AnalysisReply,
+    AnswerRequest,
     ChallengeAccepted,
     Challenged,
     ChallengeOver,
-    History,
-    HistoryTold,
-    Invitation,
-    Leaderboard,
-    LeaderboardTold,
-    Live,
-    Players,
-    Profile,
-    ProfileTold,
+    HistoryReply,
+    HistoryRequest,
+    InvitationReply,
+    LeaderboardReply,
+    LeaderboardRequest,
+    LiveList,
+    PlayerList,
+    ProfileReply,
+    ProfileRequest,
     Renamed,
-    ReplayTold,
-    Said,
-    Seeks,
+    ReplayReply,
+    Request,
+    SeekList,
     Snapshot,
     Suggestion,
 )
@@ -46,22 +46,22 @@ def gathered(view: View, event: Event, now_ms: int) -> View:
     """Return the view after something was heard that is of no match of ours."""
     around = view.around
     match event:
-        case Seeks():
+        case SeekList():
             return replace(view, around=replace(around, seeks=event))
-        case Players():
+        case PlayerList():
             return replace(view, around=replace(around, players=event))
-        case Live():
+        case LiveList():
             return replace(view, around=replace(around, live=event))
-        case AnalysisTold():
+        case AnalysisReply():
             notice = "The match has been analysed; a replay of it tells of every move."
             return replace(view, around=replace(around, analysis=event), notice=notice)
         case Suggestion():
             return replace(view, around=replace(around, suggestion=event))
-        case ProfileTold():
+        case ProfileReply():
             return replace(view, around=replace(around, profile=event))
-        case HistoryTold():
+        case HistoryReply():
             return replace(view, around=replace(around, history=event))
-        case LeaderboardTold():
+        case LeaderboardReply():
             return replace(view, around=replace(around, leaders=event))
         case Challenged():
             return _challenged(view, event, now_ms)
@@ -69,12 +69,12 @@ def gathered(view: View, event: Event, now_ms: int) -> View:
             return replace(view, around=_without_challenge(around, event.challenge))
         case ChallengeOver():
             return _challenge_over(view, event)
-        case Invitation():
+        case InvitationReply():
             view = replace(view, around=replace(around, invitation=event, invited_at_ms=now_ms))
             return replace(view, pages=(*_without(view.pages, Kind.INVITATION), Page(Kind.INVITATION)))
         case Renamed():
             return replace(view, you=event.you, notice="You have another name now.")
-        case ReplayTold():
+        case ReplayReply():
             return replace(view, around=_replayed(around, event))
         case _:
             return view
@@ -112,9 +112,9 @@ def _challenge_over(view: View, event: ChallengeOver) -> View:
     return replace(view, notice=challenge_over(gone[0].challenge, event.reason)) if is_ours else view
 
 
-def turned_down(view: View, request: Said) -> View:
+def turned_down(view: View, request: Request) -> View:
     """Return the view after we have turned a challenge down, or taken ours back; after any other request, as it is."""
-    number = request.challenge if isinstance(request, Answer) and not request.accept else None
+    number = request.challenge if isinstance(request, AnswerRequest) and not request.accept else None
     gone = next((each.challenge for each in view.around.challenges if each.challenge.challenge == number), None)
     if gone is None:
         return view
@@ -127,7 +127,7 @@ def _without(pages: tuple[Page, ...], kind: Kind) -> tuple[Page, ...]:
     return tuple(page for page in pages if page.kind is not kind)
 
 
-def _replayed(around: Around, event: ReplayTold) -> Around:
+def _replayed(around: Around, event: ReplayReply) -> Around:
     """Put positions where they belong; what does not fit the match that is stepped through is left out."""
     replayed = around.replayed
     if replayed is None or event.match != replayed.match.match:
@@ -140,13 +140,16 @@ def _replayed(around: Around, event: ReplayTold) -> Around:
     return replace(around, replayed=replace(replayed, positions=tuple(positions)))
 
 
-def unanswered(view: View, request: Said) -> View:
+def unanswered(view: View, request: Request) -> View:
     """Return the view after a question was refused: an empty list, or the page before."""
     match request:
-        case Leaderboard():
-            nobody = LeaderboardTold(request.game, request.speed, 1, 1, [], None)
+        case LeaderboardRequest():
+            nobody = LeaderboardReply(request.game, request.speed, 1, 1, [], None)
             return replace(view, around=replace(view.around, leaders=nobody))
-        case Profile() | History() if len(view.pages) > 1 and view.page.kind in (Kind.PROFILE, Kind.HISTORY):
+        case ProfileRequest() | HistoryRequest() if len(view.pages) > 1 and view.page.kind in (
+            Kind.PROFILE,
+            Kind.HISTORY,
+        ):
             return replace(view, pages=view.pages[:-1])
         case _:
             return view

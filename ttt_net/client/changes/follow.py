@@ -6,7 +6,7 @@ from ttt_net.messages import (
     Adjourned,
     Declined,
     Ended,
-    Fact,
+    MatchEvent,
     Offered,
     OfferInfo,
     OutcomeInfo,
@@ -17,7 +17,7 @@ from ttt_net.messages import (
 )
 
 
-def follow(match: Snapshot, fact: Fact) -> Snapshot:
+def follow(match: Snapshot, fact: MatchEvent) -> Snapshot:
     """Return the snapshot of the match as it is after the fact."""
     match fact:
         case Played():

@@ -7,13 +7,13 @@ from msgspec import structs
 
 from ttt_net.client.pages import Kind, Page, Replayed
 from ttt_net.client.view import View
-from ttt_net.messages import Replay, Said
+from ttt_net.messages import ReplayRequest, Request
 
 _PAGE = 32
 """Positions that the server tells at a time."""
 
 
-def begun(view: View) -> tuple[View, tuple[Said, ...]]:
+def begun(view: View) -> tuple[View, tuple[Request, ...]]:
     """Open the finished match that is on the screen at its beginning; of a live one nothing comes."""
     match = view.match
     if match is None or match.outcome is None:
@@ -21,10 +21,10 @@ def begun(view: View) -> tuple[View, tuple[Said, ...]]:
     positions = (*[None] * len(match.moves), match.position)
     around = replace(view.around, replayed=Replayed(match, positions))
     page = Page(Kind.REPLAY, about=match.match)
-    return replace(view, around=around, pages=(*view.pages, page)), (Replay(0, match=match.match),)
+    return replace(view, around=around, pages=(*view.pages, page)), (ReplayRequest(0, match=match.match),)
 
 
-def stepped(view: View, by: int) -> tuple[View, tuple[Said, ...]]:
+def stepped(view: View, by: int) -> tuple[View, tuple[Request, ...]]:
     """Go so many moves forward (or back), at most to the end, and ask for the positions there if they are missing."""
     replayed, page = view.around.replayed, view.page
     if replayed is None:
@@ -33,7 +33,7 @@ def stepped(view: View, by: int) -> tuple[View, tuple[Said, ...]]:
     view = view.with_page(replace(page, ply=ply))
     if replayed.positions[ply] is not None:
         return view, ()
-    return view, (Replay(0, match=page.about, ply=ply // _PAGE * _PAGE),)
+    return view, (ReplayRequest(0, match=page.about, ply=ply // _PAGE * _PAGE),)
 
 
 def is_position_missing(view: View) -> bool:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from ttt_net.client.pages import Entry, Kind
 from ttt_net.client.view import Overlay, View
-from ttt_net.messages import Rematched, Said, Unwatch, Watch
+from ttt_net.messages import Rematched, Request, UnwatchRequest, WatchRequest
 
 
 def is_next_to_watch(view: View) -> bool:
@@ -18,11 +18,11 @@ def leads_on(view: View, fact: Rematched) -> bool:
     return is_seen and view.watching == view.shown == fact.match and is_next_to_watch(view)
 
 
-def followed(view: View) -> tuple[View, tuple[Said, ...]]:
+def followed(view: View) -> tuple[View, tuple[Request, ...]]:
     """Ask for the next match in place of the one that is watched; a private series keeps its code."""
     match = view.match
     if match is None or match.next is None:
         return view, ()
-    heard = (Unwatch(0, match=match.match),) if view.watching == match.match else ()
+    heard = (UnwatchRequest(0, match=match.match),) if view.watching == match.match else ()
     view = replace(view, watching=match.next, left=None)
-    return view, (*heard, Watch(0, match=match.next, code=view.watch_code))
+    return view, (*heard, WatchRequest(0, match=match.next, code=view.watch_code))

@@ -16,22 +16,22 @@ from ttt_net.messages import (
     Chatted,
     Declined,
     Ended,
-    Fact,
+    MatchEvent,
     Notice,
     Offered,
-    Play,
     Played,
+    PlayRequest,
     Presence,
     Rated,
     Refused,
     Restarting,
-    Resume,
-    Seek,
+    ResumeRequest,
+    SeekRequest,
     Snapshot,
     Tookback,
-    Unseek,
-    Watch,
+    UnseekRequest,
     Watching,
+    WatchRequest,
     Welcome,
 )
 
@@ -91,7 +91,7 @@ def update(view: View, event: Event, now_ms: int) -> View:
             return replace(view, notice=_sentence(event.message))
         case Farewell():
             return replace(view, farewell=event)
-        case _ if isinstance(event, Fact):
+        case _ if isinstance(event, MatchEvent):
             return _with_fact(view, event, now_ms)
         case _:
             return gathered(view, event, now_ms)
@@ -170,7 +170,7 @@ def _with_match(view: View, snapshot: Snapshot, shown: str | None) -> View:
     return replace(view, matches=MappingProxyType(matches), shown=shown, heard_at_ms=heard_at_ms, away_at_ms=away_at_ms)
 
 
-def _with_fact(view: View, fact: Fact, now_ms: int) -> View:
+def _with_fact(view: View, fact: MatchEvent, now_ms: int) -> View:
     before = view.matches.get(fact.match)
     if before is None or fact.seq <= before.seq:
         return view
@@ -190,7 +190,7 @@ def _with_fact(view: View, fact: Fact, now_ms: int) -> View:
     return _settled(replace(view, notice=notice, overlay=overlay))
 
 
-def _closes(fact: Fact, overlay: Overlay) -> bool:
+def _closes(fact: MatchEvent, overlay: Overlay) -> bool:
     """Tell whether a question has lost its sense with the fact."""
     if overlay is Overlay.CHOICE:
         return isinstance(fact, Played | Tookback | Ended)
@@ -247,16 +247,20 @@ def _with_chat(view: View, event: Chatted) -> View:
 def _answered(view: View, event: Answered) -> View:
     if not isinstance(event.answer, Refused):
         return turned_down(view, event.request)
-    if isinstance(event.request, Play) and view.pending is not None and event.request.match == view.pending.match:
+    if (
+        isinstance(event.request, PlayRequest)
+        and view.pending is not None
+        and event.request.match == view.pending.match
+    ):
         view = replace(view, pending=None)
-    if isinstance(event.request, Seek):
+    if isinstance(event.request, SeekRequest):
         view = replace(view, seeking=None)
-    if isinstance(event.request, Watch) and event.request.match == view.watching:
+    if isinstance(event.request, WatchRequest) and event.request.match == view.watching:
         name = event.request.match
         view = replace(view, watching=None) if view.has_seat(name) else without(view, name)
-    if isinstance(event.request, Resume):
+    if isinstance(event.request, ResumeRequest):
         return without(view, event.request.match) if event.answer.code == Code.UNKNOWN_MATCH else view
-    if isinstance(event.request, Unseek):
+    if isinstance(event.request, UnseekRequest):
         return view
     view = unanswered(view, event.request)
     return replace(view, notice=_sentence(event.answer.message))

@@ -26,22 +26,22 @@ from ttt_net.client.link.loss import unreachable
 from ttt_net.errors import Code, ConfigurationError, Refusal
 from ttt_net.messages import (
     PROTOCOL,
-    AnyHeard,
-    Forget,
-    Hello,
-    History,
-    HistoryTold,
-    Leaderboard,
-    LeaderboardTold,
+    AnyServerMessage,
+    ForgetRequest,
+    HelloRequest,
+    HistoryReply,
+    HistoryRequest,
+    LeaderboardReply,
+    LeaderboardRequest,
     Ok,
-    Profile,
-    ProfileTold,
+    ProfileReply,
+    ProfileRequest,
     Refused,
-    Rename,
     Renamed,
-    Said,
+    RenameRequest,
+    Request,
     Welcome,
-    decode_heard,
+    decode_server_message,
     encode,
 )
 from ttt_net.names import checked_name
@@ -52,7 +52,7 @@ ANSWER_S = 10.0
 MAX_WAIT_MS = 5_000
 _OF_ONESELF = ("rename", "forget")
 
-Told = TypeVar("Told", Welcome, ProfileTold, HistoryTold, LeaderboardTold, Renamed)
+Told = TypeVar("Told", Welcome, ProfileReply, HistoryReply, LeaderboardReply, Renamed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class _Talk:
         self._last += 1
         return self._last
 
-    async def ask(self, said: Said) -> None:
+    async def ask(self, said: Request) -> None:
         """Say something and wait until it was carried out; raises `Refusal` if it was not."""
         while True:
             await self._link.send(encode(said).decode())
@@ -91,7 +91,7 @@ class _Talk:
                 raise Refusal(_code(refused.code), clean(refused.message, 200))
             await asyncio.sleep(wait_ms / 1000)
 
-    async def ask_for(self, said: Said, kind: type[Told]) -> Told:
+    async def ask_for(self, said: Request, kind: type[Told]) -> Told:
         """Say something and return the message of that kind that it leads to."""
         await self.ask(said)
         while True:
@@ -107,10 +107,10 @@ class _Talk:
             if isinstance(heard, Ok) and heard.id == request:
                 return None
 
-    async def _hear(self) -> AnyHeard | None:
+    async def _hear(self) -> AnyServerMessage | None:
         frame = await self._link.recv()
         try:
-            return decode_heard(frame)
+            return decode_server_message(frame)
         except Refusal:
             return None  # what only a newer client knows
 
@@ -169,7 +169,7 @@ async def _inquire(options: Options, inquiry: Inquiry, mine: identity.Identity |
             finally:
                 if mine is None:  # a guest who has asked leaves nothing behind
                     with suppress(Refusal, ConnectionClosed):
-                        await talk.ask(Forget(talk.next_id(), welcome.you.name))
+                        await talk.ask(ForgetRequest(talk.next_id(), welcome.you.name))
     except Refusal as refusal:
         return Answer(farewell=Farewell(Parting.REJECTED, str(refusal), refusal.code))
     except TimeoutError:
@@ -193,7 +193,7 @@ async def _enter(talk: _Talk, options: Options, mine: identity.Identity | None) 
     client = f"ttt_net {ttt_net.__version__}"
     token = mine.token() if mine is not None else None
     try:
-        return await talk.ask_for(Hello(talk.next_id(), [PROTOCOL], token=token, client=client), Welcome)
+        return await talk.ask_for(HelloRequest(talk.next_id(), [PROTOCOL], token=token, client=client), Welcome)
     except Refusal as refusal:
         if refusal.code is Code.NO_GUESTS:
             sentence = f"{options.server} answers only players: play there once, then ask with the same --name"
@@ -207,7 +207,7 @@ async def _answer(
     whose = inquiry.about or (None if mine is not None else options.name or identity.remembered_name())
     match inquiry.kind:
         case "profile":
-            profile = await talk.ask_for(Profile(talk.next_id(), whose), ProfileTold)
+            profile = await talk.ask_for(ProfileRequest(talk.next_id(), whose), ProfileReply)
             if mine is None:  # a guest has never met anybody
                 profile = replace(profile, against=None)
             return Answer(lines_of(profile, options, inquiry))
@@ -215,28 +215,28 @@ async def _answer(
             page = await _history(talk, whose, inquiry.page)
             return Answer(lines_of(page, options, inquiry))
         case "leaderboard":
-            asked = Leaderboard(talk.next_id(), inquiry.about, inquiry.speed, inquiry.has_bots, inquiry.page)
-            return Answer(lines_of(await talk.ask_for(asked, LeaderboardTold), options, inquiry))
+            asked = LeaderboardRequest(talk.next_id(), inquiry.about, inquiry.speed, inquiry.has_bots, inquiry.page)
+            return Answer(lines_of(await talk.ask_for(asked, LeaderboardReply), options, inquiry))
         case "rename":
             assert mine is not None
-            renamed = await talk.ask_for(Rename(talk.next_id(), inquiry.about), Renamed)
+            renamed = await talk.ask_for(RenameRequest(talk.next_id(), inquiry.about), Renamed)
             return Answer([_move_token(options, mine, renamed.you.name)])
         case "forget":
             assert mine is not None
-            await talk.ask(Forget(talk.next_id(), welcome.you.name))
+            await talk.ask(ForgetRequest(talk.next_id(), welcome.you.name))
             mine.drop_token()
             return Answer([f'You are forgotten on {options.server}; your matches are kept there under "deleted".'])
 
 
-async def _history(talk: _Talk, whose: str | None, page: int) -> HistoryTold:
+async def _history(talk: _Talk, whose: str | None, page: int) -> HistoryReply:
     """Return a page of a history, by way of those before it; beyond the last, an empty one."""
     before = None
     for _ in range(page - 1):
-        told = await talk.ask_for(History(talk.next_id(), whose, None, before), HistoryTold)
+        told = await talk.ask_for(HistoryRequest(talk.next_id(), whose, None, before), HistoryReply)
         before = told.before
         if before is None:
-            return HistoryTold(told.player, [], None)
-    return await talk.ask_for(History(talk.next_id(), whose, None, before), HistoryTold)
+            return HistoryReply(told.player, [], None)
+    return await talk.ask_for(HistoryRequest(talk.next_id(), whose, None, before), HistoryReply)
 
 
 def _move_token(options: Options, mine: identity.Identity, name: str) -> str:

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from ttt_net.client.command_line.inquiry import Inquiry
 from ttt_net.client.command_line.options import Options
-from ttt_net.messages import FinishedMatch, HistoryTold, LeaderboardTold, PlayerInfo, ProfileTold
+from ttt_net.messages import FinishedMatch, HistoryReply, LeaderboardReply, PlayerInfo, ProfileReply
 from ttt_net.text import clean
 
 PIPE_WIDTH = 500
@@ -20,7 +20,7 @@ PIPE_WIDTH = 500
 _LEFT, _RIGHT = "left", "right"
 
 
-def lines_of(told: ProfileTold | HistoryTold | LeaderboardTold, options: Options, inquiry: Inquiry) -> list[str]:
+def lines_of(told: ProfileReply | HistoryReply | LeaderboardReply, options: Options, inquiry: Inquiry) -> list[str]:
     """Return what a server told, line by line; no line is longer than the terminal is wide, if there is one."""
     if options.is_json:
         return [msgspec.json.encode(told).decode()]
@@ -34,16 +34,16 @@ def lines_of(told: ProfileTold | HistoryTold | LeaderboardTold, options: Options
         no_color=None if is_terminal else True,
     )
     match told:
-        case ProfileTold():
+        case ProfileReply():
             _print_profile(console, told)
-        case HistoryTold():
+        case HistoryReply():
             _print_history(console, told, options, inquiry)
-        case LeaderboardTold():
+        case LeaderboardReply():
             _print_leaders(console, told, options, inquiry)
     return [line.rstrip() for line in output.getvalue().splitlines()]
 
 
-def _print_profile(console: Console, told: ProfileTold) -> None:
+def _print_profile(console: Console, told: ProfileReply) -> None:
     since = datetime.fromtimestamp(told.since_ms / 1000, UTC).date().isoformat()
     presence = "here now" if told.online else "not here now"
     _say(console, f"{_name(told.player)}: known since {since}, {presence}", "bold")
@@ -62,7 +62,7 @@ def _print_profile(console: Console, told: ProfileTold) -> None:
         _table(console, ("game", "speed", "rating>", ">", "matches>"), rows)
 
 
-def _print_history(console: Console, told: HistoryTold, options: Options, inquiry: Inquiry) -> None:
+def _print_history(console: Console, told: HistoryReply, options: Options, inquiry: Inquiry) -> None:
     _say(console, f"finished matches of {_name(told.player)}, page {inquiry.page}", "bold")
     rows = [
         (
@@ -87,7 +87,7 @@ def _print_history(console: Console, told: HistoryTold, options: Options, inquir
         _say_next(console, options, inquiry)
 
 
-def _print_leaders(console: Console, told: LeaderboardTold, options: Options, inquiry: Inquiry) -> None:
+def _print_leaders(console: Console, told: LeaderboardReply, options: Options, inquiry: Inquiry) -> None:
     whom = "" if inquiry.has_bots else ", people only"
     _say(
         console,

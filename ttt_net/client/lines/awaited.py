@@ -5,29 +5,29 @@ from ttt_net.client.events import Answered, Beside, Event
 from ttt_net.client.seat import Seat
 from ttt_net.client.view import Link
 from ttt_net.messages import (
-    Abort,
-    Accept,
-    Analyse,
-    AnalysisTold,
-    Answer,
-    Challenge,
+    AbortRequest,
+    AcceptRequest,
+    AnalyseRequest,
+    AnalysisReply,
+    AnswerRequest,
     ChallengeAccepted,
     Challenged,
+    ChallengeRequest,
     Ended,
-    Heard,
-    Invitation,
-    Invite,
-    Join,
+    InvitationReply,
+    InviteRequest,
+    JoinRequest,
     Ok,
-    Record,
-    RecordTold,
-    Replay,
-    ReplayTold,
-    Resign,
-    Resume,
-    Said,
+    RecordReply,
+    RecordRequest,
+    ReplayReply,
+    ReplayRequest,
+    Request,
+    ResignRequest,
+    ResumeRequest,
+    ServerMessage,
     Snapshot,
-    Watch,
+    WatchRequest,
     Welcome,
 )
 
@@ -37,7 +37,7 @@ class Awaited:
 
     def __init__(self, table: Seat) -> None:
         self._table = table
-        self._due: type[Heard] | None = None
+        self._due: type[ServerMessage] | None = None
         """What the server has agreed to tell, and not told yet."""
 
     def note(self, event: Event) -> None:
@@ -74,22 +74,22 @@ class Awaited:
         return view.link is not Link.ONLINE or self._table.is_to_go_on or is_offered or is_coming
 
 
-def _promised(request: Said) -> type[Heard] | None:
+def _promised(request: Request) -> type[ServerMessage] | None:
     """Return what comes after the `ok` to a request, if anything does."""
     match request:
-        case Accept() | Join() | Answer(accept=True) | Watch() | Resume():
+        case AcceptRequest() | JoinRequest() | AnswerRequest(accept=True) | WatchRequest() | ResumeRequest():
             return Snapshot
-        case Invite():
-            return Invitation
-        case Challenge():
+        case InviteRequest():
+            return InvitationReply
+        case ChallengeRequest():
             return Challenged
-        case Record():
-            return RecordTold
-        case Replay():
-            return ReplayTold
-        case Analyse():
-            return AnalysisTold
-        case Resign() | Abort():
+        case RecordRequest():
+            return RecordReply
+        case ReplayRequest():
+            return ReplayReply
+        case AnalyseRequest():
+            return AnalysisReply
+        case ResignRequest() | AbortRequest():
             return Ended
         case _:
             return None

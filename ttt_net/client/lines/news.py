@@ -8,7 +8,7 @@ from ttt_net.client.lines.telling import Telling, retold
 from ttt_net.client.pages import Kind
 from ttt_net.client.seat import Seat
 from ttt_net.client.view import View
-from ttt_net.messages import AnalysedMove, AnalysisTold, Notice, Played, Snapshot
+from ttt_net.messages import AnalysedMove, AnalysisReply, Notice, Played, Snapshot
 from ttt_net.text import clean
 
 
@@ -20,9 +20,9 @@ def news_of(event: Event, table: Seat, telling: Telling) -> list[str]:
             is_ours = event.side == match.you and not table.is_shared
             who = "You" if is_ours else telling.name_of(match.players[event.side])
             return [f"{who} played {words.move_name(match, event.move)}."]
-        case AnalysisTold() | Beside(AnalysisTold()) if match is not None:
+        case AnalysisReply() | Beside(AnalysisReply()) if match is not None:
             told = event.event if isinstance(event, Beside) else event
-            return _analysed(match, told) if isinstance(told, AnalysisTold) and told.match == match.match else []
+            return _analysed(match, told) if isinstance(told, AnalysisReply) and told.match == match.match else []
         case Notice(restart_in_ms=int()) if not table.view.notice:  # nothing counts down: as it was said
             return [clean(event.text, words.MAX_NOTICE_CELLS)]
         case _:
@@ -46,7 +46,7 @@ def stayed(before: View, after: View, action: Action) -> str:
     return retold(seen, seen.match) if seen.match is not None else ""
 
 
-def _analysed(match: Snapshot, told: AnalysisTold) -> list[str]:
+def _analysed(match: Snapshot, told: AnalysisReply) -> list[str]:
     """Return where a match turned, as an engine sees it."""
     if not told.moves:
         return ["The engine could not look at it in time."]

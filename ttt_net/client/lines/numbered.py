@@ -15,13 +15,13 @@ from ttt_net.client.rows.page import rows_of
 from ttt_net.client.rows.row import Row
 from ttt_net.client.seat import Seat
 from ttt_net.client.view import View
-from ttt_net.messages import Heard, History, Leaderboard, Lobby, Profile, Said
+from ttt_net.messages import HistoryRequest, LeaderboardRequest, LobbyRequest, ProfileRequest, Request, ServerMessage
 from ttt_net.text import clean
 
 MOST = 20
 """So many rows are told at once; the word `more` tells the next."""
 _MAX_CELLS = 200
-_QUESTIONS = Lobby | Profile | History | Leaderboard
+_QUESTIONS = LobbyRequest | ProfileRequest | HistoryRequest | LeaderboardRequest
 
 
 def are_numbers_moves(view: View) -> bool:
@@ -36,7 +36,7 @@ class Numbered:
         self._asked: Ask | None = None
         self._choices: list[Action] = []
         self._untold: list[Row] = []
-        self._passed: tuple[Heard | None, ...] = ()
+        self._passed: tuple[ServerMessage | None, ...] = ()
         """What was told already, where another part of it is asked for."""
 
     @property
@@ -56,9 +56,9 @@ class Numbered:
         self._passed = ()
         table.do(Do.BACK)
 
-    def ask_further(self, request: History | Leaderboard, table: Seat) -> None:
+    def ask_further(self, request: HistoryRequest | LeaderboardRequest, table: Seat) -> None:
         """Ask for another part of a long list: older matches, or who comes further down."""
-        if isinstance(request, History):
+        if isinstance(request, HistoryRequest):
             page = Page(Kind.HISTORY, about=request.name or "")
         else:
             page = Page(Kind.LEADERS, about=request.game, time=SPEEDS.index(request.speed))
@@ -70,7 +70,7 @@ class Numbered:
         if self._asked is not None:
             self.ask(self._asked, table)
 
-    def refused(self, request: Said) -> None:
+    def refused(self, request: Request) -> None:
         """Take note that a question got no answer."""
         if isinstance(request, _QUESTIONS):
             self._asked = None
@@ -93,7 +93,7 @@ class Numbered:
             return None
         self._asked, self._passed = None, ()
         if asked.page.kind is Kind.LOBBY:
-            table.do(Say(Lobby(0, on=False)))
+            table.do(Say(LobbyRequest(0, on=False)))
         seen = replace(view, pages=(*view.pages, asked.page), seeking=asked.seek or view.seeking or table.wanted)
         rows = [row for row in rows_of(seen, now_ms) if _is_meant(row, asked)]
         rows = [row for at, row in enumerate(rows) if not (row.is_heading and _is_empty(rows[at + 1 :]))]
@@ -135,7 +135,7 @@ def _spoken(cell: str) -> str:
     return f"rank {cell[:-1]}" if cell.endswith(".") and cell[:-1].isdecimal() else cell
 
 
-def _is_here(around: Around, kind: Kind, passed: tuple[Heard | None, ...]) -> bool:
+def _is_here(around: Around, kind: Kind, passed: tuple[ServerMessage | None, ...]) -> bool:
     match kind:
         case Kind.LOBBY:
             return None not in (around.seeks, around.players, around.live)

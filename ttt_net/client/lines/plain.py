@@ -22,16 +22,16 @@ from ttt_net.client.seat import Seat
 from ttt_net.client.terminal.keepsake import kept
 from ttt_net.client.view import Link, Overlay, View
 from ttt_net.messages import (
-    Chat,
-    History,
-    Leaderboard,
+    ChatRequest,
+    HistoryRequest,
+    LeaderboardRequest,
     Ok,
-    RecordTold,
+    RecordReply,
     Refused,
-    Seek,
+    SeekRequest,
     Snapshot,
-    Unseek,
-    Watch,
+    UnseekRequest,
+    WatchRequest,
     Welcome,
 )
 
@@ -103,7 +103,7 @@ class Plain:
                 return
             self._deal_with(letter)
             if self._table.view.has_lobby and self._held.next_word in LOBBY:
-                self._table.do(Say(Unseek(0)))
+                self._table.do(Say(UnseekRequest(0)))
             self._take_lines()
 
     def _is_left_alone(self) -> bool:
@@ -126,7 +126,7 @@ class Plain:
                 return
             case _:
                 self._note(letter)
-                self._table.hear(Kept(kept(letter)) if isinstance(letter, RecordTold) else letter, _now_ms())
+                self._table.hear(Kept(kept(letter)) if isinstance(letter, RecordReply) else letter, _now_ms())
                 news = news_of(letter, self._table, self._telling)
                 if news:
                     self._table.forget_notice()  # they say more
@@ -139,7 +139,7 @@ class Plain:
         match event:
             case Answered(request, Refused()):
                 self._numbered.refused(request)
-            case Answered(Chat(), Ok()):
+            case Answered(ChatRequest(), Ok()):
                 self._write("Said.")
             case Snapshot(you=int()):
                 has_numbers = self._is_list_fresh or self._table.view.page.kind is Kind.REPLAY
@@ -204,7 +204,7 @@ class Plain:
                 self._ask(meaning)
             case Open(page):
                 self._ask(Ask(page))
-            case Say(History() | Leaderboard() as request):
+            case Say(HistoryRequest() | LeaderboardRequest() as request):
                 self._numbered.ask_further(request, self._table)
             case _:
                 self._act(meaning)
@@ -216,8 +216,8 @@ class Plain:
 
     def _act(self, action: Action) -> None:
         view = self._table.view
-        is_lost = isinstance(action, Say) and not isinstance(action.request, Seek | Unseek)
-        watch = action.request if isinstance(action, Say) and isinstance(action.request, Watch) else None
+        is_lost = isinstance(action, Say) and not isinstance(action.request, SeekRequest | UnseekRequest)
+        watch = action.request if isinstance(action, Say) and isinstance(action.request, WatchRequest) else None
         if is_lost and view.link is not Link.ONLINE:
             self._write("There is no link to the server at the moment; try again when it is back.")
         elif watch is not None and view.is_live and not view.has_seat(watch.match):

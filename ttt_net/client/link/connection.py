@@ -22,7 +22,7 @@ from ttt_net.client.link.dialogue import MAX_PENDING, Dialogue, Reaction
 from ttt_net.client.link.loss import Loss, closed_by, distrusted, unreachable
 from ttt_net.client.link.trust import Trust
 from ttt_net.errors import Advice, Refusal
-from ttt_net.messages import Refused, Said, Welcome, decode_heard, encode
+from ttt_net.messages import Refused, Request, Welcome, decode_server_message, encode
 from ttt_net.text import clean
 
 DELAYS_MS = (50, 100, 250, 500, 1000, 2000, 5000)
@@ -88,7 +88,7 @@ class Connection:
         self._tap = tap
         self._chance = chance or Chance()
         self.trust = trust or Trust()
-        self._outgoing: asyncio.Queue[Said] | None = None
+        self._outgoing: asyncio.Queue[Request] | None = None
         self._rejected: Refused | None = None
         self._was_welcome = False
         self._is_away = False
@@ -106,7 +106,7 @@ class Connection:
         """Whether something was asked that has no answer yet."""
         return self._dialogue.is_asking
 
-    def say(self, request: Said) -> None:
+    def say(self, request: Request) -> None:
         """Send a request, now or when the link is back; raises `Refusal` when too many are unanswered."""
         self._send(self._dialogue.say(request))
 
@@ -191,7 +191,7 @@ class Connection:
         if self._tap is not None:
             self._tap(frame)
         try:
-            message = decode_heard(frame)
+            message = decode_server_message(frame)
         except Refusal as refusal:
             if not _UNKNOWN_TYPE.fullmatch(str(refusal)):  # what only a newer client knows is no mistake
                 await self._tell(Garbled(str(refusal)))
@@ -214,16 +214,16 @@ class Connection:
         for event in reaction.tell:
             await self._tell(event)
 
-    def _send_again(self, request: Said) -> None:
+    def _send_again(self, request: Request) -> None:
         if self._dialogue.is_waiting(request):
             self._send([request])
 
-    def _send(self, requests: list[Said]) -> None:
+    def _send(self, requests: list[Request]) -> None:
         for request in requests:
             if self._outgoing is not None:
                 self._outgoing.put_nowait(request)  # the dialogue bounds what is unanswered to less than the queue
 
-    async def _send_all(self, link: ClientConnection, outgoing: asyncio.Queue[Said]) -> None:
+    async def _send_all(self, link: ClientConnection, outgoing: asyncio.Queue[Request]) -> None:
         try:
             while True:
                 request = await outgoing.get()

@@ -21,29 +21,29 @@ from ttt_net.client.link.coherence import check_clock, check_played, check_snaps
 from ttt_net.errors import Code, Refusal
 from ttt_net.messages import (
     PROTOCOL,
-    Abort,
-    AnyHeard,
-    Claim,
-    Decline,
+    AbortRequest,
+    AnyServerMessage,
+    ClaimRequest,
+    DeclineRequest,
     Ended,
-    Fact,
     GameInfo,
-    Hello,
-    Offer,
+    HelloRequest,
+    MatchEvent,
+    OfferRequest,
     Ok,
-    Play,
     Played,
+    PlayRequest,
     Refused,
-    Resign,
-    Resume,
-    Said,
-    Seek,
+    Request,
+    ResignRequest,
+    ResumeRequest,
     SeekInfo,
+    SeekRequest,
     Snapshot,
     Tookback,
-    Unseek,
-    Unwatch,
-    Watch,
+    UnseekRequest,
+    UnwatchRequest,
+    WatchRequest,
     Welcome,
 )
 
@@ -51,7 +51,7 @@ MAX_PENDING = 64
 """Requests without an answer; one more is refused by ourselves."""
 MAX_MATCHES = 32
 """Matches that are followed at once; of the finished ones only the newest is."""
-_OF_A_MATCH = Play | Resign | Abort | Offer | Decline | Claim
+_OF_A_MATCH = PlayRequest | ResignRequest | AbortRequest | OfferRequest | DeclineRequest | ClaimRequest
 """Requests that are kept while the link is down."""
 _PASSING = (Code.TOO_FAST, Code.RESTARTING, Code.STORAGE)
 """Refusals of a `hello` that are worth waiting for."""
@@ -72,8 +72,8 @@ class Known:
 class Reaction:
     """What follows from a message: requests to send now, or after so many ms; events to tell; a token to keep."""
 
-    say: list[Said] = field(default_factory=list)
-    later: list[tuple[int, Said]] = field(default_factory=list)
+    say: list[Request] = field(default_factory=list)
+    later: list[tuple[int, Request]] = field(default_factory=list)
     tell: list[Event] = field(default_factory=list)
     token: str | None = None
     rejected: Refused | None = None
@@ -100,11 +100,11 @@ class Dialogue:
         """Ours if we are new: chosen here, so that a `hello` whose answer is lost can be said again."""
         self._hello_id: int | None = None
         self._last_id = 0
-        self._pending: dict[int, Said] = {}
-        self._unsent: dict[int, Said] = {}
-        self._seek: Seek | None = None
+        self._pending: dict[int, Request] = {}
+        self._unsent: dict[int, Request] = {}
+        self._seek: SeekRequest | None = None
         self._matches: dict[str, Known] = {}
-        self._watched: Watch | None = None
+        self._watched: WatchRequest | None = None
         """How the one match of others that is followed was asked for."""
 
     @property
@@ -117,9 +117,9 @@ class Dialogue:
         """Whether something was asked that has no answer yet, or waits for the next link."""
         return bool(self._pending or self._unsent)
 
-    def opened(self) -> list[Said]:
+    def opened(self) -> list[Request]:
         """Return what to say first on a new link."""
-        hello = Hello(
+        hello = HelloRequest(
             self._new_id(),
             protocols=[PROTOCOL],
             name=None if self._token else self.name,
@@ -141,7 +141,7 @@ class Dialogue:
         for known in self._matches.values():
             known.is_resuming = False
 
-    def say(self, request: Said) -> list[Said]:
+    def say(self, request: Request) -> list[Request]:
         """Give the request an id and return what to send now: nothing while there is no link.
 
         Raises `Refusal` when too many requests wait for their answers.
@@ -149,14 +149,14 @@ class Dialogue:
         if len(self._pending) + len(self._unsent) >= MAX_PENDING:
             raise Refusal(Code.TOO_FAST, "the server has not answered the last requests yet")
         request = replace(request, id=self._new_id())
-        if isinstance(request, Seek):
+        if isinstance(request, SeekRequest):
             self._seek = request
-        elif isinstance(request, Unseek):
+        elif isinstance(request, UnseekRequest):
             self._seek = None
-        elif isinstance(request, Watch | Unwatch):
+        elif isinstance(request, WatchRequest | UnwatchRequest):
             if self._watched is not None:
                 self._matches.pop(self._watched.match, None)
-            self._watched = request if isinstance(request, Watch) else None
+            self._watched = request if isinstance(request, WatchRequest) else None
         if self.is_welcome:
             self._pending[request.id] = request
             return [request]
@@ -167,18 +167,18 @@ class Dialogue:
     def _is_watched(self, name: str) -> bool:
         return self._watched is not None and self._watched.match == name
 
-    def is_waiting(self, request: Said) -> bool:
+    def is_waiting(self, request: Request) -> bool:
         """Tell whether the request was sent on this link and has no answer yet."""
         return request.id in self._pending or request.id == self._hello_id
 
-    def heard(self, message: AnyHeard) -> Reaction:
+    def heard(self, message: AnyServerMessage) -> Reaction:
         """Take in a message and return what follows from it."""
         try:
             return self._heard(message)
         except Refusal as refusal:
             return Reaction(tell=[Garbled(str(refusal))])
 
-    def _heard(self, message: AnyHeard) -> Reaction:
+    def _heard(self, message: AnyServerMessage) -> Reaction:
         match message:
             case Ok() | Refused():
                 return self._answered(message)
@@ -186,7 +186,7 @@ class Dialogue:
                 return self._welcomed(message)
             case Snapshot():
                 return self._resumed(message)
-            case _ if isinstance(message, Fact):
+            case _ if isinstance(message, MatchEvent):
                 return self._happened(message)
             case _:
                 return Reaction(tell=[message])
@@ -197,24 +197,24 @@ class Dialogue:
         request = self._pending.get(answer.id) if answer.id is not None else None
         if request is None:
             return Reaction(tell=[answer] if isinstance(answer, Refused) and answer.id is None else [])
-        passing = (Code.TOO_FAST, Code.STORAGE) if isinstance(request, Resume) else (Code.TOO_FAST,)
+        passing = (Code.TOO_FAST, Code.STORAGE) if isinstance(request, ResumeRequest) else (Code.TOO_FAST,)
         if isinstance(answer, Refused) and answer.code in passing and answer.retry_after_ms is not None:
             return Reaction(later=[(answer.retry_after_ms, request)])
         del self._pending[request.id]
         if isinstance(answer, Refused) and answer.code == Code.RESTARTING:
             return self._put_off(request)
-        if isinstance(request, Resume | Watch) and (known := self._matches.get(request.match)):
+        if isinstance(request, ResumeRequest | WatchRequest) and (known := self._matches.get(request.match)):
             known.is_resuming = False
         if isinstance(answer, Refused):
             if self._seek is not None and self._seek.id == request.id:
                 self._seek = None
-            if isinstance(request, Watch) and self._is_watched(request.match):
+            if isinstance(request, WatchRequest) and self._is_watched(request.match):
                 self._watched = None
             if answer.code == Code.UNKNOWN_MATCH:
                 self._matches.pop(getattr(request, "match", ""), None)
         return Reaction(tell=[Answered(request, answer)])
 
-    def _put_off(self, request: Said) -> Reaction:
+    def _put_off(self, request: Request) -> Reaction:
         """Keep for the next link what a server that is about to restart does not take."""
         if isinstance(request, _OF_A_MATCH):
             self._unsent[request.id] = request
@@ -246,10 +246,10 @@ class Dialogue:
         self._pending |= {request.id: request for request in requests}
         return Reaction(say=requests, tell=[replace(welcome, token=None)], token=self._token if is_new else None)
 
-    def _seek_again(self, standing: SeekInfo | None) -> list[Said]:
+    def _seek_again(self, standing: SeekInfo | None) -> list[Request]:
         """Return what to say so that on the server stands what was sought here last, and nothing else."""
         if self._seek is None:
-            return [] if standing is None else [Unseek(self._new_id())]
+            return [] if standing is None else [UnseekRequest(self._new_id())]
         seek = self._seek
         is_standing = standing is not None and (
             standing.games == seek.games
@@ -277,19 +277,19 @@ class Dialogue:
         if len(self._matches) >= MAX_MATCHES and but not in self._matches:
             raise Refusal(Code.TOO_MANY_MATCHES, "the server sent more matches than anyone can play")
 
-    def _sendable(self, name: str) -> list[Said]:
+    def _sendable(self, name: str) -> list[Request]:
         """Take what was unanswered in the match out of store: what still makes sense is to be sent again."""
         known = self._matches.get(name)
-        again: list[Said] = []
+        again: list[Request] = []
         for request in list(self._unsent.values()):
             if isinstance(request, _OF_A_MATCH) and request.match == name:
                 del self._unsent[request.id]
-                if not isinstance(request, Play) or (known and known.is_live and known.ply == request.ply):
+                if not isinstance(request, PlayRequest) or (known and known.is_live and known.ply == request.ply):
                     self._pending[request.id] = request
                     again.append(request)
         return again
 
-    def _happened(self, fact: Fact) -> Reaction:
+    def _happened(self, fact: MatchEvent) -> Reaction:
         known = self._matches.get(fact.match)
         if known is None or fact.seq <= known.seq:
             return Reaction()
@@ -308,13 +308,13 @@ class Dialogue:
         known.seq = fact.seq
         return Reaction(tell=[fact])
 
-    def _resume(self, name: str) -> Said:
+    def _resume(self, name: str) -> Request:
         known = self._matches.get(name)
         if known is not None:
             known.is_resuming = True
         if self._watched is not None and self._is_watched(name):
             return replace(self._watched, id=self._new_id())
-        return Resume(self._new_id(), match=name, seq=known.seq if known else 0)
+        return ResumeRequest(self._new_id(), match=name, seq=known.seq if known else 0)
 
     def _new_id(self) -> int:
         self._last_id += 1

@@ -23,7 +23,7 @@ from ttt_net.client.sessions import Ending, tap_of, telling_of, writer_of
 from ttt_net.client.signals import delivered
 from ttt_net.client.table import Table
 from ttt_net.errors import ConfigurationError
-from ttt_net.messages import Invite, Join, Seek, Snapshot, Watch
+from ttt_net.messages import InviteRequest, JoinRequest, SeekRequest, Snapshot, WatchRequest
 
 if TYPE_CHECKING:
     from ttt_net.client.terminal.screen import Screen
@@ -135,19 +135,19 @@ class _Room:
         host = self._place(self._host, invite, self.mailbox)
         return LocalTable(host, invite, self._seat, games)
 
-    def _invite(self) -> Invite:
-        return Invite(0, self.local.game, self.options.time, 0 if self._host == 0 else 1, self.local.start)
+    def _invite(self) -> InviteRequest:
+        return InviteRequest(0, self.local.game, self.options.time, 0 if self._host == 0 else 1, self.local.start)
 
     def _seat(self, code: str) -> Opponent:
         side = 1 - self._host
         if self.local.players[side] == HUMAN:
             return SecondPerson(code, lambda join, mailbox: self._place(side, join, mailbox), self.mailbox)
-        plan = Plan(Join(0, code=code), None, self.options.move_ms)
+        plan = Plan(JoinRequest(0, code=code), None, self.options.move_ms)
         return BotOpponent(code, lambda join, mailbox: self._bot(side, replace(plan, seek=join), mailbox, _unheard))
 
-    def _place(self, side: int, opening: Invite | Join, mailbox: "asyncio.Queue[Mail]") -> Table:
+    def _place(self, side: int, opening: InviteRequest | JoinRequest, mailbox: "asyncio.Queue[Mail]") -> Table:
         connection = self._connection(side, None, mailbox)
-        table = Table(connection, Seek(0, [self.local.game], self.options.time), AT_HOME, opening)
+        table = Table(connection, SeekRequest(0, [self.local.game], self.options.time), AT_HOME, opening)
         table.view = replace(table.view, has_doorway=self.options.has_doorway)
         return table
 
@@ -170,11 +170,11 @@ class _Onlooker:
     """Somebody who watches each match of two bots from its beginning."""
 
     def __init__(self, connection: Connection) -> None:
-        self.table = Table(connection, Seek(0), AT_HOME, is_seeking=False)
+        self.table = Table(connection, SeekRequest(0), AT_HOME, is_seeking=False)
 
     def watch(self, match: Snapshot) -> None:
         """Look at a match that has begun, with the code that its players were told."""
-        self.table.do(Say(Watch(0, match=match.match, code=match.code)))
+        self.table.do(Say(WatchRequest(0, match=match.match, code=match.code)))
 
 
 def _unheard(text: str) -> None:

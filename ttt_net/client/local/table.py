@@ -14,7 +14,17 @@ from ttt_net.client.bot.player import Bot
 from ttt_net.client.events import MAILBOX_LETTERS, Beside, Event, Farewell, Kept, Mail, Stop, Terminal
 from ttt_net.client.table import Table
 from ttt_net.client.view import Link, Tally, View
-from ttt_net.messages import Ended, Invitation, Invite, Join, Offer, Offered, RecordTold, Seek, Snapshot
+from ttt_net.messages import (
+    Ended,
+    InvitationReply,
+    InviteRequest,
+    JoinRequest,
+    Offered,
+    OfferRequest,
+    RecordReply,
+    SeekRequest,
+    Snapshot,
+)
 
 
 class Opponent(Protocol):
@@ -30,9 +40,9 @@ class Opponent(Protocol):
 class BotOpponent:
     """A bot, which plays by itself."""
 
-    def __init__(self, code: str, make: Callable[[Join, "asyncio.Queue[Mail]"], Bot]) -> None:
+    def __init__(self, code: str, make: Callable[[JoinRequest, "asyncio.Queue[Mail]"], Bot]) -> None:
         self._mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
-        self._bot = make(Join(0, code=code), self._mailbox)
+        self._bot = make(JoinRequest(0, code=code), self._mailbox)
 
     async def play(self) -> None:
         """Let the bot come in and play."""
@@ -40,18 +50,18 @@ class BotOpponent:
 
     def join(self, code: str) -> None:
         """Let the bot join another match."""
-        self._bot.ask(Join(0, code=code))
+        self._bot.ask(JoinRequest(0, code=code))
 
 
 class SecondPerson:
     """The second person at the keyboard: what happens at his table comes into the mailbox of the first."""
 
     def __init__(
-        self, code: str, make: Callable[[Join, "asyncio.Queue[Mail]"], Table], first: "asyncio.Queue[Mail]"
+        self, code: str, make: Callable[[JoinRequest, "asyncio.Queue[Mail]"], Table], first: "asyncio.Queue[Mail]"
     ) -> None:
         self._mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
         self._first = first
-        self.table = make(Join(0, code=code), self._mailbox)
+        self.table = make(JoinRequest(0, code=code), self._mailbox)
 
     async def play(self) -> None:
         """Keep his link up, and pass on what he hears."""
@@ -59,7 +69,7 @@ class SecondPerson:
             group.create_task(self.table.connection.run())
             while True:
                 letter = await self._mailbox.get()
-                if isinstance(letter, RecordTold):  # is no matter of a table, but of whoever writes it down
+                if isinstance(letter, RecordReply):  # is no matter of a table, but of whoever writes it down
                     await self._first.put(letter)
                 elif not isinstance(letter, Terminal | Stop):
                     await self._first.put(Beside(letter))
@@ -68,13 +78,15 @@ class SecondPerson:
 
     def join(self, code: str) -> None:
         """Sit down at another match."""
-        self.table.say(Join(0, code=code))
+        self.table.say(JoinRequest(0, code=code))
 
 
 class LocalTable:
     """What stands between the loops of a client and the tables of this keyboard; has the face of a `Table`."""
 
-    def __init__(self, host: Table, invite: Invite, seat: Callable[[str], Opponent], games: int | None = None) -> None:
+    def __init__(
+        self, host: Table, invite: InviteRequest, seat: Callable[[str], Opponent], games: int | None = None
+    ) -> None:
         """Seat the opponent when there is a code for him; leave after so many `games`, or None: never."""
         self._host = host
         self._invite = invite
@@ -128,7 +140,7 @@ class LocalTable:
         return self._is_inviting
 
     @property
-    def wanted(self) -> Seek:
+    def wanted(self) -> SeekRequest:
         """What would be sought, if one sought here."""
         return self._host.wanted
 
@@ -145,7 +157,7 @@ class LocalTable:
 
     def hear(self, event: Event, now_ms: int) -> None:
         """Take in an event of one of the tables."""
-        if isinstance(event, Invitation):
+        if isinstance(event, InvitationReply):
             self._seat_opponent(event.code)
         elif isinstance(event, Kept):
             self._seen.hear(event, now_ms)
@@ -202,4 +214,4 @@ class LocalTable:
         """Let the one agree to what the other has offered: they have talked about it."""
         match = table.view.match
         if isinstance(event, Offered) and match is not None and match.you != event.side:
-            table.say(Offer(0, match=event.match, kind=event.kind))
+            table.say(OfferRequest(0, match=event.match, kind=event.kind))

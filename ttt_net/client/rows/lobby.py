@@ -7,7 +7,18 @@ from ttt_net.client.actions import Open, Say, Show
 from ttt_net.client.pages import Kind, Page, Purpose
 from ttt_net.client.rows.row import Row, section
 from ttt_net.client.view import View
-from ttt_net.messages import Accept, Answer, Challenge, Listed, LiveMatch, PlayerInfo, Seek, SeekInfo, Snapshot, Watch
+from ttt_net.messages import (
+    AcceptRequest,
+    AnswerRequest,
+    ChallengeRequest,
+    ListedPlayer,
+    LiveMatch,
+    PlayerInfo,
+    SeekInfo,
+    SeekRequest,
+    Snapshot,
+    WatchRequest,
+)
 from ttt_net.text import clean, counted
 
 _AT_ITS_BEST = 9
@@ -66,7 +77,7 @@ def _challenges(view: View, ours: str | None, now_ms: int) -> Iterable[Row]:
         is_ours = challenge.by.name == ours
         other = words.label_of(challenge.to if is_ours else challenge.by)
         who = f"you challenged {other}" if is_ours else f"{other} challenges you"
-        answer = Answer(0, challenge=challenge.challenge, accept=not is_ours)
+        answer = AnswerRequest(0, challenge=challenge.challenge, accept=not is_ours)
         yield Row((who, wanted, f"{left} left"), f"challenge:{challenge.challenge}", Say(answer))
 
 
@@ -82,7 +93,7 @@ def _invited(view: View, now_ms: int) -> Iterable[Row]:
         yield Row(("you invited a friend", wanted, left), "invitation:", Open(Page(Kind.INVITATION)))
 
 
-def free_bots(view: View, seek: Seek) -> list[Listed]:
+def free_bots(view: View, seek: SeekRequest) -> list[ListedPlayer]:
     """Return the bots that would play at once what a person seeks here, which is one game; the weakest first.
 
     The list of players has them as they come and go; of a crowd it is only a part, and the server's suggestion helps.
@@ -94,17 +105,17 @@ def free_bots(view: View, seek: Seek) -> list[Listed]:
     return sorted({bot.name: bot for bot in bots}.values(), key=lambda bot: (bot.level or _AT_ITS_BEST, bot.name))
 
 
-def _plays(player: Listed, seek: Seek) -> bool:
+def _plays(player: ListedPlayer, seek: SeekRequest) -> bool:
     is_free = player.bot is not None and player.free != 0 and player.seeking is not None
     return is_free and (not player.seeking or seek.games[0] in player.seeking)
 
 
-def challenge_to(bot: Listed, seek: Seek) -> Challenge:
+def challenge_to(bot: ListedPlayer, seek: SeekRequest) -> ChallengeRequest:
     """Return what asks a bot for what is sought."""
-    return Challenge(0, name=bot.name, game=seek.games[0], time=seek.time, rated=seek.rated)
+    return ChallengeRequest(0, name=bot.name, game=seek.games[0], time=seek.time, rated=seek.rated)
 
 
-def _bot(bot: Listed, seek: Seek) -> Row:
+def _bot(bot: ListedPlayer, seek: SeekRequest) -> Row:
     challenge = challenge_to(bot, seek)
     label = words.full_label(PlayerInfo(bot.name, bot.bot, bot.level))
     wanted = page_words.terms(challenge.game, challenge.time, is_rated=challenge.rated)
@@ -117,16 +128,16 @@ def _seek(seek: SeekInfo) -> Row:
     how += ", rated" * seek.rated
     cells, key = (words.full_label(seek.by), games, how), f"seek:{seek.seek}"
     if len(seek.games) == 1:
-        return Row(cells, key, Say(Accept(0, seek=seek.seek)))
+        return Row(cells, key, Say(AcceptRequest(0, seek=seek.seek)))
     page = Page(Kind.GAMES, about=seek.by.name, purpose=Purpose.CHALLENGE, games=tuple(seek.games))
     return Row(cells, key, Open(page))  # who takes several games is asked for one of them
 
 
-def _people_first(players: list[Listed]) -> list[Listed]:
+def _people_first(players: list[ListedPlayer]) -> list[ListedPlayer]:
     return sorted(players, key=lambda each: each.bot is not None)
 
 
-def _player(player: Listed) -> Row:
+def _player(player: ListedPlayer) -> Row:
     name = words.full_label(PlayerInfo(player.name, player.bot, player.level))
     doing = []
     if player.seeking is not None:
@@ -151,4 +162,4 @@ def live_match(match: LiveMatch) -> Row:
     if match.watchers:
         facts.append(f"{match.watchers} watching")
     row = (f"{first} - {second}", page_words.title_of(match.game), ", ".join(facts))
-    return Row(row, f"live:{match.match}", Say(Watch(0, match=match.match)))
+    return Row(row, f"live:{match.match}", Say(WatchRequest(0, match=match.match)))

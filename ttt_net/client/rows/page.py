@@ -9,7 +9,17 @@ from ttt_net.client.rows.lobby import lobby_rows
 from ttt_net.client.rows.people import history_rows, leader_rows, profile_rows
 from ttt_net.client.rows.row import Row
 from ttt_net.client.view import View
-from ttt_net.messages import Challenge, History, Invite, Leaderboard, Lobby, Profile, Replay, Said, Seek
+from ttt_net.messages import (
+    ChallengeRequest,
+    HistoryRequest,
+    InviteRequest,
+    LeaderboardRequest,
+    LobbyRequest,
+    ProfileRequest,
+    ReplayRequest,
+    Request,
+    SeekRequest,
+)
 
 
 def rows_of(view: View, now_ms: int) -> list[Row]:
@@ -18,31 +28,31 @@ def rows_of(view: View, now_ms: int) -> list[Row]:
     return rows(view, now_ms) if rows is not None else []
 
 
-def request_for(page: Page, game: str) -> Said:
+def request_for(page: Page, game: str) -> Request:
     """Return what choosing that game on the page asks for."""
     time = TIMES[page.time]
     match page.purpose:
         case Purpose.PLAY:
-            return Seek(0, [game], time, page.opponents, rated=page.is_rated)
+            return SeekRequest(0, [game], time, page.opponents, rated=page.is_rated)
         case Purpose.CHALLENGE:
-            return Challenge(0, name=page.about, game=game, time=time, rated=page.is_rated)
+            return ChallengeRequest(0, name=page.about, game=game, time=time, rated=page.is_rated)
         case Purpose.INVITE:
-            return Invite(0, game=game, time=time)
+            return InviteRequest(0, game=game, time=time)
 
 
-def asks(page: Page) -> tuple[Said, ...]:
+def asks(page: Page) -> tuple[Request, ...]:
     """Return what a page has to ask for when it is opened."""
     match page.kind:
         case Kind.LOBBY:
-            return (Lobby(0, on=True),)
+            return (LobbyRequest(0, on=True),)
         case Kind.PROFILE:
-            return (Profile(0, name=page.about or None),)
+            return (ProfileRequest(0, name=page.about or None),)
         case Kind.HISTORY:
-            return (History(0, name=page.about or None),)
+            return (HistoryRequest(0, name=page.about or None),)
         case Kind.LEADERS:
-            return (Leaderboard(0, game=page.about, speed=SPEEDS[page.time]),)
+            return (LeaderboardRequest(0, game=page.about, speed=SPEEDS[page.time]),)
         case Kind.REPLAY:
-            return (Replay(0, match=page.about),)
+            return (ReplayRequest(0, match=page.about),)
         case _:
             return ()
 

@@ -9,7 +9,15 @@ from ttt_net.client.pages import SPEEDS, Kind, Page, Purpose
 from ttt_net.client.rows.lobby import live_match, live_of_others, own_match
 from ttt_net.client.rows.row import Row, section
 from ttt_net.client.view import View
-from ttt_net.messages import FinishedMatch, History, Leader, Leaderboard, ProfileTold, RatingInfo, Watch
+from ttt_net.messages import (
+    FinishedMatch,
+    HistoryRequest,
+    Leader,
+    LeaderboardRequest,
+    ProfileReply,
+    RatingInfo,
+    WatchRequest,
+)
 
 _WAIT = [Row(("The server is looking it up ...",))]
 
@@ -41,11 +49,13 @@ def _played_now(view: View, name: str) -> Row:
         return own_match(view.matches[name])
     known = next((match for match in live_of_others(view) if match.match == name), None)
     return (
-        live_match(known) if known is not None else Row((name, "watch it"), f"live:{name}", Say(Watch(0, match=name)))
+        live_match(known)
+        if known is not None
+        else Row((name, "watch it"), f"live:{name}", Say(WatchRequest(0, match=name)))
     )
 
 
-def _deeds(told: ProfileTold) -> Iterable[Row]:
+def _deeds(told: ProfileReply) -> Iterable[Row]:
     name = told.player.name
     yield Row(("Matches played",), "history", Open(Page(Kind.HISTORY, about=name)))
     if told.against is not None and told.online:
@@ -67,7 +77,7 @@ def history_rows(view: View, now_ms: int) -> list[Row]:
         return _WAIT
     rows = [_finished(match, told.player.name) for match in told.matches]
     if told.before is not None:
-        older = History(0, name=told.player.name, before=told.before)
+        older = HistoryRequest(0, name=told.player.name, before=told.before)
         rows.append(Row(("Older ones",), "older", Say(older)))
     return rows or [Row(("No match has ended yet.",))]
 
@@ -91,7 +101,7 @@ def leader_rows(view: View, now_ms: int) -> list[Row]:
         return _WAIT
     rows = [_leader(leader) for leader in told.leaders]
     if told.page < told.pages:
-        further = Leaderboard(0, game=told.game, speed=told.speed, page=told.page + 1)
+        further = LeaderboardRequest(0, game=told.game, speed=told.speed, page=told.page + 1)
         rows.append(Row((f"Further down (page {told.page} of {told.pages})",), "further", Say(further)))
     return rows or [Row(("Nobody has a rating here yet: a rated match gives one.",))]
 

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from ttt_net.messages import RecordTold
+from ttt_net.messages import RecordReply
 from ttt_net.programs import VERBS
 from ttt_net.text import clean
 
@@ -11,7 +11,7 @@ _MAX_LINES = 2_000
 _MAX_COPIES = 100
 
 
-def kept(told: RecordTold, folder: Path | None = None) -> str:
+def kept(told: RecordReply, folder: Path | None = None) -> str:
     """Write the record into a new file of the folder, no other is touched; return what to say of it."""
     folder = folder or Path.cwd()
     name = re.sub(r"[^0-9A-Za-z-]", "", told.match)[:32] or "match"

@@ -14,7 +14,7 @@ from ttt_net.client.terminal.screen import Screen
 from ttt_net.client.terminal.suspension import SUSPEND, suspend
 from ttt_net.client.view import Overlay, View
 from ttt_net.client.words import TENTHS_BELOW_MS
-from ttt_net.messages import Notice, RecordTold
+from ttt_net.messages import Notice, RecordReply
 from ttt_net.text import clean
 
 LEAVE_S = 2.0
@@ -89,7 +89,7 @@ def _deal_with(letter: Mail, table: Seat, screen: Screen) -> None:
             screen.is_focused = is_focused
         case Resized() | Line() | Stop():
             return  # the next picture has the new size
-        case RecordTold():
+        case RecordReply():
             table.hear(Kept(kept(letter)), _now_ms())
         case _:
             table.hear(letter, _now_ms())

@@ -10,7 +10,7 @@ from ttt_net.errors import Code, Refusal
 from ttt_net.games.records import write_record
 from ttt_net.matches.history import record_of
 from ttt_net.matches.match import Match
-from ttt_net.messages import decode_fact
+from ttt_net.messages import decode_event
 from ttt_net.ratings import Rating, aged
 from ttt_net.server.journal.matches import read_match, with_names
 from ttt_net.server.journal.players import PlayerId
@@ -37,12 +37,12 @@ _FINISHED = (
 
 def profile(
     connection: sqlite3.Connection,
-    said: wire.Profile,
+    said: wire.ProfileRequest,
     asker: PlayerId,
     online: wire.PlayerInfo | None,
     live: list[str],
     now_ms: int,
-) -> wire.ProfileTold:
+) -> wire.ProfileReply:
     """Return who a player is; `online` and `live` say what only the server's memory knows of him."""
     player, name, bot = _player(connection, said.name, asker)
     since_ms, won, drawn, lost = connection.execute(
@@ -61,7 +61,7 @@ def profile(
         ).fetchone()
         against = wire.HeadToHead(*(met or (0, 0, 0)))
     info = online or wire.PlayerInfo(name, bot)
-    return wire.ProfileTold(info, since_ms, online is not None, won, drawn, lost, ratings, against, live)
+    return wire.ProfileReply(info, since_ms, online is not None, won, drawn, lost, ratings, against, live)
 
 
 def _rating_info(game: str, speed: Speed, rating: Rating) -> wire.RatingInfo:
@@ -72,7 +72,7 @@ def _rating_info(game: str, speed: Speed, rating: Rating) -> wire.RatingInfo:
 
 def history(
     connection: sqlite3.Connection, name: str | None, game: str | None, before: str | None, asker: PlayerId
-) -> wire.HistoryTold:
+) -> wire.HistoryReply:
     """Return a page of a player's finished matches, newest first; the private ones only to himself."""
     player, shown, bot = _player(connection, name, asker)
     kinds = (0, 1) if player == asker else (0,)
@@ -86,7 +86,7 @@ def history(
     shown_rows = found[:PAGE]
     next_page = "{}-{}".format(*shown_rows[-1]) if len(found) > PAGE else None
     matches = [_finished(connection, match) for _, match in shown_rows]
-    return wire.HistoryTold(wire.PlayerInfo(shown, bot), matches, next_page)
+    return wire.HistoryReply(wire.PlayerInfo(shown, bot), matches, next_page)
 
 
 def _cursor(before: str | None) -> tuple[int, str]:
@@ -103,7 +103,7 @@ def _finished(connection: sqlite3.Connection, match: str) -> wire.FinishedMatch:
     game, ended_ms, winner, reason, plies, time, is_rated, is_private, first, second, fact = connection.execute(
         _FINISHED, (match,)
     ).fetchone()
-    started = decode_fact(fact)
+    started = decode_event(fact)
     assert isinstance(started, wire.Started)
     return wire.FinishedMatch(
         match=match,
@@ -131,19 +131,21 @@ def _player(connection: sqlite3.Connection, name: str | None, asker: PlayerId) -
     return player, shown, bot
 
 
-def replay(connection: sqlite3.Connection, said: wire.Replay, asker: PlayerId, *, is_heard: bool) -> wire.ReplayTold:
+def replay(
+    connection: sqlite3.Connection, said: wire.ReplayRequest, asker: PlayerId, *, is_heard: bool
+) -> wire.ReplayReply:
     """Return positions of a match, from `said.ply` on."""
     match = _match(connection, said.match, asker, is_heard=is_heard)
     last = len(match.moves)
     if said.ply > last:
         raise Refusal(Code.STALE_PLY, f"match {match.id} has {last} plies; ask from 0 to {last}")
-    return wire.ReplayTold(match.id, said.ply, match.positions(said.ply, MAX_POSITIONS), last)
+    return wire.ReplayReply(match.id, said.ply, match.positions(said.ply, MAX_POSITIONS), last)
 
 
-def record(connection: sqlite3.Connection, said: wire.Record, asker: PlayerId) -> wire.RecordTold:
+def record(connection: sqlite3.Connection, said: wire.RecordRequest, asker: PlayerId) -> wire.RecordReply:
     """Return a finished match as a text to keep."""
     match = _match(connection, said.match, asker, is_heard=False)
-    return wire.RecordTold(match.id, write_record(record_of(match.facts)))
+    return wire.RecordReply(match.id, write_record(record_of(match.facts)))
 
 
 def _match(connection: sqlite3.Connection, match_id: str, asker: PlayerId, *, is_heard: bool) -> Match:

@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 
 from ttt_net.errors import Refusal
-from ttt_net.messages import Ended, Fact, Heard, Started
+from ttt_net.messages import Ended, MatchEvent, ServerMessage, Started
 from ttt_net.pairing.lobby import Invitation
 from ttt_net.server.journal.database import Database, StorageError
 from ttt_net.server.journal.invitations import keep_invitation, read_invitations
@@ -20,7 +20,7 @@ from ttt_net.server.journal.players import (
 )
 from ttt_net.server.journal.rating import Changes
 
-Question = Callable[[sqlite3.Connection], Heard]
+Question = Callable[[sqlite3.Connection], ServerMessage]
 """What is read to answer a question; it raises `Refusal` where there is no answer."""
 
 
@@ -32,7 +32,7 @@ class Journal:
 
     def append(
         self,
-        facts: Sequence[Fact],
+        facts: Sequence[MatchEvent],
         done: Callable[[StorageError | Changes | None], None],
         seats: tuple[PlayerId, PlayerId] | None = None,
     ) -> None:
@@ -92,10 +92,10 @@ class Journal:
         """Read the invitations that are good still."""
         self._database.submit(lambda connection: read_invitations(connection, now_ms), done)
 
-    def look_up(self, question: Question, done: Callable[[Heard | Refusal | StorageError], None]) -> None:
+    def look_up(self, question: Question, done: Callable[[ServerMessage | Refusal | StorageError], None]) -> None:
         """Let the journal's thread answer a question."""
 
-        def work(connection: sqlite3.Connection) -> Heard | Refusal:
+        def work(connection: sqlite3.Connection) -> ServerMessage | Refusal:
             try:
                 return question(connection)
             except Refusal as refusal:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace as restruct
 
-from ttt_net.messages import Ended, Fact, Played, Started, Tookback, decode_fact, encode
+from ttt_net.messages import Ended, MatchEvent, Played, Started, Tookback, decode_event, encode
 from ttt_net.server.journal.database import StorageError
 from ttt_net.server.journal.invitations import spend_invitation
 from ttt_net.server.journal.players import PlayerId
@@ -18,10 +18,10 @@ class Record(NamedTuple):
     """A match as the journal has it: who sits where, and its facts in order."""
 
     seats: tuple[PlayerId, PlayerId]
-    facts: list[Fact]
+    facts: list[MatchEvent]
 
 
-_Append = tuple[Sequence[Fact], tuple[PlayerId, PlayerId] | None]
+_Append = tuple[Sequence[MatchEvent], tuple[PlayerId, PlayerId] | None]
 """Facts of one match that belong together, and who sits where, with the first of them."""
 _APPEND = "INSERT INTO facts (match, seq, fact) VALUES ((SELECT number FROM matches WHERE id = ?), ?, ?)"
 
@@ -75,7 +75,7 @@ def _plies(connection: sqlite3.Connection, match: str) -> int:
         "SELECT fact FROM facts WHERE match = (SELECT number FROM matches WHERE id = ?) ORDER BY seq DESC", (match,)
     )
     for (kept,) in newest:
-        fact = decode_fact(kept)
+        fact = decode_event(kept)
         if isinstance(fact, Played | Tookback):
             return fact.ply
     return 0
@@ -93,7 +93,7 @@ def read_match(connection: sqlite3.Connection, match: str) -> Record | None:
     number, first, second, *names = row
     rows = connection.execute("SELECT fact FROM facts WHERE match = ? ORDER BY seq", (number,))
     try:
-        facts = [decode_fact(fact) for (fact,) in rows]
+        facts = [decode_event(fact) for (fact,) in rows]
     except msgspec.MsgspecError as error:
         raise StorageError(f"match {match} cannot be read: {error}") from None
     if facts and isinstance(facts[0], Started):

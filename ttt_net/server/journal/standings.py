@@ -22,8 +22,8 @@ _MINE = "SELECT standing, is_bot FROM ratings WHERE player = ? AND game = ? AND 
 
 
 def leaderboard(
-    connection: sqlite3.Connection, said: wire.Leaderboard, game: str, asker: PlayerId, now_ms: int
-) -> wire.LeaderboardTold:
+    connection: sqlite3.Connection, said: wire.LeaderboardRequest, game: str, asker: PlayerId, now_ms: int
+) -> wire.LeaderboardReply:
     """Return a page of the ratings at a game and speed, and where the asker stands.
 
     Its cost does not grow with the number of ratings, but with that of different standings (at most some thousand),
@@ -42,7 +42,7 @@ def leaderboard(
         leaders = [_leader(skipped + number, row, now_ms) for number, row in enumerate(rows, 1)]
     pages = max(1, -(-total // PAGE))
     you = _rank(connection, said, game, asker, counts)
-    return wire.LeaderboardTold(game, said.speed, said.page, pages, leaders, you)
+    return wire.LeaderboardReply(game, said.speed, said.page, pages, leaders, you)
 
 
 def _standing_at(counts: Sequence[tuple[int, int]], place: int) -> tuple[int, int]:
@@ -57,7 +57,7 @@ def _standing_at(counts: Sequence[tuple[int, int]], place: int) -> tuple[int, in
 
 def _rank(
     connection: sqlite3.Connection,
-    said: wire.Leaderboard,
+    said: wire.LeaderboardRequest,
     game: str,
     asker: PlayerId,
     counts: Sequence[tuple[int, int]],

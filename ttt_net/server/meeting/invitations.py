@@ -49,7 +49,7 @@ class Invitations:
 
         self._house.journal.invitations(self._house.now_ms(), done)
 
-    def invite(self, session: Session, said: wire.Invite) -> None:
+    def invite(self, session: Session, said: wire.InviteRequest) -> None:
         """Make an invitation; once it is written down it is good, in place of his last, and its code is told."""
         self._eligibility.may_play(session, against_bot=False)
         self._house.quotas.spend("challenges", session.player, session.connection.metered_as)
@@ -64,11 +64,11 @@ class Invitations:
                 return
             self._lobby.reinstate([invitation])
             session.ok(said.id)
-            session.tell(wire.Invitation(invitation.code, game, INVITATION_MS, said.time))
+            session.tell(wire.InvitationReply(invitation.code, game, INVITATION_MS, said.time))
 
         self._house.journal.invite(invitation, now_ms, done)
 
-    def join(self, session: Session, said: wire.Join) -> None:
+    def join(self, session: Session, said: wire.JoinRequest) -> None:
         """Begin the match that a code stands for; if it cannot be written down, the code stays good."""
         code = said.code.strip()
         self.meter_code(session, is_right=self._lobby.is_code(code, self._house.now_ms()))

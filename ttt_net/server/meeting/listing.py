@@ -39,10 +39,10 @@ class Listing:
         self._house = house
         self._lobby = lobby
 
-    def seeks(self) -> wire.Seeks:
+    def seeks(self) -> wire.SeekList:
         """Return the standing seeks, the oldest first."""
         seeks = self._lobby.seeks
-        return wire.Seeks(len(seeks), [self.seek_info(seek) for seek in islice(seeks, MAX_LISTED)])
+        return wire.SeekList(len(seeks), [self.seek_info(seek) for seek in islice(seeks, MAX_LISTED)])
 
     def seek_info(self, seek: Seek) -> wire.SeekInfo:
         """Return one row of the list of seeks."""
@@ -58,30 +58,30 @@ class Listing:
             max_rating=seek.max_rating,
         )
 
-    def players(self) -> wire.Players:
+    def players(self) -> wire.PlayerList:
         """Return who is here, in the order of their names; of a crowd, those whom one might play."""
         roster = self._house.roster
-        return wire.Players(len(roster), [self._row(session) for session in roster.some(MAX_LISTED)])
+        return wire.PlayerList(len(roster), [self._row(session) for session in roster.some(MAX_LISTED)])
 
-    def bots_for(self, seek: Seek) -> list[wire.Listed]:
+    def bots_for(self, seek: Seek) -> list[wire.ListedPlayer]:
         """Return bots that would play a person what he seeks, the weakest first."""
         rows = (self._row(bot) for bot in islice(self._house.roster.bots, _MAX_LOOKED_AT) if _plays(bot, seek))
         free = (row for row in rows if row.free)
         return heapq.nsmallest(MAX_SUGGESTED, free, key=lambda row: (row.level or _AT_ITS_BEST, row.name))
 
-    def live(self) -> wire.Live:
+    def live(self) -> wire.LiveList:
         """Return the live public matches: first the featured one, then the most watched."""
         listed = [table for table in self._house.tables.values() if table.is_listed]
         featured = max(listed, key=lambda table: (_rating(table), table.audience.watchers), default=None)
         shown = heapq.nlargest(MAX_LIVE, listed, key=lambda table: (table is featured, table.audience.watchers))
-        return wire.Live(len(listed), [_live_row(table, is_featured=table is featured) for table in shown])
+        return wire.LiveList(len(listed), [_live_row(table, is_featured=table is featured) for table in shown])
 
-    def _row(self, session: Session) -> wire.Listed:
+    def _row(self, session: Session) -> wire.ListedPlayer:
         seek = self._lobby.seeks.of(session.player)
         free = None if session.places is None else max(0, session.places - self._house.occupied(session))
         if free and seek and seek.opponents == "bots":
             free = 0  # for a person there is none
-        return wire.Listed(
+        return wire.ListedPlayer(
             name=session.info.name,
             bot=session.info.bot,
             playing=len(session.live),

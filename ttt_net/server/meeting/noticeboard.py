@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Literal
 
-from ttt_net.messages import Heard, encode
+from ttt_net.messages import ServerMessage, encode
 from ttt_net.server.guard import Guard
 from ttt_net.server.journal import PlayerId
 from ttt_net.server.players.session import Session
@@ -28,7 +28,9 @@ CROWD = 100
 class Noticeboard:
     """The lists, as they were last encoded, and who wants to hear them."""
 
-    def __init__(self, sources: Mapping[Subject, Callable[[], Heard]], now_ms: Callable[[], int], guard: Guard) -> None:
+    def __init__(
+        self, sources: Mapping[Subject, Callable[[], ServerMessage]], now_ms: Callable[[], int], guard: Guard
+    ) -> None:
         self._sources = sources
         self._now_ms = now_ms
         self._guard = guard

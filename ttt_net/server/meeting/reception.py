@@ -68,27 +68,27 @@ class Reception:
         self.listing = Listing(house, self._lobby)
         self.invitations = Invitations(house, self._lobby, self.eligibility, self._start)
 
-    def act(self, session: Session, said: wire.AnySaid) -> None:
+    def act(self, session: Session, said: wire.AnyRequest) -> None:
         """Carry out one request."""
         match said:
-            case wire.Seek():
+            case wire.SeekRequest():
                 self._seek(session, said)
-            case wire.Unseek():
+            case wire.UnseekRequest():
                 self._unseek(session, said)
-            case wire.Accept():
+            case wire.AcceptRequest():
                 self._accept(session, said)
-            case wire.Challenge():
+            case wire.ChallengeRequest():
                 self._challenge(session, said)
-            case wire.Answer():
+            case wire.AnswerRequest():
                 self._answer(session, said)
-            case wire.Invite():
+            case wire.InviteRequest():
                 self.invitations.invite(session, said)
-            case wire.Join():
+            case wire.JoinRequest():
                 self.invitations.join(session, said)
-            case wire.Who():
+            case wire.WhoRequest():
                 session.ok(said.id)
                 session.connection.send(self._house.noticeboard.frame("players"))
-            case wire.Lobby():
+            case wire.LobbyRequest():
                 session.ok(said.id)
                 if said.on:
                     self._house.noticeboard.subscribe(session)
@@ -172,7 +172,7 @@ class Reception:
         if session and bots:
             session.tell(wire.Suggestion(bots))
 
-    def _seek(self, session: Session, said: wire.Seek) -> None:
+    def _seek(self, session: Session, said: wire.SeekRequest) -> None:
         games = tuple(dict.fromkeys(game_name(name) for name in said.games))
         if said.rated:
             self.eligibility.must_be_ratable(session, games)
@@ -194,13 +194,13 @@ class Reception:
         if pairing:
             self._start(pairing)
 
-    def _unseek(self, session: Session, said: wire.Unseek) -> None:
+    def _unseek(self, session: Session, said: wire.UnseekRequest) -> None:
         if not self._lobby.seeks.withdraw(session.player):
             raise Refusal(Code.NOT_SEEKING, "you have no seek to take back")
         self._seeks_changed()
         session.ok(said.id)
 
-    def _accept(self, session: Session, said: wire.Accept) -> None:
+    def _accept(self, session: Session, said: wire.AcceptRequest) -> None:
         seek = self._lobby.seeks.find(said.seek)
         self.eligibility.may_play(session, against_bot=seek is not None and seek.is_bot)
         if seek is not None:
@@ -219,7 +219,7 @@ class Reception:
     def _seeks_changed(self) -> None:
         self._house.noticeboard.changed("seeks", "players")
 
-    def _challenge(self, session: Session, said: wire.Challenge) -> None:
+    def _challenge(self, session: Session, said: wire.ChallengeRequest) -> None:
         other = self._house.roster.find(said.name)
         if other is None:
             raise Refusal(Code.UNKNOWN_PLAYER, "nobody of that name is connected")
@@ -239,7 +239,7 @@ class Reception:
         session.tell(told)
         other.tell(told)
 
-    def _answer(self, session: Session, said: wire.Answer) -> None:
+    def _answer(self, session: Session, said: wire.AnswerRequest) -> None:
         challenge = self._lobby.challenge_of(said.challenge, session.player, self._house.now_ms())
         is_accepted = said.accept and challenge.to == session.player
         if is_accepted:
@@ -259,7 +259,7 @@ class Reception:
             return False
         return True
 
-    def _tell_both(self, challenge: Challenge, told: wire.Heard) -> None:
+    def _tell_both(self, challenge: Challenge, told: wire.ServerMessage) -> None:
         for player in (challenge.by, challenge.to):
             session = self._house.sessions.get(player)
             if session:

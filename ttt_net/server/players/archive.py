@@ -14,7 +14,7 @@ from ttt_net.server.players.registrar import refusal_of
 from ttt_net.server.players.roster import Roster
 from ttt_net.server.players.session import Session
 
-Request = wire.Profile | wire.History | wire.Leaderboard | wire.Replay | wire.Record
+Request = wire.ProfileRequest | wire.HistoryRequest | wire.LeaderboardRequest | wire.ReplayRequest | wire.RecordRequest
 
 
 class House(Interface):
@@ -41,7 +41,7 @@ class Archive:
         self._meter(session)
         question = self._question(session, said)
 
-        def done(found: wire.Heard | Refusal | StorageError) -> None:
+        def done(found: wire.ServerMessage | Refusal | StorageError) -> None:
             self._asking.discard(session.player)
             if isinstance(found, Refusal | StorageError):
                 session.refuse(said.id, refusal_of(found))
@@ -55,23 +55,23 @@ class Archive:
     def _question(self, session: Session, said: Request) -> Question:
         asker = session.player
         match said:
-            case wire.Profile():
+            case wire.ProfileRequest():
                 other = session if said.name is None else self._house.roster.find(said.name)
                 online, live = (other.info, self._house.live_of(other)) if other else (None, [])
                 now_ms = self._house.now_ms()
                 return partial(inquiries.profile, said=said, asker=asker, online=online, live=live, now_ms=now_ms)
-            case wire.History():
+            case wire.HistoryRequest():
                 game = None if said.game is None else game_name(said.game)
                 return partial(inquiries.history, name=said.name, game=game, before=said.before, asker=asker)
-            case wire.Leaderboard():
+            case wire.LeaderboardRequest():
                 game = game_name(said.game)
                 if is_always_casual(game):
                     raise Refusal(Code.ALWAYS_CASUAL, f"{game} is never rated: too little is to be found out in it")
                 return partial(standings.leaderboard, said=said, game=game, asker=asker, now_ms=self._house.now_ms())
-            case wire.Replay():
+            case wire.ReplayRequest():
                 is_heard = said.match in session.tables
                 return partial(inquiries.replay, said=said, asker=asker, is_heard=is_heard)
-            case wire.Record():
+            case wire.RecordRequest():
                 return partial(inquiries.record, said=said, asker=asker)
 
     def _meter(self, session: Session) -> None:

@@ -13,7 +13,7 @@ from ttt_net.server.settings.limits import Limits
 from ttt_net.server.wire.connection import Connection
 from ttt_net.text import clean
 
-Admit = Callable[[Connection, wire.Hello, Player, str | None], None]
+Admit = Callable[[Connection, wire.HelloRequest, Player, str | None], None]
 """What to do with a player who is let in: connection, hello, player, and the token if it is new."""
 
 MIN_TOKEN = 32
@@ -36,9 +36,9 @@ class Entrance:
         self._admit = admit
         self._entering: set[Connection] = set()
 
-    def enter(self, connection: Connection, said: wire.AnySaid) -> None:
+    def enter(self, connection: Connection, said: wire.AnyRequest) -> None:
         """Let a player in: known by his token, or new by his name; the answer comes once the journal has given its."""
-        if not isinstance(said, wire.Hello) or connection in self._entering:
+        if not isinstance(said, wire.HelloRequest) or connection in self._entering:
             raise Refusal(Code.HELLO_FIRST, "say hello first, and wait for its answer")
         if wire.PROTOCOL not in said.protocols:
             raise Refusal(Code.BAD_PROTOCOL, f"this server speaks protocol {wire.PROTOCOL}, you {said.protocols}")
@@ -48,7 +48,7 @@ class Entrance:
         else:
             self._let_in(connection, said)
 
-    def _found(self, connection: Connection, said: wire.Hello, found: Player | StorageError | None) -> None:
+    def _found(self, connection: Connection, said: wire.HelloRequest, found: Player | StorageError | None) -> None:
         """Answer one who said a token; with a name, an unknown one is the token of a new player."""
         if found is None and said.name is not None and connection.is_open:
             try:
@@ -58,7 +58,7 @@ class Entrance:
         else:
             self._entered(connection, said, None, found)
 
-    def _let_in(self, connection: Connection, said: wire.Hello) -> None:
+    def _let_in(self, connection: Connection, said: wire.HelloRequest) -> None:
         name = None if said.name is None else name_here(said.name, self._limits)
         if said.token and len(said.token) < MIN_TOKEN:
             raise Refusal(Code.UNKNOWN_TOKEN, f"a token for a new player has {MIN_TOKEN} to 80 random characters")
@@ -68,7 +68,7 @@ class Entrance:
         self._entering.add(connection)
         self._register(connection, said, name, tries=_GUEST_TRIES)
 
-    def _register(self, connection: Connection, said: wire.Hello, name: str | None, tries: int) -> None:
+    def _register(self, connection: Connection, said: wire.HelloRequest, name: str | None, tries: int) -> None:
         """Make a new player; a guest, who has no name, gets one that is free."""
         token = said.token or secrets.token_urlsafe(32)
         is_guest = name is None
@@ -85,7 +85,7 @@ class Entrance:
     def _entered(
         self,
         connection: Connection,
-        said: wire.Hello,
+        said: wire.HelloRequest,
         token: str | None,
         found: Player | Refusal | StorageError | None,
     ) -> None:
@@ -112,6 +112,6 @@ def _guest_name(misses: int) -> str:
     return f"guest-{secrets.randbelow(9 * 10 ** (digits - 1)) + 10 ** (digits - 1)}"
 
 
-def label_of(said: wire.Hello) -> str | None:
+def label_of(said: wire.HelloRequest) -> str | None:
     """Return the label of a bot as others may see it; None for people."""
     return None if said.bot is None else clean(said.bot, wire.MAX_NAME_CELLS) or "bot"

@@ -13,7 +13,7 @@ from ttt_net.server.players.session import Session
 from ttt_net.server.settings.limits import Limits
 from ttt_net.text import clean, name_key
 
-Request = wire.Rename | wire.Forget
+Request = wire.RenameRequest | wire.ForgetRequest
 
 
 class House(Interface):
@@ -43,12 +43,12 @@ class Registrar:
 
     def act(self, session: Session, said: Request) -> None:
         """Carry out one request, or raise `Refusal`."""
-        if isinstance(said, wire.Rename):
+        if isinstance(said, wire.RenameRequest):
             self._rename(session, said)
         else:
             self._forget(session, said)
 
-    def _rename(self, session: Session, said: wire.Rename) -> None:
+    def _rename(self, session: Session, said: wire.RenameRequest) -> None:
         name = name_here(said.name, self._house.limits)
         self._house.quotas.spend("renames", session.player, session.connection.metered_as)
 
@@ -63,7 +63,7 @@ class Registrar:
 
         self._house.journal.rename(session.player, name, done)
 
-    def _forget(self, session: Session, said: wire.Forget) -> None:
+    def _forget(self, session: Session, said: wire.ForgetRequest) -> None:
         if name_key(said.name) != name_key(session.info.name):
             raise Refusal(Code.BAD_NAME, f"to be forgotten, say your own name once more: {session.info.name}")
         if session.player in self._leaving:

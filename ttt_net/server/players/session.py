@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from ttt_net.clock import Speed, TimeControl, speed
 from ttt_net.errors import Refusal
-from ttt_net.messages import Heard, Ok, PlayerInfo, RatingChange, encode
+from ttt_net.messages import Ok, PlayerInfo, RatingChange, ServerMessage, encode
 from ttt_net.ratings import Rating
 from ttt_net.server.journal import PlayerId
 from ttt_net.server.wire.connection import Connection
@@ -100,7 +100,7 @@ class Session:
         """Take note of a new rating."""
         self._ratings[game, speed(time)] = _Known(change.after, change.provisional)
 
-    def tell(self, message: Heard) -> None:
+    def tell(self, message: ServerMessage) -> None:
         """Send him one message."""
         self.connection.send(frame(encode(message)))
 

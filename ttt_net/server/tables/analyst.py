@@ -44,7 +44,7 @@ _NICE = 15
 _RETRY_MS = 5_000
 COMMAND = (sys.executable, "-m", "ttt_net", "analyse", "--match", "-", "--json", "--move-time")
 
-Question = Callable[[Callable[[wire.Heard | Refusal | StorageError], None]], None]
+Question = Callable[[Callable[[wire.ServerMessage | Refusal | StorageError], None]], None]
 
 
 class Judged(msgspec.Struct):
@@ -94,22 +94,22 @@ class Analyst:
         self._kept: OrderedDict[str, bytes] = OrderedDict()
         self._ordered = asyncio.Event()
 
-    def act(self, session: Session, said: wire.Analyse) -> None:
+    def act(self, session: Session, said: wire.AnalyseRequest) -> None:
         """Take an order; `ok` comes once it is taken, the analysis when it is done. Raises `Refusal` if it is not."""
         if not self.is_open:
             raise Refusal(Code.NO_ENGINE, "this server analyses no matches")
         self._house.quotas.spend("inquiries", session.player, session.connection.metered_as)
 
-        def found(record: wire.Heard | Refusal | StorageError) -> None:
-            if isinstance(record, wire.RecordTold):
+        def found(record: wire.ServerMessage | Refusal | StorageError) -> None:
+            if isinstance(record, wire.RecordReply):
                 self._take(session, said, record.text)
             elif isinstance(record, Refusal | StorageError):
                 session.refuse(said.id, refusal_of(record))
 
-        asked = wire.Record(said.id, said.match)  # who may have the record may have the analysis
+        asked = wire.RecordRequest(said.id, said.match)  # who may have the record may have the analysis
         self._house.journal.look_up(partial(inquiries.record, said=asked, asker=session.player), found)
 
-    def _take(self, session: Session, said: wire.Analyse, record: str) -> None:
+    def _take(self, session: Session, said: wire.AnalyseRequest, record: str) -> None:
         orders = (*self._waiting, *filter(None, (self._current,)))
         order = next((order for order in orders if order.match == said.match), None)
         if said.match in self._kept:
@@ -143,7 +143,7 @@ class Analyst:
             self._ordered.clear()
             await self._ordered.wait()
 
-    async def _analyse(self, order: Order) -> wire.AnalysisTold:
+    async def _analyse(self, order: Order) -> wire.AnalysisReply:
         moves: list[wire.AnalysedMove] = []
         budget_s = self._house.limits.analysis_s
         judged_all = True
@@ -163,7 +163,7 @@ class Analyst:
         except Exception:  # noqa: BLE001 - an analysis is not worth the server
             self._house.guard.note("analysis")
             judged_all = False
-        return wire.AnalysisTold(order.match, moves, exact=judged_all)
+        return wire.AnalysisReply(order.match, moves, exact=judged_all)
 
     @contextlib.asynccontextmanager
     async def _process(self, order: Order, move_s: float) -> AsyncIterator[asyncio.StreamReader]:

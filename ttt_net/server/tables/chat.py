@@ -31,7 +31,7 @@ PHRASES: dict[wire.Phrase, str] = {
     "one_moment": "One moment, please.",
 }
 
-Request = wire.Chat | wire.Mute
+Request = wire.ChatRequest | wire.MuteRequest
 
 
 class House(Interface):
@@ -54,12 +54,12 @@ class Chat:
 
     def act(self, session: Session, said: Request) -> None:
         """Carry out one request, or raise `Refusal`."""
-        if isinstance(said, wire.Mute):
+        if isinstance(said, wire.MuteRequest):
             self._mute(session, said)
         else:
             self._say(session, said)
 
-    def _say(self, session: Session, said: wire.Chat) -> None:
+    def _say(self, session: Session, said: wire.ChatRequest) -> None:
         text = self._text(session, said)
         table = self._house.tables.get(said.match)
         if table is None or not (table.audience.plays(session) or table.audience.watches(session)):
@@ -74,7 +74,7 @@ class Chat:
         tell = table.audience.tell_players if is_player else table.audience.tell_watchers
         tell(told, lambda hearer: hearer is session or not hearer.is_deaf_to(session.player))
 
-    def _text(self, session: Session, said: wire.Chat) -> str:
+    def _text(self, session: Session, said: wire.ChatRequest) -> str:
         """Return what is to be heard; raise `Refusal` if it may not be said."""
         mute = self._house.sanctions.of("mute", session.player)
         if mute:
@@ -97,7 +97,7 @@ class Chat:
             raise Refusal(Code.TOO_FAST, "too many talk at once; say it again in a moment", wait_ms)
         self._deliveries.take(now_ms, hearers)
 
-    def _mute(self, session: Session, said: wire.Mute) -> None:
+    def _mute(self, session: Session, said: wire.MuteRequest) -> None:
         if said.name is None:
             session.hears_nobody = said.on
         else:

@@ -19,19 +19,19 @@ from ttt_net.matches.match import Match
 from ttt_net.messages import (
     Adjourned,
     Ended,
-    Fact,
+    MatchEvent,
     Ok,
     Played,
     PlayerInfo,
     Presence,
     Rated,
     Rematched,
-    Resume,
+    ResumeRequest,
     Snapshot,
     Started,
     Tookback,
-    Unwatch,
-    Watch,
+    UnwatchRequest,
+    WatchRequest,
     encode,
 )
 from ttt_net.server.journal import Changes, Journal, PlayerId, Record, StorageError
@@ -53,8 +53,8 @@ _RETRY_S = 1.0
 
 _Asked = tuple[Session, int]
 """Who asked for something, and the id of his request."""
-_Onlooking = Watch | Unwatch
-Request = referee.Command | Resume | _Onlooking
+_Onlooking = WatchRequest | UnwatchRequest
+Request = referee.Command | ResumeRequest | _Onlooking
 
 
 class Owner(Interface):
@@ -195,7 +195,7 @@ class Table:
 
     def _serve(self, match: Match, session: Session, request: Request, came_ms: int) -> None:
         try:
-            if isinstance(request, Resume):
+            if isinstance(request, ResumeRequest):
                 self._resume(match, session, request)
                 return
             if isinstance(request, _Onlooking):
@@ -217,7 +217,7 @@ class Table:
         else:
             session.ok(request.id)
 
-    def _resume(self, match: Match, session: Session, request: Resume) -> None:
+    def _resume(self, match: Match, session: Session, request: ResumeRequest) -> None:
         side = self._side(session)
         if side is None:  # it was asked while the match was being read
             raise Refusal(Code.NOT_SEATED, f"you are not a player of match {self.id}; nothing was changed")
@@ -241,7 +241,7 @@ class Table:
         """Let somebody who does not play hear the match, or hear no more of it."""
         if self._side(session) is not None:
             raise Refusal(Code.NOT_WATCHING, "you play in this match; say resume to see it")
-        if isinstance(request, Unwatch):
+        if isinstance(request, UnwatchRequest):
             if not self.audience.watches(session):
                 raise Refusal(Code.NOT_WATCHING, f"you do not watch match {self.id}")
             session.ok(request.id)
@@ -273,14 +273,14 @@ class Table:
 
     # Facts.
 
-    def _commit(self, match: Match, facts: list[Fact], asked: _Asked | None) -> None:
+    def _commit(self, match: Match, facts: list[MatchEvent], asked: _Asked | None) -> None:
         self._is_busy = True
         if isinstance(facts[-1], Rematched):
             self._commit_rematch(match, facts, asked)
         else:
             self._owner.journal.append(facts, partial(self._written, match, facts, asked, time.perf_counter()))
 
-    def _commit_rematch(self, match: Match, facts: list[Fact], asked: _Asked | None) -> None:
+    def _commit_rematch(self, match: Match, facts: list[MatchEvent], asked: _Asked | None) -> None:
         """Write down the last fact of this match and the first of the next, both or neither."""
         now_ms, seats = self._owner.now_ms(), self._next_seats()
         started = referee.rematch(match, now_ms)
@@ -298,7 +298,7 @@ class Table:
     def _written(
         self,
         match: Match,
-        facts: list[Fact],
+        facts: list[MatchEvent],
         asked: _Asked | None,
         since_s: float,
         written: StorageError | Changes | None,
@@ -320,7 +320,7 @@ class Table:
         assert self.seats is not None
         return self.seats[1], self.seats[0]
 
-    def _apply(self, match: Match, facts: list[Fact], asked: _Asked | None) -> None:
+    def _apply(self, match: Match, facts: list[MatchEvent], asked: _Asked | None) -> None:
         told = b""
         for fact in facts:
             match.evolve(fact)

@@ -1,10 +1,10 @@
 """What happens in a match: the numbered facts, which are decided, journaled, applied and told, in this order."""
 
 from ttt_net.clock import TimeControl
-from ttt_net.messages.parts import UNSCORED, ClockInfo, Heard, OfferKind, PlayerInfo, Position
+from ttt_net.messages.types import UNSCORED, ClockInfo, OfferKind, PlayerInfo, Position, ServerMessage
 
 
-class Started(Heard, frozen=True, omit_defaults=True):
+class Started(ServerMessage, frozen=True, omit_defaults=True):
     """Fact: the match began. `previous` is the match that it is the rematch of, `score` that of the series so far.
 
     `start` is the position that it begins from, if not the usual one; ply 0 is there.
@@ -24,7 +24,7 @@ class Started(Heard, frozen=True, omit_defaults=True):
     start: str | None = None
 
 
-class Played(Heard, frozen=True, omit_defaults=True):
+class Played(ServerMessage, frozen=True, omit_defaults=True):
     """Fact: `side` made `move`, the `ply`-th of the match; `position`, which is always told, is what came of it.
 
     `refunded_ms` of the mover's time were given back for what the move spent on the network.
@@ -41,7 +41,7 @@ class Played(Heard, frozen=True, omit_defaults=True):
     position: Position | None = None
 
 
-class Tookback(Heard, frozen=True, omit_defaults=True):
+class Tookback(ServerMessage, frozen=True, omit_defaults=True):
     """Fact: moves were taken back, so that `ply` moves are made, as `side` had asked; `position` is always told."""
 
     match: str
@@ -53,7 +53,7 @@ class Tookback(Heard, frozen=True, omit_defaults=True):
     position: Position | None = None
 
 
-class Offered(Heard, frozen=True):
+class Offered(ServerMessage, frozen=True):
     """Fact: `side` makes an offer. Those of a draw or a take-back lapse with the next move."""
 
     match: str
@@ -63,7 +63,7 @@ class Offered(Heard, frozen=True):
     kind: OfferKind
 
 
-class Declined(Heard, frozen=True):
+class Declined(ServerMessage, frozen=True):
     """Fact: `side` turned the offer down, or took its own back."""
 
     match: str
@@ -73,7 +73,7 @@ class Declined(Heard, frozen=True):
     kind: OfferKind
 
 
-class Adjourned(Heard, frozen=True, omit_defaults=True):
+class Adjourned(ServerMessage, frozen=True, omit_defaults=True):
     """Fact: `side` adjourned the match, because the other player is away. The next move takes it up again."""
 
     match: str
@@ -83,7 +83,7 @@ class Adjourned(Heard, frozen=True, omit_defaults=True):
     clock: ClockInfo | None = None
 
 
-class Ended(Heard, frozen=True, omit_defaults=True):
+class Ended(ServerMessage, frozen=True, omit_defaults=True):
     """Fact: the match is over. `winner` is null for a draw or an abort."""
 
     match: str
@@ -94,7 +94,7 @@ class Ended(Heard, frozen=True, omit_defaults=True):
     clock: ClockInfo | None = None
 
 
-class Rematched(Heard, frozen=True):
+class Rematched(ServerMessage, frozen=True):
     """Fact: the match goes on in match `next`, with the sides swapped."""
 
     match: str
@@ -103,5 +103,5 @@ class Rematched(Heard, frozen=True):
     next: str
 
 
-Fact = Started | Played | Tookback | Offered | Declined | Adjourned | Ended | Rematched
+MatchEvent = Started | Played | Tookback | Offered | Declined | Adjourned | Ended | Rematched
 """What is journaled: the numbered facts of a match. A match is its list of facts."""

@@ -116,7 +116,7 @@ class AwayInfo(Struct, frozen=True):
     claim_in_ms: int
 
 
-class Heard(Struct, frozen=True, tag_field="type", tag=str.lower):
+class ServerMessage(Struct, frozen=True, tag_field="type", tag=str.lower):
     """What every message from the server has: its `type`."""
 
 
@@ -146,7 +146,7 @@ class LiveMatch(Struct, frozen=True, omit_defaults=True):
     featured: bool = False
 
 
-class Listed(Struct, frozen=True, omit_defaults=True):
+class ListedPlayer(Struct, frozen=True, omit_defaults=True):
     """One row of the list of players; `seeking` names the games of a standing seek.
 
     A bot plays so many matches at once (`places`), of which a person could have so many now (`free`).

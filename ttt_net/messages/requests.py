@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from ttt_net.clock import Speed, TimeControl
-from ttt_net.messages.parts import (
+from ttt_net.messages.types import (
     ChatText,
     ClaimKind,
     DeclineReason,
@@ -29,13 +29,18 @@ from ttt_net.messages.parts import (
 )
 
 
-class Said(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag=str.lower):
+def _type_of(class_name: str) -> str:
+    """Return the `type` of a request on the wire: `PlayRequest` is written `play`."""
+    return class_name.removesuffix("Request").lower()
+
+
+class Request(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag=_type_of):
     """What every request has: an `id` of the client's choosing, which its one answer repeats."""
 
     id: RequestId
 
 
-class Hello(Said, frozen=True, omit_defaults=True):
+class HelloRequest(Request, frozen=True, omit_defaults=True):
     """Say who you are: a new player by `name`, or a known one by the `token` that an earlier `welcome` gave.
 
     With both, you are the one whom the token belongs to, or a new player who has chosen it: at least 32 characters, at
@@ -59,7 +64,7 @@ class Hello(Said, frozen=True, omit_defaults=True):
     reserved: Places = 0
 
 
-class Seek(Said, frozen=True, omit_defaults=True):
+class SeekRequest(Request, frozen=True, omit_defaults=True):
     """Ask to be paired with whoever else is waiting. A new seek takes the place of the last.
 
     `games` in order of preference, none for whatever the other names, `tictactoe` if he names none either (a rated
@@ -76,11 +81,11 @@ class Seek(Said, frozen=True, omit_defaults=True):
     max_rating: Rating | None = None
 
 
-class Unseek(Said, frozen=True):
+class UnseekRequest(Request, frozen=True):
     """Take the seek back."""
 
 
-class Accept(Said, frozen=True):
+class AcceptRequest(Request, frozen=True):
     """Be paired with the standing seek of that number, as `seeks` lists it, in the first of its games.
 
     A seek that names no games is for `tictactoe` then.
@@ -89,7 +94,7 @@ class Accept(Said, frozen=True):
     seek: SeekNumber
 
 
-class Challenge(Said, frozen=True, omit_defaults=True):
+class ChallengeRequest(Request, frozen=True, omit_defaults=True):
     """Challenge a connected player by `name`. You both hear `challenged`, and then what becomes of it.
 
     It takes the place of an earlier one to the same player; at most five wait for their answers at a time.
@@ -101,7 +106,7 @@ class Challenge(Said, frozen=True, omit_defaults=True):
     rated: bool = False
 
 
-class Answer(Said, frozen=True, omit_defaults=True):
+class AnswerRequest(Request, frozen=True, omit_defaults=True):
     """Accept a challenge or turn it down; who made it takes it back by turning it down."""
 
     challenge: Annotated[int, Meta(ge=0, le=2**53 - 1)]
@@ -109,7 +114,7 @@ class Answer(Said, frozen=True, omit_defaults=True):
     reason: DeclineReason = "generic"
 
 
-class Invite(Said, frozen=True, omit_defaults=True):
+class InviteRequest(Request, frozen=True, omit_defaults=True):
     """Ask for an `invitation`: a code for a friend, with which he joins a private match with you.
 
     `side` is the one that you take, null by lot; `start` is a position to begin from, as docs/games.md writes them.
@@ -121,7 +126,7 @@ class Invite(Said, frozen=True, omit_defaults=True):
     start: PositionText | None = None
 
 
-class Join(Said, frozen=True):
+class JoinRequest(Request, frozen=True):
     """Join the private match of whoever gave you the code; you hear its `snapshot`.
 
     Codes may be tried ten times a minute.
@@ -130,7 +135,7 @@ class Join(Said, frozen=True):
     code: ShortText
 
 
-class Lobby(Said, frozen=True):
+class LobbyRequest(Request, frozen=True):
     """Hear `seeks`, `players` and `live` now, and again whenever they change, until off or a match of yours starts.
 
     Changes are told together: those of `seeks` after 0.25 s, those of the others after 2 s, later in a crowd.
@@ -139,18 +144,18 @@ class Lobby(Said, frozen=True):
     on: bool
 
 
-class Matches(Said, frozen=True):
+class MatchesRequest(Request, frozen=True):
     """Ask for the list of live public matches: `live`."""
 
 
-class Watch(Said, frozen=True, omit_defaults=True):
+class WatchRequest(Request, frozen=True, omit_defaults=True):
     """Hear the facts of a match that you do not play in, after a snapshot; of a private one with its `code`."""
 
     match: MatchId
     code: ShortText | None = None
 
 
-class Chat(Said, frozen=True, omit_defaults=True):
+class ChatRequest(Request, frozen=True, omit_defaults=True):
     """Say something at a match that you hear, either a `text` of at most 140 cells or a `phrase`.
 
     Players are heard by the players, and those who watch by those who watch.
@@ -161,20 +166,20 @@ class Chat(Said, frozen=True, omit_defaults=True):
     phrase: Phrase | None = None
 
 
-class Mute(Said, frozen=True):
+class MuteRequest(Request, frozen=True):
     """Hear no `chat` of that player any more, or again; with null, of nobody. It lasts as long as the connection."""
 
     name: ShortText | None
     on: bool
 
 
-class Unwatch(Said, frozen=True):
+class UnwatchRequest(Request, frozen=True):
     """Hear no more of a match that you watch."""
 
     match: MatchId
 
 
-class Play(Said, frozen=True):
+class PlayRequest(Request, frozen=True):
     """Make a move in the position with `ply` moves made. Sent twice, it is answered `ok` twice and made once."""
 
     match: MatchId
@@ -182,19 +187,19 @@ class Play(Said, frozen=True):
     move: MoveNumber
 
 
-class Resign(Said, frozen=True):
+class ResignRequest(Request, frozen=True):
     """Lose the match on purpose."""
 
     match: MatchId
 
 
-class Abort(Said, frozen=True):
+class AbortRequest(Request, frozen=True):
     """End the match without a result, before both players have moved."""
 
     match: MatchId
 
 
-class Offer(Said, frozen=True):
+class OfferRequest(Request, frozen=True):
     """Offer a draw or to take your last move back, or after the end a rematch; if the other has offered it, accept.
 
     A rematch has the sides swapped. A take-back goes to the position in which the one who asked was last to move; there
@@ -205,14 +210,14 @@ class Offer(Said, frozen=True):
     kind: OfferKind
 
 
-class Decline(Said, frozen=True):
+class DeclineRequest(Request, frozen=True):
     """Turn down the other player's offer, or take back your own."""
 
     match: MatchId
     kind: OfferKind
 
 
-class Claim(Said, frozen=True):
+class ClaimRequest(Request, frozen=True):
     """When the other player has been away for longer than his grace: win, call it a draw, or adjourn the match.
 
     An adjourned match waits, with its clock standing still, until both are back and the next move is made.
@@ -222,7 +227,7 @@ class Claim(Said, frozen=True):
     kind: ClaimKind
 
 
-class Resume(Said, frozen=True):
+class ResumeRequest(Request, frozen=True):
     """Hear the facts of your match after number `seq`, then a snapshot; `seq` 0 asks for the snapshot alone.
 
     Of more than 32 missed facts none is told: the snapshot holds all that matters of them. A match that you hear
@@ -233,17 +238,17 @@ class Resume(Said, frozen=True):
     seq: Seq
 
 
-class Who(Said, frozen=True):
+class WhoRequest(Request, frozen=True):
     """Ask for the list of those who are connected: `players`."""
 
 
-class Rename(Said, frozen=True):
+class RenameRequest(Request, frozen=True):
     """Take another name; you hear `renamed`. Token, ratings and matches stay yours, the old name is free for others."""
 
     name: ShortText
 
 
-class Forget(Said, frozen=True):
+class ForgetRequest(Request, frozen=True):
     """Be forgotten: say your own `name` once more. Token, name and ratings are deleted, and the connection is closed.
 
     Your matches are kept, with "deleted" in place of your name. Finish or resign the unfinished ones first.
@@ -252,13 +257,13 @@ class Forget(Said, frozen=True):
     name: ShortText
 
 
-class Profile(Said, frozen=True, omit_defaults=True):
+class ProfileRequest(Request, frozen=True, omit_defaults=True):
     """Ask who the player called `name` is, or who you are: ratings, results, and how you two have fared."""
 
     name: ShortText | None = None
 
 
-class History(Said, frozen=True, omit_defaults=True):
+class HistoryRequest(Request, frozen=True, omit_defaults=True):
     """Ask for the finished matches of the player called `name`, or your own, newest first, 20 at a time.
 
     `game` leaves the others out; `before`, taken from the page before, asks for the next page.
@@ -269,7 +274,7 @@ class History(Said, frozen=True, omit_defaults=True):
     before: ShortText | None = None
 
 
-class Leaderboard(Said, frozen=True, omit_defaults=True):
+class LeaderboardRequest(Request, frozen=True, omit_defaults=True):
     """Ask for the ratings at a game and speed, the best first, 20 on a page; `bots` false leaves bots out."""
 
     game: GameName
@@ -278,20 +283,20 @@ class Leaderboard(Said, frozen=True, omit_defaults=True):
     page: Page = 1
 
 
-class Replay(Said, frozen=True, omit_defaults=True):
+class ReplayRequest(Request, frozen=True, omit_defaults=True):
     """Ask for the positions of a finished match, or one that you hear, from `ply` on: at most 32 at a time."""
 
     match: MatchId
     ply: Ply = 0
 
 
-class Record(Said, frozen=True):
+class RecordRequest(Request, frozen=True):
     """Ask for a finished match as a text to keep, in the notation of docs/games.md."""
 
     match: MatchId
 
 
-class Analyse(Said, frozen=True):
+class AnalyseRequest(Request, frozen=True):
     """Have a finished match looked at by an engine, if `features` has "analyse".
 
     `ok` comes at once, the `analysis` within half a minute, or later when others wait.
@@ -300,40 +305,40 @@ class Analyse(Said, frozen=True):
     match: MatchId
 
 
-class Ping(Said, frozen=True):
+class PingRequest(Request, frozen=True):
     """Ask for an `ok` and nothing else, to measure the way."""
 
 
-AnySaid = (
-    Hello
-    | Seek
-    | Unseek
-    | Accept
-    | Challenge
-    | Answer
-    | Invite
-    | Join
-    | Play
-    | Resign
-    | Abort
-    | Offer
-    | Decline
-    | Claim
-    | Resume
-    | Lobby
-    | Matches
-    | Watch
-    | Unwatch
-    | Chat
-    | Mute
-    | Who
-    | Rename
-    | Forget
-    | Profile
-    | History
-    | Leaderboard
-    | Replay
-    | Record
-    | Analyse
-    | Ping
+AnyRequest = (
+    HelloRequest
+    | SeekRequest
+    | UnseekRequest
+    | AcceptRequest
+    | ChallengeRequest
+    | AnswerRequest
+    | InviteRequest
+    | JoinRequest
+    | PlayRequest
+    | ResignRequest
+    | AbortRequest
+    | OfferRequest
+    | DeclineRequest
+    | ClaimRequest
+    | ResumeRequest
+    | LobbyRequest
+    | MatchesRequest
+    | WatchRequest
+    | UnwatchRequest
+    | ChatRequest
+    | MuteRequest
+    | WhoRequest
+    | RenameRequest
+    | ForgetRequest
+    | ProfileRequest
+    | HistoryRequest
+    | LeaderboardRequest
+    | ReplayRequest
+    | RecordRequest
+    | AnalyseRequest
+    | PingRequest
 )

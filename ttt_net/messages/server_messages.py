@@ -4,8 +4,8 @@ It is read leniently, so that an older client can talk to a newer server.
 """
 
 from ttt_net.clock import Speed, TimeControl
-from ttt_net.messages.facts import Fact
-from ttt_net.messages.parts import (
+from ttt_net.messages.events import MatchEvent
+from ttt_net.messages.types import (
     UNSCORED,
     AnalysedMove,
     AwayInfo,
@@ -14,9 +14,8 @@ from ttt_net.messages.parts import (
     FinishedMatch,
     GameInfo,
     HeadToHead,
-    Heard,
     Leader,
-    Listed,
+    ListedPlayer,
     LiveMatch,
     OfferInfo,
     OutcomeInfo,
@@ -27,16 +26,17 @@ from ttt_net.messages.parts import (
     RatingInfo,
     Room,
     SeekInfo,
+    ServerMessage,
 )
 
 
-class Ok(Heard, frozen=True):
+class Ok(ServerMessage, frozen=True):
     """Your request `id` was carried out; what it led to follows as facts."""
 
     id: int
 
 
-class Refused(Heard, frozen=True, omit_defaults=True):
+class Refused(ServerMessage, frozen=True, omit_defaults=True):
     """Your request `id` was not carried out, and nothing has changed. `id` is null if it could not be read."""
 
     id: int | None
@@ -45,7 +45,7 @@ class Refused(Heard, frozen=True, omit_defaults=True):
     retry_after_ms: int | None = None
 
 
-class Welcome(Heard, frozen=True, omit_defaults=True):
+class Welcome(ServerMessage, frozen=True, omit_defaults=True):
     """Who you are here, and your unfinished matches. `token` is given once, to a new player: keep it.
 
     `seek` is one of yours that a lost link has not ended: it stands again. `features` names what not every server
@@ -62,7 +62,7 @@ class Welcome(Heard, frozen=True, omit_defaults=True):
     features: list[str] = []  # noqa: RUF012 - a Struct by way of Heard: each gets a list of its own
 
 
-class Snapshot(Heard, frozen=True, omit_defaults=True):
+class Snapshot(ServerMessage, frozen=True, omit_defaults=True):
     """A match, whole: how it stands after fact number `seq`. `you` is your side, absent if you only watch.
 
     `players` and `present` (who is connected) are by side, and so is `score`, that of the series before this match: 1
@@ -97,7 +97,7 @@ class Snapshot(Heard, frozen=True, omit_defaults=True):
     start: str | None = None
 
 
-class Presence(Heard, frozen=True, omit_defaults=True):
+class Presence(ServerMessage, frozen=True, omit_defaults=True):
     """The player of `side` came or went; of the moment, so it has no number. `away` tells how he went."""
 
     match: str
@@ -106,14 +106,14 @@ class Presence(Heard, frozen=True, omit_defaults=True):
     away: AwayInfo | None = None
 
 
-class Watching(Heard, frozen=True):
+class Watching(ServerMessage, frozen=True):
     """How many watch the match; of the moment, so it has no number."""
 
     match: str
     watchers: int
 
 
-class Chatted(Heard, frozen=True, omit_defaults=True, tag="chat"):
+class Chatted(ServerMessage, frozen=True, omit_defaults=True, tag="chat"):
     """Somebody said something in your room of the match; of a `phrase`, `text` is the English. It is not kept."""
 
     match: str
@@ -123,7 +123,7 @@ class Chatted(Heard, frozen=True, omit_defaults=True, tag="chat"):
     phrase: Phrase | None = None
 
 
-class Challenged(Heard, frozen=True, omit_defaults=True):
+class Challenged(ServerMessage, frozen=True, omit_defaults=True):
     """A player wants to play you: say `answer` before it expires. Its maker hears it too, with the same number."""
 
     challenge: int
@@ -135,20 +135,20 @@ class Challenged(Heard, frozen=True, omit_defaults=True):
     rated: bool = False
 
 
-class ChallengeAccepted(Heard, frozen=True):
+class ChallengeAccepted(ServerMessage, frozen=True):
     """A challenge is over because it was accepted: the `snapshot` of its match follows. Both of its players hear it."""
 
     challenge: int
 
 
-class ChallengeOver(Heard, frozen=True):
+class ChallengeOver(ServerMessage, frozen=True):
     """A challenge that led to no match: it was declined (with a reason), expired, or one of the two has gone."""
 
     challenge: int
     reason: ChallengeEnd
 
 
-class Invitation(Heard, frozen=True, omit_defaults=True):
+class InvitationReply(ServerMessage, frozen=True, omit_defaults=True, tag="invitation"):
     """The code of your invitation: good once, for as long as it says."""
 
     code: str
@@ -157,21 +157,21 @@ class Invitation(Heard, frozen=True, omit_defaults=True):
     time: TimeControl | None = None
 
 
-class Seeks(Heard, frozen=True):
+class SeekList(ServerMessage, frozen=True, tag="seeks"):
     """The standing seeks, the oldest 100 of `count`."""
 
     count: int
     seeks: list[SeekInfo]
 
 
-class Live(Heard, frozen=True):
+class LiveList(ServerMessage, frozen=True, tag="live"):
     """The live public matches: the featured one and the most watched, 50 of `count`."""
 
     count: int
     matches: list[LiveMatch]
 
 
-class Players(Heard, frozen=True):
+class PlayerList(ServerMessage, frozen=True, tag="players"):
     """Who is connected, up to 100 in the order of their names; `online` counts all.
 
     Of more than 100, people who play no match are listed first, whoever came or ended one last before the others; then
@@ -179,23 +179,23 @@ class Players(Heard, frozen=True):
     """
 
     online: int
-    players: list[Listed]
+    players: list[ListedPlayer]
 
 
-class Rated(Heard, frozen=True):
+class Rated(ServerMessage, frozen=True):
     """What the end of a rated match did to the ratings, by side; of the moment, so it has no number."""
 
     match: str
     ratings: tuple[RatingChange, RatingChange]
 
 
-class Renamed(Heard, frozen=True):
+class Renamed(ServerMessage, frozen=True):
     """Your name from now on."""
 
     you: PlayerInfo
 
 
-class ProfileTold(Heard, frozen=True, tag="profile"):
+class ProfileReply(ServerMessage, frozen=True, tag="profile"):
     """Who a player is: since when he is known here, his results, his most played ratings, his public live matches.
 
     `against` is how you have fared against him, null in your own profile.
@@ -212,7 +212,7 @@ class ProfileTold(Heard, frozen=True, tag="profile"):
     live: list[str]
 
 
-class HistoryTold(Heard, frozen=True, tag="history"):
+class HistoryReply(ServerMessage, frozen=True, tag="history"):
     """A page of finished matches, newest first; private ones only in your own. `before` asks for the next page."""
 
     player: PlayerInfo
@@ -220,7 +220,7 @@ class HistoryTold(Heard, frozen=True, tag="history"):
     before: str | None
 
 
-class LeaderboardTold(Heard, frozen=True, tag="leaderboard"):
+class LeaderboardReply(ServerMessage, frozen=True, tag="leaderboard"):
     """A page of the ratings at a game and speed; `you` is your own rank, null if you have none."""
 
     game: str
@@ -231,7 +231,7 @@ class LeaderboardTold(Heard, frozen=True, tag="leaderboard"):
     you: int | None
 
 
-class ReplayTold(Heard, frozen=True, tag="replay"):
+class ReplayReply(ServerMessage, frozen=True, tag="replay"):
     """Positions of a match, from `ply` on (each without its legal moves); `last` is the ply of the final one."""
 
     match: str
@@ -240,7 +240,7 @@ class ReplayTold(Heard, frozen=True, tag="replay"):
     last: int
 
 
-class AnalysisTold(Heard, frozen=True, tag="analysis"):
+class AnalysisReply(ServerMessage, frozen=True, tag="analysis"):
     """A finished match, move by move; with fewer moves than it had when the time was up. `exact`: nothing estimated."""
 
     match: str
@@ -248,29 +248,29 @@ class AnalysisTold(Heard, frozen=True, tag="analysis"):
     exact: bool
 
 
-class RecordTold(Heard, frozen=True, tag="record"):
+class RecordReply(ServerMessage, frozen=True, tag="record"):
     """A finished match as a text to keep."""
 
     match: str
     text: str
 
 
-class Suggestion(Heard, frozen=True):
+class Suggestion(ServerMessage, frozen=True):
     """You have waited alone for some seconds; these bots would play your game: say `challenge` if you like.
 
     A choice, never forced: your seek stands on. It is told once for a seek.
     """
 
-    bots: list[Listed]
+    bots: list[ListedPlayer]
 
 
-class Restarting(Heard, frozen=True):
+class Restarting(ServerMessage, frozen=True):
     """The server is about to close; matches wait as they are. Come back after `retry_after_ms` and resume."""
 
     retry_after_ms: int
 
 
-class Notice(Heard, frozen=True, omit_defaults=True):
+class Notice(ServerMessage, frozen=True, omit_defaults=True):
     """A line from the host to everybody. With `restart_in_ms`, no match begins any more until the server is back.
 
     Without it no restart is ahead: one that was told of before has been called off.
@@ -280,31 +280,31 @@ class Notice(Heard, frozen=True, omit_defaults=True):
     restart_in_ms: int | None = None
 
 
-AnyHeard = (
+AnyServerMessage = (
     Ok
     | Refused
     | Welcome
     | Snapshot
-    | Fact
+    | MatchEvent
     | Presence
     | Watching
     | Chatted
     | Challenged
     | ChallengeAccepted
     | ChallengeOver
-    | Invitation
-    | Seeks
-    | Live
-    | Players
+    | InvitationReply
+    | SeekList
+    | LiveList
+    | PlayerList
     | Rated
     | Suggestion
     | Renamed
-    | ProfileTold
-    | HistoryTold
-    | LeaderboardTold
-    | ReplayTold
-    | RecordTold
-    | AnalysisTold
+    | ProfileReply
+    | HistoryReply
+    | LeaderboardReply
+    | ReplayReply
+    | RecordReply
+    | AnalysisReply
     | Restarting
     | Notice
 )
