@@ -20,7 +20,7 @@ from benchmarks.flood import MOVES_PER_S, PAIRS, pairs, server
 from benchmarks.meter import pin
 from benchmarks.restart import build
 from ttt_net.commands.admin import reached
-from ttt_net.server.admin import words
+from ttt_net.server.admin import protocol
 from ttt_net.server.main import JOURNAL_FILE
 
 WAYS = ("none", "command", "admin")
@@ -47,8 +47,8 @@ async def by_admin(data: Path, file: Path) -> None:
 
     def ask() -> None:
         with reached(data) as line:
-            answer = line.ask(words.Backup(str(file)))
-            assert not isinstance(answer, words.Failed), answer
+            answer = line.ask(protocol.Backup(str(file)))
+            assert not isinstance(answer, protocol.Failed), answer
 
     await asyncio.to_thread(ask)
 

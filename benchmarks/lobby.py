@@ -18,7 +18,7 @@ from typing import NamedTuple
 from ttt_net.clock import TimeControl
 from ttt_net.pairing.index import Index
 from ttt_net.pairing.seek import Seek
-from ttt_net.pairing.seeks import BANDS, Seeks
+from ttt_net.pairing.seeks import BANDS, StandingSeeks
 
 SIZES = (1_000, 5_000)
 GAMES = tuple(f"game {number}" for number in range(40))
@@ -42,7 +42,7 @@ class House:
         self.ratings: dict[int, int] = {}
         self._rng = rng
         self._numbers = count()
-        self.seeks = Seeks(lambda player, game, time: self.ratings[player], lambda one, other: True)
+        self.seeks = StandingSeeks(lambda player, game, time: self.ratings[player], lambda one, other: True)
         wishes = product(range(math.ceil(players / len(GAMES) / len(TIMES))), GAMES, TIMES)
         self.standing = [self.seek(game, clock, 500 + STEP * step) for step, game, clock in wishes][:players]
         for seek in self.standing:
@@ -124,7 +124,7 @@ def rush(players: int) -> Rush:
     """Let so many come within one second for the same game, with ratings as they are among people."""
     rng = random.Random(3)
     ratings = [round(rng.gauss(1_500, 350)) for _ in range(players)]
-    seeks = Seeks(lambda player, game, time: ratings[player], lambda one, other: True)
+    seeks = StandingSeeks(lambda player, game, time: ratings[player], lambda one, other: True)
     waits_ms, apart = [], []
     since = time.process_time()
     came_ms = {player: player * 1_000 // players for player in range(players)}

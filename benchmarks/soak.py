@@ -33,7 +33,7 @@ from ttt_net.commands.admin import reached
 from ttt_net.errors import Code
 from ttt_net.games import find_game
 from ttt_net.messages import SeekRequest
-from ttt_net.server.admin import words
+from ttt_net.server.admin import protocol
 
 ROOT = Path(__file__).parent.parent
 GAMES = ("tictactoe", "connect4", "tictactoe3d", "ultimate")
@@ -59,7 +59,7 @@ class Sample(NamedTuple):
     at_s: float
     resident_bytes: int
     descriptors: int
-    report: words.Report
+    report: protocol.Report
 
 
 class RandomMind(Mind):
@@ -102,8 +102,8 @@ class Watch:
 
     def _take(self) -> Sample:
         with reached(self._data) as line:
-            report = line.ask(words.Stats())
-            assert isinstance(report, words.Report)
+            report = line.ask(protocol.Stats())
+            assert isinstance(report, protocol.Report)
             at_s = time.monotonic() - self._since_s
             return Sample(at_s, resident_bytes(self._pid), open_descriptors(self._pid), report)
 

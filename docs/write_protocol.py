@@ -24,8 +24,8 @@ from ttt_net.games import Reason
 from ttt_net.games.catalogue import MAX_SIDE, NAMES, PATTERNS, SWAP, SWAPPABLE
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Journal, Player
+from ttt_net.server.rooms import analysis_queue
 from ttt_net.server.settings.configuration import Configuration
-from ttt_net.server.tables import analyst
 from ttt_net.server.wire.connection import Connection
 from ttt_net.server.wire.frames import frame
 
@@ -219,7 +219,7 @@ def transcript() -> list[str]:
     log: list[str] = []
     now = iter(range(1_795_254_000_000, 2**53, 250))
     journal = cast(Journal, _InstantJournal())
-    with mock.patch.object(analyst, "has_engine", return_value=True):  # whether or not this machine has one
+    with mock.patch.object(analysis_queue, "has_engine", return_value=True):  # whether or not this machine has one
         hub = Hub(journal, Configuration(name="the lobby"), lambda: next(now), random.Random(3))
     ann, bob = _Wire("Ann", log), _Wire("Bob", log)
 

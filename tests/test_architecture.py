@@ -47,7 +47,8 @@ INSIDE = {
     "matches": "absence description match referee history",
     "pairing": "seek index seeks lobby",
     "server": """
-        meters guard settings admission journal wire players tables meeting hub process admin main inside check start
+        metrics guard settings admission journal wire accounts rooms matchmaking hub process admin main embedded check
+        start
     """,
     "client": """
         events pages actions link.trust view words page_words signals link rows changes bindings drawing seat terminal
@@ -123,12 +124,12 @@ def violations(module: str, source: str) -> list[str]:
 
 
 def modules() -> list[tuple[str, Path]]:
-    """Every module below a layer; the doors (`__main__`, `commands`, `door`) may import anything."""
+    """Every module below a layer; the doors (`__main__`, `commands`, `bootstrap`) may import anything."""
     found = []
     for path in sorted(ROOT.rglob("*.py")):
         parts = path.relative_to(ROOT).with_suffix("").parts
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-        if name and parts[0] not in {"__main__", "commands", "door"}:
+        if name and parts[0] not in {"__main__", "commands", "bootstrap"}:
             found.append((name, path))
     return found
 
@@ -164,7 +165,7 @@ def test_inside_of_a_layer_imports_point_one_way(module: str, path: Path) -> Non
 
 def test_a_planted_inversion_is_found() -> None:
     assert inversions("client.view", "from ttt_net.client.changes.act import act") == ["changes.act"]
-    assert inversions("server.wire.connection", "from ttt_net.server.players.session import Session") != []
+    assert inversions("server.wire.connection", "from ttt_net.server.accounts.session import Session") != []
     assert inversions("server.hub", "from ttt_net.server.wire.connection import Connection") == []
 
 
@@ -189,9 +190,9 @@ def test_a_planted_violation_is_found(module: str, source: str) -> None:
     assert len(violations(module, textwrap.dedent(source))) == 1
 
 
-def test_only_the_table_tells_facts_and_only_after_the_journal_has_them() -> None:
+def test_only_the_room_tells_events_and_only_after_the_journal_has_them() -> None:
     callers = [module for module, path in modules() if ".told(" in path.read_text()]
-    assert callers == ["matches.match", "server.tables.table"]
+    assert callers == ["matches.match", "server.rooms.room"]
 
 
 def test_no_test_imports_from_another_file_of_tests() -> None:

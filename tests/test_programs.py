@@ -13,8 +13,8 @@ from ttt_net import programs
 ROOT = Path(__file__).parent.parent
 GREETING = """
 from pathlib import Path
-from ttt_net.server.process.greeting import Whereabouts, greeting
-print(*greeting(Whereabouts("test", "127.0.0.1", 7001, Path("data"))), sep="\\n")
+from ttt_net.server.process.startup_banner import ServerAddress, greeting
+print(*greeting(ServerAddress("test", "127.0.0.1", 7001, Path("data"))), sep="\\n")
 """
 
 

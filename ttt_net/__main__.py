@@ -9,8 +9,8 @@ from importlib import import_module
 from types import ModuleType
 
 from ttt_net import __version__
+from ttt_net.bootstrap import go_elsewhere
 from ttt_net.client.drawing.glyphs import NEAREST
-from ttt_net.door import go_elsewhere
 from ttt_net.errors import ConfigurationError, Refusal
 from ttt_net.programs import VERBS as PROGRAM
 

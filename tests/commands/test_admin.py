@@ -11,7 +11,7 @@ from tests.server.admin.attended import attended
 from ttt_net.__main__ import main
 from ttt_net.commands.admin import reached
 from ttt_net.commands.admin_top import draw, watch
-from ttt_net.server.admin import words
+from ttt_net.server.admin import protocol
 
 
 class Shell:
@@ -125,16 +125,18 @@ async def test_top_writes_a_line_for_each_look_into_a_pipe(tmp_path: Path, monke
 def test_top_draws_hostile_names_as_text_and_no_more_rows_than_fit() -> None:
     from rich.console import Console
 
-    timing = words.Timing((1.0,), [1, 0], 0.5)
-    report = words.Report(
+    timing = protocol.Timing((1.0,), [1, 0], 0.5)
+    report = protocol.Report(
         name="[bold]lobby\x1b[2J", version="1", up_s=7_300.0, unready=None, restart_in_s=None, connections=2, people=1,
         bots=1, tables=1, live=1, queue_bytes=0, jobs=0, tasks=5, accepted=2, requests=3, matches=1, moves=10,
         failures=0, faults=0, refusals={"stale_ply": 1}, endings={}, move_s=timing, commit_s=timing, lag_s=timing,
     )  # fmt: skip
-    row = words.MatchRow("k3V9aaaa", "tictactoe", ("[red]Ann", "Bob\x1b]0;x\x07"), (True, True), 3, 0, is_private=False)
+    row = protocol.MatchRow(
+        "k3V9aaaa", "tictactoe", ("[red]Ann", "Bob\x1b]0;x\x07"), (True, True), 3, 0, is_private=False
+    )
     output = io.StringIO()
     console = Console(file=output, width=80, height=24, force_terminal=False)
-    console.print(draw(report, None, words.MatchRows(50, [row] * 50), 24))
+    console.print(draw(report, None, protocol.MatchRows(50, [row] * 50), 24))
     drawn = output.getvalue()
     assert "[bold]lobby[2J" in drawn
     assert "[red]Ann - Bob]0;x" in drawn

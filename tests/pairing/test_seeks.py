@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from ttt_net.clock import TimeControl
 from ttt_net.pairing.index import MAX_LOOKS
 from ttt_net.pairing.seek import ANY_GAME, Seek
-from ttt_net.pairing.seeks import ALONE_MS, BANDS, GRACE_MS, MOST_IN_TURN, Match, Seeks
+from ttt_net.pairing.seeks import ALONE_MS, BANDS, GRACE_MS, MOST_IN_TURN, SeekMatch, StandingSeeks
 
 BLITZ = TimeControl(initial_ms=180_000, increment_ms=2_000)
 GAMES = ("gomoku", "connect4", "qubic")
@@ -23,9 +23,9 @@ def by_number(player: int, game: str, time: TimeControl | None) -> int:
     return player
 
 
-def waiting(*seeks: Seek) -> Seeks:
+def waiting(*seeks: Seek) -> StandingSeeks:
     """Return seeks that came one after the other and found nobody."""
-    room = Seeks(by_number, lambda one, other: True)
+    room = StandingSeeks(by_number, lambda one, other: True)
     for seek in seeks:
         assert room.seek(seek, 0) is None
     return room
@@ -35,7 +35,7 @@ def person(player: int, *games: str, **options: object) -> Seek:
     return Seek(player, False, games or ("gomoku",), **options)  # type: ignore[arg-type]
 
 
-def found(match: Match | None) -> int | None:
+def found(match: SeekMatch | None) -> int | None:
     return match.found.player if match else None
 
 
@@ -57,7 +57,7 @@ def test_the_band_widens_with_waiting() -> None:
 
 
 def test_people_who_seek_people_meet_however_far_apart_and_however_close_a_bot_waits() -> None:
-    room = Seeks(by_number, lambda one, other: True)
+    room = StandingSeeks(by_number, lambda one, other: True)
     room.seek(Seek(1_500, True, ("gomoku",), opponents="people"), 0)
     assert room.seek(person(1_490, opponents="people"), 0) is None
     assert room.seek(person(2_900, opponents="people"), 0) is None
@@ -66,7 +66,7 @@ def test_people_who_seek_people_meet_however_far_apart_and_however_close_a_bot_w
 
 
 def test_a_person_is_found_before_a_bot_however_close_the_bot_is() -> None:
-    room = Seeks(by_number, lambda one, other: True)
+    room = StandingSeeks(by_number, lambda one, other: True)
     room.seek(Seek(1_500, True, ("gomoku",), opponents="people"), 0)
     room.seek(person(1_350, opponents="people"), 0)
     assert found(room.seek(person(1_501), 0)) == 1_350
@@ -81,7 +81,7 @@ def test_ranges_hold_both_ways() -> None:
 
 
 def test_rated_and_casual_do_not_meet_nor_whom_the_house_keeps_apart() -> None:
-    room = Seeks(by_number, lambda one, other: not one.is_rated or other.player - one.player != 1)
+    room = StandingSeeks(by_number, lambda one, other: not one.is_rated or other.player - one.player != 1)
     room.seek(person(1, is_rated=True), 0)
     assert room.seek(person(2), 0) is None
     assert room.seek(person(2, is_rated=True), 0) is not None
@@ -142,7 +142,7 @@ class Unwelcoming:
 def test_a_crowd_that_shuts_somebody_out_is_given_up_after_a_few_looks(count: int) -> None:
     games = [f"game-{number}" for number in range(count)]
     house = Unwelcoming()
-    room = Seeks(by_number, house)
+    room = StandingSeeks(by_number, house)
     for player in range(4 * MAX_LOOKS):
         room.seek(person(player, *games), 0)
     house.asked = 0
@@ -152,7 +152,7 @@ def test_a_crowd_that_shuts_somebody_out_is_given_up_after_a_few_looks(count: in
 
 def test_a_crowd_that_fits_nobody_has_its_bands_widened_in_turns() -> None:
     house = Unwelcoming()
-    room = Seeks(by_number, house)
+    room = StandingSeeks(by_number, house)
     for player in range(2 * MOST_IN_TURN):
         room.seek(person(player), 0)
     house.asked = 0
@@ -196,7 +196,7 @@ class Room(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.room = Seeks(rating, lambda one, other: True)
+        self.room = StandingSeeks(rating, lambda one, other: True)
         self.model: dict[int, Waiting] = {}
         self.now_ms = self.ticked_ms = 0
 
@@ -218,7 +218,7 @@ class Room(RuleBasedStateMachine):
     def fits(self, one: Waiting, other: Waiting) -> list[tuple[int, str]]:
         return list(self.common(one.seek, other.seek, max(self.band(one), self.band(other))))
 
-    def take(self, match: Match) -> None:
+    def take(self, match: SeekMatch) -> None:
         """Check a match, and take both out of the model."""
         one = self.model.pop(match.seek.player)
         other = self.model.pop(match.found.player)

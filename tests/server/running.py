@@ -12,14 +12,14 @@ from pathlib import Path
 from tests.patience import PATIENCE_S
 from tests.server.encrypted_peer import Authority, EncryptedPeer
 from tests.server.peer import Peer, RawPeer
+from ttt_net.server.accounts.session import Session
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Database, Journal
 from ttt_net.server.main import JOURNAL_FILE, serving, steady_clock
-from ttt_net.server.players.session import Session
+from ttt_net.server.rooms.room import MatchRoom
 from ttt_net.server.settings.addresses import listen
 from ttt_net.server.settings.configuration import Configuration
 from ttt_net.server.settings.limits import Limits
-from ttt_net.server.tables.table import Table
 from ttt_net.server.wire.connection import Connection
 
 
@@ -125,7 +125,7 @@ class Server:
         return self.hub.sessions
 
     @property
-    def tables(self) -> dict[str, Table]:
+    def tables(self) -> dict[str, MatchRoom]:
         return self.hub.tables
 
     def player_of(self, name: str) -> int:

@@ -11,9 +11,9 @@ import pytest
 from tests.server.running import Server, running, until
 from ttt_net.messages import ServerMessage
 from ttt_net.server.guard import Guard
-from ttt_net.server.meeting import noticeboard
-from ttt_net.server.meters import Meters
-from ttt_net.server.tables import analyst
+from ttt_net.server.matchmaking import lobby_feed
+from ttt_net.server.metrics import Metrics
+from ttt_net.server.rooms import analysis_queue
 
 
 def broken(*_: object) -> ServerMessage:
@@ -28,7 +28,7 @@ def reports(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 
 def test_a_part_that_fails_at_every_turn_does_not_fill_the_log(caplog: pytest.LogCaptureFixture) -> None:
-    meters, seen = Meters(), []
+    meters, seen = Metrics(), []
     guard = Guard(meters)
     for _ in range(1_000):
         guard.attempt("bad part", broken, lambda: seen.append(1))
@@ -43,7 +43,7 @@ def test_what_ends_the_server_is_no_fault() -> None:
         raise asyncio.CancelledError
 
     with pytest.raises(asyncio.CancelledError):
-        Guard(Meters()).attempt("part", end)
+        Guard(Metrics()).attempt("part", end)
 
 
 def break_reception(server: Server) -> None:
@@ -73,7 +73,7 @@ async def test_a_fault_in_one_part_leaves_the_others_their_turns(
 async def test_a_fault_in_an_analysis_costs_that_analysis(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(analyst, "_told", broken)
+    monkeypatch.setattr(analysis_queue, "_told", broken)
     line = '{"ply": 1, "side": 0, "move": 4, "best": [], "value": 0}'
     async with running(tmp_path) as server:
         server.hub.analyst.is_open = True
@@ -91,7 +91,7 @@ async def test_a_fault_in_an_analysis_costs_that_analysis(
 async def test_a_list_that_could_not_be_made_is_told_once_it_can(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(noticeboard, "PERIODS_MS", dict.fromkeys(noticeboard.PERIODS_MS, 1))
+    monkeypatch.setattr(lobby_feed, "PERIODS_MS", dict.fromkeys(lobby_feed.PERIODS_MS, 1))
     async with running(tmp_path) as server:
         ann, bob = await server.join("Ann"), await server.join("Bob")
         await ann.ok("lobby", on=True)

@@ -13,9 +13,9 @@ from websockets.sync.client import ClientConnection, connect, unix_connect
 
 from ttt_net.commands.source import add_data
 from ttt_net.errors import ConfigurationError
-from ttt_net.server.admin import words
-from ttt_net.server.admin.door import ADDRESS_FILE, TOKEN_FILE
-from ttt_net.server.meeting.last_call import spoken
+from ttt_net.server.admin import protocol
+from ttt_net.server.admin.listener import ADDRESS_FILE, TOKEN_FILE
+from ttt_net.server.matchmaking.shutdown_notice import spoken
 from ttt_net.text import clean, counted
 
 _TIMEOUT_S = 10.0
@@ -29,15 +29,15 @@ class Line:
     def __init__(self, connection: ClientConnection) -> None:
         self._connection = connection
 
-    def ask(self, question: words.AnyAsked) -> words.AnyAnswer:
+    def ask(self, question: protocol.AnyAdminRequest) -> protocol.AnyAdminReply:
         """Return the server's answer; one that says no raises `ConfigurationError`."""
         try:
-            self._connection.send(words.encode(question).decode())
-            patience_s = _BACKUP_S if isinstance(question, words.Backup) else _TIMEOUT_S
-            answer: words.AnyAnswer = words.decode_answer(self._connection.recv(timeout=patience_s))
+            self._connection.send(protocol.encode(question).decode())
+            patience_s = _BACKUP_S if isinstance(question, protocol.Backup) else _TIMEOUT_S
+            answer: protocol.AnyAdminReply = protocol.decode_admin_reply(self._connection.recv(timeout=patience_s))
         except (OSError, WebSocketException, msgspec.MsgspecError) as error:
             raise ConfigurationError(f"the server did not answer: {error or 'it took too long'}") from None
-        if isinstance(answer, words.Failed):
+        if isinstance(answer, protocol.Failed):
             raise ConfigurationError(answer.text)
         return answer
 
@@ -123,20 +123,20 @@ def _stretch(text: str) -> int:
     return int(text[:-1]) * unit
 
 
-QUESTIONS: dict[str, Callable[[argparse.Namespace], words.AnyAsked]] = {
-    "stats": lambda args: words.Stats(),
-    "players": lambda args: words.Players(),
-    "matches": lambda args: words.Matches(),
-    "kick": lambda args: words.Kick(args.name, args.reason),
-    "ban": lambda args: words.Ban(args.whom, args.reason, args.for_s),
-    "unban": lambda args: words.Unban(args.whom),
-    "mute": lambda args: words.Mute(args.name, args.reason, args.for_s),
-    "unmute": lambda args: words.Unmute(args.name),
-    "bans": lambda args: words.Bans(),
-    "backup": lambda args: words.Backup(str(args.file.absolute())),
-    "audit": lambda args: words.Audit(args.last),
-    "announce": lambda args: words.Announce(args.text),
-    "drain": lambda args: words.Drain(None if args.cancel else args.seconds),
+QUESTIONS: dict[str, Callable[[argparse.Namespace], protocol.AnyAdminRequest]] = {
+    "stats": lambda args: protocol.Stats(),
+    "players": lambda args: protocol.ListPlayers(),
+    "matches": lambda args: protocol.ListMatches(),
+    "kick": lambda args: protocol.Kick(args.name, args.reason),
+    "ban": lambda args: protocol.Ban(args.whom, args.reason, args.for_s),
+    "unban": lambda args: protocol.Unban(args.whom),
+    "mute": lambda args: protocol.MutePlayer(args.name, args.reason, args.for_s),
+    "unmute": lambda args: protocol.Unmute(args.name),
+    "bans": lambda args: protocol.Bans(),
+    "backup": lambda args: protocol.Backup(str(args.file.absolute())),
+    "audit": lambda args: protocol.Audit(args.last),
+    "announce": lambda args: protocol.Announce(args.text),
+    "drain": lambda args: protocol.Drain(None if args.cancel else args.seconds),
 }
 
 
@@ -153,12 +153,12 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def as_text(answer: words.AnyAnswer) -> str:
+def as_text(answer: protocol.AnyAdminReply) -> str:
     """Return the answer for people."""
     match answer:
-        case words.Report():
+        case protocol.Report():
             return _report(answer)
-        case words.PlayerRows():
+        case protocol.PlayerRows():
             rows = [
                 (
                     each.name,
@@ -171,21 +171,21 @@ def as_text(answer: words.AnyAnswer) -> str:
                 for each in answer.players
             ]
             return columns(("name", "bot", "address", "seconds", "lag ms", "matches"), rows)
-        case words.MatchRows():
+        case protocol.MatchRows():
             lines = [
                 (each.match, each.game, " - ".join(each.players), str(each.ply), str(each.watchers), _private(each))
                 for each in answer.matches
             ]
             return columns(("match", "game", "players", "ply", "watchers", ""), lines)
-        case words.SanctionRows():
+        case protocol.SanctionRows():
             sanctions = [
                 (each.act, each.whom, moment(each.since_ms), moment(each.until_ms), each.reason)
                 for each in answer.sanctions
             ]
             return columns(("act", "whom", "since", "until", "reason"), sanctions)
-        case words.AuditRows():
+        case protocol.AuditRows():
             return columns(("when", "act", "what"), [(moment(each.at_ms), each.act, each.what) for each in answer.acts])
-        case words.Done(text) | words.Failed(text):
+        case protocol.Done(text) | protocol.Failed(text):
             return text
 
 
@@ -196,11 +196,11 @@ def moment(at_ms: int | None) -> str:
     return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S}"
 
 
-def _private(row: words.MatchRow) -> str:
+def _private(row: protocol.MatchRow) -> str:
     return "private" if row.is_private else ""
 
 
-def _report(report: words.Report) -> str:
+def _report(report: protocol.Report) -> str:
     refusals = sum(report.refusals.values())
     facts = [
         ("server", f"{clean(report.name, 60)}, ttt_net {report.version}, up {spoken(report.up_s)}"),
@@ -218,24 +218,24 @@ def _report(report: words.Report) -> str:
     return "\n".join(f"{name:<12} {text}" for name, text in facts)
 
 
-def who_is_here(report: words.Report) -> str:
+def who_is_here(report: protocol.Report) -> str:
     """Return how many people and bots are connected."""
     return f"{counted(report.people, 'person', 'people')}, {counted(report.bots, 'bot')}"
 
 
-def waiting(report: words.Report) -> str:
+def waiting(report: protocol.Report) -> str:
     """Return what waits for clients and for the disk."""
     return f"{counted(report.queue_bytes, 'byte')} for clients, {counted(report.jobs, 'job')} for the disk"
 
 
-def state(report: words.Report) -> str:
+def state(report: protocol.Report) -> str:
     """Return in words whether all is well."""
     if report.restart_in_s is not None:
         return f"restarts in {spoken(report.restart_in_s)}"
     return report.unready or "ready"
 
 
-def times(timing: words.Timing, before: words.Timing | None = None) -> str:
+def times(timing: protocol.Timing, before: protocol.Timing | None = None) -> str:
     """Return half and 99 % of the values, as bounds, those since `before`."""
     added = timing.since(before)
     half, most = added.quantile(0.5), added.quantile(0.99)

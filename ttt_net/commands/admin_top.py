@@ -9,8 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ttt_net.commands.admin import state, times, waiting, who_is_here
-from ttt_net.server.admin import words
-from ttt_net.server.meeting.last_call import spoken
+from ttt_net.server.admin import protocol
+from ttt_net.server.matchmaking.shutdown_notice import spoken
 from ttt_net.text import clean, counted
 
 _EVERY_S = 1.0
@@ -21,14 +21,14 @@ _ABOVE_TABLE = 10
 class Asker(Protocol):
     """Who answers questions: a `Line`, or a test."""
 
-    def ask(self, question: words.AnyAsked) -> words.AnyAnswer:
+    def ask(self, question: protocol.AnyAdminRequest) -> protocol.AnyAdminReply:
         """Return the answer."""
 
 
 def watch(line: Asker, output: TextIO, rounds: int | None = None) -> int:
     """Show until Ctrl-C, or for that many rounds; return the exit code."""
     console = Console(file=output, highlight=False)
-    before: words.Report | None = None
+    before: protocol.Report | None = None
     try:
         if not console.is_terminal:
             while rounds is None or rounds > 0:
@@ -48,20 +48,20 @@ def watch(line: Asker, output: TextIO, rounds: int | None = None) -> int:
     return 0
 
 
-def _ask(line: Asker) -> tuple[words.Report, words.MatchRows]:
-    report, matches = line.ask(words.Stats()), line.ask(words.Matches())
-    assert isinstance(report, words.Report)
-    assert isinstance(matches, words.MatchRows)
+def _ask(line: Asker) -> tuple[protocol.Report, protocol.MatchRows]:
+    report, matches = line.ask(protocol.Stats()), line.ask(protocol.ListMatches())
+    assert isinstance(report, protocol.Report)
+    assert isinstance(matches, protocol.MatchRows)
     return report, matches
 
 
-def _write_line(console: Console, line: Asker, before: words.Report | None) -> words.Report:
+def _write_line(console: Console, line: Asker, before: protocol.Report | None) -> protocol.Report:
     report, _ = _ask(line)
     console.print(one_line(report, before), soft_wrap=True)
     return report
 
 
-def one_line(report: words.Report, before: words.Report | None) -> Text:
+def one_line(report: protocol.Report, before: protocol.Report | None) -> Text:
     """Return the moment as one line."""
     return Text(
         f"{state(report)}; {who_is_here(report)}, {report.live} live,"
@@ -69,13 +69,15 @@ def one_line(report: words.Report, before: words.Report | None) -> Text:
     )
 
 
-def rate(report: words.Report, before: words.Report | None) -> float:
+def rate(report: protocol.Report, before: protocol.Report | None) -> float:
     """Return the moves per second since `before`, or since the start."""
     moves, seconds = (report.moves - before.moves, report.up_s - before.up_s) if before else (report.moves, report.up_s)
     return moves / max(seconds, 0.001)
 
 
-def draw(report: words.Report, before: words.Report | None, matches: words.MatchRows, height: int) -> RenderableType:
+def draw(
+    report: protocol.Report, before: protocol.Report | None, matches: protocol.MatchRows, height: int
+) -> RenderableType:
     """Return the screen; peers' text goes through `clean` and `Text`, so that none of it is taken for markup."""
     head = Text(clean(report.name, 60), style="bold")
     head.append(f"  ttt_net {report.version}, up {spoken(report.up_s)}, ")

@@ -36,7 +36,7 @@ def serve(options: Options) -> Iterator[client.Served]:
 def _private_server() -> Iterator[client.Served]:
     """Run a server for one match at this keyboard: on the loopback, and gone without a trace afterwards."""
     # Only here: whoever joins a server elsewhere does not wait for all that one needs.
-    from ttt_net.server.inside import server_inside
+    from ttt_net.server.embedded import server_inside
     from ttt_net.server.settings.configuration import Configuration
     from ttt_net.server.settings.limits import Limits
     from ttt_net.server.settings.rate import Rate
@@ -58,8 +58,8 @@ def _public_server(options: Options) -> Iterator[client.Served]:
     """Run the server that `server.py` would run, and print what it prints, but for its log, which goes into a file."""
     from logging.handlers import RotatingFileHandler
 
-    from ttt_net.server.inside import server_inside
-    from ttt_net.server.process.greeting import greet
+    from ttt_net.server.embedded import server_inside
+    from ttt_net.server.process.startup_banner import greet
     from ttt_net.server.settings.sources import read_order
 
     configuration = replace(read_order([], os.environ).configuration, port=options.port)

@@ -8,7 +8,7 @@ from typing import Literal
 from ttt_net.clock import TimeControl
 from ttt_net.errors import Code, Refusal
 from ttt_net.pairing.seek import ANY_GAME, MayMeet, Player, RatingOf, Seek
-from ttt_net.pairing.seeks import Match, Seeks
+from ttt_net.pairing.seeks import SeekMatch, StandingSeeks
 
 USUAL_RATING = 1500
 """What everybody is taken for where nobody is rated."""
@@ -87,7 +87,7 @@ class Lobby:
     def __init__(
         self, rng: random.Random, rating_of: RatingOf = _all_alike, may_meet: MayMeet = _whoever_comes
     ) -> None:
-        self.seeks = Seeks(rating_of, may_meet)
+        self.seeks = StandingSeeks(rating_of, may_meet)
         self._rng = rng
         self._challenges: dict[int, Challenge] = {}
         self._last_challenge = 0
@@ -235,10 +235,10 @@ class Lobby:
             pairing = replace(pairing, first=sides[0], second=sides[1])
         return replace(pairing, start=invitation.start, code=invitation.code)
 
-    def _met(self, match: Match | None) -> Pairing | None:
+    def _met(self, match: SeekMatch | None) -> Pairing | None:
         return match and self._paired_seeks(match)
 
-    def _paired_seeks(self, match: Match) -> Pairing:
+    def _paired_seeks(self, match: SeekMatch) -> Pairing:
         seek, found, game = match
         return self._paired(seek.player, found.player, game, seek.time, is_rated=seek.is_rated)
 

@@ -36,7 +36,7 @@ class _Standing:
     hidden_until_ms: int | None = None
 
 
-class Match(NamedTuple):
+class SeekMatch(NamedTuple):
     """Two seeks that fit, and the game for both: `found` stood already."""
 
     seek: Seek
@@ -44,7 +44,7 @@ class Match(NamedTuple):
     game: str
 
 
-class Seeks:
+class StandingSeeks:
     """The standing seeks; a player has at most one, and is never matched with himself."""
 
     def __init__(self, rating_of: RatingOf, may_meet: MayMeet) -> None:
@@ -76,7 +76,7 @@ class Seeks:
         standing = self._numbered.get(number)
         return standing.seek if standing and standing.hidden_until_ms is None else None
 
-    def seek(self, seek: Seek, now_ms: int) -> Match | None:
+    def seek(self, seek: Seek, now_ms: int) -> SeekMatch | None:
         """Match the seek with the best of those that fit, who stands no longer; or let it stand."""
         self.withdraw(seek.player)
         self._last_number += 1
@@ -107,7 +107,7 @@ class Seeks:
             standing.hidden_until_ms = now_ms + GRACE_MS
             self._hidden.append((standing.hidden_until_ms, standing.seek.number))
 
-    def restore(self, player: Player) -> Match | None:
+    def restore(self, player: Player) -> SeekMatch | None:
         """Let the player's hidden seek be found again, or match it with one that has come meanwhile."""
         standing = self._of_player.get(player)
         if standing is None or standing.hidden_until_ms is None:
@@ -116,12 +116,12 @@ class Seeks:
         self.index.add(standing.seek, standing.stage)
         return self._matched(standing)
 
-    def look_again(self, player: Player) -> Match | None:
+    def look_again(self, player: Player) -> SeekMatch | None:
         """Match the player's seek if `may_meet` lets him have now what it did not."""
         standing = self._of_player.get(player)
         return None if standing is None or standing.hidden_until_ms is not None else self._matched(standing)
 
-    def tick(self, now_ms: int) -> list[Match]:
+    def tick(self, now_ms: int) -> list[SeekMatch]:
         """Widen the bands that are due, and return the matches that this leads to; forget who has not come back."""
         while self._hidden and self._hidden[0][0] <= now_ms:
             until_ms, number = self._hidden.popleft()
@@ -153,7 +153,7 @@ class Seeks:
             if standing:
                 yield standing
 
-    def _widened(self, standing: _Standing, stage: int) -> Match | None:
+    def _widened(self, standing: _Standing, stage: int) -> SeekMatch | None:
         standing.stage = stage
         if standing.hidden_until_ms is not None:
             return None
@@ -161,7 +161,7 @@ class Seeks:
         self.index.add(standing.seek, stage)
         return self._matched(standing)
 
-    def _matched(self, standing: _Standing) -> Match | None:
+    def _matched(self, standing: _Standing) -> SeekMatch | None:
         """Return the best match of a seek; both stand no longer."""
         best = self.index.best(standing.seek, standing.stage)
         if best is None:
@@ -169,4 +169,4 @@ class Seeks:
         found, game = best
         self.withdraw(found.player)
         self.withdraw(standing.seek.player)
-        return Match(standing.seek, found, game)
+        return SeekMatch(standing.seek, found, game)

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from ttt_net.errors import ConfigurationError
-from ttt_net.server.admission.callers import networks
+from ttt_net.server.admission.client_address import networks
 from ttt_net.server.settings.addresses import is_loopback, listen, local_addresses
 from ttt_net.server.settings.certificate import certificate_for, expires
 from ttt_net.server.settings.configuration import Configuration

@@ -4,7 +4,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable
 
-from ttt_net.server.meters import Meters
+from ttt_net.server.metrics import Metrics
 
 log = logging.getLogger(__name__)
 
@@ -12,7 +12,7 @@ log = logging.getLogger(__name__)
 class Guard:
     """Lets parts of the server have their turns, each by itself, so that a fault in one costs the others nothing."""
 
-    def __init__(self, meters: Meters) -> None:
+    def __init__(self, meters: Metrics) -> None:
         self._meters = meters
         self._faults: Counter[str] = Counter()
 

@@ -16,28 +16,28 @@ from websockets.server import ServerProtocol
 
 from ttt_net import messages as wire
 from ttt_net.errors import Closing, Code, Refusal
-from ttt_net.server.admission.gate import Gate
-from ttt_net.server.admission.quotas import Quotas
+from ttt_net.server.accounts.account_service import AccountRequests as RegistrarRequest
+from ttt_net.server.accounts.account_service import AccountService
+from ttt_net.server.accounts.history_service import HistoryRequests as ArchiveRequest
+from ttt_net.server.accounts.history_service import HistoryService
+from ttt_net.server.accounts.login import Login, label_of
+from ttt_net.server.accounts.online_players import OnlinePlayers
+from ttt_net.server.accounts.session import Session
+from ttt_net.server.admission.connection_limiter import ConnectionLimiter
+from ttt_net.server.admission.rate_limiter import RateLimiter
 from ttt_net.server.admission.sanctions import Sanctions
 from ttt_net.server.guard import Guard
 from ttt_net.server.journal import FORGOTTEN, Journal, Player, PlayerId
-from ttt_net.server.meeting.hall import Hall
-from ttt_net.server.meeting.last_call import COME_BACK_MS, LastCall
-from ttt_net.server.meeting.noticeboard import Noticeboard
-from ttt_net.server.meeting.reception import Reception
-from ttt_net.server.meters import Meters
-from ttt_net.server.players.archive import Archive
-from ttt_net.server.players.archive import Request as ArchiveRequest
-from ttt_net.server.players.entrance import Entrance, label_of
-from ttt_net.server.players.registrar import Registrar
-from ttt_net.server.players.registrar import Request as RegistrarRequest
-from ttt_net.server.players.roster import Roster
-from ttt_net.server.players.session import Session
+from ttt_net.server.matchmaking.lobby_feed import LobbyFeed
+from ttt_net.server.matchmaking.match_registry import MatchRegistry
+from ttt_net.server.matchmaking.matchmaker import Matchmaker
+from ttt_net.server.matchmaking.shutdown_notice import COME_BACK_MS, ShutdownNotice
+from ttt_net.server.metrics import Metrics
+from ttt_net.server.rooms.analysis_queue import AnalysisQueue
+from ttt_net.server.rooms.chat import Chat
+from ttt_net.server.rooms.chat import ChatRequests as ChatRequest
+from ttt_net.server.rooms.room import RoomRequest as TableRequest
 from ttt_net.server.settings.configuration import Configuration
-from ttt_net.server.tables.analyst import Analyst
-from ttt_net.server.tables.chat import Chat
-from ttt_net.server.tables.chat import Request as ChatRequest
-from ttt_net.server.tables.table import Request as TableRequest
 from ttt_net.server.wire.connection import Connection
 from ttt_net.server.wire.frames import frame
 from ttt_net.server.wire.http import HEALTH, answer_http, turn_away
@@ -57,35 +57,35 @@ class Hub:
         self.configuration = configuration
         self.name = clean(configuration.title, 40)
         self.limits = configuration.limits
-        self.meters = Meters()
+        self.meters = Metrics()
         self.guard = Guard(self.meters)
         self.now_ms = now_ms
         self.sessions: dict[PlayerId, Session] = {}
         self.starting: Counter[PlayerId] = Counter()
         """How many matches of a player are being written down; he may come again meanwhile, as another session."""
-        self.roster = Roster()
+        self.roster = OnlinePlayers()
         self.emptied = asyncio.Event()
         """Set while draining, once the last connection is gone."""
-        self.quotas = Quotas(configuration.limits, now_ms)
+        self.quotas = RateLimiter(configuration.limits, now_ms)
         self.sanctions = Sanctions(now_ms)
-        self._gate = Gate(configuration, self.quotas, self.sanctions, lambda: len(self._connections))
-        self._entrance = Entrance(journal, self.quotas, self.limits, now_ms, self._welcome)
-        self._reception = Reception(self, rng)
+        self._gate = ConnectionLimiter(configuration, self.quotas, self.sanctions, lambda: len(self._connections))
+        self._entrance = Login(journal, self.quotas, self.limits, now_ms, self._welcome)
+        self._reception = Matchmaker(self, rng)
         self._chat = Chat(self)
-        self._archive = Archive(self)
-        self._registrar = Registrar(self)
-        self.analyst = Analyst(self)
+        self._archive = HistoryService(self)
+        self._registrar = AccountService(self)
+        self.analyst = AnalysisQueue(self)
         offered = {"chat": self.limits.allow_chat, "guests": self.limits.allow_guests, "analyse": self.analyst.is_open}
         self._features = [feature for feature, is_offered in offered.items() if is_offered]
         listing = self._reception.listing
-        self.noticeboard = Noticeboard(
+        self.noticeboard = LobbyFeed(
             {"seeks": listing.seeks, "players": listing.players, "live": listing.live}, now_ms, self.guard
         )
-        self._hall = Hall(self, self._reception)
+        self._hall = MatchRegistry(self, self._reception)
         self.tables = self._hall.tables
         self._connections: set[Connection] = set()
         self._is_draining = False
-        self._last_call = LastCall(now_ms)
+        self._last_call = ShutdownNotice(now_ms)
 
     def census(self) -> tuple[int, int]:
         """Return how many players are connected, and how many matches they play."""

@@ -14,20 +14,20 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack
 from typing import NamedTuple, NoReturn
 
-from ttt_net.server.admin.acts import load_sanctions
-from ttt_net.server.admin.door import Door, attending, open_door
+from ttt_net.server.admin.commands import load_sanctions
+from ttt_net.server.admin.listener import AdminListener, attending, open_door
 from ttt_net.server.admission.acceptor import Acceptor
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Database, Journal
-from ttt_net.server.process.announce import announced
-from ttt_net.server.process.greeting import Whereabouts, greet
+from ttt_net.server.process.maintenance import maintenance_jobs
+from ttt_net.server.process.mdns import announced
 from ttt_net.server.process.notify import keep_alive, notify
-from ttt_net.server.process.upkeep import upkeep
+from ttt_net.server.process.startup_banner import ServerAddress, greet
 from ttt_net.server.settings.addresses import is_loopback
 from ttt_net.server.settings.certificate import Certificate
 from ttt_net.server.settings.configuration import Configuration
 from ttt_net.server.wire.connection import Connection
-from ttt_net.server.wire.encryption import Encrypted
+from ttt_net.server.wire.encryption import TlsLayer
 from ttt_net.server.wire.page import find_asset
 from ttt_net.server.wire.reader import Reader
 
@@ -47,12 +47,12 @@ _GC_THRESHOLDS = (10_000, 20, 50)
 """What dies dies by its reference count; only faults leave cycles, and a search for them stops every match."""
 
 
-class Doors(NamedTuple):
+class Listeners(NamedTuple):
     """How one comes in: the public socket, its certificate if it has one, and the admin's door if there is one."""
 
     public: socket.socket
     certificate: Certificate | None
-    admin: Door | None
+    admin: AdminListener | None
 
 
 def serve(configuration: Configuration, certificate: Certificate | None, listening: socket.socket) -> None:
@@ -65,12 +65,12 @@ def serve(configuration: Configuration, certificate: Certificate | None, listeni
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
             hub = Hub(Journal(database), configuration, steady_clock(), random.SystemRandom())
             admin = open_door(configuration.admin, configuration.folder)
-            runner.run(_serve(hub, database, Doors(listening, certificate, admin)))
+            runner.run(_serve(hub, database, Listeners(listening, certificate, admin)))
     finally:
         database.close()
 
 
-async def _serve(hub: Hub, database: Database, doors: Doors) -> None:
+async def _serve(hub: Hub, database: Database, doors: Listeners) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -112,7 +112,7 @@ async def serving(
     find_asset("/")  # reads the page, before anybody could wait for it
     async with asyncio.TaskGroup() as tasks:
         writing = tasks.create_task(database.run())
-        ticking = tasks.create_task(_tick(hub, upkeep(hub, database)))
+        ticking = tasks.create_task(_tick(hub, maintenance_jobs(hub, database)))
         sampling = tasks.create_task(_sample_lag(hub))
         analysing = tasks.create_task(hub.analyst.run())
         living = tasks.create_task(keep_alive(lambda: "{} players, {} matches".format(*hub.census())))
@@ -143,7 +143,7 @@ def _protocols(hub: Hub, loop: asyncio.AbstractEventLoop, certificate: Certifica
     """Return what makes the protocol of each new socket."""
     if certificate is None:
         return lambda: Connection(hub, loop)
-    return lambda: Encrypted(Connection(hub, loop), certificate.context, hub.limits)
+    return lambda: TlsLayer(Connection(hub, loop), certificate.context, hub.limits)
 
 
 def _end_at_once() -> NoReturn:
@@ -170,9 +170,9 @@ async def _sample_lag(hub: Hub) -> None:
         hub.meters.lag_s.observe(loop.time() - due_s)
 
 
-def _whereabouts(doors: Doors, configuration: Configuration) -> Whereabouts:
+def _whereabouts(doors: Listeners, configuration: Configuration) -> ServerAddress:
     port = doors.public.getsockname()[1]
-    where = Whereabouts(configuration.title, configuration.host or None, port, configuration.folder)
+    where = ServerAddress(configuration.title, configuration.host or None, port, configuration.folder)
     if doors.certificate is None:
         return where
     return where._replace(

@@ -15,7 +15,7 @@ from ttt_net.server.check import refuse_faults, report
 from ttt_net.server.settings import logs
 from ttt_net.server.settings.addresses import listen
 from ttt_net.server.settings.certificate import certificate_for
-from ttt_net.server.settings.sources import Order, as_file, read_order
+from ttt_net.server.settings.sources import LaunchOptions, as_file, read_order
 
 for _needed in ("msgspec", "websockets", "segno"):
     if find_spec(_needed) is None:  # whoever starts us looks elsewhere for it, but only now, before we listen
@@ -31,7 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
 
 
-def _carry_out(order: Order) -> int:
+def _carry_out(order: LaunchOptions) -> int:
     configuration = order.configuration
     logs.set_up(configuration.log_format, configuration.log_level)
     if order.is_print:

@@ -11,7 +11,7 @@ from websockets.asyncio.client import ClientConnection, connect, unix_connect
 
 from tests.patience import PATIENCE_S
 from tests.server.running import Server, running
-from ttt_net.server.admin.door import Door, attending, open_door
+from ttt_net.server.admin.listener import AdminListener, attending, open_door
 from ttt_net.server.settings.configuration import Configuration
 
 
@@ -43,7 +43,7 @@ class Admin:
 class Attended:
     """A running server with an admin listener."""
 
-    def __init__(self, server: Server, door: Door) -> None:
+    def __init__(self, server: Server, door: AdminListener) -> None:
         self.server = server
         self.door = door
         self.stopped = asyncio.Event()

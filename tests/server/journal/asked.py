@@ -9,7 +9,7 @@ from typing import Any
 from tests.server.journal.jobs import running
 from ttt_net.errors import Refusal
 from ttt_net.messages import Ended, MatchEvent, Played, PlayerInfo, Started
-from ttt_net.server.journal import Changes, Journal, Player, Record, StorageError
+from ttt_net.server.journal import Changes, Journal, Player, StorageError, StoredMatch
 
 ANN = PlayerInfo("Ann")
 
@@ -40,9 +40,9 @@ class Asked:
         answer: StorageError | Changes | None = await self._answers.get()
         return answer
 
-    async def read(self, match: str) -> Record | StorageError | None:
+    async def read(self, match: str) -> StoredMatch | StorageError | None:
         self._journal.read(match, self._answers.put_nowait)
-        record: Record | StorageError | None = await self._answers.get()
+        record: StoredMatch | StorageError | None = await self._answers.get()
         return record
 
     async def register(self, name: str, token: str) -> Player | Refusal | StorageError:

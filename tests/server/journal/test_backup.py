@@ -18,7 +18,7 @@ from tests.server.running import Server, running
 from ttt_net.__main__ import main
 from ttt_net.errors import ConfigurationError
 from ttt_net.server.journal import Database, open_readonly
-from ttt_net.server.journal.backup import Contents, back_up, restore, verify
+from ttt_net.server.journal.backup import JournalContents, back_up, restore, verify
 from ttt_net.server.journal.schema import SCHEMA_VERSION
 
 JOURNAL = "journal.sqlite"
@@ -40,7 +40,7 @@ async def test_a_copy_of_a_running_server_has_all_that_was_acknowledged(tmp_path
     async with running(tmp_path) as server:
         first, _, match = await played(server)
         assert back_up(tmp_path / JOURNAL, tmp_path / "copy") == (tmp_path / "copy").stat().st_size
-        assert verify(tmp_path / "copy") == Contents(players=2, matches=1, unfinished=1, facts=4)
+        assert verify(tmp_path / "copy") == JournalContents(players=2, matches=1, unfinished=1, facts=4)
         await first.ok("resign", match=match)
     assert verify(tmp_path / "copy").unfinished == 1, "it is of the moment in which it was made"
     assert stat.S_IMODE((tmp_path / "copy").stat().st_mode) == 0o600

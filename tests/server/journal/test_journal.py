@@ -10,7 +10,7 @@ from tests.server.journal.asked import ended, opened, played, started
 from tests.server.journal.jobs import running
 from ttt_net.errors import Refusal
 from ttt_net.messages import MatchEvent, Offered
-from ttt_net.server.journal import Journal, Player, Record, StorageError
+from ttt_net.server.journal import Journal, Player, StorageError, StoredMatch
 
 
 async def test_what_is_appended_is_read_back(tmp_path: Path) -> None:
@@ -18,7 +18,7 @@ async def test_what_is_appended_is_read_back(tmp_path: Path) -> None:
         facts: list[MatchEvent] = [started(), played(2), Offered("m", 3, 13, 0, "draw"), ended(4)]
         assert await journal.append(facts[0], seats=(1, 2)) is None
         assert await journal.append(*facts[1:]) is None
-        assert await journal.read("m") == Record((1, 2), facts)
+        assert await journal.read("m") == StoredMatch((1, 2), facts)
         assert await journal.read("n") is None
 
 
@@ -39,7 +39,7 @@ async def test_a_number_that_is_not_the_next_is_refused(tmp_path: Path, seq: int
         await journal.append(started(), seats=(1, 2))
         await journal.append(played(2))
         assert isinstance(await journal.append(played(seq)), StorageError)
-        assert await journal.read("m") == Record((1, 2), [started(), played(2)])
+        assert await journal.read("m") == StoredMatch((1, 2), [started(), played(2)])
 
 
 async def test_a_move_without_company_is_one_statement_and_with_it_a_transaction(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ async def test_a_move_without_company_is_one_statement_and_with_it_a_transaction
         assert [await answers.get() for _ in matches] == [None, None]
         assert [run[0], *set(run[1:-1]), run[-1]] == ["BEGIN", "INSERT", "COMMIT"]
     async with opened(tmp_path / "journal") as journal:
-        assert await journal.read("m") == Record((1, 2), [started(), played(2), played(3)])
+        assert await journal.read("m") == StoredMatch((1, 2), [started(), played(2), played(3)])
         assert await journal.read("n") is not None
 
 
@@ -67,7 +67,7 @@ async def test_facts_are_written_all_or_none(tmp_path: Path) -> None:
     async with opened(tmp_path / "journal") as journal:
         await journal.append(started(), seats=(1, 2))
         assert isinstance(await journal.append(played(2), ended(4)), StorageError)
-        assert await journal.read("m") == Record((1, 2), [started()])
+        assert await journal.read("m") == StoredMatch((1, 2), [started()])
 
 
 async def test_a_match_starts_once_and_only_with_players_that_there_are(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ async def test_a_match_starts_once_and_only_with_players_that_there_are(tmp_path
         assert isinstance(await journal.append(started(), seats=(2, 1)), StorageError)
         assert isinstance(await journal.append(started("n"), seats=(1, 3)), StorageError)
         assert isinstance(await journal.append(played(1, "o")), StorageError), "facts of no match"
-        assert await journal.read("m") == Record((1, 2), [started()])
+        assert await journal.read("m") == StoredMatch((1, 2), [started()])
         assert await journal.read("n") is await journal.read("o") is None
 
 
@@ -115,4 +115,4 @@ async def test_strange_text_is_only_text(tmp_path: Path) -> None:
         assert isinstance(await journal.register(name, name), Player)
         assert await journal.read(name) is None
         assert await journal.append(started(name), seats=(1, 2)) is None
-        assert await journal.read(name) == Record((1, 2), [started(name)])
+        assert await journal.read(name) == StoredMatch((1, 2), [started(name)])

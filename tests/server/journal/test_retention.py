@@ -7,9 +7,9 @@ from typing import Any
 
 from tests.server.peer import Peer
 from tests.server.running import Server, running, until
-from ttt_net.server.journal.chore import BITE, REST_MS
+from ttt_net.server.journal.periodic_job import BITE, REST_MS
 from ttt_net.server.journal.retention import forget_guests, forget_matches
-from ttt_net.server.process.upkeep import DAY_MS, old_guests, old_matches, upkeep
+from ttt_net.server.process.maintenance import DAY_MS, maintenance_jobs, old_guests, old_matches
 from ttt_net.server.settings.configuration import Configuration
 
 
@@ -100,7 +100,7 @@ async def test_with_no_days_nothing_is_ever_forgotten(tmp_path: Path) -> None:
     for days, names in ((0, {"stale ratings"}), (1, {"stale ratings", "old matches", "old guests"})):
         configuration = Configuration(retention_days=days, guest_days=days)
         async with running(tmp_path, configuration=configuration) as server:
-            assert set(upkeep(server.hub, server.database)) == names
+            assert set(maintenance_jobs(server.hub, server.database)) == names
 
 
 async def guest(server: Server, token: str | None = None) -> Peer:

@@ -11,7 +11,7 @@ from tests.server.journal.version_1 import VERSION_1
 from ttt_net.errors import ConfigurationError
 from ttt_net.messages import PlayerInfo, Started
 from ttt_net.ratings import Rating
-from ttt_net.server.journal import Database, open_readonly, read_match, steps
+from ttt_net.server.journal import Database, migrations, open_readonly, read_match
 from ttt_net.server.journal.backup import check
 from ttt_net.server.journal.schema import SCHEMA_VERSION, migrate
 
@@ -103,7 +103,7 @@ def test_a_file_of_every_earlier_version_comes_to_the_same_and_every_match_plays
     between = tmp_path / "between"
     between.write_bytes(old.read_bytes())
     with monkeypatch.context() as program, closing(sqlite3.connect(between, isolation_level=None)) as connection:
-        program.setattr(steps, "STEPS", steps.STEPS[:version])
+        program.setattr(migrations, "STEPS", migrations.STEPS[:version])
         migrate(connection, between)
     assert rows(between, "PRAGMA user_version") == [(version,)]
     for path in (old, between):
@@ -117,7 +117,7 @@ def test_ratings_of_before_know_until_when_they_are_settled(tmp_path: Path, monk
     path = tmp_path / "old"
     settled, unsure = Rating(1_600, 60.5, 0.059, 40, 10**12), Rating(1_700, 111, 0.06, 3, 10**12)
     with monkeypatch.context() as program, closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        program.setattr(steps, "STEPS", steps.STEPS[:5])
+        program.setattr(migrations, "STEPS", migrations.STEPS[:5])
         migrate(connection, path)
         connection.execute("INSERT INTO players (id, name, name_key, created_ms, is_guest) VALUES (1, 'a', 'a', 0, 1)")
         for game, rating in (("connect4", settled), ("qubic", unsure)):
@@ -143,7 +143,7 @@ def test_acts_of_before_lose_the_names_that_they_had(tmp_path: Path, monkeypatch
         ("drain", "in 5 s", (None, "in 5 s")),
     ]
     with monkeypatch.context() as program, closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        program.setattr(steps, "STEPS", steps.STEPS[:6])
+        program.setattr(migrations, "STEPS", migrations.STEPS[:6])
         migrate(connection, path)
         for number, name, key in ((1, "Ann", "ann"), (2, "Ｅｖｅ", "eve")):
             row = (number, name, key)
@@ -160,7 +160,7 @@ def dump(path: Path) -> list[str]:
 
 
 def test_a_step_that_fails_leaves_the_file_as_it_was(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    good = steps.STEPS[1]
+    good = migrations.STEPS[1]
 
     def fail(connection: sqlite3.Connection) -> None:
         good(connection)
@@ -168,7 +168,7 @@ def test_a_step_that_fails_leaves_the_file_as_it_was(old: Path, monkeypatch: pyt
 
     before = rows(old, "SELECT sql FROM sqlite_master"), rows(old, "SELECT * FROM facts")
     with monkeypatch.context() as patch:
-        patch.setattr(steps, "STEPS", (steps.STEPS[0], fail))
+        patch.setattr(migrations, "STEPS", (migrations.STEPS[0], fail))
         with pytest.raises(ConfigurationError, match="No space left"):
             Database(old)
     assert rows(old, "PRAGMA user_version") == [(1,)]

@@ -18,7 +18,7 @@ from ttt_net.server.settings.certificate import Tls, certificate_for, fingerprin
 from ttt_net.server.settings.limits import Limits
 from ttt_net.server.settings.rate import Rate
 from ttt_net.server.wire.connection import Connection
-from ttt_net.server.wire.encryption import Encrypted
+from ttt_net.server.wire.encryption import TlsLayer
 from ttt_net.server.wire.frames import frame
 
 FAST = Limits(messages=Rate(1_000_000))
@@ -156,7 +156,7 @@ async def stalled(server: Server, authority: Authority, name: str) -> tuple[Encr
 def held(connection: Connection) -> int:
     """Return how many bytes wait for the peer, in any place of ours."""
     inner = connection._transport
-    assert isinstance(inner, Encrypted)
+    assert isinstance(inner, TlsLayer)
     return inner._transport.get_write_buffer_size() + inner._outgoing.pending
 
 
@@ -231,7 +231,7 @@ async def test_a_connection_that_is_gone_leaves_nothing_for_the_collector(tmp_pa
         await peer.hear("ok")
         connection = server.connection_of("Ann")
         layer = connection._transport
-        assert isinstance(layer, Encrypted)
+        assert isinstance(layer, TlsLayer)
         gone = weakref.ref(layer._tls)
         gc.disable()
         try:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.server.peer import BINARY, CONT, HANDSHAKE, PING, TEXT, client_frame
-from ttt_net.server.meters import Meters
+from ttt_net.server.metrics import Metrics
 from ttt_net.server.settings.limits import Limits
 from ttt_net.server.settings.rate import Rate
 from ttt_net.server.wire.connection import Connection
@@ -65,7 +65,7 @@ class Listener:
     limits = Limits(messages=Rate(1_000_000))
 
     def __init__(self) -> None:
-        self.meters = Meters()
+        self.meters = Metrics()
         self.heard: list[str] = []
         self.now_ms = lambda: 0
 

@@ -13,7 +13,7 @@ _LAST_WORD_S = 0.2
 """An end at once comes so much later: whoever asked for it hears first that it comes."""
 
 
-class House(Interface):
+class CountdownServices(Interface):
     """What the countdown asks of the hub."""
 
     def count_down(self, left_ms: int) -> None:
@@ -26,7 +26,7 @@ class House(Interface):
 class Countdown:
     """At most one at a time; a new one takes the place of the last. At its end `stop` is called."""
 
-    def __init__(self, house: House, stop: Callable[[], None]) -> None:
+    def __init__(self, house: CountdownServices, stop: Callable[[], None]) -> None:
         self._house = house
         self._stop = stop
         self._next: asyncio.TimerHandle | None = None

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from ttt_net.server.admin.words import Report, Timing
+from ttt_net.server.admin.protocol import Report, Timing
 
 try:
     from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, ProcessCollector, generate_latest

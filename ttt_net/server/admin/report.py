@@ -3,20 +3,22 @@
 import asyncio
 
 import ttt_net
-from ttt_net.server.admin import words
-from ttt_net.server.admission.callers import shown
+from ttt_net.server.admin import protocol
+from ttt_net.server.admission.client_address import shown
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Database
-from ttt_net.server.meters import Histogram
+from ttt_net.server.metrics import Histogram
 
 MAX_ROWS = 1_000
 
 
-def report(hub: Hub, database: Database, up_s: float, unready: str | None, restart_in_s: float | None) -> words.Report:
+def report(
+    hub: Hub, database: Database, up_s: float, unready: str | None, restart_in_s: float | None
+) -> protocol.Report:
     """Return the figures of the moment, and the counts since the start."""
     meters = hub.meters
     bots = sum(session.info.bot is not None for session in hub.sessions.values())
-    return words.Report(
+    return protocol.Report(
         name=hub.name,
         version=ttt_net.__version__,
         up_s=up_s,
@@ -44,15 +46,15 @@ def report(hub: Hub, database: Database, up_s: float, unready: str | None, resta
     )
 
 
-def _timing(histogram: Histogram) -> words.Timing:
-    return words.Timing(histogram.bounds, list(histogram.counts), histogram.total)
+def _timing(histogram: Histogram) -> protocol.Timing:
+    return protocol.Timing(histogram.bounds, list(histogram.counts), histogram.total)
 
 
-def player_rows(hub: Hub, now_s: float) -> words.PlayerRows:
+def player_rows(hub: Hub, now_s: float) -> protocol.PlayerRows:
     """Return who is connected, by name."""
     sessions = sorted(hub.sessions.values(), key=lambda session: session.info.name)
     rows = [
-        words.PlayerRow(
+        protocol.PlayerRow(
             session.info.name,
             session.info.bot,
             shown(session.connection.address),
@@ -63,10 +65,10 @@ def player_rows(hub: Hub, now_s: float) -> words.PlayerRows:
         )
         for session in sessions[:MAX_ROWS]
     ]
-    return words.PlayerRows(len(sessions), rows)
+    return protocol.PlayerRows(len(sessions), rows)
 
 
-def match_rows(hub: Hub) -> words.MatchRows:
+def match_rows(hub: Hub) -> protocol.MatchRows:
     """Return what is played, in the order in which it was opened."""
     live = [(table, table.match) for table in hub.tables.values() if table.match and not table.match.is_over]
     rows = []
@@ -74,7 +76,7 @@ def match_rows(hub: Hub) -> words.MatchRows:
         first, second = match.players
         one, other = table.seats or (0, 0)
         rows.append(
-            words.MatchRow(
+            protocol.MatchRow(
                 match=match.id,
                 game=match.game.name,
                 players=(first.name, second.name),
@@ -84,4 +86,4 @@ def match_rows(hub: Hub) -> words.MatchRows:
                 is_private=match.is_private,
             )
         )
-    return words.MatchRows(len(live), rows)
+    return protocol.MatchRows(len(live), rows)

@@ -6,7 +6,7 @@ from ipaddress import ip_network
 from typing import Literal, NamedTuple
 
 from ttt_net.errors import Code, Refusal
-from ttt_net.server.admission.callers import Network, network_at
+from ttt_net.server.admission.client_address import Network, network_at
 
 Act = Literal["ban", "mute"]
 ACTS: tuple[Act, ...] = ("ban", "mute")

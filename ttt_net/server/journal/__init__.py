@@ -2,7 +2,7 @@
 
 from ttt_net.server.journal.database import Database, StorageError, open_readonly
 from ttt_net.server.journal.journal import Journal, Question
-from ttt_net.server.journal.matches import Record, finished_matches, read_match, with_names
+from ttt_net.server.journal.matches import StoredMatch, finished_matches, read_match, with_names
 from ttt_net.server.journal.players import FORGOTTEN, Player, PlayerId, still_playing
 from ttt_net.server.journal.rating import Changes
 
@@ -14,8 +14,8 @@ __all__ = [
     "Player",
     "PlayerId",
     "Question",
-    "Record",
     "StorageError",
+    "StoredMatch",
     "finished_matches",
     "open_readonly",
     "read_match",

@@ -24,7 +24,7 @@ _PRIMARY = 0xFF
 """The bits of a result code that say what failed; those above say why."""
 
 
-class Contents(NamedTuple):
+class JournalContents(NamedTuple):
     """What was found in a journal that is whole."""
 
     players: int
@@ -82,7 +82,7 @@ def _sync(path: Path) -> None:
         os.close(descriptor)
 
 
-def verify(backup: Path) -> Contents:
+def verify(backup: Path) -> JournalContents:
     """Return what is in a backup, after every match in it was played through; raises `ConfigurationError`.
 
     A backup of an older program is brought up to date first, in a copy.
@@ -91,7 +91,7 @@ def verify(backup: Path) -> Contents:
         return _prepare(backup, Path(folder) / "journal.sqlite")
 
 
-def restore(backup: Path, journal: Path, *, is_replacing: bool = False) -> Contents:
+def restore(backup: Path, journal: Path, *, is_replacing: bool = False) -> JournalContents:
     """Check the backup and put it in the place of the journal, which no server may hold; return what is in it.
 
     A journal that is there, whole or damaged, is refused, or kept as `.before` where it is to be replaced; nobody may
@@ -143,7 +143,7 @@ def _bring_log_home(journal: Path) -> None:
                 raise ConfigurationError(f"somebody reads {journal}, a backup perhaps; try again later") from None
 
 
-def _prepare(backup: Path, copy: Path) -> Contents:
+def _prepare(backup: Path, copy: Path) -> JournalContents:
     """Copy the backup, with the log beside it if there is one, bring the copy up to date, and check it."""
     try:
         for part in _PARTS[:2]:
@@ -158,7 +158,7 @@ def _prepare(backup: Path, copy: Path) -> Contents:
         return check(connection)
 
 
-def check(connection: sqlite3.Connection) -> Contents:
+def check(connection: sqlite3.Connection) -> JournalContents:
     """Return what is in a journal; what is broken in it raises `ConfigurationError`."""
     try:
         (verdict,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
@@ -172,7 +172,7 @@ def check(connection: sqlite3.Connection) -> Contents:
         (unfinished,) = connection.execute("SELECT count(*) FROM matches WHERE NOT is_over").fetchone()
     except sqlite3.Error as error:
         raise ConfigurationError(f"the file is damaged: {error}") from None
-    return Contents(players, len(ids), unfinished, facts)
+    return JournalContents(players, len(ids), unfinished, facts)
 
 
 def _play_through(connection: sqlite3.Connection, match: str) -> int:

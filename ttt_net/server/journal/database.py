@@ -21,7 +21,7 @@ from typing import IO, Any, NamedTuple, TypeVar
 
 from ttt_net.errors import ConfigurationError, TttNetError
 from ttt_net.server.journal.schema import SCHEMA_VERSION, migrate
-from ttt_net.server.meters import Histogram
+from ttt_net.server.metrics import Histogram
 
 try:
     import fcntl

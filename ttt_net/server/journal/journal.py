@@ -8,7 +8,7 @@ from ttt_net.messages import Ended, MatchEvent, ServerMessage, Started
 from ttt_net.pairing.lobby import Invitation
 from ttt_net.server.journal.database import Database, StorageError
 from ttt_net.server.journal.invitations import keep_invitation, read_invitations
-from ttt_net.server.journal.matches import Record, append_fact, append_facts, read_match
+from ttt_net.server.journal.matches import StoredMatch, append_fact, append_facts, read_match
 from ttt_net.server.journal.players import (
     Player,
     PlayerId,
@@ -44,7 +44,7 @@ class Journal:
         is_plain = len(facts) == 1 and not isinstance(facts[0], Started | Ended)
         self._database.submit_alike(append_facts, (facts, seats), done, append_fact if is_plain else None)
 
-    def read(self, match: str, done: Callable[[Record | StorageError | None], None]) -> None:
+    def read(self, match: str, done: Callable[[StoredMatch | StorageError | None], None]) -> None:
         """Read a match; None if there is none of that id."""
         self._database.submit(lambda connection: read_match(connection, match), done)
 

@@ -14,7 +14,7 @@ from ttt_net.server.journal.players import PlayerId
 from ttt_net.server.journal.rating import Changes, rate
 
 
-class Record(NamedTuple):
+class StoredMatch(NamedTuple):
     """A match as the journal has it: who sits where, and its facts in order."""
 
     seats: tuple[PlayerId, PlayerId]
@@ -81,7 +81,7 @@ def _plies(connection: sqlite3.Connection, match: str) -> int:
     return 0
 
 
-def read_match(connection: sqlite3.Connection, match: str) -> Record | None:
+def read_match(connection: sqlite3.Connection, match: str) -> StoredMatch | None:
     """Return the match of that id, or None if there is none; one that cannot be understood raises `StorageError`."""
     row = connection.execute(
         "SELECT number, first, second, one.name, other.name FROM matches"
@@ -98,7 +98,7 @@ def read_match(connection: sqlite3.Connection, match: str) -> Record | None:
         raise StorageError(f"match {match} cannot be read: {error}") from None
     if facts and isinstance(facts[0], Started):
         facts[0] = with_names(facts[0], names[0], names[1])
-    return Record((first, second), facts)
+    return StoredMatch((first, second), facts)
 
 
 def with_names(started: Started, first: str, second: str) -> Started:

@@ -10,7 +10,7 @@ from ttt_net.clock import Speed, TimeControl, speed
 from ttt_net.games import Reason
 from ttt_net.messages import Ended, RatingChange
 from ttt_net.ratings import PROVISIONAL_STANDING, Rating, aged, rated
-from ttt_net.server.journal.chore import BITE
+from ttt_net.server.journal.periodic_job import BITE
 
 Changes = tuple[RatingChange, RatingChange]
 """What a rated match did to the ratings of both, by side."""

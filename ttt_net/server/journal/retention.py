@@ -8,7 +8,7 @@ import json
 import sqlite3
 from collections.abc import Collection
 
-from ttt_net.server.journal.chore import BITE
+from ttt_net.server.journal.periodic_job import BITE
 from ttt_net.server.journal.players import PlayerId, forget_player
 
 

@@ -5,11 +5,11 @@ import sqlite3
 from pathlib import Path
 
 from ttt_net.errors import ConfigurationError
-from ttt_net.server.journal import steps
+from ttt_net.server.journal import migrations
 
 log = logging.getLogger(__name__)
 
-SCHEMA_VERSION = len(steps.STEPS)
+SCHEMA_VERSION = len(migrations.STEPS)
 
 
 def migrate(connection: sqlite3.Connection, path: Path) -> None:
@@ -22,7 +22,7 @@ def migrate(connection: sqlite3.Connection, path: Path) -> None:
         raise ConfigurationError(
             f"{path} was written by a newer ttt_net (schema {found}, this program knows {SCHEMA_VERSION}); upgrade"
         )
-    for version, step in enumerate(steps.STEPS[found:], found + 1):
+    for version, step in enumerate(migrations.STEPS[found:], found + 1):
         connection.execute("BEGIN IMMEDIATE")
         try:
             step(connection)

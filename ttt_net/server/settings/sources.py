@@ -22,7 +22,7 @@ NOT_OURS = {CONFIG_VARIABLE, "TTT_NET_HOME", "TTT_NET_REQUIRE_ALL"}
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class LaunchOptions:
     """What was asked for on the command line: a configuration, and what is to be done with it."""
 
     configuration: Configuration
@@ -40,7 +40,7 @@ class _Parser(argparse.ArgumentParser):
         raise ConfigurationError(f"{message}; see {self.prog} --help")
 
 
-def read_order(arguments: Sequence[str], environment: Mapping[str, str]) -> Order:
+def read_order(arguments: Sequence[str], environment: Mapping[str, str]) -> LaunchOptions:
     """Return what the command line, the environment and the file that they name ask for.
 
     A key that is none, or a value that cannot be, raises `ConfigurationError` with the place.
@@ -53,7 +53,7 @@ def read_order(arguments: Sequence[str], environment: Mapping[str, str]) -> Orde
         values |= _from_file(Path(file))
     values |= _from_environment(environment)
     values |= _from_flags(given)
-    return Order(configured(values), is_check, given["print_config"])
+    return LaunchOptions(configured(values), is_check, given["print_config"])
 
 
 def configured(values: Mapping[str, Value]) -> Configuration:

@@ -21,9 +21,9 @@ from websockets.server import ServerProtocol
 
 from ttt_net.errors import Closing, ProtocolError, Refusal
 from ttt_net.messages import MAX_MESSAGE_BYTES, encode, refused
-from ttt_net.server.admission.callers import coarse
-from ttt_net.server.admission.gate import TurnedAway
-from ttt_net.server.meters import Meters
+from ttt_net.server.admission.client_address import coarse
+from ttt_net.server.admission.connection_limiter import TurnedAway
+from ttt_net.server.metrics import Metrics
 from ttt_net.server.settings.limits import Limits
 from ttt_net.server.settings.rate import Bucket
 from ttt_net.server.wire.frames import ends_with_frame, frame, short_text
@@ -41,11 +41,11 @@ _MAX_REASON = 123
 """In bytes of UTF-8: what a close frame has room for."""
 
 
-class Hub(Interface):
+class ConnectionOwner(Interface):
     """What a connection tells the one who owns it."""
 
     limits: Limits
-    meters: Meters
+    meters: Metrics
     now_ms: Callable[[], int]
 
     def opened(self, connection: "Connection", peer: str) -> None:
@@ -92,7 +92,7 @@ class Connection(Reader):
         "turned_away",
     )
 
-    def __init__(self, hub: Hub, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, hub: ConnectionOwner, loop: asyncio.AbstractEventLoop) -> None:
         self._hub = hub
         self._loop = loop
         self._protocol = ServerProtocol(max_size=MAX_MESSAGE_BYTES)

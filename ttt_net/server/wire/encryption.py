@@ -20,7 +20,7 @@ _NOT_TLS = (
 )
 
 
-class Encrypted(Reader):
+class TlsLayer(Reader):
     """The protocol of a socket, and the transport of the connection inside."""
 
     __slots__ = (

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
-from ttt_net.server.admission.gate import TurnedAway
+from ttt_net.server.admission.connection_limiter import TurnedAway
 from ttt_net.server.wire.page import Asset, find_asset
 
 HEALTH = "/healthz"

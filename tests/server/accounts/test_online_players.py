@@ -1,0 +1,80 @@
+"""Who is listed where there are too many for a list, and who is found by name."""
+
+from collections.abc import Sequence
+from typing import cast
+
+import pytest
+
+from ttt_net.messages import PlayerInfo
+from ttt_net.server.accounts.online_players import OnlinePlayers
+from ttt_net.server.accounts.session import Session
+from ttt_net.server.wire.connection import Connection
+
+
+def session(number: int, name: str, bot: str | None = None) -> Session:
+    return Session(cast(Connection, None), number, PlayerInfo(name, bot))
+
+
+@pytest.fixture
+def crowd() -> Sequence[Session]:
+    """Ann, Bob, Cid ... Jim, and two bots, in the order in which they came."""
+    people = [
+        session(n, name)
+        for n, name in enumerate(["Jim", "Ian", "Hal", "Gus", "Fay", "Eve", "Dan", "Cid", "Bob", "Ann"])
+    ]
+    return [*people, session(10, "Abe", "minimax"), session(11, "Zed", "mcts")]
+
+
+def listed(crowd: Sequence[Session], count: int) -> tuple[OnlinePlayers, list[str]]:
+    roster = OnlinePlayers()
+    for each in crowd:
+        roster.add(each)
+    return roster, names(roster, count)
+
+
+def names(roster: OnlinePlayers, count: int) -> list[str]:
+    return [each.info.name for each in roster.some(count)]
+
+
+def test_all_are_listed_by_name_where_there_is_room(crowd: Sequence[Session]) -> None:
+    roster, all_of_them = listed(crowd, 12)
+    assert all_of_them == sorted(each.info.name for each in crowd)
+    assert len(roster) == 12
+
+
+def test_of_a_crowd_the_people_who_came_last_are_listed(crowd: Sequence[Session]) -> None:
+    assert listed(crowd, 3)[1] == ["Ann", "Bob", "Cid"]
+    assert listed(crowd[::-1], 3)[1] == ["Hal", "Ian", "Jim"]
+
+
+def test_who_plays_comes_after_those_who_do_not_and_after_bots(crowd: Sequence[Session]) -> None:
+    roster, _ = listed(crowd, 0)
+    for each in crowd[5:10]:
+        each.live.add("m")
+        roster.moved(each)
+    assert names(roster, 5) == ["Fay", "Gus", "Hal", "Ian", "Jim"]
+    assert names(roster, 7) == ["Abe", "Fay", "Gus", "Hal", "Ian", "Jim", "Zed"]
+    crowd[5].live.clear()
+    roster.moved(crowd[5])
+    assert names(roster, 1) == ["Eve"], "whose match has just ended"
+
+
+def test_who_has_gone_is_not_listed_nor_brought_back_by_the_end_of_his_match(crowd: Sequence[Session]) -> None:
+    roster, _ = listed(crowd, 0)
+    for each in crowd[:10]:
+        roster.remove(each)
+        roster.moved(each)
+    assert names(roster, 9) == ["Abe", "Zed"]
+    assert roster.find("ann") is None
+    assert roster.find("ABE") is crowd[10]
+
+
+def test_a_session_that_was_replaced_takes_nobody_off_the_list(crowd: Sequence[Session]) -> None:
+    roster, _ = listed(crowd, 0)
+    again = session(9, "Ann")
+    again.live.add("m")
+    roster.remove(crowd[9])
+    roster.add(again)
+    roster.remove(crowd[9])
+    assert names(roster, 12)[1] == "Ann"
+    assert roster.find("Ann") is again

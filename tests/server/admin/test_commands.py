@@ -1,0 +1,226 @@
+"""Bans, mutes, and the log of all that admins do."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from websockets.exceptions import InvalidStatus
+
+from tests.server.admin.attended import attended
+from tests.server.peer import Peer
+from tests.server.running import running, until
+from ttt_net.server.admin import commands
+from ttt_net.server.admission.sanctions import Sanction
+from ttt_net.server.journal import moderation
+from ttt_net.server.journal.backup import verify
+from ttt_net.server.settings.configuration import Configuration
+
+
+async def test_a_banned_player_is_sent_away_and_not_let_in_under_any_name(tmp_path: Path) -> None:
+    async with attended(tmp_path) as each, each.admin() as admin:
+        ann = await each.server.join("Ann")
+        await ann.ok("rename", name="Annika")
+        assert await admin.done("ban", whom="annika", reason="swearing", for_s=3_600)
+        assert await ann.close_code() == 4005
+        again = await each.server.connect()
+        answer = await again.ask("hello", protocols=[1], token=ann.token)
+        assert answer["code"] == "banned"
+        assert answer["message"].endswith("UTC: swearing")
+        assert 3_590_000 < answer["retry_after_ms"] <= 3_600_000
+        assert each.server.sessions == {}
+        await admin.done("unban", whom="ANNIKA")
+        await again.hello(token=ann.token)
+
+
+async def test_a_ban_outlives_a_restart(tmp_path: Path) -> None:
+    async with attended(tmp_path) as each, each.admin() as admin:
+        ann = await each.server.join("Ann")
+        await admin.done("ban", whom="Ann")
+        await admin.done("ban", whom="198.51.100.0/24")
+    async with attended(tmp_path) as each, each.admin() as admin:
+        again = await each.server.connect()
+        assert await again.refused("hello", protocols=[1], token=ann.token) == "banned"
+        rows = (await admin.ask("bans"))["sanctions"]
+        assert {row["whom"] for row in rows} == {"Ann", "198.51.100.0/24"}
+        assert all(row["until_ms"] is None for row in rows)
+
+
+async def test_a_banned_address_is_cut_off_and_turned_away_at_the_handshake(tmp_path: Path) -> None:
+    async with attended(tmp_path) as each, each.admin() as admin:
+        ann = await each.server.join("Ann")
+        assert "1 connection closed" in await admin.done("ban", whom="127.0.0.1", reason="flood", for_s=60)
+        assert await ann.close_code() == 4005
+        with pytest.raises(InvalidStatus) as turned_away:
+            await each.server.connect()
+        assert turned_away.value.response.status_code == 403
+        body = bytes(turned_away.value.response.body or b"").decode()
+        assert body.startswith("you are banned from this server until ")
+        await admin.done("unban", whom="127.0.0.1")
+        await each.server.join("Bob")
+
+
+async def test_behind_a_proxy_it_is_the_caller_who_is_banned(tmp_path: Path) -> None:
+    configuration = Configuration(behind_proxy=True)
+    async with attended(tmp_path, configuration=configuration) as each, each.admin() as admin:
+        await admin.done("ban", whom="2001:db8::1")
+        for address, status in (("2001:db8::2", 403), ("2001:db8:0:1::1", 200)):
+            peer = await each.server.raw()
+            await peer.send(f"GET / HTTP/1.1\r\nX-Forwarded-For: {address}\r\n\r\n".encode())
+            assert await peer.status() == status
+
+
+async def test_a_mute_is_kept_with_the_player(tmp_path: Path) -> None:
+    async with attended(tmp_path) as each, each.admin() as admin:
+        await each.server.join("Ann")
+        await admin.done("mute", name="Ann", reason="shouting", for_s=60)
+        (session,) = each.server.sessions.values()
+        assert each.server.hub.sanctions.of("mute", session.player)
+        assert "no player is called Eve" in await admin.failed("mute", name="Eve")
+        assert await admin.done("unmute", name="Ann") == "Ann is no longer muted"
+        assert each.server.hub.sanctions.of("mute", session.player) is None
+
+
+async def test_a_sanction_goes_by_the_name_that_its_player_has_now(tmp_path: Path) -> None:
+    async with attended(tmp_path) as each, each.admin() as admin:
+        ann = await each.server.join("Ann")
+        await admin.done("mute", name="Ann", reason="shouting")
+        await ann.ok("rename", name="Annika")
+        (row,) = (await admin.ask("bans"))["sanctions"]
+        assert row["whom"] == "Annika"
+        other = await each.server.join("Ann")
+        assert "Ann is not muted" in await admin.failed("unmute", name="Ann")
+        await admin.done("mute", name="Ann")
+        await other.close()
+    async with attended(tmp_path) as each, each.admin() as admin:
+        await each.server.flushed()
+        assert {row["whom"] for row in (await admin.ask("bans"))["sanctions"]} == {"Annika", "Ann"}
+        assert await admin.done("unmute", name="ANNIKA") == "Annika is no longer muted"
+        assert [row["whom"] for row in (await admin.ask("bans"))["sanctions"]] == ["Ann"]
+
+
+async def test_nothing_is_said_of_a_muted_player_who_is_forgotten(tmp_path: Path) -> None:
+    async with attended(tmp_path) as each, each.admin() as admin:
+        ann = await each.server.join("Ann")
+        await admin.done("mute", name="Ann", reason="shouting")
+        await ann.ok("forget", name="Ann")
+        assert await ann.close_code() == 4004
+        assert (await admin.ask("bans"))["sanctions"] == []
+
+
+async def test_what_cannot_be_banned_or_lifted_is_said(tmp_path: Path) -> None:
+    async with attended(tmp_path) as each, each.admin() as admin:
+        assert "no player is called Eve" in await admin.failed("ban", whom="Eve")
+        assert "too wide" in await admin.failed("ban", whom="0.0.0.0/0")
+        assert "is not banned" in await admin.failed("unban", whom="192.0.2.1")
+        assert "is not muted" in await admin.failed("unmute", name="Eve")
+        assert each.server.hub.sanctions.in_force() == []
+
+
+async def test_every_act_is_in_the_audit_log_and_stays_there(tmp_path: Path) -> None:
+    async with attended(tmp_path) as each, each.admin() as admin:
+        await each.server.join("Ann")
+        await admin.done("announce", text="tea")
+        await admin.done("kick", name="Ann", reason="rude")
+        await admin.done("ban", whom="Ann", reason="ruder", for_s=60)
+        await admin.done("unban", whom="Ann")
+        await admin.done("mute", name="Ann")
+        await admin.done("unmute", name="Ann")
+        await admin.done("drain", in_s=60)
+        await admin.done("drain", in_s=None)
+    async with attended(tmp_path) as each, each.admin() as admin:
+        commands = (await admin.ask("audit"))["acts"]
+        names = ["announce", "kick", "ban", "unban", "mute", "unmute", "drain", "drain"]
+        assert [act["act"] for act in commands] == names
+        assert commands[1]["what"] == "Ann: rude"
+        assert commands[2]["what"].startswith("Ann until ")
+        assert [act["act"] for act in (await admin.ask("audit", last=2))["acts"]] == ["drain", "drain"]
+
+
+async def test_the_audit_log_calls_a_player_as_he_is_called_now_and_forgets_him(tmp_path: Path) -> None:
+    async with attended(tmp_path) as each, each.admin() as admin:
+        ann = await each.server.join("Ann")
+        await admin.done("mute", name="Ann", reason="shouting")
+        await admin.done("unmute", name="Ann")
+        await admin.done("ban", whom="192.0.2.0/24", reason="floods")
+        await ann.ok("rename", name="Anouk")
+        assert [act["what"] for act in (await admin.ask("audit"))["acts"]] == [
+            "Anouk for good: shouting",
+            "Anouk",
+            "192.0.2.0/24 for good: floods",
+        ]
+        await admin.done("kick", name="Anouk", reason="rude")
+        again = await each.server.connect()
+        await again.hello(token=ann.token)
+        await again.ok("forget", name="Anouk")
+        assert [act["what"] for act in (await admin.ask("audit"))["acts"]] == [
+            "deleted for good: shouting",
+            "deleted",
+            "192.0.2.0/24 for good: floods",
+            "deleted: rude",
+        ]
+        await again.close_code()
+    with closing(sqlite3.connect(tmp_path / "journal.sqlite")) as journal:
+        assert not [line for line in journal.iterdump() if "Ann" in line or "Anouk" in line]
+
+
+async def test_the_server_copies_its_journal_when_asked(tmp_path: Path) -> None:
+    async with attended(tmp_path / "data") as each, each.admin() as admin:
+        await each.server.pair()
+        copy = tmp_path / "copy"
+        assert "bytes" in await admin.done("backup", file=str(copy))
+        assert verify(copy).matches == 1
+        assert "never written over" in await admin.failed("backup", file=str(copy))
+        assert "must be a whole one" in await admin.failed("backup", file="copy")
+        assert [act["act"] for act in (await admin.ask("audit"))["acts"]] == ["backup"]
+
+
+async def test_without_a_disk_a_ban_is_refused_but_a_kick_is_not(tmp_path: Path) -> None:
+    async with attended(tmp_path) as each, each.admin() as admin:
+        ann = await each.server.join("Ann")
+        each.server.database.submit(lambda db: db.execute("PRAGMA query_only = ON"), lambda _: None)
+        assert await admin.failed("ban", whom="Ann")
+        assert each.server.hub.sanctions.in_force() == []
+        await admin.done("kick", name="Ann")
+        assert await ann.close_code() == 4005
+
+
+async def test_a_hello_that_comes_before_anything_else_meets_its_ban(tmp_path: Path) -> None:
+    """Bans are read by the journal's thread, before it looks up anybody."""
+    async with attended(tmp_path) as each, each.admin() as admin:
+        ann = await each.server.join("Ann")
+        await admin.done("ban", whom="Ann")
+    async with running(tmp_path) as server:
+        early = await Peer.connect(server.url)
+        assert await early.refused("hello", protocols=[1], token=ann.token) == "banned"
+
+
+async def test_bans_that_could_not_be_read_at_the_start_are_in_force_once_they_can(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with attended(tmp_path) as each, each.admin() as admin:
+        ann = await each.server.join("Ann")
+        await admin.done("ban", whom="Ann")
+    monkeypatch.setattr(commands, "_RETRY_S", 0.0)
+    read, tries = moderation.read_sanctions, 0
+
+    def fail_twice(connection: sqlite3.Connection) -> list[Sanction]:
+        nonlocal tries
+        tries += 1
+        if tries < 3:
+            raise sqlite3.OperationalError("disk I/O error")
+        return read(connection)
+
+    monkeypatch.setattr(moderation, "read_sanctions", fail_twice)
+    async with running(tmp_path) as server:
+        await until(lambda: bool(server.hub.sanctions.in_force()))
+        again = await server.connect()
+        assert await again.refused("hello", protocols=[1], token=ann.token) == "banned"
+        assert tries == 3
+
+
+async def test_a_reason_in_wide_letters_fits_into_the_close_frame(tmp_path: Path) -> None:
+    async with attended(tmp_path) as each, each.admin() as admin:
+        ann = await each.server.join("Ann")
+        await admin.done("kick", name="Ann", reason="ж" * 80)
+        assert await ann.close_code() == 4005

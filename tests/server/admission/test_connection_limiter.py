@@ -1,0 +1,185 @@
+"""Limits of addresses, from accept on: over sockets, with the loopback metered like anybody."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.server.peer import HANDSHAKE, Peer, RawPeer
+from tests.server.running import Server, running, until
+from ttt_net.server.admission.connection_limiter import POLITE_TO_ONE
+from ttt_net.server.settings.configuration import Configuration
+from ttt_net.server.settings.limits import Limits
+from ttt_net.server.settings.rate import Rate
+
+
+def metered(**limits: object) -> Limits:
+    """Return limits that apply to the loopback too."""
+    return Limits(unmetered=(), **limits)  # type: ignore[arg-type]
+
+
+async def answer(server: Server, *headers: bytes) -> tuple[int | None, bytes]:
+    """Open a connection and let it be; return the status and the text of its refusal."""
+    peer = await server.raw()
+    await peer.send(HANDSHAKE.removesuffix(b"\r\n") + b"".join(line + b"\r\n" for line in headers) + b"\r\n")
+    head = await peer.read_head()
+    status = int(head.split()[1]) if head else None
+    if status == 101:
+        return status, b""
+    body = await peer.read_to_end()
+    peer.close()
+    return status, body
+
+
+async def test_connections_over_the_limit_of_an_address_hear_which_limit_and_far_over_nothing(tmp_path: Path) -> None:
+    async with running(tmp_path, metered(max_per_address=3)) as server:
+        first = await server.join("Ann")
+        for _ in range(2):
+            assert await answer(server) == (101, b"")
+        peers = [await server.raw() for _ in range(POLITE_TO_ONE + 5)]
+        await until(lambda: server.hub.meters.endings["address"] == 5)
+        for peer in peers[:POLITE_TO_ONE]:
+            await peer.send(HANDSHAKE)
+            head = await peer.read_head()
+            assert b" 429 " in head
+            assert b"Retry-After: 1" in head
+            body = await peer.read_to_end()
+            assert body == b"your address has 3 connections already (limits.max_per_address); try again in 1 s\n"
+            peer.close()
+        for peer in peers[POLITE_TO_ONE:]:
+            assert await peer.read_to_end() == b""
+        await until(lambda: len(server.connections) == 3)
+        await first.close()
+        await until(lambda: len(server.connections) == 2)
+        assert (await answer(server))[0] == 101, "the place of one who left is free"
+        await until(lambda: server.hub._gate._live == {"127.0.0.1": 3})
+
+
+async def test_new_connections_over_the_rate_of_an_address_hear_when_to_come_back(tmp_path: Path) -> None:
+    async with running(tmp_path, metered(openings=Rate(3, 60.0))) as server:
+        for _ in range(3):
+            assert (await answer(server))[0] == 101
+        status, body = await answer(server)
+        assert status == 429
+        assert body.startswith(b"too many openings: 3/min for one address (limits.openings); try again in ")
+        for _ in range(3):
+            await answer(server)
+        assert server.hub.meters.endings["address"] > 0, "in the end it is dropped without a word"
+
+
+async def test_the_loopback_is_not_metered_unless_it_is_asked_for(tmp_path: Path) -> None:
+    async with running(tmp_path, Limits(max_per_address=1, openings=Rate(1, 60.0))) as server:
+        for _ in range(5):
+            assert (await answer(server))[0] == 101
+
+
+async def test_behind_a_proxy_the_callers_are_counted_and_not_the_proxy(tmp_path: Path) -> None:
+    behind = Configuration(name="test", behind_proxy=True)
+    async with running(tmp_path, metered(max_per_address=2), configuration=behind) as server:
+        for caller in (b"198.51.100.1", b"198.51.100.2", b"2001:db8::1"):
+            for _ in range(2):
+                assert (await answer(server, b"X-Forwarded-For: " + caller))[0] == 101
+            assert (await answer(server, b"X-Forwarded-For: 192.0.2.9, " + caller))[0] == 429, "spoofed on the left"
+        assert (await answer(server, b"X-Forwarded-For: 2001:db8::ffff"))[0] == 429, "the same /64"
+        assert (await answer(server, b"X-Forwarded-For: 2001:db8:0:1::1"))[0] == 101
+        await until(lambda: server.hub._gate._live["198.51.100.1"] == 2)
+
+
+async def test_without_a_listed_proxy_the_header_is_ignored_and_said_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with running(tmp_path, metered(max_per_address=2)) as server:
+        for number in range(2):
+            assert (await answer(server, b"X-Forwarded-For: 192.0.2.%d" % number))[0] == 101
+        assert (await answer(server, b"X-Forwarded-For: 192.0.2.99"))[0] == 429
+    assert caplog.text.count("is no listed proxy") == 1
+
+
+async def test_one_newcomer_too_many_drops_the_oldest_and_no_player(tmp_path: Path) -> None:
+    async with running(tmp_path, Limits(max_newcomers=10)) as server:
+        ann = await server.join("Ann")
+        silent = [await server.raw() for _ in range(10)]
+        await until(lambda: len(server.connections) == 11)
+        bob = await server.join("Bob")
+        await ann.ok("ping")
+        await bob.ok("ping")
+        assert await silent[0].read_to_end() == b""
+        await until(lambda: len(server.connections) == 11)
+        assert server.hub.meters.endings["newcomers"] == 1
+
+
+async def test_new_names_from_an_address_are_limited_and_known_players_are_not(tmp_path: Path) -> None:
+    async with running(tmp_path, metered(registrations=Rate(2, 3_600.0))) as server:
+        ann, _ = await server.join("Ann"), await server.join("Bob")
+        peer = await server.connect()
+        refused = await peer.ask("hello", protocols=[1], name="Eve")
+        assert refused["code"] == "too_fast"
+        assert refused["message"] == "too many registrations: 2/h for one address (limits.registrations)"
+        assert refused["retry_after_ms"] > 1_000_000
+        await ann.close()
+        await peer.hello(token=ann.token)
+
+
+async def test_wrong_codes_of_an_address_are_limited_whoever_tries_and_good_ones_are_not_counted(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path, metered(wrong_codes=Rate(4, 3_600.0))) as server:
+        ann, bob = await server.join("Ann"), await server.join("Bob")
+        guessers = [await server.join(f"Eve-{number}") for number in range(4)]
+        for _ in range(5):
+            await ann.ok("invite", game="tictactoe")
+            code = (await ann.hear("invitation"))["code"]
+            await bob.ok("join", code=code)
+            match = (await bob.hear("snapshot"))["match"]
+            await bob.ok("abort", match=match)
+            await ann.hear("ended", match=match)
+        for guesser in guessers:
+            assert await guesser.refused("join", code="BCDFGH") == "unknown_code"
+        await ann.ok("invite", game="tictactoe")
+        code = (await ann.hear("invitation"))["code"]
+        assert await guessers[0].refused("join", code=code) == "too_fast", "even the right one, or guessing would pay"
+
+
+async def test_challenges_of_a_player_are_limited(tmp_path: Path) -> None:
+    async with running(tmp_path, Limits(challenges=Rate(3, 60.0))) as server:
+        ann, bob = await server.join("Ann"), await server.join("Bob")
+        for _ in range(3):
+            await ann.ok("challenge", name="Bob")
+            number = (await bob.hear("challenged"))["challenge"]
+            await bob.ok("answer", challenge=number, accept=False, reason="later")
+        assert await ann.refused("challenge", name="Bob") == "too_fast"
+
+
+async def test_messages_of_an_address_are_refused_and_nobody_is_closed_for_another(tmp_path: Path) -> None:
+    async with running(tmp_path, metered(messages=Rate(20, 600.0), players_per_address=2)) as server:
+        ann = await server.join("Ann")
+        others: list[Peer] = [await server.join(f"Bob-{number}") for number in range(3)]
+        for other in others:
+            for _ in range(12):
+                await other.ask("ping")
+        assert await ann.refused("ping") == "too_fast"
+        assert len(server.sessions) == 4
+
+
+async def test_a_million_empty_fragments_take_no_memory(tmp_path: Path) -> None:
+    from tests.server.peer import CONT, TEXT, client_frame
+
+    async with running(tmp_path, Limits(messages=Rate(1_000_000))) as server:
+        peer: RawPeer = await server.raw()
+        await peer.hello("Ann")
+        await peer.send(client_frame(TEXT, b'{"type":', fin=False) + client_frame(CONT, fin=False) * 10_000)
+        await peer.send(client_frame(CONT, b'"ping","id":9}'))
+        assert (await peer.hear("ok"))["id"] == 9
+
+
+async def test_an_address_of_many_floods_is_turned_away_for_a_while_and_its_players_stay(tmp_path: Path) -> None:
+    async with running(tmp_path, metered(floods=Rate(2, 60.0), messages=Rate(5))) as server:
+        ann = await server.join("Ann")
+        for number in range(2):
+            eve = await server.join(f"Eve{number}")
+            for _ in range(30):
+                await eve.say("ping")
+            assert await eve.close_code() == 1008
+        status, body = await answer(server)
+        assert status == 429
+        assert body.startswith(b"too many floods: 2/min for one address (limits.floods); try again in ")
+        await ann.ok("ping")

@@ -1,0 +1,327 @@
+"""Profiles, histories and lists of ratings: right, in pages, and at a cost that does not grow with what there is."""
+
+import random
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ttt_net import messages as wire
+from ttt_net.errors import Code, Refusal
+from ttt_net.ratings import Rating
+from ttt_net.server.journal import Database
+from ttt_net.server.journal.periodic_job import BITE
+from ttt_net.server.journal.queries import history, profile
+from ttt_net.server.journal.rating import rate, ratings_of, unsettle
+from ttt_net.server.journal.standings import leaderboard
+
+ANN, BOB, BOT = 1, 2, 3
+NOW_MS = 1_000_000
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Iterator[sqlite3.Connection]:
+    """A journal with Ann, Bob and a bot, and with no match yet."""
+    with closing(Database(tmp_path / "journal")):
+        pass
+    with closing(sqlite3.connect(tmp_path / "journal", isolation_level=None)) as connection:
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA synchronous = OFF")
+        for player, name, bot in ((ANN, "Ann", None), (BOB, "Bob", None), (BOT, "alphabeta", "alphabeta")):
+            connection.execute(
+                "INSERT INTO players (id, name, name_key, token_hash, created_ms, bot) VALUES (?, ?, ?, ?, 7, ?)",
+                (player, name, name.casefold(), name.encode(), bot),
+            )
+        yield connection
+
+
+def play(
+    connection: sqlite3.Connection,
+    match: str,
+    winner: int | None = 0,
+    ended_ms: int = 10,
+    seats: tuple[int, int] = (ANN, BOB),
+    game: str = "connect4",
+    reason: str = "line",
+    *,
+    is_private: bool = False,
+) -> None:
+    """Write down a finished match."""
+    players = (wire.PlayerInfo(""), wire.PlayerInfo("", rating=1600))
+    fact = wire.encode(wire.Started(match=match, seq=1, at_ms=1, game=game, players=players))
+    connection.execute(
+        "INSERT INTO matches (id, first, second, started_ms, game, is_private) VALUES (?, ?, ?, 1, ?, ?)",
+        (match, *seats, game, is_private),
+    )
+    connection.execute(
+        "INSERT INTO facts (match, seq, fact) SELECT number, 1, ? FROM matches WHERE id = ?", (fact, match)
+    )
+    connection.execute(
+        "UPDATE matches SET is_over = 1, ended_ms = ?, winner = ?, reason = ?, plies = 7 WHERE id = ?",
+        (ended_ms, winner, reason, match),
+    )
+
+
+def ids(told: wire.HistoryReply) -> list[str]:
+    return [row.match for row in told.matches]
+
+
+def test_a_history_is_newest_first_and_says_all_of_a_match(journal: sqlite3.Connection) -> None:
+    play(journal, "a", 0, 10)
+    play(journal, "b", None, 30, seats=(BOT, ANN), reason="draw")
+    play(journal, "c", 1, 20, seats=(BOB, BOT))
+    told = history(journal, None, None, None, ANN)
+    assert ids(told) == ["b", "a"]
+    assert told.player == wire.PlayerInfo("Ann")
+    assert told.matches[1] == wire.FinishedMatch(
+        "a", "connect4", 10, (wire.PlayerInfo("Ann"), wire.PlayerInfo("Bob", rating=1600)), 0, "line", 7
+    )
+    assert ids(history(journal, "BOB", None, None, ANN)) == ["c", "a"]
+
+
+def test_only_oneself_sees_ones_private_matches(journal: sqlite3.Connection) -> None:
+    play(journal, "open", 0, 10)
+    play(journal, "private", 0, 20, is_private=True)
+    assert ids(history(journal, None, None, None, ANN)) == ["private", "open"]
+    assert ids(history(journal, "ann", None, None, ANN)) == ["private", "open"]
+    assert ids(history(journal, "Bob", None, None, ANN)) == ["open"]
+    assert ids(history(journal, "Ann", None, None, BOT)) == ["open"]
+
+
+@pytest.mark.parametrize("game", [None, "connect4"])
+def test_the_pages_of_a_history_have_every_match_once(journal: sqlite3.Connection, game: str | None) -> None:
+    rng = random.Random(1)
+    matches = []
+    for number in range(65):
+        ended_ms = rng.randrange(20)  # many end in the same millisecond
+        matches.append((ended_ms, f"m{number}"))
+        play(journal, f"m{number}", None, ended_ms, is_private=rng.random() < 0.5)
+        play(journal, f"q{number}", None, ended_ms, seats=(BOB, BOT))
+    if game:
+        play(journal, "another", 0, 5, game="qubic")
+    before, pages = None, []
+    while True:
+        told = history(journal, None, game, before, ANN)
+        pages.append(ids(told))
+        before = told.before
+        if before is None:
+            break
+    assert [len(page) for page in pages] == [20, 20, 20, 5]
+    assert [match for page in pages for match in page] == [match for _, match in sorted(matches, reverse=True)]
+
+
+@pytest.mark.parametrize("before", ["", "-", "x-y", "1e3-m", "-1-m", "9" * 30 + "-m", "²-m"])
+def test_a_page_mark_that_was_never_given_is_refused(journal: sqlite3.Connection, before: str) -> None:
+    with pytest.raises(Refusal) as caught:
+        history(journal, None, None, before, ANN)
+    assert caught.value.code is Code.BAD_MESSAGE
+
+
+def test_a_profile_counts_results_and_how_the_asker_fared(journal: sqlite3.Connection) -> None:
+    play(journal, "a", 0)
+    play(journal, "b", 1)
+    play(journal, "c", 0)
+    play(journal, "d", None, reason="abort")
+    play(journal, "e", None, reason="agreement", seats=(BOB, ANN))
+    play(journal, "f", 0, seats=(BOT, ANN))
+    told = profile(journal, wire.ProfileRequest(1, "bob"), ANN, None, [], NOW_MS)
+    assert (told.won, told.drawn, told.lost) == (1, 1, 2)
+    assert told.against == wire.HeadToHead(won=2, drawn=1, lost=1)
+    assert (told.player, told.since_ms, told.online) == (wire.PlayerInfo("Bob"), 7, False)
+    mine = profile(journal, wire.ProfileRequest(1), ANN, wire.PlayerInfo("Ann"), ["x"], NOW_MS)
+    assert (mine.won, mine.drawn, mine.lost) == (2, 1, 2)
+    assert (mine.against, mine.online, mine.live) == (None, True, ["x"])
+    stranger = profile(journal, wire.ProfileRequest(1, "alphabeta"), BOB, None, [], NOW_MS)
+    assert stranger.against == wire.HeadToHead(0, 0, 0)
+    assert stranger.player.bot == "alphabeta"
+
+
+def test_who_is_not_known_has_no_profile_and_no_history(journal: sqlite3.Connection) -> None:
+    asks: list[Callable[[], object]] = [
+        lambda: profile(journal, wire.ProfileRequest(1, "Nobody"), ANN, None, [], NOW_MS),
+        lambda: history(journal, "deleted", None, None, ANN),
+    ]
+    for ask in asks:
+        with pytest.raises(Refusal) as caught:
+            ask()
+        assert caught.value.code is Code.UNKNOWN_PLAYER
+
+
+def give(connection: sqlite3.Connection, player: int, rating: Rating, *, is_bot: bool = False) -> None:
+    connection.execute(
+        "INSERT INTO ratings VALUES (?, 'connect4', 'blitz', ?, ?, ?, ?, ?, ?, ?, ?)",
+        (player, *rating, is_bot, rating.standing, rating.settled_until_ms),
+    )
+
+
+def club(connection: sqlite3.Connection, size: int, seed: int = 1) -> list[tuple[int, int, bool]]:
+    """Rate so many new players; return (standing, number, is a bot), the best first."""
+    rng = random.Random(seed)
+    rows = []
+    connection.execute("BEGIN")
+    for player in range(100, 100 + size):
+        connection.execute(
+            "INSERT INTO players (id, name, name_key, created_ms) VALUES (?, ?, ?, 0)",
+            (player, f"p{player}", f"p{player}"),
+        )
+        rating = Rating(rng.gauss(1500, 60), rng.choice([60, 200]), games=5, at_ms=NOW_MS)
+        is_bot = rng.random() < 0.2
+        give(connection, player, rating, is_bot=is_bot)
+        rows.append((rating.standing, player, is_bot))
+    connection.execute("COMMIT")
+    return sorted(rows, key=lambda row: (-row[0], row[1]))
+
+
+def ask(
+    connection: sqlite3.Connection, asker: int = ANN, page: int = 1, *, bots: bool = True, now_ms: int = NOW_MS
+) -> wire.LeaderboardReply:
+    said = wire.LeaderboardRequest(1, "connect4", "blitz", bots, page)
+    return leaderboard(connection, said, "connect4", asker, now_ms)
+
+
+@pytest.mark.parametrize("bots", [True, False])
+def test_the_pages_of_a_list_of_ratings_have_everybody_once_in_order(
+    journal: sqlite3.Connection, *, bots: bool
+) -> None:
+    order = [(player, is_bot) for _, player, is_bot in club(journal, 330) if bots or not is_bot]
+    pages = -(-len(order) // 20)
+    told = [ask(journal, page=page, bots=bots) for page in range(1, pages + 1)]
+    assert [each.pages for each in told] == [pages] * pages
+    assert [leader.player.name for each in told for leader in each.leaders] == [f"p{player}" for player, _ in order]
+    assert [leader.rank for each in told for leader in each.leaders] == list(range(1, len(order) + 1))
+    for rank, (player, _) in enumerate(order, 1):
+        assert ask(journal, asker=player, bots=bots).you == rank
+    assert ask(journal, page=pages + 1, bots=bots).leaders == []
+    assert ask(journal, page=10_000, bots=bots).leaders == []
+
+
+def test_settled_ratings_come_first_and_are_marked(journal: sqlite3.Connection) -> None:
+    give(journal, ANN, Rating(1400, 80, games=30, at_ms=NOW_MS))
+    give(journal, BOB, Rating(1800, 300, games=2, at_ms=NOW_MS))
+    give(journal, BOT, Rating(1600, 50, games=99, at_ms=NOW_MS), is_bot=True)
+    told = ask(journal)
+    assert [(each.rank, each.player.name, each.player.rating, each.player.provisional) for each in told.leaders] == [
+        (1, "alphabeta", 1600, False),
+        (2, "Ann", 1400, False),
+        (3, "Bob", 1800, True),
+    ]
+    assert told.leaders[0].player.bot == "alphabeta"
+    assert (told.you, told.leaders[0].games, told.leaders[0].deviation) == (2, 99, 50)
+    people = ask(journal, bots=False)
+    assert [(each.rank, each.player.name) for each in people.leaders] == [(1, "Ann"), (2, "Bob")]
+    assert ask(journal, asker=BOT, bots=False).you is None
+
+
+def test_who_has_been_away_for_long_comes_after_those_whose_ratings_are_settled(journal: sqlite3.Connection) -> None:
+    away, later_ms = Rating(2_000, 80, games=300, at_ms=NOW_MS), NOW_MS + 400 * 86_400_000
+    give(journal, ANN, away)
+    give(journal, BOB, Rating(1_400, 80, games=30, at_ms=later_ms))
+    give(journal, BOT, Rating(1_300, 60, games=9, at_ms=later_ms), is_bot=True)
+    assert unsettle(journal, NOW_MS) == []
+    assert [each.player.name for each in ask(journal).leaders] == ["Ann", "Bob", "alphabeta"]
+    assert unsettle(journal, later_ms) == [(ANN, "connect4", "blitz")]
+    assert unsettle(journal, later_ms) == []
+    told = ask(journal, now_ms=later_ms)
+    assert [(each.rank, each.player.name, each.player.provisional) for each in told.leaders] == [
+        (1, "Bob", False),
+        (2, "alphabeta", False),
+        (3, "Ann", True),
+    ]
+    assert told.you == 3
+    counted = "SELECT standing, sum(NOT is_bot), sum(is_bot) FROM ratings GROUP BY 1 ORDER BY 1"
+    in_lists = "SELECT standing, people, bots FROM standings ORDER BY 1"
+    assert journal.execute(in_lists).fetchall() == journal.execute(counted).fetchall()
+
+
+def test_the_ratings_that_time_has_made_provisional_are_moved_a_bite_at_a_time(journal: sqlite3.Connection) -> None:
+    club(journal, 100)
+    (settled,) = journal.execute("SELECT count(*) FROM ratings WHERE standing > 0").fetchone()
+    moved = [len(unsettle(journal, NOW_MS + 10**12)) for _ in range(6)]
+    assert moved[:2] == [BITE, BITE]
+    assert (sum(moved), moved[-1]) == (settled, 0)
+    assert journal.execute("SELECT count(*) FROM ratings WHERE standing > 0").fetchone() == (0,)
+
+
+def test_a_list_without_ratings_has_one_empty_page(journal: sqlite3.Connection) -> None:
+    told = ask(journal)
+    assert (told.pages, told.leaders, told.you) == (1, [], None)
+
+
+def traced(connection: sqlite3.Connection, work: Callable[[], object]) -> list[str]:
+    """Return the statements that some work runs."""
+    statements: list[str] = []
+    connection.set_trace_callback(statements.append)
+    try:
+        work()
+    finally:
+        connection.set_trace_callback(None)
+    return statements
+
+
+def test_no_question_scans_a_table(journal: sqlite3.Connection) -> None:
+    club(journal, 50)
+    for number in range(30):
+        play(journal, f"m{number}", number % 2, number)
+    give(journal, ANN, Rating(1500, 60, games=9, at_ms=NOW_MS))
+    ended = wire.Ended(match="m1", seq=2, at_ms=5, winner=0, reason="line")
+    questions: list[Callable[[], Any]] = [
+        lambda: history(journal, None, None, "20-m20", ANN),
+        lambda: history(journal, "Bob", "connect4", None, ANN),
+        lambda: profile(journal, wire.ProfileRequest(1, "Bob"), ANN, None, [], NOW_MS),
+        lambda: ask(journal, page=2),
+        lambda: ask(journal, page=2, bots=False),
+        lambda: ratings_of(journal, ANN, NOW_MS),
+        lambda: rate(journal, [ended]),
+        lambda: unsettle(journal, NOW_MS + 10**12),
+    ]
+    for question in questions:
+        statements = traced(journal, question)
+        assert statements
+        for statement in statements:
+            for *_, step in journal.execute(f"EXPLAIN QUERY PLAN {statement}"):
+                assert "SCAN" not in step or "json_each" in step, (statement, step)
+
+
+def steps(connection: sqlite3.Connection, question: Callable[[], object]) -> int:
+    """Return how many hundred instructions SQLite takes for a question: a measure that no busy machine changes."""
+    counted = [0]
+
+    def count() -> int:
+        counted[0] += 1
+        return 0
+
+    connection.set_progress_handler(count, 100)
+    try:
+        question()
+    finally:
+        connection.set_progress_handler(None, 0)
+    return counted[0]
+
+
+def test_a_list_of_a_hundred_times_as_many_ratings_costs_little_more(journal: sqlite3.Connection) -> None:
+    def costs(asker: int, *pages: int) -> list[int]:
+        return [steps(journal, partial(ask, journal, asker, page)) for page in pages]
+
+    club(journal, 300)
+    small = costs(ANN, 1, 8, 15)
+    journal.execute("DELETE FROM ratings")
+    journal.execute("DELETE FROM players WHERE id >= 100")
+    order = club(journal, 30_000)
+    asker = order[20_000][1]
+    assert ask(journal, asker).you == 20_001
+    large = costs(asker, 1, 800, 1_500)
+    assert max(large) < 10 * max(small) + 50, (small, large)
+
+
+def test_a_long_history_costs_the_same_at_its_end(journal: sqlite3.Connection) -> None:
+    journal.execute("BEGIN")
+    for number in range(3_000):
+        play(journal, f"m{number:04}", number % 2, number)
+    journal.execute("COMMIT")
+    first, last = (steps(journal, partial(history, journal, None, None, before, ANN)) for before in (None, "40-m"))
+    assert last <= 2 * first + 5
+    assert ids(history(journal, None, None, "2980-m2980", ANN))[0] == "m2979"

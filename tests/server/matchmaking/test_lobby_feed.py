@@ -1,0 +1,133 @@
+"""The live lists of the lobby, over real sockets."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from tests.server.peer import Peer, said
+from tests.server.running import Server, running, until
+from ttt_net.server.matchmaking import lobby_feed
+from ttt_net.server.matchmaking.lobby_feed import CROWD, LobbyFeed
+from ttt_net.server.settings.limits import Limits
+
+
+@pytest.fixture(autouse=True)
+def _short_periods(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lobby_feed, "PERIODS_MS", dict.fromkeys(lobby_feed.PERIODS_MS, 20))
+
+
+async def lists(peer: Peer) -> dict[str, int]:
+    """Return how long each of the three lists is, as they are told at first."""
+    await peer.ok("lobby", on=True)
+    told = [await peer.hear(subject) for subject in ("seeks", "players", "live")]
+    return {each["type"]: each["online" if "online" in each else "count"] for each in told}
+
+
+async def test_who_looks_hears_the_lists_now_and_again_when_they_change(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann = await server.join("Ann")
+        assert await lists(ann) == {"seeks": 0, "players": 1, "live": 0}
+        bob = await server.join("Bob")
+        await bob.ok("seek", games=["connect4"], time={"initial_ms": 180_000})
+        (seek,) = (await ann.hear("seeks", count=1))["seeks"]
+        assert (seek["by"], seek["games"]) == ({"name": "Bob"}, ["connect4"])
+        (row,) = [row for row in (await ann.hear("players", online=2))["players"] if row["name"] == "Bob"]
+        assert row["seeking"] == ["connect4"]
+        await bob.ok("unseek")
+        await ann.hear("seeks", count=0)
+        first, _, match = await server.match(bob, await server.join("Carl"))
+        (live,) = (await ann.hear("live", count=1))["matches"]
+        assert live["match"] == match
+        await first.ok("resign", match=match)
+        await ann.hear("live", count=0)
+
+
+async def test_a_seek_is_accepted_from_the_list_and_whoever_plays_hears_it_no_more(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob = await server.join("Ann"), await server.join("Bob")
+        await bob.ok("seek", games=["connect4"], opponents="people")
+        await ann.ok("lobby", on=True)
+        (seek,) = (await ann.hear("seeks"))["seeks"]
+        assert await (await server.join("Rob", bot="random")).refused("accept", seek=seek["seek"]) == "not_welcome"
+        assert await bob.refused("accept", seek=seek["seek"]) == "not_yourself"
+        await ann.ok("accept", seek=seek["seek"])
+        assert (await ann.hear("snapshot"))["game"]["name"] == "connect4"
+        assert await ann.refused("accept", seek=seek["seek"]) == "unknown_seek"
+        assert not readers(server)
+
+
+async def test_nothing_is_told_after_off_or_when_nothing_has_changed(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob = await server.join("Ann"), await server.join("Bob")
+        await lists(ann)
+        await bob.ok("seek")
+        await bob.ok("unseek")
+        await until(lambda: not board(server)._timers)
+        await ann.ok("ping")
+        assert "seeks" not in [message["type"] for message in ann.heard]
+        await ann.ok("lobby", on=False)
+        await bob.ok("seek")
+        assert not board(server)._timers
+        assert not readers(server)
+
+
+async def test_a_crowd_of_readers_hears_the_same_list(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        crowd = await asyncio.gather(*(server.join(f"P{number}") for number in range(CROWD + 20)))
+        for peer in crowd:
+            await lists(peer)
+        await crowd[0].ok("seek")
+        told = [await peer.hear("seeks", count=1) for peer in crowd]
+        assert all(each == told[0] for each in told)
+
+
+async def test_a_reader_who_is_behind_is_told_once_he_has_caught_up(tmp_path: Path) -> None:
+    limits = Limits(stalled_s=1_000, dead_after_s=1_000)
+    async with running(tmp_path, limits) as server:
+        slow = await server.raw()
+        await slow.hello("Slow")
+        await slow.send(said("lobby", on=True))
+        connection = server.connection_of("Slow")
+        await until(lambda: bool(readers(server)))
+        connection.pause_writing()
+        bob = await server.join("Bob")
+        for games in (["connect4"], ["qubic"]):
+            await bob.ok("seek", games=games)
+            await until(lambda: "seeks" not in board(server)._timers)
+        server.tick(0)
+        ((_, late),) = board(server)._late.items()
+        assert "seeks" in late
+        connection.resume_writing()
+        server.tick(0)
+        assert not board(server)._late
+        while not (seeks := (await slow.hear("seeks"))["seeks"]):
+            pass
+        assert seeks[0]["games"] == ["qubic"], "the list as it is by then"
+
+
+def board(server: Server) -> LobbyFeed:
+    return server.hub.noticeboard
+
+
+def readers(server: Server) -> set[int]:
+    return set(board(server)._readers)
+
+
+async def test_the_list_of_matches_is_not_made_anew_for_each_who_comes_to_watch(tmp_path: Path) -> None:
+    """It is made from all tables: on a full server a few who come and go would keep it busy with nothing else."""
+    async with running(tmp_path) as server:
+        _, _, match = await server.pair()
+        eve, fay = await server.join("Eve"), await server.join("Fay")
+        server.clock.stand_still()
+        await fay.ok("matches")
+        before = await fay.hear("live")
+        for _ in range(3):
+            await eve.ok("watch", match=match)
+            await fay.ok("matches")
+            assert await fay.hear("live") == before
+            await eve.ok("unwatch", match=match)
+        await eve.ok("watch", match=match)
+        server.later(2_000)
+        await fay.ok("matches")
+        assert (await fay.hear("live"))["matches"][0]["watchers"] == 1

@@ -1,0 +1,468 @@
+"""Challenges, invitations and watching, over real sockets."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.server.peer import Message, Peer
+from tests.server.running import running, until
+from ttt_net.server.accounts.session import Session
+from ttt_net.server.settings.limits import Limits
+from ttt_net.server.settings.rate import Rate
+
+
+async def test_a_challenge_that_is_accepted_becomes_a_match(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob = await server.join("Ann"), await server.join("Bob")
+        await ann.ok("challenge", name="BOB", game="connect4")
+        told = await bob.hear("challenged")
+        assert (told["by"], told["game"]) == ({"name": "Ann"}, "connect4")
+        assert (await ann.hear("challenged"))["challenge"] == told["challenge"]
+        await bob.ok("answer", challenge=told["challenge"], accept=True)
+        for peer in (ann, bob):
+            assert (await peer.hear("challengeaccepted"))["challenge"] == told["challenge"]
+        sides = {(await peer.hear("snapshot"))["you"] for peer in (ann, bob)}
+        assert sides == {0, 1}
+
+
+async def test_a_challenge_ends_declined_taken_back_or_with_one_who_goes(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob = await server.join("Ann"), await server.join("Bob")
+        for answerer, reason in ((bob, "later"), (ann, "generic")):
+            await ann.ok("challenge", name="Bob")
+            number = (await bob.hear("challenged"))["challenge"]
+            await answerer.ok("answer", challenge=number, accept=False, reason=reason)
+            for peer in (ann, bob):
+                assert (await peer.hear("challengeover", challenge=number))["reason"] == reason
+            assert await bob.refused("answer", challenge=number, accept=True) == "unknown_challenge"
+        await ann.ok("challenge", name="Bob")
+        await bob.close()
+        assert (await ann.hear("challengeover", reason="gone"))["type"] == "challengeover"
+        assert await ann.refused("challenge", name="Bob") == "unknown_player"
+        assert await ann.refused("challenge", name="Ann") == "not_yourself"
+
+
+async def test_a_friend_joins_by_the_code_and_nobody_else_sees_the_match(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob, eve = [await server.join(name) for name in ("Ann", "Bob", "Eve")]
+        await ann.ok("invite", game="tictactoe")
+        code = (await ann.hear("invitation"))["code"]
+        assert await ann.refused("join", code=code) == "not_yourself"
+        await bob.ok("join", code=f" {code.lower()} ")
+        match = (await bob.hear("snapshot"))["match"]
+        assert (await ann.hear("snapshot"))["private"] is True
+        assert await eve.refused("join", code=code) == "unknown_code"
+        assert await eve.refused("watch", match=match) == "not_public"
+        assert await eve.refused("watch", match=match, code="BCDFGH") == "unknown_code"
+        await eve.ok("matches")
+        assert (await eve.hear("live"))["count"] == 0
+
+
+async def test_a_code_that_a_friend_was_told_is_good_after_a_restart_and_still_only_once(tmp_path: Path) -> None:
+    asked = {
+        "game": "connect4",
+        "time": {"initial_ms": 60_000},
+        "side": 1,
+        "start": "......./......./......./......./......./XO.....",
+    }
+    async with running(tmp_path) as server:
+        ann, bob = await server.join("Ann"), await server.join("Bob")
+        await ann.ok("invite", game="gomoku")
+        old = (await ann.hear("invitation"))["code"]
+        await ann.ok("invite", **asked)
+        code = (await ann.hear("invitation"))["code"]
+        server.database.submit(lambda db: db.execute("PRAGMA query_only = ON"), lambda _: None)
+        assert await bob.refused("invite") == "storage"
+        tokens = ann.token, bob.token
+    async with running(tmp_path) as server:
+        ann, bob = await server.connect(), await server.connect()
+        await bob.hello(token=tokens[1])
+        assert await bob.refused("join", code=code) == "opponent_gone"
+        await ann.hello(token=tokens[0])
+        assert await bob.refused("join", code=old) == "unknown_code"
+        await bob.ok("join", code=code)
+        snapshot = await ann.hear("snapshot")
+        assert {"you": 1, "time": asked["time"], "start": asked["start"], "code": code}.items() <= snapshot.items()
+        await ann.ok("invite")
+        late = (await ann.hear("invitation"))["code"]
+        server.clock.offset_ms += 3_600_000
+        await bob.ok("invite")  # which forgets what is too old
+        await server.flushed()
+        assert len(server.database._connection.execute("SELECT * FROM invitations").fetchall()) == 1
+    async with running(tmp_path) as server:
+        cid = await server.join("Cid")
+        for each in (code, late):
+            assert await cid.refused("join", code=each) == "unknown_code"
+
+
+async def test_a_code_is_good_as_long_as_no_other_is_written_down_and_its_maker_is_not_forgotten(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path) as server:
+        ann, bob, cid = [await server.join(name) for name in ("Ann", "Bob", "Cid")]
+        await ann.ok("invite")
+        code = (await ann.hear("invitation"))["code"]
+        server.database.submit(lambda db: db.execute("PRAGMA query_only = ON"), lambda _: None)
+        assert await ann.refused("invite") == "storage"
+        server.database.submit(lambda db: db.execute("PRAGMA query_only = OFF"), lambda _: None)
+        await bob.ok("join", code=code)
+        await cid.ok("invite")
+        code = (await cid.hear("invitation"))["code"]
+        await cid.ok("forget", name="Cid")
+        assert await bob.refused("join", code=code) == "unknown_code"
+
+
+async def test_a_code_is_not_spent_on_a_match_that_cannot_be_written_down(tmp_path: Path) -> None:
+    """Nothing new fits on the disk, but what is there can still be deleted."""
+    async with running(tmp_path) as server:
+        ann, bob = await server.join("Ann"), await server.join("Bob")
+        await ann.ok("invite")
+        code = (await ann.hear("invitation"))["code"]
+        full = "CREATE TEMP TRIGGER planted BEFORE INSERT ON matches BEGIN SELECT raise(ABORT, 'full'); END"
+        server.database.submit(lambda db: db.execute(full), lambda _: None)
+        await bob.ok("join", code=code)
+        assert [await peer.close_code() for peer in (ann, bob)] == [1011, 1011]
+        server.database.submit(lambda db: db.execute("DROP TRIGGER planted"), lambda _: None)
+        tokens = ann.token, bob.token
+        ann, bob = await server.connect(), await server.connect()
+        for peer, token in zip((ann, bob), tokens, strict=True):
+            await peer.hello(token=token)
+        await bob.ok("join", code=code)
+        await ann.hear("snapshot")
+        assert server.database._connection.execute("SELECT * FROM invitations").fetchall() == []
+
+
+async def test_an_invitation_may_name_the_side_and_the_position_to_begin_from(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob = [await server.join(name) for name in ("Ann", "Bob")]
+        for start in ("XXX/OO./...", "nonsense"):
+            assert await ann.refused("invite", start=start) == "bad_notation"
+        assert await ann.refused("invite", side=2) == "bad_message"
+        for side in (0, 1):
+            await ann.ok("invite", side=side, start="x--/-o-/--x")
+            await bob.ok("join", code=(await ann.hear("invitation"))["code"])
+            snapshot = await ann.hear("snapshot")
+            assert snapshot["you"] == side
+            assert snapshot["start"] == "X../.O./..X"
+            assert snapshot["position"]["board"] == "X...O...X"
+            assert snapshot["position"]["to_move"] == 1
+            await bob.hear("snapshot")
+            await (ann, bob)[side == 0].ok("play", match=snapshot["match"], ply=0, move=1)
+            await ann.ok("resign", match=snapshot["match"])
+            for peer in (ann, bob):
+                await peer.hear("ended")
+        await ann.ok("invite", start=".../.../...")
+        await bob.ok("join", code=(await ann.hear("invitation"))["code"])
+        assert "start" not in await ann.hear("snapshot")
+
+
+async def test_guessing_codes_is_slow_also_for_one_who_comes_back(tmp_path: Path) -> None:
+    async with running(tmp_path, Limits(codes=Rate(3, 60.0))) as server:
+        eve = await server.join("Eve")
+        for _ in range(3):
+            assert await eve.refused("join", code="BCDFGH") == "unknown_code"
+        assert await eve.refused("join", code="BCDFGH") == "too_fast"
+        await eve.close()
+        server.tick(0)
+        again = await server.connect()
+        await again.hello(token=eve.token)
+        assert await again.refused("join", code="BCDFGH") == "too_fast"
+
+
+async def test_a_watcher_hears_what_the_players_hear_and_counts(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        first, second, match = await server.pair()
+        eve = await server.join("Eve")
+        await eve.ok("matches")
+        (row,) = (await eve.hear("live"))["matches"]
+        assert (row["match"], row["watchers"]) == (match, 0)
+        await eve.ok("watch", match=match)
+        assert "you" not in await eve.hear("snapshot", match=match)
+        assert (await first.hear("watching"))["watchers"] == 1
+        await first.ok("play", match=match, ply=0, move=4)
+        assert await eve.hear("played") == await second.hear("played")
+        assert await eve.refused("play", match=match, ply=1, move=0) == "not_seated"
+        await eve.ok("unwatch", match=match)
+        assert (await second.hear("watching", watchers=0))["match"] == match
+        assert await eve.refused("unwatch", match=match) == "not_watching"
+        assert await first.refused("watch", match=match) == "not_watching"
+
+
+async def test_a_seek_outlives_a_lost_link_but_not_a_goodbye(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob = await server.join("Ann"), await server.join("Bob")
+        await ann.ok("seek", games=["connect4"])
+        ann.abort()
+        await until(lambda: len(server.sessions) == 1)
+        await bob.ok("seek", games=["connect4"], opponents="people")
+        again = await server.connect()
+        welcome = await again.hello(token=ann.token)
+        assert (welcome["seek"]["games"], welcome["seek"]["by"]) == (["connect4"], {"name": "Ann"})
+        assert (await again.hear("snapshot"))["match"] == (await bob.hear("snapshot"))["match"]
+        carl = await server.join("Carl")
+        await carl.ok("seek")
+        await carl.close()
+        await until(lambda: len(server.sessions) == 2)
+        back = await server.connect()
+        assert "seek" not in await back.hello(token=carl.token)
+        assert await back.refused("unseek") == "not_seeking"
+
+
+async def test_a_seek_asks_for_ratings_and_who_does_not_have_them_is_not_welcome(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob = await server.join("Ann"), await server.join("Bob")
+        await ann.ok("seek", games=["connect4"], min_rating=1600, max_rating=2000)
+        await bob.ok("seek", games=["connect4"])
+        await bob.ok("lobby", on=True)
+        row = (await bob.hear("seeks", count=2))["seeks"][0]
+        assert (row["min_rating"], row["max_rating"]) == (1600, 2000)
+        assert await bob.refused("accept", seek=row["seek"]) == "not_welcome"
+
+
+async def test_waiting_makes_two_meet_who_were_too_far_apart_at_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running(tmp_path) as server:
+        server.clock.stand_still()
+        ann, bob = await server.join("Ann"), await server.join("Bob")
+        ratings = {server.player_of("Ann"): 1_200, server.player_of("Bob"): 1_900}
+        monkeypatch.setattr(Session, "rating_at", lambda session, game, time: ratings[session.player])
+        await ann.ok("seek", games=["connect4"])
+        await bob.ok("seek", games=["connect4"])
+        await ann.ok("ping")
+        assert not [message for message in ann.heard if message["type"] == "snapshot"]
+        server.later(3_000)
+        assert (await ann.hear("snapshot"))["match"] == (await bob.hear("snapshot"))["match"]
+
+
+async def test_a_bot_plays_as_many_as_it_has_places_and_keeps_some_for_people(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        rob = await server.join("Rob", bot="alphabeta", level=3, places=2, reserved=1)
+        other = await server.join("Zed", bot="random", places=5)
+        await rob.ok("seek")
+        await rob.ok("who")
+        row = (await rob.hear("players"))["players"][0]
+        assert (row["bot"], row["level"], row["places"], row["free"]) == ("alphabeta", 3, 2, 2)
+        await other.ok("seek")  # the place that is not reserved
+        await rob.hear("snapshot")
+        await rob.ok("seek")
+        await other.ok("seek")
+        assert await other.refused("challenge", name="Rob") == "too_many_matches"
+        ann, bob = await server.join("Ann"), await server.join("Bob")
+        await ann.ok("challenge", name="Rob")
+        number = (await rob.hear("challenged"))["challenge"]
+        await bob.ok("challenge", name="Rob")
+        late = (await rob.hear("challenged"))["challenge"]
+        await rob.ok("answer", challenge=number, accept=True)
+        assert (await ann.hear("snapshot"))["players"]
+        assert await rob.refused("answer", challenge=late, accept=True) == "too_many_matches"
+        assert await rob.refused("seek") == "too_many_matches"
+        assert await bob.refused("challenge", name="Rob") == "too_many_matches"
+
+
+async def test_a_bot_that_says_nothing_of_places_plays_one_at_a_time(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        rob, ann = await server.join("Rob", bot="random"), await server.join("Ann")
+        await server.match(rob, ann)
+        assert await rob.refused("seek") == "too_many_matches"
+        assert await (await server.join("Bob")).refused("challenge", name="Rob") == "too_many_matches"
+
+
+async def test_a_bot_whose_adjourned_match_goes_on_waits_for_nobody_else(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        first, second, match = await server.match(
+            await server.join("Rob", bot="random"), await server.join("Ann"), games=["gomoku"]
+        )
+        rob, ann = (first, second) if first.name == "Rob" else (second, first)
+        await ann.close()
+        away = (await rob.hear("presence", online=False))["away"]
+        server.later(away["claim_in_ms"] + 1)
+        await rob.ok("claim", match=match, kind="adjourn")
+        await rob.ok("seek")
+        again = await server.connect()
+        await again.hello(token=ann.token)
+        await again.resume(match)
+        await (rob if first is rob else again).ok("play", match=match, ply=0, move=0)
+        bob, cid = await server.join("Bob"), await server.join("Cid")
+        await bob.ok("lobby", on=True)
+        (listed,) = (await bob.hear("seeks"))["seeks"]
+        assert await bob.refused("accept", seek=listed["seek"]) == "too_many_matches"
+        await bob.ok("seek", games=["gomoku"])
+        await cid.ok("seek", games=["connect4"])
+        await again.ok("resign", match=match)
+        for peer in (rob, bob):
+            assert (await peer.hear("snapshot", moves=[]))["game"]["name"] == "gomoku", "who has waited longest"
+        await cid.ok("unseek")
+
+
+async def test_one_who_waits_alone_is_offered_the_bots_that_play_his_game(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        for name, bot_fields in {
+            "Abe": {"places": 1},
+            "Four": {"places": 2, "level": 2},
+            "Full": {"places": 0},
+            "Qube": {"places": 1},
+            "League": {"places": 3},
+        }.items():
+            bot = await server.join(name, bot="random", **bot_fields)
+            if name != "Full":
+                games = {"Abe": [], "Four": ["connect4", "gomoku"], "Qube": ["qubic"], "League": []}[name]
+                whom = "bots" if name == "League" else "people"
+                await bot.ok("seek", games=games, opponents=whom, time={"initial_ms": 1_000})
+        ann = await server.join("Ann")
+        await ann.ok("who")
+        assert {each["name"]: each.get("free") for each in (await ann.hear("players"))["players"]} == {
+            **{"Abe": 1, "Ann": None, "Four": 2, "Full": 0, "Qube": 1},
+            "League": 0,
+        }, "what a person could have"
+        await ann.ok("seek", games=["connect4"], opponents="any")
+        server.later(5_000)
+        bots = (await ann.hear("suggestion"))["bots"]
+        assert [(each["name"], each["free"]) for each in bots] == [("Four", 2), ("Abe", 1)]
+        server.later(60_000)
+        await ann.ok("unseek")
+        assert "suggestion" not in [message["type"] for message in ann.heard]
+
+
+async def test_rated_seeks_meet_rated_seeks_and_the_match_is_rated(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob = await server.join("Ann"), await server.join("Bob")
+        assert await ann.refused("seek", rated=True) == "always_casual"
+        assert await ann.refused("seek", games=["gomoku", "tictactoe"], rated=True) == "always_casual"
+        assert await ann.refused("challenge", name="Bob", rated=True) == "always_casual"
+        await (await server.join("Carl")).ok("seek", games=["gomoku"])
+        first, second, match = await server.match(ann, bob, games=["gomoku"], rated=True)
+        await second.ok("lobby", on=True)
+        (row,) = [each for each in (await second.hear("live"))["matches"] if each["match"] == match]
+        assert row["rated"] is True
+        await first.ok("resign", match=match)
+        change = (await second.hear("rated", match=match))["ratings"]
+        assert change[0]["after"] < 1500 < change[1]["after"]
+        await first.ok("challenge", name=second.name, game="gomoku", rated=True)
+        told = await second.hear("challenged")
+        assert told["rated"] is True
+        assert [told[who]["rating"] for who in ("by", "to")] == [each["after"] for each in change]
+        await second.ok("answer", challenge=told["challenge"], accept=True)
+        snapshot = await first.hear("snapshot", rated=True)
+        assert {player["rating"] for player in snapshot["players"]} == {each["after"] for each in change}
+
+
+async def test_a_private_match_is_watched_with_its_code_and_so_is_the_rematch(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, bob, eve = [await server.join(name) for name in ("Ann", "Bob", "Eve")]
+        await ann.ok("invite", game="tictactoe")
+        await bob.ok("join", code=(await ann.hear("invitation"))["code"])
+        snapshot = await bob.hear("snapshot")
+        match, code = snapshot["match"], snapshot["code"]
+        assert "code" not in await watched(eve, match, code)
+        await ann.ok("resign", match=match)
+        for peer in (ann, bob):
+            await peer.ok("offer", match=match, kind="rematch")
+        following = (await eve.hear("rematched"))["next"]
+        assert (await bob.hear("snapshot", match=following))["code"] == code
+        await watched(eve, following, code.lower())
+
+
+async def watched(watcher: Peer, match: str, code: str) -> Message:
+    """Watch a private match and return its snapshot."""
+    await watcher.ok("watch", match=match, code=code)
+    return await watcher.hear("snapshot", match=match)
+
+
+async def test_a_series_keeps_its_score_and_whether_it_is_rated(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        first, second, match = await server.pair(games=["gomoku"], rated=True)
+        await first.ok("resign", match=match)
+        for peer in (first, second):
+            await peer.ok("offer", match=match, kind="rematch")
+        snapshot = await first.hear("snapshot", previous=match)
+        assert snapshot["players"][0]["name"] == second.name
+        assert (snapshot["score"], snapshot["rated"]) == ([1, 0], True)
+        ratings = [player["rating"] for player in snapshot["players"]]
+        assert ratings[0] > 1500 > ratings[1], "as they are after the match before"
+
+
+async def test_a_server_among_friends_may_take_any_name_that_can_be_shown(tmp_path: Path) -> None:
+    async with running(tmp_path / "strict") as server:
+        peer = await server.connect()
+        assert await peer.refused("hello", protocols=[1], name="X") == "bad_name"
+    async with running(tmp_path / "free", Limits(free_names=True)) as server:
+        peer = await server.connect()
+        await peer.ok("hello", protocols=[1], name="X")
+        assert (await peer.hear("welcome"))["you"]["name"] == "X"
+        await peer.ok("rename", name="Ö & X")
+        assert (await peer.hear("renamed"))["you"]["name"] == "Ö & X"
+        assert await peer.refused("rename", name="deleted") == "bad_name"
+        peer = await server.connect()
+        assert await peer.refused("hello", protocols=[1], name="\x1b") == "bad_name"
+
+
+async def test_the_strongest_rated_match_is_featured_else_the_most_watched(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        eve = await server.join("Eve")
+
+        async def featured() -> str:
+            await eve.ok("matches")
+            rows = (await eve.hear("live"))["matches"]
+            assert [row.get("featured", False) for row in rows] == [True] + [False] * (len(rows) - 1)
+            return str(rows[0]["match"])
+
+        _, _, quiet = await server.pair("Ann", "Bob")
+        _, _, watched = await server.pair("Carl", "Dora")
+        await eve.ok("watch", match=watched)
+        assert await featured() == watched
+        first, second, rated = await server.pair("Emil", "Fay", games=["gomoku"], rated=True)
+        await first.ok("resign", match=rated)
+        for peer in (first, second):
+            await peer.ok("offer", match=rated, kind="rematch")
+        following = (await first.hear("rematched"))["next"]
+        assert await featured() == following, "both have ratings by now"
+        assert quiet != following
+
+
+async def test_waiting_pairs_nobody_while_the_server_is_about_to_restart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running(tmp_path) as server:
+        ann, bob = await server.join("Ann"), await server.join("Bob")
+        ratings = {server.player_of("Ann"): 1_200, server.player_of("Bob"): 1_900}
+        monkeypatch.setattr(Session, "rating_at", lambda session, game, time: ratings[session.player])
+        for peer in (ann, bob):
+            await peer.ok("seek", games=["connect4"])
+        assert server.tables == {}
+        server.hub.drain()
+        server.later(60_000)
+        await server.flushed()
+        assert server.tables == {}
+
+
+async def test_a_seek_does_not_wait_for_a_bot_that_comes_back_without_a_place_or_as_a_person(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        for number, who in enumerate(({"bot": "random", "places": 0}, {})):
+            rob = await server.join(f"Rob{number}", bot="random", places=1)
+            await rob.ok("seek", games=["connect4"])
+            rob.abort()
+            await until(lambda: not server.sessions)
+            back = await server.connect()
+            assert "seek" not in await back.hello(token=rob.token, **who)
+            assert await back.refused("unseek") == "not_seeking"
+            await back.close()
+            await until(lambda: not server.sessions)
+
+
+async def test_of_a_crowd_those_are_listed_who_have_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ttt_net.server.matchmaking.listing.MAX_LISTED", 2)
+
+    async def listed(peer: Peer) -> set[str]:
+        await peer.ok("who")
+        told = await peer.hear("players")
+        assert told["online"] == 4
+        return {row["name"] for row in told["players"]}
+
+    async with running(tmp_path) as server:
+        first, second, match = await server.pair("Ann", "Bob")
+        yan, _ = await server.join("Yan"), await server.join("Zoe")
+        assert await listed(yan) == {"Yan", "Zoe"}
+        await first.ok("resign", match=match)
+        await second.hear("ended")
+        assert await listed(yan) == {"Ann", "Bob"}

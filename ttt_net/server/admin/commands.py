@@ -1,0 +1,252 @@
+"""What an admin does: each act is logged, and written down in the journal's audit log."""
+
+import asyncio
+import logging
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+from ttt_net.errors import Closing, Code, Refusal
+from ttt_net.server.accounts.session import Session
+from ttt_net.server.admin import protocol
+from ttt_net.server.admin.countdown import Countdown
+from ttt_net.server.admission.sanctions import Act, Sanction, Sanctions, network_to_ban, of_player, until
+from ttt_net.server.hub import Hub
+from ttt_net.server.journal import Database, StorageError, moderation
+from ttt_net.server.journal.backup import back_up
+from ttt_net.server.journal.moderation import AuditNote
+from ttt_net.server.matchmaking.shutdown_notice import spoken
+from ttt_net.text import clean, counted, name_key
+
+log = logging.getLogger(__name__)
+
+ReplyTo = Callable[[protocol.AnyAdminReply], None]
+_RETRY_S = 5.0
+"""When sanctions that could not be read are read again."""
+_VERBS: dict[Act, str] = {"ban": "banned", "mute": "muted"}
+
+
+def load_sanctions(database: Database, sanctions: Sanctions) -> None:
+    """Put in force what the journal has; the journal answers this before any `hello` that is said later.
+
+    Where it cannot be read, whoever is banned may come in until it can: it is tried again and again.
+    """
+
+    def done(found: list[Sanction] | StorageError) -> None:
+        if isinstance(found, list):
+            sanctions.add(found)
+        else:
+            log.error("bans and mutes are not in force: %s", found)
+            asyncio.get_running_loop().call_later(_RETRY_S, load_sanctions, database, sanctions)
+
+    database.submit(moderation.read_sanctions, done)
+
+
+class AdminCommands:
+    """Carries them out; `carry_out` answers once, or raises `Refusal` and changes nothing."""
+
+    def __init__(self, hub: Hub, database: Database, countdown: Countdown) -> None:
+        self._hub = hub
+        self._database = database
+        self._countdown = countdown
+        self._is_backing_up = False
+        self._is_attending = True
+
+    def carry_out(self, asked: protocol.AnyAdminRequest, answer: ReplyTo) -> None:
+        """Do what is asked."""
+        match asked:
+            case protocol.Kick():
+                answer(self._kick(asked))
+            case protocol.Announce():
+                answer(self._announce(asked))
+            case protocol.Drain():
+                answer(self._drain(asked))
+            case protocol.Ban():
+                self._ban(asked, answer)
+            case protocol.Unban():
+                self._lift("ban", asked.whom, answer)
+            case protocol.MutePlayer():
+                self._impose_on_player("mute", asked.name, asked.reason, asked.for_s, answer)
+            case protocol.Unmute():
+                self._lift("mute", asked.name, answer)
+            case protocol.Bans():
+                answer(self._bans())
+            case protocol.Audit():
+                self._audit(asked, answer)
+            case protocol.Backup():
+                self._back_up(asked, answer)
+            case _:
+                raise AssertionError(f"{asked} is no act")
+
+    def _kick(self, asked: protocol.Kick) -> protocol.Done:
+        session = self._session(asked.name)
+        if session is None:
+            raise Refusal(Code.UNKNOWN_PLAYER, f"nobody called {asked.name} is connected")
+        reason = clean(asked.reason, 80)
+        session.connection.close(Closing.KICKED, f"the host has sent you away{': ' if reason else ''}{reason}")
+        self._note("kick", f": {reason}", session.player)
+        return protocol.Done(f"{session.info.name} was sent away")
+
+    def _session(self, name: str) -> Session | None:
+        key = name_key(name)
+        return next((each for each in self._hub.sessions.values() if name_key(each.info.name) == key), None)
+
+    def _announce(self, asked: protocol.Announce) -> protocol.Done:
+        text = clean(asked.text, 200)
+        if not text:
+            raise Refusal(Code.BAD_MESSAGE, "there is nothing to see in that text")
+        self._hub.announce(text)
+        self._note("announce", text)
+        return protocol.Done(f"told {counted(len(self._hub.sessions), 'player')}")
+
+    def _drain(self, asked: protocol.Drain) -> protocol.Done:
+        if asked.in_s is None:
+            if not self._countdown.call_off():
+                raise Refusal(Code.BAD_MESSAGE, "no restart was under way")
+            self._note("drain", "called off")
+            return protocol.Done("the restart was called off")
+        self._note("drain", f"in {asked.in_s} s")  # first: with 0 s, this is the last that is written
+        self._countdown.begin(asked.in_s)
+        return protocol.Done(f"the server ends in {spoken(asked.in_s)}")
+
+    # Bans and mutes.
+
+    def _ban(self, asked: protocol.Ban, answer: ReplyTo) -> None:
+        network = network_to_ban(asked.whom)
+        if network is None:
+            self._impose_on_player("ban", asked.whom.removeprefix("name:"), asked.reason, asked.for_s, answer)
+            return
+        sanction = self._sanction("ban", network, network, asked.reason, asked.for_s)
+        self._impose(lambda _: sanction, answer)
+
+    def _impose_on_player(self, act: Act, name: str, reason: str, for_s: int | None, answer: ReplyTo) -> None:
+        def find(connection: sqlite3.Connection) -> Sanction | Refusal:
+            found = moderation.find_player(connection, name)
+            if found is None:
+                return Refusal(Code.UNKNOWN_PLAYER, f"no player is called {name}")
+            return self._sanction(act, of_player(found[0]), found[1], reason, for_s)
+
+        self._impose(find, answer)
+
+    def _sanction(self, act: Act, whom: str, shown: str, reason: str, for_s: int | None) -> Sanction:
+        now_ms = self._hub.now_ms()
+        until_ms = None if for_s is None else now_ms + for_s * 1000
+        return Sanction(act, whom, shown, clean(reason, 80), now_ms, until_ms)
+
+    def _impose(self, find: Callable[[sqlite3.Connection], Sanction | Refusal], answer: ReplyTo) -> None:
+        """Write the sanction down with its note in one transaction; then put it in force, and answer."""
+
+        def work(connection: sqlite3.Connection) -> Sanction | Refusal:
+            sanction = find(connection)
+            if isinstance(sanction, Sanction):
+                moderation.keep_sanction(connection, sanction)
+                rest = f" {until(sanction.until_ms)}: {sanction.reason}"
+                moderation.write_note(connection, _note_about(sanction, sanction.since_ms, sanction.act, rest))
+            return sanction
+
+        def done(result: Sanction | Refusal | StorageError) -> None:
+            if not isinstance(result, Sanction):
+                answer(protocol.Failed(str(result)))
+                return
+            log.warning("admin: %s", result.act)  # of whom, is in the audit log
+            self._hub.sanctions.add([result])
+            closed = self._close_banned(result) if result.act == "ban" else 0
+            also = f"; {counted(closed, 'connection')} closed" if closed else ""
+            answer(protocol.Done(f"{result.shown} is {_VERBS[result.act]} {until(result.until_ms)}{also}"))
+
+        self._database.submit(work, done)
+
+    def _close_banned(self, ban: Sanction) -> int:
+        sanctions = self._hub.sanctions
+        closed = 0
+        for session in list(self._hub.sessions.values()):
+            if sanctions.of("ban", session.player) or sanctions.ban_of_address(session.connection.address):
+                session.connection.close(Closing.KICKED, ban.sentence())
+                closed += 1
+        return closed
+
+    def _lift(self, act: Act, whom: str, answer: ReplyTo) -> None:
+        name = whom.removeprefix("name:")
+        network = network_to_ban(whom) if act == "ban" else None
+        key = name_key(name)
+        found = next(
+            (
+                each
+                for each in self._hub.sanctions.in_force()
+                if each.act == act and (each.whom == network if network else name_key(each.shown) == key)
+            ),
+            None,
+        )
+        if found is None:
+            raise Refusal(Code.UNKNOWN_PLAYER, f"{whom} is not {_VERBS[act]}; bans lists who is")
+        note = _note_about(found, self._hub.now_ms(), f"un{act}", "")
+
+        def work(connection: sqlite3.Connection) -> None:
+            moderation.lift_sanction(connection, act, found.whom)
+            moderation.write_note(connection, note)
+
+        def done(failure: StorageError | None) -> None:
+            if failure:
+                answer(protocol.Failed(str(failure)))
+                return
+            log.warning("admin: %s", note.act)
+            self._hub.sanctions.lift(act, found.whom)
+            answer(protocol.Done(f"{found.shown} is no longer {_VERBS[act]}"))
+
+        self._database.submit(work, done)
+
+    def _bans(self) -> protocol.SanctionRows:
+        return protocol.SanctionRows(
+            [
+                protocol.SanctionRow(each.act, each.shown, each.reason, each.since_ms, each.until_ms)
+                for each in self._hub.sanctions.in_force()
+            ]
+        )
+
+    # Backups.
+
+    def _back_up(self, asked: protocol.Backup, answer: ReplyTo) -> None:
+        file = Path(asked.file)
+        if not file.is_absolute():
+            raise Refusal(Code.BAD_MESSAGE, f"{file}: the path must be a whole one, for the server is elsewhere")
+        if self._is_backing_up:
+            raise Refusal(Code.TOO_FAST, "another backup is under way")
+        self._is_backing_up = True
+        journal = self._database.path
+        work = asyncio.get_running_loop().run_in_executor(None, back_up, journal, file, lambda: self._is_attending)
+
+        def done(copied: asyncio.Future[int]) -> None:
+            self._is_backing_up = False
+            error = copied.exception()
+            if error:
+                answer(protocol.Failed(str(error)))
+                return
+            self._note("backup", str(file))
+            answer(protocol.Done(f"{file}: {copied.result():,} bytes"))
+
+        work.add_done_callback(done)
+
+    def stop(self) -> None:
+        """Give up a backup that is under way."""
+        self._is_attending = False
+
+    # The audit log.
+
+    def _note(self, act: str, what: str, player: int | None = None) -> None:
+        log.warning("admin: %s", act)
+        note = AuditNote(self._hub.now_ms(), act, what, player)
+        self._database.submit(lambda connection: moderation.write_note(connection, note), lambda _: None)
+
+    def _audit(self, asked: protocol.Audit, answer: ReplyTo) -> None:
+        def done(notes: list[AuditNote] | StorageError) -> None:
+            if isinstance(notes, StorageError):
+                answer(protocol.Failed(str(notes)))
+            else:
+                answer(protocol.AuditRows([protocol.AuditRow(note.at_ms, note.act, note.what) for note in notes]))
+
+        self._database.submit(lambda connection: moderation.read_notes(connection, asked.last), done)
+
+
+def _note_about(sanction: Sanction, at_ms: int, act: str, rest: str) -> AuditNote:
+    """Return a note that names a network, but not a player: he may be forgotten."""
+    return AuditNote(at_ms, act, rest if sanction.player else f"{sanction.shown}{rest}", sanction.player)

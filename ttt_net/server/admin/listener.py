@@ -1,0 +1,177 @@
+"""Where the admin comes in: a Unix socket in the data folder, or a port of the loopback; and the token for it."""
+
+import asyncio
+import contextlib
+import errno
+import os
+import secrets
+import socket
+import stat
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from ttt_net.errors import ConfigurationError
+from ttt_net.server.admin.admin_server import AdminServer
+from ttt_net.server.hub import Hub
+from ttt_net.server.journal import Database
+from ttt_net.server.settings.addresses import display, is_loopback, listen
+from ttt_net.server.wire.connection import Connection
+
+OFF = "off"
+SOCKET_FILE = "admin.sock"
+ADDRESS_FILE = "admin.address"
+"""Holds the address of a server that runs, for `python -m ttt_net admin`."""
+TOKEN_FILE = "admin.token"  # noqa: S105 - a name, not a secret
+_MAX_PATH_BYTES = 100
+"""Longer paths are too long for a Unix socket on some systems."""
+_TICK_S = 1.0
+
+
+class AdminListener(NamedTuple):
+    """An open listener, its address as it is written down, and the token."""
+
+    listening: socket.socket
+    address: str
+    token: str
+    folder: Path
+    file: tuple[int, int] | None
+    """Which file a Unix socket is: at its path there may be another by the end."""
+
+
+def open_door(wanted: str, folder: Path) -> AdminListener | None:
+    """Listen where the setting says; None if it says `off`. The folder must be held by this server alone.
+
+    Empty is a Unix socket in the folder, or a free port of the loopback where there can be none. Where another server
+    listens, or nobody can, `ConfigurationError` says so.
+    """
+    if wanted == OFF:
+        return None
+    path = Path(wanted) if "/" in wanted else folder / SOCKET_FILE
+    has_unix = hasattr(socket, "AF_UNIX") and len(os.fsencode(path.absolute())) <= _MAX_PATH_BYTES
+    if "/" in wanted and not has_unix:
+        raise ConfigurationError(f"admin: {path} is too long for a Unix socket, or there are none here")
+    token = _token(folder / TOKEN_FILE)
+    file = None
+    if has_unix and (not wanted or "/" in wanted):
+        listening, address = _listen_unix(path), str(path.absolute())
+        file = _file_at(path)
+    else:
+        host, port = _loopback(wanted or "127.0.0.1:0")
+        listening = listen(host, port, "--admin")
+        address = display(*listening.getsockname()[:2])
+    try:
+        _write_private(folder / ADDRESS_FILE, address)
+    except OSError as error:
+        listening.close()
+        raise ConfigurationError(f"cannot write {folder / ADDRESS_FILE}: {error.strerror}") from None
+    return AdminListener(listening, address, token, folder, file)
+
+
+def _loopback(text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    host = host.strip("[]")
+    try:
+        number = int(port)
+    except ValueError:
+        raise ConfigurationError(f"admin: {text} is neither {OFF}, nor a path, nor HOST:PORT") from None
+    if not is_loopback(host):
+        raise ConfigurationError(f"admin: {host} can be reached from elsewhere; use 127.0.0.1, [::1] or a Unix socket")
+    return host, number
+
+
+def _listen_unix(path: Path) -> socket.socket:
+    _leave_to_others(path)
+    listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    before = os.umask(0o177)
+    try:
+        if path.is_socket():
+            path.unlink()  # of a server that was killed
+        listening.bind(str(path))
+        listening.listen()
+    except OSError as error:
+        listening.close()
+        raise ConfigurationError(f"admin: cannot listen on {path}: {error.strerror}") from None
+    finally:
+        os.umask(before)
+    return listening
+
+
+def _leave_to_others(path: Path) -> None:
+    """Refuse a Unix socket that is in use, even if who listens is busy or speaks otherwise, or that is not for us."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.setblocking(False)
+        found = probe.connect_ex(str(path))
+    if found in (0, errno.EAGAIN, errno.EPROTOTYPE):
+        raise ConfigurationError(f"admin: another program listens on {path}; choose another socket with --admin")
+    if found == errno.EACCES:
+        raise ConfigurationError(f"admin: cannot listen on {path}: {os.strerror(found)}")
+
+
+def _file_at(path: Path) -> tuple[int, int] | None:
+    """Return what tells the file at a path from all others there are at this moment; None if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _token(path: Path) -> str:
+    """Return the token in the file, which is made if there is none."""
+    try:
+        if not path.exists():
+            _write_private(path, secrets.token_urlsafe(32))
+        if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
+            raise ConfigurationError(f"{path} can be read by others; chmod 600 it, or remove it to have a new one")
+        token = path.read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"cannot use {path}: {error}") from None
+    if len(token) < 16:
+        raise ConfigurationError(f"{path} holds no token; remove it to have a new one")
+    return token
+
+
+def _write_private(path: Path, text: str) -> None:
+    path.unlink(missing_ok=True)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        file.write(text + "\n")
+
+
+@contextlib.asynccontextmanager
+async def attending(
+    door: AdminListener | None, hub: Hub, database: Database, stop: Callable[[], None]
+) -> AsyncIterator[None]:
+    """Answer the admin inside the block; `stop` is what ends the server."""
+    if door is None:
+        yield
+        return
+    loop = asyncio.get_running_loop()
+    desk = AdminServer(hub, database, door.token, stop)
+    async with asyncio.TaskGroup() as tasks:
+        ticking = tasks.create_task(_tick(desk))
+        is_unix = door.listening.family not in (socket.AF_INET, socket.AF_INET6)
+        create = loop.create_unix_server if is_unix else loop.create_server
+        server = await create(lambda: Connection(desk, loop), sock=door.listening)
+        try:
+            yield
+        finally:
+            _take_down(door)
+            server.close()
+            desk.close_all()
+            ticking.cancel()
+            door.listening.close()
+
+
+def _take_down(door: AdminListener) -> None:
+    """Remove what leads to the door. While it is open, the number of its socket's file is not given to another."""
+    (door.folder / ADDRESS_FILE).unlink(missing_ok=True)
+    if door.file is not None and _file_at(Path(door.address)) == door.file:
+        Path(door.address).unlink(missing_ok=True)
+
+
+async def _tick(desk: AdminServer) -> None:
+    loop = asyncio.get_running_loop()
+    while True:
+        await asyncio.sleep(_TICK_S)
+        desk.tick(loop.time())

@@ -1,0 +1,88 @@
+"""How often who may do what: token buckets by player and by address, in bounded memory."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Literal
+
+from ttt_net.errors import Code, Refusal
+from ttt_net.server.settings.limits import Limits
+from ttt_net.server.settings.rate import Bucket, Rate
+
+Act = Literal["codes", "challenges", "chats", "inquiries", "matches", "messages", "renames"]
+"""What is metered for each player, and for all players of an address together; the names are those of the limits."""
+AddressAct = Literal["openings", "registrations", "wrong_codes", "floods"]
+"""What is metered for each address alone."""
+MAX_BUCKETS = 20_000
+"""The one that was not asked for the longest is forgotten, and so is full again."""
+
+
+class RateLimiter:
+    """The buckets of all players and addresses. An address of None is not metered."""
+
+    def __init__(self, limits: Limits, now_ms: Callable[[], int], most: int = MAX_BUCKETS) -> None:
+        self._limits = limits
+        self._now_ms = now_ms
+        self._most = most
+        self._buckets: OrderedDict[tuple[str, Hashable], Bucket] = OrderedDict()
+
+    def spend(self, act: Act, player: int, address: str | None) -> None:
+        """Count one act of a player; `Refusal` says which limit it is over, and when it may be done."""
+        rate: Rate = getattr(self._limits, act)
+        self._take(act, rate, player, "for one player")
+        self.share(act, address)
+
+    def check(self, act: Act, player: int) -> None:
+        """Refuse what the next `spend` would refuse because of the player himself, and count nothing."""
+        self._check(act, player, "for one player")
+
+    def share(self, act: Act, address: str | None) -> None:
+        """Count one act against what the players of an address may do together, which is many times one's own."""
+        if address is not None:
+            rate: Rate = getattr(self._limits, act)
+            many = Rate(rate.count * self._limits.players_per_address, rate.period_s)
+            self._take(act, many, address, "for one address")
+
+    def spend_of_address(self, act: AddressAct, address: str | None) -> None:
+        """Count one act of an address."""
+        if address is not None:
+            self._take(act, getattr(self._limits, act), address, "for one address")
+
+    def check_of_address(self, act: AddressAct, address: str | None) -> None:
+        """Refuse what the next `spend_of_address` would refuse, and count nothing."""
+        if address is not None:
+            self._check(act, address, "for one address")
+
+    def is_flooded(self, act: AddressAct, address: str) -> bool:
+        """Tell whether the address went on after refusals for as long as it had before them."""
+        bucket = self._buckets.get((act, address))
+        if bucket is None:
+            return False
+        bucket.take(self._now_ms(), 0.0)  # what has come back since
+        return bucket.is_flooded
+
+    def __len__(self) -> int:
+        """Return how many buckets are kept."""
+        return len(self._buckets)
+
+    def _check(self, act: str, holder: Hashable, whose: str) -> None:
+        bucket = self._buckets.get((act, holder))
+        wait_ms = bucket.wait_ms(self._now_ms()) if bucket else 0
+        if wait_ms:
+            raise _too_many(act, getattr(self._limits, act), whose, wait_ms)
+
+    def _take(self, act: str, rate: Rate, holder: Hashable, whose: str) -> None:
+        key = (act, holder)
+        bucket = self._buckets.get(key)
+        if bucket is None:
+            bucket = self._buckets[key] = Bucket(rate, self._now_ms())
+            if len(self._buckets) > self._most:
+                self._buckets.popitem(last=False)
+        else:
+            self._buckets.move_to_end(key)
+        wait_ms = bucket.take(self._now_ms())
+        if wait_ms:
+            raise _too_many(act, rate, whose, wait_ms)
+
+
+def _too_many(act: str, rate: Rate, whose: str, wait_ms: int) -> Refusal:
+    return Refusal(Code.TOO_FAST, f"too many {act.replace('_', ' ')}: {rate} {whose} (limits.{act})", wait_ms)

@@ -1,0 +1,139 @@
+"""What is told to everybody in the lobby: three lists, each encoded once however many look at it.
+
+Who looks hears all three at once, and then each that has changed, as it is by then: changes that are close together
+are told as one. A list is told whole, so a reader who is behind is left out until he has caught up, and misses nothing.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Literal
+
+from ttt_net.messages import ServerMessage, encode
+from ttt_net.server.accounts.session import Session
+from ttt_net.server.guard import Guard
+from ttt_net.server.journal import PlayerId
+from ttt_net.server.wire.frames import frame
+
+Subject = Literal["seeks", "players", "live"]
+
+PERIODS_MS: Mapping[Subject, int] = {"seeks": 250, "players": 2_000, "live": 2_000}
+"""For how long the changes of a list are gathered before it is told again."""
+MAX_BYTES_PER_S = 4_000_000
+"""What one list may cost all together; a larger crowd hears it less often."""
+CROWD = 100
+"""How many hear a list before the event loop looks after everything else again: a player's move comes first."""
+
+
+class LobbyFeed:
+    """The lists, as they were last encoded, and who wants to hear them."""
+
+    def __init__(
+        self, sources: Mapping[Subject, Callable[[], ServerMessage]], now_ms: Callable[[], int], guard: Guard
+    ) -> None:
+        self._sources = sources
+        self._now_ms = now_ms
+        self._guard = guard
+        self._readers: dict[PlayerId, Session] = {}
+        self._late: dict[PlayerId, set[Subject]] = {}
+        """What readers who were behind have still to hear."""
+        self._frames: dict[Subject, tuple[int, bytes]] = {}
+        """Each list as a frame, and when it was made."""
+        self._changed: set[Subject] = set(sources)
+        """What differs from its frame."""
+        self._untold: set[Subject] = set()
+        """What has changed since it was last told to the readers."""
+        self._told: dict[Subject, bytes] = {}
+        """What all readers have heard last; nothing where they have not all heard the same."""
+        self._timers: dict[Subject, asyncio.TimerHandle] = {}
+
+    def subscribe(self, session: Session) -> None:
+        """Tell the lists now, and again whenever they change."""
+        for subject in self._sources:
+            told = self.frame(subject)
+            if not self._readers:
+                self._told[subject] = told
+            elif told != self._told.get(subject):
+                self._told.pop(subject, None)
+            session.connection.send(told)
+        self._readers[session.player] = session
+
+    def unsubscribe(self, session: Session) -> None:
+        """Tell this session no more."""
+        if self._readers.get(session.player) is session:
+            del self._readers[session.player]
+            self._late.pop(session.player, None)
+
+    def changed(self, *subjects: Subject, slightly: bool = False) -> None:
+        """Take note that lists are not what they were; if but `slightly`, whoever asks may for a while get the old."""
+        for subject in subjects:
+            self._changed.add(subject)
+            if not slightly:
+                self._frames.pop(subject, None)
+            if self._readers:
+                self._untold.add(subject)
+                if subject not in self._timers:
+                    self._tell_later(subject)
+
+    def frame(self, subject: Subject) -> bytes:
+        """Return the list as a frame, encoded anew if it has changed."""
+        made_ms, made = self._frames.get(subject, (0, b""))
+        is_old = subject in self._changed and self._now_ms() - made_ms >= PERIODS_MS[subject]
+        if not made or is_old:
+            made = frame(encode(self._sources[subject]()))
+            self._frames[subject] = self._now_ms(), made
+            self._changed.discard(subject)
+        return made
+
+    def tick(self) -> None:
+        """Tell those who have caught up what they have missed; to be called about once a second."""
+        for player, subjects in list(self._late.items()):
+            for subject in list(subjects):
+                if not self._readers[player].connection.is_behind:
+                    self._guard.attempt(f"list of {subject}", partial(self._tell_late, player, subject))
+
+    def _tell_late(self, player: PlayerId, subject: Subject) -> None:
+        self._readers[player].connection.send(self.frame(subject))
+        self._late[player].discard(subject)
+        if not self._late[player]:
+            del self._late[player]
+
+    def _tell_later(self, subject: Subject) -> None:
+        size = len(self._told.get(subject, b"")) * len(self._readers)
+        wait_s = max(PERIODS_MS[subject] / 1000, size / MAX_BYTES_PER_S)
+        self._timers[subject] = asyncio.get_running_loop().call_later(wait_s, self._tell, subject)
+
+    def _tell(self, subject: Subject) -> None:
+        del self._timers[subject]
+        self._guard.attempt(f"list of {subject}", partial(self._tell_anew, subject), partial(self._tell_again, subject))
+
+    def _tell_anew(self, subject: Subject) -> None:
+        if subject in self._changed:
+            self._frames.pop(subject, None)
+        told = self.frame(subject)
+        self._untold.discard(subject)
+        if told != self._told.get(subject):
+            self._told[subject] = told
+            self._tell_some(subject, told, list(self._readers.values()))
+
+    def _tell_again(self, subject: Subject) -> None:
+        """Let what could not be made have another try; with nobody left who looks, the next one hears it anyway."""
+        if self._readers and subject not in self._timers:
+            self._tell_later(subject)
+
+    def _tell_some(self, subject: Subject, told: bytes, readers: list[Session]) -> None:
+        """Tell the next few, and the others when the loop comes round again."""
+        for session in readers[-CROWD:]:
+            if self._readers.get(session.player) is not session:
+                continue
+            if session.connection.is_behind:
+                self._late.setdefault(session.player, set()).add(subject)
+            else:
+                session.connection.send(told)
+        del readers[-CROWD:]
+        if readers:
+            self._timers[subject] = asyncio.get_running_loop().call_later(0, self._tell_some, subject, told, readers)
+            return
+        self._timers.pop(subject, None)
+        if subject in self._untold:
+            self._tell_again(subject)

@@ -1,0 +1,65 @@
+"""What the server counts about itself, in plain integers, so that counting costs next to nothing.
+
+What can be looked up (who is connected, what is played) is not counted here, but looked up when somebody asks.
+"""
+
+from bisect import bisect_left
+from collections import Counter
+
+SECONDS = (0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
+"""The upper bounds of the histograms' classes: from a commit on a fast disk to a disk that hangs."""
+
+
+class Histogram:
+    """How many values fell into each class; the last class has no upper bound."""
+
+    __slots__ = ("bounds", "counts", "total")
+
+    def __init__(self, bounds: tuple[float, ...] = SECONDS) -> None:
+        self.bounds = bounds
+        self.counts = [0] * (len(bounds) + 1)
+        self.total = 0.0
+        """The sum of all values."""
+
+    def observe(self, value: float) -> None:
+        """Count one value; to be called by one thread only."""
+        self.counts[bisect_left(self.bounds, value)] += 1
+        self.total += value
+
+    def quantile(self, share: float) -> float | None:
+        """Return the upper bound of the class in which that share of the values is reached; None without a value."""
+        count_of_all = sum(self.counts)
+        if not count_of_all:
+            return None
+        seen = 0
+        for bound, count in zip(self.bounds, self.counts, strict=False):
+            seen += count
+            if seen >= share * count_of_all:
+                return bound
+        return float("inf")
+
+
+class Metrics:
+    """The counts of one server since its start; they only grow."""
+
+    __slots__ = ("accepted", "endings", "faults", "lag_s", "matches", "move_s", "moves", "refusals", "requests")
+
+    def __init__(self) -> None:
+        self.accepted = 0
+        """Connections."""
+        self.requests = 0
+        """Messages, good or bad."""
+        self.matches = 0
+        """Matches that were begun."""
+        self.moves = 0
+        """Moves that were acknowledged."""
+        self.faults = 0
+        """Exceptions that should not have been raised, in what a client asked or in what goes on by itself."""
+        self.refusals: Counter[str] = Counter()
+        """By the code of the refusal."""
+        self.endings: Counter[str] = Counter()
+        """Connections that the server ended, by the reason."""
+        self.move_s = Histogram()
+        """From the moment in which a match takes up a move to that in which it has been told: the disk is in it."""
+        self.lag_s = Histogram()
+        """By how much the event loop was late."""

@@ -1,0 +1,120 @@
+"""Who hears a match: its players at once, and those who watch in order, a crowd at a time, so that no player waits."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from itertools import islice
+
+from ttt_net.messages import Watching, encode
+from ttt_net.server.accounts.session import Session
+from ttt_net.server.journal import PlayerId
+from ttt_net.server.wire.frames import frame
+
+CROWD = 100
+"""How many watchers are told before the event loop looks after everything else again."""
+COUNT_S = 0.5
+"""How often at most it is told how many watch: when a class comes in, not with each of its members."""
+
+
+def _everybody(session: Session) -> bool:
+    return True
+
+
+class Audience:
+    """The sessions that hear one match, and what is still to be told to some of them."""
+
+    def __init__(self, match: str) -> None:
+        self.players: dict[PlayerId, Session] = {}
+        self._match = match
+        self._watchers: dict[PlayerId, tuple[Session, int]] = {}
+        """Each watcher, and how much had been told when he came."""
+        self._queue: deque[tuple[int, bytes, deque[Session]]] = deque()
+        self._told = 0
+        self._told_count = 0
+        self._counting: asyncio.TimerHandle | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.players or self._watchers)
+
+    @property
+    def watchers(self) -> int:
+        """How many watch."""
+        return len(self._watchers)
+
+    def plays(self, session: Session) -> bool:
+        """Tell whether the session hears the match as a player's."""
+        return self.players.get(session.player) is session
+
+    def watches(self, session: Session) -> bool:
+        """Tell whether the session hears the match as a watcher's."""
+        watcher = self._watchers.get(session.player)
+        return watcher is not None and watcher[0] is session
+
+    def watch(self, session: Session) -> None:
+        """Let the session hear what is told from now on, and nothing of what was told before."""
+        self._watchers[session.player] = session, self._told
+
+    def leave(self, session: Session) -> None:
+        """Let the session hear no more."""
+        if self.plays(session):
+            del self.players[session.player]
+        elif self.watches(session):
+            del self._watchers[session.player]
+
+    def tell(self, frames: bytes, asker: Session | None = None, answer: bytes = b"") -> None:
+        """Tell everybody; whoever asked for it gets his answer first, even if he hears the match no more."""
+        for session in self.players.values():
+            if session is asker:
+                session.connection.send(answer + frames)
+                asker = None
+            else:
+                session.connection.send(frames)
+        if asker:
+            asker.connection.send(answer)
+        self.tell_watchers(frames)
+
+    def tell_players(self, frames: bytes, hears: Callable[[Session], bool] = _everybody) -> None:
+        """Tell the players who want to hear it."""
+        for session in self.players.values():
+            if hears(session):
+                session.connection.send(frames)
+
+    def tell_watchers(self, frames: bytes, hears: Callable[[Session], bool] = _everybody) -> None:
+        """Tell those who watch now: the first of them at once, unless somebody has older things to hear yet."""
+        self._told += 1
+        if not self._watchers:
+            return
+        hearers = deque(session for session, _ in self._watchers.values() if hears(session))
+        if hearers:
+            self._queue.append((self._told, frames, hearers))
+            if len(self._queue) == 1:
+                self._tell_some()
+
+    def _tell_some(self) -> None:
+        number, frames, hearers = self._queue[0]
+        for session in islice(hearers, CROWD):
+            if self.watches(session) and self._watchers[session.player][1] < number:
+                session.connection.send(frames)
+        for _ in range(min(CROWD, len(hearers))):
+            hearers.popleft()
+        if not hearers:
+            self._queue.popleft()
+        if self._queue:
+            asyncio.get_running_loop().call_soon(self._tell_some)
+
+    def tell_count(self) -> None:
+        """Tell how many watch, now or within half a second."""
+        if self._counting is None and self.watchers != self._told_count:
+            self._told_count = self.watchers
+            self.tell(frame(encode(Watching(self._match, self.watchers))))
+            self._counting = asyncio.get_running_loop().call_later(COUNT_S, self._count_again)
+
+    def _count_again(self) -> None:
+        self._counting = None
+        self.tell_count()
+
+    def close(self) -> None:
+        """Let nothing more happen by itself."""
+        if self._counting:
+            self._counting.cancel()
+            self._counting = None
