@@ -1,7 +1,7 @@
 """The page's files, read once and served from memory.
 
 All but index.html live below an address that has the hash of them all in it: so a browser may keep them for ever, and
-never mixes the files of two versions. Comments and spaces stay here: they are for who reads the source.
+never mixes the files of two versions.
 """
 
 import gzip
@@ -16,7 +16,6 @@ from importlib.resources import files
 from ttt_net.games import find_game
 from ttt_net.games.catalogue import NAMES, SWAPPABLE
 from ttt_net.games.values import is_always_casual
-from ttt_net.server.wire.squeeze import squeezed_script, squeezed_style
 
 _KINDS = {
     "html": "text/html; charset=utf-8",
@@ -27,8 +26,6 @@ _KINDS = {
 _INDEX = "index.html"
 _PLACES = re.compile(r"/(?:[jm]/[0-9A-Za-z-]{1,32})?", re.ASCII)
 """Where the page is: the lobby, an invitation by its code, a match by its id."""
-_SQUEEZE = {"js": squeezed_script, "css": squeezed_style}
-_BETWEEN_LINES = re.compile(r"\n\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,19 +46,14 @@ def find_asset(path: str) -> Asset | None:
     return _assets().get("/" if _PLACES.fullmatch(path) else path)
 
 
-def sources() -> dict[str, str]:
-    """Return the text of every file of the page by its name, as it was written."""
+def page_files() -> dict[str, str]:
+    """Return the text of every file of the page by its name."""
     found = {
         file.name: file.read_text(encoding="utf-8")
         for file in files("ttt_net").joinpath("web").iterdir()
         if _ending(file.name) in _KINDS
     }
     return found | {"catalogue.js": _catalogue()}
-
-
-def page_files() -> dict[str, str]:
-    """Return the text of every file of the page by its name, as it is sent."""
-    return {name: _SQUEEZE.get(_ending(name), _unindented)(text) for name, text in sources().items()}
 
 
 def _catalogue() -> str:
@@ -73,10 +65,6 @@ def _catalogue() -> str:
     keys = "name, title, rule, shape, swap, rated"
     listed = json.dumps(rows, ensure_ascii=False)
     return f"export const CATALOGUE = {listed}.map(([{keys}]) => ({{ {keys} }}));\n"
-
-
-def _unindented(text: str) -> str:
-    return _BETWEEN_LINES.sub("", text)
 
 
 def _ending(name: str) -> str:
