@@ -7,18 +7,18 @@ from ttt_net.errors import ConfigurationError
 from ttt_net.strategies.alphabeta import AlphaBeta
 from ttt_net.strategies.level import Levelled
 from ttt_net.strategies.lookahead import LookAhead
+from ttt_net.strategies.lookup_table import LookupTable
 from ttt_net.strategies.magic import Magic
 from ttt_net.strategies.mcts import MonteCarlo
 from ttt_net.strategies.minimax import Minimax
 from ttt_net.strategies.random_moves import RandomMoves
 from ttt_net.strategies.rules import Rules
 from ttt_net.strategies.strategy import Strategy
-from ttt_net.strategies.table import Table
 from ttt_net.strategies.tactics import Tactics
 
 _MAKERS: dict[str, Callable[[random.Random], Strategy]] = {
     RandomMoves.name: RandomMoves,
-    Table.name: Table,
+    LookupTable.name: LookupTable,
     Rules.name: Rules,
     Magic.name: Magic,
     Tactics.name: Tactics,

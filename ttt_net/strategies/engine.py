@@ -1,7 +1,7 @@
 """The way to what is compiled: loads it when it is first needed, and does without it where numba is not installed.
 
-Nothing else in the package imports numba or numpy. The compiled code is kept on disk by numba, beside the module or
-elsewhere (`compiled/outdated.py` says where): the first use ever takes five to fifteen seconds, later ones about one.
+Nothing else in the package imports numba or numpy. The compiled code is kept on disk by numba, where
+`compiled/kernel_cache.py` says: the first use ever takes five to fifteen seconds, later ones about one.
 `warm` pays that in the background, so that nobody has to wait for a compiler.
 """
 

@@ -23,6 +23,7 @@ from ttt_net.strategies.strategy import (
     Limit,
     S,
     Stopped,
+    is_soonest,
     plies_to_end,
     require_playable,
 )
@@ -167,11 +168,6 @@ class MonteCarlo:
         sign = -1 if root.side else 1
         value = round(root.children[line[0]].worth(root.side) * CERTAIN) if root.solved is None else root.solved * sign
         return Choice(line[0], value, tuple(line), effort.counts(), exact=root.solved is not None and is_soonest(value))
-
-
-def is_soonest(value: int) -> bool:
-    """Tell whether a solved value is the truth, to the ply: moves that were not looked at may win sooner."""
-    return value == 0 or plies_to_end(value) <= 2
 
 
 def _most_promising(node: Node[S]) -> Node[S]:

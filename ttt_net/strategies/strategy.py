@@ -33,6 +33,11 @@ def plies_to_end(value: int) -> int:
     return WIN - abs(value)
 
 
+def is_soonest(value: int) -> bool:
+    """Tell whether a solved value is exact to the ply although not all moves were searched."""
+    return value == 0 or plies_to_end(value) <= 2
+
+
 def from_above(value: int, plies: int) -> int:
     """Return a node's value as it is seen `plies` above: a win or a loss is that much farther away."""
     if value >= DECIDED:

@@ -3,6 +3,6 @@
 import os
 from pathlib import Path
 
-from ttt_net.strategies.compiled.outdated import keep_apart
+from ttt_net.strategies.compiled.kernel_cache import use_versioned_cache
 
-keep_apart(Path(__file__).parent, os.environ)
+use_versioned_cache(Path(__file__).parent, os.environ)

@@ -4,7 +4,7 @@ import numpy as np
 
 from ttt_net.games.line import LineState
 from ttt_net.strategies.compiled import connect4 as kernel
-from ttt_net.strategies.compiled.watch import watching
+from ttt_net.strategies.compiled.deadline import held_to
 from ttt_net.strategies.strategy import Effort, Stopped
 from ttt_net.strategies.threats import own_and_other
 
@@ -36,7 +36,7 @@ class Connect4Search:
         score = kernel.STOPPED if effort.is_over() else kernel.solve(*question)
         if score == kernel.STOPPED and not effort.is_over():
             self._block[kernel.BUDGET] = effort.max_nodes
-            with watching(effort, self._block, kernel.BUDGET):
+            with held_to(effort, self._block, kernel.BUDGET):
                 score = kernel.solve(*question)
         effort.nodes = int(self._block[kernel.NODES])
         if score == kernel.STOPPED:

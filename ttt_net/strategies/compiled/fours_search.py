@@ -13,7 +13,7 @@ from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies.compiled import fours as kernel
 from ttt_net.strategies.compiled import patterns
 from ttt_net.strategies.compiled.alphabeta import BUDGET, NO_MOVE
-from ttt_net.strategies.compiled.questions import Kernel, Questions
+from ttt_net.strategies.compiled.kernel_driver import Kernel, KernelDriver
 from ttt_net.strategies.heuristic import line_worth
 from ttt_net.strategies.strategy import Effort
 
@@ -45,16 +45,16 @@ class FoursSearch:
         self._address = np.uint64(self._block.ctypes.data)
         self._held = game.initial
         functions = Kernel(kernel.win_by_fours, kernel.search, kernel.best_move, kernel.PLAY)
-        self._questions = Questions(game, effort, functions, self._block, self._hold)
+        self._driver = KernelDriver(game, effort, functions, self._block, self._hold)
 
     @property
     def guesses(self) -> int:
         """How many values so far rest on an estimate, or on a look at the best moves only."""
-        return self._questions.guesses
+        return self._driver.guesses
 
     def running(self) -> AbstractContextManager[None]:
         """Return what ends the search when its limit is reached."""
-        return self._questions.running()
+        return self._driver.running()
 
     def ordered(self, state: LineState) -> list[Move]:
         """Return the moves worth a look, the most promising one first."""
@@ -67,15 +67,15 @@ class FoursSearch:
     def forced_win(self, state: LineState) -> tuple[Move, ...] | None:
         """Return the play of a win by continuous fours, the shortest of its kind, if there is one; raises `Stopped`."""
         self._block[patterns.FOURS_LEFT] = NODES_OF_FOURS
-        return self._questions.shortest_win(state, MOST_FOURS)
+        return self._driver.shortest_win(state, MOST_FOURS)
 
     def value_of_move(self, state: LineState, move: Move, depth: int, alpha: int, beta: int) -> int:
         """Return a move's value for who makes it; outside the window, a bound of it; raises `Stopped`."""
-        return self._questions.value_of_move(state, move, depth, alpha, beta)
+        return self._driver.value_of_move(state, move, depth, alpha, beta)
 
     def remembered(self, state: LineState) -> Move | None:
         """Return the move that completes a line, or has to be made, or was found best, if one of these is known."""
-        return self._questions.best_move(state)
+        return self._driver.best_move(state)
 
     def _hold(self, state: LineState) -> tuple[int]:
         """Make the position in the block that one, by the marks in which the two differ; return the side to move."""

@@ -9,7 +9,7 @@ from ttt_net.games import Move
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies.compiled import lines as kernel
 from ttt_net.strategies.compiled.alphabeta import BUDGET
-from ttt_net.strategies.compiled.questions import Kernel, Questions
+from ttt_net.strategies.compiled.kernel_driver import Kernel, KernelDriver
 from ttt_net.strategies.heuristic import line_worth, promise
 from ttt_net.strategies.strategy import Effort
 from ttt_net.strategies.threats import own_and_other
@@ -39,16 +39,16 @@ class LineSearch:
             for side in (0, 64):
                 block[kernel.MERIT + side + cell] = 2 * lines + rng.randrange(2)
         functions = Kernel(kernel.win_by_threats, kernel.search, kernel.best_cell, kernel.PLAY)
-        self._questions = Questions(game, effort, functions, block, words)
+        self._driver = KernelDriver(game, effort, functions, block, words)
 
     @property
     def guesses(self) -> int:
         """How many values so far rest on an estimate."""
-        return self._questions.guesses
+        return self._driver.guesses
 
     def running(self) -> AbstractContextManager[None]:
         """Return what ends the search when its limit is reached."""
-        return self._questions.running()
+        return self._driver.running()
 
     def ordered(self, state: LineState) -> list[Move]:
         """Return the legal moves, those first that have cut off most."""
@@ -58,15 +58,15 @@ class LineSearch:
     def forced_win(self, state: LineState) -> tuple[Move, ...] | None:
         """Return the play of a win by threats, the shortest of its kind, if there is one; raises `Stopped`."""
         self._block[kernel.THREATS_LEFT] = NODES_OF_THREATS
-        return self._questions.shortest_win(state, MOST_THREATS)
+        return self._driver.shortest_win(state, MOST_THREATS)
 
     def value_of_move(self, state: LineState, move: Move, depth: int, alpha: int, beta: int) -> int:
         """Return a move's value for who makes it; outside the window, a bound of it; raises `Stopped`."""
-        return self._questions.value_of_move(state, move, depth, alpha, beta)
+        return self._driver.value_of_move(state, move, depth, alpha, beta)
 
     def remembered(self, state: LineState) -> Move | None:
         """Return the move that wins at once, or has to be made, or was found best, if one of these is known."""
-        return self._questions.best_move(state)
+        return self._driver.best_move(state)
 
 
 def block_of(game: LineGame, effort: Effort, log_buckets: int, words: int) -> "np.typing.NDArray[np.uint64]":

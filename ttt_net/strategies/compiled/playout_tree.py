@@ -6,9 +6,8 @@ from ttt_net.games import Move
 from ttt_net.games.geometry import list_cells
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies.compiled import playouts as kernel
-from ttt_net.strategies.compiled.watch import watching
-from ttt_net.strategies.mcts import is_soonest
-from ttt_net.strategies.strategy import WIN, Choice, Effort
+from ttt_net.strategies.compiled.deadline import held_to
+from ttt_net.strategies.strategy import WIN, Choice, Effort, is_soonest
 from ttt_net.strategies.threats import own_and_other
 
 CAPACITY = 1 << 21
@@ -39,7 +38,7 @@ class PlayoutTree:
         own, other = map(np.uint64, own_and_other(state))
         full, floor = np.uint64(game.full), np.uint64(self._floor)
         fall = game.fall if game.gravity else 0
-        with watching(effort, control, kernel.BUDGET):
+        with held_to(effort, control, kernel.BUDGET):
             kernel.play_out(own, other, full, floor, fall, self._lines, exploration, control, self._path, self._nodes)
         effort.nodes = int(control[kernel.PLAYOUTS])
         return self._choice(state, effort)

@@ -9,8 +9,8 @@ from ttt_net.games.geometry import list_cells, symmetries
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies.compiled import lines, proof
 from ttt_net.strategies.compiled.alphabeta import BUDGET, NODES
+from ttt_net.strategies.compiled.deadline import held_to
 from ttt_net.strategies.compiled.line_search import block_of
-from ttt_net.strategies.compiled.watch import watching
 from ttt_net.strategies.strategy import WIN, Effort, Stopped, is_decided, plies_to_end
 from ttt_net.strategies.threats import own_and_other, wins
 
@@ -33,7 +33,7 @@ class ProofSearch:
 
     def running(self) -> AbstractContextManager[None]:
         """Return what ends the search when its limit is reached."""
-        return watching(self.effort, self._block, BUDGET)
+        return held_to(self.effort, self._block, BUDGET)
 
     def value(self, state: LineState) -> int:
         """Return the true value of a position for the side to move, with the plies to the end.

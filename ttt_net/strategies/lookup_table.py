@@ -63,7 +63,7 @@ def move_table() -> MoveTable:
     return MoveTable()
 
 
-class Table:
+class LookupTable:
     """Plays tic-tac-toe by looking its reply up: perfect, and the same every time."""
 
     name = "table"

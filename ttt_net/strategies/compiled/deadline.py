@@ -1,4 +1,4 @@
-"""Ends a compiled search when its limit is reached: from a second thread, as the search itself holds no lock."""
+"""End a compiled search when its limit is reached: from a second thread, as the search itself holds no lock."""
 
 import threading
 from collections.abc import Iterator
@@ -12,22 +12,22 @@ POLL_SECONDS = 0.002
 
 
 @contextmanager
-def watching(effort: Effort, words: Any, budget: int) -> Iterator[None]:
-    """While the body runs, set the word number `budget` to nothing as soon as the limit is reached."""
+def held_to(effort: Effort, words: Any, budget: int) -> Iterator[None]:
+    """Set the word number `budget` to 0 as soon as the limit is reached while the body runs."""
     finished = threading.Event()
     if effort.is_over():
         words[budget] = 0
 
-    def watch() -> None:
+    def poll() -> None:
         while not finished.wait(POLL_SECONDS):
             if effort.is_over():
                 words[budget] = 0
                 return
 
-    watcher = threading.Thread(target=watch, name="search limit", daemon=True)
-    watcher.start()
+    poller = threading.Thread(target=poll, name="search limit", daemon=True)
+    poller.start()
     try:
         yield
     finally:
         finished.set()
-        watcher.join()
+        poller.join()

@@ -1,4 +1,4 @@
-"""How questions are put to a compiled alpha-beta search: its limit, the nodes it counts, the values it gives."""
+"""Ask a compiled alpha-beta search: its limit, the nodes it counts, the values it gives."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -9,12 +9,12 @@ import numpy as np
 from ttt_net.games import Move
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies.compiled.alphabeta import BUDGET, COMPLETE, CUTS, GUESSES, HITS, NO_MOVE, NODES, STOPPED
-from ttt_net.strategies.compiled.watch import watching
+from ttt_net.strategies.compiled.deadline import held_to
 from ttt_net.strategies.strategy import WIN, Effort, Stopped, from_above
 
 
 class Kernel(NamedTuple):
-    """What is compiled: each function takes a position as `Questions` is told to give it, and the block's address last.
+    """What is compiled: each function takes a position as `KernelDriver` was given it, then the block's address.
 
     `win` also takes the marks on the board and the most threats, `search` the marks, the depth and the window. The play
     of a win lies in the block from the word `play` on, by the marks on the board.
@@ -26,8 +26,8 @@ class Kernel(NamedTuple):
     play: int
 
 
-class Questions:
-    """Asks a kernel about positions of a game; `position` tells what it is given of one. All may raise `Stopped`."""
+class KernelDriver:
+    """Ask a kernel about positions of a game; `position` tells what it is given of one. All may raise `Stopped`."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class Questions:
 
     def running(self) -> AbstractContextManager[None]:
         """Return what ends the search when its limit is reached."""
-        return watching(self._effort, self._block, BUDGET)
+        return held_to(self._effort, self._block, BUDGET)
 
     def shortest_win(self, state: LineState, threats: int) -> tuple[Move, ...] | None:
         """Return the play of the win by the fewest threats, if there is one by so many."""
