@@ -24,7 +24,7 @@ from websockets.asyncio.client import connect
 from benchmarks.soak import RandomMind
 from ttt_net.client.bot.plan import Plan
 from ttt_net.client.bot.player import Bot
-from ttt_net.client.events import MAILBOX_LETTERS, Mail
+from ttt_net.client.events import MAX_QUEUED_EVENTS, Event
 from ttt_net.client.link.connection import Connection, Patience
 from ttt_net.client.link.dialogue import Dialogue, Machine
 from ttt_net.clock import TimeControl
@@ -179,7 +179,7 @@ async def blink(folder: Path, pairs: int, restarts: int) -> list[float]:
 
 
 async def _bot(number: int, port: int, listener: Listener) -> None:
-    mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
+    mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
     dialogue = Dialogue(f"ann-{number}", None, Machine("random"))
     connection = Connection(
         f"ws://127.0.0.1:{port}", dialogue, mailbox, Patience(None, None), lambda token: None, listener.hear

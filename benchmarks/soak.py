@@ -26,7 +26,7 @@ from ttt_net.client.bot.mind import Mind
 from ttt_net.client.bot.plan import Plan
 from ttt_net.client.bot.player import Bot
 from ttt_net.client.bot.thinker import Question, Thought
-from ttt_net.client.events import MAILBOX_LETTERS, Farewell, Mail
+from ttt_net.client.events import MAX_QUEUED_EVENTS, Event, Farewell
 from ttt_net.client.link.connection import Connection, Patience
 from ttt_net.client.link.dialogue import Dialogue, Machine
 from ttt_net.commands.admin import reached
@@ -163,7 +163,7 @@ async def _bot(name: str, port: int, scale: Scale, rng: random.Random) -> None:
 
 
 async def _play_as(name: str, port: int, scale: Scale, rng: random.Random) -> Farewell | None:
-    mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
+    mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
     dialogue = Dialogue(name, None, Machine("random"))
     connection = Connection(f"ws://127.0.0.1:{port}", dialogue, mailbox, Patience(None, None), lambda token: None)
     plan = Plan(SeekRequest(0, [rng.choice(GAMES)]), None, move_ms=0)

@@ -13,7 +13,7 @@ from ttt_net.client.changes.update import update
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
 from ttt_net.client.drawing.targets import without_targets
-from ttt_net.client.view import Link, View
+from ttt_net.client.view import LinkState, View
 from ttt_net.clock import TimeControl
 from ttt_net.matches.match import Match
 from ttt_net.matches.referee import decide
@@ -47,7 +47,7 @@ def _picture(view: View) -> str:
 
 
 def _welcomed() -> View:
-    view = View(address="192.168.1.20:8765", link=Link.ONLINE, latency_ms=3)
+    view = View(address="192.168.1.20:8765", link=LinkState.ONLINE, latency_ms=3)
     return update(view, wire.Welcome(wire.PROTOCOL, "Ann's lobby", ANN, []), 0)
 
 

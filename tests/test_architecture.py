@@ -58,8 +58,9 @@ INSIDE = {
         start
     """,
     "client": """
-        events pages actions link.trust view words page_words signals link rows changes bindings drawing seat terminal
-        lines finding table bot command_line person naming vouching inquiry sessions local main
+        events pages commands link.trust view words page_words signals link rows changes bindings drawing controller
+        terminal lines finding client_controller bot command_line user_io naming certificate_pinning inquiry sessions
+        local main
     """,
 }
 """The modules and packages of a layer, each left of those that may import it."""

@@ -19,14 +19,14 @@ from tests.client.samples import (
     snapshot,
     welcome,
 )
-from ttt_net.client.actions import Action
-from ttt_net.client.bindings.keys import action_for
+from ttt_net.client.bindings.keys import command_for
 from ttt_net.client.changes.act import act
 from ttt_net.client.changes.update import update
+from ttt_net.client.commands import AnyCommand
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import ASCII, BOXES
 from ttt_net.client.drawing.targets import target_at
-from ttt_net.client.events import Answered, Back, Event, Key, Lost, Retrying
+from ttt_net.client.events import Answered, Back, Key, Lost, Retrying, WorldEvent
 from ttt_net.client.view import View
 from ttt_net.games import find_game
 from ttt_net.games.catalogue import NAMES
@@ -54,7 +54,7 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 KEYS = [*NAMED, *" ?0123456789+:,", *LETTERS, *LETTERS.upper()]
 SIZES = [(80, 24), (40, 16), (24, 8), (120, 40), (64, 16), (60, 20), (30, 9)]
 SEEK = SeekRequest(0, ["tictactoe"])
-HEARD: tuple[Event, ...] = (
+HEARD: tuple[WorldEvent, ...] = (
     *(SEEKS, PLAYERS, LIVE, CHALLENGED, SUGGESTION, PROFILE, HISTORY, LEADERS),
     *(welcome("m1", features=["analyse"]), Lost("gone"), Retrying(3, 10, "gone"), Back(), Notice("a notice " * 20)),
     *(
@@ -89,11 +89,11 @@ def any_snapshot(games: dict[str, str], luck: random.Random) -> Snapshot:
     )
 
 
-def acted(view: View, action: Action | Key | None, luck: random.Random) -> View:
+def acted(view: View, command: AnyCommand | Key | None, luck: random.Random) -> View:
     """Return the view after what a key or a click means, some of the requests being refused."""
-    if action is None or isinstance(action, Key):
+    if command is None or isinstance(command, Key):
         return view
-    view, requests = act(view, action, SEEK)
+    view, requests = act(view, command, SEEK)
     for request in requests:
         if luck.random() < 0.2:
             view = update(view, Answered(request, Refused(1, luck.choice(["unknown_match", "not_seated"]), "no")), 0)
@@ -109,7 +109,7 @@ def test_there_is_always_a_screen(seed: int) -> None:
         if luck.random() < 0.2:
             heard = luck.choice([*HEARD, *[None] * 10])
             view = update(view, heard if heard is not None else any_snapshot(games, luck), 50 * step)
-        view = acted(view, action_for(luck.choice(KEYS), view), luck)
+        view = acted(view, command_for(luck.choice(KEYS), view), luck)
         size = luck.choice(SIZES)
         page = draw(view, size, 50 * step, luck.choice([BOXES, ASCII]))
         lines = page.split("\n", allow_blank=True)

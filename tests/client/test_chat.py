@@ -7,7 +7,7 @@ import pytest
 from tests.client.pressing import lobby, pressed
 from tests.client.samples import ANN, BEN, snapshot, welcome
 from ttt_net.client import words
-from ttt_net.client.bindings.keys import action_for
+from ttt_net.client.bindings.keys import command_for
 from ttt_net.client.changes.act import request_of
 from ttt_net.client.changes.update import MAX_CHAT, update
 from ttt_net.client.drawing.draw import draw
@@ -68,7 +68,7 @@ def test_what_was_said_stays_from_match_to_match_of_a_series_and_no_further() ->
 
 def test_where_only_phrases_are_said_nothing_else_can_be_typed() -> None:
     view, _ = pressed(replace(lobby(MATCH), may_write=False), "s")
-    assert action_for("b", view) is None
+    assert command_for("b", view) is None
     assert "send" not in drawn(view)
     _, requests = pressed(view, "2")
     assert requests == (ChatRequest(0, match="m1", phrase="good_luck"),)

@@ -12,32 +12,34 @@ from tests.client.lines.paper import Paper
 from tests.client.samples import BEN, ok, snapshot
 from tests.patience import PATIENCE_S
 from ttt_net.client import page_words, words
+from ttt_net.client.client_controller import ClientController
 from ttt_net.client.command_line.options import parse
 from ttt_net.client.drawing.glyphs import ASCII
 from ttt_net.client.events import Parting
 from ttt_net.client.finding.discovery import shareable
-from ttt_net.client.lines.plain import Plain
-from ttt_net.client.lines.telling import Boards
+from ttt_net.client.lines.line_client import LineClient
+from ttt_net.client.lines.line_renderer import BoardRenderer
 from ttt_net.client.link.connection import Connection, Patience
 from ttt_net.client.link.dialogue import Dialogue
 from ttt_net.client.link.trust import Trust
-from ttt_net.client.table import Table
 from ttt_net.errors import Code, ConfigurationError
 from ttt_net.messages import InvitationReply, InviteRequest, JoinRequest, Refused, SeekRequest
 
 
-def table_at(url: str, paper: Paper, opening: JoinRequest | InviteRequest, *, has_lobby: bool = False) -> Table:
+def table_at(
+    url: str, paper: Paper, opening: JoinRequest | InviteRequest, *, has_lobby: bool = False
+) -> ClientController:
     connection = Connection(url, Dialogue("Ann", None), paper.mailbox, Patience(None, None), lambda token: None)
     seek, address = SeekRequest(0, ["tictactoe"]), "example.org:8765"
-    return Table(connection, seek, address, opening, has_lobby=has_lobby, is_in_lines=has_lobby)
+    return ClientController(connection, seek, address, opening, has_lobby=has_lobby, is_in_lines=has_lobby)
 
 
 async def test_a_code_is_asked_for_once_and_told_with_what_a_friend_types() -> None:
     paper = Paper()
     async with fake_server() as server:
-        table = table_at(server.url, paper, InviteRequest(0, "connect4"))
+        controller = table_at(server.url, paper, InviteRequest(0, "connect4"))
         async with asyncio.TaskGroup() as group:
-            playing = group.create_task(Plain(table, Boards(ASCII), paper.write).play(paper.mailbox))
+            playing = group.create_task(LineClient(controller, BoardRenderer(ASCII), paper.write).play(paper.mailbox))
             link = await server.accepts()
             await link.lets_in()
             invite = await link.hears(InviteRequest)
@@ -60,8 +62,8 @@ async def test_whoever_comes_for_a_match_with_a_friend_hears_of_nothing_else_fir
 ) -> None:
     paper = Paper()
     async with fake_server() as server, asyncio.TaskGroup() as group:
-        table = table_at(server.url, paper, opening, has_lobby=True)
-        playing = group.create_task(Plain(table, Boards(ASCII), paper.write).play(paper.mailbox))
+        controller = table_at(server.url, paper, opening, has_lobby=True)
+        playing = group.create_task(LineClient(controller, BoardRenderer(ASCII), paper.write).play(paper.mailbox))
         link = await server.accepts()
         await link.lets_in()
         await link.grants(type(opening))
@@ -78,16 +80,16 @@ async def test_whoever_comes_for_a_match_with_a_friend_hears_of_nothing_else_fir
 async def test_a_code_that_is_refused_ends_the_client() -> None:
     paper = Paper()
     async with fake_server() as server, asyncio.TaskGroup() as group:
-        table = table_at(server.url, paper, JoinRequest(0, "BCD234"))
-        playing = group.create_task(Plain(table, Boards(ASCII), paper.write).play(paper.mailbox))
+        controller = table_at(server.url, paper, JoinRequest(0, "BCD234"))
+        playing = group.create_task(LineClient(controller, BoardRenderer(ASCII), paper.write).play(paper.mailbox))
         link = await server.accepts()
         await link.lets_in()
         join = await link.hears(JoinRequest)
         await link.tells(Refused(join.id, Code.UNKNOWN_CODE.value, "no invitation has that code"))
         async with asyncio.timeout(PATIENCE_S):
             await playing
-        assert table.view.farewell is not None
-        assert table.view.farewell.why is Parting.REJECTED
+        assert controller.view.farewell is not None
+        assert controller.view.farewell.why is Parting.REJECTED
 
 
 def test_a_friend_joins_with_the_code_that_was_printed(real_server: RealServer, start: Start) -> None:
@@ -136,12 +138,12 @@ def test_a_friend_is_told_what_makes_his_client_trust_the_server(url: str, trust
     connection = Connection(
         url, Dialogue("Ann", None), paper.mailbox, Patience(None, None), lambda token: None, trust=trust
     )
-    table = Table(connection, SeekRequest(0), url.partition("//")[2], InviteRequest(0, "connect4"))
-    table.hear(InvitationReply("BCD234", "connect4", 3_600_000), 0)
+    controller = ClientController(connection, SeekRequest(0), url.partition("//")[2], InviteRequest(0, "connect4"))
+    controller.hear(InvitationReply("BCD234", "connect4", 3_600_000), 0)
     line = f"python client.py {typed} --join BCD234"
-    assert words.notice(table.view) == f"Your code is BCD234. A friend joins with: {line}"
+    assert words.notice(controller.view) == f"Your code is BCD234. A friend joins with: {line}"
     scheme = "https" if url.startswith("wss") else "http"
-    assert page_words.join_link(table.view, "BCD234") == f"{scheme}://{table.view.address}/j/BCD234"
+    assert page_words.join_link(controller.view, "BCD234") == f"{scheme}://{controller.view.address}/j/BCD234"
 
 
 def test_an_address_on_this_machine_is_told_as_others_can_use_it() -> None:

@@ -21,13 +21,13 @@ from tests.client.samples import (
     welcome,
 )
 from ttt_net.client import page_words, words
-from ttt_net.client.actions import Action, Do, Open, Say
-from ttt_net.client.bindings.keys import action_for
+from ttt_net.client.bindings.keys import command_for
 from ttt_net.client.changes.act import act
 from ttt_net.client.changes.update import update
+from ttt_net.client.commands import AnyCommand, Command, Open, Send
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
-from ttt_net.client.events import Answered, Event, Lost
+from ttt_net.client.events import Answered, Lost, WorldEvent
 from ttt_net.client.pages import Kind, Page, Purpose
 from ttt_net.client.view import View
 from ttt_net.clock import TimeControl
@@ -79,7 +79,7 @@ def test_a_match_of_ours_is_gone_on_with_and_never_watched() -> None:
     assert keys_of(view) == ["own:m1", "live:m9"]
     assert pressed(view, "w")[1] == (WatchRequest(0, match="m9"),)
     for asked in (WatchRequest(0, match="m1"), WatchRequest(0, match="m1", code="K7QMX2")):
-        shown, requests = act(view, Say(asked), SEEK)
+        shown, requests = act(view, Send(asked), SEEK)
         assert (shown.page.kind, shown.shown, requests) == (Kind.MATCH, "m1", ())
     refused = Answered(WatchRequest(0, match="m1"), Refused(1, "seated", "you play in this match"))
     view = update(replace(view, watching="m1"), refused, 0)
@@ -92,17 +92,17 @@ def test_v_tells_who_the_other_is_on_every_row_that_is_about_one() -> None:
     assert pressed(lobby(CHALLENGED), "v")[1] == (ProfileRequest(0, name="Ben"),)
     assert pressed(lobby(Challenged(6, ANN, BEN, "connect4", 30_000)), "v")[1] == (ProfileRequest(0, name="Ben"),)
     assert pressed(lobby(SEEKS), "v")[1] == (ProfileRequest(0, name="Ben"),)
-    assert action_for("v", lobby(LIVE)) is None
+    assert command_for("v", lobby(LIVE)) is None
 
 
 def test_the_game_and_clock_that_were_asked_for_are_chosen_where_one_is_to_choose() -> None:
     for time in (BLITZ, None):
         wanted = SeekRequest(0, ["connect4"], time)
         view, _ = act(lobby(), Open(Page(Kind.GAMES, about="Ben", purpose=Purpose.CHALLENGE)), wanted)
-        assert act(view, Do.PLACE, wanted)[1] == (ChallengeRequest(0, name="Ben", game="connect4", time=time),)
+        assert act(view, Command.PLACE, wanted)[1] == (ChallengeRequest(0, name="Ben", game="connect4", time=time),)
     for unlisted in (SeekRequest(0, ["mnk:7x7,4"], TimeControl(1_000, 0)), SeekRequest(0, [])):
         view, _ = act(lobby(), Open(Page(Kind.GAMES)), unlisted)
-        assert act(view, Do.PLACE, unlisted)[1] == (SeekRequest(0, ["tictactoe"]),)
+        assert act(view, Command.PLACE, unlisted)[1] == (SeekRequest(0, ["tictactoe"]),)
 
 
 def test_whoever_seeks_one_game_is_challenged_to_that_unless_another_is_chosen() -> None:
@@ -190,7 +190,7 @@ def test_a_challenge_that_was_accepted_is_gone_and_a_match_that_begins_takes_no_
     view = lobby(CHALLENGED, Challenged(6, ANN, BEN, "connect4", 30_000))
     for event in (ChallengeAccepted(5), snapshot("connect4")):
         view = update(view, event, 0)
-    assert [each.challenge.challenge for each in view.around.challenges] == [6]
+    assert [each.challenge.challenge for each in view.lobby.challenges] == [6]
 
 
 def test_what_became_of_our_own_challenge_is_said_and_it_can_be_taken_back() -> None:
@@ -230,13 +230,13 @@ def test_an_invitation_that_waits_is_found_again_in_the_lobby_until_it_is_too_ol
 def test_what_a_page_has_asked_for_and_an_invitation_outlive_a_link() -> None:
     invited = lobby(PLAYERS, CHALLENGED, InvitationReply("K7QMX2", "connect4", 600_000))
     finished = snapshot("connect4", [38, 31, 37, 30, 36, 29, 35])
-    pages: list[tuple[View, Action, Event, str]] = [
+    pages: list[tuple[View, AnyCommand, WorldEvent, str]] = [
         (lobby(PROFILE), Open(Page(Kind.PROFILE, about="Ben")), PROFILE, "12 won"),
         (lobby(), Open(Page(Kind.HISTORY)), HISTORY, "against Ben"),
-        (lobby(finished), Do.REPLAY, ReplayReply("m1", 0, [finished.position], 7), "Move 0 of 7"),
+        (lobby(finished), Command.REPLAY, ReplayReply("m1", 0, [finished.position], 7), "Move 0 of 7"),
     ]
-    for view, action, told, shown in pages:
-        view = update(act(view, action, SEEK)[0], told, 0)
+    for view, command, told, shown in pages:
+        view = update(act(view, command, SEEK)[0], told, 0)
         assert shown in draw(view, (80, 24), 0, BOXES).plain
         for event in (Lost("the connection broke"), welcome()):
             view = update(view, event, 0)

@@ -28,7 +28,7 @@ from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
 from ttt_net.client.events import Answered
 from ttt_net.client.pages import Kind
-from ttt_net.client.terminal.keepsake import kept
+from ttt_net.client.terminal.save_record import save_record
 from ttt_net.client.view import View
 from ttt_net.errors import Code
 from ttt_net.messages import (
@@ -169,13 +169,13 @@ def test_positions_that_are_missing_are_asked_for_in_pages_and_nonsense_is_left_
     view = view.with_page(replace(view.page, ply=32))
     view, requests = pressed(view, "right")
     assert requests == (ReplayRequest(0, match="m1", ply=32),)
-    before = view.around
+    before = view.lobby
     for told in (
         ReplayReply("m1", 500, [position_after("mnk:15x15,5", [])], 40),
         ReplayReply("m1", 0, [position_after("tictactoe", [])], 40),
         ReplayReply("another", 0, [position_after("mnk:15x15,5", [])], 40),
     ):
-        assert update(view, told, 0).around == before
+        assert update(view, told, 0).lobby == before
 
 
 def test_only_what_is_over_can_be_stepped_through_or_saved() -> None:
@@ -188,10 +188,10 @@ def test_only_what_is_over_can_be_stepped_through_or_saved() -> None:
 
 def test_a_record_is_kept_in_a_new_file_whatever_its_sender_calls_it(tmp_path: Path) -> None:
     told = RecordReply("../../etc/k3V9", "Game: tictactoe\n\n1. b2\x1b[2J\n")
-    assert kept(told, tmp_path).startswith("Saved as ttt_net-etck3V9.txt;")
-    assert kept(told, tmp_path).startswith("Saved as ttt_net-etck3V9-2.txt;")
+    assert save_record(told, tmp_path).startswith("Saved as ttt_net-etck3V9.txt;")
+    assert save_record(told, tmp_path).startswith("Saved as ttt_net-etck3V9-2.txt;")
     assert (tmp_path / "ttt_net-etck3V9.txt").read_text() == "Game: tictactoe\n\n1. b2[2J\n"
-    assert "could not be saved" in kept(told, tmp_path / "nowhere")
+    assert "could not be saved" in save_record(told, tmp_path / "nowhere")
 
 
 def test_a_link_is_copied_and_shown() -> None:

@@ -6,18 +6,18 @@ from msgspec import structs
 
 from tests.client.samples import BEN, BOT, layered, played, snapshot, swapping, welcome
 from ttt_net.client import page_words, words
-from ttt_net.client.actions import Action, Begin, Choose, Do, Move, Point, Quick, Say, Show, Type
-from ttt_net.client.bindings.keys import action_for, waiting
+from ttt_net.client.bindings.keys import command_for, waiting
 from ttt_net.client.changes.act import act, answered
 from ttt_net.client.changes.update import update
+from ttt_net.client.client_controller import ClientController
+from ttt_net.client.commands import AnyCommand, Begin, Choose, Command, Move, Point, Quick, Send, Show, Type
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
-from ttt_net.client.events import Answered, Back, Event, Farewell, Garbled, Lost, Parting, Retrying
+from ttt_net.client.events import Answered, Back, Farewell, Garbled, Lost, Parting, Retrying, WorldEvent
 from ttt_net.client.link.connection import Connection, Patience
 from ttt_net.client.link.dialogue import Dialogue
 from ttt_net.client.pages import Entry, Kind
-from ttt_net.client.table import Table
-from ttt_net.client.view import Link, Overlay, Tally, View
+from ttt_net.client.view import LinkState, Overlay, Tally, View
 from ttt_net.errors import Code
 from ttt_net.messages import (
     AbortRequest,
@@ -54,7 +54,7 @@ from ttt_net.messages import (
 SEEK = SeekRequest(0, ["tictactoe"])
 
 
-def seen(*events: Event, at_ms: int = 0) -> View:
+def seen(*events: WorldEvent, at_ms: int = 0) -> View:
     view = View(address="localhost:8765")
     for event in (welcome(), *events):
         view = update(view, event, at_ms)
@@ -66,16 +66,16 @@ def drawn(view: View, now_ms: int) -> str:
     return " ".join(draw(view, (80, 24), now_ms, BOXES).plain.split())
 
 
-def done(view: View, *actions: Action) -> tuple[View, tuple[Request, ...]]:
+def done(view: View, *commands: AnyCommand) -> tuple[View, tuple[Request, ...]]:
     """Return the view after the actions, and what the last of them says."""
     requests: tuple[Request, ...] = ()
-    for action in actions:
-        view, requests = act(view, action, SEEK)
+    for command in commands:
+        view, requests = act(view, command, SEEK)
     return view, requests
 
 
 def test_a_new_match_comes_on_the_screen_and_ends_the_search() -> None:
-    view, requests = done(seen(), Do.NEW)
+    view, requests = done(seen(), Command.NEW)
     assert requests == (SEEK,)
     assert page_words.status_of_page(view) == "Looking for an opponent: Tic-tac-toe ..."
     view = update(view, snapshot(), 0)
@@ -93,12 +93,12 @@ def test_an_unfinished_match_is_shown_at_once_and_said_to_be_one() -> None:
 
 
 def test_a_move_is_pending_until_its_fact_is_there() -> None:
-    view, requests = done(seen(snapshot()), Do.PLACE)
+    view, requests = done(seen(snapshot()), Command.PLACE)
     assert requests == (PlayRequest(0, match="m1", ply=0, move=4),)
     assert view.pending is not None
     assert not view.may_move
     assert "on its way" in words.status(view)
-    _, requests = done(view, Do.PLACE)
+    _, requests = done(view, Command.PLACE)
     assert requests == ()
     view = update(view, played("tictactoe", [4]), 0)
     assert view.pending is None
@@ -106,7 +106,7 @@ def test_a_move_is_pending_until_its_fact_is_there() -> None:
 
 
 def test_a_refused_move_is_taken_back_and_the_reason_shown() -> None:
-    view, (play,) = done(seen(snapshot()), Do.PLACE)
+    view, (play,) = done(seen(snapshot()), Command.PLACE)
     view = update(view, Answered(play, Refused(1, Code.STORAGE, "the disk is full")), 0)
     assert view.pending is None
     assert words.notice(view) == "The disk is full."
@@ -147,7 +147,7 @@ def test_a_declined_offer_is_said() -> None:
 
 def test_a_rematch_comes_on_the_screen_when_the_old_match_is_over() -> None:
     view = seen(snapshot(), Ended("m1", 2, 0, winner=1, reason="resign"))
-    view, requests = done(view, Do.REMATCH)
+    view, requests = done(view, Command.REMATCH)
     assert requests == (OfferRequest(0, match="m1", kind="rematch"),)
     view = update(view, Rematched("m1", 3, 0, next="m1-2"), 0)
     view = update(view, snapshot(match="m1-2", you=1), 0)
@@ -159,13 +159,13 @@ def test_another_live_match_waits_its_turn() -> None:
     view = seen(snapshot(), snapshot(match="m2"))
     assert view.shown == "m1"
     view = update(view, Ended("m1", 2, 0, winner=1, reason="resign"), 0)
-    view, requests = done(view, Do.NEW)
+    view, requests = done(view, Command.NEW)
     assert (view.shown, requests) == ("m2", ())
 
 
 def test_a_match_of_others_comes_on_the_screen_only_if_it_was_asked_for() -> None:
     assert seen(snapshot(you=None)).match is None
-    view, requests = done(seen(), Say(WatchRequest(0, match="m1")))
+    view, requests = done(seen(), Send(WatchRequest(0, match="m1")))
     assert requests == (WatchRequest(0, match="m1"),)
     view = update(view, snapshot(you=None, moves=[4]), 0)
     assert (view.is_watched, view.is_live, view.is_my_turn) == (True, False, False)
@@ -173,13 +173,13 @@ def test_a_match_of_others_comes_on_the_screen_only_if_it_was_asked_for() -> Non
     view = update(view, Ended("m1", 9, 0, winner=0, reason="resign"), 0)
     assert words.status(view) == "Ann won: alphabeta resigned."
     assert view.tally == Tally()
-    view, requests = done(view, Do.BACK)
+    view, requests = done(view, Command.BACK)
     assert requests == (UnwatchRequest(0, match="m1"),)
     assert (view.match, view.page.kind) == (None, Kind.LOBBY)
 
 
 def test_a_match_of_ours_takes_the_place_of_one_that_is_watched() -> None:
-    view, _ = done(seen(), Say(WatchRequest(0, match="m1")))
+    view, _ = done(seen(), Send(WatchRequest(0, match="m1")))
     view = update(update(view, snapshot(you=None), 0), snapshot(match="m2"), 0)
     assert (view.shown, view.watching, set(view.matches)) == ("m2", None, {"m2"})
 
@@ -188,11 +188,11 @@ def test_the_server_hears_that_we_watch_no_more_when_a_match_of_ours_begins() ->
     said: list[Request] = []
     connection = Connection("ws://localhost:1", Dialogue("Ann", None), asyncio.Queue(), Patience(None, None), print)
     connection.say = said.append  # type: ignore[assignment, method-assign]
-    table = Table(connection, SEEK, "localhost:1", has_lobby=True)
-    table.hear(welcome(), 0)
-    table.do(Say(WatchRequest(0, match="m1")))
-    table.hear(snapshot(you=None), 0)
-    table.hear(snapshot(match="m2"), 0)
+    controller = ClientController(connection, SEEK, "localhost:1", has_lobby=True)
+    controller.hear(welcome(), 0)
+    controller.do(Send(WatchRequest(0, match="m1")))
+    controller.hear(snapshot(you=None), 0)
+    controller.hear(snapshot(match="m2"), 0)
     assert said == [SEEK, LobbyRequest(0, on=True), WatchRequest(0, match="m1"), UnwatchRequest(0, match="m1")]
 
 
@@ -203,12 +203,12 @@ def test_what_there_is_not_is_not_sought_again(code: Code, *, is_wanted: bool) -
     said: list[Request] = []
     connection = Connection("ws://localhost:1", Dialogue("Ann", None), asyncio.Queue(), Patience(None, None), print)
     connection.say = said.append  # type: ignore[assignment, method-assign]
-    table = Table(connection, SEEK, "localhost:1", has_lobby=True)
-    table.hear(welcome(), 0)
+    controller = ClientController(connection, SEEK, "localhost:1", has_lobby=True)
+    controller.hear(welcome(), 0)
     other = SeekRequest(0, ["mnk:9x9,9"], rated=True)
-    table.do(Say(other))
-    table.hear(Answered(other, Refused(1, code, "no")), 0)
-    table.do(Do.NEW)
+    controller.do(Send(other))
+    controller.hear(Answered(other, Refused(1, code, "no")), 0)
+    controller.do(Command.NEW)
     assert said[-1] == (other if is_wanted else SEEK)
 
 
@@ -220,21 +220,21 @@ def test_the_score_of_a_series_counts_the_match_that_is_over() -> None:
 
 
 def test_a_match_that_may_not_be_watched_is_not_waited_for() -> None:
-    view, (watch,) = done(seen(), Say(WatchRequest(0, match="m1")))
+    view, (watch,) = done(seen(), Send(WatchRequest(0, match="m1")))
     view = update(view, Answered(watch, Refused(1, Code.NOT_PUBLIC, "that match is private")), 0)
     assert view.watching is None
     assert words.notice(view) == "That match is private."
 
 
 def test_escape_goes_back_step_by_step_and_a_live_match_stays() -> None:
-    view, _ = done(seen(snapshot()), Type("b"), Do.HELP)
+    view, _ = done(seen(snapshot()), Type("b"), Command.HELP)
     for overlay, typed in ((Overlay.NONE, "b"), (Overlay.NONE, "")):
-        view, requests = done(view, Do.BACK)
+        view, requests = done(view, Command.BACK)
         assert (view.overlay, view.typed, requests) == (overlay, typed, ())
-    view, _ = done(view, Do.BACK)
+    view, _ = done(view, Command.BACK)
     assert view.page.kind is Kind.LOBBY
     assert "m1" in view.matches
-    view, _ = done(view, Do.PLACE)
+    view, _ = done(view, Command.PLACE)
     assert (view.page.kind, view.shown) == (Kind.MATCH, "m1"), "own matches come first"
 
 
@@ -257,7 +257,7 @@ def test_a_lost_link_is_said_with_what_it_means_and_stops_the_clock() -> None:
     said = words.banner(view, view.lost_for_ms(23_000))
     assert said == "Reconnecting for 12 s, try 3: your match is safe. The connection broke."
     view = update(update(view, Back(), 99_000), welcome("m1"), 99_000)
-    assert view.link is Link.ONLINE
+    assert view.link is LinkState.ONLINE
     assert words.banner(view) == ""
 
 
@@ -312,18 +312,18 @@ def test_names_are_cleaned_and_bots_marked() -> None:
 
 
 def test_the_cursor_walks_over_the_edges() -> None:
-    view, _ = done(seen(snapshot()), Do.RIGHT, Do.RIGHT)
+    view, _ = done(seen(snapshot()), Command.RIGHT, Command.RIGHT)
     assert view.cursor == 3
-    view, _ = done(view, Do.UP, Do.UP)
+    view, _ = done(view, Command.UP, Command.UP)
     assert view.cursor == 6
 
 
 def test_in_layers_the_cursor_walks_from_board_to_board() -> None:
     view = seen(layered())
     assert view.cursor == 4
-    view, _ = done(view, Do.RIGHT, Do.RIGHT)
+    view, _ = done(view, Command.RIGHT, Command.RIGHT)
     assert view.cursor == 9 + 3
-    view, _ = done(view, Do.LEFT, Do.LEFT, Do.LEFT, Do.LEFT)
+    view, _ = done(view, Command.LEFT, Command.LEFT, Command.LEFT, Command.LEFT)
     assert view.cursor == 18 + 5
 
 
@@ -344,14 +344,14 @@ def test_digits_are_columns_where_marks_fall() -> None:
 def test_where_marks_fall_any_free_cell_of_a_column_means_it() -> None:
     view = seen(snapshot("connect4"))
     assert view.cursor == 3
-    _, requests = done(view, Do.PLACE)
+    _, requests = done(view, Command.PLACE)
     assert requests == (PlayRequest(0, match="m1", ply=0, move=38),)
 
 
 def test_a_typed_cell_is_played_with_enter() -> None:
-    view, requests = done(seen(snapshot()), Type("B"), Type("3"), Type("x"), Do.ERASE)
+    view, requests = done(seen(snapshot()), Type("B"), Type("3"), Type("x"), Command.ERASE)
     assert (view.typed, requests) == ("B3", ())
-    view, requests = done(view, Do.PLACE)
+    view, requests = done(view, Command.PLACE)
     assert requests == (PlayRequest(0, match="m1", ply=0, move=1),)
     assert view.typed == ""
 
@@ -401,17 +401,17 @@ def test_a_duration_is_short_and_has_a_unit(ms: int, said: str) -> None:
 
 
 def test_out_of_turn_nothing_is_sent() -> None:
-    view, requests = done(seen(snapshot(you=1)), Do.PLACE)
+    view, requests = done(seen(snapshot(you=1)), Command.PLACE)
     assert requests == ()
     assert words.notice(view) == "It is not your turn."
 
 
 def test_a_cell_with_several_moves_and_moves_without_a_cell_are_chosen_by_name() -> None:
-    view, requests = done(seen(swapping()), Do.PLACE)
+    view, requests = done(seen(swapping()), Command.PLACE)
     assert (view.overlay, view.choices, requests) == (Overlay.CHOICE, (0, 2), ())
     _, requests = done(view, Choose(1))
     assert requests == (PlayRequest(0, match="m4", ply=0, move=2),)
-    view, _ = done(view, Do.BACK, Do.MOVES)
+    view, _ = done(view, Command.BACK, Command.MOVES)
     assert view.choices == (4,)
     _, requests = done(view, Choose(0))
     assert requests == (PlayRequest(0, match="m4", ply=0, move=4),)
@@ -422,70 +422,70 @@ def test_a_cell_with_several_moves_and_moves_without_a_cell_are_chosen_by_name()
 
 
 def test_leaving_a_live_match_asks_once() -> None:
-    view, requests = done(seen(snapshot(moves=[4, 0])), Do.LEAVE)
+    view, requests = done(seen(snapshot(moves=[4, 0])), Command.LEAVE)
     assert (view.overlay, requests) == (Overlay.LEAVE, ())
-    stayed, requests = done(view, Do.UP)
+    stayed, requests = done(view, Command.UP)
     assert (stayed.overlay, stayed.is_leaving, requests) == (Overlay.NONE, False, ())
-    left, requests = done(view, Do.LEAVE)
+    left, requests = done(view, Command.LEAVE)
     assert left.is_leaving
     assert requests == (ResignRequest(0, match="m1"),)
 
 
 def test_leaving_before_both_have_moved_calls_the_match_off() -> None:
-    view, requests = done(seen(snapshot(moves=[4])), Do.LEAVE, Do.LEAVE)
+    view, requests = done(seen(snapshot(moves=[4])), Command.LEAVE, Command.LEAVE)
     assert requests == (AbortRequest(0, match="m1"),)
     too_late = Answered(AbortRequest(5, match="m1"), Refused(5, Code.TOO_LATE, "too late"))
     assert answered(view, too_late) == (ResignRequest(0, match="m1"),)
 
 
 def test_leaving_without_a_live_match_or_a_link_asks_and_says_nothing() -> None:
-    assert done(seen(), Do.LEAVE)[0].is_leaving
-    view, requests = done(seen(snapshot(), Lost("gone")), Do.LEAVE, Do.LEAVE)
+    assert done(seen(), Command.LEAVE)[0].is_leaving
+    view, requests = done(seen(snapshot(), Lost("gone")), Command.LEAVE, Command.LEAVE)
     assert (view.is_leaving, requests) == (True, ())
 
 
 def test_offers_need_their_moment() -> None:
     live = seen(snapshot())
-    assert done(live, Do.DRAW)[1] == (OfferRequest(0, match="m1", kind="draw"),)
-    assert done(live, Do.REMATCH)[1] == ()
-    assert done(live, Do.DECLINE)[1] == ()
+    assert done(live, Command.DRAW)[1] == (OfferRequest(0, match="m1", kind="draw"),)
+    assert done(live, Command.REMATCH)[1] == ()
+    assert done(live, Command.DECLINE)[1] == ()
     asked = seen(snapshot(offers=[OfferInfo(1, "draw")]))
-    assert done(asked, Do.DECLINE)[1] == (DeclineRequest(0, match="m1", kind="draw"),)
-    assert done(live, Do.RESIGN)[1] == (ResignRequest(0, match="m1"),)
-    assert done(seen(), Do.RESIGN)[1] == ()
+    assert done(asked, Command.DECLINE)[1] == (DeclineRequest(0, match="m1", kind="draw"),)
+    assert done(live, Command.RESIGN)[1] == (ResignRequest(0, match="m1"),)
+    assert done(seen(), Command.RESIGN)[1] == ()
     over = update(live, Ended("m1", 2, 0, winner=1, reason="time"), 0)
-    assert done(over, Do.DRAW)[1] == ()
+    assert done(over, Command.DRAW)[1] == ()
 
 
 @pytest.mark.parametrize(
-    ("key", "action"),
+    ("key", "command"),
     [
-        ("left", Do.LEFT),
-        ("h", Do.LEFT),
-        ("c-m", Do.PLACE),
-        (" ", Do.PLACE),
+        ("left", Command.LEFT),
+        ("h", Command.LEFT),
+        ("c-m", Command.PLACE),
+        (" ", Command.PLACE),
         ("5", Quick(5)),
         ("b", Type("b")),
-        ("r", Do.REMATCH),
-        ("q", Do.LEAVE),
-        ("?", Do.HELP),
-        ("c-i", Do.MOVES),
+        ("r", Command.REMATCH),
+        ("q", Command.LEAVE),
+        ("?", Command.HELP),
+        ("c-i", Command.MOVES),
         ("<scroll-up>", None),
         ("\x1b", None),
     ],
 )
-def test_keys_mean_actions(key: str, action: Action | None) -> None:
-    assert action_for(key, seen(snapshot())) == action
+def test_keys_mean_actions(key: str, command: AnyCommand | None) -> None:
+    assert command_for(key, seen(snapshot())) == command
 
 
 def test_letters_that_are_columns_begin_a_move_and_upper_case_letters_are_keys() -> None:
     view = seen(snapshot("mnk:15x15,5"))
-    assert action_for("d", view) == Type("d")
-    assert action_for("D", view) is Do.DRAW
-    assert action_for("q", view) is Do.LEAVE
+    assert command_for("d", view) == Type("d")
+    assert command_for("D", view) is Command.DRAW
+    assert command_for("q", view) is Command.LEAVE
     view, _ = done(view, Type("d"))
-    assert action_for("1", view) == Type("1")
-    assert action_for("q", view) == Type("q")
+    assert command_for("1", view) == Type("1")
+    assert command_for("q", view) == Type("q")
 
 
 def test_no_key_is_lost_in_a_move_that_nobody_can_make() -> None:
@@ -493,18 +493,18 @@ def test_no_key_is_lost_in_a_move_that_nobody_can_make() -> None:
     over = update(playing, Ended("m1", 3, 0, winner=0, reason="resign"), 0)
     watching = replace(seen(), watching="m9")
     watching = update(watching, snapshot("gomoku", [112], you=None, match="m9", opponent=BEN), 0)
-    assert action_for("5", playing) == Type("5")
+    assert command_for("5", playing) == Type("5")
     for view in (over, watching):
-        assert [action_for(key, view) for key in "5g"] == [None, None]
-        assert action_for("n", view) is Do.NEW
+        assert [command_for(key, view) for key in "5g"] == [None, None]
+        assert command_for("n", view) is Command.NEW
         assert "Move:" not in draw(view, (80, 24), 0, BOXES).plain
     chatting, _ = done(playing, Begin(Entry.CHAT), Type("Well"))
     assert update(chatting, Ended("m1", 3, 0, winner=0, reason="resign"), 0).typed == "Well"
 
 
 def test_a_choice_takes_digits() -> None:
-    view, _ = done(seen(swapping()), Do.PLACE)
-    assert action_for("2", view) == Choose(1)
+    view, _ = done(seen(swapping()), Command.PLACE)
+    assert command_for("2", view) == Choose(1)
 
 
 def second(clock: ClockInfo | None = None) -> Snapshot:
@@ -515,20 +515,20 @@ def test_a_match_that_begins_while_another_is_played_is_told_and_one_key_away() 
     view = seen(snapshot(), second())
     assert (view.shown, view.elsewhere) == ("m1", view.matches["m2"])
     assert words.notice(view) == "Another match has begun, against Ben: Connect Four."
-    view, _ = done(view, Do.UP)
+    view, _ = done(view, Command.UP)
     assert view.match is not None
     assert waiting(view, view.match, 0) == "It is your turn against Ben, too: n goes there."
-    view, requests = done(replace(view, cursor=8, typed="b"), Do.NEW)
+    view, requests = done(replace(view, cursor=8, typed="b"), Command.NEW)
     assert (view.shown, view.typed, requests) == ("m2", "", ())
     assert view.cursor == 3, "a cursor of its own, where marks fall"
     view = update(view, Ended("m1", 2, 0, winner=0, reason="resign"), 0)
     assert words.notice(view) == "The match against alphabeta [bot] is over. You won: alphabeta resigned."
     assert view.elsewhere is None
-    assert done(view, Do.NEW)[0].notice == "Finish this match first, or leave it."
+    assert done(view, Command.NEW)[0].notice == "Finish this match first, or leave it."
 
 
 def test_what_stands_in_the_line_for_notices_hides_no_turn_elsewhere() -> None:
-    view, _ = done(seen(snapshot(), snapshot("connect4", [38, 31], you=1, match="m2", opponent=BEN)), Do.NEW)
+    view, _ = done(seen(snapshot(), snapshot("connect4", [38, 31], you=1, match="m2", opponent=BEN)), Command.NEW)
     assert words.notice(view) == "Finish this match first, or leave it."
     view = update(view, played("connect4", [38, 31, 37], match="m2"), 0)
     assert "It is your turn against Ben, too: n goes there." in draw(view, (80, 24), 0, BOXES).plain
@@ -536,11 +536,11 @@ def test_what_stands_in_the_line_for_notices_hides_no_turn_elsewhere() -> None:
 
 def test_whoever_goes_on_with_his_own_match_looks_on_no_more() -> None:
     watched = snapshot("gomoku", [112], you=None, match="m9", opponent=BEN)
-    view, _ = done(seen(snapshot()), Do.BACK)
-    view = update(act(view, Say(WatchRequest(0, match="m9")), SEEK)[0], watched, 0)
+    view, _ = done(seen(snapshot()), Command.BACK)
+    view = update(act(view, Send(WatchRequest(0, match="m9")), SEEK)[0], watched, 0)
     assert view.is_watched
-    for action in (Do.NEW, Show("m1")):
-        own, requests = done(view, action)
+    for command in (Command.NEW, Show("m1")):
+        own, requests = done(view, command)
         assert (own.shown, own.watching, requests) == ("m1", None, (UnwatchRequest(0, match="m9"),))
         assert "m9" not in own.matches, "its end is no news of ours"
 
@@ -580,7 +580,7 @@ def test_a_sentence_has_room_where_there_are_blank_lines() -> None:
 
 def test_a_list_of_moves_is_not_shown_where_each_has_a_digit_of_its_own() -> None:
     for game, most in (("connect4", 7), ("tictactoe", 9)):
-        view, requests = done(seen(snapshot(game)), Do.MOVES)
+        view, requests = done(seen(snapshot(game)), Command.MOVES)
         assert (view.overlay, requests) == (Overlay.NONE, ())
         assert f"Press a digit, 1 to {most}, or go there" in words.notice(view)
 
@@ -627,7 +627,7 @@ def test_every_match_has_a_clock_of_its_own_whichever_is_seen() -> None:
 def test_a_move_on_its_way_in_one_match_is_no_matter_of_another() -> None:
     view, _ = done(seen(snapshot("mnk:19x19,5"), second()), Move("s19"))
     assert "Your move s19 is on its way" in words.status(view)
-    view, requests = done(view, Do.NEW, Quick(4))
+    view, requests = done(view, Command.NEW, Quick(4))
     assert words.status(replace(view, pending=PlayRequest(0, "m1", 0, 18))) == "Your turn: place O."
     assert requests == (PlayRequest(0, match="m2", ply=1, move=31),)
 
@@ -642,11 +642,11 @@ def test_a_search_that_is_refused_takes_back_the_one_before_it() -> None:
 
 def test_whoever_is_asked_whether_to_leave_may_end_the_match_and_stay() -> None:
     for moves, end in (([4], AbortRequest(0, match="m1")), ([4, 0], ResignRequest(0, match="m1"))):
-        view, _ = done(replace(seen(snapshot(moves=moves)), has_doorway=True), Do.LEAVE)
-        action = action_for("r", view)
-        assert action is Do.RESIGN
-        view, requests = done(view, action)
+        view, _ = done(replace(seen(snapshot(moves=moves)), has_doorway=True), Command.LEAVE)
+        command = command_for("r", view)
+        assert command is Command.RESIGN
+        view, requests = done(view, command)
         assert (requests, view.overlay, view.is_leaving) == ((end,), Overlay.NONE, False)
-    assert done(seen(snapshot(moves=[4])), Do.RESIGN)[1] == (ResignRequest(0, match="m1"),), (
+    assert done(seen(snapshot(moves=[4])), Command.RESIGN)[1] == (ResignRequest(0, match="m1"),), (
         "a word that was typed means itself"
     )

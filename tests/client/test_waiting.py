@@ -7,10 +7,10 @@ import pytest
 from tests.client.pressing import lobby, pressed
 from tests.client.samples import ANN, BEN, BLITZ, BOT, snapshot
 from ttt_net.client import words
-from ttt_net.client.actions import Do, Open, Pick, Type
-from ttt_net.client.bindings.keys import action_for
+from ttt_net.client.bindings.keys import command_for
 from ttt_net.client.changes.act import act
 from ttt_net.client.changes.update import update
+from ttt_net.client.commands import Command, Open, Pick, Type
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
 from ttt_net.client.pages import Kind, Page
@@ -100,13 +100,13 @@ def test_where_the_list_is_but_a_part_of_a_crowd_the_suggested_bots_are_offered(
 
 def test_a_bot_is_one_key_away_at_a_board_where_a_new_opponent_is_waited_for() -> None:
     view = update(lobby(snapshot(moves=WON)), bots(ListedPlayer("tactics", "tactics", 0, [])), 0)
-    assert action_for("b", view) is not Do.BOT
+    assert command_for("b", view) is not Command.BOT
     view, _ = pressed(view, "n")
     assert "Looking for a person; b plays a bot." in draw(view, (40, 16), 0, BOXES).plain
     assert pressed(view, "b")[1] == (ChallengeRequest(0, name="tactics"),)
     assert "Looking for a person ..." in drawn(update(view, bots(), 0))
     live = update(view, snapshot(match="m2"), 0)
-    assert action_for("b", live) == Type("b"), "there it is a column"
+    assert command_for("b", live) == Type("b"), "there it is a column"
 
 
 def test_at_a_finished_board_one_hears_of_a_person_who_has_come_meanwhile() -> None:

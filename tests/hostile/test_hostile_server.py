@@ -35,16 +35,16 @@ from tests.client.samples import (
     welcome,
 )
 from tests.patience import PATIENCE_S
-from ttt_net.client.actions import Do
+from ttt_net.client.client_controller import ClientController
+from ttt_net.client.commands import Command
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import ASCII, BOXES
 from ttt_net.client.events import Farewell, Garbled, Parting
-from ttt_net.client.lines.speech import Speech
-from ttt_net.client.lines.telling import Boards
+from ttt_net.client.lines.line_renderer import BoardRenderer
+from ttt_net.client.lines.screen_reader import ScreenReader
 from ttt_net.client.link.connection import Connection, Patience
 from ttt_net.client.link.dialogue import Dialogue
 from ttt_net.client.link.trust import Trust
-from ttt_net.client.table import Table
 from ttt_net.errors import Closing, Refusal
 from ttt_net.messages import (
     AnyServerMessage,
@@ -147,12 +147,12 @@ class Mute:
         self._dialogue.say(request)
 
 
-def check_picture(table: Table, now_ms: int) -> None:
+def check_picture(table: ClientController, now_ms: int) -> None:
     """Draw all that may be drawn, and look for what moves a cursor or hides."""
     for size, glyphs in (((120, 40), BOXES), ((80, 24), BOXES), ((40, 12), ASCII), ((20, 6), ASCII)):
         text = draw(table.view, size, now_ms, glyphs)
         check_text(text.plain)
-    for telling in (Boards(ASCII), Speech()):
+    for telling in (BoardRenderer(ASCII), ScreenReader()):
         for part in telling.parts(table.view, is_shared=False).values():
             check_text(part)
         for question in ("board", "row 2", "lines", "moves", "clock"):
@@ -164,7 +164,7 @@ def check_text(text: str) -> None:
 
 
 LIES = st.lists(
-    st.tuples(st.integers(0, len(PLAIN) - 1), st.integers(0, 500), VALUES, st.sampled_from([*Do, *[None] * 20])),
+    st.tuples(st.integers(0, len(PLAIN) - 1), st.integers(0, 500), VALUES, st.sampled_from([*Command, *[None] * 20])),
     max_size=10,
 )
 
@@ -174,7 +174,9 @@ LIES = st.lists(
 def test_whatever_a_server_says_is_drawn_without_a_fault_and_without_effects(lies: list[Any]) -> None:
     dialogue = Dialogue("Ann", None)
     dialogue.opened()
-    table = Table(cast(Connection, Mute(dialogue)), SeekRequest(0, ["tictactoe"]), "localhost:8765", has_lobby=True)
+    table = ClientController(
+        cast(Connection, Mute(dialogue)), SeekRequest(0, ["tictactoe"]), "localhost:8765", has_lobby=True
+    )
     truth = [PLAIN[0], PLAIN[1]]
     for number, (which, where, value, do) in enumerate([(0, 0, None, None), *lies]):
         told = truth[number] if number < 1 else lie(PLAIN[which], where, value)

@@ -44,8 +44,8 @@ class Back:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """A record was written into a file, or could not be; `sentence` tells."""
+class RecordSaved:
+    """The record of a match was written into a file, or could not be; `sentence` tells."""
 
     sentence: str
 
@@ -74,14 +74,14 @@ class Farewell:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
-    """What happened at the table of the second person at this keyboard."""
+class SecondPlayerEvent:
+    """An event of the controller of the second person at this keyboard."""
 
-    event: "Event"
+    event: "WorldEvent"
 
 
-Event = AnyServerMessage | Answered | Garbled | Lost | Retrying | Back | Kept | Farewell | Beside
-"""All that can happen to a view."""
+WorldEvent = AnyServerMessage | Answered | Garbled | Lost | Retrying | Back | RecordSaved | Farewell | SecondPlayerEvent
+"""The events that change what is known of the world."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +130,10 @@ class Stop:
     """The system asks us to end, or the person at the keyboard does so without being asked."""
 
 
-Terminal = Key | Line | Resized | Clicked | Pasted | Focused
-"""What people and their terminals do."""
-Mail = Event | Terminal | Stop
-"""All that reaches a client's loop."""
+TerminalEvent = Key | Line | Resized | Clicked | Pasted | Focused
+"""The events of a keyboard, a mouse and a window."""
+Event = WorldEvent | TerminalEvent | Stop
+"""The events that reach the loop of a client."""
 
-MAILBOX_LETTERS = 256
-"""What a mailbox holds; a connection then waits, a keyboard or a signal is left out."""
+MAX_QUEUED_EVENTS = 256
+"""The events that a mailbox holds; a connection then waits, a keyboard or a signal is left out."""

@@ -21,8 +21,8 @@ from ttt_net.client.events import Farewell, Parting
 from ttt_net.client.finding.servers import servers_used
 from ttt_net.client.link import identity
 from ttt_net.client.link.trust import trust_of
-from ttt_net.client.person import complain, glyphs_of, is_on_screen, may_ask, tell
 from ttt_net.client.signals import raised
+from ttt_net.client.user_io import complain, glyphs_of, is_on_screen, may_ask, tell
 from ttt_net.errors import Code, ConfigurationError
 from ttt_net.programs import SERVE
 
@@ -178,8 +178,8 @@ def _run(options: Options) -> int:
 def _vouched_now(options: Options, farewell: Farewell | None) -> Options | None:
     if farewell is None or farewell.why is not Parting.DISTRUSTED or not may_ask(options):
         return None
+    from ttt_net.client.certificate_pinning import vouched_now  # hardly anybody needs it
     from ttt_net.client.lines.standard_input import ask_anew
-    from ttt_net.client.vouching import vouched_now  # hardly anybody needs it
 
     return vouched_now(options, farewell.sentence.partition(";")[0], ask_anew, tell)
 
@@ -187,7 +187,7 @@ def _vouched_now(options: Options, farewell: Farewell | None) -> Options | None:
 def _as_vouched(options: Options) -> Options:
     if not options.url.startswith("wss:"):
         return options
-    from ttt_net.client.vouching import as_vouched
+    from ttt_net.client.certificate_pinning import as_vouched
 
     return as_vouched(options)
 

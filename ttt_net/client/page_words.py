@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from ttt_net.client.pages import SPEEDS, TIMES, Kind, Purpose
-from ttt_net.client.view import Link, View
+from ttt_net.client.view import LinkState, View
 from ttt_net.client.words import (
     MAX_CODE,
     MAX_SENTENCE_CELLS,
@@ -115,7 +115,7 @@ _DECLINED = {
 
 def step(view: View, match: Snapshot) -> str:
     """Return where a replay is: which move, and how it ended if it is the last."""
-    replayed = view.around.replayed
+    replayed = view.lobby.replayed
     last = len(replayed.positions) - 1 if replayed is not None else 0
     ply = len(match.moves)
     name = f": {move_name(match, match.moves[-1])}" if match.moves else ""
@@ -138,10 +138,10 @@ def title_of_page(view: View) -> str:
     if page.kind is Kind.GAMES and page.purpose is Purpose.INVITE:
         return "Invite a friend"
     if page.kind is Kind.PROFILE:
-        told = view.around.profile
+        told = view.lobby.profile
         return full_label(told.player) if told is not None else "Profile"
     if page.kind is Kind.HISTORY:
-        history = view.around.history
+        history = view.lobby.history
         return f"Matches of {name_of(history.player)}" if history is not None else "Matches"
     if page.kind is Kind.LEADERS:
         return f"The best at {title_of(page.about)}, {SPEEDS[page.time]}"
@@ -159,17 +159,17 @@ def status_of_page(view: View) -> str:
         kind = "" if view.page.purpose is Purpose.INVITE else f"   Rated: {'yes' if view.page.is_rated else 'no'}"
         return f"Clock: {clock_name(time) if time is not None else 'none'}{kind}"
     if view.page.kind is Kind.LEADERS:
-        told = view.around.leaders
+        told = view.lobby.leaders
         return f"Your rank: {told.you}" if told is not None and told.you is not None else ""
-    if view.page.kind is Kind.LOBBY and view.is_arriving and view.link is Link.ONLINE:
+    if view.page.kind is Kind.LOBBY and view.is_arriving and view.link is LinkState.ONLINE:
         return "One moment ..."
-    if view.page.kind is Kind.INVITATION and view.around.invitation is not None:
+    if view.page.kind is Kind.INVITATION and view.lobby.invitation is not None:
         return "Waiting for your friend ..."
-    if view.page.kind is Kind.LOBBY and view.link is Link.ONLINE and view.seeking is None:
+    if view.page.kind is Kind.LOBBY and view.link is LinkState.ONLINE and view.seeking is None:
         return f"Welcome, {name_of(view.you)}. p finds you an opponent." if view.you is not None else ""
     if view.seeking is not None:
         return sought(view.seeking)
-    return f"Connecting to {view.address} ..." if view.link is Link.CONNECTING else ""
+    return f"Connecting to {view.address} ..." if view.link is LinkState.CONNECTING else ""
 
 
 _WELCOME: dict[Opponents, str] = {"any": "an opponent", "people": "a person", "bots": "a bot"}
@@ -198,7 +198,7 @@ def no_bot(seek: SeekRequest) -> str:
 
 def verdict(view: View, match: Snapshot) -> str:
     """Return what an engine says of the move that a replay is at; nothing as long as it has said nothing."""
-    analysis, ply = view.around.analysis, len(match.moves)
+    analysis, ply = view.lobby.analysis, len(match.moves)
     if analysis is None or analysis.match != match.match or not match.moves:
         return ""
     moves = {each.ply: each for each in analysis.moves}

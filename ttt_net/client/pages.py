@@ -89,7 +89,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Offered:
+class PendingChallenge:
     """A challenge, and when we heard of it."""
 
     challenge: Challenged
@@ -101,7 +101,7 @@ class Offered:
 
 
 @dataclass(frozen=True, slots=True)
-class Replayed:
+class ReplayState:
     """A match that is stepped through: the positions that are there, by ply."""
 
     match: Snapshot
@@ -109,19 +109,19 @@ class Replayed:
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
+class LobbyState:
     """What is heard of the others: the newest of each list."""
 
     is_subscribed: bool = False
     seeks: SeekList | None = None
     players: PlayerList | None = None
     live: LiveList | None = None
-    challenges: tuple[Offered, ...] = ()
+    challenges: tuple[PendingChallenge, ...] = ()
     suggestion: Suggestion | None = None
     invitation: InvitationReply | None = None
     invited_at_ms: int = 0
     profile: ProfileReply | None = None
     history: HistoryReply | None = None
     leaders: LeaderboardReply | None = None
-    replayed: Replayed | None = None
+    replayed: ReplayState | None = None
     analysis: AnalysisReply | None = None

@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING
 
 from ttt_net.client.command_line.options import DEFAULT_GAME, Options
 from ttt_net.client.drawing.glyphs import encodable
-from ttt_net.client.events import MAILBOX_LETTERS, Farewell, Mail
+from ttt_net.client.events import MAX_QUEUED_EVENTS, Event, Farewell
 from ttt_net.client.link.identity import Identity, remembered_name
-from ttt_net.client.person import glyphs_of
 from ttt_net.client.signals import delivered
+from ttt_net.client.user_io import glyphs_of
 from ttt_net.client.view import Tally, View
 from ttt_net.errors import Refusal
 from ttt_net.messages import InviteRequest, JoinRequest, Opponents, SeekRequest, Welcome
 
 if TYPE_CHECKING:
-    from ttt_net.client.lines.telling import Telling
+    from ttt_net.client.lines.line_renderer import LineRenderer
     from ttt_net.client.link.connection import Connection
 
 _FIRST_MS = 5_000
@@ -63,36 +63,40 @@ def bot_session(options: Options, mine: Identity) -> Ending:
 async def _play_on_screen(options: Options, mine: Identity) -> Ending:
     from ttt_net.client.terminal.screen import Screen
 
-    mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
+    mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
     with delivered(mailbox):
         screen = Screen(glyphs_of(options), is_quiet=options.is_quiet)
         with screen.opened():
             screen.greet(f"Connecting to {options.server} ...")
-            from ttt_net.client.table import Table
+            from ttt_net.client.client_controller import ClientController
             from ttt_net.client.terminal.loop import play_on_screen
 
             connection = _connection(options, mine, mailbox, first_ms=_FIRST_MS, later_ms=None)
             seek, address, opening = _seek(options), _address(options), _opening(options)
-            table = Table(connection, seek, address, opening, has_lobby=True, is_hosting=options.is_hosting)
-            table.view = replace(table.view, has_doorway=options.has_doorway)
-            await play_on_screen(table, screen, mailbox)
-    return _ending(table.view, options)
+            controller = ClientController(
+                connection, seek, address, opening, has_lobby=True, is_hosting=options.is_hosting
+            )
+            controller.view = replace(controller.view, has_doorway=options.has_doorway)
+            await play_on_screen(controller, screen, mailbox)
+    return _ending(controller.view, options)
 
 
 async def _play_plainly(options: Options, mine: Identity) -> Ending:
-    from ttt_net.client.lines.plain import Plain
+    from ttt_net.client.client_controller import ClientController
+    from ttt_net.client.lines.line_client import LineClient
     from ttt_net.client.lines.standard_input import reading_lines
-    from ttt_net.client.table import Table
 
-    mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
+    mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
     with delivered(mailbox):
         connection = _connection(options, mine, mailbox, first_ms=_FIRST_MS, later_ms=_LATER_MS)
         seek, address, opening = _seek(options), _address(options), _opening(options)
-        table = Table(connection, seek, address, opening, has_lobby=True, is_in_lines=True)
+        controller = ClientController(connection, seek, address, opening, has_lobby=True, is_in_lines=True)
         with reading_lines(mailbox) as is_ahead:
             is_typed, write = sys.stdin.isatty(), writer_of(options)
-            await Plain(table, telling_of(options), write, is_typed=is_typed, is_ahead=is_ahead).play(mailbox)
-    return _ending(table.view, options)
+            await LineClient(controller, line_renderer_of(options), write, is_typed=is_typed, is_ahead=is_ahead).play(
+                mailbox
+            )
+    return _ending(controller.view, options)
 
 
 async def _play_as_bot(options: Options, mine: Identity) -> Ending:
@@ -112,7 +116,7 @@ async def _play_as_bot(options: Options, mine: Identity) -> Ending:
     games = [options.game] if options.game else playable
     write = writer_of(options)
     hint = "It plays people only; --opponents any lets it play bots, too."
-    mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
+    mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
     with delivered(mailbox):
         patience_ms = None if is_endless else _LATER_MS
         first_ms = None if is_endless else _FIRST_MS
@@ -127,7 +131,7 @@ async def _play_as_bot(options: Options, mine: Identity) -> Ending:
 
 
 def _connection(
-    options: Options, mine: Identity, mailbox: asyncio.Queue[Mail], *, first_ms: int | None, later_ms: int | None
+    options: Options, mine: Identity, mailbox: asyncio.Queue[Event], *, first_ms: int | None, later_ms: int | None
 ) -> "Connection":
     from ttt_net.client.link.connection import Connection, Patience
     from ttt_net.client.link.dialogue import Dialogue, Machine
@@ -145,7 +149,7 @@ def _remember(options: Options, welcome: Welcome) -> None:
 
     remember_server(options.url, welcome.server)
     if options.trust.fingerprint is not None:
-        from ttt_net.client.vouching import vouch_anew
+        from ttt_net.client.certificate_pinning import vouch_anew
 
         vouch_anew(options.server, options.trust.fingerprint)
 
@@ -178,12 +182,12 @@ def tap_of(options: Options) -> Callable[[str], None] | None:
     return json_lines.tap(_print)
 
 
-def telling_of(options: Options) -> "Telling":
+def line_renderer_of(options: Options) -> "LineRenderer":
     """Return how matches are told line by line."""
-    from ttt_net.client.lines.speech import Speech
-    from ttt_net.client.lines.telling import Boards
+    from ttt_net.client.lines.line_renderer import BoardRenderer
+    from ttt_net.client.lines.screen_reader import ScreenReader
 
-    return Speech() if options.is_spoken else Boards(glyphs_of(options), columns_of_terminal)
+    return ScreenReader() if options.is_spoken else BoardRenderer(glyphs_of(options), columns_of_terminal)
 
 
 def columns_of_terminal() -> int | None:

@@ -1,24 +1,24 @@
-"""Signals as mail, so that they are dealt with in turn and every way of ending runs through the same door."""
+"""Deliver signals as events, so that they are handled in turn with all others."""
 
 import asyncio
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from ttt_net.client.events import Mail, Resized, Stop
+from ttt_net.client.events import Event, Resized, Stop
 
 _ENDINGS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 @contextmanager
-def delivered(mailbox: asyncio.Queue[Mail]) -> Iterator[None]:
+def delivered(mailbox: asyncio.Queue[Event]) -> Iterator[None]:
     """Put `Stop` and `Resized` into the mailbox when the system says so, until the context ends."""
     loop = asyncio.get_running_loop()
-    letters: dict[str, Mail] = {**dict.fromkeys(_ENDINGS, Stop()), "SIGWINCH": Resized()}
-    present = {getattr(signal, name): letter for name, letter in letters.items() if hasattr(signal, name)}
-    for number, letter in present.items():
+    events: dict[str, Event] = {**dict.fromkeys(_ENDINGS, Stop()), "SIGWINCH": Resized()}
+    present = {getattr(signal, name): event for name, event in events.items() if hasattr(signal, name)}
+    for number, event in present.items():
         with suppress(NotImplementedError):  # Windows: Ctrl-C interrupts the loop instead, which also cleans up
-            loop.add_signal_handler(number, post, mailbox, letter)
+            loop.add_signal_handler(number, post, mailbox, event)
     try:
         yield
     finally:
@@ -42,7 +42,7 @@ def raised() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def post(mailbox: asyncio.Queue[Mail], letter: Mail) -> None:
-    """Put a letter into the mailbox if there is room; a key too many is lost, as with any keyboard."""
+def post(mailbox: asyncio.Queue[Event], event: Event) -> None:
+    """Put an event into the mailbox if there is room; a key too many is lost, as with any keyboard."""
     with suppress(asyncio.QueueFull):
-        mailbox.put_nowait(letter)
+        mailbox.put_nowait(event)

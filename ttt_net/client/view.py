@@ -10,11 +10,11 @@ from types import MappingProxyType
 
 from ttt_net.client.events import Farewell
 from ttt_net.client.link.trust import Trust
-from ttt_net.client.pages import Around, Entry, Kind, Page
+from ttt_net.client.pages import Entry, Kind, LobbyState, Page
 from ttt_net.messages import Challenged, Chatted, PlayerInfo, PlayRequest, Rated, SeekRequest, Snapshot
 
 
-class Link(Enum):
+class LinkState(Enum):
     """Whether the server hears us."""
 
     CONNECTING = "connecting"
@@ -27,7 +27,7 @@ class Overlay(Enum):
 
     NONE = "none"
     HELP = "help"
-    ASIDE = "aside"
+    SIDE_PANEL = "aside"
     CHOICE = "choice"
     CLAIM = "claim"
     LEAVE = "leave"
@@ -69,7 +69,7 @@ class View:
     """Whether one came by a list of servers, and may go back to it."""
     is_hosting: bool = False
     """Whether the server is our own, which friends have to be told of."""
-    link: Link = Link.CONNECTING
+    link: LinkState = LinkState.CONNECTING
     trouble: str = ""
     attempt: int = 0
     you: PlayerInfo | None = None
@@ -91,7 +91,7 @@ class View:
     """Whether the match that we came for, or the code for it, was asked for and is not there yet."""
     pages: tuple[Page, ...] = (Page(Kind.LOBBY),)
     """The pages that lie on one another; the last is seen, Escape goes back to the one before."""
-    around: Around = field(default_factory=Around)
+    lobby: LobbyState = field(default_factory=LobbyState)
     watching: str | None = None
     """The match of others that we look at, or have asked for."""
     watch_code: str | None = None
@@ -147,7 +147,7 @@ class View:
     @property
     def challenge(self) -> Challenged | None:
         """The oldest challenge that waits for our answer."""
-        challenges = (each.challenge for each in self.around.challenges)
+        challenges = (each.challenge for each in self.lobby.challenges)
         return next((each for each in challenges if self.you is None or each.by.name != self.you.name), None)
 
     @property
@@ -208,7 +208,7 @@ class View:
 
     def lost_for_ms(self, now_ms: int) -> int | None:
         """Return for how long the link has been gone, or None while it stands."""
-        if self.link is not Link.LOST or self.frozen_at_ms is None:
+        if self.link is not LinkState.LOST or self.frozen_at_ms is None:
             return None
         return max(0, now_ms - self.frozen_at_ms)
 

@@ -6,7 +6,7 @@ Text from peers is cleaned here once more: the server does so on the way in, and
 import textwrap
 from collections.abc import Mapping
 
-from ttt_net.client.view import Link, View
+from ttt_net.client.view import LinkState, View
 from ttt_net.clock import TimeControl
 from ttt_net.messages import MAX_NAME_CELLS, InvitationReply, PlayerInfo, Snapshot
 from ttt_net.networks import is_address, is_private
@@ -161,11 +161,11 @@ def status(view: View) -> str:
 
 def banner(view: View, lost_for_ms: int | None = None) -> str:
     """Return what is wrong with the link, for how long, and what that means for the match; nothing when all is well."""
-    if view.link is Link.LOST:
+    if view.link is LinkState.LOST:
         safe = "your match is safe" if view.is_live else "please wait"
         since = "" if lost_for_ms is None else f" for {duration(lost_for_ms)}"
         return f"Reconnecting{since}, try {view.attempt}: {safe}. {_sentence(view.trouble)}"
-    if view.link is Link.CONNECTING and view.attempt > 0:
+    if view.link is LinkState.CONNECTING and view.attempt > 0:
         why = f". {_sentence(view.trouble)}" if view.trouble else " ..."
         return f"No answer from {view.address}, try {view.attempt}{why}"
     return ""
@@ -173,9 +173,9 @@ def banner(view: View, lost_for_ms: int | None = None) -> str:
 
 def short_banner(view: View, lost_for_ms: int | None) -> str:
     """Return what matters most of a banner, for a narrow window; nothing when all is well."""
-    if view.link is Link.CONNECTING and view.attempt > 0 and view.trouble:
+    if view.link is LinkState.CONNECTING and view.attempt > 0 and view.trouble:
         return f"{_sentence(view.trouble)} Try {view.attempt}"
-    if view.link is not Link.LOST:
+    if view.link is not LinkState.LOST:
         return banner(view)
     safe = "Your match is safe" if view.is_live else "Please wait"
     return f"{safe}: reconnecting, {duration(lost_for_ms or 0)}"

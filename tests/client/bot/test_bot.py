@@ -14,7 +14,7 @@ from ttt_net.client.bot.mind import Mind
 from ttt_net.client.bot.plan import Plan
 from ttt_net.client.bot.player import Bot
 from ttt_net.client.bot.thinker import Question, playable_games
-from ttt_net.client.events import MAILBOX_LETTERS, Mail, Parting
+from ttt_net.client.events import MAX_QUEUED_EVENTS, Event, Parting
 from ttt_net.client.link.connection import Connection, Patience
 from ttt_net.client.link.dialogue import Dialogue, Machine
 from ttt_net.client.view import Tally
@@ -53,7 +53,7 @@ def opponent_moves_first(**changes: object) -> Snapshot:
 async def bot_at(
     server: FakeServer, games: int | None = 1, strategy: str = "alphabeta", places: int = 1
 ) -> AsyncIterator[Bot]:
-    mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
+    mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
     dialogue = Dialogue("alphabeta", None, Machine(strategy, places=places))
     connection = Connection(server.url, dialogue, mailbox, Patience(None, None), lambda token: None)
     bot = Bot(connection, Mind(strategy, seed=1), Plan(SEEK, games, move_ms=200, places=places), lambda text: None)

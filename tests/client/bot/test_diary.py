@@ -8,7 +8,7 @@ from msgspec import structs
 from tests.client.samples import ANN, snapshot, welcome
 from ttt_net.client.bot.diary import Diary
 from ttt_net.client.changes.update import update
-from ttt_net.client.events import Answered, Back, Event, Lost, Retrying
+from ttt_net.client.events import Answered, Back, Lost, Retrying, WorldEvent
 from ttt_net.client.link.json_lines import line_of_link
 from ttt_net.client.view import View
 from ttt_net.errors import Code
@@ -18,7 +18,7 @@ BOT = PlayerInfo("deep", "alphabeta")
 LET_IN = welcome(you=BOT)
 
 
-def written(*events: Event | tuple[int, Event], diary: Diary | None = None) -> list[str]:
+def written(*events: WorldEvent | tuple[int, WorldEvent], diary: Diary | None = None) -> list[str]:
     """Return all that is said of the events; some have the time at which they happen."""
     diary, view, lines, now_ms = diary or Diary(), View(address="example.org:8765"), [], 0
     for each in events:
@@ -99,6 +99,6 @@ def test_whoever_looks_on_is_told_of_both_sides_alike() -> None:
         (LET_IN, None),
     ],
 )
-def test_programs_are_told_of_the_link_as_well(event: Event, line: dict[str, str] | None) -> None:
+def test_programs_are_told_of_the_link_as_well(event: WorldEvent, line: dict[str, str] | None) -> None:
     told = line_of_link(event)
     assert (json.loads(told) if told is not None else None) == line

@@ -22,11 +22,11 @@ from tests.client.samples import (
     swapping,
     welcome,
 )
-from ttt_net.client.actions import Action, Begin, Do, Open, Say, Type
 from ttt_net.client.changes.act import act
 from ttt_net.client.changes.update import update
+from ttt_net.client.commands import AnyCommand, Begin, Command, Open, Send, Type
 from ttt_net.client.drawing.glyphs import ASCII, BOXES, Glyphs
-from ttt_net.client.events import Event, Lost, Retrying
+from ttt_net.client.events import Lost, Retrying, WorldEvent
 from ttt_net.client.pages import Entry, Kind, Page, Purpose
 from ttt_net.client.view import View
 from ttt_net.games.catalogue import NAMES
@@ -46,16 +46,16 @@ DRAW = [4, 0, 8, 2, 1, 7, 3, 5, 6]
 FOUR = [38, 31, 37, 30, 36, 29, 35]
 
 
-def seen(*events: Event) -> View:
+def seen(*events: WorldEvent) -> View:
     view = View(address="localhost:8765")
     for event in (welcome(), *events):
         view = update(view, event, 0)
     return view
 
 
-def doing(view: View, *actions: Action) -> View:
-    for action in actions:
-        view, _ = act(view, action, SeekRequest(0, ["tictactoe"], opponents="people"))
+def doing(view: View, *commands: AnyCommand) -> View:
+    for command in commands:
+        view, _ = act(view, command, SeekRequest(0, ["tictactoe"], opponents="people"))
     return view
 
 
@@ -70,30 +70,33 @@ REPLAYED = ReplayReply("m1", 0, [position_after("connect4", FOUR[:ply]) for ply 
 HOSTING = replace(seen(), address="192.168.1.20:8765", is_hosting=True)
 SCREENS: dict[str, tuple[View, Glyphs]] = {
     "connecting": (View(address="localhost:8765"), BOXES),
-    "waiting": (doing(seen(), Do.NEW), BOXES),
-    "hosting": (doing(HOSTING, Do.NEW), BOXES),
-    "hosting-a-bot": (doing(update(HOSTING, BOTS, 0), Do.NEW), BOXES),
-    "lobby": (doing(seen(SEEKS, PLAYERS, LIVE, CHALLENGED), Do.NEW), BOXES),
+    "waiting": (doing(seen(), Command.NEW), BOXES),
+    "hosting": (doing(HOSTING, Command.NEW), BOXES),
+    "hosting-a-bot": (doing(update(HOSTING, BOTS, 0), Command.NEW), BOXES),
+    "lobby": (doing(seen(SEEKS, PLAYERS, LIVE, CHALLENGED), Command.NEW), BOXES),
     "lobby-ascii": (seen(SEEKS, PLAYERS, LIVE), ASCII),
-    "lobby-own-match": (doing(seen(snapshot("connect4", [38]), PLAYERS), Do.BACK), BOXES),
-    "lobby-help": (doing(seen(PLAYERS), Do.HELP), BOXES),
-    "games": (doing(seen(), Open(Page(Kind.GAMES)), Do.DOWN, Do.TIME), BOXES),
+    "lobby-own-match": (doing(seen(snapshot("connect4", [38]), PLAYERS), Command.BACK), BOXES),
+    "lobby-help": (doing(seen(PLAYERS), Command.HELP), BOXES),
+    "games": (doing(seen(), Open(Page(Kind.GAMES)), Command.DOWN, Command.TIME), BOXES),
     "challenge": (doing(seen(), Open(Page(Kind.GAMES, about="Ben", purpose=Purpose.CHALLENGE))), BOXES),
     "invitation": (seen(InvitationReply("K7QMX2", "connect4", 600_000, BLITZ)), BOXES),
     "code": (doing(seen(PLAYERS), Begin(Entry.CODE), Type("K7Q")), BOXES),
-    "lobby-bots": (doing(seen(BOTS), Do.NEW), BOXES),
+    "lobby-bots": (doing(seen(BOTS), Command.NEW), BOXES),
     "profile": (update(doing(seen(), Open(Page(Kind.PROFILE, about="Ben"))), PROFILE, 0), BOXES),
     "history": (update(doing(seen(), Open(Page(Kind.HISTORY))), HISTORY, 0), BOXES),
     "leaders": (update(doing(seen(), Open(Page(Kind.LEADERS, about="connect4", time=2))), LEADERS, 0), BOXES),
-    "replay": (doing(update(doing(seen(snapshot("connect4", FOUR)), Do.REPLAY), REPLAYED, 0), Do.LAST, Do.LEFT), BOXES),
+    "replay": (
+        doing(update(doing(seen(snapshot("connect4", FOUR)), Command.REPLAY), REPLAYED, 0), Command.LAST, Command.LEFT),
+        BOXES,
+    ),
     "chat": (doing(update(seen(snapshot("connect4", [38, 31], opponent=BEN)), CHATTED, 0), Begin(Entry.CHAT)), BOXES),
     "moves-and-chat": (
-        doing(update(seen(snapshot("connect4", [38, 31], opponent=BEN)), CHATTED, 0), Do.ASIDE),
+        doing(update(seen(snapshot("connect4", [38, 31], opponent=BEN)), CHATTED, 0), Command.SIDE_PANEL),
         BOXES,
     ),
     "watching": (
         update(
-            doing(seen(), Say(WatchRequest(0, match="m1"))), snapshot("connect4", [38, 31], you=None, opponent=BEN), 0
+            doing(seen(), Send(WatchRequest(0, match="m1"))), snapshot("connect4", [38, 31], you=None, opponent=BEN), 0
         ),
         BOXES,
     ),
@@ -102,8 +105,8 @@ SCREENS: dict[str, tuple[View, Glyphs]] = {
     "tictactoe-won": (seen(snapshot(moves=[4, 0, 2, 1]), snapshot(moves=[4, 0, 2, 1, 6])), BOXES),
     "tictactoe-drawn": (seen(snapshot(moves=DRAW)), BOXES),
     "tictactoe-ascii": (seen(snapshot(), played("tictactoe", [4]), played("tictactoe", [4, 0])), ASCII),
-    "tictactoe-leaving": (doing(seen(snapshot()), Do.LEAVE), BOXES),
-    "tictactoe-help": (doing(seen(snapshot()), Do.HELP), BOXES),
+    "tictactoe-leaving": (doing(seen(snapshot()), Command.LEAVE), BOXES),
+    "tictactoe-help": (doing(seen(snapshot()), Command.HELP), BOXES),
     "tictactoe-typing": (doing(seen(snapshot()), Type("b"), Type("2")), BOXES),
     "tictactoe-lost-link": (seen(snapshot(), Lost("the connection broke"), Retrying(4, 500)), BOXES),
     "tictactoe-offer": (seen(snapshot(opponent=BEN, offers=[OfferInfo(1, "draw")])), BOXES),
@@ -118,7 +121,7 @@ SCREENS: dict[str, tuple[View, Glyphs]] = {
     "ultimate-won-boards": (seen(with_blocks("X=O......")), BOXES),
     "score-four": (seen(snapshot("scorefour", [0, 16])), BOXES),
     "large-gomoku": (seen(snapshot("mnk:19x19,5", [180, 181, 160])), BOXES),
-    "wild": (doing(seen(snapshot("wild")), Do.PLACE), BOXES),
-    "choice": (doing(seen(swapping()), Do.PLACE), BOXES),
+    "wild": (doing(seen(snapshot("wild")), Command.PLACE), BOXES),
+    "choice": (doing(seen(swapping()), Command.PLACE), BOXES),
 }
 SCREENS |= {f"start-of-{name}": (seen(snapshot(name, opponent=BEN)), BOXES) for name in NAMES}

@@ -12,9 +12,9 @@ from rich.text import Text
 
 from tests.client.drawing.screens import DRAW, FOUR, SCREENS, doing, seen, with_blocks
 from tests.client.samples import BEN, BOT, PLAYERS, layered, snapshot
-from ttt_net.client.actions import Begin, Do, Point, Say, Type
-from ttt_net.client.bindings.keys import action_for
+from ttt_net.client.bindings.keys import command_for
 from ttt_net.client.changes.update import update
+from ttt_net.client.commands import Begin, Command, Point, Send, Type
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import ASCII, BOXES, Glyphs, encodable, glyphs_for
 from ttt_net.client.drawing.looks import labels_of
@@ -232,13 +232,13 @@ def test_the_score_of_a_session_is_whole_beside_a_board() -> None:
 def test_while_a_move_is_typed_and_while_we_are_asked_the_keys_are_those_that_answer() -> None:
     view = doing(seen(snapshot()), Type("b"))
     assert draw(view, ROOMY, 0, BOXES).plain.split("\n")[-1] == "Enter place  Esc clear"
-    view = doing(seen(snapshot()), Do.LEAVE)
+    view = doing(seen(snapshot()), Command.LEAVE)
     assert draw(view, ROOMY, 0, BOXES).plain.split("\n")[-1] == "y yes  Esc no  r only call it off"
     for key in ("y", "Y", "q", "c-m"):
-        action = action_for(key, view)
-        assert action is not None
-        assert doing(view, action).is_leaving
-    answer = action_for("x", view)
+        command = command_for(key, view)
+        assert command is not None
+        assert doing(view, command).is_leaving
+    answer = command_for("x", view)
     assert answer is not None
     assert doing(view, answer).overlay is Overlay.NONE
 
@@ -248,13 +248,13 @@ def test_at_one_keyboard_there_is_no_lobby_to_be_seen_or_opened() -> None:
     page = draw(view, ROOMY, 0, BOXES).plain
     assert "Setting up the board" in page
     assert "Lobby" not in page
-    assert [action_for(key, view) for key in "picaowhlv"] == [None] * 9
-    assert action_for("q", view) is Do.LEAVE
+    assert [command_for(key, view) for key in "picaowhlv"] == [None] * 9
+    assert command_for("q", view) is Command.LEAVE
 
 
 def test_at_one_keyboard_nobody_is_away_looks_on_or_waits_for_a_network() -> None:
     match = structs.replace(snapshot(you=None, present=(True, False)), watchers=1)
-    among_others = update(doing(seen(), Say(WatchRequest(0, match="m1"))), match, 0)
+    among_others = update(doing(seen(), Send(WatchRequest(0, match="m1"))), match, 0)
     for view, has_others in ((among_others, True), (replace(among_others, has_lobby=False), False)):
         page = draw(replace(view, latency_ms=1), ROOMY, 0, BOXES).plain
         assert [said in page for said in ("(away)", "1 watching", "1 ms")] == [has_others] * 3
@@ -282,20 +282,26 @@ def test_the_keys_that_are_named_are_those_that_answer(game: str, claim: str, ye
     assert f"Ben is away: {claim} claims the match." in draw(seen(away), ROOMY, 0, BOXES).plain
     view = seen(snapshot(game, opponent=BEN, offers=[OfferInfo(1, "draw")]))
     assert f"Ben offers a draw: {yes} yes, x no." in draw(view, ROOMY, 0, BOXES).plain
-    assert (action_for(claim, view), action_for(yes, view), action_for("x", view)) == (Do.CLAIM, Do.DRAW, Do.DECLINE)
+    assert (command_for(claim, view), command_for(yes, view), command_for("x", view)) == (
+        Command.CLAIM,
+        Command.DRAW,
+        Command.DECLINE,
+    )
 
 
 def test_whoever_looks_on_is_told_so_and_sees_only_the_keys_that_are_his() -> None:
-    watching = doing(seen(), Say(WatchRequest(0, match="m1")))
+    watching = doing(seen(), Send(WatchRequest(0, match="m1")))
     view = update(watching, snapshot("mnk:19x19,5", [180], you=None, opponent=BEN), 0)
     for key in ("c-m", "d", "t", "c", "r", "x", "c-i"):
-        action = action_for(key, view)
-        assert action is not None
-        assert "You look on" in doing(view, action).notice
+        command = command_for(key, view)
+        assert command is not None
+        assert "You look on" in doing(view, command).notice
     assert "You look on" in doing(view, Point(3)).notice
-    assert action_for("s", view) == Begin(Entry.CHAT), "no move of his begins with it"
-    assert action_for("b", view) is None
-    page = draw(doing(view, Do.HELP), ROOMY, 0, BOXES).plain
+    assert command_for("s", view) == Begin(Entry.CHAT), "no move of his begins with it"
+    assert command_for("b", view) is None
+    page = draw(doing(view, Command.HELP), ROOMY, 0, BOXES).plain
     assert "claim" not in page
     assert "say; mute" in page
-    assert "say; mute" not in draw(doing(replace(seen(snapshot()), has_lobby=False), Do.HELP), ROOMY, 0, BOXES).plain
+    assert (
+        "say; mute" not in draw(doing(replace(seen(snapshot()), has_lobby=False), Command.HELP), ROOMY, 0, BOXES).plain
+    )

@@ -6,13 +6,13 @@ from contextlib import asynccontextmanager
 
 from tests.client.fake_server import FakeServer
 from tests.patience import PATIENCE_S
+from ttt_net.client.client_controller import ClientController
 from ttt_net.client.drawing.glyphs import ASCII
-from ttt_net.client.events import MAILBOX_LETTERS, Line, Mail
-from ttt_net.client.lines.plain import Plain
-from ttt_net.client.lines.telling import Boards
+from ttt_net.client.events import MAX_QUEUED_EVENTS, Event, Line
+from ttt_net.client.lines.line_client import LineClient
+from ttt_net.client.lines.line_renderer import BoardRenderer
 from ttt_net.client.link.connection import Connection, Patience
 from ttt_net.client.link.dialogue import Dialogue
-from ttt_net.client.table import Table
 from ttt_net.messages import SeekRequest
 
 
@@ -22,7 +22,7 @@ class Paper:
     def __init__(self) -> None:
         self.lines: asyncio.Queue[str] = asyncio.Queue()
         self.written: list[str] = []
-        self.mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
+        self.mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
 
     def write(self, text: str) -> None:
         for line in text.split("\n"):
@@ -49,9 +49,11 @@ async def plain_at(
     paper.type(*ahead)
     dialogue = Dialogue("Ann", None)
     connection = Connection(server.url, dialogue, paper.mailbox, Patience(None, None), lambda token: None)
-    table = Table(connection, SeekRequest(0, ["tictactoe"]), "localhost:8765", has_lobby=True, is_in_lines=True)
+    controller = ClientController(
+        connection, SeekRequest(0, ["tictactoe"]), "localhost:8765", has_lobby=True, is_in_lines=True
+    )
     async with asyncio.TaskGroup() as group:
-        plain = Plain(table, Boards(ASCII), paper.write, is_typed=is_typed, is_ahead=bool(ahead))
+        plain = LineClient(controller, BoardRenderer(ASCII), paper.write, is_typed=is_typed, is_ahead=bool(ahead))
         playing = group.create_task(plain.play(paper.mailbox))
         yield paper, playing
         playing.cancel()

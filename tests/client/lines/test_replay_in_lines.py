@@ -9,11 +9,11 @@ from tests.client.fake_server import FakeLink, fake_server
 from tests.client.lines.paper import Paper, plain_at
 from tests.client.samples import BEN, BOT, FINISHED, HISTORY, ok, played, position_after, snapshot, welcome
 from tests.patience import PATIENCE_S
-from ttt_net.client.actions import Do
 from ttt_net.client.changes.act import act
 from ttt_net.client.changes.replaying import seen_at
 from ttt_net.client.changes.update import update
-from ttt_net.client.lines.speech import Speech
+from ttt_net.client.commands import Command
+from ttt_net.client.lines.screen_reader import ScreenReader
 from ttt_net.client.view import View
 from ttt_net.messages import (
     AnalysedMove,
@@ -171,12 +171,14 @@ async def test_an_analysis_is_told_by_the_moves_where_the_match_turned() -> None
 def test_for_the_ear_a_replay_is_told_by_its_moves_and_the_board_when_it_is_asked_for() -> None:
     view = update(update(View(address="here"), welcome(), 0), snapshot(moves=WON, opponent=BEN), 0)
     seek = SeekRequest(0, ["tictactoe"])
-    view = act(view, Do.REPLAY, seek)[0]
-    view = act(update(view, TOLD, 0), Do.RIGHT, seek)[0]
-    parts = Speech().parts(seen_at(view), is_shared=False)
+    view = act(view, Command.REPLAY, seek)[0]
+    view = act(update(view, TOLD, 0), Command.RIGHT, seek)[0]
+    parts = ScreenReader().parts(seen_at(view), is_shared=False)
     assert "board" not in parts
     assert (parts["status"], parts["next"]) == ("Move 1 of 5: b2.", REPLAY_HINT)
-    assert Speech().answer("board", seen_at(view), 0) == "Row 3 is empty.\nRow 2: empty, X, empty.\nRow 1 is empty."
+    assert (
+        ScreenReader().answer("board", seen_at(view), 0) == "Row 3 is empty.\nRow 2: empty, X, empty.\nRow 1 is empty."
+    )
 
 
 @pytest.mark.parametrize("word", ["replay", "analyse", "save"])

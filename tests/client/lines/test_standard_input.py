@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.patience import PATIENCE_S
-from ttt_net.client.events import Line, Mail
+from ttt_net.client.events import Event, Line
 from ttt_net.client.lines.standard_input import ask_anew, reading_lines
 
 
@@ -22,7 +22,7 @@ def pipe() -> Iterator[tuple[int, int]]:
             os.close(end)
 
 
-async def heard(mailbox: "asyncio.Queue[Mail]", count: int) -> list[str | None]:
+async def heard(mailbox: "asyncio.Queue[Event]", count: int) -> list[str | None]:
     async with asyncio.timeout(PATIENCE_S):
         letters = [await mailbox.get() for _ in range(count)]
     return [letter.text for letter in letters if isinstance(letter, Line)]
@@ -31,7 +31,7 @@ async def heard(mailbox: "asyncio.Queue[Mail]", count: int) -> list[str | None]:
 async def test_lines_come_in_order_and_so_does_their_end(pipe: tuple[int, int]) -> None:
     source, end = pipe
     os.write(end, b"who\nb2\nqu")
-    mailbox: asyncio.Queue[Mail] = asyncio.Queue(1)
+    mailbox: asyncio.Queue[Event] = asyncio.Queue(1)
     with reading_lines(mailbox, source) as is_ahead:
         assert is_ahead
         assert await heard(mailbox, 2) == ["who", "b2"]
@@ -42,7 +42,7 @@ async def test_lines_come_in_order_and_so_does_their_end(pipe: tuple[int, int]) 
 
 async def test_what_comes_when_nobody_takes_lines_is_left_to_whoever_asks_next(pipe: tuple[int, int]) -> None:
     source, end = pipe
-    mailbox: asyncio.Queue[Mail] = asyncio.Queue(1)
+    mailbox: asyncio.Queue[Event] = asyncio.Queue(1)
     for word in (b"first", b"second"):
         with reading_lines(mailbox, source) as is_ahead:
             assert not is_ahead

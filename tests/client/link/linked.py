@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from tests.client.fake_server import FakeServer
 from tests.patience import PATIENCE_S
-from ttt_net.client.events import MAILBOX_LETTERS, Mail
+from ttt_net.client.events import MAX_QUEUED_EVENTS, Event
 from ttt_net.client.link.connection import Chance, Connection, Patience
 from ttt_net.client.link.dialogue import Dialogue
 from ttt_net.client.link.trust import Trust
@@ -19,7 +19,7 @@ class Client:
     """A connection that runs, and what it tells."""
 
     def __init__(self, url: str, patience: Patience, token: str | None = None, trust: Trust | None = None) -> None:
-        self.mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
+        self.mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
         self.tokens: list[str] = []
         self.frames: list[str] = []
         self.connection = Connection(

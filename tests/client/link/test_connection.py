@@ -7,7 +7,7 @@ from tests.client.link.linked import Client, client_of
 from tests.client.samples import ok, played, snapshot, welcome
 from tests.patience import PATIENCE_S
 from ttt_net.client.events import (
-    MAILBOX_LETTERS,
+    MAX_QUEUED_EVENTS,
     Answered,
     Back,
     Farewell,
@@ -231,10 +231,10 @@ async def test_a_server_that_floods_is_read_no_faster_than_its_facts_are_taken()
         link = await server.accepts()
         await link.lets_in()
         await client.hears(Welcome)
-        for _ in range(2 * MAILBOX_LETTERS):
+        for _ in range(2 * MAX_QUEUED_EVENTS):
             await link.tells(snapshot())
-        assert client.mailbox.qsize() <= MAILBOX_LETTERS
-        for _ in range(2 * MAILBOX_LETTERS):
+        assert client.mailbox.qsize() <= MAX_QUEUED_EVENTS
+        for _ in range(2 * MAX_QUEUED_EVENTS):
             await client.hears(Snapshot)
 
 

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.client.samples import ANN, BOT, layered, ok, played, snapshot, welcome
-from ttt_net.client.events import Answered, Event, Garbled
+from ttt_net.client.events import Answered, Garbled, WorldEvent
 from ttt_net.client.link.dialogue import MAX_MATCHES, MAX_PENDING, Dialogue, Machine
 from ttt_net.errors import Code, Refusal
 from ttt_net.messages import (
@@ -35,7 +35,7 @@ class Talk:
     def __init__(self, token: str | None = None) -> None:
         self.dialogue = Dialogue("Ann", token)
         self.said: list[Request] = []
-        self.told: list[Event] = []
+        self.told: list[WorldEvent] = []
         self.tokens: list[str] = []
         self.later: list[tuple[int, Request]] = []
         self.open()

@@ -2,19 +2,19 @@ import pytest
 from prompt_toolkit.input.vt100_parser import Vt100Parser
 from prompt_toolkit.key_binding import KeyPress
 
-from ttt_net.client.events import Clicked, Focused, Key, Pasted, Terminal
-from ttt_net.client.terminal.keyboard import letter_of
+from ttt_net.client.events import Clicked, Focused, Key, Pasted, TerminalEvent
+from ttt_net.client.terminal.keyboard import event_of
 
 
-def letters(data: str) -> list[Terminal | None]:
+def events(data: str) -> list[TerminalEvent | None]:
     presses: list[KeyPress] = []
     parser = Vt100Parser(presses.append)
     parser.feed_and_flush(data)
-    return [letter_of(press) for press in presses]
+    return [event_of(press) for press in presses]
 
 
 @pytest.mark.parametrize(
-    ("data", "letter"),
+    ("data", "event"),
     [
         ("a", Key("a")),
         ("\r", Key("c-m")),
@@ -31,5 +31,5 @@ def letters(data: str) -> list[Terminal | None]:
         ("\x1b[200~b2\x1b[A\r\x1b[201~", Pasted("b2\x1b[A\r")),
     ],
 )
-def test_what_a_terminal_sends_becomes_one_letter(data: str, letter: Terminal | None) -> None:
-    assert letters(data) == [letter]
+def test_what_a_terminal_sends_becomes_one_event(data: str, event: TerminalEvent | None) -> None:
+    assert events(data) == [event]

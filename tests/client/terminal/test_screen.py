@@ -17,8 +17,8 @@ from rich.text import Text
 from tests.client.drawing.screens import SCREENS
 from tests.client.samples import BEN, LIVE, PLAYERS, SEEKS, snapshot, welcome
 from ttt_net.client import page_words, words
-from ttt_net.client.actions import Do
 from ttt_net.client.changes.update import update
+from ttt_net.client.commands import Command
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.draw_list import draw_list
 from ttt_net.client.drawing.glyphs import ASCII, BOXES, encodable, glyphs_for
@@ -144,7 +144,7 @@ def test_every_code_point_leaves_only_text_within_the_line(what: str) -> None:
         texts = [words.full_label(PlayerInfo(text)) for text in chunks(20)]
     else:
         texts = [page_words.chatted(Chatted("m1", "players", BEN, text)) for text in chunks(100)]
-    rows = [Row((text, "beside it"), f"row:{number}", Do.PLACE) for number, text in enumerate(texts)]
+    rows = [Row((text, "beside it"), f"row:{number}", Command.PLACE) for number, text in enumerate(texts)]
     lines = draw_list(rows, Page(Kind.LOBBY), (80, len(rows) * 4), BOXES)
     assert all(is_only_text(line.plain) for line in lines)
     assert max(cell_len(line.plain) for line in lines) <= 80

@@ -5,46 +5,52 @@ where such a letter is also a key, the upper-case letter is always the key.
 """
 
 from ttt_net.client import words
-from ttt_net.client.actions import CLAIMS, Action, Begin, Choose, Do, Quick, Type
 from ttt_net.client.bindings.hints import HELP, LEAVE, Hint
-from ttt_net.client.bindings.page_keys import action_on_page, help_on_page, hints_on_page
+from ttt_net.client.bindings.page_keys import command_on_page, help_on_page, hints_on_page
 from ttt_net.client.changes.moves import quick_moves
 from ttt_net.client.changes.series import is_next_to_watch
+from ttt_net.client.commands import CLAIMS, AnyCommand, Begin, Choose, Command, Quick, Type
 from ttt_net.client.pages import Entry, Kind
 from ttt_net.client.view import Overlay, View
 from ttt_net.messages import Snapshot
 from ttt_net.text import clean
 
-_WRITING = {"c-m": Do.PLACE, "c-j": Do.PLACE, "escape": Do.BACK, "c-h": Do.ERASE, "backspace": Do.ERASE}
-_EVERYWHERE = {**_WRITING, " ": Do.PLACE, "?": Do.HELP}
-_NAMED: dict[str, Action] = {
-    "up": Do.UP,
-    "down": Do.DOWN,
-    "left": Do.LEFT,
-    "right": Do.RIGHT,
-    "c-i": Do.MOVES,
+_WRITING = {
+    "c-m": Command.PLACE,
+    "c-j": Command.PLACE,
+    "escape": Command.BACK,
+    "c-h": Command.ERASE,
+    "backspace": Command.ERASE,
 }
-_LETTERS: dict[str, Action] = {
-    "k": Do.UP,
-    "j": Do.DOWN,
-    "h": Do.LEFT,
-    "l": Do.RIGHT,
-    "r": Do.REMATCH,
-    "d": Do.DRAW,
-    "t": Do.TAKE_BACK,
-    "x": Do.DECLINE,
-    "c": Do.CLAIM,
-    "n": Do.NEW,
-    "i": Do.ASIDE,
-    "v": Do.REPLAY,
-    "w": Do.SAVE,
-    "y": Do.COPY,
-    "a": Do.ANALYSE,
-    "m": Do.MUTE,
+_EVERYWHERE = {**_WRITING, " ": Command.PLACE, "?": Command.HELP}
+_NAMED: dict[str, AnyCommand] = {
+    "up": Command.UP,
+    "down": Command.DOWN,
+    "left": Command.LEFT,
+    "right": Command.RIGHT,
+    "c-i": Command.MOVES,
+}
+_LETTERS: dict[str, AnyCommand] = {
+    "k": Command.UP,
+    "j": Command.DOWN,
+    "h": Command.LEFT,
+    "l": Command.RIGHT,
+    "r": Command.REMATCH,
+    "d": Command.DRAW,
+    "t": Command.TAKE_BACK,
+    "x": Command.DECLINE,
+    "c": Command.CLAIM,
+    "n": Command.NEW,
+    "i": Command.SIDE_PANEL,
+    "v": Command.REPLAY,
+    "w": Command.SAVE,
+    "y": Command.COPY,
+    "a": Command.ANALYSE,
+    "m": Command.MUTE,
     "s": Begin(Entry.CHAT),
-    "q": Do.LEAVE,
+    "q": Command.LEAVE,
 }
-_LEAVING = {"y": Do.LEAVE, "r": Do.RESIGN}
+_LEAVING = {"y": Command.LEAVE, "r": Command.RESIGN}
 """What answers whether to leave a live match, besides the keys that mean it anyway: yes, or to end it and stay."""
 _LEAST_HINTS = 2
 """The last hints, which stay whatever the width: how to leave, and where all keys are."""
@@ -56,7 +62,7 @@ _LISTS = (Overlay.CHOICE, Overlay.CLAIM, Overlay.MUTE)
 """What lies over a board and is answered with a digit."""
 
 
-def action_for(key: str, view: View) -> Action | None:
+def command_for(key: str, view: View) -> AnyCommand | None:
     """Return what a key means now, or None when it means nothing."""
     if view.entry is Entry.CHAT and not view.typed and len(key) == 1 and key in "12345678":
         return Choose(int(key) - 1)
@@ -67,7 +73,7 @@ def action_for(key: str, view: View) -> Action | None:
     if view.overlay is Overlay.LEAVE and key.lower() in _LEAVING:
         return _LEAVING[key.lower()]
     if view.page.kind is not Kind.MATCH:
-        return action_on_page(key, view)
+        return command_on_page(key, view)
     if key in _NAMED:
         return _NAMED[key]
     if len(key) != 1 or not key.isprintable():
@@ -79,7 +85,7 @@ def action_for(key: str, view: View) -> Action | None:
     if key.isdecimal() and key.isascii():
         return _digit(key, view)
     if key.lower() == "b" and view.seeking is not None and not view.is_live:
-        return Do.BOT
+        return Command.BOT
     if key.lower() in _LETTERS and (key.isupper() or key not in _beginnings(view)):
         return _LETTERS[key.lower()]
     return Type(key) if _may_name_move(view) else None
@@ -89,7 +95,7 @@ def _takes_text(view: View) -> bool:
     return view.entry is not Entry.CHAT or view.may_write
 
 
-def _digit(key: str, view: View) -> Action | None:
+def _digit(key: str, view: View) -> AnyCommand | None:
     if view.match is None:
         return None
     if quick_moves(view.match):
@@ -125,7 +131,7 @@ def _pressed(key: str, view: View) -> str:
 def hints(view: View, width: int) -> list[Hint]:
     """Return the keys that matter now, the most needed first, as many as fit."""
     match = view.match
-    if view.overlay in (Overlay.HELP, Overlay.ASIDE):
+    if view.overlay in (Overlay.HELP, Overlay.SIDE_PANEL):
         return [Hint("any key:", "back", "escape")]
     if view.entry is not Entry.MOVE:
         phrases = [Hint("1-8", "a phrase")] if view.entry is Entry.CHAT else []

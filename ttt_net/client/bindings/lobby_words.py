@@ -7,8 +7,8 @@ from functools import partial
 
 from msgspec import structs
 
-from ttt_net.client.actions import Action, Do, Open, Say
 from ttt_net.client.changes.act import request_of
+from ttt_net.client.commands import AnyCommand, Command, Open, Send
 from ttt_net.client.page_words import no_bot, sought, title_of
 from ttt_net.client.pages import SPEEDS, Kind, Page, Purpose
 from ttt_net.client.view import View
@@ -39,7 +39,7 @@ class Ask:
     hint: str = "Type a number to choose."
 
 
-Meaning = Action | Ask | str | None
+Meaning = AnyCommand | Ask | str | None
 """What a line comes to: something done or asked for, a sentence that says why it means nothing now, or nothing."""
 Word = Callable[[View, SeekRequest, str], Meaning]
 HELP = (
@@ -58,7 +58,7 @@ ALSO = "Of the lobby: who, matches, watch, profile, history, top; choose and a n
 def challenges(view: View, *, is_ours: bool) -> list[Challenged]:
     """Return the challenges that stand, those that we made or those that wait for our answer; the oldest first."""
     ours = view.you.name if view.you is not None else None
-    standing = (each.challenge for each in view.around.challenges)
+    standing = (each.challenge for each in view.lobby.challenges)
     return [each for each in standing if (each.by.name == ours) is is_ours]
 
 
@@ -66,13 +66,13 @@ def _play(view: View, wanted: SeekRequest, rest: str) -> Meaning:
     if view.is_live:
         return FINISH_FIRST
     if not rest:
-        return Do.NEW if view.seeking is None else sought(view.seeking).replace(" ...", ".")
+        return Command.NEW if view.seeking is None else sought(view.seeking).replace(" ...", ".")
     return _in_terms(structs.replace(wanted, rated=False), rest)
 
 
 def _bot(view: View, wanted: SeekRequest, rest: str, *, is_first: bool) -> Meaning:
     meant = _in_terms(view.seeking or wanted, rest)
-    if not isinstance(meant, Say) or not isinstance(meant.request, SeekRequest):
+    if not isinstance(meant, Send) or not isinstance(meant.request, SeekRequest):
         return meant
     seek = meant.request
     return Ask(Page(Kind.LOBBY), ("bot",), seek=seek, is_first=is_first, otherwise=no_bot(seek))
@@ -107,13 +107,13 @@ def _in_terms(request: SeekRequest | ChallengeRequest | InviteRequest, terms: st
         else:
             names.append(word)
     if not names:
-        return Say(request)
+        return Send(request)
     game = game_named(" ".join(names))
     if (near := _nearly(game)) is not None:
         return f"{game} is no game; did you mean {near}? games tells which there are."
     if isinstance(request, SeekRequest):
-        return Say(structs.replace(request, games=[game]))
-    return Say(structs.replace(request, game=game))
+        return Send(structs.replace(request, games=[game]))
+    return Send(structs.replace(request, game=game))
 
 
 def game_named(text: str) -> str:
@@ -143,12 +143,12 @@ def _nearly(game: str) -> str | None:
 
 
 def _join(view: View, wanted: SeekRequest, rest: str) -> Meaning:
-    return Say(request_of(rest)) if rest else "Type join and the code that a friend gave you."
+    return Send(request_of(rest)) if rest else "Type join and the code that a friend gave you."
 
 
 def _watch(view: View, wanted: SeekRequest, rest: str) -> Meaning:
     if "/m/" in rest:
-        return Say(request_of(rest))
+        return Send(request_of(rest))
     whose = f" of {clean(rest, _MAX_NAME_CELLS)}" if rest else ""
     otherwise = f"No match{whose} is being played for all to see."
     return Ask(Page(Kind.LOBBY), ("live",), rest.lower(), is_first=True, otherwise=otherwise)
@@ -157,11 +157,11 @@ def _watch(view: View, wanted: SeekRequest, rest: str) -> Meaning:
 def _stop(view: View, wanted: SeekRequest, rest: str) -> Meaning:
     """Stop what is looked at or waits, one after the other: what was told last comes first."""
     if view.is_watched:
-        return Do.BACK
+        return Command.BACK
     if view.seeking is not None:
-        return Say(UnseekRequest(0))
+        return Send(UnseekRequest(0))
     if ours := challenges(view, is_ours=True):
-        return Say(AnswerRequest(0, challenge=ours[0].challenge, accept=False))
+        return Send(AnswerRequest(0, challenge=ours[0].challenge, accept=False))
     return "There is nothing to stop; quit leaves."
 
 

@@ -2,46 +2,46 @@
 
 from collections.abc import Callable
 
-from ttt_net.client.actions import Action, Begin, Do, Open, Pick, Say, Step
 from ttt_net.client.bindings.hints import HELP, LEAVE, Hint
+from ttt_net.client.commands import AnyCommand, Begin, Command, Open, Pick, Send, Step
 from ttt_net.client.pages import Entry, Kind, Page, Purpose
 from ttt_net.client.rows.lobby import live_of_others
 from ttt_net.client.rows.page import rows_of
 from ttt_net.client.rows.row import Row, cursor_of
-from ttt_net.client.view import Link, View
+from ttt_net.client.view import LinkState, View
 from ttt_net.client.words import opponent_of
 from ttt_net.messages import AnswerRequest, Challenged, WatchRequest
 
 _FAR = 10
 _A_RATED_GAME = "connect4"
-_NAMED: dict[str, Action] = {
-    "up": Do.UP,
-    "down": Do.DOWN,
-    "left": Do.LEFT,
-    "right": Do.RIGHT,
+_NAMED: dict[str, AnyCommand] = {
+    "up": Command.UP,
+    "down": Command.DOWN,
+    "left": Command.LEFT,
+    "right": Command.RIGHT,
     "pageup": Step(-_FAR),
     "pagedown": Step(_FAR),
     "home": Step(-1000),
     "end": Step(1000),
-    "k": Do.UP,
-    "j": Do.DOWN,
-    "c-i": Do.SECTION,
-    "q": Do.LEAVE,
+    "k": Command.UP,
+    "j": Command.DOWN,
+    "c-i": Command.SECTION,
+    "q": Command.LEAVE,
 }
-_LOBBY: dict[str, Action] = {
+_LOBBY: dict[str, AnyCommand] = {
     "p": Open(Page(Kind.GAMES, purpose=Purpose.PLAY)),
     "i": Open(Page(Kind.GAMES, purpose=Purpose.INVITE)),
     "c": Begin(Entry.CODE),
-    "b": Do.BOT,
-    "a": Do.ACCEPT,
-    "d": Do.DECLINE,
+    "b": Command.BOT,
+    "a": Command.ACCEPT,
+    "d": Command.DECLINE,
     "o": Open(Page(Kind.PROFILE)),
     "h": Open(Page(Kind.HISTORY)),
 }
-_LEADERS: dict[str, Action] = {"t": Do.TIME, "g": Do.GAME}
-_GAMES: dict[str, Action] = {"t": Do.TIME, "r": Do.RATED}
-_REPLAY: dict[str, Action] = {"h": Do.LEFT, "l": Do.RIGHT, "home": Do.FIRST, "end": Do.LAST}
-_INVITATION: dict[str, Action] = {"y": Do.COPY}
+_LEADERS: dict[str, AnyCommand] = {"t": Command.TIME, "g": Command.GAME}
+_GAMES: dict[str, AnyCommand] = {"t": Command.TIME, "r": Command.RATED}
+_REPLAY: dict[str, AnyCommand] = {"h": Command.LEFT, "l": Command.RIGHT, "home": Command.FIRST, "end": Command.LAST}
+_INVITATION: dict[str, AnyCommand] = {"y": Command.COPY}
 _LETTERS = {
     Kind.LOBBY: _LOBBY,
     Kind.GAMES: _GAMES,
@@ -51,12 +51,12 @@ _LETTERS = {
 }
 
 
-def action_on_page(key: str, view: View) -> Action | None:
+def command_on_page(key: str, view: View) -> AnyCommand | None:
     """Return what a key means on the page that is seen, or None when it means nothing."""
     key = key.lower() if len(key) == 1 else key
     kind = view.page.kind
     if kind is Kind.LOBBY and not view.has_lobby:
-        return Do.LEAVE if key == "q" else None
+        return Command.LEAVE if key == "q" else None
     if kind is Kind.REPLAY and key in _REPLAY:
         return _REPLAY[key]
     if key in _NAMED:
@@ -76,25 +76,25 @@ def _chosen(view: View) -> tuple[str, str]:
     return kind, name
 
 
-def _watch(view: View) -> Action | None:
+def _watch(view: View) -> AnyCommand | None:
     """Return how to watch the match that is chosen, or else the first: the featured one."""
     live = live_of_others(view)
     chosen = next((match for match in live if ("live", match.match) == _chosen(view)), None)
     match = chosen or next(iter(live), None)
-    return Say(WatchRequest(0, match=match.match)) if match is not None else None
+    return Send(WatchRequest(0, match=match.match)) if match is not None else None
 
 
-def _profile(view: View) -> Action | None:
+def _profile(view: View) -> AnyCommand | None:
     """Return how to see who the player is whom the row is about."""
     kind, name = _chosen(view)
     match kind:
         case "own":
             name = opponent_of(view.matches[name]).name
         case "challenge":
-            challenges = (each.challenge for each in view.around.challenges)
+            challenges = (each.challenge for each in view.lobby.challenges)
             name = next((_other_of(view, each) for each in challenges if str(each.challenge) == name), "")
         case "seek":
-            seeks = view.around.seeks.seeks if view.around.seeks is not None else []
+            seeks = view.lobby.seeks.seeks if view.lobby.seeks is not None else []
             name = next((seek.by.name for seek in seeks if str(seek.seek) == name), "")
         case "live":
             return None
@@ -106,13 +106,13 @@ def _other_of(view: View, challenge: Challenged) -> str:
     return challenge.to.name if is_ours else challenge.by.name
 
 
-def _leaders(view: View) -> Action:
+def _leaders(view: View) -> AnyCommand:
     """Return how to see the best at the game that was last sought."""
     games = view.seeking.games if view.seeking is not None else []
     return Open(Page(Kind.LEADERS, about=games[0] if games else _A_RATED_GAME))
 
 
-_OF_THE_ROW: dict[str, Callable[[View], Action | None]] = {"w": _watch, "v": _profile, "l": _leaders}
+_OF_THE_ROW: dict[str, Callable[[View], AnyCommand | None]] = {"w": _watch, "v": _profile, "l": _leaders}
 
 
 _BACK = Hint("Esc", "back", "escape")
@@ -144,7 +144,7 @@ _ACCEPT = Hint("Enter", "accept", "c-m")
 
 def _verb_of(row: Row) -> str:
     """Return what Enter does with a row."""
-    if isinstance(row.enter, Say) and isinstance(row.enter.request, AnswerRequest):
+    if isinstance(row.enter, Send) and isinstance(row.enter.request, AnswerRequest):
         return "accept" if row.enter.request.accept else "take back"
     return _VERBS.get(row.key.split(":")[0], "choose")
 
@@ -159,7 +159,7 @@ def hints_on_page(view: View) -> list[Hint]:
         return [*hints, LEAVE, HELP]
     if not view.has_lobby:
         return [LEAVE]
-    if view.link is Link.CONNECTING:
+    if view.link is LinkState.CONNECTING:
         return [*[Hint("Esc", "servers", "escape")] * view.has_doorway, LEAVE, HELP]
     hints = []
     rows = rows_of(view, 0)

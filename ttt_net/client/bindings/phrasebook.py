@@ -2,10 +2,10 @@
 
 from difflib import get_close_matches
 
-from ttt_net.client.actions import Action, Do, Move, Say, Step
 from ttt_net.client.bindings.lobby_words import LOBBY, Meaning, challenges
 from ttt_net.client.changes.act_chat import chat
 from ttt_net.client.changes.moves import quick_moves
+from ttt_net.client.commands import AnyCommand, Command, Move, Send, Step
 from ttt_net.client.page_words import PHRASES, phrase_in_words, phrase_of
 from ttt_net.client.pages import Kind
 from ttt_net.client.view import View
@@ -15,25 +15,25 @@ from ttt_net.text import clean
 
 MAX_SAID_CELLS = 140
 MAX_WORD_CELLS = 20
-OF_A_MATCH: dict[str, Action] = {
-    "rematch": Do.REMATCH,
-    "resign": Do.RESIGN,
-    "draw": Do.DRAW,
-    "takeback": Do.TAKE_BACK,
-    "mute": Do.MUTE,
-    "save": Do.SAVE,
-    "replay": Do.REPLAY,
-    "analyse": Do.ANALYSE,
+OF_A_MATCH: dict[str, AnyCommand] = {
+    "rematch": Command.REMATCH,
+    "resign": Command.RESIGN,
+    "draw": Command.DRAW,
+    "takeback": Command.TAKE_BACK,
+    "mute": Command.MUTE,
+    "save": Command.SAVE,
+    "replay": Command.REPLAY,
+    "analyse": Command.ANALYSE,
 }
 """What means nothing before there is a match; `say` and the claims do not either."""
-OF_A_FINISHED_MATCH = (Do.SAVE, Do.REPLAY, Do.ANALYSE)
-_OF_A_REPLAY: dict[str, Action] = {
-    **{"next": Do.RIGHT, "back": Do.LEFT, "first": Do.FIRST, "last": Do.LAST},
-    "stop": Do.BACK,
+OF_A_FINISHED_MATCH = (Command.SAVE, Command.REPLAY, Command.ANALYSE)
+_OF_A_REPLAY: dict[str, AnyCommand] = {
+    **{"next": Command.RIGHT, "back": Command.LEFT, "first": Command.FIRST, "last": Command.LAST},
+    "stop": Command.BACK,
 }
 _LEAVING = ("quit", "q", "exit", "leave", "bye")
 _OTHERS = ("accept", "decline", "new", "say", "help", "repeat", "board", "info", "choose", "more")
-_ACCEPTED = {"rematch": Do.REMATCH, "draw": Do.DRAW, "takeback": Do.TAKE_BACK}
+_ACCEPTED = {"rematch": Command.REMATCH, "draw": Command.DRAW, "takeback": Command.TAKE_BACK}
 """Who accepts an offer offers the same."""
 CLAIMS: dict[str, ClaimKind] = {"claim": "win", "claim win": "win", "claim draw": "draw", "adjourn": "adjourn"}
 
@@ -43,7 +43,7 @@ def word_of(line: str) -> str:
     return clean(line, MAX_WORD_CELLS).lower()
 
 
-def action_of(line: str, view: View, wanted: SeekRequest) -> Meaning:
+def command_of(line: str, view: View, wanted: SeekRequest) -> Meaning:
     """Return what a line means; `wanted` is what was sought last, and is sought again where no more is said."""
     word, _, rest = clean(line, 2 * MAX_SAID_CELLS).partition(" ")
     word, rest, whole = word.lower(), rest.strip(), word_of(line)
@@ -55,24 +55,24 @@ def action_of(line: str, view: View, wanted: SeekRequest) -> Meaning:
         case "":
             return None
         case "new":
-            return Do.NEW
+            return Command.NEW
         case "accept" | "decline":
             return _answered(view, rest, is_accepted=word == "accept")
         case "say":
             return _said(view, rest)
         case _ if whole in _LEAVING:
-            return Do.LEAVE
+            return Command.LEAVE
         case _:
             return OF_A_MATCH.get(whole) or (Move(whole) if _is_like_a_move(whole, view) else _unknown(whole, view))
 
 
-def _step(word: str, ply: int) -> Action | None:
+def _step(word: str, ply: int) -> AnyCommand | None:
     """Return how a word leads on in a replay, which is after so many moves; a number leads to after that move."""
     is_number = word.isdecimal() and word.isascii()
     return Step(int(word) - ply) if is_number else _OF_A_REPLAY.get(word)
 
 
-def _said(view: View, text: str) -> Action | str:
+def _said(view: View, text: str) -> AnyCommand | str:
     """Return what is to be said at the match: one of the phrases, or where the host lets people write, any words."""
     phrase = phrase_of(text)
     said = chat(view, phrase=phrase) if phrase is not None else chat(view, text=clean(text, MAX_SAID_CELLS))
@@ -81,7 +81,7 @@ def _said(view: View, text: str) -> Action | str:
     if phrase is None and not (text and view.may_write):
         words = "your words, or " if view.may_write else ""
         return f"Type say and {words}one of these: {', '.join(map(phrase_in_words, PHRASES))}."
-    return Say(said[0])
+    return Send(said[0])
 
 
 def _is_like_a_move(word: str, view: View) -> bool:
@@ -92,7 +92,7 @@ def _is_like_a_move(word: str, view: View) -> bool:
     return is_named or (word.isdecimal() and bool(quick_moves(view.match)))
 
 
-def _unknown(word: str, view: View) -> Action | str:
+def _unknown(word: str, view: View) -> AnyCommand | str:
     """Return what is near what was typed; where there is nothing, and it is our turn, which moves there are."""
     if word in _OF_A_REPLAY:
         return f"{word} is for a replay; once a match is over, replay begins one."
@@ -103,16 +103,16 @@ def _unknown(word: str, view: View) -> Action | str:
     return Move(word) if view.may_move else f"{word} is no word here; help tells which there are."
 
 
-def _answered(view: View, name: str, *, is_accepted: bool) -> Action | str:
+def _answered(view: View, name: str, *, is_accepted: bool) -> AnyCommand | str:
     """Answer what waits for an answer: an offer in the match first, then the oldest challenge, or that of a player."""
     offers = view.match.offers if view.match is not None and not name else []
     theirs = next((offer for offer in offers if view.match is not None and offer.side != view.match.you), None)
     if is_accepted and theirs is not None:
         return _ACCEPTED[theirs.kind]
     if not is_accepted and offers:
-        return Do.DECLINE
+        return Command.DECLINE
     waiting = challenges(view, is_ours=False)
     chosen = next((each for each in waiting if not name or name_of(each.by).lower() == name.lower()), None)
     if chosen is None:
         return "Nothing waits for your answer."
-    return Say(AnswerRequest(0, challenge=chosen.challenge, accept=is_accepted))
+    return Send(AnswerRequest(0, challenge=chosen.challenge, accept=is_accepted))

@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from ttt_net.client import words
 from ttt_net.client.changes.follow import follow
-from ttt_net.client.events import Answered, Back, Event, Lost, Retrying
+from ttt_net.client.events import Answered, Back, Lost, Retrying, WorldEvent
 from ttt_net.client.view import Tally, View
 from ttt_net.errors import Code
 from ttt_net.messages import Ended, Notice, Refused, Restarting, SeekRequest, Snapshot, Welcome
@@ -29,7 +29,7 @@ class Diary:
         self._away_since_ms: int | None = None
         self._remind_ms = FIRST_REMINDER_MS
 
-    def line_of(self, event: Event, before: View, after: View, now_ms: int) -> str:
+    def line_of(self, event: WorldEvent, before: View, after: View, now_ms: int) -> str:
         """Return what to say of an event, with the view before and after it; nothing where it is no news."""
         said = self._sentence(event, before, after, now_ms)
         if said == self._last and not isinstance(event, Snapshot | Ended):
@@ -37,7 +37,7 @@ class Diary:
         self._last = said or self._last
         return said
 
-    def _sentence(self, event: Event, before: View, after: View, now_ms: int) -> str:
+    def _sentence(self, event: WorldEvent, before: View, after: View, now_ms: int) -> str:
         match event:
             case Snapshot() if event.match not in before.matches and event.outcome is None:
                 return words.pairing(event)

@@ -16,7 +16,7 @@ from ttt_net.client.bot.mind import Mind
 from ttt_net.client.bot.plan import Plan
 from ttt_net.client.bot.thinker import Question
 from ttt_net.client.changes.update import update
-from ttt_net.client.events import Answered, Event, Farewell, Mail, Parting, Stop, Terminal
+from ttt_net.client.events import Answered, Event, Farewell, Parting, Stop, TerminalEvent, WorldEvent
 from ttt_net.client.link.connection import Connection
 from ttt_net.client.view import View
 from ttt_net.errors import Code, Refusal
@@ -79,18 +79,18 @@ class Bot:
         has_played = self._plan.games is not None and self.view.tally.games >= self._plan.games
         return has_played or self.view.farewell is not None
 
-    async def play(self, mailbox: asyncio.Queue[Mail]) -> None:
+    async def play(self, mailbox: asyncio.Queue[Event]) -> None:
         """Play until the games are played, the server says farewell, or the system says stop."""
         try:
             await self._mind.start()
             async with asyncio.TaskGroup() as group:
                 tasks = (group.create_task(self._connection.run()), group.create_task(self._think_all()))
                 while not self._is_done:
-                    letter = await mailbox.get()
-                    if isinstance(letter, Stop):
+                    event = await mailbox.get()
+                    if isinstance(event, Stop):
                         break
-                    if not isinstance(letter, Terminal):
-                        self._hear(letter)
+                    if not isinstance(event, TerminalEvent):
+                        self._hear(event)
                 for task in tasks:
                     task.cancel()
         finally:
@@ -100,7 +100,7 @@ class Bot:
         """Send a request that somebody else in this program wants to be sent."""
         self._say(request)
 
-    def _hear(self, event: Event) -> None:
+    def _hear(self, event: WorldEvent) -> None:
         before = self.view
         self.view = update(self.view, event, _now_ms())
         if said := self._diary.line_of(event, before, self.view, _now_ms()):

@@ -5,12 +5,25 @@ The requests have id 0; the connection numbers them.
 
 from dataclasses import replace
 
-from ttt_net.client.actions import ON_LISTS, Action, Begin, Choose, Do, Open, Pick, Reopen, Say, Show, Step, Type
 from ttt_net.client.changes.act_chat import ask_whom_to_mute, chat, muted
-from ttt_net.client.changes.act_match import Outcome, act_in_match, gone_on
+from ttt_net.client.changes.act_match import Effect, act_in_match, gone_on
 from ttt_net.client.changes.act_page import act_on_page
 from ttt_net.client.changes.series import followed, is_next_to_watch
 from ttt_net.client.changes.update import without
+from ttt_net.client.commands import (
+    ON_LISTS,
+    AnyCommand,
+    Begin,
+    Choose,
+    Command,
+    Open,
+    Pick,
+    Reopen,
+    Send,
+    Show,
+    Step,
+    Type,
+)
 from ttt_net.client.events import Answered
 from ttt_net.client.page_words import PHRASES, match_link, no_bot
 from ttt_net.client.pages import TIMES, Entry, Kind, Page
@@ -39,17 +52,17 @@ MAX_ID = 32
 """The longest id of a match."""
 
 
-def act(view: View, action: Action, seek: SeekRequest) -> Outcome:
-    """Return the view after the action and what to say to the server; `seek` is what `Do.NEW` asks for."""
-    if view.overlay is Overlay.LEAVE and action not in (Do.LEAVE, Do.PLACE, Do.RESIGN):
+def act(view: View, command: AnyCommand, seek: SeekRequest) -> Effect:
+    """Return the view after the action and what to say to the server; `seek` is what `Command.NEW` asks for."""
+    if view.overlay is Overlay.LEAVE and command not in (Command.LEAVE, Command.PLACE, Command.RESIGN):
         return replace(view, overlay=Overlay.NONE, notice="", is_going_back=False), ()
     view = replace(view, notice="")
-    match action:
-        case Do.HELP:
+    match command:
+        case Command.HELP:
             return replace(view, overlay=Overlay.NONE if view.overlay is Overlay.HELP else Overlay.HELP), ()
-        case Do.BACK:
+        case Command.BACK:
             return _back(view, seek)
-        case Do.ERASE:
+        case Command.ERASE:
             return replace(view, typed=view.typed[:-1]), ()
         case Type(text):
             return replace(view, typed=(view.typed + text)[: _LONGEST[view.entry]]), ()
@@ -57,11 +70,11 @@ def act(view: View, action: Action, seek: SeekRequest) -> Outcome:
             return replace(view, entry=Entry.MOVE, typed=""), chat(view, phrase=PHRASES[index])
         case Choose(index) if view.overlay is Overlay.MUTE:
             return muted(view, index)
-        case Do.MUTE:
+        case Command.MUTE:
             return ask_whom_to_mute(view)
-        case Do.NEW if is_next_to_watch(view):
+        case Command.NEW if is_next_to_watch(view):
             return followed(view)
-        case Do.PLACE if view.entry is not Entry.MOVE:
+        case Command.PLACE if view.entry is not Entry.MOVE:
             return _entered(view)
         case Begin(entry):
             return replace(view, entry=entry, typed="", overlay=Overlay.NONE), ()
@@ -69,18 +82,18 @@ def act(view: View, action: Action, seek: SeekRequest) -> Outcome:
             return opened(view, _as_wanted(page, seek) if page.kind is Kind.GAMES else page)
         case Reopen(name):
             return _reopened(view, name)
-        case Do.COPY:
+        case Command.COPY:
             return _copied(view), ()
-        case Do.BOT:
+        case Command.BOT:
             return _with_bot(view, view.seeking or seek)
         case Show(name):
             return gone_on(view, view.matches[name])
-        case Say(request):
+        case Send(request):
             return said(view, request)
-        case _ if view.page.kind is Kind.MATCH or not (action in ON_LISTS or isinstance(action, Pick | Step)):
-            return act_in_match(view, action, seek)
+        case _ if view.page.kind is Kind.MATCH or not (command in ON_LISTS or isinstance(command, Pick | Step)):
+            return act_in_match(view, command, seek)
         case _:
-            view, then, requests = act_on_page(view, action)
+            view, then, requests = act_on_page(view, command)
             return act(view, then, seek) if then is not None else (view, requests)
 
 
@@ -104,14 +117,14 @@ def answered(view: View, event: Answered) -> tuple[Request, ...]:
     return (UnseekRequest(0),) if isinstance(event.request, SeekRequest) else ()
 
 
-def said(view: View, request: Request) -> Outcome:
+def said(view: View, request: Request) -> Effect:
     """Say a request; the page that it was chosen on closes."""
     if view.page.kind is Kind.GAMES:
         view = replace(view, pages=view.pages[:-1])
     match request:
         case SeekRequest():
-            around = replace(view.around, suggestion=None)
-            return replace(view, seeking=request, around=around), (request,)
+            lobby = replace(view.lobby, suggestion=None)
+            return replace(view, seeking=request, lobby=lobby), (request,)
         case UnseekRequest():
             return replace(view, seeking=None), (request,)
         case WatchRequest(match=name) if view.has_seat(name):
@@ -122,24 +135,24 @@ def said(view: View, request: Request) -> Outcome:
             return view, (request,)
 
 
-def opened(view: View, page: Page) -> Outcome:
+def opened(view: View, page: Page) -> Effect:
     """Open a page, and ask for what stands on it; what an earlier one of its kind had asked for is forgotten."""
-    around = view.around
+    lobby = view.lobby
     match page.kind:
         case Kind.LOBBY:
-            around = replace(around, seeks=None, players=None, live=None)
+            lobby = replace(lobby, seeks=None, players=None, live=None)
         case Kind.PROFILE:
-            around = replace(around, profile=None)
+            lobby = replace(lobby, profile=None)
         case Kind.HISTORY:
-            around = replace(around, history=None)
+            lobby = replace(lobby, history=None)
         case Kind.LEADERS:
-            around = replace(around, leaders=None)
-    return replace(view, pages=(*view.pages, page), overlay=Overlay.NONE, around=around), asks(page)
+            lobby = replace(lobby, leaders=None)
+    return replace(view, pages=(*view.pages, page), overlay=Overlay.NONE, lobby=lobby), asks(page)
 
 
-def _reopened(view: View, name: str) -> Outcome:
+def _reopened(view: View, name: str) -> Effect:
     """Ask for a finished match: one of ours as a player, any other as a watcher."""
-    history = view.around.history
+    history = view.lobby.history
     finished = next((each for each in history.matches if each.match == name), None) if history is not None else None
     is_ours = finished is not None and view.you is not None and view.you.name in (p.name for p in finished.players)
     if is_ours:
@@ -147,7 +160,7 @@ def _reopened(view: View, name: str) -> Outcome:
     return said(replace(view, left=None), WatchRequest(0, match=name))
 
 
-def _with_bot(view: View, seek: SeekRequest) -> Outcome:
+def _with_bot(view: View, seek: SeekRequest) -> Effect:
     """Challenge the bot that is chosen, or else the first that plays what is sought; the seek for people stands on."""
     bots = free_bots(view, seek)
     chosen = next((bot for bot in bots if view.page.row in _rows_of(bot)), next(iter(bots), None))
@@ -163,7 +176,7 @@ def _rows_of(bot: ListedPlayer) -> tuple[str, str]:
 
 def _copied(view: View) -> View:
     """Put on the clipboard what others need to come here: an invitation, or the link to the match."""
-    invitation, match = view.around.invitation, view.match
+    invitation, match = view.lobby.invitation, view.match
     if view.page.kind is Kind.INVITATION and invitation is not None:
         text = join_command(view, invitation.code)
     elif match is not None:
@@ -173,7 +186,7 @@ def _copied(view: View) -> View:
     return replace(view, copied=text, notice=f"Copied, where the terminal allows it: {text}")
 
 
-def _entered(view: View) -> Outcome:
+def _entered(view: View) -> Effect:
     """Take what was typed for what it is."""
     typed, entry = view.typed.strip(), view.entry
     view = replace(view, typed="", entry=Entry.MOVE)
@@ -199,7 +212,7 @@ def request_of(text: str) -> Request:
     return JoinRequest(0, code=text.rpartition("/")[2].upper()[:MAX_CODE])
 
 
-def _back(view: View, seek: SeekRequest) -> Outcome:
+def _back(view: View, seek: SeekRequest) -> Effect:
     """Go back by one step: from a question, what is being typed, a page, a search, and to the servers."""
     if view.overlay is not Overlay.NONE:
         return replace(view, overlay=Overlay.NONE), ()
@@ -211,7 +224,7 @@ def _back(view: View, seek: SeekRequest) -> Outcome:
         return replace(view, is_leaving=view.has_doorway, is_going_back=view.has_doorway, shown=None), ()
     is_match, match = view.page.kind is Kind.MATCH, view.match
     if is_match and not view.has_lobby:
-        return act_in_match(replace(view, is_going_back=view.has_doorway), Do.LEAVE, seek)
+        return act_in_match(replace(view, is_going_back=view.has_doorway), Command.LEAVE, seek)
     view = replace(view, pages=view.pages[:-1], left=match.match if is_match and match is not None else view.left)
     if not is_match or match is None or view.is_live:
         return view, ()

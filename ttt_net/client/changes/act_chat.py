@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from ttt_net.client.changes.act_match import Outcome
+from ttt_net.client.changes.act_match import Effect
 from ttt_net.client.view import Overlay, View
 from ttt_net.messages import ChatRequest, MuteRequest, Phrase, Request
 
@@ -13,7 +13,7 @@ def chat(view: View, *, text: str | None = None, phrase: Phrase | None = None) -
     return (ChatRequest(0, match=match.match, text=text, phrase=phrase),) if match is not None else ()
 
 
-def ask_whom_to_mute(view: View) -> Outcome:
+def ask_whom_to_mute(view: View) -> Effect:
     """Hear no more of the opponent, or hear him again; where one only watches, ask who of the talkers is meant."""
     match = view.match
     if match is None:
@@ -25,7 +25,7 @@ def ask_whom_to_mute(view: View) -> Outcome:
     return replace(view, overlay=Overlay.MUTE), ()
 
 
-def muted(view: View, index: int) -> Outcome:
+def muted(view: View, index: int) -> Effect:
     """Mute whom the list has at that place, or hear him again: everybody comes first, then the talkers."""
     names = view.talkers
     if index > len(names):
@@ -38,7 +38,7 @@ def muted(view: View, index: int) -> Outcome:
     return replace(view, is_deaf=is_on, notice=notice), (MuteRequest(0, name=None, on=is_on),)
 
 
-def _toggled(view: View, name: str) -> Outcome:
+def _toggled(view: View, name: str) -> Effect:
     is_on = name not in view.muted
     notice = f"You hear no more of {name}; the same again lets you hear it." if is_on else f"You hear {name} again."
     return replace(view, muted=view.muted ^ {name}, notice=notice), (MuteRequest(0, name=name, on=is_on),)

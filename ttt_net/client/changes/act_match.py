@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
-from ttt_net.client.actions import CLAIMS, Action, Choose, Do, Move, Point, Quick
 from ttt_net.client.changes.moves import layers_of, legal_at, quick_moves
 from ttt_net.client.changes.replaying import begun
 from ttt_net.client.changes.update import on_screen, without
-from ttt_net.client.view import Link, Overlay, View
+from ttt_net.client.commands import CLAIMS, AnyCommand, Choose, Command, Move, Point, Quick
+from ttt_net.client.view import LinkState, Overlay, View
 from ttt_net.client.words import FINISH_FIRST, move_name
 from ttt_net.messages import (
     AbortRequest,
@@ -24,43 +24,52 @@ from ttt_net.messages import (
     UnwatchRequest,
 )
 
-Outcome = tuple[View, tuple[Request, ...]]
-_OF_PLAYERS = {Do.PLACE, Do.MOVES, Do.REMATCH, Do.DRAW, Do.TAKE_BACK, Do.CLAIM, Do.DECLINE, Do.RESIGN}
+Effect = tuple[View, tuple[Request, ...]]
+_OF_PLAYERS = {
+    Command.PLACE,
+    Command.MOVES,
+    Command.REMATCH,
+    Command.DRAW,
+    Command.TAKE_BACK,
+    Command.CLAIM,
+    Command.DECLINE,
+    Command.RESIGN,
+}
 """What only one who has a seat at the match may do."""
-_OFFERS: dict[Do, OfferKind] = {Do.REMATCH: "rematch", Do.DRAW: "draw", Do.TAKE_BACK: "takeback"}
+_OFFERS: dict[Command, OfferKind] = {Command.REMATCH: "rematch", Command.DRAW: "draw", Command.TAKE_BACK: "takeback"}
 
 
-def act_in_match(view: View, action: Action, seek: SeekRequest) -> Outcome:
-    """Return the view after the action and what to say to the server; `seek` is what `Do.NEW` asks for."""
-    if view.is_watched and (action in _OF_PLAYERS or isinstance(action, Move | Quick | Point)):
+def act_in_match(view: View, command: AnyCommand, seek: SeekRequest) -> Effect:
+    """Return the view after the action and what to say to the server; `seek` is what `Command.NEW` asks for."""
+    if view.is_watched and (command in _OF_PLAYERS or isinstance(command, Move | Quick | Point)):
         return replace(view, notice="You look on; only the two who play can do that.", typed=""), ()
-    match action:
-        case Do.UP | Do.DOWN | Do.LEFT | Do.RIGHT:
-            return _moved_cursor(view, *action.value), ()
-        case Do.PLACE:
+    match command:
+        case Command.UP | Command.DOWN | Command.LEFT | Command.RIGHT:
+            return _moved_cursor(view, *command.value), ()
+        case Command.PLACE:
             return _leave(view) if view.overlay is Overlay.LEAVE else _place(view)
-        case Do.MOVES:
+        case Command.MOVES:
             return _list_moves(view), ()
-        case Do.REMATCH | Do.DRAW | Do.TAKE_BACK:
-            return _offer(view, _OFFERS[action])
-        case Do.CLAIM:
+        case Command.REMATCH | Command.DRAW | Command.TAKE_BACK:
+            return _offer(view, _OFFERS[command])
+        case Command.CLAIM:
             return _ask_claim(view), ()
-        case Do.DECLINE:
+        case Command.DECLINE:
             return _decline(view)
-        case Do.RESIGN:
+        case Command.RESIGN:
             return _resign(view)
-        case Do.NEW:
+        case Command.NEW:
             return _new(view, seek)
-        case Do.LEAVE:
+        case Command.LEAVE:
             return _leave(view)
-        case Do.REPLAY:
+        case Command.REPLAY:
             return begun(view)
-        case Do.ANALYSE:
+        case Command.ANALYSE:
             return _analyse(view)
-        case Do.SAVE:
+        case Command.SAVE:
             return _save(view)
-        case Do.ASIDE:
-            return replace(view, overlay=Overlay.NONE if view.overlay is Overlay.ASIDE else Overlay.ASIDE), ()
+        case Command.SIDE_PANEL:
+            return replace(view, overlay=Overlay.NONE if view.overlay is Overlay.SIDE_PANEL else Overlay.SIDE_PANEL), ()
         case Choose(index):
             return _choose(view, index)
         case Move(name):
@@ -87,7 +96,7 @@ def _moved_cursor(view: View, dx: int, dy: int) -> View:
     return replace(view, cursor=(column // width * height + y) * width + column % width, typed="")
 
 
-def _place(view: View) -> Outcome:
+def _place(view: View) -> Effect:
     if view.typed:
         return _play_named(replace(view, typed=""), view.typed)
     if view.match is None:
@@ -95,7 +104,7 @@ def _place(view: View) -> Outcome:
     return _one_of(view, legal_at(view.match, view.cursor), "That cell is not free.")
 
 
-def _one_of(view: View, moves: tuple[int, ...], otherwise: str) -> Outcome:
+def _one_of(view: View, moves: tuple[int, ...], otherwise: str) -> Effect:
     if not view.may_move:
         return _not_now(view), ()
     if not moves:
@@ -117,7 +126,7 @@ def _list_moves(view: View) -> View:
     return replace(view, overlay=Overlay.CHOICE, choices=choices)
 
 
-def _play(view: View, move: int) -> Outcome:
+def _play(view: View, move: int) -> Effect:
     match = view.match
     if match is None or not view.may_move:
         return _not_now(view), ()
@@ -127,7 +136,7 @@ def _play(view: View, move: int) -> Outcome:
     return replace(view, pending=play, typed="", overlay=Overlay.NONE, choices=()), (play,)
 
 
-def _play_named(view: View, name: str) -> Outcome:
+def _play_named(view: View, name: str) -> Effect:
     match = view.match
     if match is None or not view.may_move:
         return _not_now(view), ()
@@ -142,7 +151,7 @@ def _play_named(view: View, name: str) -> Outcome:
     return replace(view, notice=f"{name} {why}; possible: {some}{' ...' if len(match.position.legal) > 9 else ''}"), ()
 
 
-def _play_quick(view: View, digit: int) -> Outcome:
+def _play_quick(view: View, digit: int) -> Effect:
     if view.match is None:
         return view, ()
     moves = quick_moves(view.match)
@@ -159,7 +168,7 @@ def _not_now(view: View) -> View:
     return replace(view, notice="Your last move is on its way." if view.under_way else "It is not your turn.")
 
 
-def _offer(view: View, kind: OfferKind) -> Outcome:
+def _offer(view: View, kind: OfferKind) -> Effect:
     match = view.match
     if match is None:
         return view, ()
@@ -179,7 +188,7 @@ def _ask_claim(view: View) -> View:
     return replace(view, overlay=Overlay.CLAIM)
 
 
-def _choose(view: View, index: int) -> Outcome:
+def _choose(view: View, index: int) -> Effect:
     if view.match is not None and view.overlay is Overlay.CLAIM and index < len(CLAIMS):
         return replace(view, overlay=Overlay.NONE), (ClaimRequest(0, match=view.match.match, kind=CLAIMS[index]),)
     if view.overlay is Overlay.CHOICE and index < len(view.choices):
@@ -187,7 +196,7 @@ def _choose(view: View, index: int) -> Outcome:
     return view, ()
 
 
-def _analyse(view: View) -> Outcome:
+def _analyse(view: View) -> Effect:
     """Have a finished match looked at by the server's engine, if it has one."""
     match = view.match
     if match is None or match.outcome is None:
@@ -198,21 +207,21 @@ def _analyse(view: View) -> Outcome:
     return view, (AnalyseRequest(0, match=match.match),)
 
 
-def _save(view: View) -> Outcome:
+def _save(view: View) -> Effect:
     """Ask for the record of a finished match; whoever keeps the screen writes it down when it comes."""
     if view.match is None or view.match.outcome is None:
         return replace(view, notice="Only a match that is over can be saved."), ()
     return view, (RecordRequest(0, match=view.match.match),)
 
 
-def _decline(view: View) -> Outcome:
+def _decline(view: View) -> Effect:
     match = view.match
     if match is None or not match.offers:
         return replace(view, notice="There is no offer."), ()
     return view, tuple(DeclineRequest(0, match=match.match, kind=offer.kind) for offer in match.offers[:1])
 
 
-def _resign(view: View) -> Outcome:
+def _resign(view: View) -> Effect:
     match = view.match
     if match is None or not view.is_live:
         return replace(view, notice="There is no match to resign."), ()
@@ -221,7 +230,7 @@ def _resign(view: View) -> Outcome:
     return replace(view, overlay=Overlay.NONE, is_going_back=False), (end,)
 
 
-def _new(view: View, seek: SeekRequest) -> Outcome:
+def _new(view: View, seek: SeekRequest) -> Effect:
     unfinished = (match for name, match in view.matches.items() if view.has_seat(name) and match.outcome is None)
     waiting = view.elsewhere if view.is_live else next(unfinished, None)
     if waiting is not None:
@@ -233,7 +242,7 @@ def _new(view: View, seek: SeekRequest) -> Outcome:
     return replace(view, seeking=seek, overlay=Overlay.NONE), (seek,)
 
 
-def gone_on(view: View, match: Snapshot) -> Outcome:
+def gone_on(view: View, match: Snapshot) -> Effect:
     """Put a match of ours on the screen, on the lobby alone; whoever goes on with his own looks on no more."""
     watched = view.watching
     requests: tuple[Request, ...] = ()
@@ -242,13 +251,13 @@ def gone_on(view: View, match: Snapshot) -> Outcome:
     return on_screen(replace(view, pages=view.pages[:1]), match), requests
 
 
-def _leave(view: View) -> Outcome:
+def _leave(view: View) -> Effect:
     match = view.match
     if match is None or not view.is_live:
         return replace(view, is_leaving=True), ()
     if view.overlay is not Overlay.LEAVE:
         return replace(view, overlay=Overlay.LEAVE, typed=""), ()
-    if view.link is not Link.ONLINE:
+    if view.link is not LinkState.ONLINE:
         return replace(view, is_leaving=True), ()
     return replace(view, is_leaving=True, overlay=Overlay.NONE), (_end_of(match),)
 

@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 from msgspec import structs
 
-from ttt_net.client.pages import Kind, Page, Replayed
+from ttt_net.client.pages import Kind, Page, ReplayState
 from ttt_net.client.view import View
 from ttt_net.messages import ReplayRequest, Request
 
@@ -19,14 +19,14 @@ def begun(view: View) -> tuple[View, tuple[Request, ...]]:
     if match is None or match.outcome is None:
         return replace(view, notice="Only a match that is over can be stepped through."), ()
     positions = (*[None] * len(match.moves), match.position)
-    around = replace(view.around, replayed=Replayed(match, positions))
+    lobby = replace(view.lobby, replayed=ReplayState(match, positions))
     page = Page(Kind.REPLAY, about=match.match)
-    return replace(view, around=around, pages=(*view.pages, page)), (ReplayRequest(0, match=match.match),)
+    return replace(view, lobby=lobby, pages=(*view.pages, page)), (ReplayRequest(0, match=match.match),)
 
 
 def stepped(view: View, by: int) -> tuple[View, tuple[Request, ...]]:
     """Go so many moves forward (or back), at most to the end, and ask for the positions there if they are missing."""
-    replayed, page = view.around.replayed, view.page
+    replayed, page = view.lobby.replayed, view.page
     if replayed is None:
         return view, ()
     ply = max(0, min(page.ply + by, len(replayed.positions) - 1))
@@ -38,13 +38,13 @@ def stepped(view: View, by: int) -> tuple[View, tuple[Request, ...]]:
 
 def is_position_missing(view: View) -> bool:
     """Tell whether a replay is at a position that the server has not told yet."""
-    replayed, page = view.around.replayed, view.page
+    replayed, page = view.lobby.replayed, view.page
     return page.kind is Kind.REPLAY and replayed is not None and replayed.positions[page.ply] is None
 
 
 def seen_at(view: View) -> View:
     """Return the view as if the match stood where the replay is; a position that is not there yet is the final one."""
-    replayed = view.around.replayed
+    replayed = view.lobby.replayed
     if replayed is None:
         return view
     ply, match = view.page.ply, replayed.match

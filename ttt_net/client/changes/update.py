@@ -6,11 +6,11 @@ from types import MappingProxyType
 from msgspec import structs
 
 from ttt_net.client import page_words, words
-from ttt_net.client.changes.around import gathered, told_anew, turned_down, unanswered, without_accepted
 from ttt_net.client.changes.follow import follow
-from ttt_net.client.events import Answered, Back, Event, Farewell, Garbled, Kept, Lost, Retrying
+from ttt_net.client.changes.update_lobby import gathered, told_anew, turned_down, unanswered, without_accepted
+from ttt_net.client.events import Answered, Back, Farewell, Garbled, Lost, RecordSaved, Retrying, WorldEvent
 from ttt_net.client.pages import Entry, Kind, Page
-from ttt_net.client.view import Link, Overlay, View
+from ttt_net.client.view import LinkState, Overlay, View
 from ttt_net.errors import Code
 from ttt_net.messages import (
     Chatted,
@@ -41,29 +41,29 @@ MAX_CHAT = 50
 """What was said is kept so far back."""
 
 
-def update(view: View, event: Event, now_ms: int) -> View:
+def update(view: View, event: WorldEvent, now_ms: int) -> View:
     """Return the view after the event; `now_ms` is the local time, by which clocks tick."""
     match event:
         case Welcome():
             return replace(
                 view,
-                link=Link.ONLINE,
+                link=LinkState.ONLINE,
                 trouble="",
                 attempt=0,
                 you=event.you,
                 server=event.server,
                 unfinished=tuple(event.matches),
                 frozen_at_ms=None,
-                around=told_anew(view.around),
+                lobby=told_anew(view.lobby),
                 features=tuple(event.features),
                 may_write=event.chat,
                 restart_at_ms=None,
             )
         case Lost():
-            view = replace(view, link=Link.LOST, trouble=event.reason, frozen_at_ms=now_ms)
+            view = replace(view, link=LinkState.LOST, trouble=event.reason, frozen_at_ms=now_ms)
             return replace(view, latency_ms=None, restart_at_ms=None)
         case Retrying():
-            trouble = event.reason if view.link is Link.CONNECTING else view.trouble
+            trouble = event.reason if view.link is LinkState.CONNECTING else view.trouble
             return replace(view, attempt=event.attempt, trouble=trouble)
         case Back():
             return replace(view, notice="Connected again; nothing is lost.")
@@ -83,7 +83,7 @@ def update(view: View, event: Event, now_ms: int) -> View:
             return replace(view, notice=words.restarting(view))
         case Answered():
             return _answered(view, event)
-        case Kept():
+        case RecordSaved():
             return replace(view, notice=event.sentence)
         case Garbled():
             return replace(view, notice=f"Left out: {event.reason}")
@@ -113,8 +113,8 @@ def _with_snapshot(view: View, snapshot: Snapshot, now_ms: int) -> View:
     is_ours = snapshot.you is not None
     view = _counted(view, before, snapshot)
     if is_new and is_ours and snapshot.outcome is None:
-        around = without_accepted(view.around, snapshot)
-        view = replace(view, seeking=None, around=replace(around, is_subscribed=False))
+        lobby = without_accepted(view.lobby, snapshot)
+        view = replace(view, seeking=None, lobby=replace(lobby, is_subscribed=False))
     is_busy = view.is_live and view.page.kind is Kind.MATCH
     is_shown = view.shown == snapshot.match or not is_busy
     if is_shown and is_ours and view.watching is not None:

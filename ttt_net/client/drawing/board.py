@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
-from ttt_net.client.actions import Point
 from ttt_net.client.changes.moves import layers_of
+from ttt_net.client.commands import Point
 from ttt_net.client.drawing.glyphs import Glyphs
 from ttt_net.client.drawing.looks import Frame, Labels, Look, labels_of, looks_of
 from ttt_net.client.drawing.targets import aim

@@ -7,9 +7,9 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from ttt_net.client import page_words, words
-from ttt_net.client.actions import CLAIMS
 from ttt_net.client.bindings.keys import help_lines, hints, waiting
 from ttt_net.client.changes.replaying import seen_at
+from ttt_net.client.commands import CLAIMS
 from ttt_net.client.drawing.board import draw_board
 from ttt_net.client.drawing.draw_list import cut, draw_list, wrapped
 from ttt_net.client.drawing.draw_match import beside, board_alone, centred, seats
@@ -151,7 +151,7 @@ def _body(view: View, size: tuple[int, int], now_ms: int, glyphs: Glyphs, *, is_
         return _list(view, size, now_ms, glyphs)
     if view.entry is Entry.CHAT and not is_roomy:
         return centred([Text(line) for line in _flowed(page_words.phrases(), width)], width)
-    if view.overlay is Overlay.ASIDE:
+    if view.overlay is Overlay.SIDE_PANEL:
         return centred(panel(view, match, height) or [Text("Nobody has moved or said anything yet.")], width)
     if is_roomy and width >= _ROOMY_COLUMNS and (lines := beside(view, match, width, height, glyphs)):
         return lines

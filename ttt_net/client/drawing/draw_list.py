@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rich.cells import cell_len, chop_cells
 from rich.text import Text
 
-from ttt_net.client.actions import Pick
+from ttt_net.client.commands import Pick
 from ttt_net.client.drawing.glyphs import Glyphs
 from ttt_net.client.drawing.targets import aim
 from ttt_net.client.pages import Page

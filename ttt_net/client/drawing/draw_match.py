@@ -4,7 +4,7 @@ from msgspec import structs
 from rich.text import Text
 
 from ttt_net.client import words
-from ttt_net.client.actions import Point
+from ttt_net.client.commands import Point
 from ttt_net.client.drawing.board import FORMS, draw_board
 from ttt_net.client.drawing.glyphs import COLOURS, WARNING, Glyphs
 from ttt_net.client.drawing.panel import WIDTH as PANEL_WIDTH

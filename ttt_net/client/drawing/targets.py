@@ -11,10 +11,10 @@ from rich.style import Style
 from rich.text import Text
 
 if TYPE_CHECKING:  # the first picture, which has no targets, does not wait for all that can be done
-    from ttt_net.client.actions import Action
+    from ttt_net.client.commands import AnyCommand
     from ttt_net.client.events import Key
 
-Target: TypeAlias = "Action | Key"
+Target: TypeAlias = "AnyCommand | Key"
 _KEY = "target"
 
 

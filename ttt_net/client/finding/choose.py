@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from ttt_net.client.bindings.hints import HANG_UP
-from ttt_net.client.events import MAILBOX_LETTERS, Clicked, Key, Mail, Pasted, Resized, Stop
+from ttt_net.client.events import MAX_QUEUED_EVENTS, Clicked, Event, Key, Pasted, Resized, Stop
 from ttt_net.client.finding.address import DEFAULT_URL
 from ttt_net.client.finding.discovery import does_answer, look_around
 from ttt_net.client.finding.doorway import (
@@ -41,7 +41,7 @@ GLANCE_S = 1.0
 LOOK_S = 2.0
 """After so long, whoever wanted to be found has been."""
 
-_LEAVE: tuple[Mail, ...] = (Stop(), *(Key(name) for name in HANG_UP))
+_LEAVE: tuple[Event, ...] = (Stop(), *(Key(name) for name in HANG_UP))
 _Q = Key("q")
 
 
@@ -86,27 +86,27 @@ class Search:
 
 async def choose_on_screen(screen: "Screen") -> Place | None:
     """Show what there is as it is found, and return what was chosen; None for whoever leaves."""
-    mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
+    mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
     search = Search(lambda: post(mailbox, Resized()))
     with delivered(mailbox), screen.opened():
         screen.show(draw_doorway(search.door, size := screen.size), size)
+        from ttt_net.client.terminal.job_control import SUSPEND, suspend
         from ttt_net.client.terminal.keyboard import reading  # only now: the first picture does not wait for them
-        from ttt_net.client.terminal.suspension import SUSPEND, suspend
 
         with reading(mailbox) as keyboard:
             async with search.under_way():
                 while True:
-                    letter = await _next(mailbox)
-                    if letter == SUSPEND:
+                    event = await _next(mailbox)
+                    if event == SUSPEND:
                         suspend(screen, keyboard)
-                    search.door, place = _dealt_with(letter, search.door, screen)
-                    if place is not None or letter in _LEAVE or (letter == _Q and search.door.typed is None):
+                    search.door, place = _handled(event, search.door, screen)
+                    if place is not None or event in _LEAVE or (event == _Q and search.door.typed is None):
                         return place
                     screen.show(draw_doorway(search.door, size := screen.size), size)
 
 
-async def _next(mailbox: "asyncio.Queue[Mail]") -> Mail:
-    """Return the next letter, or after a while one that has the window looked at, where no signal tells its size."""
+async def _next(mailbox: "asyncio.Queue[Event]") -> Event:
+    """Return the next event, or after a while one that has the window looked at, where no signal tells its size."""
     try:
         async with asyncio.timeout(GLANCE_S):
             return await mailbox.get()
@@ -114,14 +114,14 @@ async def _next(mailbox: "asyncio.Queue[Mail]") -> Mail:
         return Resized()
 
 
-def _dealt_with(letter: Mail, door: Doorway, screen: "Screen") -> tuple[Doorway, Place | None]:
-    match letter:
+def _handled(event: Event, door: Doorway, screen: "Screen") -> tuple[Doorway, Place | None]:
+    match event:
         case Key("c-m" | "c-j"):
             return entered(door)
         case Key("up" | "down"):
-            return moved(door, 1 if letter.name == "down" else -1), None
+            return moved(door, 1 if event.name == "down" else -1), None
         case Key("left" | "right") if door.typed is None:
-            return levelled(door, 1 if letter.name == "right" else -1), None
+            return levelled(door, 1 if event.name == "right" else -1), None
         case Key("escape"):
             return replace(door, typed=None, notice="", is_explained=False), None
         case Key("c-h" | "backspace"):

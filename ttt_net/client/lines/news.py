@@ -1,29 +1,29 @@
 """What is said once, beside what is seen in a view: of an event, and of what was stopped, or stays as it is."""
 
 from ttt_net.client import page_words, words
-from ttt_net.client.actions import Action, Do, Step
 from ttt_net.client.changes.replaying import is_position_missing, seen_at
-from ttt_net.client.events import Beside, Event
-from ttt_net.client.lines.telling import Telling, retold
+from ttt_net.client.commands import AnyCommand, Command, Step
+from ttt_net.client.controller import Controller
+from ttt_net.client.events import SecondPlayerEvent, WorldEvent
+from ttt_net.client.lines.line_renderer import LineRenderer, retold
 from ttt_net.client.pages import Kind
-from ttt_net.client.seat import Seat
 from ttt_net.client.view import View
 from ttt_net.messages import AnalysedMove, AnalysisReply, Notice, Played, Snapshot
 from ttt_net.text import clean
 
 
-def news_of(event: Event, table: Seat, telling: Telling) -> list[str]:
-    """Return what to say of the event, which the table has heard already."""
-    match = table.view.match
+def news_of(event: WorldEvent, controller: Controller, renderer: LineRenderer) -> list[str]:
+    """Return what to say of the event, which the controller has heard already."""
+    match = controller.view.match
     match event:
         case Played() if match is not None and match.match == event.match:
-            is_ours = event.side == match.you and not table.is_shared
-            who = "You" if is_ours else telling.name_of(match.players[event.side])
+            is_ours = event.side == match.you and not controller.is_shared
+            who = "You" if is_ours else renderer.name_of(match.players[event.side])
             return [f"{who} played {words.move_name(match, event.move)}."]
-        case AnalysisReply() | Beside(AnalysisReply()) if match is not None:
-            told = event.event if isinstance(event, Beside) else event
+        case AnalysisReply() | SecondPlayerEvent(AnalysisReply()) if match is not None:
+            told = event.event if isinstance(event, SecondPlayerEvent) else event
             return _analysed(match, told) if isinstance(told, AnalysisReply) and told.match == match.match else []
-        case Notice(restart_in_ms=int()) if not table.view.notice:  # nothing counts down: as it was said
+        case Notice(restart_in_ms=int()) if not controller.view.notice:  # nothing counts down: as it was said
             return [clean(event.text, words.MAX_NOTICE_CELLS)]
         case _:
             return []
@@ -37,9 +37,9 @@ def stopped(before: View, after: View) -> str:
     return "You look for nobody any more." if has_stopped and after.match is not None else ""
 
 
-def stayed(before: View, after: View, action: Action) -> str:
+def stayed(before: View, after: View, command: AnyCommand) -> str:
     """Return where a replay is that a step did not move, so that a line at its end has an answer, too."""
-    is_step = isinstance(action, Step) or action in (Do.LEFT, Do.RIGHT, Do.FIRST, Do.LAST)
+    is_step = isinstance(command, Step) or command in (Command.LEFT, Command.RIGHT, Command.FIRST, Command.LAST)
     if not is_step or before.page != after.page or after.page.kind is not Kind.REPLAY or is_position_missing(after):
         return ""
     seen = seen_at(after)

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from ttt_net.client.events import Line, Mail
+from ttt_net.client.events import Event, Line
 
 _STDIN = 0
 """Read as a file: the lock of `sys.stdin` would outlive us at exit."""
@@ -23,7 +23,7 @@ _END_S = 1.0
 
 
 @contextmanager
-def reading_lines(mailbox: asyncio.Queue[Mail], source: int = _STDIN) -> Iterator[bool]:
+def reading_lines(mailbox: asyncio.Queue[Event], source: int = _STDIN) -> Iterator[bool]:
     """Deliver lines until the context ends; yields whether something was there already, if only the end of them."""
     is_ahead = _is_readable(source)
     stopped, stop = os.pipe()
@@ -56,7 +56,7 @@ def _is_readable(source: int) -> bool:
 class _Reader:
     """Puts lines into a mailbox, each when there is room for it; then that there are no more."""
 
-    def __init__(self, mailbox: asyncio.Queue[Mail], source: int, stopped: int) -> None:
+    def __init__(self, mailbox: asyncio.Queue[Event], source: int, stopped: int) -> None:
         self.thread = threading.Thread(target=self._read, name="stdin", daemon=True)
         self._mailbox = mailbox
         self._loop = asyncio.get_running_loop()

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
-from ttt_net.client.events import Back, Event, Farewell, Garbled, Lost, Mail, Parting, Retrying
+from ttt_net.client.events import Back, Event, Farewell, Garbled, Lost, Parting, Retrying, WorldEvent
 from ttt_net.client.link import json_lines
 from ttt_net.client.link.dial import dial
 from ttt_net.client.link.dialogue import MAX_PENDING, Dialogue, Reaction
@@ -71,7 +71,7 @@ class Connection:
         self,
         url: str,
         dialogue: Dialogue,
-        mailbox: asyncio.Queue[Mail],
+        mailbox: asyncio.Queue[Event],
         patience: Patience,
         keep_token: Callable[[str], None],
         tap: Callable[[str], None] | None = None,
@@ -234,7 +234,7 @@ class Connection:
         except TimeoutError:
             link.transport.abort()
 
-    async def _tell(self, event: Event) -> None:
+    async def _tell(self, event: WorldEvent) -> None:
         if self._tap is not None and (line := json_lines.line_of_link(event)) is not None:
             self._tap(line)
         await self._mailbox.put(event)

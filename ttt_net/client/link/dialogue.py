@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from msgspec.structs import replace
 
 import ttt_net
-from ttt_net.client.events import Answered, Event, Garbled
+from ttt_net.client.events import Answered, Garbled, WorldEvent
 from ttt_net.client.link.coherence import check_clock, check_played, check_snapshot
 from ttt_net.errors import Code, Refusal
 from ttt_net.messages import (
@@ -74,7 +74,7 @@ class Reaction:
 
     say: list[Request] = field(default_factory=list)
     later: list[tuple[int, Request]] = field(default_factory=list)
-    tell: list[Event] = field(default_factory=list)
+    tell: list[WorldEvent] = field(default_factory=list)
     token: str | None = None
     rejected: Refused | None = None
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 
-from ttt_net.client.events import Back, Event, Lost, Retrying
+from ttt_net.client.events import Back, Lost, Retrying, WorldEvent
 from ttt_net.client.view import Tally
 
 _DEEPEST = 32
@@ -22,7 +22,7 @@ def line_of(frame: str) -> str | None:
     return json.dumps(message, separators=(",", ":"))
 
 
-def line_of_link(event: Event) -> str | None:
+def line_of_link(event: WorldEvent) -> str | None:
     """Return what happened to the link as a line; None for any other event, and for all tries but the first."""
     match event:
         case Lost(reason):

@@ -6,22 +6,22 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ttt_net.client.actions import Say
 from ttt_net.client.bot.mind import Mind
 from ttt_net.client.bot.plan import Plan
 from ttt_net.client.bot.player import Bot
 from ttt_net.client.bot.thinker import require
+from ttt_net.client.client_controller import ClientController
 from ttt_net.client.command_line.local import AT_HOME, HUMAN, Local
 from ttt_net.client.command_line.options import Options
-from ttt_net.client.events import MAILBOX_LETTERS, Mail
-from ttt_net.client.lines.plain import Plain
+from ttt_net.client.commands import Send
+from ttt_net.client.events import MAX_QUEUED_EVENTS, Event
+from ttt_net.client.lines.line_client import LineClient
 from ttt_net.client.lines.standard_input import reading_lines
 from ttt_net.client.link.connection import Connection, Patience
 from ttt_net.client.link.dialogue import Dialogue, Machine
 from ttt_net.client.local.table import BotOpponent, LocalTable, Opponent, SecondPerson
-from ttt_net.client.sessions import Ending, tap_of, telling_of, writer_of
+from ttt_net.client.sessions import Ending, line_renderer_of, tap_of, writer_of
 from ttt_net.client.signals import delivered
-from ttt_net.client.table import Table
 from ttt_net.errors import ConfigurationError
 from ttt_net.messages import InviteRequest, JoinRequest, SeekRequest, Snapshot, WatchRequest
 
@@ -68,7 +68,7 @@ class _Room:
         assert options.local is not None
         self.options = options
         self.local: Local = options.local
-        self.mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
+        self.mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
         self._host = self.local.players.index(HUMAN) if self.local.people else 0
         """The side of whoever invites: the first person, or X."""
 
@@ -83,14 +83,14 @@ class _Room:
     async def play_plainly(self) -> Ending:
         """Let one or two people, or a program, play line by line."""
         table = self._table(self.options.games)
-        plain = Plain(table, telling_of(self.options), writer_of(self.options), is_typed=sys.stdin.isatty())
+        plain = LineClient(table, line_renderer_of(self.options), writer_of(self.options), is_typed=sys.stdin.isatty())
         with reading_lines(self.mailbox):
             await plain.play(self.mailbox)
         return Ending(table.view.farewell, tally=table.tally)
 
     async def play_bots(self, screen: "Screen | None") -> Ending:
         """Let two bots play, for somebody who looks on if there is a screen; else what X hears is told."""
-        invitations: asyncio.Queue[str] = asyncio.Queue(MAILBOX_LETTERS)
+        invitations: asyncio.Queue[str] = asyncio.Queue(MAX_QUEUED_EVENTS)
         onlooker = _Onlooker(self._connection(0, None, self.mailbox, "onlooker")) if screen is not None else None
 
         def later(code: str) -> None:  # what the last match came to stays to be seen for a moment
@@ -105,7 +105,7 @@ class _Room:
             is_for_onlookers=True,
             pace_s=PACE_S if screen is not None else 0.0,
         )
-        mailbox = self.mailbox if screen is None else asyncio.Queue[Mail](MAILBOX_LETTERS)
+        mailbox = self.mailbox if screen is None else asyncio.Queue[Event](MAX_QUEUED_EVENTS)
         first = self._bot(0, plan, mailbox, writer_of(self.options) if screen is None else _unheard)
         async with asyncio.TaskGroup() as group:
             second = replace(plan, games=None, invited=None, began=None)
@@ -145,20 +145,22 @@ class _Room:
         plan = Plan(JoinRequest(0, code=code), None, self.options.move_ms)
         return BotOpponent(code, lambda join, mailbox: self._bot(side, replace(plan, seek=join), mailbox, _unheard))
 
-    def _place(self, side: int, opening: InviteRequest | JoinRequest, mailbox: "asyncio.Queue[Mail]") -> Table:
+    def _place(
+        self, side: int, opening: InviteRequest | JoinRequest, mailbox: "asyncio.Queue[Event]"
+    ) -> ClientController:
         connection = self._connection(side, None, mailbox)
-        table = Table(connection, SeekRequest(0, [self.local.game], self.options.time), AT_HOME, opening)
+        table = ClientController(connection, SeekRequest(0, [self.local.game], self.options.time), AT_HOME, opening)
         table.view = replace(table.view, has_doorway=self.options.has_doorway)
         return table
 
-    def _bot(self, side: int, plan: Plan, mailbox: "asyncio.Queue[Mail]", write: Callable[[str], None]) -> Bot:
+    def _bot(self, side: int, plan: Plan, mailbox: "asyncio.Queue[Event]", write: Callable[[str], None]) -> Bot:
         options, strategy = self.options, self.local.players[side]
         seed = None if options.seed is None else options.seed + side
         mind = Mind(strategy, seed, options.level, [self.local.game])
         return Bot(self._connection(side, strategy, mailbox), mind, plan, write)
 
     def _connection(
-        self, side: int, bot: str | None, mailbox: "asyncio.Queue[Mail]", name: str | None = None
+        self, side: int, bot: str | None, mailbox: "asyncio.Queue[Event]", name: str | None = None
     ) -> Connection:
         tap = tap_of(self.options) if side == self._host else None
         machine = Machine(bot, self.options.level) if bot else None
@@ -170,11 +172,11 @@ class _Onlooker:
     """Somebody who watches each match of two bots from its beginning."""
 
     def __init__(self, connection: Connection) -> None:
-        self.table = Table(connection, SeekRequest(0), AT_HOME, is_seeking=False)
+        self.table = ClientController(connection, SeekRequest(0), AT_HOME, is_seeking=False)
 
     def watch(self, match: Snapshot) -> None:
         """Look at a match that has begun, with the code that its players were told."""
-        self.table.do(Say(WatchRequest(0, match=match.match, code=match.code)))
+        self.table.do(Send(WatchRequest(0, match=match.match, code=match.code)))
 
 
 def _unheard(text: str) -> None:

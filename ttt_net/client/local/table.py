@@ -9,11 +9,20 @@ import asyncio
 from collections.abc import Callable
 from typing import Protocol
 
-from ttt_net.client.actions import Action, Do
 from ttt_net.client.bot.player import Bot
-from ttt_net.client.events import MAILBOX_LETTERS, Beside, Event, Farewell, Kept, Mail, Stop, Terminal
-from ttt_net.client.table import Table
-from ttt_net.client.view import Link, Tally, View
+from ttt_net.client.client_controller import ClientController
+from ttt_net.client.commands import AnyCommand, Command
+from ttt_net.client.events import (
+    MAX_QUEUED_EVENTS,
+    Event,
+    Farewell,
+    RecordSaved,
+    SecondPlayerEvent,
+    Stop,
+    TerminalEvent,
+    WorldEvent,
+)
+from ttt_net.client.view import LinkState, Tally, View
 from ttt_net.messages import (
     Ended,
     InvitationReply,
@@ -40,8 +49,8 @@ class Opponent(Protocol):
 class BotOpponent:
     """A bot, which plays by itself."""
 
-    def __init__(self, code: str, make: Callable[[JoinRequest, "asyncio.Queue[Mail]"], Bot]) -> None:
-        self._mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
+    def __init__(self, code: str, make: Callable[[JoinRequest, "asyncio.Queue[Event]"], Bot]) -> None:
+        self._mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
         self._bot = make(JoinRequest(0, code=code), self._mailbox)
 
     async def play(self) -> None:
@@ -57,9 +66,12 @@ class SecondPerson:
     """The second person at the keyboard: what happens at his table comes into the mailbox of the first."""
 
     def __init__(
-        self, code: str, make: Callable[[JoinRequest, "asyncio.Queue[Mail]"], Table], first: "asyncio.Queue[Mail]"
+        self,
+        code: str,
+        make: Callable[[JoinRequest, "asyncio.Queue[Event]"], ClientController],
+        first: "asyncio.Queue[Event]",
     ) -> None:
-        self._mailbox: asyncio.Queue[Mail] = asyncio.Queue(MAILBOX_LETTERS)
+        self._mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
         self._first = first
         self.table = make(JoinRequest(0, code=code), self._mailbox)
 
@@ -68,12 +80,12 @@ class SecondPerson:
         async with asyncio.TaskGroup() as group:
             group.create_task(self.table.connection.run())
             while True:
-                letter = await self._mailbox.get()
-                if isinstance(letter, RecordReply):  # is no matter of a table, but of whoever writes it down
-                    await self._first.put(letter)
-                elif not isinstance(letter, Terminal | Stop):
-                    await self._first.put(Beside(letter))
-                if isinstance(letter, Farewell):
+                event = await self._mailbox.get()
+                if isinstance(event, RecordReply):  # is no matter of a table, but of whoever writes it down
+                    await self._first.put(event)
+                elif not isinstance(event, TerminalEvent | Stop):
+                    await self._first.put(SecondPlayerEvent(event))
+                if isinstance(event, Farewell):
                     return
 
     def join(self, code: str) -> None:
@@ -82,10 +94,10 @@ class SecondPerson:
 
 
 class LocalTable:
-    """What stands between the loops of a client and the tables of this keyboard; has the face of a `Table`."""
+    """What stands between the loops of a client and the tables of this keyboard; is a `Controller`."""
 
     def __init__(
-        self, host: Table, invite: InviteRequest, seat: Callable[[str], Opponent], games: int | None = None
+        self, host: ClientController, invite: InviteRequest, seat: Callable[[str], Opponent], games: int | None = None
     ) -> None:
         """Seat the opponent when there is a code for him; leave after so many `games`, or None: never."""
         self._host = host
@@ -126,7 +138,7 @@ class LocalTable:
         tables = [self._host, *([self._second] if self._second is not None else [])]
         self._seen = next((table for table in tables if table.view.is_my_turn), self._seen)
         is_on_its_way = len(tables) > 1 and not self._seen.view.is_my_turn and self._seen.view.is_live
-        if not is_on_its_way or self._seen.view.link is not Link.ONLINE:
+        if not is_on_its_way or self._seen.view.link is not LinkState.ONLINE:
             self._view = self._seen.view
 
     @property
@@ -155,13 +167,13 @@ class LocalTable:
         has_played = self._games is not None and self._host.view.tally.games >= self._games
         return has_played or self._host.view.farewell is not None or self._seen.is_done
 
-    def hear(self, event: Event, now_ms: int) -> None:
+    def hear(self, event: WorldEvent, now_ms: int) -> None:
         """Take in an event of one of the tables."""
         if isinstance(event, InvitationReply):
             self._seat_opponent(event.code)
-        elif isinstance(event, Kept):
+        elif isinstance(event, RecordSaved):
             self._seen.hear(event, now_ms)
-        elif not isinstance(event, Beside):
+        elif not isinstance(event, SecondPlayerEvent):
             self._host.hear(event, now_ms)
             if self._second is not None:
                 self._accept(event, self._host)
@@ -174,16 +186,16 @@ class LocalTable:
             self._is_inviting = False
         self._look()
 
-    def do(self, action: Action) -> None:
+    def do(self, command: AnyCommand) -> None:
         """Carry out what was done at the keyboard, for the side that is seen."""
         view = self.view
         is_over = view.match is not None and view.match.outcome is not None
-        if action in (Do.NEW, Do.REMATCH) and is_over:
+        if command in (Command.NEW, Command.REMATCH) and is_over:
             self._invite_again()
-        elif action is Do.TAKE_BACK and self._second is not None:
-            (self._host if self._seen is self._second else self._second).do(action)  # whose move was the last
+        elif command is Command.TAKE_BACK and self._second is not None:
+            (self._host if self._seen is self._second else self._second).do(command)  # whose move was the last
         else:
-            self._seen.do(action)
+            self._seen.do(command)
         self._view = self._seen.view
 
     def look_at_link(self) -> None:
@@ -195,7 +207,7 @@ class LocalTable:
         self._look()
 
     @property
-    def _second(self) -> Table | None:
+    def _second(self) -> ClientController | None:
         return self._opponent.table if isinstance(self._opponent, SecondPerson) else None
 
     def _seat_opponent(self, code: str) -> None:
@@ -210,7 +222,7 @@ class LocalTable:
             self._is_inviting = True
             self._host.say(self._invite)
 
-    def _accept(self, event: Event, table: Table) -> None:
+    def _accept(self, event: WorldEvent, table: ClientController) -> None:
         """Let the one agree to what the other has offered: they have talked about it."""
         match = table.view.match
         if isinstance(event, Offered) and match is not None and match.you != event.side:

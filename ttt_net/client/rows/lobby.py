@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from ttt_net.client import page_words, words
-from ttt_net.client.actions import Open, Say, Show
+from ttt_net.client.commands import Open, Send, Show
 from ttt_net.client.pages import Kind, Page, Purpose
 from ttt_net.client.rows.row import Row, section
 from ttt_net.client.view import View
@@ -27,8 +27,8 @@ _AT_ITS_BEST = 9
 
 def lobby_rows(view: View, now_ms: int) -> list[Row]:
     """Return all that can be chosen in the lobby."""
-    around = view.around
-    players = around.players.players if around.players is not None else []
+    lobby = view.lobby
+    players = lobby.players.players if lobby.players is not None else []
     ours = view.you.name if view.you is not None else None
     seek = view.seeking
     bots = {each.name: _bot(each, seek) for each in free_bots(view, seek)} if seek is not None else {}
@@ -45,14 +45,14 @@ def lobby_rows(view: View, now_ms: int) -> list[Row]:
 
 def waiting_people(view: View) -> list[SeekInfo]:
     """Return what other people seek, who waits the longest first."""
-    seeks = view.around.seeks.seeks if view.around.seeks is not None else []
+    seeks = view.lobby.seeks.seeks if view.lobby.seeks is not None else []
     ours = view.you.name if view.you is not None else None
     return [each for each in seeks if each.by.name != ours and each.by.bot is None]
 
 
 def live_of_others(view: View) -> list[LiveMatch]:
     """Return the matches that can be watched: ours are not among them, for we have a seat there."""
-    live = view.around.live.matches if view.around.live is not None else []
+    live = view.lobby.live.matches if view.lobby.live is not None else []
     return [each for each in live if not view.has_seat(each.match)]
 
 
@@ -70,7 +70,7 @@ def own_match(match: Snapshot) -> Row:
 
 
 def _challenges(view: View, ours: str | None, now_ms: int) -> Iterable[Row]:
-    for each in view.around.challenges:
+    for each in view.lobby.challenges:
         challenge = each.challenge
         wanted = page_words.terms(challenge.game, challenge.time, is_rated=challenge.rated)
         left = words.duration(each.left_ms(now_ms))
@@ -78,15 +78,15 @@ def _challenges(view: View, ours: str | None, now_ms: int) -> Iterable[Row]:
         other = words.label_of(challenge.to if is_ours else challenge.by)
         who = f"you challenged {other}" if is_ours else f"{other} challenges you"
         answer = AnswerRequest(0, challenge=challenge.challenge, accept=not is_ours)
-        yield Row((who, wanted, f"{left} left"), f"challenge:{challenge.challenge}", Say(answer))
+        yield Row((who, wanted, f"{left} left"), f"challenge:{challenge.challenge}", Send(answer))
 
 
 def _invited(view: View, now_ms: int) -> Iterable[Row]:
     """Yield the invitation that still waits for a friend, so that its code can be looked up again."""
-    invitation = view.around.invitation
+    invitation = view.lobby.invitation
     if invitation is None:
         return
-    left_ms = invitation.expires_in_ms - max(0, now_ms - view.around.invited_at_ms)
+    left_ms = invitation.expires_in_ms - max(0, now_ms - view.lobby.invited_at_ms)
     if left_ms > 0:
         wanted = page_words.terms(invitation.game, invitation.time, is_rated=False)
         left = f"code {clean(invitation.code, words.MAX_CODE)}, {words.duration(left_ms)} left"
@@ -98,7 +98,7 @@ def free_bots(view: View, seek: SeekRequest) -> list[ListedPlayer]:
 
     The list of players has them as they come and go; of a crowd it is only a part, and the server's suggestion helps.
     """
-    players, suggestion = view.around.players, view.around.suggestion
+    players, suggestion = view.lobby.players, view.lobby.suggestion
     bots = [each for each in players.players if _plays(each, seek)] if players is not None else []
     if suggestion is not None and (players is None or players.online > len(players.players)):
         bots += suggestion.bots
@@ -119,7 +119,7 @@ def _bot(bot: ListedPlayer, seek: SeekRequest) -> Row:
     challenge = challenge_to(bot, seek)
     label = words.full_label(PlayerInfo(bot.name, bot.bot, bot.level))
     wanted = page_words.terms(challenge.game, challenge.time, is_rated=challenge.rated)
-    return Row((label, wanted), f"bot:{bot.name}", Say(challenge))
+    return Row((label, wanted), f"bot:{bot.name}", Send(challenge))
 
 
 def _seek(seek: SeekInfo) -> Row:
@@ -128,7 +128,7 @@ def _seek(seek: SeekInfo) -> Row:
     how += ", rated" * seek.rated
     cells, key = (words.full_label(seek.by), games, how), f"seek:{seek.seek}"
     if len(seek.games) == 1:
-        return Row(cells, key, Say(AcceptRequest(0, seek=seek.seek)))
+        return Row(cells, key, Send(AcceptRequest(0, seek=seek.seek)))
     page = Page(Kind.GAMES, about=seek.by.name, purpose=Purpose.CHALLENGE, games=tuple(seek.games))
     return Row(cells, key, Open(page))  # who takes several games is asked for one of them
 
@@ -162,4 +162,4 @@ def live_match(match: LiveMatch) -> Row:
     if match.watchers:
         facts.append(f"{match.watchers} watching")
     row = (f"{first} - {second}", page_words.title_of(match.game), ", ".join(facts))
-    return Row(row, f"live:{match.match}", Say(WatchRequest(0, match=match.match)))
+    return Row(row, f"live:{match.match}", Send(WatchRequest(0, match=match.match)))

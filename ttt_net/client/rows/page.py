@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from ttt_net.client import page_words, words
-from ttt_net.client.actions import Begin, Say
+from ttt_net.client.commands import Begin, Send
 from ttt_net.client.pages import SPEEDS, TIMES, Entry, Kind, Page, Purpose
 from ttt_net.client.rows.lobby import lobby_rows
 from ttt_net.client.rows.people import history_rows, leader_rows, profile_rows
@@ -66,13 +66,13 @@ def _games(view: View, now_ms: int) -> list[Row]:
     for number, name in enumerate(page.games or NAMES, start=1):
         digit = str(number % 10) if number <= 10 else ""
         title, rule = page_words.title_and_rule(name)
-        rows.append(Row((digit, title, rule), f"game:{name}", Say(request_for(page, name))))
+        rows.append(Row((digit, title, rule), f"game:{name}", Send(request_for(page, name))))
     other = Row(("", "Another", "by its name, such as mnk:7x7,4 or connect4+swap"), "other", Begin(Entry.GAME))
     return [*rows, other]
 
 
 def _invitation(view: View, now_ms: int) -> list[Row]:
-    invitation = view.around.invitation
+    invitation = view.lobby.invitation
     if invitation is None:
         return [Row(("The invitation has been used, or was taken back.",))]
     wanted = page_words.terms(invitation.game, invitation.time, is_rated=False)

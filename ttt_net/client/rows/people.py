@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from ttt_net.client import page_words, words
-from ttt_net.client.actions import Open, Reopen, Say
+from ttt_net.client.commands import Open, Reopen, Send
 from ttt_net.client.pages import SPEEDS, Kind, Page, Purpose
 from ttt_net.client.rows.lobby import live_match, live_of_others, own_match
 from ttt_net.client.rows.row import Row, section
@@ -24,7 +24,7 @@ _WAIT = [Row(("The server is looking it up ...",))]
 
 def profile_rows(view: View, now_ms: int) -> list[Row]:
     """Return who a player is, and what can be done with him."""
-    told = view.around.profile
+    told = view.lobby.profile
     if told is None:
         return _WAIT
     facts = [f"{'Here now' if told.online else 'Not here now'}, known here since {_day(told.since_ms)}."]
@@ -51,7 +51,7 @@ def _played_now(view: View, name: str) -> Row:
     return (
         live_match(known)
         if known is not None
-        else Row((name, "watch it"), f"live:{name}", Say(WatchRequest(0, match=name)))
+        else Row((name, "watch it"), f"live:{name}", Send(WatchRequest(0, match=name)))
     )
 
 
@@ -72,13 +72,13 @@ def _rating(rating: RatingInfo) -> Row:
 
 def history_rows(view: View, now_ms: int) -> list[Row]:
     """Return the finished matches of a player, and how to come to the older ones."""
-    told = view.around.history
+    told = view.lobby.history
     if told is None:
         return _WAIT
     rows = [_finished(match, told.player.name) for match in told.matches]
     if told.before is not None:
         older = HistoryRequest(0, name=told.player.name, before=told.before)
-        rows.append(Row(("Older ones",), "older", Say(older)))
+        rows.append(Row(("Older ones",), "older", Send(older)))
     return rows or [Row(("No match has ended yet.",))]
 
 
@@ -96,13 +96,13 @@ def _finished(match: FinishedMatch, name: str) -> Row:
 
 def leader_rows(view: View, now_ms: int) -> list[Row]:
     """Return the best at a game and speed, and how to come to the other pages."""
-    told = view.around.leaders
+    told = view.lobby.leaders
     if told is None:
         return _WAIT
     rows = [_leader(leader) for leader in told.leaders]
     if told.page < told.pages:
         further = LeaderboardRequest(0, game=told.game, speed=told.speed, page=told.page + 1)
-        rows.append(Row((f"Further down (page {told.page} of {told.pages})",), "further", Say(further)))
+        rows.append(Row((f"Further down (page {told.page} of {told.pages})",), "further", Send(further)))
     return rows or [Row(("Nobody has a rating here yet: a rated match gives one.",))]
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ttt_net.client.actions import Action
+from ttt_net.client.commands import AnyCommand
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +15,7 @@ class Row:
 
     cells: tuple[str, ...]
     key: str = ""
-    enter: Action | None = None
+    enter: AnyCommand | None = None
     is_heading: bool = False
 
 

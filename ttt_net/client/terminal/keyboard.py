@@ -10,7 +10,7 @@ from prompt_toolkit.input.ansi_escape_sequences import ANSI_SEQUENCES
 from prompt_toolkit.key_binding import KeyPress
 from prompt_toolkit.keys import Keys
 
-from ttt_net.client.events import Clicked, Focused, Key, Mail, Pasted, Stop, Terminal
+from ttt_net.client.events import Clicked, Event, Focused, Key, Pasted, Stop, TerminalEvent
 from ttt_net.client.signals import post
 
 ESCAPE_S = 0.05
@@ -25,7 +25,7 @@ ANSI_SEQUENCES |= {"\x1b[I": Keys.ControlF23, "\x1b[O": Keys.ControlF24}
 
 
 @contextmanager
-def reading(mailbox: asyncio.Queue[Mail]) -> Iterator[Input]:
+def reading(mailbox: asyncio.Queue[Event]) -> Iterator[Input]:
     """Deliver what is pressed, clicked and pasted until the context ends; yields what it is read from."""
     keyboard = create_input()
     reader = _Reader(keyboard, mailbox)
@@ -33,7 +33,7 @@ def reading(mailbox: asyncio.Queue[Mail]) -> Iterator[Input]:
         yield keyboard
 
 
-def letter_of(press: KeyPress) -> Terminal | None:
+def event_of(press: KeyPress) -> TerminalEvent | None:
     """Return what a press means to a loop; None when it means nothing."""
     if press.key in _FOCUS:
         return Focused(_FOCUS[press.key])  # type: ignore[index]
@@ -44,7 +44,7 @@ def letter_of(press: KeyPress) -> Terminal | None:
     return Key(press.key.value if isinstance(press.key, Keys) else press.key)
 
 
-def _click(data: str) -> Terminal | None:
+def _click(data: str) -> TerminalEvent | None:
     found = _SGR_MOUSE.fullmatch(data)
     if found is None or found[4] == "m":
         return None
@@ -57,7 +57,7 @@ def _click(data: str) -> Terminal | None:
 class _Reader:
     """Takes keys from the keyboard; what may be the start of a longer key waits a moment for the rest."""
 
-    def __init__(self, keyboard: Input, mailbox: asyncio.Queue[Mail]) -> None:
+    def __init__(self, keyboard: Input, mailbox: asyncio.Queue[Event]) -> None:
         self._keyboard = keyboard
         self._mailbox = mailbox
         self._flush: asyncio.TimerHandle | None = None
@@ -73,6 +73,6 @@ class _Reader:
 
     def _deliver(self, presses: list[KeyPress]) -> None:
         for press in presses:
-            letter = letter_of(press)
-            if letter is not None:
-                post(self._mailbox, letter)
+            event = event_of(press)
+            if event is not None:
+                post(self._mailbox, event)

@@ -3,15 +3,15 @@
 import asyncio
 import time
 
-from ttt_net.client.actions import Do, Type
 from ttt_net.client.bindings.hints import HANG_UP
-from ttt_net.client.bindings.keys import action_for
-from ttt_net.client.events import Clicked, Focused, Kept, Key, Line, Mail, Pasted, Resized, Stop
-from ttt_net.client.seat import Seat
-from ttt_net.client.terminal.keepsake import kept
+from ttt_net.client.bindings.keys import command_for
+from ttt_net.client.commands import Command, Type
+from ttt_net.client.controller import Controller
+from ttt_net.client.events import Clicked, Event, Focused, Key, Line, Pasted, RecordSaved, Resized, Stop
+from ttt_net.client.terminal.job_control import SUSPEND, suspend
 from ttt_net.client.terminal.keyboard import reading
+from ttt_net.client.terminal.save_record import save_record
 from ttt_net.client.terminal.screen import Screen
-from ttt_net.client.terminal.suspension import SUSPEND, suspend
 from ttt_net.client.view import Overlay, View
 from ttt_net.client.words import TENTHS_BELOW_MS
 from ttt_net.messages import Notice, RecordReply
@@ -24,28 +24,28 @@ LOOK_S = 1.0
 _MAX_PASTED = 200
 
 
-async def play_on_screen(table: Seat, screen: Screen, mailbox: asyncio.Queue[Mail]) -> None:
-    """Play until the server or the player says farewell; `table.view` then tells how it ended."""
+async def play_on_screen(controller: Controller, screen: Screen, mailbox: asyncio.Queue[Event]) -> None:
+    """Play until the server or the player says farewell; `controller.view` then tells how it ended."""
     with reading(mailbox) as keyboard:
         async with asyncio.TaskGroup() as group:
-            link = group.create_task(table.connection.run())
-            while not table.is_done:
+            link = group.create_task(controller.connection.run())
+            while not controller.is_done:
                 now_ms = _now_ms()
-                table.look_at_link()
-                screen.paint(table.view, now_ms)
+                controller.look_at_link()
+                screen.paint(controller.view, now_ms)
                 try:
-                    async with asyncio.timeout(_wait_s(table.view, now_ms)):
-                        letter = await mailbox.get()
+                    async with asyncio.timeout(_wait_s(controller.view, now_ms)):
+                        event = await mailbox.get()
                 except TimeoutError:
-                    if table.view.is_leaving:
+                    if controller.view.is_leaving:
                         break
                     continue
-                if _is_hang_up(letter):
+                if _is_hang_up(event):
                     break
-                if letter == SUSPEND and not table.view.is_hosting:
+                if event == SUSPEND and not controller.view.is_hosting:
                     suspend(screen, keyboard)
                 else:
-                    _deal_with(letter, table, screen)
+                    _handle(event, controller, screen)
             link.cancel()
 
 
@@ -64,41 +64,43 @@ def _wait_s(view: View, now_ms: int) -> float:
     return 0.1 if left_ms < TENTHS_BELOW_MS else (left_ms % 1000 + 1) / 1000
 
 
-def _is_hang_up(letter: Mail) -> bool:
-    return isinstance(letter, Stop) or (isinstance(letter, Key) and letter.name in HANG_UP)
+def _is_hang_up(event: Event) -> bool:
+    return isinstance(event, Stop) or (isinstance(event, Key) and event.name in HANG_UP)
 
 
-def _deal_with(letter: Mail, table: Seat, screen: Screen) -> None:
-    match letter:
+def _handle(event: Event, controller: Controller, screen: Screen) -> None:
+    match event:
         case Key("c-z"):
-            table.hear(Notice("The server runs in here: it would stop, too, and keep your friends waiting."), _now_ms())
+            controller.hear(
+                Notice("The server runs in here: it would stop, too, and keep your friends waiting."), _now_ms()
+            )
         case Key(name):
-            _press(name, table)
+            _press(name, controller)
         case Clicked():
-            target = screen.target_at(letter.column, letter.row)
+            target = screen.target_at(event.column, event.row)
             if isinstance(target, Key):
-                _press(target.name, table)
+                _press(target.name, controller)
             elif target is not None:
-                table.do(target)
-            elif table.view.overlay is not Overlay.NONE:
-                table.do(Do.BACK)
+                controller.do(target)
+            elif controller.view.overlay is not Overlay.NONE:
+                controller.do(Command.BACK)
         case Pasted(text):
             if words := clean(text, _MAX_PASTED):
-                table.do(Type(words))
+                controller.do(Type(words))
         case Focused(is_focused):
             screen.is_focused = is_focused
         case Resized() | Line() | Stop():
             return  # the next picture has the new size
         case RecordReply():
-            table.hear(Kept(kept(letter)), _now_ms())
+            controller.hear(RecordSaved(save_record(event)), _now_ms())
         case _:
-            table.hear(letter, _now_ms())
+            controller.hear(event, _now_ms())
 
 
-def _press(name: str, table: Seat) -> None:
-    if table.view.overlay in (Overlay.HELP, Overlay.ASIDE):
-        table.do(Do.BACK)
-    elif (action := action_for(name, table.view)) is not None:
-        table.do(action)
-    elif table.view.overlay is Overlay.LEAVE:
-        table.do(Do.BACK)
+def _press(name: str, controller: Controller) -> None:
+    if controller.view.overlay in (Overlay.HELP, Overlay.SIDE_PANEL):
+        controller.do(Command.BACK)
+    elif (command := command_for(name, controller.view)) is not None:
+        controller.do(command)
+    elif controller.view.overlay is Overlay.LEAVE:
+        controller.do(Command.BACK)

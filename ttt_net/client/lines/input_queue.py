@@ -3,21 +3,21 @@
 from collections import deque
 from collections.abc import Callable
 
-from ttt_net.client.actions import Do, Move
 from ttt_net.client.bindings.lobby_words import Meaning
 from ttt_net.client.bindings.phrasebook import CLAIMS, OF_A_MATCH, word_of
-from ttt_net.client.lines.awaited import Awaited
-from ttt_net.client.lines.numbered import Numbered
-from ttt_net.client.lines.telling import Telling
-from ttt_net.client.seat import Seat
-from ttt_net.client.view import Link
+from ttt_net.client.commands import Command, Move
+from ttt_net.client.controller import Controller
+from ttt_net.client.lines.line_renderer import LineRenderer
+from ttt_net.client.lines.numbered_menu import NumberedMenu
+from ttt_net.client.lines.pending_replies import PendingReplies
+from ttt_net.client.view import LinkState
 from ttt_net.text import clean
 
 MAX_HELD_LINES = 4096
 _OF_ANY_TIME = ("help", "repeat", "more")
 
 
-class HeldLines:
+class InputQueue:
     """Lines in their order; a move waits until it is our turn, and of a person's lines the others go before it.
 
     Where a program or a file writes them, none goes before another, and each also waits for the answer to the one
@@ -26,18 +26,18 @@ class HeldLines:
 
     def __init__(
         self,
-        table: Seat,
-        telling: Telling,
-        awaited: Awaited,
-        numbered: Numbered,
+        controller: Controller,
+        renderer: LineRenderer,
+        pending: PendingReplies,
+        menu: NumberedMenu,
         meaning: Callable[[str], Meaning],
         *,
         is_typed: bool,
     ) -> None:
-        self._table = table
-        self._telling = telling
-        self._awaited = awaited
-        self._numbered = numbered
+        self._controller = controller
+        self._renderer = renderer
+        self._pending = pending
+        self._menu = menu
         self._meaning = meaning
         self._is_typed = is_typed
         self._lines: deque[str] = deque()
@@ -73,24 +73,24 @@ class HeldLines:
 
     @property
     def _is_answer_due(self) -> bool:
-        return self._awaited.is_answer_due or self._numbered.is_waiting
+        return self._pending.is_answer_due or self._menu.is_waiting
 
     def _is_early(self, line: str) -> bool:
-        word, view = word_of(line), self._table.view
-        is_question = self._telling.answer(word, view, 0) is not None
+        word, view = word_of(line), self._controller.view
+        is_question = self._renderer.answer(word, view, 0) is not None
         is_of_match = is_question or word in OF_A_MATCH or word in CLAIMS or first_word(line) == "say"
         if not self._is_typed:
             is_over = view.match is None or view.match.outcome is not None
-            is_ahead_of_match = is_of_match and is_over and self._awaited.is_match_to_come
+            is_ahead_of_match = is_of_match and is_over and self._pending.is_match_to_come
             if self._is_answer_due or is_ahead_of_match or self._needs_link(line):
                 return True
         is_move = not is_of_match and word not in _OF_ANY_TIME and isinstance(self._meaning(line), Move)
-        return is_move and not view.may_move and self._awaited.is_turn_to_come
+        return is_move and not view.may_move and self._pending.is_turn_to_come
 
     def _needs_link(self, line: str) -> bool:
         """Tell whether a line, but that we leave, has to wait until there is a server to say it to."""
-        view = self._table.view
-        return view.has_lobby and view.link is not Link.ONLINE and self._meaning(line) is not Do.LEAVE
+        view = self._controller.view
+        return view.has_lobby and view.link is not LinkState.ONLINE and self._meaning(line) is not Command.LEAVE
 
 
 def first_word(line: str) -> str:

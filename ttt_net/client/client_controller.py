@@ -1,18 +1,18 @@
-"""A person's place at the table, whatever it is shown on: the view, the link, and what is sought."""
+"""Keep the view of one player: events and commands change it, and requests go to the server."""
 
 from dataclasses import replace
 
 from msgspec import structs
 
-from ttt_net.client.actions import Action, Do, Say
 from ttt_net.client.changes.act import act, answered
 from ttt_net.client.changes.series import followed, leads_on
 from ttt_net.client.changes.update import update
-from ttt_net.client.events import Answered, Event, Farewell, Parting
+from ttt_net.client.commands import AnyCommand, Command, Send
+from ttt_net.client.events import Answered, Farewell, Parting, WorldEvent
 from ttt_net.client.finding.discovery import shareable
 from ttt_net.client.link.connection import Connection
 from ttt_net.client.pages import Kind
-from ttt_net.client.view import Link, View
+from ttt_net.client.view import LinkState, View
 from ttt_net.client.words import invitation
 from ttt_net.errors import Code, Refusal
 from ttt_net.messages import (
@@ -43,7 +43,7 @@ def _is_unknown_game(answer: Ok | Refused) -> bool:
     return isinstance(answer, Refused) and answer.code == Code.UNKNOWN_GAME
 
 
-class Table:
+class ClientController:
     """Keeps the view true to what is heard and done, and sends what follows from it.
 
     Where the lobby can be seen, it is asked for whenever it is.
@@ -93,10 +93,10 @@ class Table:
     @property
     def is_done(self) -> bool:
         """Whether there is nothing left to wait for: the server's farewell is here, or ours is said."""
-        has_said_it = self.view.is_leaving and not (self.view.is_live and self.view.link is Link.ONLINE)
+        has_said_it = self.view.is_leaving and not (self.view.is_live and self.view.link is LinkState.ONLINE)
         return self.view.farewell is not None or has_said_it
 
-    def hear(self, event: Event, now_ms: int) -> None:
+    def hear(self, event: WorldEvent, now_ms: int) -> None:
         """Take in an event."""
         watched = self.view.watching
         self.view = update(self.view, event, now_ms)
@@ -112,7 +112,7 @@ class Table:
         if isinstance(event, InvitationReply):
             if self.view.seeking is not None:
                 self.do(
-                    Say(UnseekRequest(0))
+                    Send(UnseekRequest(0))
                 )  # whoever waits for a friend is not to be drawn into a match with a stranger
             self.view = replace(self.view, reachable=shareable(self.view.address))
             if not self._has_lobby:
@@ -131,11 +131,11 @@ class Table:
                 self._look_for_match()
         self._look_around()
 
-    def do(self, action: Action) -> None:
+    def do(self, command: AnyCommand) -> None:
         """Carry out what the player did."""
-        if action is Do.COPY:
+        if command is Command.COPY:
             self.view = replace(self.view, reachable=shareable(self.view.address))
-        self.view, requests = act(self.view, action, self._seek)
+        self.view, requests = act(self.view, command, self._seek)
         for request in requests:
             if isinstance(request, SeekRequest):
                 self._sought, self._seek = self._seek, request
@@ -185,8 +185,8 @@ class Table:
         view = self.view
         is_over = view.match is not None and view.match.outcome is not None
         is_wanted = view.page.kind is Kind.LOBBY or view.seeking is not None or is_over
-        if self._has_lobby and is_wanted and view.link is Link.ONLINE and not view.around.is_subscribed:
-            self.view = replace(view, around=replace(view.around, is_subscribed=True))
+        if self._has_lobby and is_wanted and view.link is LinkState.ONLINE and not view.lobby.is_subscribed:
+            self.view = replace(view, lobby=replace(view.lobby, is_subscribed=True))
             self._say((LobbyRequest(0, on=True),))
 
     def _say(self, requests: tuple[Request, ...]) -> None:

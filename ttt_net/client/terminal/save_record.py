@@ -1,4 +1,4 @@
-"""A finished match, written into a file where the client was started."""
+"""Write the record of a finished match into a file where the client was started."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ _MAX_LINES = 2_000
 _MAX_COPIES = 100
 
 
-def kept(told: RecordReply, folder: Path | None = None) -> str:
+def save_record(told: RecordReply, folder: Path | None = None) -> str:
     """Write the record into a new file of the folder, no other is touched; return what to say of it."""
     folder = folder or Path.cwd()
     name = re.sub(r"[^0-9A-Za-z-]", "", told.match)[:32] or "match"

@@ -1,4 +1,4 @@
-"""Whoever started us: whether there is somebody to ask, whether he has a screen, and how he hears what is wrong."""
+"""Speak to the person who started the client: whether they can answer, have a screen, and how errors reach them."""
 
 import os
 import sys
@@ -39,5 +39,5 @@ def may_ask(options: Options) -> bool:
 
 
 def glyphs_of(options: Options) -> Glyphs:
-    """Return the characters that his terminal can draw boards with."""
+    """Return the characters that the terminal can draw boards with."""
     return glyphs_for(sys.stdout.encoding, is_ascii=options.is_ascii)

@@ -1,4 +1,4 @@
-"""Certificates that nobody vouches for but the person here, who compared the fingerprint: asked once, then remembered.
+"""Pin a certificate that only the person here can vouch for: asked once, by its fingerprint, then remembered.
 
 Nothing is trusted at first sight, and nothing that was announced is: what is shown is the certificate that was met, and
 the answer is a person's. Another certificate at the same address is refused, and not asked about again.

@@ -8,7 +8,7 @@ from tests.client.lines.paper import plain_at
 from tests.client.samples import BEN, CHALLENGED, LIVE, PLAYERS, SEEKS, ok, played, snapshot, swapping, welcome
 from tests.patience import PATIENCE_S
 from ttt_net.client.events import Stop
-from ttt_net.client.lines.telling import Boards
+from ttt_net.client.lines.line_renderer import BoardRenderer
 from ttt_net.errors import Code
 from ttt_net.messages import (
     AnswerRequest,
@@ -83,7 +83,7 @@ async def test_commands_are_understood_at_any_time_and_nonsense_is_answered() ->
         await link.tells(ok(seek.id), snapshot(opponent=BEN))
         await paper.shows("Your turn: place X.")
         paper.type("help")
-        await paper.shows(Boards.help)
+        await paper.shows(BoardRenderer.help)
         paper.type("board")
         await paper.shows("  +---+---+---+")
         paper.type("frobnicate", "FROBNICATE")

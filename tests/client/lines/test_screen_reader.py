@@ -11,7 +11,7 @@ from tests.client.conftest import CLIENT, RealServer, Start, heard_until
 from tests.client.samples import BEN, snapshot
 from tests.patience import PATIENCE_S
 from ttt_net.client.changes.update import update
-from ttt_net.client.lines.speech import Speech
+from ttt_net.client.lines.screen_reader import ScreenReader
 from ttt_net.client.view import View
 from ttt_net.messages import ClockInfo, PlayerInfo, Welcome
 
@@ -32,27 +32,27 @@ def seen(game: str = "tictactoe", moves: list[int] | None = None, clock: ClockIn
 
 
 def asked(question: str, view: View) -> str:
-    answer = Speech().answer(question, view, 0)
+    answer = ScreenReader().answer(question, view, 0)
     assert answer is not None
     return answer
 
 
 def test_a_match_is_told_in_short_sentences_without_a_board() -> None:
-    parts = Speech().parts(seen(), is_shared=False)
+    parts = ScreenReader().parts(seen(), is_shared=False)
     assert {part: text for part, text in parts.items() if text} == {
         "players": "Tic-tac-toe against Ben; you play X.",
         "status": "Your turn, move 1.",
         "next": "Type a move or a question; help tells which there are.",
     }
-    over = Speech().parts(seen(moves=[4, 1, 0, 2, 8]), is_shared=False)
+    over = ScreenReader().parts(seen(moves=[4, 1, 0, 2, 8]), is_shared=False)
     assert over["next"] == "Type rematch, new or quit; help tells the rest."
-    shared = Speech().parts(seen(moves=[4]), is_shared=True)
+    shared = ScreenReader().parts(seen(moves=[4]), is_shared=True)
     assert (shared["players"], shared["status"]) == ("Tic-tac-toe: Ann plays X, Ben plays O.", "Ben is to move.")
 
 
 def test_a_bot_is_named_as_one_in_a_sentence_that_can_be_followed() -> None:
     view = update(replace(seen(), watching="m2"), snapshot(match="m2", you=None), 0)
-    parts = Speech().parts(replace(view, shown="m2"), is_shared=False)
+    parts = ScreenReader().parts(replace(view, shown="m2"), is_shared=False)
     assert parts["players"] == "Tic-tac-toe: Ann plays X; alphabeta, a bot, plays O."
 
 
@@ -92,8 +92,8 @@ def test_before_the_match_there_is_nothing_to_tell(question: str) -> None:
 
 
 def test_what_is_no_question_is_left_to_others() -> None:
-    assert Speech().answer("b2", seen(), 0) is None
-    assert Speech().answer("row x", seen(), 0) is None
+    assert ScreenReader().answer("b2", seen(), 0) is None
+    assert ScreenReader().answer("row x", seen(), 0) is None
 
 
 def test_a_whole_match_in_a_terminal_takes_not_one_escape_byte(

@@ -9,7 +9,7 @@ from ttt_net.client.bindings.lobby_words import challenges
 from ttt_net.client.drawing.board import FORMS, draw_board
 from ttt_net.client.drawing.glyphs import Glyphs
 from ttt_net.client.pages import Kind
-from ttt_net.client.view import Link, Overlay, View
+from ttt_net.client.view import LinkState, Overlay, View
 from ttt_net.messages import Challenged, PlayerInfo, Snapshot
 
 YES = {"rematch": "rematch", "draw": "draw", "takeback": "takeback"}
@@ -24,7 +24,7 @@ _WIDTH, _HEIGHT = 80, 60
 _FORMS = tuple(form for form in FORMS if form.columns <= 3)
 
 
-class Telling(Protocol):
+class LineRenderer(Protocol):
     """A way to tell a view in lines of text."""
 
     help: str
@@ -40,7 +40,7 @@ class Telling(Protocol):
         """Return the answer to what was typed, if that is a question that this way of telling knows."""
 
 
-class Boards:
+class BoardRenderer:
     """Tells with a board after every move."""
 
     help = (
@@ -83,7 +83,7 @@ def parts_of(view: View, seen: dict[str, str], status: str, first: str, over: st
     `first` says what can be typed in a match of ours, `over` after it.
     """
     match = view.match
-    parts = {"link": link(view), "notice": words.notice(view), **around(view), **seen}
+    parts = {"link": link(view), "notice": words.notice(view), **lobby_parts(view), **seen}
     if view.page.kind is Kind.REPLAY and match is not None:
         return {**parts, "status": retold(view, match), "next": _IN_REPLAY}
     if match is not None:
@@ -104,7 +104,7 @@ def parts_of(view: View, seen: dict[str, str], status: str, first: str, over: st
     return parts
 
 
-def around(view: View) -> dict[str, str]:
+def lobby_parts(view: View) -> dict[str, str]:
     """Return what of the others matters at any time: challenges, whom we look for, and which bots would play us."""
     ours = next(iter(challenges(view, is_ours=True)), None)
     parts = {"challenge": _challenge(view), "challenged": _challenged(ours)}
@@ -132,9 +132,9 @@ def info(view: View) -> str:
 
 def link(view: View) -> str:
     """Return what is the matter with the link; the same however often it is tried."""
-    if view.link is Link.LOST:
+    if view.link is LinkState.LOST:
         return f"The link is lost; {'your match is safe' if view.is_live else 'please wait'}."
-    if view.link is Link.CONNECTING:
+    if view.link is LinkState.CONNECTING:
         return f"No answer from {view.address} yet." if view.attempt else f"Connecting to {view.address}."
     return ""
 
@@ -143,9 +143,9 @@ def status(view: View) -> str:
     """Return in one sentence what is the matter now."""
     if view.match is not None:
         return words.result(view.match) or words.status(view)
-    if view.seeking is not None or view.link is not Link.ONLINE or view.is_arriving:
+    if view.seeking is not None or view.link is not LinkState.ONLINE or view.is_arriving:
         return ""
-    if view.around.invitation is not None:
+    if view.lobby.invitation is not None:
         return "You wait for the friend who has your code."
     return "You are in the lobby, and look for nobody." if view.has_lobby else "Connected."
 
@@ -168,7 +168,7 @@ def _challenged(ours: Challenged | None) -> str:
 
 
 def _suggestion(view: View) -> str:
-    suggestion = view.around.suggestion
+    suggestion = view.lobby.suggestion
     if view.seeking is None or suggestion is None or not suggestion.bots:
         return ""
     bot = suggestion.bots[0]
@@ -181,14 +181,14 @@ def _suggestion(view: View) -> str:
 
 
 def _sought(view: View) -> str:
-    if view.seeking is None or view.is_live or view.link is not Link.ONLINE:
+    if view.seeking is None or view.is_live or view.link is not LinkState.ONLINE:
         return ""
     return f"{page_words.sought(view.seeking).removesuffix(' ...')}."
 
 
 def meanwhile(view: View) -> str:
     """Return what can be done in the lobby, while one waits or does not."""
-    if not view.has_lobby or view.link is not Link.ONLINE or view.is_arriving:
+    if not view.has_lobby or view.link is not LinkState.ONLINE or view.is_arriving:
         return ""
     if view.seeking is not None:
         return "Meanwhile type who, games, bot, invite, matches or stop; help tells more."

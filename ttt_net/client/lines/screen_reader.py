@@ -8,7 +8,7 @@ from itertools import islice
 
 from ttt_net.client import words
 from ttt_net.client.changes.moves import layers_of
-from ttt_net.client.lines.telling import info, parts_of, status
+from ttt_net.client.lines.line_renderer import info, parts_of, status
 from ttt_net.client.view import View
 from ttt_net.messages import PlayerInfo, Snapshot
 from ttt_net.text import clean
@@ -22,7 +22,7 @@ _FIRST = "Type a move or a question; help tells which there are."
 _NEXT = "Type rematch, new or quit; help tells the rest."
 
 
-class Speech:
+class ScreenReader:
     """Tells in sentences."""
 
     help = (

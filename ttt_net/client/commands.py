@@ -7,7 +7,7 @@ from ttt_net.client.pages import Entry, Page
 from ttt_net.messages import ClaimKind, Request
 
 
-class Do(Enum):
+class Command(Enum):
     """An action that needs no more words."""
 
     UP = (0, -1)
@@ -26,7 +26,7 @@ class Do(Enum):
     BOT = "bot"
     LEAVE = "leave"
     HELP = "help"
-    ASIDE = "aside"
+    SIDE_PANEL = "aside"
     BACK = "back"
     ERASE = "erase"
     SECTION = "section"
@@ -44,8 +44,17 @@ class Do(Enum):
 
 
 ON_LISTS = {
-    *(Do.UP, Do.DOWN, Do.LEFT, Do.RIGHT, Do.PLACE, Do.LEAVE),
-    *(Do.SECTION, Do.TIME, Do.RATED, Do.GAME, Do.FIRST, Do.LAST, Do.ACCEPT, Do.DECLINE),
+    *(Command.UP, Command.DOWN, Command.LEFT, Command.RIGHT, Command.PLACE, Command.LEAVE),
+    *(
+        Command.SECTION,
+        Command.TIME,
+        Command.RATED,
+        Command.GAME,
+        Command.FIRST,
+        Command.LAST,
+        Command.ACCEPT,
+        Command.DECLINE,
+    ),
 }
 """What means something else on a list than at a board, or only there."""
 
@@ -86,7 +95,7 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Say:
+class Send:
     """A request, said as it is; what it was chosen on closes."""
 
     request: Request
@@ -136,4 +145,4 @@ class Step:
 
 CLAIMS: tuple[ClaimKind, ...] = ("win", "draw", "adjourn")
 """What may be claimed, in the order of the list."""
-Action = Do | Type | Choose | Move | Quick | Point | Say | Open | Show | Reopen | Begin | Pick | Step
+AnyCommand = Command | Type | Choose | Move | Quick | Point | Send | Open | Show | Reopen | Begin | Pick | Step

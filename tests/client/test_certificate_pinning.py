@@ -6,8 +6,8 @@ import pytest
 
 from tests.client.fake_server import fake_server
 from tests.server.encrypted_peer import Authority
+from ttt_net.client.certificate_pinning import FILE, MAX_CERTIFICATES, ask_to_vouch, certificate_at, vouch, vouched
 from ttt_net.client.link import identity
-from ttt_net.client.vouching import FILE, MAX_CERTIFICATES, ask_to_vouch, certificate_at, vouch, vouched
 
 HEX = "ab" * 32
 

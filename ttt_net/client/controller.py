@@ -1,15 +1,15 @@
-"""What the loops of a client need of whoever sits before them."""
+"""Declare the controller that the loops of a client drive."""
 
 from typing import Protocol
 
-from ttt_net.client.actions import Action
-from ttt_net.client.events import Event
+from ttt_net.client.commands import AnyCommand
+from ttt_net.client.events import WorldEvent
 from ttt_net.client.view import View
 from ttt_net.messages import SeekRequest
 
 
-class Links(Protocol):
-    """What a loop needs of a connection."""
+class RunnableConnection(Protocol):
+    """A connection, or several, that a loop keeps running."""
 
     @property
     def is_asking(self) -> bool:
@@ -19,16 +19,16 @@ class Links(Protocol):
         """Keep the link up until there is no use."""
 
 
-class Seat(Protocol):
-    """What a loop needs of a table; people who share a keyboard have another one than those who do not."""
+class Controller(Protocol):
+    """Keeps a view; people who share a keyboard have another one than those who do not."""
 
     @property
-    def connection(self) -> Links:
-        """What has to run for as long as there is play."""
+    def connection(self) -> RunnableConnection:
+        """The connection that has to run for as long as there is play."""
 
     @property
     def view(self) -> View:
-        """What is to be shown."""
+        """The view to be shown."""
 
     @property
     def is_shared(self) -> bool:
@@ -46,10 +46,10 @@ class Seat(Protocol):
     def is_done(self) -> bool:
         """Whether there is nothing left to wait for."""
 
-    def hear(self, event: Event, now_ms: int) -> None:
+    def hear(self, event: WorldEvent, now_ms: int) -> None:
         """Take in an event."""
 
-    def do(self, action: Action) -> None:
+    def do(self, command: AnyCommand) -> None:
         """Carry out what the player did."""
 
     def look_at_link(self) -> None:

@@ -1,9 +1,9 @@
 """What is still to come, so that a line that needs it can wait: an answer, a match, our turn."""
 
 from ttt_net.client.bindings.lobby_words import challenges
-from ttt_net.client.events import Answered, Beside, Event
-from ttt_net.client.seat import Seat
-from ttt_net.client.view import Link
+from ttt_net.client.controller import Controller
+from ttt_net.client.events import Answered, SecondPlayerEvent, WorldEvent
+from ttt_net.client.view import LinkState
 from ttt_net.messages import (
     AbortRequest,
     AcceptRequest,
@@ -32,17 +32,17 @@ from ttt_net.messages import (
 )
 
 
-class Awaited:
-    """Follows what was asked for at a table until it is there."""
+class PendingReplies:
+    """Follows what was asked for until it is there."""
 
-    def __init__(self, table: Seat) -> None:
-        self._table = table
+    def __init__(self, controller: Controller) -> None:
+        self._controller = controller
         self._due: type[ServerMessage] | None = None
         """What the server has agreed to tell, and not told yet."""
 
-    def note(self, event: Event) -> None:
+    def note(self, event: WorldEvent) -> None:
         """Take note of what the server agrees to and of what it tells, to whichever of two who share a keyboard."""
-        event = event.event if isinstance(event, Beside) else event
+        event = event.event if isinstance(event, SecondPlayerEvent) else event
         if self._due is not None and isinstance(event, (self._due, Welcome)):
             self._due = None
         if isinstance(event, ChallengeAccepted):
@@ -53,25 +53,25 @@ class Awaited:
     @property
     def is_answer_due(self) -> bool:
         """Whether what was asked for, a move, or the end that a move has led to, is still on its way."""
-        is_asking, view = self._table.connection.is_asking, self._table.view
+        is_asking, view = self._controller.connection.is_asking, self._controller.view
         is_ending = view.match is not None and view.match.outcome is None and view.match.position.to_move is None
         return is_asking or view.pending is not None or self._due is not None or is_ending
 
     @property
     def is_turn_to_come(self) -> bool:
         """Whether a match goes on, or another one will."""
-        match = self._table.view.match
+        match = self._controller.view.match
         return (match is not None and match.outcome is None) or self.is_match_to_come
 
     @property
     def is_match_to_come(self) -> bool:
         """Whether anything was done, by us or for us, that leads to a match."""
-        view = self._table.view
+        view = self._controller.view
         if not view.has_lobby:
-            return view.match is None or self._table.is_to_go_on
-        is_offered = view.around.invitation is not None or bool(challenges(view, is_ours=True))
+            return view.match is None or self._controller.is_to_go_on
+        is_offered = view.lobby.invitation is not None or bool(challenges(view, is_ours=True))
         is_coming = self._due is Snapshot or (view.watching is not None and view.match is None)
-        return view.link is not Link.ONLINE or self._table.is_to_go_on or is_offered or is_coming
+        return view.link is not LinkState.ONLINE or self._controller.is_to_go_on or is_offered or is_coming
 
 
 def _promised(request: Request) -> type[ServerMessage] | None:

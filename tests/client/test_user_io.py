@@ -2,7 +2,7 @@
 
 import pytest
 
-from ttt_net.client.person import tell
+from ttt_net.client.user_io import tell
 from ttt_net.names import RULE
 
 

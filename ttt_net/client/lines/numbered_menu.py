@@ -7,13 +7,13 @@ whoever comes and goes, until another list is told or a match of ours begins.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ttt_net.client.actions import Action, Begin, Do, Open, Say
 from ttt_net.client.bindings.lobby_words import Ask
+from ttt_net.client.commands import AnyCommand, Begin, Command, Open, Send
+from ttt_net.client.controller import Controller
 from ttt_net.client.page_words import status_of_page, title_of_page
-from ttt_net.client.pages import SPEEDS, Around, Kind, Page, Purpose
+from ttt_net.client.pages import SPEEDS, Kind, LobbyState, Page, Purpose
 from ttt_net.client.rows.page import rows_of
 from ttt_net.client.rows.row import Row
-from ttt_net.client.seat import Seat
 from ttt_net.client.view import View
 from ttt_net.messages import HistoryRequest, LeaderboardRequest, LobbyRequest, ProfileRequest, Request, ServerMessage
 from ttt_net.text import clean
@@ -29,12 +29,12 @@ def are_numbers_moves(view: View) -> bool:
     return view.is_live or view.page.kind is Kind.REPLAY
 
 
-class Numbered:
+class NumberedMenu:
     """What was asked for and is not here yet, and what the numbers stand for."""
 
     def __init__(self) -> None:
         self._asked: Ask | None = None
-        self._choices: list[Action] = []
+        self._choices: list[AnyCommand] = []
         self._untold: list[Row] = []
         self._passed: tuple[ServerMessage | None, ...] = ()
         """What was told already, where another part of it is asked for."""
@@ -49,26 +49,28 @@ class Numbered:
         """Whether a number means something."""
         return bool(self._choices)
 
-    def ask(self, ask: Ask, table: Seat) -> None:
+    def ask(self, ask: Ask, controller: Controller) -> None:
         """Ask the server for what stands on the page; an earlier list that is not here yet is no longer wanted."""
-        table.do(Open(ask.page))
-        self._asked = replace(ask, page=table.view.page)  # where a game is chosen, with what was wanted the last time
+        controller.do(Open(ask.page))
+        self._asked = replace(
+            ask, page=controller.view.page
+        )  # where a game is chosen, with what was wanted the last time
         self._passed = ()
-        table.do(Do.BACK)
+        controller.do(Command.BACK)
 
-    def ask_further(self, request: HistoryRequest | LeaderboardRequest, table: Seat) -> None:
+    def ask_further(self, request: HistoryRequest | LeaderboardRequest, controller: Controller) -> None:
         """Ask for another part of a long list: older matches, or who comes further down."""
         if isinstance(request, HistoryRequest):
             page = Page(Kind.HISTORY, about=request.name or "")
         else:
             page = Page(Kind.LEADERS, about=request.game, time=SPEEDS.index(request.speed))
-        self._asked, self._passed = Ask(page), (table.view.around.history, table.view.around.leaders)
-        table.do(Say(request))
+        self._asked, self._passed = Ask(page), (controller.view.lobby.history, controller.view.lobby.leaders)
+        controller.do(Send(request))
 
-    def ask_again(self, table: Seat) -> None:
+    def ask_again(self, controller: Controller) -> None:
         """Ask once more on a new link, which knows of no question."""
         if self._asked is not None:
-            self.ask(self._asked, table)
+            self.ask(self._asked, controller)
 
     def refused(self, request: Request) -> None:
         """Take note that a question got no answer."""
@@ -79,22 +81,22 @@ class Numbered:
         """Let numbers mean nothing here."""
         self._choices, self._untold = [], []
 
-    def choice(self, number: int) -> Action | str:
+    def choice(self, number: int) -> AnyCommand | str:
         """Return what the number stands for, or what to say of one that stands for nothing."""
         if 1 <= number <= len(self._choices):
             return self._choices[number - 1]
         numbers = f"1 to {len(self._choices)}" if self._choices else "who, games or matches tells a list with numbers"
         return f"{number} chooses nothing; {numbers}."
 
-    def take(self, table: Seat, now_ms: int) -> Action | str | None:
+    def take(self, controller: Controller, now_ms: int) -> AnyCommand | str | None:
         """Return the list in words, or what is to be done at once; None as long as it is not here."""
-        asked, view = self._asked, table.view
-        if asked is None or not _is_here(view.around, asked.page.kind, self._passed):
+        asked, view = self._asked, controller.view
+        if asked is None or not _is_here(view.lobby, asked.page.kind, self._passed):
             return None
         self._asked, self._passed = None, ()
         if asked.page.kind is Kind.LOBBY:
-            table.do(Say(LobbyRequest(0, on=False)))
-        seen = replace(view, pages=(*view.pages, asked.page), seeking=asked.seek or view.seeking or table.wanted)
+            controller.do(Send(LobbyRequest(0, on=False)))
+        seen = replace(view, pages=(*view.pages, asked.page), seeking=asked.seek or view.seeking or controller.wanted)
         rows = [row for row in rows_of(seen, now_ms) if _is_meant(row, asked)]
         rows = [row for at, row in enumerate(rows) if not (row.is_heading and _is_empty(rows[at + 1 :]))]
         if asked.is_first:
@@ -135,16 +137,16 @@ def _spoken(cell: str) -> str:
     return f"rank {cell[:-1]}" if cell.endswith(".") and cell[:-1].isdecimal() else cell
 
 
-def _is_here(around: Around, kind: Kind, passed: tuple[ServerMessage | None, ...]) -> bool:
+def _is_here(lobby: LobbyState, kind: Kind, passed: tuple[ServerMessage | None, ...]) -> bool:
     match kind:
         case Kind.LOBBY:
-            return None not in (around.seeks, around.players, around.live)
+            return None not in (lobby.seeks, lobby.players, lobby.live)
         case Kind.PROFILE:
-            return around.profile is not None
+            return lobby.profile is not None
         case Kind.HISTORY:
-            return all(around.history is not each for each in (None, *passed))
+            return all(lobby.history is not each for each in (None, *passed))
         case Kind.LEADERS:
-            return all(around.leaders is not each for each in (None, *passed))
+            return all(lobby.leaders is not each for each in (None, *passed))
         case _:
             return True
 
