@@ -76,7 +76,8 @@ def test_the_architecture_names_every_module_of_the_core_and_every_package_and_n
 def test_each_test_and_option_of_the_table_of_threats_exists() -> None:
     page = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
     rows = [line.split(" | ") for line in page.splitlines() if re.match(r"\| \d", line)]
-    assert [row[0] for row in rows] == [f"| {number}" for number in range(1, 27)]
+    assert [row[0] for row in rows] == [f"| {number}" for number in range(1, len(rows) + 1)]
+    assert len(rows) >= 27
     named = re.findall(r"`(tests/\S+\.py)::(\w+)`", page)
     assert len(named) > 40
     for path, test in named:

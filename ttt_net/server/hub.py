@@ -41,6 +41,7 @@ from ttt_net.server.settings.configuration import Configuration
 from ttt_net.server.wire.connection import Connection
 from ttt_net.server.wire.frames import frame
 from ttt_net.server.wire.http import HEALTH, answer_http, turn_away
+from ttt_net.server.wire.turn_queue import TurnQueue
 from ttt_net.text import clean
 
 _HARMLESS = wire.PingRequest | wire.HelloRequest | wire.MatchesRequest | ArchiveRequest | wire.AnalyseRequest
@@ -59,6 +60,7 @@ class Hub:
         self.limits = configuration.limits
         self.meters = Metrics()
         self.guard = Guard(self.meters)
+        self.turns = TurnQueue()
         self.now_ms = now_ms
         self.sessions: dict[PlayerId, Session] = {}
         self.starting: Counter[PlayerId] = Counter()

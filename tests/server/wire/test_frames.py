@@ -1,6 +1,7 @@
 """Frames that are read by hand: whatever comes, and however it is cut, it is what `websockets` would have read."""
 
-from itertools import pairwise
+import asyncio
+from itertools import accumulate, pairwise
 from typing import Any
 from unittest import mock
 
@@ -8,12 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.server.peer import BINARY, CONT, HANDSHAKE, PING, TEXT, client_frame
+from tests.server.peer import BINARY, CLOSE, CONT, HANDSHAKE, PING, TEXT, client_frame
+from ttt_net.errors import Closing
 from ttt_net.server.metrics import Metrics
 from ttt_net.server.settings.limits import Limits
 from ttt_net.server.settings.rate import Rate
 from ttt_net.server.wire.connection import Connection
-from ttt_net.server.wire.frames import ends_with_frame, frame, short_text
+from ttt_net.server.wire.frames import FrameBoundary, ends_with_close, frame, short_text
+from ttt_net.server.wire.turn_queue import TurnQueue
 
 MASK = b"\x01\x80\xff\x5a"
 
@@ -46,11 +49,30 @@ def test_nothing_else_is_read_by_hand(data: bytes) -> None:
     assert short_text(data) is None
 
 
-@given(st.lists(st.integers(0, 4_096), max_size=8), st.integers(1, 5))
-def test_the_end_of_the_last_frame_is_found(sizes: list[int], missing: int) -> None:
-    data = b"".join(client_frame(TEXT, bytes(size)) for size in sizes)
-    assert ends_with_frame(data)
-    assert not ends_with_frame(data + client_frame(TEXT)[:-missing])
+@given(st.lists(st.tuples(st.integers(0, 4_096), st.booleans()), max_size=8), st.data())
+def test_the_ends_of_frames_are_found_however_they_are_cut(frames: list[tuple[int, bool]], data: st.DataObject) -> None:
+    each = [client_frame(TEXT, bytes(size), masked=masked) for size, masked in frames]
+    each.append(b"\x82\xff" + (5).to_bytes(8, "big") + bytes(4 + 5))  # a short one with a long length
+    stream, ends = b"".join(each), set(accumulate(map(len, each)))
+    cuts = data.draw(st.lists(st.integers(0, len(stream)), max_size=20))
+    boundary, found, place = FrameBoundary(), set(), 0
+    for start, end in pairwise(sorted({0, *cuts, len(stream)})):
+        piece, at = stream[start:end], 0
+        while at < len(piece):
+            at = boundary.end_of_frame(piece, at)
+            if boundary.is_between:
+                found.add(start + at)
+        place = start + at
+    assert found == ends
+    assert place == len(stream)
+
+
+@pytest.mark.parametrize("reason", [b"", b"\x03\xe8", b"\x03\xe8" + b"r" * 123])
+def test_a_close_is_seen_at_the_end_of_what_comes(reason: bytes) -> None:
+    late = client_frame(TEXT, b"{}") + client_frame(CLOSE, reason)
+    assert ends_with_close(late)
+    assert not ends_with_close(late[:-1])
+    assert not ends_with_close(client_frame(TEXT, b"{}"))
 
 
 @pytest.mark.parametrize("size", [0, 125, 126, 65_535, 65_536])
@@ -68,6 +90,12 @@ class Listener:
         self.meters = Metrics()
         self.heard: list[str] = []
         self.now_ms = lambda: 0
+        self.turns = TurnQueue()
+
+    async def all_turns(self) -> None:
+        """Wait until everything that was read has been acted on."""
+        while len(self.turns):  # noqa: ASYNC110 - a turn is a pass of the loop
+            await asyncio.sleep(0)
 
     def opened(self, connection: Connection, peer: str) -> None:
         """Welcome everybody."""
@@ -87,14 +115,38 @@ class Listener:
 
 def hear(chunks: list[bytes]) -> list[str]:
     """Return what a connection makes of bytes that come in these pieces, after its handshake."""
+    return asyncio.run(_hear(chunks))[0]
+
+
+async def _hear(chunks: list[bytes]) -> tuple[list[str], bytes]:
+    """Return the messages, and the bytes that the connection sends in answer to them."""
     listener = Listener()
-    loop: Any = mock.Mock(**{"time.return_value": 0.0})
-    transport: Any = mock.MagicMock(**{"get_write_buffer_size.return_value": 0})
-    connection = Connection(listener, loop)
-    connection.connection_made(transport)
-    for chunk in [HANDSHAKE, *chunks]:
+    connection, transport = connected(listener)
+    for chunk in chunks:
         connection.data_received(chunk)
-    return listener.heard
+    await listener.all_turns()
+    return listener.heard, sent_by(transport)
+
+
+def connected(listener: Listener) -> tuple[Connection, Any]:
+    """Return a connection after its handshake, and the transport that it writes to."""
+    transport: Any = mock.MagicMock(
+        **{
+            "get_write_buffer_size.return_value": 0,
+            "get_extra_info.return_value": mock.MagicMock(),
+            "is_closing.return_value": False,
+        }
+    )
+    connection = Connection(listener, asyncio.get_running_loop())
+    connection.connection_made(transport)
+    connection.data_received(HANDSHAKE)
+    transport.write.reset_mock()
+    return connection, transport
+
+
+def sent_by(transport: Any) -> bytes:
+    """Return what was written since the handshake."""
+    return b"".join(call.args[0] for call in transport.write.call_args_list)
 
 
 PAYLOADS = st.text(max_size=200).map(str.encode)
@@ -131,3 +183,68 @@ def test_what_looks_like_a_frame_within_a_frame_is_text() -> None:
     looks = client_frame(TEXT, b"{}")
     head = client_frame(TEXT, looks)[:2] + b"\xc3\xa9\x20\x20"
     assert hear([head, looks]) == ["B+  é[]"]
+
+
+@pytest.mark.parametrize(
+    ("stream", "code"),
+    [
+        (client_frame(BINARY, b"{}") + client_frame(CLOSE, b"\x03\xe8"), 1003),
+        (client_frame(TEXT, b"\xff") + client_frame(CLOSE, b"\x03\xe8"), 1007),
+        (client_frame(TEXT, b"{}") * 20 + client_frame(BINARY) + client_frame(3), 1003),
+        (client_frame(PING) * 20 + client_frame(CLOSE, b"\x03\xe9") + client_frame(BINARY), 1001),
+    ],
+)
+def test_the_first_fault_ends_the_connection_wherever_its_bytes_are_cut(stream: bytes, code: int) -> None:
+    for cut in range(len(stream)):
+        _, sent = asyncio.run(_hear([stream[:cut], stream[cut:]] if cut else [stream]))
+        closes = sent[sent.index(b"\x88") :]
+        assert int.from_bytes(closes[2:4]) == code, cut
+        assert len(closes) == 2 + closes[1], "and nothing is said after it"
+
+
+async def test_of_a_segment_of_tiny_frames_a_few_are_acted_on_before_others_have_their_turn() -> None:
+    listener = Listener()
+    flood, transport = connected(listener)
+    other, _ = connected(listener)
+    flood.data_received(client_frame(PING) * 10_900)
+    assert sent_by(transport).count(b"\x8a\x00") == 8
+    transport.pause_reading.assert_called_once()
+    other.data_received(client_frame(TEXT, b"mine"))
+    assert listener.heard == ["mine"], "who has not sent much does not wait at all"
+    await asyncio.sleep(0)
+    assert sent_by(transport).count(b"\x8a\x00") == 16
+    transport.resume_reading.assert_not_called()
+    await listener.all_turns()
+    assert sent_by(transport) == b"\x8a\x00" * 10_900, "in the end each is answered"
+    transport.resume_reading.assert_called_once()
+
+
+async def test_two_floods_take_turns() -> None:
+    listener = Listener()
+    for name in (b"A", b"B"):
+        connection, _ = connected(listener)
+        connection.data_received(client_frame(TEXT, name) * 24)
+    await listener.all_turns()
+    assert "".join(listener.heard) == ("A" * 8 + "B" * 8) * 3
+
+
+async def test_what_comes_late_is_not_parsed_but_for_the_end_of_the_closing_handshake() -> None:
+    connection, transport = connected(Listener())
+    connection.close(Closing.REPLACED)
+    transport.write.reset_mock()
+    connection.data_received(client_frame(PING) * 1_000 + client_frame(BINARY))
+    assert sent_by(transport) == b""
+    transport.write_eof.assert_not_called()
+    answer = client_frame(CLOSE, b"\x0f\xa1")
+    connection.data_received(answer[:3])
+    connection.data_received(answer[3:])
+    transport.write_eof.assert_called_once()
+
+
+async def test_who_is_closed_within_a_flood_hears_nothing_of_the_rest_and_is_read_again() -> None:
+    listener = Listener()
+    connection, transport = connected(listener)
+    connection.data_received(client_frame(TEXT, b"A") * 20 + client_frame(BINARY) + client_frame(TEXT, b"B") * 20)
+    await listener.all_turns()
+    assert listener.heard == ["A"] * 20
+    transport.resume_reading.assert_called_once()

@@ -39,6 +39,7 @@ class AdminServer:
         self.limits = LIMITS
         self.meters = Metrics()
         self.now_ms = hub.now_ms
+        self.turns = hub.turns
         self._hub = hub
         self._database = database
         self._token = token

@@ -26,14 +26,18 @@ from ttt_net.server.admission.connection_limiter import TurnedAway
 from ttt_net.server.metrics import Metrics
 from ttt_net.server.settings.limits import Limits
 from ttt_net.server.settings.rate import Bucket
-from ttt_net.server.wire.frames import ends_with_frame, frame, short_text
+from ttt_net.server.wire.frames import LONGEST_CLOSE, FrameBoundary, ends_with_close, frame, short_text
 from ttt_net.server.wire.reader import Reader
+from ttt_net.server.wire.turn_queue import TurnQueue
 
 log = logging.getLogger(__name__)
 
 _PAUSE_ABOVE_BYTES = 8_192
 _MOST_LATE_BYTES = 65_536
-"""What is still read from a peer that is being closed, so that it hears why; who goes on beyond that is reset."""
+"""What is still read, though not parsed, from a peer that is being closed, so that it hears why; beyond that it is
+reset."""
+_FRAMES_OF_A_TURN = 8
+"""A read of 64 KiB may be 10,900 empty pings, a tenth of a second to parse; so other connections come between."""
 _GOODBYES = (1000, 1001)
 _HEARD_ANYWAY = 5
 """So many times as rarely the way is measured to a peer that keeps saying something: a ping costs what a move does."""
@@ -47,6 +51,7 @@ class ConnectionOwner(Interface):
     limits: Limits
     meters: Metrics
     now_ms: Callable[[], int]
+    turns: TurnQueue
 
     def opened(self, connection: "Connection", peer: str) -> None:
         """Take note of a new connection, and where it comes from."""
@@ -69,14 +74,17 @@ class Connection(Reader):
 
     __slots__ = (
         "_asked_s",
+        "_backlog",
         "_behind_since_s",
+        "_boundary",
         "_bucket",
         "_closing_since_s",
         "_fragments",
         "_heard_s",
         "_hub",
-        "_is_aligned",
+        "_is_paused",
         "_late_bytes",
+        "_late_end",
         "_loop",
         "_opening_bytes",
         "_pinged_s",
@@ -97,10 +105,14 @@ class Connection(Reader):
         self._loop = loop
         self._protocol = ServerProtocol(max_size=MAX_MESSAGE_BYTES)
         self._fragments: bytearray | None = None
-        self._is_aligned = False
-        """Whether what has come since the handshake ended with a frame, each time: then what comes begins with one."""
+        self._boundary = FrameBoundary()
+        self._backlog = b""
+        """What was read and has not been acted on; while there is any, nothing more is read."""
+        self._is_paused = False
         self._opening_bytes = 0
         self._late_bytes = 0
+        self._late_end = b""
+        """The last of what came late, in which the peer may take part in the closing handshake."""
         self._unsent = 0
         self._behind_since_s: float | None = None
         self._closing_since_s: float | None = None
@@ -141,36 +153,78 @@ class Connection(Reader):
     def data_received(self, data: bytes) -> None:
         """Take in bytes, and act on the messages that are complete with them."""
         self._heard_s = self._loop.time()
-        if self._is_aligned and self._fragments is None and self.is_open:
+        if self.is_open and not self._backlog and self._boundary.is_between and self._fragments is None:
             payload = short_text(data)  # as nearly all are, and the parser costs as much as the rest of a move
             if payload is not None:
                 self._act_on(payload)
                 return
+        if self._closing_since_s is None and self._protocol.state is State.CONNECTING:
+            data = self._read_opening(data)
         if self._closing_since_s is not None:
-            self._late_bytes += len(data)
-            if self._late_bytes > _MOST_LATE_BYTES:
-                self.abort()
-                return
-        if self._protocol.state is not State.CONNECTING:
-            self._advance(data)
-            return
+            self._take_late(data)
+        elif self._backlog:
+            self._backlog += data
+        elif data:
+            self._backlog = data
+            self._take_turn()
+
+    def _read_opening(self, data: bytes) -> bytes:
+        """Take in the opening handshake; return the bytes after it."""
         self._opening_bytes += len(data)
         if self._opening_bytes > self._hub.limits.handshake_bytes:
             self.evict("long_handshake")
-            return
+            return b""
         # `websockets` would read frames that came with a request as if they were answers to nothing: line by line,
         # the request is complete, and answered, before the first byte of a frame is looked at.
         lines = BytesIO(data)
         while self._protocol.state is State.CONNECTING and self._closing_since_s is None:
             line = lines.readline()
             if not line:
-                return
+                break
             self._advance(line)
-        if rest := lines.read():
-            self._advance(rest)
+            self._flush()
+        return lines.read()
+
+    def _take_turn(self) -> None:
+        """Act on a few frames; what is left waits until other connections have had their turn.
+
+        Each frame is acted on before the next is parsed, so that how the connection ends does not depend on how its
+        bytes were cut on the way.
+        """
+        data, start, frames = self._backlog, 0, 0
+        while self.is_open and start < len(data) and frames < _FRAMES_OF_A_TURN:
+            end = self._boundary.end_of_frame(data, start)
+            self._advance(data[start:end])
+            start, frames = end, frames + 1
+        self._flush()
+        self._backlog = data[start:]
+        if self._closing_since_s is not None:
+            late, self._backlog = self._backlog, b""
+            self._take_late(late)
+        if self._backlog:
+            self._hub.turns.join(self._take_turn)
+        self._pause_reading(bool(self._backlog))
+
+    def _pause_reading(self, is_paused: bool) -> None:
+        if is_paused is self._is_paused:
+            return
+        self._is_paused = is_paused
+        if is_paused:
+            self._transport.pause_reading()
+        elif not self._transport.is_closing():
+            self._transport.resume_reading()
+
+    def _take_late(self, data: bytes) -> None:
+        """Drop what comes from a peer that is being closed, but for its part in the closing handshake."""
+        self._late_bytes += len(data)
+        self._late_end = (self._late_end + data)[-LONGEST_CLOSE:]
+        if self._late_bytes > _MOST_LATE_BYTES:
+            self.abort()
+        elif not self._protocol.eof_sent and ends_with_close(self._late_end):
+            self._transport.write_eof()
 
     def _advance(self, data: bytes) -> None:
-        self._is_aligned = self._is_aligned and ends_with_frame(data)
+        """Take in one line of the opening handshake, or one frame or a part of it."""
         self._protocol.receive_data(data)
         self.is_open = self.is_open and self._protocol.state is State.OPEN  # it may have been a farewell
         for event in self._protocol.events_received():
@@ -179,10 +233,9 @@ class Connection(Reader):
             if isinstance(event, Request):
                 answer = self._hub.answer_http(self, event, self._protocol)
                 self._protocol.send_response(answer or self._protocol.accept(event))
-                self._is_aligned = self.is_open = self._closing_since_s is None and self._protocol.state is State.OPEN
+                self.is_open = self._closing_since_s is None and self._protocol.state is State.OPEN
             elif isinstance(event, Frame):
                 self._take(event)
-        self._flush()
 
     def eof_received(self) -> None:
         """Close our side too."""
@@ -192,6 +245,7 @@ class Connection(Reader):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Tell the hub, and break the reference cycles, so that no collection of garbage is needed for this one."""
+        self._backlog = b""
         self._hub.closed(self)
         self._begin_to_close()
         self._protocol.parser.close()

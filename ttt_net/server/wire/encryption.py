@@ -126,6 +126,18 @@ class TlsLayer(Reader):
         self._is_over = True
         self._transport.abort()
 
+    def is_closing(self) -> bool:
+        """Tell whether the socket is closed, or about to be."""
+        return self._is_over or self._transport.is_closing()
+
+    def pause_reading(self) -> None:
+        """Read no more; what has been read is handed on all the same."""
+        self._transport.pause_reading()
+
+    def resume_reading(self) -> None:
+        """Read again."""
+        self._transport.resume_reading()
+
     def get_write_buffer_size(self) -> int:
         """Return how many bytes wait here for the peer."""
         return self._transport.get_write_buffer_size()

@@ -12,6 +12,11 @@ _WHOLE_TEXT = 0x81
 _MASKED = 0x80
 _SHORT = 125
 _MASK_ENDS = 6
+_CLOSE = 0x88
+_LONGEST_HEAD = 10
+"""In bytes, without the mask."""
+LONGEST_CLOSE = _MASK_ENDS + _SHORT
+"""In bytes: a close frame of a client with the longest reason."""
 
 
 def frame(payload: bytes) -> bytes:
@@ -32,12 +37,50 @@ def short_text(data: bytes) -> bytes | None:
     return apply_mask(data[_MASK_ENDS:], data[2:_MASK_ENDS])
 
 
-def ends_with_frame(data: bytes) -> bool:
-    """Tell whether `data`, which begins with a frame of a client, ends where a frame does; longer ones are refused."""
-    at = 0
-    while len(data) - at >= _MASK_ENDS:
-        size = data[at + 1] & 0x7F
-        if size > _SHORT + 1:
-            return False
-        at += _MASK_ENDS + size if size <= _SHORT else _MASK_ENDS + 2 + int.from_bytes(data[at + 2 : at + 4], "big")
-    return at == len(data)
+def ends_with_close(data: bytes) -> bool:
+    """Tell whether `data` may end with a close frame of a client; it is not parsed, so other bytes may look like it."""
+    return any(data[-_MASK_ENDS - size :][:2] == bytes((_CLOSE, _MASKED | size)) for size in range(_SHORT + 1))
+
+
+class FrameBoundary:
+    """Follows where the frames of a client end, so that each can be acted on before the next is parsed."""
+
+    __slots__ = ("_head", "_missing")
+
+    def __init__(self) -> None:
+        self._head = b""
+        """What has come of a frame whose length is not known yet: at most 9 bytes."""
+        self._missing = 0
+        """How many bytes of a frame that has begun are still to come."""
+
+    @property
+    def is_between(self) -> bool:
+        """Whether the next byte begins a frame."""
+        return not self._missing and not self._head
+
+    def end_of_frame(self, data: bytes, start: int) -> int:
+        """Return where in `data` the frame ends whose next byte is at `start`; the end of `data` where it goes on."""
+        if not self._missing:
+            head = self._head + data[start : start + _LONGEST_HEAD]
+            size = _frame_bytes(head)
+            if size is None:
+                self._head = head
+                return len(data)
+            self._missing = size - len(self._head)
+            self._head = b""
+        end = min(start + self._missing, len(data))
+        self._missing -= end - start
+        return end
+
+
+def _frame_bytes(head: bytes) -> int | None:
+    """Return the length of the frame that begins with `head`, whatever it is; None if that is not enough to tell."""
+    if len(head) < 2:
+        return None
+    size, before = head[1] & ~_MASKED, _MASK_ENDS if head[1] & _MASKED else 2
+    if size <= _SHORT:
+        return before + size
+    more = 2 if size == _SHORT + 1 else 8
+    if len(head) < 2 + more:
+        return None
+    return before + more + int.from_bytes(head[2 : 2 + more])
