@@ -25,13 +25,13 @@ from benchmarks.soak import RandomMind
 from ttt_net.client.bot.plan import Plan
 from ttt_net.client.bot.player import Bot
 from ttt_net.client.events import MAX_QUEUED_EVENTS, Event
-from ttt_net.client.link.connection import Connection, Patience
-from ttt_net.client.link.dialogue import Dialogue, Machine
 from ttt_net.clock import TimeControl
 from ttt_net.games import find_game
 from ttt_net.matches.match import Match
 from ttt_net.matches.referee import decide
 from ttt_net.messages import MatchEvent, PlayerInfo, PlayRequest, SeekRequest, Started
+from ttt_net.sdk.connection import ClientConnection, ReconnectLimits
+from ttt_net.sdk.session import BotProfile, ClientSession
 from ttt_net.server.journal import Database, Journal
 from ttt_net.server.main import JOURNAL_FILE
 
@@ -180,9 +180,9 @@ async def blink(folder: Path, pairs: int, restarts: int) -> list[float]:
 
 async def _bot(number: int, port: int, listener: Listener) -> None:
     mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
-    dialogue = Dialogue(f"ann-{number}", None, Machine("random"))
-    connection = Connection(
-        f"ws://127.0.0.1:{port}", dialogue, mailbox, Patience(None, None), lambda token: None, listener.hear
+    dialogue = ClientSession(f"ann-{number}", None, BotProfile("random"))
+    connection = ClientConnection(
+        f"ws://127.0.0.1:{port}", dialogue, mailbox.put, ReconnectLimits(None, None), lambda token: None, listener.hear
     )
     plan = Plan(SeekRequest(0, ["mnk:19x19,19"]), None, move_ms=0)  # long enough for all restarts
     await Bot(connection, RandomMind(random.Random(number), 0.3), plan, lambda text: None).play(mailbox)

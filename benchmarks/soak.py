@@ -26,13 +26,14 @@ from ttt_net.client.bot.mind import Mind
 from ttt_net.client.bot.plan import Plan
 from ttt_net.client.bot.player import Bot
 from ttt_net.client.bot.thinker import Question, Thought
-from ttt_net.client.events import MAX_QUEUED_EVENTS, Event, Farewell
-from ttt_net.client.link.connection import Connection, Patience
-from ttt_net.client.link.dialogue import Dialogue, Machine
+from ttt_net.client.events import MAX_QUEUED_EVENTS, Event
 from ttt_net.commands.admin import reached
 from ttt_net.errors import Code
 from ttt_net.games import find_game
 from ttt_net.messages import SeekRequest
+from ttt_net.sdk.connection import FOREVER, ClientConnection
+from ttt_net.sdk.events import Farewell
+from ttt_net.sdk.session import BotProfile, ClientSession
 from ttt_net.server.admin import protocol
 
 ROOT = Path(__file__).parent.parent
@@ -164,8 +165,8 @@ async def _bot(name: str, port: int, scale: Scale, rng: random.Random) -> None:
 
 async def _play_as(name: str, port: int, scale: Scale, rng: random.Random) -> Farewell | None:
     mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
-    dialogue = Dialogue(name, None, Machine("random"))
-    connection = Connection(f"ws://127.0.0.1:{port}", dialogue, mailbox, Patience(None, None), lambda token: None)
+    dialogue = ClientSession(name, None, BotProfile("random"))
+    connection = ClientConnection(f"ws://127.0.0.1:{port}", dialogue, mailbox.put, FOREVER, lambda token: None)
     plan = Plan(SeekRequest(0, [rng.choice(GAMES)]), None, move_ms=0)
     bot = Bot(connection, RandomMind(rng, scale.thought_s), plan, lambda text: None)
     await bot.play(mailbox)

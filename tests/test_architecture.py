@@ -38,8 +38,9 @@ ALLOWED: dict[str, set[str]] = {
         "ratings",
         "names",
     },
-    "client": {"names", "errors", "text", "announcement", "networks", "programs", "games", "messages", "clock"},
-    "client.bot": {"names", "errors", "text", "programs", "games", "messages", "clock", "strategies"},
+    "sdk": {"errors", "text", "networks", "messages"},
+    "client": {"names", "errors", "text", "announcement", "networks", "programs", "games", "messages", "clock", "sdk"},
+    "client.bot": {"names", "errors", "text", "programs", "games", "messages", "clock", "sdk", "strategies"},
 }
 """What each layer may import of ours; a layer may always import itself."""
 
@@ -53,19 +54,20 @@ INSIDE = {
     """,
     "matches": "absence description match referee history",
     "pairing": "seek index seeks lobby",
+    "sdk": "events validation trust identity certificate_pinning connect disconnect matches session connection",
     "server": """
         metrics guard settings admission journal wire accounts rooms matchmaking hub process admin main embedded check
         start
     """,
     "client": """
-        events pages commands link.trust view words page_words signals link rows changes bindings drawing controller
-        terminal lines finding client_controller bot command_line user_io naming certificate_pinning inquiry sessions
+        events pages commands view words page_words signals json_lines rows changes bindings drawing controller
+        terminal lines finding client_controller bot command_line user_io naming certificate_question inquiry sessions
         local main
     """,
 }
 """The modules and packages of a layer, each left of those that may import it."""
 
-SHELL = {"server", "client", "client.bot"}
+SHELL = {"server", "sdk", "client", "client.bot"}
 EFFECTS = {
     "asyncio", "socket", "ssl", "selectors", "sqlite3", "threading", "multiprocessing", "subprocess", "signal",
     "time", "websockets", "rich", "prompt_toolkit", "platformdirs", "uvloop", "zeroconf", "ifaddr", "segno",
@@ -82,7 +84,7 @@ EXCEPTIONS = {
 it, and another loads them in the background.
 """
 OF_ONE_SIDE = {
-    "websockets": {"server", "client"},
+    "websockets": {"server", "sdk", "client"},
     "sqlite3": {"server"},
     "segno": {"server"},
     "rich": {"client"},

@@ -26,7 +26,7 @@ from ttt_net.client.commands import AnyCommand
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import ASCII, BOXES
 from ttt_net.client.drawing.targets import target_at
-from ttt_net.client.events import Answered, Back, Key, Lost, Retrying, WorldEvent
+from ttt_net.client.events import Key, WorldEvent
 from ttt_net.client.view import View
 from ttt_net.games import find_game
 from ttt_net.games.catalogue import NAMES
@@ -47,6 +47,7 @@ from ttt_net.messages import (
     Snapshot,
     Watching,
 )
+from ttt_net.sdk.events import Answered, Back, Lost, Retrying
 
 STEPS = 400
 NAMED = ["up", "down", "left", "right", "c-m", "escape", "c-i", "c-h", "pageup", "pagedown", "home", "end"]

@@ -15,21 +15,21 @@ from ttt_net.client import page_words, words
 from ttt_net.client.client_controller import ClientController
 from ttt_net.client.command_line.options import parse
 from ttt_net.client.drawing.glyphs import ASCII
-from ttt_net.client.events import Parting
 from ttt_net.client.finding.discovery import shareable
 from ttt_net.client.lines.line_client import LineClient
 from ttt_net.client.lines.line_renderer import BoardRenderer
-from ttt_net.client.link.connection import Connection, Patience
-from ttt_net.client.link.dialogue import Dialogue
-from ttt_net.client.link.trust import Trust
 from ttt_net.errors import Code, ConfigurationError
 from ttt_net.messages import InvitationReply, InviteRequest, JoinRequest, Refused, SeekRequest
+from ttt_net.sdk.connection import FOREVER, ClientConnection
+from ttt_net.sdk.events import Parting
+from ttt_net.sdk.session import ClientSession
+from ttt_net.sdk.trust import Trust
 
 
 def table_at(
     url: str, paper: Paper, opening: JoinRequest | InviteRequest, *, has_lobby: bool = False
 ) -> ClientController:
-    connection = Connection(url, Dialogue("Ann", None), paper.mailbox, Patience(None, None), lambda token: None)
+    connection = ClientConnection(url, ClientSession("Ann", None), paper.mailbox.put, FOREVER, lambda token: None)
     seek, address = SeekRequest(0, ["tictactoe"]), "example.org:8765"
     return ClientController(connection, seek, address, opening, has_lobby=has_lobby, is_in_lines=has_lobby)
 
@@ -135,8 +135,8 @@ def test_what_cannot_be_is_refused_in_one_line(arguments: list[str]) -> None:
 )
 def test_a_friend_is_told_what_makes_his_client_trust_the_server(url: str, trust: Trust, typed: str) -> None:
     paper = Paper()
-    connection = Connection(
-        url, Dialogue("Ann", None), paper.mailbox, Patience(None, None), lambda token: None, trust=trust
+    connection = ClientConnection(
+        url, ClientSession("Ann", None), paper.mailbox.put, FOREVER, lambda token: None, trust=trust
     )
     controller = ClientController(connection, SeekRequest(0), url.partition("//")[2], InviteRequest(0, "connect4"))
     controller.hear(InvitationReply("BCD234", "connect4", 3_600_000), 0)

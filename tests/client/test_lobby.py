@@ -27,7 +27,7 @@ from ttt_net.client.changes.update import update
 from ttt_net.client.commands import AnyCommand, Command, Open, Send
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
-from ttt_net.client.events import Answered, Lost, WorldEvent
+from ttt_net.client.events import WorldEvent
 from ttt_net.client.pages import Kind, Page, Purpose
 from ttt_net.client.view import View
 from ttt_net.clock import TimeControl
@@ -54,6 +54,7 @@ from ttt_net.messages import (
     UnseekRequest,
     WatchRequest,
 )
+from ttt_net.sdk.events import Answered, Lost
 
 
 def test_own_matches_come_first_and_then_what_can_be_answered_accepted_and_watched() -> None:

@@ -26,7 +26,6 @@ from ttt_net.client import words
 from ttt_net.client.changes.update import update
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
-from ttt_net.client.events import Answered
 from ttt_net.client.pages import Kind
 from ttt_net.client.terminal.save_record import save_record
 from ttt_net.client.view import View
@@ -49,6 +48,7 @@ from ttt_net.messages import (
     SeekRequest,
     WatchRequest,
 )
+from ttt_net.sdk.events import Answered
 
 WON = [4, 0, 2, 1, 6]
 

@@ -12,10 +12,10 @@ from ttt_net.client.commands import Begin, Command, Send
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
 from ttt_net.client.events import WorldEvent
-from ttt_net.client.link.connection import Connection, Patience
-from ttt_net.client.link.dialogue import Dialogue
 from ttt_net.client.pages import Entry
 from ttt_net.messages import Ended, OutcomeInfo, Rematched, Request, UnwatchRequest, WatchRequest
+from ttt_net.sdk.connection import FOREVER, ClientConnection
+from ttt_net.sdk.session import ClientSession
 
 ENDED = Ended("m1", 2, 0, winner=1, reason="resign")
 REMATCHED = Rematched("m1", 3, 0, next="m1-2")
@@ -25,7 +25,8 @@ FOLLOWED = [UnwatchRequest(0, match="m1"), WatchRequest(0, match="m1-2", code="B
 
 def watcher(*events: WorldEvent) -> tuple[ClientController, list[Request]]:
     """Return the table of somebody who watches a private match, and what he says from then on."""
-    connection = Connection("ws://localhost:1", Dialogue("Ann", None), asyncio.Queue(), Patience(None, None), print)
+    session, mailbox = ClientSession("Ann", None), asyncio.Queue[object]()
+    connection = ClientConnection("ws://localhost:1", session, mailbox.put, FOREVER, print)
     said: list[Request] = []
     connection.say = said.append  # type: ignore[assignment, method-assign]
     controller = ClientController(connection, SEEK, "localhost:1", has_lobby=True, is_seeking=False)

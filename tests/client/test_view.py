@@ -13,11 +13,9 @@ from ttt_net.client.client_controller import ClientController
 from ttt_net.client.commands import AnyCommand, Begin, Choose, Command, Move, Point, Quick, Send, Show, Type
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
-from ttt_net.client.events import Answered, Back, Farewell, Garbled, Lost, Parting, Retrying, WorldEvent
-from ttt_net.client.link.connection import Connection, Patience
-from ttt_net.client.link.dialogue import Dialogue
+from ttt_net.client.events import WorldEvent
 from ttt_net.client.pages import Entry, Kind
-from ttt_net.client.view import LinkState, Overlay, Tally, View
+from ttt_net.client.view import LinkState, Overlay, View
 from ttt_net.errors import Code
 from ttt_net.messages import (
     AbortRequest,
@@ -50,6 +48,10 @@ from ttt_net.messages import (
     Watching,
     WatchRequest,
 )
+from ttt_net.sdk.connection import FOREVER, ClientConnection
+from ttt_net.sdk.events import Answered, Back, Farewell, Garbled, Lost, Parting, Retrying
+from ttt_net.sdk.matches import Tally
+from ttt_net.sdk.session import ClientSession
 
 SEEK = SeekRequest(0, ["tictactoe"])
 
@@ -186,7 +188,8 @@ def test_a_match_of_ours_takes_the_place_of_one_that_is_watched() -> None:
 
 def test_the_server_hears_that_we_watch_no_more_when_a_match_of_ours_begins() -> None:
     said: list[Request] = []
-    connection = Connection("ws://localhost:1", Dialogue("Ann", None), asyncio.Queue(), Patience(None, None), print)
+    session, mailbox = ClientSession("Ann", None), asyncio.Queue[object]()
+    connection = ClientConnection("ws://localhost:1", session, mailbox.put, FOREVER, print)
     connection.say = said.append  # type: ignore[assignment, method-assign]
     controller = ClientController(connection, SEEK, "localhost:1", has_lobby=True)
     controller.hear(welcome(), 0)
@@ -201,7 +204,8 @@ def test_the_server_hears_that_we_watch_no_more_when_a_match_of_ours_begins() ->
 )
 def test_what_there_is_not_is_not_sought_again(code: Code, *, is_wanted: bool) -> None:
     said: list[Request] = []
-    connection = Connection("ws://localhost:1", Dialogue("Ann", None), asyncio.Queue(), Patience(None, None), print)
+    session, mailbox = ClientSession("Ann", None), asyncio.Queue[object]()
+    connection = ClientConnection("ws://localhost:1", session, mailbox.put, FOREVER, print)
     connection.say = said.append  # type: ignore[assignment, method-assign]
     controller = ClientController(connection, SEEK, "localhost:1", has_lobby=True)
     controller.hear(welcome(), 0)

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from tests.client.conftest import environment, open_terminal
 from tests.client.fake_server import FakeLink, fake_server
-from tests.client.link.linked import Client, client_of
 from tests.client.real_terminal import Open
 from tests.client.samples import (
     BEN,
@@ -35,16 +34,13 @@ from tests.client.samples import (
     welcome,
 )
 from tests.patience import PATIENCE_S
+from tests.sdk.linked import Client, client_of
 from ttt_net.client.client_controller import ClientController
 from ttt_net.client.commands import Command
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import ASCII, BOXES
-from ttt_net.client.events import Farewell, Garbled, Parting
 from ttt_net.client.lines.line_renderer import BoardRenderer
 from ttt_net.client.lines.screen_reader import ScreenReader
-from ttt_net.client.link.connection import Connection, Patience
-from ttt_net.client.link.dialogue import Dialogue
-from ttt_net.client.link.trust import Trust
 from ttt_net.errors import Closing, Refusal
 from ttt_net.messages import (
     AnyServerMessage,
@@ -62,6 +58,10 @@ from ttt_net.messages import (
     decode_server_message,
     encode,
 )
+from ttt_net.sdk.connection import ClientConnection, ReconnectLimits
+from ttt_net.sdk.events import Farewell, Garbled, Parting
+from ttt_net.sdk.session import ClientSession
+from ttt_net.sdk.trust import Trust
 
 __all__ = ["environment", "open_terminal"]
 
@@ -137,7 +137,7 @@ def lie(message: Any, number: int, value: Any) -> Any:
 class Mute:
     """A connection that only counts what is asked."""
 
-    def __init__(self, dialogue: Dialogue) -> None:
+    def __init__(self, dialogue: ClientSession) -> None:
         self._dialogue = dialogue
         self.url = "ws://localhost:8765"
         self.trust = Trust()
@@ -172,10 +172,10 @@ LIES = st.lists(
 @settings(max_examples=100)
 @given(LIES)
 def test_whatever_a_server_says_is_drawn_without_a_fault_and_without_effects(lies: list[Any]) -> None:
-    dialogue = Dialogue("Ann", None)
+    dialogue = ClientSession("Ann", None)
     dialogue.opened()
     table = ClientController(
-        cast(Connection, Mute(dialogue)), SeekRequest(0, ["tictactoe"]), "localhost:8765", has_lobby=True
+        cast(ClientConnection, Mute(dialogue)), SeekRequest(0, ["tictactoe"]), "localhost:8765", has_lobby=True
     )
     truth = [PLAIN[0], PLAIN[1]]
     for number, (which, where, value, do) in enumerate([(0, 0, None, None), *lies]):
@@ -272,7 +272,7 @@ async def test_a_server_that_is_none_ends_with_one_sentence(behaviour: Behaviour
 
     server = await asyncio.start_server(handle, "127.0.0.1", 0, limit=2**20)
     try:
-        client = Client(f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}", Patience(0, 0), "secret")
+        client = Client(f"ws://127.0.0.1:{server.sockets[0].getsockname()[1]}", ReconnectLimits(0, 0), "secret")
         async with asyncio.timeout(PATIENCE_S):
             await client.connection.run()
             farewell = await client.comes_to(Farewell)
@@ -285,7 +285,7 @@ async def test_a_server_that_is_none_ends_with_one_sentence(behaviour: Behaviour
 
 async def test_a_server_that_floods_facts_of_matches_that_nobody_plays_is_bounded() -> None:
     """What is kept of matches is bounded, whatever a server tells."""
-    dialogue = Dialogue("Ann", None)
+    dialogue = ClientSession("Ann", None)
     dialogue.opened()
     dialogue.heard(welcome())
     for number in range(2_000):
@@ -296,7 +296,7 @@ async def test_a_server_that_floods_facts_of_matches_that_nobody_plays_is_bounde
 @pytest.mark.parametrize("reason", ["", EVIL])
 @pytest.mark.parametrize("closing", list(Closing), ids=lambda closing: closing.name)
 async def test_every_way_to_be_sent_away_is_understood_and_its_reason_cleaned(closing: Closing, reason: str) -> None:
-    async with fake_server() as server, client_of(server, Patience(0, 0)) as client:
+    async with fake_server() as server, client_of(server, ReconnectLimits(0, 0)) as client:
         link = await server.accepts()
         await link.lets_in()
         await link.closes(closing, reason)
@@ -305,7 +305,7 @@ async def test_every_way_to_be_sent_away_is_understood_and_its_reason_cleaned(cl
 
 
 async def test_the_reason_of_a_refusal_is_cleaned() -> None:
-    async with fake_server() as server, client_of(server, Patience(0, 0)) as client:
+    async with fake_server() as server, client_of(server, ReconnectLimits(0, 0)) as client:
         link = await server.accepts()
         hello = await link.hears(HelloRequest)
         await link.sends(json.dumps({"type": "refused", "id": hello.id, "code": "bad_name", "message": EVIL}))

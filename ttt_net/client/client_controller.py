@@ -8,9 +8,8 @@ from ttt_net.client.changes.act import act, answered
 from ttt_net.client.changes.series import followed, leads_on
 from ttt_net.client.changes.update import update
 from ttt_net.client.commands import AnyCommand, Command, Send
-from ttt_net.client.events import Answered, Farewell, Parting, WorldEvent
+from ttt_net.client.events import WorldEvent
 from ttt_net.client.finding.discovery import shareable
-from ttt_net.client.link.connection import Connection
 from ttt_net.client.pages import Kind
 from ttt_net.client.view import LinkState, View
 from ttt_net.client.words import invitation
@@ -31,6 +30,8 @@ from ttt_net.messages import (
     UnwatchRequest,
     Welcome,
 )
+from ttt_net.sdk.connection import ClientConnection
+from ttt_net.sdk.events import Answered, Farewell, Parting
 from ttt_net.text import clean
 
 _IMPOSSIBLE = (Code.UNKNOWN_GAME, Code.ALWAYS_CASUAL)
@@ -51,7 +52,7 @@ class ClientController:
 
     def __init__(
         self,
-        connection: Connection,
+        connection: ClientConnection,
         seek: SeekRequest,
         address: str,
         opening: JoinRequest | InviteRequest | None = None,

@@ -1,46 +1,8 @@
-"""What reaches a client's loop besides the server's messages: the fate of link and requests, keys, lines, signals."""
+"""What reaches a client's loop: the events of its connection, keys, lines, signals."""
 
 from dataclasses import dataclass
-from enum import Enum
 
-from ttt_net.messages import AnyServerMessage, Ok, Refused, Request
-
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """The one answer to a request of ours."""
-
-    request: Request
-    answer: Ok | Refused
-
-
-@dataclass(frozen=True, slots=True)
-class Garbled:
-    """The server said something that makes no sense; it was left out."""
-
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Lost:
-    """The link is gone, for the reason given; it is being looked after."""
-
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Retrying:
-    """The link will be tried for the `attempt`-th time after `in_ms`."""
-
-    attempt: int
-    in_ms: int
-    reason: str = ""
-    """What was wrong the last time."""
-
-
-@dataclass(frozen=True, slots=True)
-class Back:
-    """The link stands again; what was missed is on its way."""
+from ttt_net.sdk.events import ConnectionEvent
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,29 +12,6 @@ class RecordSaved:
     sentence: str
 
 
-class Parting(Enum):
-    """Why a client comes to its end."""
-
-    DONE = "done"
-    UNREACHABLE = "unreachable"
-    DISTRUSTED = "distrusted"
-    REPLACED = "replaced"
-    GIVEN_UP = "given up"
-    REJECTED = "rejected"
-
-
-@dataclass(frozen=True, slots=True)
-class Farewell:
-    """The last event of all: why there will be no other, and a sentence for people.
-
-    `code` is the refusal's, when the server did not accept who we said we are.
-    """
-
-    why: Parting
-    sentence: str
-    code: str | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class SecondPlayerEvent:
     """An event of the controller of the second person at this keyboard."""
@@ -80,7 +19,7 @@ class SecondPlayerEvent:
     event: "WorldEvent"
 
 
-WorldEvent = AnyServerMessage | Answered | Garbled | Lost | Retrying | Back | RecordSaved | Farewell | SecondPlayerEvent
+WorldEvent = ConnectionEvent | RecordSaved | SecondPlayerEvent
 """The events that change what is known of the world."""
 
 

@@ -17,14 +17,14 @@ from ttt_net.client.command_line.inquiry import Inquiry
 from ttt_net.client.command_line.local import AT_HOME, against_computer
 from ttt_net.client.command_line.options import DEFAULT_GAME, Options, parse
 from ttt_net.client.drawing.glyphs import encodable
-from ttt_net.client.events import Farewell, Parting
 from ttt_net.client.finding.servers import servers_used
-from ttt_net.client.link import identity
-from ttt_net.client.link.trust import trust_of
 from ttt_net.client.signals import raised
 from ttt_net.client.user_io import complain, glyphs_of, is_on_screen, may_ask, tell
 from ttt_net.errors import Code, ConfigurationError
 from ttt_net.programs import SERVE
+from ttt_net.sdk import identity
+from ttt_net.sdk.events import Farewell, Parting
+from ttt_net.sdk.trust import trust_of
 
 if TYPE_CHECKING:  # the list of servers does not wait for what is needed once one is chosen
     from ttt_net.client.finding.doorway import Place
@@ -116,11 +116,11 @@ def _inquire(options: Options, inquiry: Inquiry) -> int:
     if not options.is_address_given:
         used = servers_used()
         options = replace(options, url=used[0].url if used else options.url, is_address_given=True)
-    options = _as_vouched(options)
+    options = _with_pin(options)
     answer = inquire(options, inquiry)
-    vouched = _vouched_now(options, answer.farewell)
-    if vouched is not None:
-        options, answer = vouched, inquire(vouched, inquiry)
+    pinned = _with_new_pin(options, answer.farewell)
+    if pinned is not None:
+        options, answer = pinned, inquire(pinned, inquiry)
     for line in answer.lines:
         print(encodable(line, sys.stdout.encoding))
     return _parted(options, answer.farewell)
@@ -148,7 +148,7 @@ def _play_locally(options: Options, serve: Serve) -> int:
 def _run(options: Options) -> int:
     from ttt_net.client.naming import another_name, first_name, identity_for
 
-    session, options = _session_for(options), _as_vouched(options)
+    session, options = _session_for(options), _with_pin(options)
     name = first_name(options)
     taken: set[str] = set()
     while True:
@@ -159,9 +159,9 @@ def _run(options: Options) -> int:
             mine.release()
         farewell = ending.farewell
         if farewell is None or farewell.code not in _RENAME:
-            vouched = _vouched_now(options, farewell)
-            if vouched is not None:
-                options = vouched
+            pinned = _with_new_pin(options, farewell)
+            if pinned is not None:
+                options = pinned
                 continue
             return _report(options, ending)
         taken.add(mine.name)
@@ -175,21 +175,21 @@ def _run(options: Options) -> int:
             complain(f"on {options.server}, {mine.name} is the name of somebody else; trying another")
 
 
-def _vouched_now(options: Options, farewell: Farewell | None) -> Options | None:
+def _with_new_pin(options: Options, farewell: Farewell | None) -> Options | None:
     if farewell is None or farewell.why is not Parting.DISTRUSTED or not may_ask(options):
         return None
-    from ttt_net.client.certificate_pinning import vouched_now  # hardly anybody needs it
+    from ttt_net.client.certificate_question import with_new_pin  # hardly anybody needs it
     from ttt_net.client.lines.standard_input import ask_anew
 
-    return vouched_now(options, farewell.sentence.partition(";")[0], ask_anew, tell)
+    return with_new_pin(options, farewell.sentence.partition(";")[0], ask_anew, tell)
 
 
-def _as_vouched(options: Options) -> Options:
+def _with_pin(options: Options) -> Options:
     if not options.url.startswith("wss:"):
         return options
-    from ttt_net.client.certificate_pinning import as_vouched
+    from ttt_net.client.certificate_question import with_pin
 
-    return as_vouched(options)
+    return with_pin(options)
 
 
 def _going_to(place: "Place", options: Options) -> Options:

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 
 from ttt_net.client.command_line.options import Options
-from ttt_net.client.link import identity
 from ttt_net.client.user_io import complain, may_ask, tell
 from ttt_net.errors import ConfigurationError
 from ttt_net.names import RULE, fitting_name
+from ttt_net.sdk import identity
 from ttt_net.text import clean
 
 _NAMELESS = "player"

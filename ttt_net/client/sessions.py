@@ -12,19 +12,22 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from ttt_net.client import json_lines
 from ttt_net.client.command_line.options import DEFAULT_GAME, Options
 from ttt_net.client.drawing.glyphs import encodable
-from ttt_net.client.events import MAX_QUEUED_EVENTS, Event, Farewell
-from ttt_net.client.link.identity import Identity, remembered_name
+from ttt_net.client.events import MAX_QUEUED_EVENTS, Event
 from ttt_net.client.signals import delivered
 from ttt_net.client.user_io import glyphs_of
-from ttt_net.client.view import Tally, View
+from ttt_net.client.view import View
 from ttt_net.errors import Refusal
 from ttt_net.messages import InviteRequest, JoinRequest, Opponents, SeekRequest, Welcome
+from ttt_net.sdk.events import Farewell
+from ttt_net.sdk.identity import Identity, remembered_name
+from ttt_net.sdk.matches import Tally
 
 if TYPE_CHECKING:
     from ttt_net.client.lines.line_renderer import LineRenderer
-    from ttt_net.client.link.connection import Connection
+    from ttt_net.sdk.connection import ClientConnection
 
 _FIRST_MS = 5_000
 _LATER_MS = 600_000
@@ -132,15 +135,16 @@ async def _play_as_bot(options: Options, mine: Identity) -> Ending:
 
 def _connection(
     options: Options, mine: Identity, mailbox: asyncio.Queue[Event], *, first_ms: int | None, later_ms: int | None
-) -> "Connection":
-    from ttt_net.client.link.connection import Connection, Patience
-    from ttt_net.client.link.dialogue import Dialogue, Machine
+) -> "ClientConnection":
+    from ttt_net.sdk.connection import ClientConnection, ReconnectLimits
+    from ttt_net.sdk.session import BotProfile, ClientSession
 
-    bot = Machine(options.bot, options.level, options.places, options.reserve) if options.bot is not None else None
-    dialogue = Dialogue(mine.name, mine.token(), bot)
-    patience, tap = Patience(first_ms, later_ms), tap_of(options)
+    bot = BotProfile(options.bot, options.level, options.places, options.reserve) if options.bot is not None else None
+    talk = ClientSession(mine.name, mine.token(), bot)
+    limits, tap = ReconnectLimits(first_ms, later_ms), tap_of(options)
     joined = (lambda welcome: _remember(options, welcome)) if options.bot is None else None
-    return Connection(options.url, dialogue, mailbox, patience, mine.keep_token, tap, None, options.trust, joined)
+    deliver = json_lines.delivering(json_writer_of(options), mailbox.put)
+    return ClientConnection(options.url, talk, deliver, limits, mine.keep_token, tap, options.trust, joined)
 
 
 def _remember(options: Options, welcome: Welcome) -> None:
@@ -149,9 +153,9 @@ def _remember(options: Options, welcome: Welcome) -> None:
 
     remember_server(options.url, welcome.server)
     if options.trust.fingerprint is not None:
-        from ttt_net.client.certificate_pinning import vouch_anew
+        from ttt_net.sdk.certificate_pinning import replace_pin
 
-        vouch_anew(options.server, options.trust.fingerprint)
+        replace_pin(options.server, options.trust.fingerprint)
 
 
 def _seek(options: Options) -> SeekRequest:
@@ -175,11 +179,13 @@ def _opening(options: Options) -> JoinRequest | InviteRequest | None:
 
 def tap_of(options: Options) -> Callable[[str], None] | None:
     """Return what takes every frame that is heard, where they are to be written."""
-    if not options.is_json:
-        return None
-    from ttt_net.client.link import json_lines
+    write = json_writer_of(options)
+    return None if write is None else json_lines.tap(write)
 
-    return json_lines.tap(_print)
+
+def json_writer_of(options: Options) -> Callable[[str], None] | None:
+    """Return what writes lines of JSON, where these were asked for."""
+    return _print if options.is_json else None
 
 
 def line_renderer_of(options: Options) -> "LineRenderer":
@@ -216,8 +222,6 @@ def _print(text: str) -> None:
 
 def summarise(tally: Tally) -> None:
     """Print the last line of JSON."""
-    from ttt_net.client.link import json_lines
-
     _print(json_lines.summary_line(tally))
 
 

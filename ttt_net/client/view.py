@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from types import MappingProxyType
 
-from ttt_net.client.events import Farewell
-from ttt_net.client.link.trust import Trust
 from ttt_net.client.pages import Entry, Kind, LobbyState, Page
 from ttt_net.messages import Challenged, Chatted, PlayerInfo, PlayRequest, Rated, SeekRequest, Snapshot
+from ttt_net.sdk.events import Farewell
+from ttt_net.sdk.matches import Tally
+from ttt_net.sdk.trust import Trust
 
 
 class LinkState(Enum):
@@ -32,20 +33,6 @@ class Overlay(Enum):
     CLAIM = "claim"
     LEAVE = "leave"
     MUTE = "mute"
-
-
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """The matches that ended while we looked on as a player, without the aborted ones."""
-
-    won: int = 0
-    drawn: int = 0
-    lost: int = 0
-
-    @property
-    def games(self) -> int:
-        """How many there were."""
-        return self.won + self.drawn + self.lost
 
 
 _MAX_TALKERS = 6
@@ -124,7 +111,7 @@ class View:
     overlay: Overlay = Overlay.NONE
     choices: tuple[int, ...] = ()
     notice: str = ""
-    tally: Tally = Tally()
+    tally: Tally = field(default_factory=Tally)
     is_leaving: bool = False
     is_going_back: bool = False
     """Whether one who leaves goes back to where servers are chosen."""

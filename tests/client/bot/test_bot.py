@@ -14,10 +14,7 @@ from ttt_net.client.bot.mind import Mind
 from ttt_net.client.bot.plan import Plan
 from ttt_net.client.bot.player import Bot
 from ttt_net.client.bot.thinker import Question, playable_games
-from ttt_net.client.events import MAX_QUEUED_EVENTS, Event, Parting
-from ttt_net.client.link.connection import Connection, Patience
-from ttt_net.client.link.dialogue import Dialogue, Machine
-from ttt_net.client.view import Tally
+from ttt_net.client.events import MAX_QUEUED_EVENTS, Event
 from ttt_net.errors import Code, ConfigurationError
 from ttt_net.messages import (
     AbortRequest,
@@ -39,6 +36,10 @@ from ttt_net.messages import (
     Tookback,
     UnseekRequest,
 )
+from ttt_net.sdk.connection import FOREVER, ClientConnection
+from ttt_net.sdk.events import Parting
+from ttt_net.sdk.matches import Tally
+from ttt_net.sdk.session import BotProfile, ClientSession
 
 SEEK = SeekRequest(0, ["tictactoe"])
 
@@ -54,8 +55,8 @@ async def bot_at(
     server: FakeServer, games: int | None = 1, strategy: str = "alphabeta", places: int = 1
 ) -> AsyncIterator[Bot]:
     mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
-    dialogue = Dialogue("alphabeta", None, Machine(strategy, places=places))
-    connection = Connection(server.url, dialogue, mailbox, Patience(None, None), lambda token: None)
+    dialogue = ClientSession("alphabeta", None, BotProfile(strategy, places=places))
+    connection = ClientConnection(server.url, dialogue, mailbox.put, FOREVER, lambda token: None)
     bot = Bot(connection, Mind(strategy, seed=1), Plan(SEEK, games, move_ms=200, places=places), lambda text: None)
     async with asyncio.TaskGroup() as group:
         playing = group.create_task(bot.play(mailbox))

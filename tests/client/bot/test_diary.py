@@ -8,11 +8,12 @@ from msgspec import structs
 from tests.client.samples import ANN, snapshot, welcome
 from ttt_net.client.bot.diary import Diary
 from ttt_net.client.changes.update import update
-from ttt_net.client.events import Answered, Back, Lost, Retrying, WorldEvent
-from ttt_net.client.link.json_lines import line_of_link
+from ttt_net.client.events import WorldEvent
+from ttt_net.client.json_lines import line_of_link
 from ttt_net.client.view import View
 from ttt_net.errors import Code
 from ttt_net.messages import Ended, Notice, OutcomeInfo, PlayerInfo, Refused, SeekRequest
+from ttt_net.sdk.events import Answered, Back, Lost, Retrying
 
 BOT = PlayerInfo("deep", "alphabeta")
 LET_IN = welcome(you=BOT)

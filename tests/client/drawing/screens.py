@@ -26,7 +26,7 @@ from ttt_net.client.changes.act import act
 from ttt_net.client.changes.update import update
 from ttt_net.client.commands import AnyCommand, Begin, Command, Open, Send, Type
 from ttt_net.client.drawing.glyphs import ASCII, BOXES, Glyphs
-from ttt_net.client.events import Lost, Retrying, WorldEvent
+from ttt_net.client.events import WorldEvent
 from ttt_net.client.pages import Entry, Kind, Page, Purpose
 from ttt_net.client.view import View
 from ttt_net.games.catalogue import NAMES
@@ -41,6 +41,7 @@ from ttt_net.messages import (
     Snapshot,
     WatchRequest,
 )
+from ttt_net.sdk.events import Lost, Retrying
 
 DRAW = [4, 0, 8, 2, 1, 7, 3, 5, 6]
 FOUR = [38, 31, 37, 30, 36, 29, 35]

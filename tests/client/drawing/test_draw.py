@@ -21,8 +21,9 @@ from ttt_net.client.drawing.looks import labels_of
 from ttt_net.client.drawing.targets import aim, target_at, without_targets
 from ttt_net.client.events import Key
 from ttt_net.client.pages import Entry
-from ttt_net.client.view import Overlay, Tally, View
+from ttt_net.client.view import Overlay, View
 from ttt_net.messages import AwayInfo, ClockInfo, OfferInfo, PlayerInfo, WatchRequest
+from ttt_net.sdk.matches import Tally
 
 GOLDENS = Path(__file__).parent / "goldens"
 LARGE, ROOMY, COMPACT = (120, 40), (80, 24), (40, 12)

@@ -18,9 +18,9 @@ from tests.server.peer import Peer
 from ttt_net.client.command_line.inquiry import Inquiry
 from ttt_net.client.command_line.options import Options, parse
 from ttt_net.client.inquiry.tables import lines_of
-from ttt_net.client.link import identity
 from ttt_net.errors import ConfigurationError
 from ttt_net.messages import FinishedMatch, HistoryReply, Leader, LeaderboardReply, PlayerInfo
+from ttt_net.sdk import identity
 
 Ask = Callable[..., tuple[int, str, str]]
 TIME = {"initial_ms": 180_000, "increment_ms": 2_000}

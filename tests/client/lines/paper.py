@@ -11,9 +11,9 @@ from ttt_net.client.drawing.glyphs import ASCII
 from ttt_net.client.events import MAX_QUEUED_EVENTS, Event, Line
 from ttt_net.client.lines.line_client import LineClient
 from ttt_net.client.lines.line_renderer import BoardRenderer
-from ttt_net.client.link.connection import Connection, Patience
-from ttt_net.client.link.dialogue import Dialogue
 from ttt_net.messages import SeekRequest
+from ttt_net.sdk.connection import FOREVER, ClientConnection
+from ttt_net.sdk.session import ClientSession
 
 
 class Paper:
@@ -47,8 +47,8 @@ async def plain_at(
     """Run a plain client; the lines `ahead` are there before it begins."""
     paper = Paper()
     paper.type(*ahead)
-    dialogue = Dialogue("Ann", None)
-    connection = Connection(server.url, dialogue, paper.mailbox, Patience(None, None), lambda token: None)
+    dialogue = ClientSession("Ann", None)
+    connection = ClientConnection(server.url, dialogue, paper.mailbox.put, FOREVER, lambda token: None)
     controller = ClientController(
         connection, SeekRequest(0, ["tictactoe"]), "localhost:8765", has_lobby=True, is_in_lines=True
     )

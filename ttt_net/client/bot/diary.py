@@ -3,11 +3,12 @@
 from msgspec.structs import replace
 
 from ttt_net.client import words
-from ttt_net.client.changes.follow import follow
-from ttt_net.client.events import Answered, Back, Lost, Retrying, WorldEvent
-from ttt_net.client.view import Tally, View
+from ttt_net.client.events import WorldEvent
+from ttt_net.client.view import View
 from ttt_net.errors import Code
 from ttt_net.messages import Ended, Notice, Refused, Restarting, SeekRequest, Snapshot, Welcome
+from ttt_net.sdk.events import Answered, Back, Lost, Retrying
+from ttt_net.sdk.matches import Tally, follow
 from ttt_net.text import clean
 
 FIRST_REMINDER_MS = 60_000

@@ -16,8 +16,7 @@ from ttt_net.client.bot.mind import Mind
 from ttt_net.client.bot.plan import Plan
 from ttt_net.client.bot.thinker import Question
 from ttt_net.client.changes.update import update
-from ttt_net.client.events import Answered, Event, Farewell, Parting, Stop, TerminalEvent, WorldEvent
-from ttt_net.client.link.connection import Connection
+from ttt_net.client.events import Event, Stop, TerminalEvent, WorldEvent
 from ttt_net.client.view import View
 from ttt_net.errors import Code, Refusal
 from ttt_net.messages import (
@@ -44,6 +43,8 @@ from ttt_net.messages import (
     UnseekRequest,
     Welcome,
 )
+from ttt_net.sdk.connection import ClientConnection
+from ttt_net.sdk.events import Answered, Farewell, Parting
 
 AGAIN_MS = 2000
 """When to ask again, if a refusal says that later is better, but not when."""
@@ -58,7 +59,7 @@ _FATAL = (Code.UNKNOWN_GAME, Code.BAD_MESSAGE)
 class Bot:
     """One bot; `play` it with the mailbox that the connection fills. `view` then has the tally."""
 
-    def __init__(self, connection: Connection, mind: Mind, plan: Plan, write: Callable[[str], None]) -> None:
+    def __init__(self, connection: ClientConnection, mind: Mind, plan: Plan, write: Callable[[str], None]) -> None:
         self.view = View(address=connection.url.removeprefix("ws://"))
         self._connection = connection
         self._mind = mind

@@ -24,7 +24,6 @@ from ttt_net.client.commands import (
     Step,
     Type,
 )
-from ttt_net.client.events import Answered
 from ttt_net.client.page_words import PHRASES, match_link, no_bot
 from ttt_net.client.pages import TIMES, Entry, Kind, Page
 from ttt_net.client.rows.lobby import challenge_to, free_bots
@@ -45,6 +44,7 @@ from ttt_net.messages import (
     UnwatchRequest,
     WatchRequest,
 )
+from ttt_net.sdk.events import Answered
 
 _LONGEST = {Entry.MOVE: 12, Entry.CHAT: 140, Entry.CODE: 120, Entry.GAME: 40}
 """How much may be typed of each."""

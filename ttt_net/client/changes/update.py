@@ -6,9 +6,8 @@ from types import MappingProxyType
 from msgspec import structs
 
 from ttt_net.client import page_words, words
-from ttt_net.client.changes.follow import follow
 from ttt_net.client.changes.update_lobby import gathered, told_anew, turned_down, unanswered, without_accepted
-from ttt_net.client.events import Answered, Back, Farewell, Garbled, Lost, RecordSaved, Retrying, WorldEvent
+from ttt_net.client.events import RecordSaved, WorldEvent
 from ttt_net.client.pages import Entry, Kind, Page
 from ttt_net.client.view import LinkState, Overlay, View
 from ttt_net.errors import Code
@@ -34,6 +33,8 @@ from ttt_net.messages import (
     WatchRequest,
     Welcome,
 )
+from ttt_net.sdk.events import Answered, Back, Farewell, Garbled, Lost, Retrying
+from ttt_net.sdk.matches import follow
 
 _OF_A_RESTART = "The server restarts in "
 """How the line begins that the server itself writes of a restart."""

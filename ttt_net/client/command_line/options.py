@@ -10,12 +10,12 @@ from ttt_net.client.command_line.inquiry import Inquiry, add_inquiry, inquiry_of
 from ttt_net.client.command_line.local import Local, add_hosting, add_local, check_company, local_of
 from ttt_net.client.command_line.parser import Parser, ShortHelp
 from ttt_net.client.finding.address import DEFAULT_PORT, DEFAULT_URL, Address, code_of, read_address
-from ttt_net.client.link.trust import Trust, trust_of
 from ttt_net.clock import TIME_FORM, TimeControl, time_of
 from ttt_net.errors import ConfigurationError
 from ttt_net.messages import Opponents
 from ttt_net.names import RULE
 from ttt_net.programs import CLIENT, PLAY
+from ttt_net.sdk.trust import Trust, trust_of
 from ttt_net.text import clean
 
 DEFAULT_GAME = "tictactoe"

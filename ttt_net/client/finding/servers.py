@@ -5,8 +5,8 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from ttt_net.client.finding.address import url_of
-from ttt_net.client.link import identity
 from ttt_net.errors import ConfigurationError
+from ttt_net.sdk import identity
 from ttt_net.text import clean
 
 FILE = "servers.json"

@@ -18,11 +18,7 @@ from websockets.exceptions import ConnectionClosed, WebSocketException
 import ttt_net
 from ttt_net.client.command_line.inquiry import Inquiry
 from ttt_net.client.command_line.options import Options
-from ttt_net.client.events import Farewell, Parting
 from ttt_net.client.inquiry.tables import lines_of
-from ttt_net.client.link import identity
-from ttt_net.client.link.dial import dial
-from ttt_net.client.link.loss import unreachable
 from ttt_net.errors import Code, ConfigurationError, Refusal
 from ttt_net.messages import (
     PROTOCOL,
@@ -45,6 +41,10 @@ from ttt_net.messages import (
     encode,
 )
 from ttt_net.names import checked_name
+from ttt_net.sdk import identity
+from ttt_net.sdk.connect import open_websocket
+from ttt_net.sdk.disconnect import unreachable
+from ttt_net.sdk.events import Farewell, Parting
 from ttt_net.text import clean, name_key
 
 ANSWER_S = 10.0
@@ -182,7 +182,7 @@ async def _inquire(options: Options, inquiry: Inquiry, mine: identity.Identity |
 
 @asynccontextmanager
 async def _talking(options: Options) -> AsyncIterator[_Talk]:
-    async with dial(options.url, options.trust) as link:
+    async with open_websocket(options.url, options.trust) as link:
         objection = options.trust.objection(link)
         if objection:
             raise _DistrustError(objection)

@@ -12,19 +12,7 @@ from ttt_net.client.changes.replaying import is_position_missing, seen_at
 from ttt_net.client.commands import CLAIMS as CLAIM_KINDS
 from ttt_net.client.commands import AnyCommand, Choose, Command, Move, Open, Send
 from ttt_net.client.controller import Controller
-from ttt_net.client.events import (
-    Answered,
-    Clicked,
-    Event,
-    Focused,
-    Key,
-    Line,
-    Pasted,
-    RecordSaved,
-    Resized,
-    Stop,
-    WorldEvent,
-)
+from ttt_net.client.events import Clicked, Event, Focused, Key, Line, Pasted, RecordSaved, Resized, Stop, WorldEvent
 from ttt_net.client.lines.input_queue import InputQueue
 from ttt_net.client.lines.line_renderer import LineRenderer
 from ttt_net.client.lines.news import news_of, stayed, stopped
@@ -46,6 +34,7 @@ from ttt_net.messages import (
     WatchRequest,
     Welcome,
 )
+from ttt_net.sdk.events import Answered
 
 LEAVE_S = 2.0
 _OF_ONE_MATCH = ("players", "board", "status", "offers")

@@ -2,7 +2,7 @@
 
 from ttt_net.client.bindings.lobby_words import challenges
 from ttt_net.client.controller import Controller
-from ttt_net.client.events import Answered, SecondPlayerEvent, WorldEvent
+from ttt_net.client.events import SecondPlayerEvent, WorldEvent
 from ttt_net.client.view import LinkState
 from ttt_net.messages import (
     AbortRequest,
@@ -30,6 +30,7 @@ from ttt_net.messages import (
     WatchRequest,
     Welcome,
 )
+from ttt_net.sdk.events import Answered
 
 
 class PendingReplies:

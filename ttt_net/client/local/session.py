@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ttt_net.client import json_lines
 from ttt_net.client.bot.mind import Mind
 from ttt_net.client.bot.plan import Plan
 from ttt_net.client.bot.player import Bot
@@ -17,13 +18,13 @@ from ttt_net.client.commands import Send
 from ttt_net.client.events import MAX_QUEUED_EVENTS, Event
 from ttt_net.client.lines.line_client import LineClient
 from ttt_net.client.lines.standard_input import reading_lines
-from ttt_net.client.link.connection import Connection, Patience
-from ttt_net.client.link.dialogue import Dialogue, Machine
 from ttt_net.client.local.table import BotOpponent, LocalTable, Opponent, SecondPerson
-from ttt_net.client.sessions import Ending, line_renderer_of, tap_of, writer_of
+from ttt_net.client.sessions import Ending, json_writer_of, line_renderer_of, tap_of, writer_of
 from ttt_net.client.signals import delivered
 from ttt_net.errors import ConfigurationError
 from ttt_net.messages import InviteRequest, JoinRequest, SeekRequest, Snapshot, WatchRequest
+from ttt_net.sdk.connection import ClientConnection, ReconnectLimits
+from ttt_net.sdk.session import BotProfile, ClientSession
 
 if TYPE_CHECKING:
     from ttt_net.client.terminal.screen import Screen
@@ -32,7 +33,7 @@ PACE_S = 0.6
 """How long a move between bots takes at least, where somebody looks on."""
 PAUSE_S = 1.5
 """The same before a match begins."""
-_PATIENCE = Patience(10_000, 10_000)
+_LIMITS = ReconnectLimits(10_000, 10_000)
 """The server is in this very program; one that does not answer never will."""
 
 
@@ -161,17 +162,18 @@ class _Room:
 
     def _connection(
         self, side: int, bot: str | None, mailbox: "asyncio.Queue[Event]", name: str | None = None
-    ) -> Connection:
+    ) -> ClientConnection:
         tap = tap_of(self.options) if side == self._host else None
-        machine = Machine(bot, self.options.level) if bot else None
-        dialogue = Dialogue(name or self.local.names[side], None, machine)
-        return Connection(self.options.url, dialogue, mailbox, _PATIENCE, lambda token: None, tap)
+        machine = BotProfile(bot, self.options.level) if bot else None
+        talk = ClientSession(name or self.local.names[side], None, machine)
+        deliver = json_lines.delivering(json_writer_of(self.options) if tap is not None else None, mailbox.put)
+        return ClientConnection(self.options.url, talk, deliver, _LIMITS, lambda token: None, tap)
 
 
 class _Onlooker:
     """Somebody who watches each match of two bots from its beginning."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: ClientConnection) -> None:
         self.table = ClientController(connection, SeekRequest(0), AT_HOME, is_seeking=False)
 
     def watch(self, match: Snapshot) -> None:

@@ -15,14 +15,13 @@ from ttt_net.client.commands import AnyCommand, Command
 from ttt_net.client.events import (
     MAX_QUEUED_EVENTS,
     Event,
-    Farewell,
     RecordSaved,
     SecondPlayerEvent,
     Stop,
     TerminalEvent,
     WorldEvent,
 )
-from ttt_net.client.view import LinkState, Tally, View
+from ttt_net.client.view import LinkState, View
 from ttt_net.messages import (
     Ended,
     InvitationReply,
@@ -34,6 +33,8 @@ from ttt_net.messages import (
     SeekRequest,
     Snapshot,
 )
+from ttt_net.sdk.events import Farewell
+from ttt_net.sdk.matches import Tally
 
 
 class Opponent(Protocol):

@@ -7,18 +7,18 @@ from pathlib import Path
 import pytest
 
 from tests.client.fake_server import FakeServer, fake_server
-from tests.client.link.linked import Client, client_of
+from tests.sdk.linked import Client, client_of
 from tests.server.encrypted_peer import Authority
 from ttt_net.client.command_line.options import parse
-from ttt_net.client.events import Farewell, Parting
 from ttt_net.client.finding.discovery import shareable
-from ttt_net.client.link import trust as trusts
-from ttt_net.client.link.connection import Patience
-from ttt_net.client.link.trust import IN_CLEAR, Trust, is_local, trust_of
 from ttt_net.errors import ConfigurationError
+from ttt_net.sdk import trust as trusts
+from ttt_net.sdk.connection import ReconnectLimits
+from ttt_net.sdk.events import Farewell, Parting
+from ttt_net.sdk.trust import IN_CLEAR, Trust, is_local, trust_of
 
 HEX = "ab" * 32
-PATIENT = Patience(None, None)
+PATIENT = ReconnectLimits(None, None)
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ async def answered(*lines: str) -> str:
 
     async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
-        client = Client(f"ws://127.0.0.1:{port}", Patience(0, 0), "secret")
+        client = Client(f"ws://127.0.0.1:{port}", ReconnectLimits(0, 0), "secret")
         await client.connection.run()
         return (await client.comes_to(Farewell)).sentence
 

@@ -20,7 +20,7 @@ from ttt_net.text import clean
 if TYPE_CHECKING:  # a first picture does not wait for them
     import ssl
 
-    from websockets.asyncio.client import ClientConnection
+    from websockets.asyncio.client import ClientConnection as WebSocket
 
 FINGERPRINT = re.compile(r"(?:[0-9a-f]{2}:?){31}[0-9a-f]{2}", re.ASCII)
 IN_CLEAR = (
@@ -44,7 +44,7 @@ class Trust:
             return None
         return _checking() if self.fingerprint is None else encrypting()
 
-    def objection(self, link: "ClientConnection") -> str | None:
+    def objection(self, link: "WebSocket") -> str | None:
         """Return why not to say a word over this link, which stands; None if nothing is wrong with it."""
         encryption = link.transport.get_extra_info("ssl_object")
         if encryption is None:

@@ -1,28 +1,26 @@
-"""The link to a server, kept up: it notices a dead one, comes back by itself, and tells what happens in order.
+"""Keep a connection to a server up: notice a dead link, reconnect, and deliver events in order.
 
-All that is heard goes to one bounded queue, the last event is a `Farewell`; keyboards and signals may put their own
-mail there too. When the reader of the queue is slow, nothing more is read from the socket: the server bounds what
-waits there, and closes with "come back and resume".
+Events are delivered one at a time, the last is a `Farewell`. While a delivery waits, nothing more is read from the
+socket: the server bounds what waits there, and closes with "come back and resume".
 """
 
 import asyncio
 import random
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from websockets.asyncio.client import ClientConnection
+from websockets.asyncio.client import ClientConnection as WebSocket
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
-from ttt_net.client.events import Back, Event, Farewell, Garbled, Lost, Parting, Retrying, WorldEvent
-from ttt_net.client.link import json_lines
-from ttt_net.client.link.dial import dial
-from ttt_net.client.link.dialogue import MAX_PENDING, Dialogue, Reaction
-from ttt_net.client.link.loss import Loss, closed_by, distrusted, unreachable
-from ttt_net.client.link.trust import Trust
 from ttt_net.errors import Advice, Refusal
 from ttt_net.messages import Refused, Request, Welcome, decode_server_message, encode
+from ttt_net.sdk.connect import open_websocket
+from ttt_net.sdk.disconnect import Disconnect, closed_by, distrusted, unreachable
+from ttt_net.sdk.events import Back, ConnectionEvent, Farewell, Garbled, Lost, Parting, Retrying
+from ttt_net.sdk.session import MAX_PENDING, ClientSession, Reaction
+from ttt_net.sdk.trust import Trust
 from ttt_net.text import clean
 
 DELAYS_MS = (50, 100, 250, 500, 1000, 2000, 5000)
@@ -45,55 +43,55 @@ def delay_ms(attempt: int, *, is_live: bool, jitter: float) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
-    """For how long a server is sought in vain before giving up: at first, and after it was there. None is for ever."""
+class ReconnectLimits:
+    """How long to try to connect before giving up: at first, and after the server was reached. None is for ever."""
 
     first_ms: int | None
     later_ms: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Chance:
-    """Time and luck, which tests replace."""
-
-    now_ms: Callable[[], int] = lambda: time.monotonic_ns() // 1_000_000
-    jitter: Callable[[], float] = random.random
+def _monotonic_ms() -> int:
+    return time.monotonic_ns() // 1_000_000
 
 
-class Connection:
-    """One client's link: `run` it in a task, `say` requests, read the mailbox.
+FOREVER = ReconnectLimits(None, None)
 
-    `keep_token` is called with the token, and `joined` with the welcome, before anybody hears of it; `tap` with every
-    frame as it was heard, and with a line for whatever becomes of the link.
+
+class ClientConnection:
+    """The connection of one player: `run` it in a task and `say` requests; each event goes to `deliver`.
+
+    `keep_token` is called with the token, and `joined` with the welcome, before the event is delivered; `tap` with
+    every frame as it was received. `now_ms` and `jitter`, in 0..1, are replaced by tests.
     """
 
     def __init__(
         self,
         url: str,
-        dialogue: Dialogue,
-        mailbox: asyncio.Queue[Event],
-        patience: Patience,
+        session: ClientSession,
+        deliver: Callable[[ConnectionEvent], Awaitable[None]],
+        limits: ReconnectLimits,
         keep_token: Callable[[str], None],
         tap: Callable[[str], None] | None = None,
-        chance: Chance | None = None,
         trust: Trust | None = None,
         joined: Callable[[Welcome], None] | None = None,
+        now_ms: Callable[[], int] = _monotonic_ms,
+        jitter: Callable[[], float] = random.random,
     ) -> None:
         self.url = url
-        self._mailbox = mailbox
-        self._dialogue = dialogue
-        self._patience = patience
+        self._deliver = deliver
+        self._session = session
+        self._limits = limits
         self._keep_token = keep_token
         self._joined = joined or (lambda welcome: None)
         self._tap = tap
-        self._chance = chance or Chance()
+        self._now_ms, self._jitter = now_ms, jitter
         self.trust = trust or Trust()
         self._outgoing: asyncio.Queue[Request] | None = None
         self._rejected: Refused | None = None
         self._was_welcome = False
         self._is_away = False
         self._welcome_at_ms: int | None = None
-        self._open: ClientConnection | None = None
+        self._open: WebSocket | None = None
 
     @property
     def latency_ms(self) -> int | None:
@@ -104,21 +102,21 @@ class Connection:
     @property
     def is_asking(self) -> bool:
         """Whether something was asked that has no answer yet."""
-        return self._dialogue.is_asking
+        return self._session.is_asking
 
     def say(self, request: Request) -> None:
         """Send a request, now or when the link is back; raises `Refusal` when too many are unanswered."""
-        self._send(self._dialogue.say(request))
+        self._send(self._session.say(request))
 
     async def run(self) -> None:
         """Keep the link up until there is no use; tells a `Farewell` at the end."""
-        await self._mailbox.put(await self._run())
+        await self._deliver(await self._run())
 
     async def _run(self) -> Farewell:
-        attempt, lost_at_ms = 0, self._chance.now_ms()
+        attempt, lost_at_ms = 0, self._now_ms()
         while True:
             loss = await self._link()
-            now_ms = self._chance.now_ms()
+            now_ms = self._now_ms()
             if self._rejected is not None:
                 sentence = clean(self._rejected.message, 200)
                 return Farewell(Parting.REJECTED, sentence, self._rejected.code)
@@ -129,25 +127,25 @@ class Connection:
             if self._welcome_at_ms is not None:
                 attempt = 0 if now_ms - self._welcome_at_ms >= SETTLED_MS else attempt
                 lost_at_ms, self._welcome_at_ms = now_ms, None
-                await self._tell(Lost(loss.reason))
+                await self._deliver(Lost(loss.reason))
             left_ms = self._patience_left_ms(now_ms - lost_at_ms)
             if left_ms <= 0 or (loss.is_foreign and not self._was_welcome):
                 return loss.farewell
             attempt += 1
-            wait_ms = delay_ms(attempt, is_live=self._dialogue.has_live_match, jitter=self._chance.jitter())
+            wait_ms = delay_ms(attempt, is_live=self._session.has_live_match, jitter=self._jitter())
             wait_ms = min(wait_ms, left_ms)
             self._is_away = True
-            await self._tell(Retrying(attempt, wait_ms, loss.reason))
+            await self._deliver(Retrying(attempt, wait_ms, loss.reason))
             await asyncio.sleep(wait_ms / 1000)
 
     def _patience_left_ms(self, away_ms: int) -> int:
-        patience_ms = self._patience.later_ms if self._was_welcome else self._patience.first_ms
+        patience_ms = self._limits.later_ms if self._was_welcome else self._limits.first_ms
         return DELAYS_MS[-1] if patience_ms is None else patience_ms - away_ms
 
-    async def _link(self) -> Loss:
+    async def _link(self) -> Disconnect:
         """Hold one link for as long as it lasts and return how it ended."""
         try:
-            async with dial(self.url, self.trust) as link:
+            async with open_websocket(self.url, self.trust) as link:
                 self._open = link
                 try:
                     objection = self.trust.objection(link)
@@ -159,11 +157,11 @@ class Connection:
             return unreachable(error)
         finally:
             self._outgoing = None
-            self._dialogue.closed()
+            self._session.closed()
 
-    async def _converse(self, link: ClientConnection) -> Loss:
+    async def _converse(self, link: WebSocket) -> Disconnect:
         self._outgoing = asyncio.Queue(_OUTGOING)
-        self._send(self._dialogue.opened())
+        self._send(self._session.opened())
         async with asyncio.TaskGroup() as group:
             sender = group.create_task(self._send_all(link, self._outgoing))
             try:
@@ -171,19 +169,19 @@ class Connection:
             finally:
                 sender.cancel()
 
-    async def _hear_all(self, link: ClientConnection) -> Loss:
+    async def _hear_all(self, link: WebSocket) -> Disconnect:
         try:
             async with asyncio.timeout(WELCOME_TIMEOUT_S) as patience:
                 while self._rejected is None:
                     frame = await link.recv()
                     await self._heard(frame)
-                    if self._dialogue.is_welcome:
+                    if self._session.is_welcome:
                         patience.reschedule(None)
         except ConnectionClosed as closed:
             return closed_by(closed)
         except TimeoutError:
-            return Loss("the server did not answer")
-        return Loss("the server refused")
+            return Disconnect("the server did not answer")
+        return Disconnect("the server refused")
 
     async def _heard(self, frame: str | bytes) -> None:
         if isinstance(frame, bytes):
@@ -194,9 +192,9 @@ class Connection:
             message = decode_server_message(frame)
         except Refusal as refusal:
             if not _UNKNOWN_TYPE.fullmatch(str(refusal)):  # what only a newer client knows is no mistake
-                await self._tell(Garbled(str(refusal)))
+                await self._deliver(Garbled(str(refusal)))
             return
-        await self._react(self._dialogue.heard(message), message if isinstance(message, Welcome) else None)
+        await self._react(self._session.heard(message), message if isinstance(message, Welcome) else None)
 
     async def _react(self, reaction: Reaction, welcome: Welcome | None) -> None:
         if reaction.token is not None:
@@ -207,23 +205,23 @@ class Connection:
             asyncio.get_running_loop().call_later(wait_ms / 1000, self._send_again, request)
         if welcome is not None:
             self._joined(welcome)
-            self._was_welcome, self._welcome_at_ms = True, self._chance.now_ms()
+            self._was_welcome, self._welcome_at_ms = True, self._now_ms()
             if self._is_away:
                 self._is_away = False
-                await self._tell(Back())
+                await self._deliver(Back())
         for event in reaction.tell:
-            await self._tell(event)
+            await self._deliver(event)
 
     def _send_again(self, request: Request) -> None:
-        if self._dialogue.is_waiting(request):
+        if self._session.is_waiting(request):
             self._send([request])
 
     def _send(self, requests: list[Request]) -> None:
         for request in requests:
             if self._outgoing is not None:
-                self._outgoing.put_nowait(request)  # the dialogue bounds what is unanswered to less than the queue
+                self._outgoing.put_nowait(request)  # the session bounds what is unanswered to less than the queue
 
-    async def _send_all(self, link: ClientConnection, outgoing: asyncio.Queue[Request]) -> None:
+    async def _send_all(self, link: WebSocket, outgoing: asyncio.Queue[Request]) -> None:
         try:
             while True:
                 request = await outgoing.get()
@@ -233,8 +231,3 @@ class Connection:
             return  # the reader of the same link says why
         except TimeoutError:
             link.transport.abort()
-
-    async def _tell(self, event: WorldEvent) -> None:
-        if self._tap is not None and (line := json_lines.line_of_link(event)) is not None:
-            self._tap(line)
-        await self._mailbox.put(event)

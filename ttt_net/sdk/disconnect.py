@@ -1,4 +1,4 @@
-"""Why there is no link, or no longer one: in words for people, and whether to come again."""
+"""Why there is no link, or no longer one: in words for people, and whether to connect again."""
 
 import socket
 import ssl
@@ -7,8 +7,8 @@ from http import HTTPStatus
 
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidMessage, InvalidStatus, WebSocketException
 
-from ttt_net.client.events import Farewell, Parting
 from ttt_net.errors import Advice, Closing
+from ttt_net.sdk.events import Farewell, Parting
 from ttt_net.text import clean
 
 _LATER = (429, 502, 503, 504)
@@ -17,7 +17,7 @@ _MAX_SENTENCE = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Loss:
+class Disconnect:
     """How a link ended, or why none came about; `advice` is what to do now."""
 
     reason: str
@@ -35,51 +35,51 @@ class Loss:
         return Farewell(self.parting, self.reason)
 
 
-def closed_by(closed: ConnectionClosed) -> Loss:
+def closed_by(closed: ConnectionClosed) -> Disconnect:
     """Return what a link is lost by that stood."""
     if closed.rcvd is None or closed.rcvd_then_sent is False:
-        return Loss("the connection broke")
+        return Disconnect("the connection broke")
     closing = next((known for known in Closing if known == closed.rcvd.code), None)
     if closing is None:
-        return Loss(f"the server closed the connection with code {closed.rcvd.code}")
+        return Disconnect(f"the server closed the connection with code {closed.rcvd.code}")
     said = clean(closed.rcvd.reason, _MAX_SENTENCE).rstrip(".")  # such as why a host has sent us away, and until when
-    return Loss(said or closing.meaning, closing.advice)
+    return Disconnect(said or closing.meaning, closing.advice)
 
 
-def distrusted(objection: str) -> Loss:
+def distrusted(objection: str) -> Disconnect:
     """Return the loss of a link to a server that is not to hear who we are."""
-    return Loss(objection, is_foreign=True, parting=Parting.DISTRUSTED)
+    return Disconnect(objection, is_foreign=True, parting=Parting.DISTRUSTED)
 
 
-def unreachable(error: OSError | WebSocketException) -> Loss:
+def unreachable(error: OSError | WebSocketException) -> Disconnect:
     """Return what kept a link from coming about, or broke it."""
     match error:
         case InvalidStatus() if error.response.status_code in _LATER:
-            return Loss(_sentence_of(error) or f"the server is not ready (HTTP {error.response.status_code})")
+            return Disconnect(_sentence_of(error) or f"the server is not ready (HTTP {error.response.status_code})")
         case InvalidStatus() if error.response.status_code == HTTPStatus.FORBIDDEN and _sentence_of(error):
-            return Loss(_sentence_of(error), Advice.GIVE_UP)
+            return Disconnect(_sentence_of(error), Advice.GIVE_UP)
         case InvalidStatus() if sentence := _sentence_of(error):
-            return Loss(f"what answers there is not a ttt_net server; it says: {sentence}", is_foreign=True)
+            return Disconnect(f"what answers there is not a ttt_net server; it says: {sentence}", is_foreign=True)
         case InvalidMessage() if isinstance(error.__cause__, EOFError):
-            return Loss("the connection broke")
+            return Disconnect("the connection broke")
         case InvalidHandshake():
-            return Loss("what answers there is not a ttt_net server", is_foreign=True)
+            return Disconnect("what answers there is not a ttt_net server", is_foreign=True)
         case WebSocketException():
-            return Loss("the connection broke")
+            return Disconnect("the connection broke")
         case TimeoutError():
-            return Loss("nothing answers there")
+            return Disconnect("nothing answers there")
         case ConnectionRefusedError():
-            return Loss("nothing listens there")
+            return Disconnect("nothing listens there")
         case socket.gaierror():
-            return Loss("no computer of that name is known")
+            return Disconnect("no computer of that name is known")
         case ssl.SSLCertVerificationError():
             why = clean(error.verify_message, 80)
             sentence = f"its certificate is not good ({why}); if its host gave you its fingerprint, add it"
             return distrusted(f"{sentence} with --tls-fingerprint")
         case ssl.SSLError():
-            return Loss("what answers there does not speak TLS as it should")
+            return Disconnect("what answers there does not speak TLS as it should")
         case _:
-            return Loss(clean(error.strerror or "the network failed", 80).lower())
+            return Disconnect(clean(error.strerror or "the network failed", 80).lower())
 
 
 def _sentence_of(error: InvalidStatus) -> str:

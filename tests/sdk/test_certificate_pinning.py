@@ -1,4 +1,4 @@
-"""Fingerprints that a person here has vouched for, and the question before that."""
+"""Pinned fingerprints, and the question before that."""
 
 from pathlib import Path
 
@@ -6,8 +6,9 @@ import pytest
 
 from tests.client.fake_server import fake_server
 from tests.server.encrypted_peer import Authority
-from ttt_net.client.certificate_pinning import FILE, MAX_CERTIFICATES, ask_to_vouch, certificate_at, vouch, vouched
-from ttt_net.client.link import identity
+from ttt_net.client.certificate_question import is_accepted
+from ttt_net.sdk import identity
+from ttt_net.sdk.certificate_pinning import FILE, MAX_CERTIFICATES, certificate_at, pin, pinned_fingerprint
 
 HEX = "ab" * 32
 
@@ -18,22 +19,22 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_what_was_vouched_for_is_remembered_for_that_host_and_port_alone() -> None:
-    assert vouched("example.org:8765") is None
-    vouch("example.org:8765", HEX)
-    assert vouched("example.org:8765") == HEX
-    assert vouched("example.org:443") is None
+def test_a_pin_is_remembered_for_that_host_and_port_alone() -> None:
+    assert pinned_fingerprint("example.org:8765") is None
+    pin("example.org:8765", HEX)
+    assert pinned_fingerprint("example.org:8765") == HEX
+    assert pinned_fingerprint("example.org:443") is None
     for number in range(2 * MAX_CERTIFICATES):
-        vouch(f"h{number}:1", HEX)
-    assert vouched("example.org:8765") is None, "of very many the oldest are forgotten"
+        pin(f"h{number}:1", HEX)
+    assert pinned_fingerprint("example.org:8765") is None, "of very many the oldest are forgotten"
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"example.org:8765": 5}', '{"example.org:8765": "abc"}'])
-def test_a_spoilt_file_vouches_for_nobody(home: Path, text: str) -> None:
+def test_a_spoilt_file_pins_nothing(home: Path, text: str) -> None:
     (home / FILE).write_text(text)
-    assert vouched("example.org:8765") is None
-    vouch("example.org:8765", HEX)
-    assert vouched("example.org:8765") == HEX
+    assert pinned_fingerprint("example.org:8765") is None
+    pin("example.org:8765", HEX)
+    assert pinned_fingerprint("example.org:8765") == HEX
 
 
 @pytest.mark.parametrize(
@@ -41,7 +42,7 @@ def test_a_spoilt_file_vouches_for_nobody(home: Path, text: str) -> None:
 )
 def test_only_a_yes_takes_the_certificate_that_is_shown(answer: str, *, is_good: bool) -> None:
     written: list[str] = []
-    assert ask_to_vouch("wss://h", "it is bad", HEX, lambda question: answer, written.append) is is_good
+    assert is_accepted("wss://h", "it is bad", HEX, lambda question: answer, written.append) is is_good
     assert HEX in "".join(written).replace(" ", "")
     assert written[0].startswith("wss://h: it is bad")
 

@@ -4,8 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.client.samples import ANN, BOT, layered, ok, played, snapshot, welcome
-from ttt_net.client.events import Answered, Garbled, WorldEvent
-from ttt_net.client.link.dialogue import MAX_MATCHES, MAX_PENDING, Dialogue, Machine
+from ttt_net.client.events import WorldEvent
 from ttt_net.errors import Code, Refusal
 from ttt_net.messages import (
     AnyServerMessage,
@@ -25,15 +24,17 @@ from ttt_net.messages import (
     SeekRequest,
     UnseekRequest,
 )
+from ttt_net.sdk.events import Answered, Garbled
+from ttt_net.sdk.session import MAX_MATCHES, MAX_PENDING, BotProfile, ClientSession
 
 TICTACTOE = SeekRequest(0, ["tictactoe"])
 
 
 class Talk:
-    """A dialogue with a wire on which everything said is kept."""
+    """A session with a wire on which everything said is kept."""
 
     def __init__(self, token: str | None = None) -> None:
-        self.dialogue = Dialogue("Ann", token)
+        self.session = ClientSession("Ann", token)
         self.said: list[Request] = []
         self.told: list[WorldEvent] = []
         self.tokens: list[str] = []
@@ -41,18 +42,18 @@ class Talk:
         self.open()
 
     def open(self) -> None:
-        self.said = self.dialogue.opened()
+        self.said = self.session.opened()
 
     def lose(self) -> None:
-        self.dialogue.closed()
+        self.session.closed()
 
     def say(self, request: Request) -> None:
-        self.said = self.dialogue.say(request)
+        self.said = self.session.say(request)
 
     def hear(self, *messages: AnyServerMessage) -> None:
         self.said, self.told = [], []
         for message in messages:
-            reaction = self.dialogue.heard(message)
+            reaction = self.session.heard(message)
             self.said += reaction.say
             self.told += reaction.tell
             self.later += reaction.later
@@ -103,7 +104,7 @@ def test_a_new_player_whose_first_welcome_is_lost_says_the_same_again() -> None:
 def test_a_taken_name_ends_the_talk() -> None:
     talk = Talk()
     refused = Refused(talk.said[0].id, Code.NAME_TAKEN, "taken")
-    assert talk.dialogue.heard(refused).rejected == refused
+    assert talk.session.heard(refused).rejected == refused
 
 
 def test_a_server_that_cannot_let_anyone_in_now_is_asked_again_when_it_says() -> None:
@@ -112,7 +113,7 @@ def test_a_server_that_cannot_let_anyone_in_now_is_asked_again_when_it_says() ->
     (wait_ms, hello) = talk.later[0]
     assert wait_ms == 700
     assert isinstance(hello, HelloRequest)
-    assert talk.dialogue.is_waiting(hello)
+    assert talk.session.is_waiting(hello)
 
 
 def test_every_request_has_its_own_id_and_its_answer_finds_it() -> None:
@@ -146,9 +147,9 @@ def test_a_request_that_was_too_fast_is_sent_again_later() -> None:
     talk.hear(Refused(seek.id, Code.TOO_FAST, "slow down", retry_after_ms=40))
     assert talk.later == [(40, seek)]
     assert talk.told == []
-    assert talk.dialogue.is_waiting(seek)
+    assert talk.session.is_waiting(seek)
     talk.hear(ok(seek.id))
-    assert not talk.dialogue.is_waiting(seek)
+    assert not talk.session.is_waiting(seek)
 
 
 def test_a_repeated_fact_is_told_once() -> None:
@@ -187,7 +188,7 @@ def test_the_newest_finished_match_is_resumed_too_for_the_sake_of_a_rematch() ->
     talk = Talk()
     talk.let_in()
     talk.hear(snapshot(), Ended("m1", 2, 0, winner=None, reason="abort"))
-    assert not talk.dialogue.has_live_match
+    assert not talk.session.has_live_match
     talk.lose()
     talk.open()
     talk.let_in()
@@ -377,7 +378,7 @@ def test_games_of_any_shape_are_taken_in() -> None:
 
 
 def test_a_bot_says_what_it_is_and_how_many_it_plays() -> None:
-    hello = Dialogue("alphabeta", None, bot=Machine("alphabeta", 3, 4, 1)).opened()[0]
+    hello = ClientSession("alphabeta", None, bot=BotProfile("alphabeta", 3, 4, 1)).opened()[0]
     assert isinstance(hello, HelloRequest)
     assert (hello.bot, hello.level, hello.places, hello.reserved) == ("alphabeta", 3, 4, 1)
     assert PlayerInfo("alphabeta", "alphabeta") == BOT

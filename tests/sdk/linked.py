@@ -8,9 +8,9 @@ from typing import TypeVar
 from tests.client.fake_server import FakeServer
 from tests.patience import PATIENCE_S
 from ttt_net.client.events import MAX_QUEUED_EVENTS, Event
-from ttt_net.client.link.connection import Chance, Connection, Patience
-from ttt_net.client.link.dialogue import Dialogue
-from ttt_net.client.link.trust import Trust
+from ttt_net.sdk.connection import ClientConnection, ReconnectLimits
+from ttt_net.sdk.session import ClientSession
+from ttt_net.sdk.trust import Trust
 
 T = TypeVar("T")
 
@@ -18,19 +18,20 @@ T = TypeVar("T")
 class Client:
     """A connection that runs, and what it tells."""
 
-    def __init__(self, url: str, patience: Patience, token: str | None = None, trust: Trust | None = None) -> None:
+    def __init__(self, url: str, limits: ReconnectLimits, token: str | None = None, trust: Trust | None = None) -> None:
         self.mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
         self.tokens: list[str] = []
         self.frames: list[str] = []
-        self.connection = Connection(
+        tap = self.frames.append
+        self.connection = ClientConnection(
             url,
-            Dialogue("Ann", token),
-            self.mailbox,
-            patience,
+            ClientSession("Ann", token),
+            self.mailbox.put,
+            limits,
             self.tokens.append,
-            self.frames.append,
-            Chance(jitter=lambda: 1.0),
+            tap,
             trust,
+            jitter=lambda: 1.0,
         )
 
     async def hears(self, kind: type[T]) -> T:
@@ -51,9 +52,9 @@ class Client:
 
 @asynccontextmanager
 async def client_of(
-    server: FakeServer, patience: Patience | None = None, token: str | None = None, trust: Trust | None = None
+    server: FakeServer, limits: ReconnectLimits | None = None, token: str | None = None, trust: Trust | None = None
 ) -> AsyncIterator[Client]:
-    client = Client(server.url, patience or Patience(None, None), token, trust)
+    client = Client(server.url, limits or ReconnectLimits(None, None), token, trust)
     async with asyncio.TaskGroup() as group:
         running = group.create_task(client.connection.run())
         yield client

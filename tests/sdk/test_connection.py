@@ -3,20 +3,10 @@ import asyncio
 import pytest
 
 from tests.client.fake_server import fake_server
-from tests.client.link.linked import Client, client_of
 from tests.client.samples import ok, played, snapshot, welcome
 from tests.patience import PATIENCE_S
-from ttt_net.client.events import (
-    MAX_QUEUED_EVENTS,
-    Answered,
-    Back,
-    Farewell,
-    Garbled,
-    Lost,
-    Parting,
-    Retrying,
-)
-from ttt_net.client.link.connection import DELAYS_MS, LIVE_DELAY_MS, Patience, delay_ms
+from tests.sdk.linked import Client, client_of
+from ttt_net.client.events import MAX_QUEUED_EVENTS
 from ttt_net.errors import Closing, Code
 from ttt_net.messages import (
     HelloRequest,
@@ -29,6 +19,8 @@ from ttt_net.messages import (
     Snapshot,
     Welcome,
 )
+from ttt_net.sdk.connection import DELAYS_MS, LIVE_DELAY_MS, ReconnectLimits, delay_ms
+from ttt_net.sdk.events import Answered, Back, Farewell, Garbled, Lost, Parting, Retrying
 
 
 async def test_hello_comes_first_and_the_token_is_kept_and_not_told() -> None:
@@ -164,7 +156,7 @@ async def test_too_fast_is_tried_again_by_itself() -> None:
 async def test_a_server_that_is_not_there_is_given_up_after_a_while() -> None:
     async with fake_server() as server:
         pass
-    client = Client(server.url, Patience(100, 100))
+    client = Client(server.url, ReconnectLimits(100, 100))
     async with asyncio.timeout(PATIENCE_S):
         await client.connection.run()
     assert await client.hears(Retrying) == Retrying(1, 25, "nothing listens there")
@@ -178,7 +170,7 @@ async def test_a_link_that_is_cut_in_the_first_handshake_is_tried_again() -> Non
 
     other = await asyncio.start_server(hang_up, "127.0.0.1", 0)
     async with other:
-        client = Client(f"ws://127.0.0.1:{other.sockets[0].getsockname()[1]}", Patience(100, 100))
+        client = Client(f"ws://127.0.0.1:{other.sockets[0].getsockname()[1]}", ReconnectLimits(100, 100))
         async with asyncio.timeout(PATIENCE_S):
             await client.connection.run()
         assert await client.hears(Retrying) == Retrying(1, 25, "the connection broke")
@@ -194,7 +186,7 @@ async def test_what_is_no_server_of_ours_is_given_up_at_once() -> None:
     other = await asyncio.start_server(answer, "127.0.0.1", 0)
     async with other:
         port = other.sockets[0].getsockname()[1]
-        client = Client(f"ws://127.0.0.1:{port}", Patience(None, None))
+        client = Client(f"ws://127.0.0.1:{port}", ReconnectLimits(None, None))
         async with asyncio.timeout(PATIENCE_S):
             await client.connection.run()
         farewell = await client.hears(Farewell)

@@ -1,10 +1,10 @@
-"""One side of the talk with a server, across any number of links: who we are, what is unanswered, what was missed.
+"""Track the session of a player across any number of links: identity, unanswered requests, missed events.
 
 Knows no sockets and no clock. What it is told to `say` and what it is told it `heard` come out as messages to
 send and events to show. Its laws:
 
 - Every request has one id, and is kept until its one answer is there or it has lost its sense.
-- A fact is told once and in order: a repeat is left out, a gap is closed with `resume` before anything later is told.
+- A event is told once and in order: a repeat is left out, a gap is closed with `resume` before anything later is told.
 - After every `welcome`, unfinished matches are resumed first; then what was unanswered is sent again, a move only
   if its match still stands at its ply, a seek that stood is sought again unless it stands still, and what was watched
   is watched again.
@@ -16,8 +16,6 @@ from dataclasses import dataclass, field
 from msgspec.structs import replace
 
 import ttt_net
-from ttt_net.client.events import Answered, Garbled, WorldEvent
-from ttt_net.client.link.coherence import check_clock, check_played, check_snapshot
 from ttt_net.errors import Code, Refusal
 from ttt_net.messages import (
     PROTOCOL,
@@ -46,6 +44,8 @@ from ttt_net.messages import (
     WatchRequest,
     Welcome,
 )
+from ttt_net.sdk.events import Answered, ConnectionEvent, Garbled
+from ttt_net.sdk.validation import check_clock, check_played, check_snapshot
 
 MAX_PENDING = 64
 """Requests without an answer; one more is refused by ourselves."""
@@ -58,8 +58,8 @@ _PASSING = (Code.TOO_FAST, Code.RESTARTING, Code.STORAGE)
 
 
 @dataclass(slots=True)
-class Known:
-    """What is known of a match: its newest fact and ply, whether it goes on, and whether a `resume` is on its way."""
+class TrackedMatch:
+    """The newest event and ply of a match, whether it goes on, and whether a `resume` is on its way."""
 
     game: GameInfo
     seq: int
@@ -70,18 +70,18 @@ class Known:
 
 @dataclass(slots=True)
 class Reaction:
-    """What follows from a message: requests to send now, or after so many ms; events to tell; a token to keep."""
+    """The consequences of a message: requests to send now, or after so many ms; events to tell; a token to keep."""
 
     say: list[Request] = field(default_factory=list)
     later: list[tuple[int, Request]] = field(default_factory=list)
-    tell: list[WorldEvent] = field(default_factory=list)
+    tell: list[ConnectionEvent] = field(default_factory=list)
     token: str | None = None
     rejected: Refused | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
-    """What a program that plays says of itself: label, level, matches at once, and how many of these are for people."""
+class BotProfile:
+    """Describe a bot to the server: its label, level, matches at once, and how many of these are for people."""
 
     label: str
     level: int | None = None
@@ -89,10 +89,10 @@ class Machine:
     reserved: int = 0
 
 
-class Dialogue:
-    """The state of the talk; `bot` is what a program that plays says of itself."""
+class ClientSession:
+    """The session of one player with one server; `bot` is what a program that plays says of itself."""
 
-    def __init__(self, name: str, token: str | None, bot: Machine | None = None) -> None:
+    def __init__(self, name: str, token: str | None, bot: BotProfile | None = None) -> None:
         self.name, self.bot = name, bot
         self.is_welcome = False
         self._token = token
@@ -103,7 +103,7 @@ class Dialogue:
         self._pending: dict[int, Request] = {}
         self._unsent: dict[int, Request] = {}
         self._seek: SeekRequest | None = None
-        self._matches: dict[str, Known] = {}
+        self._matches: dict[str, TrackedMatch] = {}
         self._watched: WatchRequest | None = None
         """How the one match of others that is followed was asked for."""
 
@@ -267,7 +267,7 @@ class Dialogue:
             if snapshot.you is not None and is_live and name not in self._matches:
                 self._seek = None
             self._forget_finished(name)
-            self._matches[name] = Known(snapshot.game, snapshot.seq, snapshot.position.ply, is_live)
+            self._matches[name] = TrackedMatch(snapshot.game, snapshot.seq, snapshot.position.ply, is_live)
         return Reaction(say=self._sendable(name), tell=[snapshot])
 
     def _forget_finished(self, but: str) -> None:
@@ -289,24 +289,24 @@ class Dialogue:
                     again.append(request)
         return again
 
-    def _happened(self, fact: MatchEvent) -> Reaction:
-        known = self._matches.get(fact.match)
-        if known is None or fact.seq <= known.seq:
+    def _happened(self, event: MatchEvent) -> Reaction:
+        known = self._matches.get(event.match)
+        if known is None or event.seq <= known.seq:
             return Reaction()
-        if fact.seq > known.seq + 1:
+        if event.seq > known.seq + 1:
             if known.is_resuming:
                 return Reaction()
-            request = self._resume(fact.match)
+            request = self._resume(event.match)
             self._pending[request.id] = request
             return Reaction(say=[request])
-        if isinstance(fact, Played | Tookback):
-            check_played(known.game, fact)
-            known.ply = fact.ply
-        elif isinstance(fact, Ended):
-            check_clock(fact.clock)
+        if isinstance(event, Played | Tookback):
+            check_played(known.game, event)
+            known.ply = event.ply
+        elif isinstance(event, Ended):
+            check_clock(event.clock)
             known.is_live = False
-        known.seq = fact.seq
-        return Reaction(tell=[fact])
+        known.seq = event.seq
+        return Reaction(tell=[event])
 
     def _resume(self, name: str) -> Request:
         known = self._matches.get(name)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ttt_net.client.link import identity
 from ttt_net.messages import MAX_NAME_CELLS
+from ttt_net.sdk import identity
 from ttt_net.text import clean
 
 SERVER = "localhost:8765"
@@ -128,7 +128,7 @@ def test_an_identity_in_use_is_not_given_again() -> None:
 
 def test_an_identity_is_free_again_when_its_process_was_killed() -> None:
     take = f"mine = identity.take({SERVER!r}, 'Ann')"
-    program = f"from ttt_net.client.link import identity; {take}; print('taken', flush=True); input()"
+    program = f"from ttt_net.sdk import identity; {take}; print('taken', flush=True); input()"
     process = subprocess.Popen(
         [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=os.environ.copy()
     )

@@ -1,17 +1,17 @@
-"""The opening of a link: to the server that was named and no other, within a time, and without a word on stderr."""
+"""Open a WebSocket to a server: to the one that was named and no other, within a time, without a word on stderr."""
 
 import logging
 
 from websockets.asyncio.client import connect
 
-from ttt_net.client.link.trust import Trust
+from ttt_net.sdk.trust import Trust
 
 MAX_FRAME_BYTES = 2**20
 OPEN_TIMEOUT_S = 3.0
 PING_INTERVAL_S = 2.0
 PING_TIMEOUT_S = 3.0
 CLOSE_TIMEOUT_S = 1.0
-_SILENT = logging.getLogger("ttt_net.client.link")
+_SILENT = logging.getLogger("ttt_net.sdk")
 _SILENT.addHandler(logging.NullHandler())
 _SILENT.propagate = False  # what goes wrong is told as events; a line on stderr would tear the screen
 
@@ -24,8 +24,8 @@ class _Direct(connect):
         return exc
 
 
-def dial(url: str, trust: Trust) -> connect:
-    """Return the opening of a link to a server; who opens it must ask `trust.objection` before the first word."""
+def open_websocket(url: str, trust: Trust) -> connect:
+    """Return the opening of a WebSocket; ask `trust.objection` before the first message."""
     return _Direct(
         url,
         ssl=trust.context(url),

@@ -1,10 +1,11 @@
-"""What was heard, for programs: one JSON object a line, and a summary at the end."""
+"""Write received messages for programs: one JSON object a line, and a summary at the end."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
-from ttt_net.client.events import Back, Lost, Retrying, WorldEvent
-from ttt_net.client.view import Tally
+from ttt_net.client.events import WorldEvent
+from ttt_net.sdk.events import Back, ConnectionEvent, Lost, Retrying
+from ttt_net.sdk.matches import Tally
 
 _DEEPEST = 32
 
@@ -51,6 +52,19 @@ def tap(write: Callable[[str], None]) -> Callable[[str], None]:
         line = line_of(frame)
         if line is not None:
             write(line)
+
+    return written
+
+
+def delivering(
+    write: Callable[[str], None] | None, deliver: Callable[[WorldEvent], Awaitable[None]]
+) -> Callable[[ConnectionEvent], Awaitable[None]]:
+    """Return `deliver`, preceded by the line of an event of the link where lines are written."""
+
+    async def written(event: ConnectionEvent) -> None:
+        if write is not None and (line := line_of_link(event)) is not None:
+            write(line)
+        await deliver(event)
 
     return written
 
