@@ -5,7 +5,7 @@ BIN := .venv/bin
 EXTRAS := engine,fast,metrics,tls,test
 FUZZ_S ?= 60
 
-.PHONY: help install demo test check docs bench fuzz audit clean
+.PHONY: help install demo test check docs page bench fuzz audit clean
 
 help: ## list what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -36,6 +36,13 @@ docs: install ## write the generated pages of docs/
 	$(BIN)/python docs/write_games.py
 	$(BIN)/python docs/write_picture.py
 
+page: ttt_net/web/node_modules ## build the page from its sources; needs npm
+	node ttt_net/web/build.mjs
+
+ttt_net/web/node_modules: ttt_net/web/package-lock.json
+	npm ci --prefix ttt_net/web --no-audit --no-fund
+	@touch $@
+
 bench: install ## measure; prints tables
 	$(BIN)/python -m benchmarks.server
 	$(BIN)/python -m benchmarks.lobby
@@ -55,4 +62,4 @@ audit: install ## ask whether a dependency has a known hole; needs the Internet
 	$(BIN)/pip-audit --strict --skip-editable
 
 clean: ## delete .venv and all that was built or measured
-	rm -rf .venv build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage tests/page/node_modules
+	rm -rf .venv build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage ttt_net/web/node_modules

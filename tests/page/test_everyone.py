@@ -1,13 +1,13 @@
 """The page for everyone: screen readers, fingers, small screens, large letters, no motion."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.page.build import WEB
 from tests.page.place import PHONE, SMALL_PHONE, Place, Visitor
 
-AXE = Path(__file__).parent / "node_modules" / "axe-core" / "axe.min.js"
+AXE = WEB / "node_modules" / "axe-core" / "axe.min.js"
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 GAMES = ["connect4", "gomoku", "qubic", "ultimate"]
 SCREENS = {"320 px": (320, 568), "200 % zoom": (640, 360)}
@@ -16,7 +16,7 @@ SCREENS = {"320 px": (320, 568), "200 % zoom": (640, 360)}
 def faults(visitor: Visitor) -> list[str]:
     """Return what axe finds."""
     if not AXE.exists():
-        pytest.skip("needs axe-core: npm install --prefix tests/page")
+        pytest.skip("needs axe-core: npm ci --prefix ttt_net/web")
     visitor.page.evaluate(AXE.read_text(encoding="utf-8"))
     found = visitor.page.evaluate("rules => axe.run({runOnly: rules})", RULES)
     return [f"{each['id']}: {node['html'][:200]}" for each in found["violations"] for node in each["nodes"]]

@@ -16,13 +16,17 @@ from ttt_net.server.settings.limits import Limits
 from ttt_net.server.wire.page import page_files
 
 ROOT = Path(__file__).parent.parent.parent.parent
-WEB = ROOT / "ttt_net" / "web"
+BUILT = ROOT / "ttt_net" / "web" / "built"
+MAX_FIRST_BYTES = 30_000
+"""Of what the first screen needs, compressed."""
+MAX_CODE_BYTES = 90_000
+"""Of all code and style, compressed."""
 
 
 async def answer(server: Server, path: str, *headers: str, method: str = "GET") -> tuple[int, Message, bytes]:
     """Return status, headers and body of one request."""
     peer = await server.raw()
-    lines = (f"{method} {path} HTTP/1.1", "Host: 127.0.0.1", *headers, "", "")
+    lines = (f"{method} {path} HTTP/1.1", "Host: 127.0.0.1", "Connection: close", *headers, "", "")
     await peer.send("\r\n".join(lines).encode())
     first, _, rest = (await peer.read_head()).decode().partition("\r\n")
     body = await peer.read_to_end()
@@ -89,15 +93,60 @@ async def test_what_the_browser_has_is_not_sent_again(tmp_path: Path) -> None:
 async def test_every_file_that_the_page_names_is_there_and_may_be_kept_for_ever(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         _, headers, index = await answer(server, "/")
-        named = re.findall(r'(?:src|href)="(/assets/[^"]+)"', index.decode())
-        named += re.findall(r"<([^>]+)>; rel=modulepreload", headers["Link"])
-        assert {path.rpartition("/")[2] for path in named} == set(page_files()) - {"index.html"}
+        named = set(re.findall(r'(?:src|href)="(/assets/[^"]+)"', index.decode()))
+        assert set(re.findall(r"<([^>]+)>; rel=modulepreload", headers["Link"])) < named
         for path in named:
-            status, headers, body = await answer(server, path, "Accept-Encoding: gzip, br")
+            status, headers, body = await answer(server, path, "Accept-Encoding: gzip")
             assert status == 200
             assert headers["Content-Encoding"] == "gzip"
             assert "immutable" in headers["Cache-Control"]
-            assert gzip.decompress(body).decode() == page_files()[path.rpartition("/")[2]]
+            assert gzip.decompress(body) == page_files()[path.rpartition("/")[2]]
+
+
+async def test_a_browser_that_can_gets_what_was_compressed_beforehand(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        _, headers, _ = await answer(server, "/")
+        (path,) = re.findall(r"<([^>]+/app.js)>", headers["Link"])
+        _, headers, body = await answer(server, path, "Accept-Encoding: gzip, deflate, br, zstd")
+        assert headers["Content-Encoding"] == "br"
+        assert body == page_files()["app.js.br"]
+        assert len(body) < len(page_files()["app.js"]) / 2
+
+
+async def test_a_connection_is_kept_for_the_next_request_and_for_a_match(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        peer = await server.raw()
+        await peer.send(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\nHEAD / HTTP/1.1\r\nHost: a\r\n\r\n")
+        head = await peer.read_head()
+        assert b"Connection: keep-alive" in head
+        assert await peer.read(3) == b"ok\n"
+        assert (await peer.read_head()).startswith(b"HTTP/1.1 200 ")
+        await peer.hello("Ann")
+
+
+async def test_a_connection_ends_after_many_requests(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        peer = await server.raw()
+        await peer.send(b"HEAD /healthz HTTP/1.1\r\nHost: a\r\n\r\n" * 100)
+        assert (await peer.read_to_end()).count(b"HTTP/1.1 200 ") == 32
+
+
+@pytest.mark.parametrize("line", ["Connection: close", "X-Forwarded-For: 203.0.113.9"])
+async def test_a_connection_is_not_kept_for_one_who_asks_so_or_for_a_proxy(tmp_path: Path, line: str) -> None:
+    async with running(tmp_path) as server:
+        peer = await server.raw()
+        await peer.send(f"GET /healthz HTTP/1.1\r\nHost: a\r\n{line}\r\n\r\n".encode())
+        assert (await peer.read_to_end()).endswith(b"ok\n")
+
+
+async def test_a_kept_connection_on_which_nothing_more_is_asked_is_closed_and_no_fault(tmp_path: Path) -> None:
+    async with running(tmp_path, Limits(handshake_s=60)) as server:
+        peer = await server.raw()
+        await peer.send(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+        await peer.read_head()
+        server.tick(61)
+        assert await peer.read_to_end() == b"ok\n"
+        assert not server.hub.meters.endings
 
 
 async def test_a_browser_that_cannot_unpack_gets_it_plain(tmp_path: Path) -> None:
@@ -130,20 +179,27 @@ async def test_the_host_may_name_pages_that_connect_too(tmp_path: Path, origin: 
         assert await peer.status() == status
 
 
-def test_each_file_of_the_page_fits_into_what_may_wait_for_a_slow_reader() -> None:
-    assert max(len(text.encode()) for text in page_files().values()) < Limits().unsent_bytes / 2
+def test_what_is_sent_of_the_page_is_small() -> None:
+    found = page_files()
+    first = [found["app.js.br"], found["style.css.br"], gzip.compress(found["index.html"])]
+    assert sum(map(len, first)) <= MAX_FIRST_BYTES
+    code = [body for name, body in found.items() if name.endswith(".br")]
+    assert sum(map(len, code)) <= MAX_CODE_BYTES
+    for name, body in found.items():
+        assert len(gzip.compress(body)) < Limits().unsent_bytes, f"{name} fits into what may wait for a slow reader"
 
 
 def test_nothing_in_the_page_makes_markup_of_text_or_asks_a_third_party() -> None:
-    for name, text in page_files().items():
-        assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function", text), (
-            name
-        )
-        links = set(re.findall(r"https?://[^\s\"'`)]+", text)) - {"http://www.w3.org/2000/svg"}
-        assert not links, name
+    for name, body in page_files().items():
+        if name.endswith((".js", ".css", ".html")):
+            text = body.decode()
+            markup = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function"
+            assert not re.search(markup, text), name
+            links = set(re.findall(r"https?://[^\s\"'`)]+", text)) - {"http://www.w3.org/2000/svg"}
+            assert not links, name
 
 
-def test_the_page_is_part_of_what_is_installed() -> None:
+def test_the_built_page_is_part_of_what_is_installed() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    assert settings["tool"]["setuptools"]["package-data"]["ttt_net"] == ["web/*"]
-    assert {path.suffix for path in WEB.iterdir()} == {".html", ".css", ".js", ".svg"}
+    assert settings["tool"]["setuptools"]["package-data"]["ttt_net"] == ["web/built/*"]
+    assert {path.suffix for path in BUILT.iterdir()} == {".html", ".css", ".js", ".svg", ".br", ".map"}

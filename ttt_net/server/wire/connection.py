@@ -41,6 +41,8 @@ _FRAMES_OF_A_TURN = 8
 _GOODBYES = (1000, 1001)
 _HEARD_ANYWAY = 5
 """So many times as rarely the way is measured to a peer that keeps saying something: a ping costs what a move does."""
+_MOST_ANSWERS = 32
+"""Plain HTTP requests that are answered on one connection: a page needs a few, and each may be as long as a file."""
 _MAX_REASON = 123
 """In bytes of UTF-8: what a close frame has room for."""
 
@@ -73,6 +75,7 @@ class Connection(Reader):
     """A client's socket. `send` and `close` never wait and never raise."""
 
     __slots__ = (
+        "_answered",
         "_asked_s",
         "_backlog",
         "_behind_since_s",
@@ -110,6 +113,8 @@ class Connection(Reader):
         """What was read and has not been acted on; while there is any, nothing more is read."""
         self._is_paused = False
         self._opening_bytes = 0
+        self._answered = 0
+        """Plain HTTP requests that this connection was kept open after."""
         self._late_bytes = 0
         self._late_end = b""
         """The last of what came late, in which the peer may take part in the closing handshake."""
@@ -181,6 +186,9 @@ class Connection(Reader):
             line = lines.readline()
             if not line:
                 break
+            if self._answered and self._behind_since_s is not None:
+                self.evict("unread_answers")  # more is asked for while an answer waits to be read
+                break
             self._advance(line)
             self._flush()
         return lines.read()
@@ -232,10 +240,25 @@ class Connection(Reader):
                 break
             if isinstance(event, Request):
                 answer = self._hub.answer_http(self, event, self._protocol)
+                if answer is not None and answer.headers.get("Connection") == "keep-alive" and self._stays():
+                    self._transport.write(answer.serialize())
+                    return
                 self._protocol.send_response(answer or self._protocol.accept(event))
                 self.is_open = self._closing_since_s is None and self._protocol.state is State.OPEN
             elif isinstance(event, Frame):
                 self._take(event)
+
+    def _stays(self) -> bool:
+        """Be as newly opened for the next request, unless there were enough of them."""
+        self._answered += 1
+        if self._answered >= _MOST_ANSWERS:
+            return False
+        self._protocol.parser.close()
+        del self._protocol.parser
+        self._protocol = ServerProtocol(max_size=MAX_MESSAGE_BYTES)
+        self._opening_bytes = 0
+        self.opened_s = self._loop.time()
+        return True
 
     def eof_received(self) -> None:
         """Close our side too."""
@@ -340,7 +363,11 @@ class Connection(Reader):
                 self.abort()
         elif self._protocol.state is State.CONNECTING:
             if now_s - self.opened_s > limits.handshake_s:
-                self.evict("no_handshake")
+                if self._answered and self._behind_since_s is None and not self._opening_bytes:
+                    self._begin_to_close()  # a browser that has what it wanted
+                    self._transport.close()
+                else:
+                    self.evict("no_handshake")
         elif self.session is None and now_s - self.opened_s > limits.hello_s:
             self.close(Closing.NO_HELLO)
         elif now_s - self._heard_s > limits.dead_after_s:

@@ -1,6 +1,7 @@
 """What the port answers to plain HTTP, and which WebSocket handshakes it takes.
 
-One answer per connection: the page is a dozen small files, kept for ever by the browser once it has them.
+A connection stays open after an answer, so that the page's few files come over one or two. Behind a proxy it does
+not: there the address that limits apply to may change from request to request.
 """
 
 from collections.abc import Collection
@@ -41,7 +42,7 @@ def answer_http(request: Request, origins: Collection[str] = (), *, is_closed: b
     not browsers send no Origin.
     """
     if "Upgrade" not in request.headers:
-        return _answer_plain(request)
+        return _answer_plain(request, is_closed=is_closed)
     if _is_foreign(request.headers.get_all("Origin"), request.headers.get_all("Host"), origins):
         return _respond(HTTPStatus.FORBIDDEN, b"pages of other sites may not connect\n")
     if is_closed:
@@ -57,7 +58,7 @@ def turn_away(why: TurnedAway) -> Response:
     return _respond(HTTPStatus(why.status), text.encode(), {"Retry-After": str(why.retry_after_s)})
 
 
-def _answer_plain(request: Request) -> Response:
+def _answer_plain(request: Request, *, is_closed: bool) -> Response:
     if request.method not in ("GET", "HEAD"):
         return _respond(HTTPStatus.METHOD_NOT_ALLOWED, b"only GET and HEAD\n", {"Allow": "GET, HEAD"})
     path = request.path.partition("?")[0]
@@ -69,7 +70,15 @@ def _answer_plain(request: Request) -> Response:
         response = _respond(HTTPStatus.NOT_FOUND, b"not found\n")
     if request.method == "HEAD":
         response.body = b""
+    if not is_closed and _may_stay(request):
+        del response.headers["Connection"]
+        response.headers["Connection"] = "keep-alive"
     return response
+
+
+def _may_stay(request: Request) -> bool:
+    said = {word.strip().lower() for value in request.headers.get_all("Connection") for word in value.split(",")}
+    return request.protocol == "HTTP/1.1" and "close" not in said and "X-Forwarded-For" not in request.headers
 
 
 def _serve(request: Request, asset: Asset) -> Response:
@@ -81,8 +90,9 @@ def _serve(request: Request, asset: Asset) -> Response:
     if asset.links:
         headers["Link"] = asset.links
     accepted = {word.strip() for value in request.headers.get_all("Accept-Encoding") for word in value.split(",")}
-    if "gzip" in accepted:
-        return _respond(HTTPStatus.OK, asset.zipped, headers | {"Content-Encoding": "gzip"})
+    for coding, body in asset.coded.items():
+        if coding in accepted:
+            return _respond(HTTPStatus.OK, body, headers | {"Content-Encoding": coding})
     return _respond(HTTPStatus.OK, asset.body, headers)
 
 

@@ -1,7 +1,8 @@
 """The page's files, read once and served from memory.
 
-All but index.html live below an address that has the hash of them all in it: so a browser may keep them for ever, and
-never mixes the files of two versions.
+They are built by `make page`. All but index.html live below an address that has the hash of them all in it: so a
+browser may keep them for ever, and never mixes the files of two versions. Most are compressed beforehand by brotli,
+which Python cannot do; what this server alone knows, the games that there are, stands in index.html.
 """
 
 import gzip
@@ -21,9 +22,14 @@ _KINDS = {
     "html": "text/html; charset=utf-8",
     "css": "text/css; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
+    "map": "application/json; charset=utf-8",
     "svg": "image/svg+xml",
 }
+_BROTLI = "br"
 _INDEX = "index.html"
+_FIRST = ("app.js",)
+"""What the page needs before it can show anything, besides the style that index.html names first."""
+_CATALOGUE = '<script type="application/json" id="catalogue">[]</script>'
 _PLACES = re.compile(r"/(?:[jm]/[0-9A-Za-z-]{1,32})?", re.ASCII)
 """Where the page is: the lobby, an invitation by its code, a match by its id."""
 
@@ -34,7 +40,8 @@ class Asset:
 
     kind: str
     body: bytes
-    zipped: bytes
+    coded: Mapping[str, bytes]
+    """The body by content coding, the smallest first."""
     etag: str
     caching: str
     links: str = ""
@@ -46,25 +53,26 @@ def find_asset(path: str) -> Asset | None:
     return _assets().get("/" if _PLACES.fullmatch(path) else path)
 
 
-def page_files() -> dict[str, str]:
-    """Return the text of every file of the page by its name."""
-    found = {
-        file.name: file.read_text(encoding="utf-8")
-        for file in files("ttt_net").joinpath("web").iterdir()
-        if _ending(file.name) in _KINDS
-    }
-    return found | {"catalogue.js": _catalogue()}
+def page_files() -> dict[str, bytes]:
+    """Return every file of the built page by its name."""
+    built = files("ttt_net").joinpath("web").joinpath("built")
+    return {file.name: file.read_bytes() for file in built.iterdir() if _ending(file.name) in {*_KINDS, _BROTLI}}
 
 
 def _catalogue() -> str:
-    """Return the module of what the page lists before it has seen a match: the games that have a name of their own."""
-    rows = [
-        (game.name, game.title, game.rule, game.shape, game.name in SWAPPABLE, not is_always_casual(game.name))
+    """Return what the page lists before it has seen a match, as JSON: the games that have a name of their own."""
+    listed = [
+        {
+            "name": game.name,
+            "title": game.title,
+            "rule": game.rule,
+            "shape": game.shape,
+            "swap": game.name in SWAPPABLE,
+            "rated": not is_always_casual(game.name),
+        }
         for game in map(find_game, NAMES)
     ]
-    keys = "name, title, rule, shape, swap, rated"
-    listed = json.dumps(rows, ensure_ascii=False)
-    return f"export const CATALOGUE = {listed}.map(([{keys}]) => ({{ {keys} }}));\n"
+    return json.dumps(listed, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _ending(name: str) -> str:
@@ -73,19 +81,23 @@ def _ending(name: str) -> str:
 
 @cache
 def _assets() -> Mapping[str, Asset]:
-    texts = page_files()
-    version = _hash("".join(texts[name] for name in sorted(texts)).encode())
-    folder = f"/assets/{version}/"
-    index = texts.pop(_INDEX).replace("assets/", folder)
-    links = ", ".join(f"<{folder}{name}>; rel=modulepreload" for name in sorted(texts) if name.endswith(".js"))
-    found = {folder + name: _asset(name, text, "public, max-age=31536000, immutable") for name, text in texts.items()}
-    return {"/": _asset(_INDEX, index, "no-cache", links), **found}
+    found = page_files()
+    packed = {name.removesuffix(".br"): found.pop(name) for name in list(found) if _ending(name) == _BROTLI}
+    folder = f"/assets/{_hash(b''.join(found[name] for name in sorted(found)))}/"
+    index = found.pop(_INDEX).decode().replace("assets/", folder)
+    index = index.replace(_CATALOGUE, _CATALOGUE.replace("[]", _catalogue()))
+    links = ", ".join(f"<{folder}{name}>; rel=modulepreload" for name in _FIRST)
+    kept = {
+        folder + name: _asset(name, body, packed.get(name), "public, max-age=31536000, immutable")
+        for name, body in found.items()
+    }
+    return {"/": _asset(_INDEX, index.encode(), None, "no-cache", links), **kept}
 
 
-def _asset(name: str, text: str, caching: str, links: str = "") -> Asset:
-    body = text.encode()
-    kind = _KINDS[_ending(name)]
-    return Asset(kind, body, gzip.compress(body, mtime=0), f'W/"{_hash(body)}"', caching, links)
+def _asset(name: str, body: bytes, packed: bytes | None, caching: str, links: str = "") -> Asset:
+    coded = {_BROTLI: packed} if packed is not None else {}
+    coded["gzip"] = gzip.compress(body, mtime=0)
+    return Asset(_KINDS[_ending(name)], body, coded, f'W/"{_hash(body)}"', caching, links)
 
 
 def _hash(data: bytes) -> str:
