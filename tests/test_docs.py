@@ -97,7 +97,7 @@ def test_every_refusal_code_is_given_somewhere() -> None:
 
 
 def test_the_page_gives_up_where_the_protocol_says_so() -> None:
-    script = (ROOT / "ttt_net" / "web" / "link.js").read_text(encoding="utf-8")
+    script = (ROOT / "ttt_net" / "web" / "src" / "link.js").read_text(encoding="utf-8")
     codes = re.search(r"GIVE_UP = \[([\d, ]+)\]", script)
     assert codes is not None
     wanted = {each for each in Closing if each.advice in (Advice.GIVE_UP, Advice.REPLACED)} - {Closing.DONE}
