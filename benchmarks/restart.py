@@ -90,13 +90,19 @@ async def build(path: Path, matches: int, plies: int) -> int:
             tasks.create_task(database.run())
             for match in range(matches):
                 for side, name in enumerate(("first", "second")):
-                    journal.register(f"{name}-{match}", token_of(match, side), None, 1_000, lambda _: None)
+                    journal.register(
+                        f"{name}-{match}", token_of(match, side), None, 1_000, lambda _: None, lambda _: None
+                    )
                 facts = [replace(fact, match=f"m{match:07}") for fact in template]
-                journal.append(facts, lambda _: None, (2 * match + 1, 2 * match + 2))
+                journal.append(facts, unheard, unheard, (2 * match + 1, 2 * match + 2))
                 if match % 500 == 499:
                     await asyncio.sleep(0)
             database.stop()
     return matches * len(template)
+
+
+def unheard(_: object) -> None:
+    """Do nothing with an answer of the journal: what is missing shows in the figures."""
 
 
 @asynccontextmanager

@@ -23,7 +23,8 @@ from ttt_net.errors import Closing, Code, Refusal
 from ttt_net.games import Reason
 from ttt_net.games.catalogue import MAX_SIDE, NAMES, PATTERNS, SWAP, SWAPPABLE
 from ttt_net.server.hub import Hub
-from ttt_net.server.journal import Journal, Player
+from ttt_net.server.journal import Failed, Journal
+from ttt_net.server.players import Player
 from ttt_net.server.rooms import analysis_queue
 from ttt_net.server.settings.configuration import Configuration
 from ttt_net.server.wire.connection import Connection
@@ -202,12 +203,22 @@ class _InstantJournal:
     def __init__(self) -> None:
         self._players = 0
 
-    def append(self, facts: Sequence[wire.MatchEvent], done: Callable[[None], None], seats: object = None) -> None:
-        """Say that the facts are written down."""
+    def append(
+        self, events: Sequence[wire.MatchEvent], done: Callable[[None], None], failed: Failed, seats: object = None
+    ) -> None:
+        """Say that the events are kept."""
         done(None)
 
     def register(
-        self, name: str, token: str, bot: str | None, now_ms: int, done: Callable[[Player], None], *, is_guest: bool
+        self,
+        name: str,
+        token: str,
+        bot: str | None,
+        now_ms: int,
+        done: Callable[[Player], None],
+        failed: Failed,
+        *,
+        is_guest: bool,
     ) -> None:
         """Say that the player is known from now on."""
         self._players += 1

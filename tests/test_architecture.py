@@ -56,8 +56,8 @@ INSIDE = {
     "pairing": "seek index seeks lobby",
     "sdk": "events validation trust identity certificate_pinning connect disconnect matches session connection",
     "server": """
-        metrics guard settings admission journal wire accounts rooms matchmaking hub process admin main embedded check
-        start
+        metrics guard settings players admission journal wire accounts rooms matchmaking hub process admin main embedded
+        check start
     """,
     "client": """
         events pages commands view words page_words signals json_lines rows changes bindings drawing controller

@@ -7,8 +7,9 @@ import pytest
 
 from ttt_net import messages as wire
 from ttt_net.__main__ import main
-from ttt_net.server.journal import Database, Journal, Player
+from ttt_net.server.journal import Database, Journal
 from ttt_net.server.main import JOURNAL_FILE
+from ttt_net.server.players import Player
 
 
 @pytest.fixture
@@ -18,14 +19,18 @@ async def data(tmp_path: Path) -> Path:
     journal = Journal(database)
     answers: list[object] = []
     players = (wire.PlayerInfo("Ann"), wire.PlayerInfo("Bob"))
+    heard = answers.append
     for number, name in enumerate(("Ann", "Bob")):
-        journal.register(name, f"token{number}", None, 0, answers.append)
+        journal.register(name, f"token{number}", None, 0, heard, heard)
     for match in ("abcdefgh", "abcdefgh-2"):
         started = wire.Started(match=match, seq=1, at_ms=0, game="tictactoe", players=players)
         journal.append(
-            [started, wire.Played(match=match, seq=2, at_ms=1, side=0, ply=1, move=4)], answers.append, (1, 2)
+            [started, wire.Played(match=match, seq=2, at_ms=1, side=0, ply=1, move=4)],
+            answers.append,
+            answers.append,
+            (1, 2),
         )
-    journal.append([wire.Ended(match="abcdefgh", seq=3, at_ms=2, winner=0, reason="resign")], answers.append)
+    journal.append([wire.Ended(match="abcdefgh", seq=3, at_ms=2, winner=0, reason="resign")], heard, heard)
     database.stop()
     await database.run()
     assert answers == [Player(1, "Ann", ()), Player(2, "Bob", ()), None, None, None]

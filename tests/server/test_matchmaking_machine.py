@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from ttt_net import messages as wire
-from ttt_net.errors import Closing, Refusal
+from ttt_net.errors import Closing, Code, Refusal
 from ttt_net.server.hub import Hub
-from ttt_net.server.journal import Journal, Player, StorageError
+from ttt_net.server.journal import Failed, Journal, StorageError
+from ttt_net.server.players import Player
 from ttt_net.server.settings.configuration import Configuration
 from ttt_net.server.wire.connection import Connection
 
@@ -84,18 +85,20 @@ class SlowDisk:
     def append(
         self,
         facts: Sequence[wire.MatchEvent],
-        done: Callable[[StorageError | None], None],
+        done: Callable[[None], None],
+        failed: Failed,
         seats: tuple[int, int] | None = None,
     ) -> None:
         if seats is not None:
             self._check(seats)
             self.starting.append(seats)
-        self._waiting.append(lambda is_full: self._append(facts, done, seats, is_full=is_full))
+        self._waiting.append(lambda is_full: self._append(facts, done, failed, seats, is_full=is_full))
 
     def _append(
         self,
         facts: Sequence[wire.MatchEvent],
-        done: Callable[[StorageError | None], None],
+        done: Callable[[None], None],
+        failed: Failed,
         seats: tuple[int, int] | None,
         *,
         is_full: bool,
@@ -103,7 +106,7 @@ class SlowDisk:
         if seats is not None:
             self.starting.remove(seats)
             if is_full:
-                done(StorageError("full"))
+                failed(StorageError("full"))
                 return
         for fact in facts:
             if isinstance(fact, wire.Started):
@@ -113,7 +116,7 @@ class SlowDisk:
                 del self.unfinished[fact.match]
         done(None)
 
-    def find(self, token: str, bot: str | None, now_ms: int, done: Callable[[Player], None]) -> None:
+    def find(self, token: str, bot: str | None, now_ms: int, done: Callable[[Player], None], failed: Failed) -> None:
         number = int(token)
 
         def work(_: bool) -> None:
@@ -122,11 +125,11 @@ class SlowDisk:
 
         self._waiting.append(work)
 
-    def invite(self, invitation: object, now_ms: int, done: Callable[[StorageError | None], None]) -> None:
-        self._waiting.append(lambda is_full: done(StorageError("full") if is_full else None))
+    def invite(self, invitation: object, now_ms: int, done: Callable[[], None], failed: Failed) -> None:
+        self._waiting.append(lambda is_full: failed(StorageError("full")) if is_full else done())
 
-    def read(self, match: str, done: Callable[[None], None]) -> None:
-        done(None)
+    def read(self, match: str, done: object, failed: Failed) -> None:
+        failed(Refusal(Code.UNKNOWN_MATCH, "there is no such match"))
 
     def write(self, most: int = ALL, *, is_full: bool = False) -> None:
         while self._waiting and most:

@@ -76,7 +76,7 @@ def _from_journal(data: Path, ids: Iterable[str]) -> list[Record]:
             try:
                 journaled = read_match(connection, match)
             except StorageError as error:
-                raise ConfigurationError(str(error)) from None
+                raise ConfigurationError(error.cause) from None
             if journaled is None:
                 raise ConfigurationError(f"there is no file and no match {match}; matches are looked up in {data}")
             records.append(record_of(journaled.facts))

@@ -27,12 +27,13 @@ from ttt_net.server.admission.connection_limiter import ConnectionLimiter
 from ttt_net.server.admission.rate_limiter import RateLimiter
 from ttt_net.server.admission.sanctions import Sanctions
 from ttt_net.server.guard import Guard
-from ttt_net.server.journal import FORGOTTEN, Journal, Player, PlayerId
+from ttt_net.server.journal import Journal
 from ttt_net.server.matchmaking.lobby_feed import LobbyFeed
 from ttt_net.server.matchmaking.match_registry import MatchRegistry
 from ttt_net.server.matchmaking.matchmaker import Matchmaker
 from ttt_net.server.matchmaking.shutdown_notice import COME_BACK_MS, ShutdownNotice
 from ttt_net.server.metrics import Metrics
+from ttt_net.server.players import FORGOTTEN, Player, PlayerId
 from ttt_net.server.rooms.analysis_queue import AnalysisQueue
 from ttt_net.server.rooms.chat import Chat
 from ttt_net.server.rooms.chat import ChatRequests as ChatRequest

@@ -9,7 +9,8 @@ from typing import Any
 from tests.server.journal.jobs import running
 from ttt_net.errors import Refusal
 from ttt_net.messages import Ended, MatchEvent, Played, PlayerInfo, Started
-from ttt_net.server.journal import Changes, Journal, Player, StorageError, StoredMatch
+from ttt_net.server.journal import Changes, Journal, StoredMatch
+from ttt_net.server.players import Player
 
 ANN = PlayerInfo("Ann")
 
@@ -35,24 +36,24 @@ class Asked:
         self._journal = journal
         self._answers: asyncio.Queue[Any] = asyncio.Queue()
 
-    async def append(self, *facts: MatchEvent, seats: tuple[int, int] | None = None) -> StorageError | Changes | None:
-        self._journal.append(facts, self._answers.put_nowait, seats)
-        answer: StorageError | Changes | None = await self._answers.get()
+    async def append(self, *facts: MatchEvent, seats: tuple[int, int] | None = None) -> Refusal | Changes | None:
+        self._journal.append(facts, self._answers.put_nowait, self._answers.put_nowait, seats)
+        answer: Refusal | Changes | None = await self._answers.get()
         return answer
 
-    async def read(self, match: str) -> StoredMatch | StorageError | None:
-        self._journal.read(match, self._answers.put_nowait)
-        record: StoredMatch | StorageError | None = await self._answers.get()
+    async def read(self, match: str) -> StoredMatch | Refusal:
+        self._journal.read(match, self._answers.put_nowait, self._answers.put_nowait)
+        record: StoredMatch | Refusal = await self._answers.get()
         return record
 
-    async def register(self, name: str, token: str) -> Player | Refusal | StorageError:
-        self._journal.register(name, token, None, 5, self._answers.put_nowait)
-        player: Player | Refusal | StorageError = await self._answers.get()
+    async def register(self, name: str, token: str) -> Player | Refusal:
+        self._journal.register(name, token, None, 5, self._answers.put_nowait, self._answers.put_nowait)
+        player: Player | Refusal = await self._answers.get()
         return player
 
-    async def find(self, token: str, bot: str | None = None, now_ms: int = 0) -> Player | StorageError | None:
-        self._journal.find(token, bot, now_ms, self._answers.put_nowait)
-        player: Player | StorageError | None = await self._answers.get()
+    async def find(self, token: str, bot: str | None = None, now_ms: int = 0) -> Player | Refusal | None:
+        self._journal.find(token, bot, now_ms, self._answers.put_nowait, self._answers.put_nowait)
+        player: Player | Refusal | None = await self._answers.get()
         return player
 
 

@@ -87,7 +87,7 @@ async def test_a_file_that_may_not_grow_refuses_and_takes_again_what_has_room(tm
         await results(database, insert("a"), lambda db: db.execute("PRAGMA max_page_count = 1"))
         (answer,) = await results(database, insert("b" * 50_000))
         assert isinstance(answer, StorageError)
-        assert "full" in str(answer)
+        assert "full" in answer.cause
         await results(database, lambda db: db.execute("PRAGMA max_page_count = 100000"))
         assert await results(database, insert("c"), names) == [1, ["a", "c"]]
 

@@ -13,8 +13,9 @@ from ttt_net.errors import Code, Refusal
 from ttt_net.messages import Ended, PlayerInfo, Started
 from ttt_net.names import looks
 from ttt_net.ratings import Rating, rated
-from ttt_net.server.journal import FORGOTTEN, Database, Journal, Player, read_match
+from ttt_net.server.journal import Database, Journal, read_match
 from ttt_net.server.journal.database import _Job
+from ttt_net.server.players import FORGOTTEN, Player
 
 NAMES = ["Ann", "ann", "Bob", "B0b", "Paul", "PAUI", "Cleo", "Сleo", "Dora"]
 NOBODY = PlayerInfo("")
@@ -57,7 +58,7 @@ class Identities(RuleBasedStateMachine):
 
     def asked(self, ask: Callable[..., None], *arguments: Any) -> Any:
         answers: list[Any] = []
-        ask(*arguments, answers.append)
+        ask(*arguments, lambda *result: answers.extend(result or (None,)), answers.append)
         return answers[0]
 
     def is_free(self, name: str, player: int | None = None) -> bool:
@@ -107,7 +108,7 @@ class Identities(RuleBasedStateMachine):
         match = f"m{len(self.live) + len(self.over)}"
         started = Started(match=match, seq=1, at_ms=0, game="gomoku", players=(NOBODY, NOBODY), rated=is_rated)
         answers: list[object] = []
-        self.journal.append([started], answers.append, (first, second))
+        self.journal.append([started], answers.append, answers.append, (first, second))
         assert answers == [None]
         self.live[match] = (first, second, is_rated)
 
@@ -119,7 +120,8 @@ class Identities(RuleBasedStateMachine):
         self.over[match] = (first, second)
         self.at_ms += 1_000
         changes: list[Any] = []
-        self.journal.append([Ended(match=match, seq=2, at_ms=self.at_ms, winner=winner, reason=reason)], changes.append)
+        ended = Ended(match=match, seq=2, at_ms=self.at_ms, winner=winner, reason=reason)
+        self.journal.append([ended], changes.append, changes.append)
         if not is_rated or reason == "abort":
             assert changes == [None]
             return

@@ -6,11 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.server.journal.asked import ended, opened, played, started
+from tests.server.journal.asked import Asked, ended, opened, played, started
 from tests.server.journal.jobs import running
-from ttt_net.errors import Refusal
+from ttt_net.errors import Code, Refusal
 from ttt_net.messages import MatchEvent, Offered
-from ttt_net.server.journal import Journal, Player, StorageError, StoredMatch
+from ttt_net.server.journal import Journal, StorageError, StoredMatch
+from ttt_net.server.players import Player
+
+
+async def code(journal: Asked, match: str) -> Code:
+    """Return how the reading of a match was refused."""
+    refusal = await journal.read(match)
+    assert isinstance(refusal, Refusal)
+    return refusal.code
 
 
 async def test_what_is_appended_is_read_back(tmp_path: Path) -> None:
@@ -19,7 +27,7 @@ async def test_what_is_appended_is_read_back(tmp_path: Path) -> None:
         assert await journal.append(facts[0], seats=(1, 2)) is None
         assert await journal.append(*facts[1:]) is None
         assert await journal.read("m") == StoredMatch((1, 2), facts)
-        assert await journal.read("n") is None
+        assert await code(journal, "n") is Code.UNKNOWN_MATCH
 
 
 async def test_facts_of_many_matches_share_the_pages_of_a_commit(tmp_path: Path) -> None:
@@ -50,12 +58,12 @@ async def test_a_move_without_company_is_one_statement_and_with_it_a_transaction
     async with running(tmp_path / "journal") as database:
         database._connection.set_trace_callback(lambda statement: run.append(statement.split()[0]))
         asking = Journal(database)
-        asking.append([played(2)], answers.put_nowait)
+        asking.append([played(2)], answers.put_nowait, answers.put_nowait)
         assert await answers.get() is None
         assert set(run) == {"INSERT"}
         run.clear()
         for match in matches:
-            asking.append([played(3 if match == "m" else 2, match)], answers.put_nowait)
+            asking.append([played(3 if match == "m" else 2, match)], answers.put_nowait, answers.put_nowait)
         assert [await answers.get() for _ in matches] == [None, None]
         assert [run[0], *set(run[1:-1]), run[-1]] == ["BEGIN", "INSERT", "COMMIT"]
     async with opened(tmp_path / "journal") as journal:
@@ -77,7 +85,7 @@ async def test_a_match_starts_once_and_only_with_players_that_there_are(tmp_path
         assert isinstance(await journal.append(started("n"), seats=(1, 3)), StorageError)
         assert isinstance(await journal.append(played(1, "o")), StorageError), "facts of no match"
         assert await journal.read("m") == StoredMatch((1, 2), [started()])
-        assert await journal.read("n") is await journal.read("o") is None
+        assert await code(journal, "n") is await code(journal, "o") is Code.UNKNOWN_MATCH
 
 
 async def test_a_player_is_found_by_his_token_with_his_unfinished_matches(tmp_path: Path) -> None:
@@ -113,6 +121,6 @@ async def test_strange_text_is_only_text(tmp_path: Path) -> None:
     name = "'); DROP TABLE facts; --"
     async with opened(tmp_path / "journal") as journal:
         assert isinstance(await journal.register(name, name), Player)
-        assert await journal.read(name) is None
+        assert await code(journal, name) is Code.UNKNOWN_MATCH
         assert await journal.append(started(name), seats=(1, 2)) is None
         assert await journal.read(name) == StoredMatch((1, 2), [started(name)])

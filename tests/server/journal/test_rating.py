@@ -13,7 +13,8 @@ from tests.server.journal.jobs import Work, results, running
 from ttt_net.clock import Speed, TimeControl
 from ttt_net.messages import Ended, RatingChange, Started
 from ttt_net.ratings import PERIOD_MS, Rating, rated
-from ttt_net.server.journal import Database, Journal, Player, StorageError
+from ttt_net.server.journal import Database, Journal, StorageError
+from ttt_net.server.players import Player
 
 BLITZ = TimeControl(180_000, 2_000)
 
@@ -142,7 +143,7 @@ async def test_ends_that_share_a_commit_are_rated_one_after_the_other(tmp_path: 
         answers: list[object] = []
         expected = (Rating(), Rating())
         for number, match in enumerate("abcde"):  # in one turn of the loop, so in one commit
-            journal.append([end(match, 2, number % 2, at_ms=1_000 + number)], answers.append)
+            journal.append([end(match, 2, number % 2, at_ms=1_000 + number)], answers.append, answers.append)
             expected = rated(expected[0], expected[1], 1 - number % 2, 1_000 + number)
         rows = await our.rows()
         assert [Rating(*row[3:8]) for row in rows] == list(expected)

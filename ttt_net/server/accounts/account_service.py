@@ -1,5 +1,6 @@
 """Who a player is: what he asks about his own name, and to be forgotten."""
 
+from functools import partial
 from typing import Protocol as Interface
 
 from msgspec.structs import replace as restruct
@@ -9,7 +10,8 @@ from ttt_net.errors import Code, Refusal
 from ttt_net.names import checked_name
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.admission.rate_limiter import RateLimiter
-from ttt_net.server.journal import FORGOTTEN, Journal, PlayerId, StorageError, still_playing
+from ttt_net.server.journal import Journal
+from ttt_net.server.players import FORGOTTEN, PlayerId, still_playing
 from ttt_net.server.settings.limits import Limits
 from ttt_net.text import clean, name_key
 
@@ -52,16 +54,13 @@ class AccountService:
         name = name_here(said.name, self._house.limits)
         self._house.quotas.spend("renames", session.player, session.connection.metered_as)
 
-        def done(failure: Refusal | StorageError | None) -> None:
-            if failure:
-                session.refuse(said.id, refusal_of(failure))
-                return
+        def done() -> None:
             self._house.renamed(session.player, name)
             session.info = restruct(session.info, name=name)  # also of one who has left: a match of his may be starting
             session.ok(said.id)
             session.tell(wire.Renamed(session.info))
 
-        self._house.journal.rename(session.player, name, done)
+        self._house.journal.rename(session.player, name, done, partial(session.refuse, said.id))
 
     def _forget(self, session: Session, said: wire.ForgetRequest) -> None:
         if name_key(said.name) != name_key(session.info.name):
@@ -71,17 +70,18 @@ class AccountService:
         if session.live:
             raise still_playing(len(session.live))
 
-        def done(failure: Refusal | StorageError | None) -> None:
+        def failed(refusal: Refusal) -> None:
             self._leaving.discard(session.player)
-            if failure:
-                session.refuse(said.id, refusal_of(failure))
-                return
+            session.refuse(said.id, refusal)
+
+        def done() -> None:
+            self._leaving.discard(session.player)
             session.ok(said.id)
             self._house.forgotten(session.player)
 
         self._leaving.add(session.player)  # a match that began now would have his name after he is forgotten
         self._house.leaving(session)
-        self._house.journal.forget(session.player, done)
+        self._house.journal.forget(session.player, done, failed)
 
     def is_leaving(self, player: PlayerId) -> bool:
         """Tell whether the player is about to be forgotten; no match of his begins any more."""
@@ -93,10 +93,3 @@ def name_here(typed: str, limits: Limits) -> str:
     shown = clean(typed, wire.MAX_NAME_CELLS)
     is_free = limits.free_names and shown and name_key(shown) != FORGOTTEN
     return shown if is_free else checked_name(typed)
-
-
-def refusal_of(failure: Refusal | StorageError) -> Refusal:
-    """Return how a request is refused that the journal did not carry out."""
-    if isinstance(failure, Refusal):
-        return failure
-    return Refusal(Code.STORAGE, "the server cannot use its disk; nothing was changed, try again", 1_000)

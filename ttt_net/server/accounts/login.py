@@ -8,7 +8,8 @@ from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
 from ttt_net.server.accounts.account_service import name_here
 from ttt_net.server.admission.rate_limiter import RateLimiter
-from ttt_net.server.journal import Journal, Player, StorageError
+from ttt_net.server.journal import Journal
+from ttt_net.server.players import Player
 from ttt_net.server.settings.limits import Limits
 from ttt_net.server.wire.connection import Connection
 from ttt_net.text import clean
@@ -44,19 +45,22 @@ class Login:
             raise Refusal(Code.BAD_PROTOCOL, f"this server speaks protocol {wire.PROTOCOL}, you {said.protocols}")
         if said.token:
             self._entering.add(connection)
-            self._journal.find(said.token, label_of(said), self._now_ms(), partial(self._found, connection, said))
+            found, failed = partial(self._found, connection, said), partial(self._failed, connection, said)
+            self._journal.find(said.token, label_of(said), self._now_ms(), found, failed)
         else:
             self._let_in(connection, said)
 
-    def _found(self, connection: Connection, said: wire.HelloRequest, found: Player | StorageError | None) -> None:
+    def _found(self, connection: Connection, said: wire.HelloRequest, found: Player | None) -> None:
         """Answer one who said a token; with a name, an unknown one is the token of a new player."""
-        if found is None and said.name is not None and connection.is_open:
-            try:
-                self._let_in(connection, said)
-            except Refusal as refusal:
-                self._entered(connection, said, None, refusal)
-        else:
+        if found is not None:
             self._entered(connection, said, None, found)
+            return
+        try:
+            if said.name is None or not connection.is_open:
+                raise Refusal(Code.UNKNOWN_TOKEN, "this server does not know that token; say hello with a name")
+            self._let_in(connection, said)
+        except Refusal as refusal:
+            self._failed(connection, said, refusal)
 
     def _let_in(self, connection: Connection, said: wire.HelloRequest) -> None:
         name = None if said.name is None else name_here(said.name, self._limits)
@@ -73,33 +77,25 @@ class Login:
         token = said.token or secrets.token_urlsafe(32)
         is_guest = name is None
 
-        def registered(found: Player | Refusal | StorageError) -> None:
-            if is_guest and isinstance(found, Refusal) and tries > 1 and connection.is_open:
+        def failed(refusal: Refusal) -> None:
+            if is_guest and refusal.code is Code.NAME_TAKEN and tries > 1 and connection.is_open:
                 self._register(connection, said, None, tries - 1)
             else:
-                self._entered(connection, said, None if said.token else token, found)
+                self._failed(connection, said, refusal)
 
+        registered = partial(self._entered, connection, said, None if said.token else token)
         chosen = name or _guest_name(_GUEST_TRIES - tries)
-        self._journal.register(chosen, token, label_of(said), self._now_ms(), registered, is_guest=is_guest)
+        self._journal.register(chosen, token, label_of(said), self._now_ms(), registered, failed, is_guest=is_guest)
 
-    def _entered(
-        self,
-        connection: Connection,
-        said: wire.HelloRequest,
-        token: str | None,
-        found: Player | Refusal | StorageError | None,
-    ) -> None:
+    def _entered(self, connection: Connection, said: wire.HelloRequest, token: str | None, found: Player) -> None:
         self._entering.discard(connection)
-        if not connection.is_open:
-            return
-        if isinstance(found, Player):
+        if connection.is_open:
             self._admit(connection, said, found, token)
-            return
-        if found is None:
-            found = Refusal(Code.UNKNOWN_TOKEN, "this server does not know that token; say hello with a name")
-        elif isinstance(found, StorageError):
-            found = Refusal(Code.STORAGE, "the server cannot write to its disk; try again", 1_000)
-        connection.refuse(said.id, found)
+
+    def _failed(self, connection: Connection, said: wire.HelloRequest, refusal: Refusal) -> None:
+        self._entering.discard(connection)
+        if connection.is_open:
+            connection.refuse(said.id, refusal)
 
     def forget(self, connection: Connection) -> None:
         """Forget a connection that is gone."""

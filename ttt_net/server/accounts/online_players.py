@@ -5,7 +5,7 @@ from collections.abc import Collection
 from itertools import chain, islice
 
 from ttt_net.server.accounts.session import Session
-from ttt_net.server.journal import PlayerId
+from ttt_net.server.players import PlayerId
 from ttt_net.text import name_key
 
 

@@ -10,7 +10,7 @@ from ttt_net.clock import Speed, TimeControl, speed
 from ttt_net.errors import Refusal
 from ttt_net.messages import Ok, PlayerInfo, RatingChange, ServerMessage, encode
 from ttt_net.ratings import Rating
-from ttt_net.server.journal import PlayerId
+from ttt_net.server.players import PlayerId
 from ttt_net.server.wire.connection import Connection
 from ttt_net.server.wire.frames import frame
 

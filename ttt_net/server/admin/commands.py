@@ -36,7 +36,7 @@ def load_sanctions(database: Database, sanctions: Sanctions) -> None:
         if isinstance(found, list):
             sanctions.add(found)
         else:
-            log.error("bans and mutes are not in force: %s", found)
+            log.error("bans and mutes are not in force: %s", found.cause)
             asyncio.get_running_loop().call_later(_RETRY_S, load_sanctions, database, sanctions)
 
     database.submit(moderation.read_sanctions, done)
@@ -146,7 +146,7 @@ class AdminCommands:
 
         def done(result: Sanction | Refusal | StorageError) -> None:
             if not isinstance(result, Sanction):
-                answer(protocol.Failed(str(result)))
+                answer(protocol.Failed(_reason(result)))
                 return
             log.warning("admin: %s", result.act)  # of whom, is in the audit log
             self._hub.sanctions.add([result])
@@ -187,7 +187,7 @@ class AdminCommands:
 
         def done(failure: StorageError | None) -> None:
             if failure:
-                answer(protocol.Failed(str(failure)))
+                answer(protocol.Failed(failure.cause))
                 return
             log.warning("admin: %s", note.act)
             self._hub.sanctions.lift(act, found.whom)
@@ -240,11 +240,16 @@ class AdminCommands:
     def _audit(self, asked: protocol.Audit, answer: ReplyTo) -> None:
         def done(notes: list[AuditNote] | StorageError) -> None:
             if isinstance(notes, StorageError):
-                answer(protocol.Failed(str(notes)))
+                answer(protocol.Failed(notes.cause))
             else:
                 answer(protocol.AuditRows([protocol.AuditRow(note.at_ms, note.act, note.what) for note in notes]))
 
         self._database.submit(lambda connection: moderation.read_notes(connection, asked.last), done)
+
+
+def _reason(refusal: Refusal) -> str:
+    """Return why an act was refused; of a failing disk, what exactly is wrong with it."""
+    return refusal.cause if isinstance(refusal, StorageError) else str(refusal)
 
 
 def _note_about(sanction: Sanction, at_ms: int, act: str, rest: str) -> AuditNote:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ttt_net.errors import ConfigurationError, TttNetError
 from ttt_net.matches.match import Match
-from ttt_net.server.journal.database import Database, StorageError, lock_beside, open_readonly
+from ttt_net.server.journal.database import Database, lock_beside, open_readonly
 from ttt_net.server.journal.matches import read_match
 from ttt_net.text import counted
 
@@ -180,8 +180,8 @@ def _play_through(connection: sqlite3.Connection, match: str) -> int:
         record = read_match(connection, match)
         assert record is not None, "its id was just read"
         Match.from_facts(record.facts)
-    except (TttNetError, StorageError, ValueError, AssertionError) as error:
-        raise ConfigurationError(f"match {match} cannot be played through: {error}") from None
+    except (TttNetError, ValueError, AssertionError) as error:
+        raise ConfigurationError(f"match {match} cannot be played through: {getattr(error, 'cause', error)}") from None
     if [fact.seq for fact in record.facts] != list(range(1, len(record.facts) + 1)):
         raise ConfigurationError(f"match {match} lacks facts")
     return len(record.facts)

@@ -19,7 +19,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeVar
 
-from ttt_net.errors import ConfigurationError, TttNetError
+from ttt_net.errors import Code, ConfigurationError, Refusal
 from ttt_net.server.journal.schema import SCHEMA_VERSION, migrate
 from ttt_net.server.metrics import Histogram
 
@@ -39,8 +39,13 @@ SLOW_S = 5.0
 """A transaction that takes longer means that the disk hangs."""
 
 
-class StorageError(TttNetError):
-    """A job that left no trace: the disk is full or failing, or the job broke a law of the schema."""
+class StorageError(Refusal):
+    """A refusal because the disk is full or failing, or because a law of the schema was broken; nothing has changed."""
+
+    def __init__(self, cause: str) -> None:
+        super().__init__(Code.STORAGE, "the server cannot use its disk; nothing was changed, try again", 1_000)
+        self.cause = cause
+        """What is wrong, for the log and for admins."""
 
 
 class _Job(NamedTuple):
@@ -184,11 +189,12 @@ class Database:
                 return [result for job in batch for result in self._commit([job])]
             is_ours = not isinstance(error, sqlite3.Error | StorageError)
             is_disk = isinstance(error, sqlite3.OperationalError)
+            cause = error.cause if isinstance(error, StorageError) else str(error)
             self.failures += 1
             if not (is_disk and self._is_failing):  # a line for each move would fill a full disk the more
-                log.error("storage: %s", error, exc_info=is_ours)
+                log.error("storage: %s", cause, exc_info=is_ours)
             self._is_failing = self._is_failing or is_disk
-            return [StorageError(str(error))]
+            return [StorageError(cause)]
         return results
 
 

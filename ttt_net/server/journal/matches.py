@@ -10,8 +10,8 @@ from msgspec.structs import replace as restruct
 from ttt_net.messages import Ended, MatchEvent, Played, Started, Tookback, decode_event, encode
 from ttt_net.server.journal.database import StorageError
 from ttt_net.server.journal.invitations import spend_invitation
-from ttt_net.server.journal.players import PlayerId
 from ttt_net.server.journal.rating import Changes, rate
+from ttt_net.server.players import PlayerId
 
 
 class StoredMatch(NamedTuple):

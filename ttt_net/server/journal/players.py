@@ -3,35 +3,17 @@
 import hashlib
 import json
 import sqlite3
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import NamedTuple
 
-from ttt_net.clock import Speed
 from ttt_net.errors import Code, Refusal
 from ttt_net.names import looks
-from ttt_net.ratings import Rating
 from ttt_net.server.journal.rating import ratings_of
-from ttt_net.text import counted, name_key
+from ttt_net.server.players import FORGOTTEN, Player, PlayerId, still_playing
+from ttt_net.text import name_key
 
-PlayerId = int
-
-FORGOTTEN = "deleted"
-"""What a player is called who asked to be forgotten; nobody else can be."""
 MAX_UNFINISHED = 50
 """The most unfinished matches of one player that are looked up; the newest come first."""
 SEEN_MS = 3_600_000
 """How often at most it is written down that a guest was here."""
-
-
-class Player(NamedTuple):
-    """Somebody with a token here, the matches that wait for him, and how strong he is, by game and speed."""
-
-    id: PlayerId
-    name: str
-    unfinished: tuple[str, ...] = ()
-    is_guest: bool = False
-    ratings: Mapping[tuple[str, Speed], Rating] = MappingProxyType({})
 
 
 def register_player(
@@ -66,7 +48,7 @@ def find_player(connection: sqlite3.Connection, token: str, bot: str | None, now
     if bot is not None and label != bot:  # once a bot, marked for good: a look at a profile is no play
         connection.execute("UPDATE players SET bot = ? WHERE id = ?", (bot, player))
     matches = _unfinished(connection, player, MAX_UNFINISHED)
-    return Player(player, name, matches, bool(is_guest), ratings_of(connection, player, now_ms))
+    return Player(player, name, matches, bool(is_guest), ratings_of(connection, player, now_ms), bot or label)
 
 
 def rename_player(connection: sqlite3.Connection, player: PlayerId, name: str) -> Refusal | None:
@@ -95,12 +77,6 @@ def forget_idle_player(connection: sqlite3.Connection, player: PlayerId) -> Refu
         return still_playing(len(unfinished))
     forget_player(connection, player)
     return None
-
-
-def still_playing(count: int) -> Refusal:
-    """Return how `forget` is refused to one who has so many unfinished matches."""
-    matches = counted(count, "unfinished match", "unfinished matches")
-    return Refusal(Code.STILL_PLAYING, f"you have {matches}; finish or resign first")
 
 
 def forget_player(connection: sqlite3.Connection, player: PlayerId) -> None:

@@ -1,6 +1,7 @@
 """What is asked about the past, answered in the journal's thread: every answer is bounded, and so is its cost."""
 
 import sqlite3
+from typing import NamedTuple, assert_never
 
 import msgspec
 
@@ -13,7 +14,8 @@ from ttt_net.matches.match import Match
 from ttt_net.messages import decode_event
 from ttt_net.ratings import Rating, aged
 from ttt_net.server.journal.matches import read_match, with_names
-from ttt_net.server.journal.players import PlayerId
+from ttt_net.server.journal.standings import leaderboard
+from ttt_net.server.players import PlayerId
 from ttt_net.text import name_key
 
 PAGE = 20
@@ -33,6 +35,76 @@ _FINISHED = (
     " JOIN players AS one ON one.id = first JOIN players AS other ON other.id = second"
     " JOIN facts ON facts.match = number AND seq = 1 WHERE matches.id = ?"
 )
+
+
+class ProfileQuery(NamedTuple):
+    """Who a player is, and what they have won."""
+
+    said: wire.ProfileRequest
+    asker: PlayerId
+    online: wire.PlayerInfo | None
+    """As the server shows them; None if they are not connected."""
+    live: list[str]
+    """The ids of their public live matches."""
+    now_ms: int
+
+
+class HistoryQuery(NamedTuple):
+    """A page of a player's finished matches."""
+
+    name: str | None
+    """None: the asker's own."""
+    game: str | None
+    """None: of all games."""
+    before: str | None
+    """Where the page before ended; None: the first page."""
+    asker: PlayerId
+
+
+class LeaderboardQuery(NamedTuple):
+    """A page of the ratings at a game and speed."""
+
+    said: wire.LeaderboardRequest
+    game: str
+    asker: PlayerId
+    now_ms: int
+
+
+class ReplayQuery(NamedTuple):
+    """Positions of a match."""
+
+    said: wire.ReplayRequest
+    asker: PlayerId
+    is_heard: bool
+    """Whether the asker hears the match: then they may see it, private or not."""
+
+
+class RecordQuery(NamedTuple):
+    """A finished match as a text to keep."""
+
+    said: wire.RecordRequest
+    asker: PlayerId
+
+
+PastQuery = ProfileQuery | HistoryQuery | LeaderboardQuery | ReplayQuery | RecordQuery
+"""What may be asked about the past."""
+
+
+def answer(connection: sqlite3.Connection, query: PastQuery) -> wire.ServerMessage:
+    """Return the answer to a query. Raises `Refusal` if there is none."""
+    match query:
+        case ProfileQuery():
+            return profile(connection, *query)
+        case HistoryQuery():
+            return history(connection, *query)
+        case LeaderboardQuery():
+            return leaderboard(connection, *query)
+        case ReplayQuery():
+            return replay(connection, *query)
+        case RecordQuery():
+            return record(connection, *query)
+        case _:
+            assert_never(query)
 
 
 def profile(
@@ -132,7 +204,10 @@ def _player(connection: sqlite3.Connection, name: str | None, asker: PlayerId) -
 
 
 def replay(
-    connection: sqlite3.Connection, said: wire.ReplayRequest, asker: PlayerId, *, is_heard: bool
+    connection: sqlite3.Connection,
+    said: wire.ReplayRequest,
+    asker: PlayerId,
+    is_heard: bool,
 ) -> wire.ReplayReply:
     """Return positions of a match, from `said.ply` on."""
     match = _match(connection, said.match, asker, is_heard=is_heard)

@@ -9,7 +9,8 @@ import sqlite3
 from collections.abc import Collection
 
 from ttt_net.server.journal.periodic_job import BITE
-from ttt_net.server.journal.players import PlayerId, forget_player
+from ttt_net.server.journal.players import forget_player
+from ttt_net.server.players import PlayerId
 
 
 def forget_matches(connection: sqlite3.Connection, before_ms: int, kept: Collection[str]) -> list[str]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from ttt_net import messages as wire
 from ttt_net.ratings import Rating, aged
-from ttt_net.server.journal.players import PlayerId
+from ttt_net.server.players import PlayerId
 
 PAGE = 20
 

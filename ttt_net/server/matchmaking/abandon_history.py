@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 
-from ttt_net.server.journal import PlayerId
+from ttt_net.server.players import PlayerId
 
 REMEMBERED_MS = 3_600_000
 """For how long after a desertion the next one counts with it."""

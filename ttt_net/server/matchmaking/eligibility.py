@@ -9,7 +9,7 @@ from ttt_net.pairing.seek import Opponents, Seek
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.admission.client_address import network_of
 from ttt_net.server.admission.rate_limiter import RateLimiter
-from ttt_net.server.journal import PlayerId
+from ttt_net.server.players import PlayerId
 from ttt_net.server.settings.limits import Limits
 
 

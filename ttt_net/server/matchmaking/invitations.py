@@ -2,18 +2,19 @@
 
 import logging
 from collections.abc import Callable
+from functools import partial
 from typing import Protocol as Interface
 
 from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
 from ttt_net.games import find_game, game_name
 from ttt_net.games.notation import read_start, write_position
-from ttt_net.pairing.lobby import INVITATION_MS, Invitation, Lobby, Pairing
-from ttt_net.server.accounts.account_service import refusal_of
+from ttt_net.pairing.lobby import INVITATION_MS, Lobby, Pairing
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.admission.rate_limiter import RateLimiter
-from ttt_net.server.journal import Journal, PlayerId, StorageError
+from ttt_net.server.journal import Journal
 from ttt_net.server.matchmaking.eligibility import Eligibility
+from ttt_net.server.players import PlayerId
 
 log = logging.getLogger(__name__)
 
@@ -45,13 +46,10 @@ class Invitations:
     def recall(self) -> None:
         """Make the invitations good that were made before a restart."""
 
-        def done(found: list[Invitation] | StorageError) -> None:
-            if isinstance(found, StorageError):
-                log.error("invitations of before the start are not good: %s", found)
-            else:
-                self._lobby.reinstate(found)
+        def failed(refusal: Refusal) -> None:
+            log.error("invitations of before the start are not good: %s", refusal)
 
-        self._house.journal.invitations(self._house.now_ms(), done)
+        self._house.journal.invitations(self._house.now_ms(), self._lobby.reinstate, failed)
 
     def invite(self, session: Session, said: wire.InviteRequest) -> None:
         """Make an invitation; once it is written down it is good, in place of his last, and its code is told."""
@@ -62,15 +60,12 @@ class Invitations:
         now_ms = self._house.now_ms()
         invitation = self._lobby.invite(session.player, game, said.time, now_ms, said.side, start)
 
-        def done(failure: StorageError | None) -> None:
-            if failure:
-                session.refuse(said.id, refusal_of(failure))
-                return
+        def done() -> None:
             self._lobby.reinstate([invitation])
             session.ok(said.id)
             session.tell(wire.InvitationReply(invitation.code, game, INVITATION_MS, said.time))
 
-        self._house.journal.invite(invitation, now_ms, done)
+        self._house.journal.invite(invitation, now_ms, done, partial(session.refuse, said.id))
 
     def join(self, session: Session, said: wire.JoinRequest) -> None:
         """Begin the match that a code stands for; if it cannot be written down, the code stays good."""

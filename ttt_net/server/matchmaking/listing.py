@@ -9,7 +9,7 @@ from ttt_net.pairing.lobby import Lobby
 from ttt_net.pairing.seek import Seek
 from ttt_net.server.accounts.online_players import OnlinePlayers
 from ttt_net.server.accounts.session import Session
-from ttt_net.server.journal import PlayerId
+from ttt_net.server.players import PlayerId
 from ttt_net.server.rooms.room import MatchRoom
 
 MAX_LISTED = 100

@@ -12,7 +12,7 @@ from typing import Literal
 from ttt_net.messages import ServerMessage, encode
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.guard import Guard
-from ttt_net.server.journal import PlayerId
+from ttt_net.server.players import PlayerId
 from ttt_net.server.wire.frames import frame
 
 Subject = Literal["seeks", "players", "live"]

@@ -11,11 +11,12 @@ from ttt_net.matches.match import Match
 from ttt_net.server.accounts.online_players import OnlinePlayers
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.admission.rate_limiter import RateLimiter
-from ttt_net.server.journal import Changes, Journal, PlayerId, with_names
+from ttt_net.server.journal import Changes, Journal, with_names
 from ttt_net.server.matchmaking.abandon_history import AbandonHistory
 from ttt_net.server.matchmaking.lobby_feed import LobbyFeed
 from ttt_net.server.matchmaking.matchmaker import Matchmaker
 from ttt_net.server.metrics import Metrics
+from ttt_net.server.players import PlayerId
 from ttt_net.server.rooms.room import MatchRoom
 
 

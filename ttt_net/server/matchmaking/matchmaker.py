@@ -18,11 +18,12 @@ from ttt_net.pairing.seek import Seek
 from ttt_net.server.accounts.online_players import OnlinePlayers
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.admission.rate_limiter import RateLimiter
-from ttt_net.server.journal import Changes, Journal, PlayerId, StorageError, with_names
+from ttt_net.server.journal import Changes, Journal, with_names
 from ttt_net.server.matchmaking.eligibility import Eligibility
 from ttt_net.server.matchmaking.invitations import Invitations
 from ttt_net.server.matchmaking.listing import Listing
 from ttt_net.server.matchmaking.lobby_feed import LobbyFeed
+from ttt_net.server.players import PlayerId
 from ttt_net.server.rooms.room import MatchRoom
 from ttt_net.server.settings.limits import Limits
 
@@ -283,13 +284,14 @@ class Matchmaker:
         seats = (pairing.first, pairing.second)
         release = self.reserve(first, second)
 
-        def done(written: StorageError | Changes | None) -> None:
+        def done(_: Changes | None) -> None:
             release()
-            if not isinstance(written, StorageError):
-                self._house.seat(with_names(started, first.info.name, second.info.name), seats)
-                return
+            self._house.seat(with_names(started, first.info.name, second.info.name), seats)
+
+        def refused(_: Refusal) -> None:
+            release()
             failed()
             for session in (first, second):  # their seeks are spent; when they come back, they seek again
                 session.connection.close(Closing.FAULT, "the server cannot write to its disk")
 
-        self._house.journal.append([started], done, seats)
+        self._house.journal.append([started], done, refused, seats)

@@ -4,10 +4,11 @@ from collections.abc import Callable, Collection
 from functools import partial
 
 from ttt_net.server.hub import Hub
-from ttt_net.server.journal import Database, PlayerId
+from ttt_net.server.journal import Database
 from ttt_net.server.journal.periodic_job import PeriodicJob
 from ttt_net.server.journal.rating import unsettle
 from ttt_net.server.journal.retention import forget_guests, forget_matches
+from ttt_net.server.players import PlayerId
 
 DAY_MS = 86_400_000
 

@@ -11,7 +11,7 @@ import logging
 import os
 import sys
 from collections import OrderedDict, deque
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from functools import partial
 from typing import NamedTuple
 from typing import Protocol as Interface
@@ -22,11 +22,11 @@ from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
 from ttt_net.games.records import read_records
 from ttt_net.programs import beside_us
-from ttt_net.server.accounts.account_service import refusal_of
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.admission.rate_limiter import RateLimiter
 from ttt_net.server.guard import Guard
-from ttt_net.server.journal import Journal, StorageError, queries
+from ttt_net.server.journal import Journal
+from ttt_net.server.journal.queries import RecordQuery
 from ttt_net.server.settings.limits import Limits
 from ttt_net.server.wire.frames import frame
 
@@ -43,8 +43,6 @@ _GRACE_S = 30.0
 _NICE = 15
 _RETRY_MS = 5_000
 COMMAND = (sys.executable, "-m", "ttt_net", "analyse", "--match", "-", "--json", "--move-time")
-
-Question = Callable[[Callable[[wire.ServerMessage | Refusal | StorageError], None]], None]
 
 
 class JudgedMove(msgspec.Struct):
@@ -100,14 +98,12 @@ class AnalysisQueue:
             raise Refusal(Code.NO_ENGINE, "this server analyses no matches")
         self._house.quotas.spend("inquiries", session.player, session.connection.metered_as)
 
-        def found(record: wire.ServerMessage | Refusal | StorageError) -> None:
-            if isinstance(record, wire.RecordReply):
-                self._take(session, said, record.text)
-            elif isinstance(record, Refusal | StorageError):
-                session.refuse(said.id, refusal_of(record))
+        def found(record: wire.ServerMessage) -> None:
+            assert isinstance(record, wire.RecordReply)
+            self._take(session, said, record.text)
 
         asked = wire.RecordRequest(said.id, said.match)  # who may have the record may have the analysis
-        self._house.journal.look_up(partial(queries.record, said=asked, asker=session.player), found)
+        self._house.journal.ask(RecordQuery(asked, session.player), found, partial(session.refuse, said.id))
 
     def _take(self, session: Session, said: wire.AnalyseRequest, record: str) -> None:
         orders = (*self._waiting, *filter(None, (self._current,)))

@@ -7,7 +7,7 @@ from itertools import islice
 
 from ttt_net.messages import Watching, encode
 from ttt_net.server.accounts.session import Session
-from ttt_net.server.journal import PlayerId
+from ttt_net.server.players import PlayerId
 from ttt_net.server.wire.frames import frame
 
 CROWD = 100

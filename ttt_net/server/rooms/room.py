@@ -35,8 +35,9 @@ from ttt_net.messages import (
     encode,
 )
 from ttt_net.server.accounts.session import Session
-from ttt_net.server.journal import Changes, Journal, PlayerId, StorageError, StoredMatch
+from ttt_net.server.journal import Changes, Journal, StoredMatch
 from ttt_net.server.metrics import Metrics
+from ttt_net.server.players import PlayerId
 from ttt_net.server.rooms.audience import Audience
 from ttt_net.server.wire.frames import frame
 
@@ -278,7 +279,8 @@ class MatchRoom:
         if isinstance(facts[-1], Rematched):
             self._commit_rematch(match, facts, asked)
         else:
-            self._owner.journal.append(facts, partial(self._written, match, facts, asked, time.perf_counter()))
+            done = partial(self._written, match, facts, asked, time.perf_counter())
+            self._owner.journal.append(facts, done, partial(self._fail, asked))
 
     def _commit_rematch(self, match: Match, facts: list[MatchEvent], asked: _Asked | None) -> None:
         """Write down the last fact of this match and the first of the next, both or neither."""
@@ -287,13 +289,16 @@ class MatchRoom:
         started = restruct(started, players=self._owner.players_of(started, seats))
         release = self._owner.reserve(seats)
 
-        def done(written: StorageError | Changes | None) -> None:
+        def done(ratings: Changes | None) -> None:
             release()
-            self._written(match, facts, asked, time.perf_counter(), written)
-            if not isinstance(written, StorageError):
-                self._owner.rematched(self, started)
+            self._written(match, facts, asked, time.perf_counter(), ratings)
+            self._owner.rematched(self, started)
 
-        self._owner.journal.append([*facts, started], done, seats)
+        def failed(refusal: Refusal) -> None:
+            release()
+            self._fail(asked, refusal)
+
+        self._owner.journal.append([*facts, started], done, failed, seats)
 
     def _written(
         self,
@@ -301,19 +306,16 @@ class MatchRoom:
         facts: list[MatchEvent],
         asked: _Asked | None,
         since_s: float,
-        written: StorageError | Changes | None,
+        ratings: Changes | None,
     ) -> None:
-        """Apply and tell what is in the journal now, or refuse it; then go on."""
+        """Apply and tell what is in the journal now; then go on."""
         self._is_busy = False
-        if isinstance(written, StorageError):
-            self._fail(asked)
-        else:
-            self._apply(match, facts, asked)
-            if written:
-                self._tell_ratings(written)
-            if isinstance(facts[0], Played):
-                self._owner.meters.moves += 1
-                self._owner.meters.move_s.observe(time.perf_counter() - since_s)
+        self._apply(match, facts, asked)
+        if ratings:
+            self._tell_ratings(ratings)
+        if isinstance(facts[0], Played):
+            self._owner.meters.moves += 1
+            self._owner.meters.move_s.observe(time.perf_counter() - since_s)
         self._settle()
 
     def _next_seats(self) -> tuple[PlayerId, PlayerId]:
@@ -342,39 +344,43 @@ class MatchRoom:
         self.audience.tell(frame(encode(Rated(self.id, ratings))))
         self._owner.rated(self, ratings)
 
-    def _fail(self, asked: _Asked | None) -> None:
+    def _fail(self, asked: _Asked | None, _: Refusal) -> None:
         """Refuse, and forget the copy in memory: whether or not the write reached the disk, the journal knows."""
+        self._is_busy = False
         if asked:
             reason = "the server cannot write to its disk; your request was not carried out, and the match is safe"
             asked[0].refuse(asked[1], Refusal(Code.STORAGE, reason, 1_000))
         self.match = None
         self._read_later()
+        self._settle()
 
     def _read(self) -> None:
         self._stop_flag()
         self._is_busy = True
 
-        def done(record: StoredMatch | StorageError | None) -> None:
-            self._is_busy = False
+        def done(record: StoredMatch) -> None:
             try:
-                if isinstance(record, StoredMatch):
-                    self._open_record(record)
-                else:
-                    self._refuse_all(record)
+                self._open_record(record)
             except Refusal as refusal:  # a match of a game that this program does not know
-                self._refuse_all(StorageError(str(refusal)))
+                failed(refusal)
+                return
+            self._is_busy = False
             self._settle()
 
-        self._owner.journal.read(self.id, done)
+        def failed(refusal: Refusal) -> None:
+            self._is_busy = False
+            self._refuse_all(refusal)
+            self._settle()
+
+        self._owner.journal.read(self.id, done, failed)
 
     def _open_record(self, record: StoredMatch) -> None:
         self.match, self.seats = Match.from_facts(record.facts), record.seats
         self._note_absences(self.match)
         self._mind_clock(self.match, self._owner.now_ms())
 
-    def _refuse_all(self, failure: StorageError | None) -> None:
-        refusal = Refusal(Code.UNKNOWN_MATCH, f"there is no match {self.id}")
-        if failure:
+    def _refuse_all(self, refusal: Refusal) -> None:
+        if refusal.code is not Code.UNKNOWN_MATCH:
             refusal = Refusal(Code.STORAGE, "the server cannot read its disk; the match is safe, try again", 1_000)
         while self._waiting:
             session, request, _ = self._waiting.popleft()

@@ -1,0 +1,36 @@
+"""Who a player is: the number that stands for them everywhere, and what their token brings with it."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from ttt_net.clock import Speed
+from ttt_net.errors import Code, Refusal
+from ttt_net.ratings import Rating
+from ttt_net.text import counted
+
+PlayerId = int
+"""Given once, in the order of registration; kept when everything else of a player is forgotten."""
+
+FORGOTTEN = "deleted"
+"""The name of players who asked to be forgotten; nobody else can have it."""
+
+
+class Player(NamedTuple):
+    """A registered player, as their token finds them."""
+
+    id: PlayerId
+    name: str
+    unfinished: tuple[str, ...] = ()
+    """The ids of their unfinished matches, the newest first."""
+    is_guest: bool = False
+    ratings: Mapping[tuple[str, Speed], Rating] = MappingProxyType({})
+    """By game and speed."""
+    bot: str | None = None
+    """The label of a bot; None for people."""
+
+
+def still_playing(count: int) -> Refusal:
+    """Return the refusal of `forget` to a player with so many unfinished matches."""
+    matches = counted(count, "unfinished match", "unfinished matches")
+    return Refusal(Code.STILL_PLAYING, f"you have {matches}; finish or resign first")
