@@ -16,6 +16,8 @@ def clean(text: str, max_cells: int) -> str:
     spaces between them, in NFC. Dropped: control, format (bidi and zero-width), surrogate, private, unassigned
     and line-separating characters, variation selectors, and blanks that count as letters.
     """
+    if text.isascii() and text.isprintable():
+        return " ".join(text[: max_cells * _MAX_CHARACTERS_PER_CELL * 2].split())[:max_cells].rstrip()
     kept: list[str] = []
     marks = 0
     for character in text[: max_cells * _MAX_CHARACTERS_PER_CELL * 2]:

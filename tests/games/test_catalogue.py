@@ -2,6 +2,7 @@
 
 import random
 import re
+import tracemalloc
 
 import pytest
 
@@ -143,6 +144,21 @@ def test_an_illegal_move_is_refused_and_names_what_is_legal(name: str) -> None:
         if game.is_terminal(state):
             return
         state = game.result(state, rng.choice(sorted(legal)))
+
+
+@pytest.mark.parametrize("name", ["mnk:19x19,1", "mnk:19x19,2", "mnk:19x19,5+swap", "connect:19x19,19"])
+def test_a_large_board_is_made_without_making_its_lines(name: str) -> None:
+    """With them it takes 26 ms and a megabyte, for a name that any stranger may send; counted are bytes."""
+    catalogue._sized.cache_clear()
+    catalogue._with_swap.cache_clear()
+    tracemalloc.start()
+    try:
+        game = find_game(name)
+        assert game.result(game.initial, game.actions(game.initial)[0]) != game.initial
+        _, peak_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak_bytes < 150_000
 
 
 def test_what_strangers_ask_for_is_kept_only_up_to_a_bound() -> None:

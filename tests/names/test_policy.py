@@ -1,5 +1,7 @@
 """What a player may be called, what he may not, and what he is called when he typed something near."""
 
+import contextlib
+import sys
 import unicodedata
 
 import pytest
@@ -115,6 +117,41 @@ def test_nobody_is_called_like_a_reserved_word_however_it_is_written() -> None:
                 with pytest.raises(Refusal):
                     checked_name(form)
     assert tried > 5_000
+
+
+@pytest.mark.parametrize(
+    "name", ["8" * 20, "1" * 20, "0123456789" * 2, "ali" + "1" * 17, "\ufdfa" * 80, "e\u0301\u0302" * 26]
+)
+def test_no_name_takes_long_to_check(name: str) -> None:
+    """Once 20 digits were looked at in 441 parts, which took some milliseconds; counted are calls."""
+    checked_or_refused("Ann")  # reads the tables
+    calls = 0
+
+    def count(*_: object) -> None:
+        nonlocal calls
+        calls += 1
+
+    sys.setprofile(count)
+    try:
+        checked_or_refused(name)
+    finally:
+        sys.setprofile(None)
+    assert calls < 6_000
+
+
+def checked_or_refused(name: str) -> None:
+    with contextlib.suppress(Refusal):
+        checked_name(name)
+
+
+@pytest.mark.parametrize("digits", ["1", "00", "10", "11111"])
+def test_digits_around_a_word_may_be_letters_of_it(digits: str) -> None:
+    for name in (f"a{digits[0]}l", f"{digits}all{digits}", f"{digits}mod", f"root{digits}", "a11", "n0ne", "0wner"):
+        if name != "a0l":
+            with pytest.raises(Refusal):
+                checked_name(name)
+    assert checked_name(f"x{digits}all{digits}x") == f"x{digits}all{digits}x"
+    assert checked_name(digits * 2) == digits * 2
 
 
 @pytest.mark.parametrize(

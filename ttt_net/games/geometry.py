@@ -6,6 +6,7 @@ a bitboard: an int whose bit n stands for cell n.
 
 from functools import lru_cache
 from itertools import compress, permutations, product
+from typing import NamedTuple
 
 Shape = tuple[int, ...]
 
@@ -15,25 +16,73 @@ _CELLS = tuple(range(1024))
 """More numbers than any board has cells."""
 
 
-def winning_lines(shape: Shape, k: int) -> tuple[int, ...]:
-    """Return every straight line of `k` cells in a board of `shape`, as bitboards, in no promised order."""
+class Direction(NamedTuple):
+    """All lines of `k` cells that lead the same way through a board."""
+
+    stride: int
+    """What to add to a cell to get the next one of its line; at least 1."""
+    line: int
+    """The line from cell 0 on, as a bitboard; shifted by its lowest cell it is any of the others."""
+    starts: int
+    """The lowest cells of the lines, as a bitboard."""
+
+
+@lru_cache(maxsize=64)
+def directions(shape: Shape, k: int) -> tuple[Direction, ...]:
+    """Return the directions of a board of `shape` in which it has lines of `k` cells; of a single cell, one."""
     strides = [1]
     for size in reversed(shape[1:]):
         strides.insert(0, strides[0] * size)
-    lines: list[int] = []
+    found: list[Direction] = []
     for step in product((-1, 0, 1), repeat=len(shape)):
         if step <= (0,) * len(shape):
             continue  # the same line, walked backwards
         stride = sum(d * t for d, t in zip(step, strides, strict=True))
-        line = sum(1 << i * abs(stride) for i in range(k))
-        for start in product(*(_starts(size, d * (k - 1)) for size, d in zip(shape, step, strict=True))):
-            # the step is positive in its first non-zero axis, so `start` has the lowest cell of the line
-            lines.append(line << sum(s * t for s, t in zip(start, strides, strict=True)))
-    return tuple(dict.fromkeys(lines))
+        starts = 1
+        for size, d, t in zip(reversed(shape), reversed(step), reversed(strides), strict=True):
+            starts = sum(starts << start * t for start in _starts(size, d * (k - 1)))
+        if starts:
+            # the step is positive in its first non-zero axis, so the start has the lowest cell of the line
+            found.append(Direction(stride, sum(1 << i * stride for i in range(k)), starts))
+            if k == 1:
+                break  # a line of one cell leads nowhere
+    return tuple(found)
 
 
 def _starts(size: int, reach: int) -> range:
     return range(max(0, -reach), min(size, size - reach))
+
+
+def winning_lines(shape: Shape, k: int) -> tuple[int, ...]:
+    """Return every straight line of `k` cells in a board of `shape`, as bitboards, in no promised order."""
+    return tuple(way.line << start for way in directions(shape, k) for start in list_cells(way.starts))
+
+
+def count_lines(shape: Shape, k: int) -> int:
+    """Return how many straight lines of `k` cells there are, without making them."""
+    return sum(way.starts.bit_count() for way in directions(shape, k))
+
+
+def lines_through(shape: Shape, k: int, cell: int) -> tuple[tuple[int, ...], ...]:
+    """Return the lines of `k` cells that a cell is part of, by direction; a direction without any is left out."""
+    by_direction = []
+    for way in directions(shape, k):
+        starts = range(cell, max(-1, cell - k * way.stride), -way.stride)
+        lines = tuple(way.line << start for start in starts if way.starts >> start & 1)
+        if lines:
+            by_direction.append(lines)
+    return tuple(by_direction)
+
+
+def complete_lines(shape: Shape, k: int, own: int) -> list[int]:
+    """Return the lines of `k` cells that lie wholly in the cells `own`."""
+    found: list[int] = []
+    for way in directions(shape, k):
+        starts = own & way.starts
+        for place in range(1, k):
+            starts &= own >> place * way.stride
+        found += [way.line << start for start in list_cells(starts)]
+    return found
 
 
 def symmetries(shape: Shape) -> tuple[tuple[int, ...], ...]:

@@ -2,12 +2,24 @@
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from functools import cached_property, lru_cache
+from itertools import chain
 from math import prod
 from typing import NamedTuple
 
 from ttt_net.errors import Code, Refusal
 from ttt_net.games.game import Game, Move, Outcome, Reason, Side
-from ttt_net.games.geometry import bits_of, cell_name, cells_of, draw_bits, list_cells, winning_lines
+from ttt_net.games.geometry import (
+    bits_of,
+    cell_name,
+    cells_of,
+    complete_lines,
+    count_lines,
+    draw_bits,
+    lines_through,
+    list_cells,
+    winning_lines,
+)
 from ttt_net.games.order import has_order
 
 _TABLE_CELLS = 10
@@ -48,23 +60,26 @@ class LineGame(Game[LineState]):
         self.fall = width if len(shape) == 2 else -height * width
         """What to add to a cell to get the cell that it rests on."""
         self._floor = self.full ^ (self.full >> width) if self.fall > 0 else (1 << height * width) - 1
-        self.lines = winning_lines(shape, k)
-        self.line_count = len(self.lines)
-        self.lines_through = _lines_through(self.lines, self.size)
+        self.line_count = count_lines(shape, k)
         self._bits = tuple(1 << n for n in range(self.size))
-        self._reach = tuple(map(_union, self.lines_through))
-        self._rays = tuple(map(_rays, self.lines_through))
-        self._has_line = (
-            tuple(any(own & line == line for line in self.lines) for own in range(1 << self.size))
-            if self.size <= _TABLE_CELLS
-            else ()
-        )
+        self._near = _Near(shape, k)
+        self._has_line = _lines_table(shape, k) if self.size <= _TABLE_CELLS else ()
         self.move_cells = tuple(range(self.size))
         self._cell = {bit: n for n, bit in enumerate(self._bits)}
         self._pack: Callable[[tuple[int, ...]], bytes | tuple[int, ...]] = bytes if self.size < 256 else tuple
         self._listed = (0, self._pack(self.move_cells))
-        self.move_names = tuple(self._name(n) for n in range(self.size))
+        self.move_names = tuple(map(self._name, range(self.size)))
         self.initial = LineState(0, 0, 0, has_line=False)
+
+    @cached_property
+    def lines(self) -> tuple[int, ...]:
+        """Every line, as bitboards; made when first asked for, which takes milliseconds for a large board."""
+        return winning_lines(self.shape, self.k)
+
+    @cached_property
+    def lines_through(self) -> tuple[tuple[int, ...], ...]:
+        """The lines that each cell is part of, by cell; made when first asked for."""
+        return tuple(tuple(chain.from_iterable(lines_through(self.shape, self.k, cell))) for cell in range(self.size))
 
     def _name(self, cell: int) -> str:
         if not self.gravity:
@@ -123,8 +138,9 @@ class LineGame(Game[LineState]):
         if self._has_line:
             return _new(LineState, (first, second, ply + 1, self._has_line[own]))
         # Counting the marks in reach of the cell, then in each direction, spares most positions the look at every line.
-        if (own & self._reach[move]).bit_count() >= self.k:
-            for ray, lines in self._rays[move]:
+        reach, rays = self._near[move]
+        if (own & reach).bit_count() >= self.k:
+            for ray, lines in rays:
                 if (own & ray).bit_count() >= self.k:
                     for line in lines:
                         if own & line == line:
@@ -163,7 +179,7 @@ class LineGame(Game[LineState]):
 
     def complete_lines(self, own: int) -> list[int]:
         """Return the lines that lie wholly in the cells `own`."""
-        return [line for line in self.lines if own & line == line]
+        return complete_lines(self.shape, self.k, own)
 
     def place(self, board: str, details: str) -> LineState:
         """Return the position of that board; one that no play leads to raises `Refusal` and says why."""
@@ -213,17 +229,27 @@ def _union(sets: tuple[int, ...] | list[int]) -> int:
     return cells
 
 
-def _lines_through(lines: tuple[int, ...], size: int) -> tuple[tuple[int, ...], ...]:
-    through: list[list[int]] = [[] for _ in range(size)]
-    for line in lines:
-        for cell in list_cells(line):
-            through[cell].append(line)
-    return tuple(map(tuple, through))
+_Rays = tuple[tuple[int, tuple[int, ...]], ...]
+"""The cells in reach of a cell in each direction, as a bitboard, with the lines that they form."""
 
 
-def _rays(lines: tuple[int, ...]) -> tuple[tuple[int, tuple[int, ...]], ...]:
-    # lines of one direction differ by a shift, so their lowest two cells are as far apart
-    by_step: dict[int, list[int]] = {}
-    for line in lines:
-        by_step.setdefault(line // (line & -line), []).append(line)
-    return tuple((_union(parallel), tuple(parallel)) for parallel in by_step.values())
+class _Near(dict[int, tuple[int, _Rays]]):
+    """The cells in reach of a cell in all directions and in each, by cell; made at the first move there.
+
+    A board of 19 by 19 has 361 of them: to make them all takes 10 ms, as often as a stranger names another such board.
+    """
+
+    def __init__(self, shape: tuple[int, ...], k: int) -> None:
+        self._shape, self._k = shape, k
+
+    def __missing__(self, cell: int) -> tuple[int, _Rays]:
+        rays = tuple((_union(lines), lines) for lines in lines_through(self._shape, self._k, cell))
+        made = self[cell] = (_union(tuple(ray for ray, _ in rays)), rays)
+        return made
+
+
+@lru_cache(maxsize=256)
+def _lines_table(shape: tuple[int, ...], k: int) -> tuple[bool, ...]:
+    """Return whether there is a line in each set of the cells of a small board."""
+    lines = winning_lines(shape, k)
+    return tuple(any(own & line == line for line in lines) for own in range(1 << prod(shape)))

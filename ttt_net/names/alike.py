@@ -14,7 +14,12 @@ def looks(name: str) -> frozenset[str]:
 
     Capitals look like other characters than small letters do: I like l, but i like the Cyrillic letter.
     """
-    return frozenset((_skeleton(name), _skeleton(name.casefold())))
+    return frozenset(looks_as_written(name))
+
+
+def looks_as_written(name: str) -> tuple[str, str]:
+    """Return what a name looks like as it is written, then without regard to case."""
+    return _skeleton(name), _skeleton(name.casefold())
 
 
 def _skeleton(name: str) -> str:

@@ -4,7 +4,7 @@ import unicodedata
 from functools import lru_cache
 
 from ttt_net.errors import Code, Refusal
-from ttt_net.names.alike import looks
+from ttt_net.names.alike import looks, looks_as_written
 from ttt_net.text import clean, width
 
 LEAST, MOST = 2, 20
@@ -32,6 +32,8 @@ _RESERVED = [
     "everyone", "all", "any", "none", "null", "deleted", "you", "me", "ttt_net",
 ]  # fmt: skip
 _MAX_TYPED_CELLS = 80
+_MAX_TYPED = 100
+"""Characters that are looked at: more than the letters and marks of any name, in whatever form."""
 
 
 def checked_name(text: str) -> str:
@@ -64,7 +66,8 @@ def fitting_name(text: str) -> str | None:
 
 def _cleaned(text: str) -> str:
     """Return the text in the form in which names are compared: compatibility forms may need another cleaning."""
-    return clean(unicodedata.normalize("NFKC", clean(text, _MAX_TYPED_CELLS)), _MAX_TYPED_CELLS)
+    once = clean(text[:_MAX_TYPED], _MAX_TYPED_CELLS)
+    return once if once.isascii() else clean(unicodedata.normalize("NFKC", once)[:_MAX_TYPED], _MAX_TYPED_CELLS)
 
 
 def _fault(name: str) -> str | None:
@@ -94,12 +97,13 @@ def _letters_fault(name: str) -> str | None:
 
 def _word_fault(name: str) -> str | None:
     bare = "".join(character for character in name if character not in _JOINERS)
+    core = bare.strip(_DIGITS)
     before = len(bare) - len(bare.lstrip(_DIGITS))
-    after = len(bare) - len(bare.rstrip(_DIGITS))
-    for start in range(before + 1):  # a digit may be part of the word, or not: a11, all1
-        for end in range(len(bare) - after, len(bare) + 1):
-            word = next((_reserved()[look] for look in looks(bare[start:end]) if look in _reserved()), None)
-            if word:
+    for look, of_core in zip(looks_as_written(bare), looks_as_written(core), strict=True):
+        # A digit before or after may be part of the word, or not: a11, all1. What a digit looks like is one letter.
+        for letters, word in _reserved().items():
+            first = max(0, before + len(of_core) - len(letters)) if core else 0
+            if look.find(letters, first, before + len(letters)) >= 0:
                 return f"{name!r} is reserved, as is all that looks like {word!r}"
     return None
 
