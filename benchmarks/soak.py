@@ -170,7 +170,7 @@ async def _play_as(name: str, port: int, scale: Scale, rng: random.Random) -> Fa
     plan = Plan(SeekRequest(0, [rng.choice(GAMES)]), None, move_ms=0)
     bot = Bot(connection, RandomMind(rng, scale.thought_s), plan, lambda text: None)
     await bot.play(mailbox)
-    return bot.view.farewell
+    return bot.world.farewell
 
 
 def slope_mib_per_h(samples: list[Sample]) -> float:

@@ -10,10 +10,11 @@ from rich.terminal_theme import MONOKAI
 
 from ttt_net import messages as wire
 from ttt_net.client.changes.update import update
+from ttt_net.client.display import Display
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
 from ttt_net.client.drawing.targets import without_targets
-from ttt_net.client.view import LinkState, View
+from ttt_net.client.world import LinkState, World
 from ttt_net.clock import TimeControl
 from ttt_net.matches.match import Match
 from ttt_net.matches.referee import decide
@@ -37,34 +38,34 @@ def pictures() -> dict[str, str]:
     return {"client.svg": _picture(_match()), "lobby.svg": _picture(_lobby())}
 
 
-def _picture(view: View) -> str:
+def _picture(display: Display) -> str:
     """Return a view as SVG, without fonts from elsewhere."""
     console = Console(record=True, width=SIZE[0], file=io.StringIO(), force_terminal=True, color_system="truecolor")
-    console.print(without_targets(draw(view, SIZE, 0, BOXES)))
+    console.print(without_targets(draw(display, SIZE, 0, BOXES)))
     svg = console.export_svg(title="python client.py", theme=MONOKAI, unique_id="ttt-net")
     svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
     return svg.replace("Fira Code", "DejaVu Sans Mono, Menlo, Consolas")
 
 
-def _welcomed() -> View:
-    view = View(address="192.168.1.20:8765", link=LinkState.ONLINE, latency_ms=3)
-    return update(view, wire.Welcome(wire.PROTOCOL, "Ann's lobby", ANN, []), 0)
+def _welcomed() -> Display:
+    display = Display(World(address="192.168.1.20:8765", link=LinkState.ONLINE, latency_ms=3))
+    return update(display, wire.Welcome(wire.PROTOCOL, "Ann's lobby", ANN, []), 0)
 
 
-def _match() -> View:
+def _match() -> Display:
     """Return what Ann sees, playing Connect Four against Ben."""
     match = Match(wire.Started("k3V9pQ7x", 1, 0, "connect4", (ANN, BEN), BLITZ, rated=True))
-    view = update(_welcomed(), match.snapshot(0, (True, True), 0), 0)
+    display = update(_welcomed(), match.snapshot(0, (True, True), 0), 0)
     for ply, move in enumerate(MOVES):
         for fact in decide(match, ply % 2, wire.PlayRequest(1, match.id, ply, move), ply * 1_500):
             match.evolve(fact)
-            view = update(view, match.told(fact), 0)
-    view = update(view, wire.Watching(match.id, 2), 0)
-    view = update(view, wire.Chatted(match.id, "players", BEN, "Good luck!", "good_luck"), 0)
-    return replace(view, notice="")
+            display = update(display, match.told(fact), 0)
+    display = update(display, wire.Watching(match.id, 2), 0)
+    display = update(display, wire.Chatted(match.id, "players", BEN, "Good luck!", "good_luck"), 0)
+    return replace(display, notice="")
 
 
-def _lobby() -> View:
+def _lobby() -> Display:
     """Return what Ann sees while nobody plays her yet."""
     heard: tuple[wire.AnyServerMessage, ...] = (
         wire.Challenged(5, BEN, ANN, "connect4", 30_000, BLITZ, rated=True),
@@ -80,10 +81,11 @@ def _lobby() -> View:
         ),
         wire.LiveList(1, [wire.LiveMatch("m9", "gomoku", (wire.PlayerInfo("Dan"), BOT), 12, 3, None, featured=True)]),
     )
-    view = replace(_welcomed(), seeking=wire.SeekRequest(0, ["tictactoe"]))
+    display = _welcomed()
+    display = replace(display, world=replace(display.world, seeking=wire.SeekRequest(0, ["tictactoe"])))
     for message in heard:
-        view = update(view, message, 0)
-    return view
+        display = update(display, message, 0)
+    return display
 
 
 if __name__ == "__main__":

@@ -60,7 +60,8 @@ INSIDE = {
         check start
     """,
     "client": """
-        events pages commands view words page_words signals json_lines rows changes bindings drawing controller
+        events world pages commands display words page_words signals json_lines rows changes bindings drawing
+        controller finding.discovery
         terminal lines finding client_controller bot command_line user_io naming certificate_question inquiry sessions
         local main
     """,
@@ -174,7 +175,7 @@ def test_inside_of_a_layer_imports_point_one_way(module: str, path: Path) -> Non
 
 
 def test_a_planted_inversion_is_found() -> None:
-    assert inversions("client.view", "from ttt_net.client.changes.act import act") == ["changes.act"]
+    assert inversions("client.display", "from ttt_net.client.changes.act import act") == ["changes.act"]
     assert inversions("server.wire.connection", "from ttt_net.server.accounts.session import Session") != []
     assert inversions("server.hub", "from ttt_net.server.wire.connection import Connection") == []
     assert inversions("strategies.compiled.playout_tree", "from ttt_net.strategies.mcts import MonteCarlo") != []
@@ -188,9 +189,9 @@ def test_a_planted_inversion_is_found() -> None:
         ("matches.match", "import asyncio"),
         ("games.line", "from ttt_net.messages import Position"),
         ("games.line", "def f():\n    import time"),
-        ("client.view", "from ttt_net.strategies import find_strategy"),
-        ("client.view", "from ttt_net.server import hub"),
-        ("server.hub", "from ttt_net.client import view"),
+        ("client.display", "from ttt_net.strategies import find_strategy"),
+        ("client.display", "from ttt_net.server import hub"),
+        ("server.hub", "from ttt_net.client import display"),
         ("server.hub", "from rich.text import Text"),
         ("client.connection", "import sqlite3"),
         ("games.record", "import datetime\nd = datetime.date.today()"),

@@ -1,33 +1,34 @@
-"""A view after keys were pressed, with no terminal and no server."""
+"""A display after keys were pressed, with no terminal and no server."""
 
 from tests.client.samples import welcome
 from ttt_net.client.bindings.keys import command_for
 from ttt_net.client.changes.act import act
 from ttt_net.client.changes.update import update
+from ttt_net.client.display import Display
 from ttt_net.client.events import WorldEvent
 from ttt_net.client.rows.page import rows_of
-from ttt_net.client.view import View
+from ttt_net.client.world import World
 from ttt_net.messages import Request, SeekRequest
 
 SEEK = SeekRequest(0, ["tictactoe"], opponents="people")
 
 
-def lobby(*events: WorldEvent) -> View:
-    view = View(address="192.168.1.20:8765")
+def lobby(*events: WorldEvent) -> Display:
+    display = Display(World(address="192.168.1.20:8765"))
     for event in (welcome(), *events):
-        view = update(view, event, 0)
-    return view
+        display = update(display, event, 0)
+    return display
 
 
-def pressed(view: View, *keys: str) -> tuple[View, tuple[Request, ...]]:
-    """Return the view after the keys, and what the last of them says."""
+def pressed(display: Display, *keys: str) -> tuple[Display, tuple[Request, ...]]:
+    """Return the display after the keys, and what the last of them says."""
     requests: tuple[Request, ...] = ()
     for key in keys:
-        command = command_for(key, view)
+        command = command_for(key, display)
         assert command is not None, key
-        view, requests = act(view, command, SEEK)
-    return view, requests
+        display, requests = act(display, command, SEEK)
+    return display, requests
 
 
-def keys_of(view: View) -> list[str]:
-    return [row.key for row in rows_of(view, 0) if row.enter is not None]
+def keys_of(display: Display) -> list[str]:
+    return [row.key for row in rows_of(display, 0) if row.enter is not None]

@@ -1,7 +1,11 @@
 """Matches as a server tells them, for tests: real positions of real games, and of one that no rules here know."""
 
+import dataclasses
+from typing import Any
+
 from msgspec.structs import replace
 
+from ttt_net.client.display import Display
 from ttt_net.clock import TimeControl
 from ttt_net.games import find_game
 from ttt_net.matches.description import describe_game
@@ -203,3 +207,8 @@ def swapping() -> Snapshot:
     )
     position = Position(0, "..", 0, [0, 1, 2, 3, 4], [], ("X", "X"))
     return Snapshot("m4", 1, game, (ANN, BEN), (True, True), [], position, [], you=0)
+
+
+def knowing(display: Display, **known: Any) -> Display:
+    """Return the display of a world with other fields."""
+    return dataclasses.replace(display, world=dataclasses.replace(display.world, **known))

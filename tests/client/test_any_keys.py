@@ -23,11 +23,12 @@ from ttt_net.client.bindings.keys import command_for
 from ttt_net.client.changes.act import act
 from ttt_net.client.changes.update import update
 from ttt_net.client.commands import AnyCommand
+from ttt_net.client.display import Display
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import ASCII, BOXES
 from ttt_net.client.drawing.targets import target_at
 from ttt_net.client.events import Key, WorldEvent
-from ttt_net.client.view import View
+from ttt_net.client.world import World
 from ttt_net.games import find_game
 from ttt_net.games.catalogue import NAMES
 from ttt_net.messages import (
@@ -90,31 +91,33 @@ def any_snapshot(games: dict[str, str], luck: random.Random) -> Snapshot:
     )
 
 
-def acted(view: View, command: AnyCommand | Key | None, luck: random.Random) -> View:
-    """Return the view after what a key or a click means, some of the requests being refused."""
+def acted(display: Display, command: AnyCommand | Key | None, luck: random.Random) -> Display:
+    """Return the display after what a key or a click means, some of the requests being refused."""
     if command is None or isinstance(command, Key):
-        return view
-    view, requests = act(view, command, SEEK)
+        return display
+    display, requests = act(display, command, SEEK)
     for request in requests:
         if luck.random() < 0.2:
-            view = update(view, Answered(request, Refused(1, luck.choice(["unknown_match", "not_seated"]), "no")), 0)
-    return replace(view, is_leaving=False, is_going_back=False)
+            display = update(
+                display, Answered(request, Refused(1, luck.choice(["unknown_match", "not_seated"]), "no")), 0
+            )
+    return replace(display, is_leaving=False, is_going_back=False)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_there_is_always_a_screen(seed: int) -> None:
     luck = random.Random(seed)
     games = {match: luck.choice([*NAMES, "mnk:19x19,5", "connect4+swap"]) for match in ("m1", "m2", "m9")}
-    view = update(View(address="localhost:8765", has_doorway=seed % 2 == 0), welcome(), 0)
+    display = update(Display(World(address="localhost:8765"), has_doorway=seed % 2 == 0), welcome(), 0)
     for step in range(STEPS):
         if luck.random() < 0.2:
             heard = luck.choice([*HEARD, *[None] * 10])
-            view = update(view, heard if heard is not None else any_snapshot(games, luck), 50 * step)
-        view = acted(view, command_for(luck.choice(KEYS), view), luck)
+            display = update(display, heard if heard is not None else any_snapshot(games, luck), 50 * step)
+        display = acted(display, command_for(luck.choice(KEYS), display), luck)
         size = luck.choice(SIZES)
-        page = draw(view, size, 50 * step, luck.choice([BOXES, ASCII]))
+        page = draw(display, size, 50 * step, luck.choice([BOXES, ASCII]))
         lines = page.split("\n", allow_blank=True)
         assert len(lines) == size[1]
         assert max(line.cell_len for line in lines) <= size[0]
         if luck.random() < 0.2:
-            view = acted(view, target_at(page, luck.randrange(size[0]), luck.randrange(size[1])), luck)
+            display = acted(display, target_at(page, luck.randrange(size[0]), luck.randrange(size[1])), luck)

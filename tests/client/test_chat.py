@@ -5,16 +5,16 @@ from dataclasses import replace
 import pytest
 
 from tests.client.pressing import lobby, pressed
-from tests.client.samples import ANN, BEN, snapshot, welcome
+from tests.client.samples import ANN, BEN, knowing, snapshot, welcome
 from ttt_net.client import words
 from ttt_net.client.bindings.keys import command_for
 from ttt_net.client.changes.act import request_of
 from ttt_net.client.changes.update import MAX_CHAT, update
+from ttt_net.client.display import Display
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
 from ttt_net.client.page_words import turning_point
 from ttt_net.client.pages import Entry, Kind
-from ttt_net.client.view import View
 from ttt_net.messages import (
     AnalysedMove,
     AnalyseRequest,
@@ -37,16 +37,16 @@ def told(text: str, by: PlayerInfo = BEN, match: str = "m1") -> Chatted:
     return Chatted(match, "players", by, text)
 
 
-def drawn(view: View, size: tuple[int, int] = (80, 24)) -> str:
-    return draw(view, size, 0, BOXES).plain
+def drawn(display: Display, size: tuple[int, int] = (80, 24)) -> str:
+    return draw(display, size, 0, BOXES).plain
 
 
 def test_a_phrase_takes_two_keys() -> None:
-    view, _ = pressed(lobby(MATCH), "s")
-    assert "2 good luck" in drawn(view)
-    view, requests = pressed(view, "2")
+    display, _ = pressed(lobby(MATCH), "s")
+    assert "2 good luck" in drawn(display)
+    display, requests = pressed(display, "2")
     assert requests == (ChatRequest(0, match="m1", phrase="good_luck"),)
-    assert "good luck" not in drawn(view)
+    assert "good luck" not in drawn(display)
 
 
 def test_words_of_ones_own_are_typed_and_may_hold_digits() -> None:
@@ -59,37 +59,37 @@ def test_words_of_ones_own_are_typed_and_may_hold_digits() -> None:
 
 
 def test_what_was_said_stays_from_match_to_match_of_a_series_and_no_further() -> None:
-    view = update(lobby(snapshot(moves=WON, opponent=BEN)), told("Again?"), 0)
-    after = update(update(view, Rematched("m1", 9, 0, next="m1-2"), 0), snapshot(match="m1-2", opponent=BEN), 0)
+    display = update(lobby(snapshot(moves=WON, opponent=BEN)), told("Again?"), 0)
+    after = update(update(display, Rematched("m1", 9, 0, next="m1-2"), 0), snapshot(match="m1-2", opponent=BEN), 0)
     assert "Ben: Again?" in drawn(after)
-    other = update(view, snapshot(match="m7", opponent=BEN), 0)
+    other = update(display, snapshot(match="m7", opponent=BEN), 0)
     assert (other.shown, other.chat) == ("m7", ())
 
 
 def test_where_only_phrases_are_said_nothing_else_can_be_typed() -> None:
-    view, _ = pressed(replace(lobby(MATCH), may_write=False), "s")
-    assert command_for("b", view) is None
-    assert "send" not in drawn(view)
-    _, requests = pressed(view, "2")
+    display, _ = pressed(knowing(lobby(MATCH), may_write=False), "s")
+    assert command_for("b", display) is None
+    assert "send" not in drawn(display)
+    _, requests = pressed(display, "2")
     assert requests == (ChatRequest(0, match="m1", phrase="good_luck"),)
 
 
 def test_where_letters_are_columns_the_upper_case_letter_says() -> None:
-    view = lobby(snapshot("mnk:19x19,5", opponent=BEN))
-    assert pressed(view, "S")[0].entry is Entry.CHAT
-    assert pressed(view, "s")[0].typed == "s"
+    display = lobby(snapshot("mnk:19x19,5", opponent=BEN))
+    assert pressed(display, "S")[0].entry is Entry.CHAT
+    assert pressed(display, "s")[0].typed == "s"
 
 
 def test_what_is_said_stands_beside_the_board_and_is_told_where_there_is_no_room() -> None:
-    view = update(lobby(MATCH), told("Shall we play on, now that it has become so late?"), 0)
-    page = drawn(view)
+    display = update(lobby(MATCH), told("Shall we play on, now that it has become so late?"), 0)
+    page = drawn(display)
     assert "Ben: Shall we play on," in page
     assert "  now that it has become" in page
-    assert "Ben: Shall we play on" in drawn(view, (40, 12))
+    assert "Ben: Shall we play on" in drawn(display, (40, 12))
     for number in range(2 * MAX_CHAT):
-        view = update(view, told(f"no. {number}"), 0)
-    assert len(view.chat) == MAX_CHAT
-    assert "no. 99" in drawn(view)
+        display = update(display, told(f"no. {number}"), 0)
+    assert len(display.chat) == MAX_CHAT
+    assert "no. 99" in drawn(display)
 
 
 def test_our_own_words_and_those_at_another_match_are_no_news() -> None:
@@ -98,18 +98,18 @@ def test_our_own_words_and_those_at_another_match_are_no_news() -> None:
 
 
 def test_one_key_mutes_and_the_same_key_hears_again() -> None:
-    view, requests = pressed(lobby(MATCH), "m")
+    display, requests = pressed(lobby(MATCH), "m")
     assert requests == (MuteRequest(0, name="Ben", on=True),)
-    view = update(view, told("on its way before the mute"), 0)
-    assert view.chat == ()
-    view, requests = pressed(view, "m")
+    display = update(display, told("on its way before the mute"), 0)
+    assert display.chat == ()
+    display, requests = pressed(display, "m")
     assert requests == (MuteRequest(0, name="Ben", on=False),)
-    assert update(view, told("hello"), 0).chat != ()
+    assert update(display, told("hello"), 0).chat != ()
 
 
 def test_whoever_watches_mutes_one_of_those_who_talk_or_everybody() -> None:
     watched = lobby()
-    watched = replace(watched, watching="m1")
+    watched = replace(watched, world=replace(watched.world, watching="m1"))
     watched = update(watched, snapshot("connect4", [38], you=None, opponent=BEN), 0)
     silent, requests = pressed(watched, "m")
     assert (requests, words.notice(silent)) == ((), "Nobody has said anything here yet.")
@@ -120,25 +120,25 @@ def test_whoever_watches_mutes_one_of_those_who_talk_or_everybody() -> None:
     assert "Mute  1: everybody  2: Dora  3: Cleo" in drawn(asked)
     assert "1-3 choose" in drawn(asked)
     assert pressed(asked, "9")[1] == ()
-    view, requests = pressed(asked, "3")
+    display, requests = pressed(asked, "3")
     assert requests == (MuteRequest(0, name="Cleo", on=True),)
-    assert update(view, told("still slow", cleo), 0).chat == heard.chat
-    assert len(update(view, told("indeed", dora), 0).chat) == 3
-    assert "3: Cleo (muted)" in drawn(pressed(view, "m")[0])
-    view, requests = pressed(view, "m", "3")
+    assert update(display, told("still slow", cleo), 0).chat == heard.chat
+    assert len(update(display, told("indeed", dora), 0).chat) == 3
+    assert "3: Cleo (muted)" in drawn(pressed(display, "m")[0])
+    display, requests = pressed(display, "m", "3")
     assert requests == (MuteRequest(0, name="Cleo", on=False),)
-    view, requests = pressed(view, "m", "1")
+    display, requests = pressed(display, "m", "1")
     assert requests == (MuteRequest(0, name=None, on=True),)
-    assert update(view, told("hello", dora), 0).chat == heard.chat
-    assert "1: everybody (muted)" in drawn(pressed(view, "m")[0])
-    view, requests = pressed(view, "m", "1")
+    assert update(display, told("hello", dora), 0).chat == heard.chat
+    assert "1: everybody (muted)" in drawn(pressed(display, "m")[0])
+    display, requests = pressed(display, "m", "1")
     assert requests == (MuteRequest(0, name=None, on=False),)
-    assert len(update(view, told("hello", dora), 0).chat) == 3
+    assert len(update(display, told("hello", dora), 0).chat) == 3
 
 
 def test_a_new_match_begins_without_the_words_of_the_last() -> None:
-    view = update(lobby(snapshot(moves=WON, opponent=BEN)), told("well played"), 0)
-    assert update(view, snapshot(match="m2"), 0).chat == ()
+    display = update(lobby(snapshot(moves=WON, opponent=BEN)), told("well played"), 0)
+    assert update(display, snapshot(match="m2"), 0).chat == ()
 
 
 @pytest.mark.parametrize(
@@ -156,23 +156,23 @@ def test_a_code_or_a_link_is_understood(text: str, understood: Request) -> None:
 
 
 def test_an_analysis_is_asked_for_where_there_is_an_engine_and_told_in_the_replay() -> None:
-    view, requests = pressed(lobby(snapshot(moves=WON)), "a")
+    display, requests = pressed(lobby(snapshot(moves=WON)), "a")
     assert requests == ()
-    assert "no engine" in words.notice(view)
-    with_engine = update(view, welcome(features=["analyse"]), 0)
+    assert "no engine" in words.notice(display)
+    with_engine = update(display, welcome(features=["analyse"]), 0)
     assert "a analyse" in drawn(with_engine, (120, 40))
-    view, requests = pressed(with_engine, "a")
+    display, requests = pressed(with_engine, "a")
     assert requests == (AnalyseRequest(0, match="m1"),)
     moves = [AnalysedMove(1, 4, 0, ["b2"]), AnalysedMove(2, 0, -1, ["a1", "c1"], turning=True, side=1)]
-    view = update(view, AnalysisReply("m1", moves, exact=True), 0)
-    assert "a replay of it tells" in words.notice(view)
-    view, _ = pressed(view, "v", "right")
-    assert view.page.kind is Kind.REPLAY
-    assert "With best play from here: a draw." in drawn(view)
-    view, _ = pressed(view, "right")
-    assert "With best play from here: X wins. A blunder; a1 or c1 held the draw." in drawn(view)
-    view, _ = pressed(view, "right")
-    assert "best play" not in drawn(view)
+    display = update(display, AnalysisReply("m1", moves, exact=True), 0)
+    assert "a replay of it tells" in words.notice(display)
+    display, _ = pressed(display, "v", "right")
+    assert display.page.kind is Kind.REPLAY
+    assert "With best play from here: a draw." in drawn(display)
+    display, _ = pressed(display, "right")
+    assert "With best play from here: X wins. A blunder; a1 or c1 held the draw." in drawn(display)
+    display, _ = pressed(display, "right")
+    assert "best play" not in drawn(display)
 
 
 @pytest.mark.parametrize(

@@ -88,8 +88,8 @@ async def test_a_code_that_is_refused_ends_the_client() -> None:
         await link.tells(Refused(join.id, Code.UNKNOWN_CODE.value, "no invitation has that code"))
         async with asyncio.timeout(PATIENCE_S):
             await playing
-        assert controller.view.farewell is not None
-        assert controller.view.farewell.why is Parting.REJECTED
+        assert controller.display.world.farewell is not None
+        assert controller.display.world.farewell.why is Parting.REJECTED
 
 
 def test_a_friend_joins_with_the_code_that_was_printed(real_server: RealServer, start: Start) -> None:
@@ -141,9 +141,11 @@ def test_a_friend_is_told_what_makes_his_client_trust_the_server(url: str, trust
     controller = ClientController(connection, SeekRequest(0), url.partition("//")[2], InviteRequest(0, "connect4"))
     controller.hear(InvitationReply("BCD234", "connect4", 3_600_000), 0)
     line = f"python client.py {typed} --join BCD234"
-    assert words.notice(controller.view) == f"Your code is BCD234. A friend joins with: {line}"
+    assert words.notice(controller.display) == f"Your code is BCD234. A friend joins with: {line}"
     scheme = "https" if url.startswith("wss") else "http"
-    assert page_words.join_link(controller.view, "BCD234") == f"{scheme}://{controller.view.address}/j/BCD234"
+    assert (
+        page_words.join_link(controller.display, "BCD234") == f"{scheme}://{controller.display.world.address}/j/BCD234"
+    )
 
 
 def test_an_address_on_this_machine_is_told_as_others_can_use_it() -> None:

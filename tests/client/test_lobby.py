@@ -25,11 +25,11 @@ from ttt_net.client.bindings.keys import command_for
 from ttt_net.client.changes.act import act
 from ttt_net.client.changes.update import update
 from ttt_net.client.commands import AnyCommand, Command, Open, Send
+from ttt_net.client.display import Display
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
 from ttt_net.client.events import WorldEvent
 from ttt_net.client.pages import Kind, Page, Purpose
-from ttt_net.client.view import View
 from ttt_net.clock import TimeControl
 from ttt_net.messages import (
     AcceptRequest,
@@ -58,8 +58,8 @@ from ttt_net.sdk.events import Answered, Lost
 
 
 def test_own_matches_come_first_and_then_what_can_be_answered_accepted_and_watched() -> None:
-    view, _ = pressed(lobby(snapshot(), SEEKS, PLAYERS, LIVE, CHALLENGED), "escape")
-    assert keys_of(view) == [
+    display, _ = pressed(lobby(snapshot(), SEEKS, PLAYERS, LIVE, CHALLENGED), "escape")
+    assert keys_of(display) == [
         "own:m1", "challenge:5", "seek:7", "player:Ben", "player:Cleo", "player:alphabeta", "live:m9"
     ]  # fmt: skip
 
@@ -68,28 +68,28 @@ def test_whose_turn_it_is_is_seen_however_much_others_do() -> None:
     busy = PlayerList(
         2, [ListedPlayer("Ann"), ListedPlayer("tactics", "tactics", 1, ["tictactoe", "gomoku", "connect4", "qubic"])]
     )
-    view, _ = pressed(lobby(snapshot(opponent=BEN), busy, LIVE), "escape")
-    page = draw(view, (80, 24), 0, BOXES).plain
+    display, _ = pressed(lobby(snapshot(opponent=BEN), busy, LIVE), "escape")
+    page = draw(display, (80, 24), 0, BOXES).plain
     for said in ("against Ben", "your turn", "Gomoku and 2 more, plays 1 match", "move 13"):
         assert said in page, said
 
 
 def test_a_match_of_ours_is_gone_on_with_and_never_watched() -> None:
     ours = LiveList(2, [LiveMatch("m1", "tictactoe", (ANN, BOT), 3, 0), *LIVE.matches])
-    view, _ = pressed(lobby(snapshot(), ours), "escape")
-    assert keys_of(view) == ["own:m1", "live:m9"]
-    assert pressed(view, "w")[1] == (WatchRequest(0, match="m9"),)
+    display, _ = pressed(lobby(snapshot(), ours), "escape")
+    assert keys_of(display) == ["own:m1", "live:m9"]
+    assert pressed(display, "w")[1] == (WatchRequest(0, match="m9"),)
     for asked in (WatchRequest(0, match="m1"), WatchRequest(0, match="m1", code="K7QMX2")):
-        shown, requests = act(view, Send(asked), SEEK)
+        shown, requests = act(display, Send(asked), SEEK)
         assert (shown.page.kind, shown.shown, requests) == (Kind.MATCH, "m1", ())
     refused = Answered(WatchRequest(0, match="m1"), Refused(1, "seated", "you play in this match"))
-    view = update(replace(view, watching="m1"), refused, 0)
-    assert (view.watching, keys_of(view)) == (None, ["own:m1", "live:m9"]), "it came after we had asked"
+    display = update(replace(display, world=replace(display.world, watching="m1")), refused, 0)
+    assert (display.world.watching, keys_of(display)) == (None, ["own:m1", "live:m9"]), "it came after we had asked"
 
 
 def test_v_tells_who_the_other_is_on_every_row_that_is_about_one() -> None:
-    view, _ = pressed(lobby(snapshot(opponent=BEN)), "escape")
-    assert pressed(view, "v")[1] == (ProfileRequest(0, name="Ben"),)
+    display, _ = pressed(lobby(snapshot(opponent=BEN)), "escape")
+    assert pressed(display, "v")[1] == (ProfileRequest(0, name="Ben"),)
     assert pressed(lobby(CHALLENGED), "v")[1] == (ProfileRequest(0, name="Ben"),)
     assert pressed(lobby(Challenged(6, ANN, BEN, "connect4", 30_000)), "v")[1] == (ProfileRequest(0, name="Ben"),)
     assert pressed(lobby(SEEKS), "v")[1] == (ProfileRequest(0, name="Ben"),)
@@ -99,18 +99,18 @@ def test_v_tells_who_the_other_is_on_every_row_that_is_about_one() -> None:
 def test_the_game_and_clock_that_were_asked_for_are_chosen_where_one_is_to_choose() -> None:
     for time in (BLITZ, None):
         wanted = SeekRequest(0, ["connect4"], time)
-        view, _ = act(lobby(), Open(Page(Kind.GAMES, about="Ben", purpose=Purpose.CHALLENGE)), wanted)
-        assert act(view, Command.PLACE, wanted)[1] == (ChallengeRequest(0, name="Ben", game="connect4", time=time),)
+        display, _ = act(lobby(), Open(Page(Kind.GAMES, about="Ben", purpose=Purpose.CHALLENGE)), wanted)
+        assert act(display, Command.PLACE, wanted)[1] == (ChallengeRequest(0, name="Ben", game="connect4", time=time),)
     for unlisted in (SeekRequest(0, ["mnk:7x7,4"], TimeControl(1_000, 0)), SeekRequest(0, [])):
-        view, _ = act(lobby(), Open(Page(Kind.GAMES)), unlisted)
-        assert act(view, Command.PLACE, unlisted)[1] == (SeekRequest(0, ["tictactoe"]),)
+        display, _ = act(lobby(), Open(Page(Kind.GAMES)), unlisted)
+        assert act(display, Command.PLACE, unlisted)[1] == (SeekRequest(0, ["tictactoe"]),)
 
 
 def test_whoever_seeks_one_game_is_challenged_to_that_unless_another_is_chosen() -> None:
     for player, game in (("Ben", "connect4"), ("Cleo", "tictactoe")):
-        view = lobby(PlayerList(2, [each for each in PLAYERS.players if each.name == player]))
-        assert pressed(view, "c-m", "c-m")[1] == (ChallengeRequest(0, name=player, game=game),)
-        assert pressed(view, "c-m", "5")[1] == (ChallengeRequest(0, name=player, game="gomoku"),)
+        display = lobby(PlayerList(2, [each for each in PLAYERS.players if each.name == player]))
+        assert pressed(display, "c-m", "c-m")[1] == (ChallengeRequest(0, name=player, game=game),)
+        assert pressed(display, "c-m", "5")[1] == (ChallengeRequest(0, name=player, game="gomoku"),)
 
 
 def test_a_seek_on_the_list_is_accepted_with_one_key() -> None:
@@ -118,34 +118,34 @@ def test_a_seek_on_the_list_is_accepted_with_one_key() -> None:
 
 
 def test_of_several_games_that_somebody_seeks_one_is_chosen() -> None:
-    view = lobby(SeekList(1, [SeekInfo(9, BEN, ["gomoku", "connect4", "qubic"])]))
-    assert "Gomoku, Connect Four and 1 more" in draw(view, (80, 24), 0, BOXES).plain
-    assert pressed(view, "c-m", "2")[1] == (ChallengeRequest(0, name="Ben", game="connect4"),)
+    display = lobby(SeekList(1, [SeekInfo(9, BEN, ["gomoku", "connect4", "qubic"])]))
+    assert "Gomoku, Connect Four and 1 more" in draw(display, (80, 24), 0, BOXES).plain
+    assert pressed(display, "c-m", "2")[1] == (ChallengeRequest(0, name="Ben", game="connect4"),)
 
 
 def test_the_cursor_stays_with_its_row_while_others_come_and_go() -> None:
-    view, _ = pressed(lobby(PLAYERS), "down")
-    view = update(view, SEEKS, 0)
-    page = draw(view, (80, 24), 0, BOXES).plain
+    display, _ = pressed(lobby(PLAYERS), "down")
+    display = update(display, SEEKS, 0)
+    page = draw(display, (80, 24), 0, BOXES).plain
     assert "> Cleo" in page
-    view = update(view, PlayerList(1, [ListedPlayer("Ben")]), 0)
-    assert "> Ben" in draw(view, (80, 24), 0, BOXES).plain, "the nearest when its row is gone"
+    display = update(display, PlayerList(1, [ListedPlayer("Ben")]), 0)
+    assert "> Ben" in draw(display, (80, 24), 0, BOXES).plain, "the nearest when its row is gone"
 
 
 def test_tab_goes_from_section_to_section() -> None:
-    view = lobby(SEEKS, PLAYERS, LIVE)
+    display = lobby(SEEKS, PLAYERS, LIVE)
     rows = []
     for _ in range(4):
-        view, _ = pressed(view, "c-i")
-        rows.append(view.page.row)
+        display, _ = pressed(display, "c-i")
+        rows.append(display.page.row)
     assert rows == ["player:Ben", "live:m9", "seek:7", "player:Ben"]
 
 
 def test_to_play_takes_two_keys_and_a_clock_one_more() -> None:
-    view, requests = pressed(lobby(), "p", "6")
+    display, requests = pressed(lobby(), "p", "6")
     assert requests == (SeekRequest(0, ["connect4"], opponents="people"),)
-    assert view.page.kind is Kind.LOBBY
-    assert page_words.status_of_page(view) == "Looking for a person: Connect Four ..."
+    assert display.page.kind is Kind.LOBBY
+    assert page_words.status_of_page(display) == "Looking for a person: Connect Four ..."
     _, requests = pressed(lobby(), "p", "t", "t", "6")
     assert requests == (SeekRequest(0, ["connect4"], BLITZ, "people"),)
     _, requests = pressed(lobby(), "p", "left", "down", "c-m")
@@ -153,108 +153,108 @@ def test_to_play_takes_two_keys_and_a_clock_one_more() -> None:
 
 
 def test_another_game_is_named() -> None:
-    view, _ = pressed(lobby(), "p", "end", "c-m", *"mnk:7x7,4")
-    assert view.typed == "mnk:7x7,4"
-    _, requests = pressed(view, "c-m")
+    display, _ = pressed(lobby(), "p", "end", "c-m", *"mnk:7x7,4")
+    assert display.typed == "mnk:7x7,4"
+    _, requests = pressed(display, "c-m")
     assert requests == (SeekRequest(0, ["mnk:7x7,4"], opponents="people"),)
 
 
 def test_escape_stops_the_search() -> None:
-    view, _ = pressed(lobby(), "p", "1")
-    view, requests = pressed(view, "escape")
-    assert (view.seeking, requests) == (None, (UnseekRequest(0),))
-    assert pressed(view, "escape")[1] == ()
+    display, _ = pressed(lobby(), "p", "1")
+    display, requests = pressed(display, "escape")
+    assert (display.world.seeking, requests) == (None, (UnseekRequest(0),))
+    assert pressed(display, "escape")[1] == ()
 
 
 def test_a_player_is_challenged_with_two_keys_and_a_bot_only_to_what_it_plays() -> None:
-    view, requests = pressed(lobby(PLAYERS), "c-m", "1")
+    display, requests = pressed(lobby(PLAYERS), "c-m", "1")
     assert requests == (ChallengeRequest(0, name="Ben", game="tictactoe"),)
     bots = PlayerList(1, [ListedPlayer("alphabeta", "alphabeta", 0, ["connect4"])])
-    view, _ = pressed(lobby(bots), "c-m")
-    assert keys_of(view) == ["game:connect4", "other"]
+    display, _ = pressed(lobby(bots), "c-m")
+    assert keys_of(display) == ["game:connect4", "other"]
 
 
 def test_a_challenge_is_said_counted_down_and_answered() -> None:
-    view = lobby(CHALLENGED)
-    assert words.notice(view) == "Ben challenges you: Connect Four, 3+2."
-    assert "29 s left" in draw(view, (80, 24), 1_000, BOXES).plain
-    assert pressed(view, "a")[1] == (AnswerRequest(0, challenge=5, accept=True),)
-    assert pressed(view, "d")[1] == (AnswerRequest(0, challenge=5, accept=False),)
-    assert pressed(view, "c-m")[1] == (AnswerRequest(0, challenge=5, accept=True),)
-    assert keys_of(update(view, ChallengeOver(5, "expired"), 0)) == []
-    view, requests = pressed(lobby(), "a")
+    display = lobby(CHALLENGED)
+    assert words.notice(display) == "Ben challenges you: Connect Four, 3+2."
+    assert "29 s left" in draw(display, (80, 24), 1_000, BOXES).plain
+    assert pressed(display, "a")[1] == (AnswerRequest(0, challenge=5, accept=True),)
+    assert pressed(display, "d")[1] == (AnswerRequest(0, challenge=5, accept=False),)
+    assert pressed(display, "c-m")[1] == (AnswerRequest(0, challenge=5, accept=True),)
+    assert keys_of(update(display, ChallengeOver(5, "expired"), 0)) == []
+    display, requests = pressed(lobby(), "a")
     assert requests == ()
-    assert words.notice(view) == "Nobody challenges you at the moment."
+    assert words.notice(display) == "Nobody challenges you at the moment."
 
 
 def test_a_challenge_that_was_accepted_is_gone_and_a_match_that_begins_takes_no_other_away() -> None:
-    view = lobby(CHALLENGED, Challenged(6, ANN, BEN, "connect4", 30_000))
+    display = lobby(CHALLENGED, Challenged(6, ANN, BEN, "connect4", 30_000))
     for event in (ChallengeAccepted(5), snapshot("connect4")):
-        view = update(view, event, 0)
-    assert [each.challenge.challenge for each in view.lobby.challenges] == [6]
+        display = update(display, event, 0)
+    assert [each.challenge.challenge for each in display.world.lobby.challenges] == [6]
 
 
 def test_what_became_of_our_own_challenge_is_said_and_it_can_be_taken_back() -> None:
-    view = lobby(Challenged(6, ANN, BEN, "connect4", 30_000))
-    assert pressed(view, "c-m")[1] == (AnswerRequest(0, challenge=6, accept=False),)
-    view = update(view, ChallengeOver(6, "later"), 0)
-    assert words.notice(view) == "Ben would rather play later."
+    display = lobby(Challenged(6, ANN, BEN, "connect4", 30_000))
+    assert pressed(display, "c-m")[1] == (AnswerRequest(0, challenge=6, accept=False),)
+    display = update(display, ChallengeOver(6, "later"), 0)
+    assert words.notice(display) == "Ben would rather play later."
 
 
 def test_an_invitation_shows_its_code_and_the_line_to_type() -> None:
     _, requests = pressed(lobby(), "i", "6")
     assert requests == (InviteRequest(0, game="connect4"),)
-    view = lobby(InvitationReply("K7QMX2", "connect4", 600_000))
-    assert view.page.kind is Kind.INVITATION
-    page = draw(view, (80, 24), 0, BOXES).plain
+    display = lobby(InvitationReply("K7QMX2", "connect4", 600_000))
+    assert display.page.kind is Kind.INVITATION
+    page = draw(display, (80, 24), 0, BOXES).plain
     assert "| K | 7 | Q | M | X | 2 |" in page
     assert "python client.py 192.168.1.20:8765 --join K7QMX2" in page
-    assert pressed(view, "escape")[0].page.kind is Kind.LOBBY
+    assert pressed(display, "escape")[0].page.kind is Kind.LOBBY
 
 
 def test_an_invitation_that_waits_is_found_again_in_the_lobby_until_it_is_too_old() -> None:
-    view, _ = pressed(update(lobby(), InvitationReply("K7QMX2", "connect4", 600_000), 1_000), "escape")
-    page = draw(view, (80, 24), 61_000, BOXES).plain
+    display, _ = pressed(update(lobby(), InvitationReply("K7QMX2", "connect4", 600_000), 1_000), "escape")
+    page = draw(display, (80, 24), 61_000, BOXES).plain
     assert "you invited a friend  Connect Four  code K7QMX2, 9 min left" in page
     assert "Enter show code" in page
-    assert pressed(view, "c-m")[0].page.kind is Kind.INVITATION
-    assert "K7QMX2" not in draw(view, (80, 24), 601_000, BOXES).plain
+    assert pressed(display, "c-m")[0].page.kind is Kind.INVITATION
+    assert "K7QMX2" not in draw(display, (80, 24), 601_000, BOXES).plain
     for match, is_still_good in (
         (snapshot(), True),
         (structs.replace(snapshot(), private=True, code="ABCDEF"), True),
         (structs.replace(snapshot(), private=True, code="K7QMX2"), False),
     ):
-        back, _ = pressed(update(view, match, 2_000), "escape")
+        back, _ = pressed(update(display, match, 2_000), "escape")
         assert ("code K7QMX2" in draw(back, (80, 24), 2_000, BOXES).plain) == is_still_good
 
 
 def test_what_a_page_has_asked_for_and_an_invitation_outlive_a_link() -> None:
     invited = lobby(PLAYERS, CHALLENGED, InvitationReply("K7QMX2", "connect4", 600_000))
     finished = snapshot("connect4", [38, 31, 37, 30, 36, 29, 35])
-    pages: list[tuple[View, AnyCommand, WorldEvent, str]] = [
+    pages: list[tuple[Display, AnyCommand, WorldEvent, str]] = [
         (lobby(PROFILE), Open(Page(Kind.PROFILE, about="Ben")), PROFILE, "12 won"),
         (lobby(), Open(Page(Kind.HISTORY)), HISTORY, "against Ben"),
         (lobby(finished), Command.REPLAY, ReplayReply("m1", 0, [finished.position], 7), "Move 0 of 7"),
     ]
-    for view, command, told, shown in pages:
-        view = update(act(view, command, SEEK)[0], told, 0)
-        assert shown in draw(view, (80, 24), 0, BOXES).plain
+    for display, command, told, shown in pages:
+        display = update(act(display, command, SEEK)[0], told, 0)
+        assert shown in draw(display, (80, 24), 0, BOXES).plain
         for event in (Lost("the connection broke"), welcome()):
-            view = update(view, event, 0)
-        assert shown in draw(view, (80, 24), 0, BOXES).plain
+            display = update(display, event, 0)
+        assert shown in draw(display, (80, 24), 0, BOXES).plain
     again = update(pressed(invited, "escape")[0], welcome(), 0)
     assert keys_of(again) == ["invitation:"], "the lists are told anew, and a challenge has ended"
 
 
 def test_what_is_only_read_moves_where_it_does_not_fit() -> None:
-    view = lobby(InvitationReply("K7QMX2", "connect4", 600_000))
-    assert "private match" not in draw(view, (40, 12), 0, BOXES).plain
+    display = lobby(InvitationReply("K7QMX2", "connect4", 600_000))
+    assert "private match" not in draw(display, (40, 12), 0, BOXES).plain
     for _ in range(20):
-        view, _ = pressed(view, "down")
-    assert "private match" in " ".join(draw(view, (40, 12), 0, BOXES).plain.split())
+        display, _ = pressed(display, "down")
+    assert "private match" in " ".join(draw(display, (40, 12), 0, BOXES).plain.split())
     for _ in range(20):
-        view, _ = pressed(view, "up")
-    assert "| K | 7 |" in draw(view, (40, 12), 0, BOXES).plain
+        display, _ = pressed(display, "up")
+    assert "| K | 7 |" in draw(display, (40, 12), 0, BOXES).plain
 
 
 def test_the_line_of_keys_says_what_enter_does_with_a_challenge() -> None:
@@ -268,8 +268,8 @@ def test_the_line_of_keys_says_what_enter_does_with_a_challenge() -> None:
 def test_a_code_is_typed_and_sent() -> None:
     _, requests = pressed(lobby(), "c", *"k7qmx2", "c-m")
     assert requests == (JoinRequest(0, code="K7QMX2"),)
-    view, requests = pressed(lobby(), "c", "k", "escape")
-    assert (view.typed, requests) == ("", ())
+    display, requests = pressed(lobby(), "c", "k", "escape")
+    assert (display.typed, requests) == ("", ())
 
 
 def test_a_match_is_watched_with_one_key_from_anywhere_in_the_lobby() -> None:
@@ -280,25 +280,25 @@ def test_a_match_is_watched_with_one_key_from_anywhere_in_the_lobby() -> None:
 @pytest.mark.parametrize("size", [(24, 8), (40, 12), (80, 24), (200, 60)])
 def test_a_long_lobby_fits_every_window_and_shows_the_cursor(size: tuple[int, int]) -> None:
     many = PlayerList(100, [ListedPlayer(f"player {n:03}") for n in range(100)])
-    view = lobby(many)
+    display = lobby(many)
     for _ in range(3):
-        view, _ = pressed(view, *["pagedown"] * 3)
-        lines = draw(view, size, 0, BOXES).split("\n", allow_blank=True)
+        display, _ = pressed(display, *["pagedown"] * 3)
+        lines = draw(display, size, 0, BOXES).split("\n", allow_blank=True)
         assert len(lines) == size[1]
         assert max(line.cell_len for line in lines) <= size[0]
         assert sum(line.plain.startswith("> ") for line in lines) == 1
 
 
 def test_escape_in_the_lobby_goes_back_only_to_where_one_has_been() -> None:
-    view, requests = pressed(lobby(), "escape")
-    assert (view.is_leaving, requests) == (False, ())
-    assert "Esc servers" not in draw(view, (120, 40), 0, BOXES).plain
-    view = replace(view, has_doorway=True, seeking=SEEK)
-    view, requests = pressed(view, "escape")
-    assert (view.is_leaving, requests) == (False, (UnseekRequest(0),))
-    assert "Esc servers" in draw(view, (120, 40), 0, BOXES).plain
-    view, _ = pressed(view, "escape")
-    assert (view.is_leaving, view.is_going_back) == (True, True)
+    display, requests = pressed(lobby(), "escape")
+    assert (display.is_leaving, requests) == (False, ())
+    assert "Esc servers" not in draw(display, (120, 40), 0, BOXES).plain
+    display = replace(display, has_doorway=True, world=replace(display.world, seeking=SEEK))
+    display, requests = pressed(display, "escape")
+    assert (display.is_leaving, requests) == (False, (UnseekRequest(0),))
+    assert "Esc servers" in draw(display, (120, 40), 0, BOXES).plain
+    display, _ = pressed(display, "escape")
+    assert (display.is_leaving, display.is_going_back) == (True, True)
 
 
 def test_an_invitation_is_not_rated_and_no_key_says_so() -> None:

@@ -24,11 +24,11 @@ from tests.client.samples import (
 )
 from ttt_net.client import words
 from ttt_net.client.changes.update import update
+from ttt_net.client.display import Display
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
 from ttt_net.client.pages import Kind
 from ttt_net.client.terminal.save_record import save_record
-from ttt_net.client.view import View
 from ttt_net.errors import Code
 from ttt_net.messages import (
     ChallengeRequest,
@@ -53,36 +53,36 @@ from ttt_net.sdk.events import Answered
 WON = [4, 0, 2, 1, 6]
 
 
-def drawn(view: View) -> str:
-    return draw(view, (80, 24), 0, BOXES).plain
+def drawn(display: Display) -> str:
+    return draw(display, (80, 24), 0, BOXES).plain
 
 
 def test_a_player_on_the_list_has_a_profile_and_so_have_we() -> None:
-    view, requests = pressed(lobby(PLAYERS), "v")
+    display, requests = pressed(lobby(PLAYERS), "v")
     assert requests == (ProfileRequest(0, name="Ben"),)
-    assert "looking it up" in drawn(view)
-    view = update(view, PROFILE, 0)
-    page = drawn(view)
+    assert "looking it up" in drawn(display)
+    display = update(display, PROFILE, 0)
+    page = drawn(display)
     for said in ("Ben", "12 won, 1 drawn, 7 lost", "you won 2, drew 0, lost 3", "Connect Four", "1512", "1390?"):
         assert said in page
-    assert keys_of(view) == ["history", "challenge", "rating:connect4:blitz", "rating:gomoku:untimed", "live:m9"]
-    assert pressed(view, "down", "c-m", "6")[1] == (ChallengeRequest(0, name="Ben", game="connect4"),)
-    assert pressed(view, "end", "c-m")[1] == (WatchRequest(0, match="m9"),)
+    assert keys_of(display) == ["history", "challenge", "rating:connect4:blitz", "rating:gomoku:untimed", "live:m9"]
+    assert pressed(display, "down", "c-m", "6")[1] == (ChallengeRequest(0, name="Ben", game="connect4"),)
+    assert pressed(display, "end", "c-m")[1] == (WatchRequest(0, match="m9"),)
     assert pressed(lobby(), "o")[1] == (ProfileRequest(0),)
     assert pressed(lobby(SEEKS), "v")[1] == (ProfileRequest(0, name="Ben"),)
 
 
 def test_the_matches_of_a_profile_are_called_by_who_plays_and_our_own_are_gone_back_to() -> None:
     mine = structs.replace(PROFILE, player=ANN, live=["m1", "m9", "m8"], against=None)
-    view = lobby(snapshot(moves=[4], opponent=BEN))
-    view = update(update(pressed(view, "escape", "o")[0], LIVE, 0), mine, 0)
-    page = drawn(view)
+    display = lobby(snapshot(moves=[4], opponent=BEN))
+    display = update(update(pressed(display, "escape", "o")[0], LIVE, 0), mine, 0)
+    page = drawn(display)
     for said in ("against Ben", "their turn", "Ben - alphabeta [bot]", "m8", "watch it"):
         assert said in page
-    assert keys_of(view)[-3:] == ["own:m1", "live:m9", "live:m8"]
-    assert pressed(view, "end", "c-m")[1] == (WatchRequest(0, match="m8"),)
-    view, requests = pressed(view, "end", "up", "up", "c-m")
-    assert (view.page.kind, view.shown, requests) == (Kind.MATCH, "m1", ())
+    assert keys_of(display)[-3:] == ["own:m1", "live:m9", "live:m8"]
+    assert pressed(display, "end", "c-m")[1] == (WatchRequest(0, match="m8"),)
+    display, requests = pressed(display, "end", "up", "up", "c-m")
+    assert (display.page.kind, display.shown, requests) == (Kind.MATCH, "m1", ())
 
 
 def test_who_has_played_nothing_is_not_counted_with_noughts() -> None:
@@ -93,71 +93,71 @@ def test_who_has_played_nothing_is_not_counted_with_noughts() -> None:
 
 
 def test_a_list_without_anything_to_choose_offers_no_choice() -> None:
-    view = update(pressed(lobby(), "h")[0], structs.replace(HISTORY, matches=[], before=None), 0)
-    assert drawn(view).split("\n")[-1] == "Esc back  q leave  ? keys"
+    display = update(pressed(lobby(), "h")[0], structs.replace(HISTORY, matches=[], before=None), 0)
+    assert drawn(display).split("\n")[-1] == "Esc back  q leave  ? keys"
 
 
 def test_from_a_rating_the_way_leads_to_the_best_at_it_and_back() -> None:
-    view = update(pressed(lobby(PLAYERS), "v")[0], PROFILE, 0)
-    view, requests = pressed(view, "down", "down", "c-m")
+    display = update(pressed(lobby(PLAYERS), "v")[0], PROFILE, 0)
+    display, requests = pressed(display, "down", "down", "c-m")
     assert requests == (LeaderboardRequest(0, game="connect4", speed="blitz"),)
-    view = update(view, LEADERS, 0)
-    assert "The best at Connect Four, blitz" in drawn(view)
-    assert "Your rank: 31" in drawn(view)
-    assert pressed(view, "t")[1] == (LeaderboardRequest(0, game="connect4", speed="bullet"),)
-    assert pressed(view, "g")[1] == (LeaderboardRequest(0, game="tictactoe3d", speed="blitz"),)
-    assert pressed(view, "end", "c-m")[1] == (LeaderboardRequest(0, game="connect4", speed="blitz", page=2),)
-    view, _ = pressed(view, "escape")
-    assert view.page.kind is Kind.PROFILE
+    display = update(display, LEADERS, 0)
+    assert "The best at Connect Four, blitz" in drawn(display)
+    assert "Your rank: 31" in drawn(display)
+    assert pressed(display, "t")[1] == (LeaderboardRequest(0, game="connect4", speed="bullet"),)
+    assert pressed(display, "g")[1] == (LeaderboardRequest(0, game="tictactoe3d", speed="blitz"),)
+    assert pressed(display, "end", "c-m")[1] == (LeaderboardRequest(0, game="connect4", speed="blitz", page=2),)
+    display, _ = pressed(display, "escape")
+    assert display.page.kind is Kind.PROFILE
 
 
 def test_a_list_that_is_refused_is_empty_and_an_unknown_player_has_no_page() -> None:
-    view, (request,) = pressed(lobby(), "l")
-    view = update(view, Answered(request, Refused(3, Code.ALWAYS_CASUAL, "never rated")), 0)
-    assert "Nobody has a rating here yet" in drawn(view)
-    view, (request,) = pressed(lobby(PLAYERS), "v")
-    view = update(view, Answered(request, Refused(3, Code.UNKNOWN_PLAYER, "nobody is called Ben")), 0)
-    assert view.page.kind is Kind.LOBBY
-    assert words.notice(view) == "Nobody is called Ben."
+    display, (request,) = pressed(lobby(), "l")
+    display = update(display, Answered(request, Refused(3, Code.ALWAYS_CASUAL, "never rated")), 0)
+    assert "Nobody has a rating here yet" in drawn(display)
+    display, (request,) = pressed(lobby(PLAYERS), "v")
+    display = update(display, Answered(request, Refused(3, Code.UNKNOWN_PLAYER, "nobody is called Ben")), 0)
+    assert display.page.kind is Kind.LOBBY
+    assert words.notice(display) == "Nobody is called Ben."
 
 
 def test_a_match_of_the_past_is_opened_and_escape_leads_back_to_the_list() -> None:
-    view = update(pressed(lobby(), "h")[0], HISTORY, 0)
-    assert keys_of(view) == ["match:m5", "match:m4", "older"]
-    assert "called off" in drawn(view)
-    assert pressed(view, "end", "c-m")[1] == (HistoryRequest(0, name="Ann", before="m4"),)
-    view, requests = pressed(view, "c-m")
+    display = update(pressed(lobby(), "h")[0], HISTORY, 0)
+    assert keys_of(display) == ["match:m5", "match:m4", "older"]
+    assert "called off" in drawn(display)
+    assert pressed(display, "end", "c-m")[1] == (HistoryRequest(0, name="Ann", before="m4"),)
+    display, requests = pressed(display, "c-m")
     assert requests == (ResumeRequest(0, match="m5", seq=0),)
-    view = update(view, snapshot(match="m5", moves=WON), 0)
-    assert view.page.kind is Kind.MATCH
-    view, _ = pressed(view, "escape")
-    assert view.page.kind is Kind.HISTORY
-    view = update(view, snapshot(match="m5", moves=WON), 0)
-    assert view.page.kind is Kind.HISTORY, "a match that we have left comes back only if it is asked for"
+    display = update(display, snapshot(match="m5", moves=WON), 0)
+    assert display.page.kind is Kind.MATCH
+    display, _ = pressed(display, "escape")
+    assert display.page.kind is Kind.HISTORY
+    display = update(display, snapshot(match="m5", moves=WON), 0)
+    assert display.page.kind is Kind.HISTORY, "a match that we have left comes back only if it is asked for"
 
 
 def test_a_match_between_others_is_watched_again() -> None:
     other = structs.replace(FINISHED, match="m7", players=(BEN, BOT))
-    view = update(pressed(lobby(), "h")[0], structs.replace(HISTORY, player=BEN, matches=[other]), 0)
-    assert pressed(view, "c-m")[1] == (WatchRequest(0, match="m7"),)
+    display = update(pressed(lobby(), "h")[0], structs.replace(HISTORY, player=BEN, matches=[other]), 0)
+    assert pressed(display, "c-m")[1] == (WatchRequest(0, match="m7"),)
 
 
 def test_a_finished_match_is_stepped_through_position_by_position() -> None:
-    view = lobby(snapshot(moves=WON[:-1]), snapshot(moves=WON))
-    view, requests = pressed(view, "v")
+    display = lobby(snapshot(moves=WON[:-1]), snapshot(moves=WON))
+    display, requests = pressed(display, "v")
     assert requests == (ReplayRequest(0, match="m1"),)
-    assert "Move 0 of 5." in drawn(view)
+    assert "Move 0 of 5." in drawn(display)
     told = ReplayReply("m1", 0, [position_after("tictactoe", WON[:ply]) for ply in range(5)], 5)
-    view = update(view, told, 0)
-    assert "╳" not in drawn(view)
-    view, requests = pressed(view, "right", " ")
+    display = update(display, told, 0)
+    assert "╳" not in drawn(display)
+    display, requests = pressed(display, "right", " ")
     assert requests == ()
-    assert "Move 2 of 5: a3." in drawn(view)
-    assert "│( │ │ )│" in drawn(view), "the last move is marked"
-    view, _ = pressed(view, "end")
-    assert "Move 5 of 5: a1.  You won: you completed a line." in drawn(view)
-    assert pressed(view, "home", "left")[0].page.ply == 0
-    assert pressed(view, "escape")[0].page.kind is Kind.MATCH
+    assert "Move 2 of 5: a3." in drawn(display)
+    assert "│( │ │ )│" in drawn(display), "the last move is marked"
+    display, _ = pressed(display, "end")
+    assert "Move 5 of 5: a1.  You won: you completed a line." in drawn(display)
+    assert pressed(display, "home", "left")[0].page.ply == 0
+    assert pressed(display, "escape")[0].page.kind is Kind.MATCH
 
 
 def test_positions_that_are_missing_are_asked_for_in_pages_and_nonsense_is_left_out() -> None:
@@ -165,24 +165,24 @@ def test_positions_that_are_missing_are_asked_for_in_pages_and_nonsense_is_left_
     match = structs.replace(snapshot("mnk:15x15,5"), moves=moves, position=structs.replace(
         position_after("mnk:15x15,5", moves[:3]), to_move=None, legal=[]))  # fmt: skip
     match = structs.replace(match, outcome=snapshot(moves=WON).outcome)
-    view, _ = pressed(lobby(match), "v")
-    view = view.with_page(replace(view.page, ply=32))
-    view, requests = pressed(view, "right")
+    display, _ = pressed(lobby(match), "v")
+    display = display.with_page(replace(display.page, ply=32))
+    display, requests = pressed(display, "right")
     assert requests == (ReplayRequest(0, match="m1", ply=32),)
-    before = view.lobby
+    before = display.world.lobby
     for told in (
         ReplayReply("m1", 500, [position_after("mnk:15x15,5", [])], 40),
         ReplayReply("m1", 0, [position_after("tictactoe", [])], 40),
         ReplayReply("another", 0, [position_after("mnk:15x15,5", [])], 40),
     ):
-        assert update(view, told, 0).lobby == before
+        assert update(display, told, 0).world.lobby == before
 
 
 def test_only_what_is_over_can_be_stepped_through_or_saved() -> None:
     for key in ("v", "w"):
-        view, requests = pressed(lobby(snapshot()), key)
+        display, requests = pressed(lobby(snapshot()), key)
         assert requests == ()
-        assert "is over can be" in words.notice(view)
+        assert "is over can be" in words.notice(display)
     assert pressed(lobby(snapshot(moves=WON)), "w")[1] == (RecordRequest(0, match="m1"),)
 
 
@@ -195,18 +195,18 @@ def test_a_record_is_kept_in_a_new_file_whatever_its_sender_calls_it(tmp_path: P
 
 
 def test_a_link_is_copied_and_shown() -> None:
-    view, _ = pressed(lobby(snapshot(moves=WON)), "y")
-    assert view.copied == "http://192.168.1.20:8765/m/m1"
-    assert view.copied in words.notice(view)
-    view, _ = pressed(lobby(structs.replace(snapshot(moves=WON), code="K7QMX2", private=True)), "y")
-    assert view.copied == "http://192.168.1.20:8765/m/m1#K7QMX2"
+    display, _ = pressed(lobby(snapshot(moves=WON)), "y")
+    assert display.copied == "http://192.168.1.20:8765/m/m1"
+    assert display.copied in words.notice(display)
+    display, _ = pressed(lobby(structs.replace(snapshot(moves=WON), code="K7QMX2", private=True)), "y")
+    assert display.copied == "http://192.168.1.20:8765/m/m1#K7QMX2"
 
 
 def test_what_a_rated_match_did_to_the_ratings_is_said() -> None:
-    view = lobby(snapshot("connect4", opponent=BEN), Ended("m1", 2, 0, winner=0, reason="resign"))
-    view = update(view, Rated("m1", (RatingChange(1500, 1512), RatingChange(1500, 1488, True))), 0)
-    assert "X 1512 (+12)" in drawn(view)
-    assert "O 1488? (-12)" in drawn(view)
+    display = lobby(snapshot("connect4", opponent=BEN), Ended("m1", 2, 0, winner=0, reason="resign"))
+    display = update(display, Rated("m1", (RatingChange(1500, 1512), RatingChange(1500, 1488, True))), 0)
+    assert "X 1512 (+12)" in drawn(display)
+    assert "O 1488? (-12)" in drawn(display)
 
 
 def test_a_rated_game_is_asked_for_with_one_more_key() -> None:
@@ -217,6 +217,6 @@ def test_a_rated_game_is_asked_for_with_one_more_key() -> None:
 
 @pytest.mark.parametrize("key", ["v", "h", "l", "o", "p", "i"])
 def test_every_page_is_one_key_away_and_escape_leads_back(key: str) -> None:
-    view, _ = pressed(lobby(PLAYERS, SEEKS, LIVE, CHALLENGED), "c-i", key)
-    assert view.page.kind is not Kind.LOBBY
-    assert pressed(view, "escape")[0].page.kind is Kind.LOBBY
+    display, _ = pressed(lobby(PLAYERS, SEEKS, LIVE, CHALLENGED), "c-i", key)
+    assert display.page.kind is not Kind.LOBBY
+    assert pressed(display, "escape")[0].page.kind is Kind.LOBBY

@@ -42,11 +42,11 @@ def watcher(*events: WorldEvent) -> tuple[ClientController, list[Request]]:
 def test_whoever_watches_a_series_goes_on_to_its_next_match() -> None:
     controller, said = watcher(ENDED, REMATCHED)
     assert said == FOLLOWED
-    assert controller.view.match is not None
-    assert controller.view.match.match == "m1", "the old one is seen until the new one is there"
+    assert controller.display.match is not None
+    assert controller.display.match.match == "m1", "the old one is seen until the new one is there"
     controller.hear(snapshot(you=None, match="m1-2", opponent=BEN), 0)
-    assert controller.view.shown == "m1-2"
-    assert set(controller.view.matches) == {"m1-2"}
+    assert controller.display.shown == "m1-2"
+    assert set(controller.display.world.matches) == {"m1-2"}
     controller.do(Command.BACK)
     assert said[-1] == UnwatchRequest(0, match="m1-2")
 
@@ -59,7 +59,7 @@ def test_nobody_is_taken_away_from_what_he_reads_or_writes(command: Begin | Comm
     controller.hear(REMATCHED, 0)
     assert said == []
     controller.do(Command.BACK)
-    assert "n next match" in draw(controller.view, (80, 24), 0, BOXES).plain
+    assert "n next match" in draw(controller.display, (80, 24), 0, BOXES).plain
     controller.do(Command.NEW)
     assert said == FOLLOWED
 
@@ -68,12 +68,12 @@ def test_a_finished_match_that_is_looked_up_leads_on_as_well() -> None:
     first = msgspec.structs.replace(snapshot(you=None), outcome=OutcomeInfo(0, "resign"), next="m1-2")
     controller, said = watcher(first, CHALLENGED)
     assert said == [], "only a step that is seen to be made is followed"
-    view, requests = pressed(controller.view, "n")
+    display, requests = pressed(controller.display, "n")
     assert requests == tuple(FOLLOWED)
-    assert view.watching == "m1-2"
+    assert display.world.watching == "m1-2"
 
 
 def test_the_players_themselves_are_led_by_the_server() -> None:
-    view = lobby(snapshot(opponent=BEN), ENDED, REMATCHED)
-    assert "next match" not in draw(view, (120, 40), 0, BOXES).plain
-    assert pressed(view, "n")[1] == (SEEK,)
+    display = lobby(snapshot(opponent=BEN), ENDED, REMATCHED)
+    assert "next match" not in draw(display, (120, 40), 0, BOXES).plain
+    assert pressed(display, "n")[1] == (SEEK,)

@@ -4,18 +4,19 @@ from dataclasses import replace
 import pytest
 from msgspec import structs
 
-from tests.client.samples import BEN, BOT, layered, played, snapshot, swapping, welcome
+from tests.client.samples import BEN, BOT, knowing, layered, played, snapshot, swapping, welcome
 from ttt_net.client import page_words, words
 from ttt_net.client.bindings.keys import command_for, waiting
 from ttt_net.client.changes.act import act, answered
 from ttt_net.client.changes.update import update
 from ttt_net.client.client_controller import ClientController
 from ttt_net.client.commands import AnyCommand, Begin, Choose, Command, Move, Point, Quick, Send, Show, Type
+from ttt_net.client.display import Display, Overlay
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
 from ttt_net.client.events import WorldEvent
 from ttt_net.client.pages import Entry, Kind
-from ttt_net.client.view import LinkState, Overlay, View
+from ttt_net.client.world import LinkState, World
 from ttt_net.errors import Code
 from ttt_net.messages import (
     AbortRequest,
@@ -56,134 +57,134 @@ from ttt_net.sdk.session import ClientSession
 SEEK = SeekRequest(0, ["tictactoe"])
 
 
-def seen(*events: WorldEvent, at_ms: int = 0) -> View:
-    view = View(address="localhost:8765")
+def seen(*events: WorldEvent, at_ms: int = 0) -> Display:
+    display = Display(World(address="localhost:8765"))
     for event in (welcome(), *events):
-        view = update(view, event, at_ms)
-    return view
+        display = update(display, event, at_ms)
+    return display
 
 
-def drawn(view: View, now_ms: int) -> str:
+def drawn(display: Display, now_ms: int) -> str:
     """Return the words on the screen, wherever their lines end."""
-    return " ".join(draw(view, (80, 24), now_ms, BOXES).plain.split())
+    return " ".join(draw(display, (80, 24), now_ms, BOXES).plain.split())
 
 
-def done(view: View, *commands: AnyCommand) -> tuple[View, tuple[Request, ...]]:
-    """Return the view after the actions, and what the last of them says."""
+def done(display: Display, *commands: AnyCommand) -> tuple[Display, tuple[Request, ...]]:
+    """Return the display after the actions, and what the last of them says."""
     requests: tuple[Request, ...] = ()
     for command in commands:
-        view, requests = act(view, command, SEEK)
-    return view, requests
+        display, requests = act(display, command, SEEK)
+    return display, requests
 
 
 def test_a_new_match_comes_on_the_screen_and_ends_the_search() -> None:
-    view, requests = done(seen(), Command.NEW)
+    display, requests = done(seen(), Command.NEW)
     assert requests == (SEEK,)
-    assert page_words.status_of_page(view) == "Looking for an opponent: Tic-tac-toe ..."
-    view = update(view, snapshot(), 0)
-    assert view.seeking is None
-    assert view.is_my_turn
-    assert view.cursor == 4
-    assert words.status(view) == "Your turn: place X."
+    assert page_words.status_of_page(display) == "Looking for an opponent: Tic-tac-toe ..."
+    display = update(display, snapshot(), 0)
+    assert display.world.seeking is None
+    assert display.is_my_turn
+    assert display.cursor == 4
+    assert words.status(display) == "Your turn: place X."
 
 
 def test_an_unfinished_match_is_shown_at_once_and_said_to_be_one() -> None:
-    view = update(update(View(), welcome("m1"), 0), snapshot(moves=[4, 0]), 0)
-    assert view.is_live
-    assert words.notice(view) == "Your unfinished match goes on."
+    display = update(update(Display(), welcome("m1"), 0), snapshot(moves=[4, 0]), 0)
+    assert display.is_live
+    assert words.notice(display) == "Your unfinished match goes on."
     assert words.notice(seen(snapshot(moves=[4, 0]))) == "", "it has just begun, however quick the other was"
 
 
 def test_a_move_is_pending_until_its_fact_is_there() -> None:
-    view, requests = done(seen(snapshot()), Command.PLACE)
+    display, requests = done(seen(snapshot()), Command.PLACE)
     assert requests == (PlayRequest(0, match="m1", ply=0, move=4),)
-    assert view.pending is not None
-    assert not view.may_move
-    assert "on its way" in words.status(view)
-    _, requests = done(view, Command.PLACE)
+    assert display.pending is not None
+    assert not display.may_move
+    assert "on its way" in words.status(display)
+    _, requests = done(display, Command.PLACE)
     assert requests == ()
-    view = update(view, played("tictactoe", [4]), 0)
-    assert view.pending is None
-    assert words.status(view) == "alphabeta [bot] is thinking ..."
+    display = update(display, played("tictactoe", [4]), 0)
+    assert display.pending is None
+    assert words.status(display) == "alphabeta [bot] is thinking ..."
 
 
 def test_a_refused_move_is_taken_back_and_the_reason_shown() -> None:
-    view, (play,) = done(seen(snapshot()), Command.PLACE)
-    view = update(view, Answered(play, Refused(1, Code.STORAGE, "the disk is full")), 0)
-    assert view.pending is None
-    assert words.notice(view) == "The disk is full."
+    display, (play,) = done(seen(snapshot()), Command.PLACE)
+    display = update(display, Answered(play, Refused(1, Code.STORAGE, "the disk is full")), 0)
+    assert display.pending is None
+    assert words.notice(display) == "The disk is full."
 
 
 def test_a_fact_heard_twice_changes_nothing() -> None:
-    view = seen(snapshot(), played("tictactoe", [4]))
-    assert update(view, played("tictactoe", [4]), 0) == view
+    display = seen(snapshot(), played("tictactoe", [4]))
+    assert update(display, played("tictactoe", [4]), 0) == display
 
 
 def test_each_match_is_counted_once_however_its_end_is_heard() -> None:
     end = Ended("m1", 2, 0, winner=0, reason="resign")
     over = snapshot(outcome=None)
-    view = seen(over, end, end)
-    assert view.tally == Tally(won=1)
-    assert seen(snapshot(moves=[4, 0, 2, 1]), snapshot(moves=[4, 0, 2, 1, 6])).tally == Tally(won=1)
-    assert seen(snapshot(moves=[4, 0, 2, 1, 6])).tally == Tally(), "it had ended before we came"
-    assert seen(snapshot(), Ended("m1", 2, 0, winner=None, reason="abort")).tally == Tally()
-    assert seen(snapshot(), Ended("m1", 2, 0, winner=None, reason="agreement")).tally == Tally(drawn=1)
-    assert seen(snapshot(you=1), Ended("m1", 2, 0, winner=0, reason="time")).tally.games == 1
+    display = seen(over, end, end)
+    assert display.world.tally == Tally(won=1)
+    assert seen(snapshot(moves=[4, 0, 2, 1]), snapshot(moves=[4, 0, 2, 1, 6])).world.tally == Tally(won=1)
+    assert seen(snapshot(moves=[4, 0, 2, 1, 6])).world.tally == Tally(), "it had ended before we came"
+    assert seen(snapshot(), Ended("m1", 2, 0, winner=None, reason="abort")).world.tally == Tally()
+    assert seen(snapshot(), Ended("m1", 2, 0, winner=None, reason="agreement")).world.tally == Tally(drawn=1)
+    assert seen(snapshot(you=1), Ended("m1", 2, 0, winner=0, reason="time")).world.tally.games == 1
 
 
 def test_an_offer_is_said_and_lapses_with_the_next_move() -> None:
-    view = seen(snapshot(opponent=BEN), Offered("m1", 2, 0, side=1, kind="draw"))
-    assert view.match is not None
-    assert waiting(view, view.match, 0) == "Ben offers a draw: d yes, x no."
-    view = update(view, played("tictactoe", [4], seq=3), 0)
-    assert view.match is not None
-    assert view.match.offers == []
+    display = seen(snapshot(opponent=BEN), Offered("m1", 2, 0, side=1, kind="draw"))
+    assert display.match is not None
+    assert waiting(display, display.match, 0) == "Ben offers a draw: d yes, x no."
+    display = update(display, played("tictactoe", [4], seq=3), 0)
+    assert display.match is not None
+    assert display.match.offers == []
 
 
 def test_a_declined_offer_is_said() -> None:
-    view = seen(snapshot(), Offered("m1", 2, 0, side=0, kind="draw"), Declined("m1", 3, 0, side=1, kind="draw"))
-    assert view.match is not None
-    assert view.match.offers == []
-    assert words.notice(view) == "Your draw offer was declined."
+    display = seen(snapshot(), Offered("m1", 2, 0, side=0, kind="draw"), Declined("m1", 3, 0, side=1, kind="draw"))
+    assert display.match is not None
+    assert display.match.offers == []
+    assert words.notice(display) == "Your draw offer was declined."
 
 
 def test_a_rematch_comes_on_the_screen_when_the_old_match_is_over() -> None:
-    view = seen(snapshot(), Ended("m1", 2, 0, winner=1, reason="resign"))
-    view, requests = done(view, Command.REMATCH)
+    display = seen(snapshot(), Ended("m1", 2, 0, winner=1, reason="resign"))
+    display, requests = done(display, Command.REMATCH)
     assert requests == (OfferRequest(0, match="m1", kind="rematch"),)
-    view = update(view, Rematched("m1", 3, 0, next="m1-2"), 0)
-    view = update(view, snapshot(match="m1-2", you=1), 0)
-    assert view.shown == "m1-2"
-    assert set(view.matches) == {"m1-2"}
+    display = update(display, Rematched("m1", 3, 0, next="m1-2"), 0)
+    display = update(display, snapshot(match="m1-2", you=1), 0)
+    assert display.shown == "m1-2"
+    assert set(display.world.matches) == {"m1-2"}
 
 
 def test_another_live_match_waits_its_turn() -> None:
-    view = seen(snapshot(), snapshot(match="m2"))
-    assert view.shown == "m1"
-    view = update(view, Ended("m1", 2, 0, winner=1, reason="resign"), 0)
-    view, requests = done(view, Command.NEW)
-    assert (view.shown, requests) == ("m2", ())
+    display = seen(snapshot(), snapshot(match="m2"))
+    assert display.shown == "m1"
+    display = update(display, Ended("m1", 2, 0, winner=1, reason="resign"), 0)
+    display, requests = done(display, Command.NEW)
+    assert (display.shown, requests) == ("m2", ())
 
 
 def test_a_match_of_others_comes_on_the_screen_only_if_it_was_asked_for() -> None:
     assert seen(snapshot(you=None)).match is None
-    view, requests = done(seen(), Send(WatchRequest(0, match="m1")))
+    display, requests = done(seen(), Send(WatchRequest(0, match="m1")))
     assert requests == (WatchRequest(0, match="m1"),)
-    view = update(view, snapshot(you=None, moves=[4]), 0)
-    assert (view.is_watched, view.is_live, view.is_my_turn) == (True, False, False)
-    assert words.status(view) == "alphabeta [bot] is thinking ..."
-    view = update(view, Ended("m1", 9, 0, winner=0, reason="resign"), 0)
-    assert words.status(view) == "Ann won: alphabeta resigned."
-    assert view.tally == Tally()
-    view, requests = done(view, Command.BACK)
+    display = update(display, snapshot(you=None, moves=[4]), 0)
+    assert (display.is_watched, display.is_live, display.is_my_turn) == (True, False, False)
+    assert words.status(display) == "alphabeta [bot] is thinking ..."
+    display = update(display, Ended("m1", 9, 0, winner=0, reason="resign"), 0)
+    assert words.status(display) == "Ann won: alphabeta resigned."
+    assert display.world.tally == Tally()
+    display, requests = done(display, Command.BACK)
     assert requests == (UnwatchRequest(0, match="m1"),)
-    assert (view.match, view.page.kind) == (None, Kind.LOBBY)
+    assert (display.match, display.page.kind) == (None, Kind.LOBBY)
 
 
 def test_a_match_of_ours_takes_the_place_of_one_that_is_watched() -> None:
-    view, _ = done(seen(), Send(WatchRequest(0, match="m1")))
-    view = update(update(view, snapshot(you=None), 0), snapshot(match="m2"), 0)
-    assert (view.shown, view.watching, set(view.matches)) == ("m2", None, {"m2"})
+    display, _ = done(seen(), Send(WatchRequest(0, match="m1")))
+    display = update(update(display, snapshot(you=None), 0), snapshot(match="m2"), 0)
+    assert (display.shown, display.world.watching, set(display.world.matches)) == ("m2", None, {"m2"})
 
 
 def test_the_server_hears_that_we_watch_no_more_when_a_match_of_ours_begins() -> None:
@@ -224,57 +225,57 @@ def test_the_score_of_a_series_counts_the_match_that_is_over() -> None:
 
 
 def test_a_match_that_may_not_be_watched_is_not_waited_for() -> None:
-    view, (watch,) = done(seen(), Send(WatchRequest(0, match="m1")))
-    view = update(view, Answered(watch, Refused(1, Code.NOT_PUBLIC, "that match is private")), 0)
-    assert view.watching is None
-    assert words.notice(view) == "That match is private."
+    display, (watch,) = done(seen(), Send(WatchRequest(0, match="m1")))
+    display = update(display, Answered(watch, Refused(1, Code.NOT_PUBLIC, "that match is private")), 0)
+    assert display.world.watching is None
+    assert words.notice(display) == "That match is private."
 
 
 def test_escape_goes_back_step_by_step_and_a_live_match_stays() -> None:
-    view, _ = done(seen(snapshot()), Type("b"), Command.HELP)
+    display, _ = done(seen(snapshot()), Type("b"), Command.HELP)
     for overlay, typed in ((Overlay.NONE, "b"), (Overlay.NONE, "")):
-        view, requests = done(view, Command.BACK)
-        assert (view.overlay, view.typed, requests) == (overlay, typed, ())
-    view, _ = done(view, Command.BACK)
-    assert view.page.kind is Kind.LOBBY
-    assert "m1" in view.matches
-    view, _ = done(view, Command.PLACE)
-    assert (view.page.kind, view.shown) == (Kind.MATCH, "m1"), "own matches come first"
+        display, requests = done(display, Command.BACK)
+        assert (display.overlay, display.typed, requests) == (overlay, typed, ())
+    display, _ = done(display, Command.BACK)
+    assert display.page.kind is Kind.LOBBY
+    assert "m1" in display.world.matches
+    display, _ = done(display, Command.PLACE)
+    assert (display.page.kind, display.shown) == (Kind.MATCH, "m1"), "own matches come first"
 
 
 def test_presence_is_shown_in_words() -> None:
-    view = seen(snapshot(opponent=BEN), Presence("m1", side=1, online=False))
-    assert view.match is not None
-    assert words.absence(view.match, None, "c") == "Ben is away."
-    assert update(view, Presence("m1", side=5, online=False), 0) == view
-    assert update(view, Presence("unknown", side=0, online=False), 0) == view
+    display = seen(snapshot(opponent=BEN), Presence("m1", side=1, online=False))
+    assert display.match is not None
+    assert words.absence(display.match, None, "c") == "Ben is away."
+    assert update(display, Presence("m1", side=5, online=False), 0) == display
+    assert update(display, Presence("unknown", side=0, online=False), 0) == display
 
 
 def test_a_lost_link_is_said_with_what_it_means_and_stops_the_clock() -> None:
     clock = ClockInfo((60_000, 60_000), running=0)
-    view = seen(snapshot(clock=clock), at_ms=1000)
-    assert view.left_ms(0, 11_000) == 50_000
-    assert view.left_ms(1, 11_000) == 60_000
-    view = update(update(view, Lost("the connection broke"), 11_000), Retrying(3, 250), 11_000)
-    assert view.left_ms(0, 99_000) == 50_000
-    assert words.banner(view) == "Reconnecting, try 3: your match is safe. The connection broke."
-    said = words.banner(view, view.lost_for_ms(23_000))
+    display = seen(snapshot(clock=clock), at_ms=1000)
+    assert display.left_ms(0, 11_000) == 50_000
+    assert display.left_ms(1, 11_000) == 60_000
+    display = update(update(display, Lost("the connection broke"), 11_000), Retrying(3, 250), 11_000)
+    assert display.left_ms(0, 99_000) == 50_000
+    assert words.banner(display) == "Reconnecting, try 3: your match is safe. The connection broke."
+    said = words.banner(display, display.world.lost_for_ms(23_000))
     assert said == "Reconnecting for 12 s, try 3: your match is safe. The connection broke."
-    view = update(update(view, Back(), 99_000), welcome("m1"), 99_000)
-    assert view.link is LinkState.ONLINE
-    assert words.banner(view) == ""
+    display = update(update(display, Back(), 99_000), welcome("m1"), 99_000)
+    assert display.world.link is LinkState.ONLINE
+    assert words.banner(display) == ""
 
 
 def test_an_answer_to_resume_that_knows_no_such_match_takes_it_away() -> None:
-    view = seen(snapshot())
-    view = update(view, Answered(ResumeRequest(3, "m1", 1), Refused(3, Code.UNKNOWN_MATCH, "gone")), 0)
-    assert view.match is None
+    display = seen(snapshot())
+    display = update(display, Answered(ResumeRequest(3, "m1", 1), Refused(3, Code.UNKNOWN_MATCH, "gone")), 0)
+    assert display.match is None
 
 
 def test_good_answers_and_taken_back_seeks_need_no_words() -> None:
-    view = seen(snapshot())
-    assert update(view, Answered(SEEK, Ok(1)), 0) == view
-    assert update(view, Answered(UnseekRequest(1), Refused(1, Code.NOT_SEEKING, "none")), 0) == view
+    display = seen(snapshot())
+    assert update(display, Answered(SEEK, Ok(1)), 0) == display
+    assert update(display, Answered(UnseekRequest(1), Refused(1, Code.NOT_SEEKING, "none")), 0) == display
 
 
 def test_what_was_left_out_and_what_has_no_request_is_said() -> None:
@@ -284,7 +285,7 @@ def test_what_was_left_out_and_what_has_no_request_is_said() -> None:
 
 def test_the_farewell_is_kept() -> None:
     farewell = Farewell(Parting.REPLACED, "elsewhere")
-    assert seen(farewell).farewell == farewell
+    assert seen(farewell).world.farewell == farewell
 
 
 @pytest.mark.parametrize(
@@ -304,9 +305,9 @@ def test_the_farewell_is_kept() -> None:
     ],
 )
 def test_the_result_is_said_in_words(winner: int | None, reason: str, sentence: str) -> None:
-    view = seen(snapshot(opponent=BEN), Ended("m1", 2, 0, winner=winner, reason=reason))
-    assert view.match is not None
-    assert words.result(view.match) == sentence
+    display = seen(snapshot(opponent=BEN), Ended("m1", 2, 0, winner=winner, reason=reason))
+    assert display.match is not None
+    assert words.result(display.match) == sentence
 
 
 def test_names_are_cleaned_and_bots_marked() -> None:
@@ -316,19 +317,19 @@ def test_names_are_cleaned_and_bots_marked() -> None:
 
 
 def test_the_cursor_walks_over_the_edges() -> None:
-    view, _ = done(seen(snapshot()), Command.RIGHT, Command.RIGHT)
-    assert view.cursor == 3
-    view, _ = done(view, Command.UP, Command.UP)
-    assert view.cursor == 6
+    display, _ = done(seen(snapshot()), Command.RIGHT, Command.RIGHT)
+    assert display.cursor == 3
+    display, _ = done(display, Command.UP, Command.UP)
+    assert display.cursor == 6
 
 
 def test_in_layers_the_cursor_walks_from_board_to_board() -> None:
-    view = seen(layered())
-    assert view.cursor == 4
-    view, _ = done(view, Command.RIGHT, Command.RIGHT)
-    assert view.cursor == 9 + 3
-    view, _ = done(view, Command.LEFT, Command.LEFT, Command.LEFT, Command.LEFT)
-    assert view.cursor == 18 + 5
+    display = seen(layered())
+    assert display.cursor == 4
+    display, _ = done(display, Command.RIGHT, Command.RIGHT)
+    assert display.cursor == 9 + 3
+    display, _ = done(display, Command.LEFT, Command.LEFT, Command.LEFT, Command.LEFT)
+    assert display.cursor == 18 + 5
 
 
 def test_digits_are_cells_in_reading_order_on_a_small_board() -> None:
@@ -337,27 +338,27 @@ def test_digits_are_cells_in_reading_order_on_a_small_board() -> None:
 
 
 def test_digits_are_columns_where_marks_fall() -> None:
-    view = seen(snapshot("connect4"))
-    _, requests = done(view, Quick(3))
+    display = seen(snapshot("connect4"))
+    _, requests = done(display, Quick(3))
     assert requests == (PlayRequest(0, match="m1", ply=0, move=37),)
-    view, requests = done(view, Quick(8))
+    display, requests = done(display, Quick(8))
     assert requests == ()
-    assert words.notice(view) == "8 is no place here."
+    assert words.notice(display) == "8 is no place here."
 
 
 def test_where_marks_fall_any_free_cell_of_a_column_means_it() -> None:
-    view = seen(snapshot("connect4"))
-    assert view.cursor == 3
-    _, requests = done(view, Command.PLACE)
+    display = seen(snapshot("connect4"))
+    assert display.cursor == 3
+    _, requests = done(display, Command.PLACE)
     assert requests == (PlayRequest(0, match="m1", ply=0, move=38),)
 
 
 def test_a_typed_cell_is_played_with_enter() -> None:
-    view, requests = done(seen(snapshot()), Type("B"), Type("3"), Type("x"), Command.ERASE)
-    assert (view.typed, requests) == ("B3", ())
-    view, requests = done(view, Command.PLACE)
+    display, requests = done(seen(snapshot()), Type("B"), Type("3"), Type("x"), Command.ERASE)
+    assert (display.typed, requests) == ("B3", ())
+    display, requests = done(display, Command.PLACE)
     assert requests == (PlayRequest(0, match="m1", ply=0, move=1),)
-    assert view.typed == ""
+    assert display.typed == ""
 
 
 @pytest.mark.parametrize(
@@ -369,24 +370,24 @@ def test_a_typed_cell_is_played_with_enter() -> None:
     ],
 )
 def test_an_impossible_move_is_not_sent_and_the_reason_said(name: str, reason: str) -> None:
-    view, requests = done(seen(snapshot(moves=[4], you=1)), Move(name))
+    display, requests = done(seen(snapshot(moves=[4], you=1)), Move(name))
     assert requests == ()
-    assert words.notice(view) == reason
+    assert words.notice(display) == reason
 
 
 def test_a_click_moves_the_cursor_and_places_a_mark_or_says_why_not() -> None:
-    view, requests = done(seen(snapshot()), Point(8))
+    display, requests = done(seen(snapshot()), Point(8))
     assert requests == (PlayRequest(0, match="m1", ply=0, move=8),)
-    assert view.cursor == 8
-    view, requests = done(seen(snapshot(moves=[4, 0])), Point(4))
-    assert (view.cursor, requests) == (4, ())
-    assert words.notice(view) == "That cell is not free."
+    assert display.cursor == 8
+    display, requests = done(seen(snapshot(moves=[4, 0])), Point(4))
+    assert (display.cursor, requests) == (4, ())
+    assert words.notice(display) == "That cell is not free."
 
 
 def test_how_many_watch_is_kept() -> None:
-    view = seen(snapshot(), Watching("m1", 3), Watching("elsewhere", 5))
-    assert view.match is not None
-    assert words.facts(view, view.match) == ["3 watching"]
+    display = seen(snapshot(), Watching("m1", 3), Watching("elsewhere", 5))
+    assert display.match is not None
+    assert words.facts(display, display.match) == ["3 watching"]
 
 
 @pytest.mark.parametrize(
@@ -405,47 +406,47 @@ def test_a_duration_is_short_and_has_a_unit(ms: int, said: str) -> None:
 
 
 def test_out_of_turn_nothing_is_sent() -> None:
-    view, requests = done(seen(snapshot(you=1)), Command.PLACE)
+    display, requests = done(seen(snapshot(you=1)), Command.PLACE)
     assert requests == ()
-    assert words.notice(view) == "It is not your turn."
+    assert words.notice(display) == "It is not your turn."
 
 
 def test_a_cell_with_several_moves_and_moves_without_a_cell_are_chosen_by_name() -> None:
-    view, requests = done(seen(swapping()), Command.PLACE)
-    assert (view.overlay, view.choices, requests) == (Overlay.CHOICE, (0, 2), ())
-    _, requests = done(view, Choose(1))
+    display, requests = done(seen(swapping()), Command.PLACE)
+    assert (display.overlay, display.choices, requests) == (Overlay.CHOICE, (0, 2), ())
+    _, requests = done(display, Choose(1))
     assert requests == (PlayRequest(0, match="m4", ply=0, move=2),)
-    view, _ = done(view, Command.BACK, Command.MOVES)
-    assert view.choices == (4,)
-    _, requests = done(view, Choose(0))
+    display, _ = done(display, Command.BACK, Command.MOVES)
+    assert display.choices == (4,)
+    _, requests = done(display, Choose(0))
     assert requests == (PlayRequest(0, match="m4", ply=0, move=4),)
-    _, requests = done(view, Choose(7))
+    _, requests = done(display, Choose(7))
     assert requests == ()
     _, requests = done(seen(swapping()), Move("swap"))
     assert requests == (PlayRequest(0, match="m4", ply=0, move=4),)
 
 
 def test_leaving_a_live_match_asks_once() -> None:
-    view, requests = done(seen(snapshot(moves=[4, 0])), Command.LEAVE)
-    assert (view.overlay, requests) == (Overlay.LEAVE, ())
-    stayed, requests = done(view, Command.UP)
+    display, requests = done(seen(snapshot(moves=[4, 0])), Command.LEAVE)
+    assert (display.overlay, requests) == (Overlay.LEAVE, ())
+    stayed, requests = done(display, Command.UP)
     assert (stayed.overlay, stayed.is_leaving, requests) == (Overlay.NONE, False, ())
-    left, requests = done(view, Command.LEAVE)
+    left, requests = done(display, Command.LEAVE)
     assert left.is_leaving
     assert requests == (ResignRequest(0, match="m1"),)
 
 
 def test_leaving_before_both_have_moved_calls_the_match_off() -> None:
-    view, requests = done(seen(snapshot(moves=[4])), Command.LEAVE, Command.LEAVE)
+    display, requests = done(seen(snapshot(moves=[4])), Command.LEAVE, Command.LEAVE)
     assert requests == (AbortRequest(0, match="m1"),)
     too_late = Answered(AbortRequest(5, match="m1"), Refused(5, Code.TOO_LATE, "too late"))
-    assert answered(view, too_late) == (ResignRequest(0, match="m1"),)
+    assert answered(display, too_late) == (ResignRequest(0, match="m1"),)
 
 
 def test_leaving_without_a_live_match_or_a_link_asks_and_says_nothing() -> None:
     assert done(seen(), Command.LEAVE)[0].is_leaving
-    view, requests = done(seen(snapshot(), Lost("gone")), Command.LEAVE, Command.LEAVE)
-    assert (view.is_leaving, requests) == (True, ())
+    display, requests = done(seen(snapshot(), Lost("gone")), Command.LEAVE, Command.LEAVE)
+    assert (display.is_leaving, requests) == (True, ())
 
 
 def test_offers_need_their_moment() -> None:
@@ -483,32 +484,32 @@ def test_keys_mean_actions(key: str, command: AnyCommand | None) -> None:
 
 
 def test_letters_that_are_columns_begin_a_move_and_upper_case_letters_are_keys() -> None:
-    view = seen(snapshot("mnk:15x15,5"))
-    assert command_for("d", view) == Type("d")
-    assert command_for("D", view) is Command.DRAW
-    assert command_for("q", view) is Command.LEAVE
-    view, _ = done(view, Type("d"))
-    assert command_for("1", view) == Type("1")
-    assert command_for("q", view) == Type("q")
+    display = seen(snapshot("mnk:15x15,5"))
+    assert command_for("d", display) == Type("d")
+    assert command_for("D", display) is Command.DRAW
+    assert command_for("q", display) is Command.LEAVE
+    display, _ = done(display, Type("d"))
+    assert command_for("1", display) == Type("1")
+    assert command_for("q", display) == Type("q")
 
 
 def test_no_key_is_lost_in_a_move_that_nobody_can_make() -> None:
     playing, _ = done(seen(snapshot("gomoku", [112], you=1)), Type("h"))
     over = update(playing, Ended("m1", 3, 0, winner=0, reason="resign"), 0)
-    watching = replace(seen(), watching="m9")
+    watching = knowing(seen(), watching="m9")
     watching = update(watching, snapshot("gomoku", [112], you=None, match="m9", opponent=BEN), 0)
     assert command_for("5", playing) == Type("5")
-    for view in (over, watching):
-        assert [command_for(key, view) for key in "5g"] == [None, None]
-        assert command_for("n", view) is Command.NEW
-        assert "Move:" not in draw(view, (80, 24), 0, BOXES).plain
+    for display in (over, watching):
+        assert [command_for(key, display) for key in "5g"] == [None, None]
+        assert command_for("n", display) is Command.NEW
+        assert "Move:" not in draw(display, (80, 24), 0, BOXES).plain
     chatting, _ = done(playing, Begin(Entry.CHAT), Type("Well"))
     assert update(chatting, Ended("m1", 3, 0, winner=0, reason="resign"), 0).typed == "Well"
 
 
 def test_a_choice_takes_digits() -> None:
-    view, _ = done(seen(swapping()), Command.PLACE)
-    assert command_for("2", view) == Choose(1)
+    display, _ = done(seen(swapping()), Command.PLACE)
+    assert command_for("2", display) == Choose(1)
 
 
 def second(clock: ClockInfo | None = None) -> Snapshot:
@@ -516,141 +517,143 @@ def second(clock: ClockInfo | None = None) -> Snapshot:
 
 
 def test_a_match_that_begins_while_another_is_played_is_told_and_one_key_away() -> None:
-    view = seen(snapshot(), second())
-    assert (view.shown, view.elsewhere) == ("m1", view.matches["m2"])
-    assert words.notice(view) == "Another match has begun, against Ben: Connect Four."
-    view, _ = done(view, Command.UP)
-    assert view.match is not None
-    assert waiting(view, view.match, 0) == "It is your turn against Ben, too: n goes there."
-    view, requests = done(replace(view, cursor=8, typed="b"), Command.NEW)
-    assert (view.shown, view.typed, requests) == ("m2", "", ())
-    assert view.cursor == 3, "a cursor of its own, where marks fall"
-    view = update(view, Ended("m1", 2, 0, winner=0, reason="resign"), 0)
-    assert words.notice(view) == "The match against alphabeta [bot] is over. You won: alphabeta resigned."
-    assert view.elsewhere is None
-    assert done(view, Command.NEW)[0].notice == "Finish this match first, or leave it."
+    display = seen(snapshot(), second())
+    assert (display.shown, display.elsewhere) == ("m1", display.world.matches["m2"])
+    assert words.notice(display) == "Another match has begun, against Ben: Connect Four."
+    display, _ = done(display, Command.UP)
+    assert display.match is not None
+    assert waiting(display, display.match, 0) == "It is your turn against Ben, too: n goes there."
+    display, requests = done(replace(display, cursor=8, typed="b"), Command.NEW)
+    assert (display.shown, display.typed, requests) == ("m2", "", ())
+    assert display.cursor == 3, "a cursor of its own, where marks fall"
+    display = update(display, Ended("m1", 2, 0, winner=0, reason="resign"), 0)
+    assert words.notice(display) == "The match against alphabeta [bot] is over. You won: alphabeta resigned."
+    assert display.elsewhere is None
+    assert done(display, Command.NEW)[0].notice == "Finish this match first, or leave it."
 
 
 def test_what_stands_in_the_line_for_notices_hides_no_turn_elsewhere() -> None:
-    view, _ = done(seen(snapshot(), snapshot("connect4", [38, 31], you=1, match="m2", opponent=BEN)), Command.NEW)
-    assert words.notice(view) == "Finish this match first, or leave it."
-    view = update(view, played("connect4", [38, 31, 37], match="m2"), 0)
-    assert "It is your turn against Ben, too: n goes there." in draw(view, (80, 24), 0, BOXES).plain
+    display, _ = done(seen(snapshot(), snapshot("connect4", [38, 31], you=1, match="m2", opponent=BEN)), Command.NEW)
+    assert words.notice(display) == "Finish this match first, or leave it."
+    display = update(display, played("connect4", [38, 31, 37], match="m2"), 0)
+    assert "It is your turn against Ben, too: n goes there." in draw(display, (80, 24), 0, BOXES).plain
 
 
 def test_whoever_goes_on_with_his_own_match_looks_on_no_more() -> None:
     watched = snapshot("gomoku", [112], you=None, match="m9", opponent=BEN)
-    view, _ = done(seen(snapshot()), Command.BACK)
-    view = update(act(view, Send(WatchRequest(0, match="m9")), SEEK)[0], watched, 0)
-    assert view.is_watched
+    display, _ = done(seen(snapshot()), Command.BACK)
+    display = update(act(display, Send(WatchRequest(0, match="m9")), SEEK)[0], watched, 0)
+    assert display.is_watched
     for command in (Command.NEW, Show("m1")):
-        own, requests = done(view, command)
-        assert (own.shown, own.watching, requests) == ("m1", None, (UnwatchRequest(0, match="m9"),))
-        assert "m9" not in own.matches, "its end is no news of ours"
+        own, requests = done(display, command)
+        assert (own.shown, own.world.watching, requests) == ("m1", None, (UnwatchRequest(0, match="m9"),))
+        assert "m9" not in own.world.matches, "its end is no news of ours"
 
 
 def test_only_who_plays_is_told_that_his_match_stays_as_it_is() -> None:
-    view = replace(seen(), watching="m9")
-    onlooker = update(view, snapshot("gomoku", [112], you=None, match="m9", opponent=BEN), 0)
-    for others in (view, onlooker):
-        assert words.parting(others, "client.py") == ""
+    display = knowing(seen(), watching="m9")
+    onlooker = update(display, snapshot("gomoku", [112], you=None, match="m9", opponent=BEN), 0)
+    for others in (display, onlooker):
+        assert words.parting(others.world, "client.py") == ""
         assert words.notice(update(others, Restarting(1_000), 0)) == "The server restarts; please wait."
     player = seen(snapshot())
-    assert words.parting(player, "client.py").startswith("Your match stays as it is.")
+    assert words.parting(player.world, "client.py").startswith("Your match stays as it is.")
     assert words.notice(update(player, Restarting(1_000), 0)) == "The server restarts; your match waits as it is."
 
 
 def test_before_the_first_link_it_is_said_what_keeps_us_from_it() -> None:
-    view = update(View(address="example.org:8765"), Retrying(3, 10, "no computer of that name is known"), 0)
-    assert "No answer from example.org:8765, try 3. No computer of that name is known." in drawn(view, 0)
-    assert "No computer of that name is known." in draw(view, (40, 16), 0, BOXES).plain
-    assert words.banner(update(view, Retrying(4, 10), 0)) == "No answer from example.org:8765, try 4 ..."
+    display = update(
+        Display(World(address="example.org:8765")), Retrying(3, 10, "no computer of that name is known"), 0
+    )
+    assert "No answer from example.org:8765, try 3. No computer of that name is known." in drawn(display, 0)
+    assert "No computer of that name is known." in draw(display, (40, 16), 0, BOXES).plain
+    assert words.banner(update(display, Retrying(4, 10), 0)) == "No answer from example.org:8765, try 4 ..."
 
 
 def test_what_is_said_does_not_hide_an_offer() -> None:
-    view = update(seen(snapshot(moves=[4, 0], opponent=BEN)), Chatted("m1", "players", BEN, "Good luck!"), 0)
+    display = update(seen(snapshot(moves=[4, 0], opponent=BEN)), Chatted("m1", "players", BEN, "Good luck!"), 0)
     for events in ((), (Chatted("m1", "players", BEN, "What do you say?"),)):
-        offered = update(view, Offered("m1", 4, 0, side=1, kind="draw"), 0)
+        offered = update(display, Offered("m1", 4, 0, side=1, kind="draw"), 0)
         for event in events:
             offered = update(offered, event, 0)
         assert "Ben offers a draw: d yes, x no. Ben: " in drawn(offered, 0)
 
 
 def test_a_sentence_has_room_where_there_are_blank_lines() -> None:
-    view = replace(seen(snapshot()), notice="You have not moved yet, so there is nothing to take back.")
-    lines = draw(view, (40, 16), 0, BOXES).plain.split("\n")
+    display = replace(seen(snapshot()), notice="You have not moved yet, so there is nothing to take back.")
+    lines = draw(display, (40, 16), 0, BOXES).plain.split("\n")
     assert lines[-3:-1] == ["You have not moved yet, so there is", "nothing to take back."]
 
 
 def test_a_list_of_moves_is_not_shown_where_each_has_a_digit_of_its_own() -> None:
     for game, most in (("connect4", 7), ("tictactoe", 9)):
-        view, requests = done(seen(snapshot(game)), Command.MOVES)
-        assert (view.overlay, requests) == (Overlay.NONE, ())
-        assert f"Press a digit, 1 to {most}, or go there" in words.notice(view)
+        display, requests = done(seen(snapshot(game)), Command.MOVES)
+        assert (display.overlay, requests) == (Overlay.NONE, ())
+        assert f"Press a digit, 1 to {most}, or go there" in words.notice(display)
 
 
 def test_a_restart_that_is_announced_is_counted_down_until_it_comes_or_is_called_off() -> None:
     told = Notice("The server restarts in 30 seconds; your matches are safe.", 30_000)
-    view = update(seen(snapshot(moves=[4, 0])), told, 1_000)
-    assert "The server restarts in 30 s; your match is safe." in drawn(view, 1_000)
-    assert "The server restarts in 4 s; your match is safe." in drawn(view, 26_500)
-    assert "30 seconds" not in drawn(view, 26_500)
-    said = update(view, Notice("tea at five", 20_000), 11_000)
+    display = update(seen(snapshot(moves=[4, 0])), told, 1_000)
+    assert "The server restarts in 30 s; your match is safe." in drawn(display, 1_000)
+    assert "The server restarts in 4 s; your match is safe." in drawn(display, 26_500)
+    assert "30 seconds" not in drawn(display, 26_500)
+    said = update(display, Notice("tea at five", 20_000), 11_000)
     assert "Tea at five. The server restarts in 19 s; your match is safe." in drawn(said, 12_000)
-    offered = update(view, Offered("m1", 4, 0, side=1, kind="draw"), 2_000)
+    offered = update(display, Offered("m1", 4, 0, side=1, kind="draw"), 2_000)
     assert "offers a draw: d yes, x no. The server restarts in 29 s" in drawn(offered, 2_000)
     assert "no match begins until it is back." in drawn(update(seen(), told, 1_000), 1_000)
-    off = update(view, Notice("The restart was called off."), 9_000)
+    off = update(display, Notice("The restart was called off."), 9_000)
     assert "The restart was called off." in drawn(off, 9_000)
-    for over in (off, update(view, Lost("gone"), 9_000), update(view, welcome("m1"), 9_000)):
+    for over in (off, update(display, Lost("gone"), 9_000), update(display, welcome("m1"), 9_000)):
         assert "restarts in" not in drawn(over, 9_000)
 
 
 def test_only_what_begins_is_told_to_have_begun() -> None:
-    resumed = update(View(address="localhost:8765"), welcome("m1", "m2"), 0)
+    resumed = update(Display(World(address="localhost:8765")), welcome("m1", "m2"), 0)
     for match in (snapshot(), second()):
         resumed = update(resumed, match, 0)
-    assert (words.notice(resumed), resumed.elsewhere) == ("Your unfinished match goes on.", resumed.matches["m2"])
-    busy = replace(seen(snapshot()), watching="m2")
+    assert (words.notice(resumed), resumed.elsewhere) == ("Your unfinished match goes on.", resumed.world.matches["m2"])
+    busy = knowing(seen(snapshot()), watching="m2")
     over = structs.replace(second(), outcome=OutcomeInfo(0, "time"))
     for match in (structs.replace(second(), you=None), over):
         assert words.notice(update(busy, match, 0)) == ""
 
 
 def test_every_match_has_a_clock_of_its_own_whichever_is_seen() -> None:
-    view = update(seen(snapshot()), second(ClockInfo((180_000, 180_000), 1)), 10_000)
-    view = update(view, played("tictactoe", [4]), 20_000)
-    view, _ = done(view, Show("m2"))
-    assert view.left_ms(1, 40_000) == 150_000
+    display = update(seen(snapshot()), second(ClockInfo((180_000, 180_000), 1)), 10_000)
+    display = update(display, played("tictactoe", [4]), 20_000)
+    display, _ = done(display, Show("m2"))
+    assert display.left_ms(1, 40_000) == 150_000
     away = Presence("m1", 1, online=False, away=AwayInfo(1, on_purpose=False, claim_in_ms=60_000))
-    view, _ = done(update(view, away, 50_000), Show("m1"))
-    assert view.claim_in_ms(70_000) == 40_000
-    assert "m2" not in update(view, Ended("m2", 3, 0, winner=0, reason="time"), 80_000).heard_at_ms
+    display, _ = done(update(display, away, 50_000), Show("m1"))
+    assert display.claim_in_ms(70_000) == 40_000
+    assert "m2" not in update(display, Ended("m2", 3, 0, winner=0, reason="time"), 80_000).world.heard_at_ms
 
 
 def test_a_move_on_its_way_in_one_match_is_no_matter_of_another() -> None:
-    view, _ = done(seen(snapshot("mnk:19x19,5"), second()), Move("s19"))
-    assert "Your move s19 is on its way" in words.status(view)
-    view, requests = done(view, Command.NEW, Quick(4))
-    assert words.status(replace(view, pending=PlayRequest(0, "m1", 0, 18))) == "Your turn: place O."
+    display, _ = done(seen(snapshot("mnk:19x19,5"), second()), Move("s19"))
+    assert "Your move s19 is on its way" in words.status(display)
+    display, requests = done(display, Command.NEW, Quick(4))
+    assert words.status(replace(display, pending=PlayRequest(0, "m1", 0, 18))) == "Your turn: place O."
     assert requests == (PlayRequest(0, match="m2", ply=1, move=31),)
 
 
 def test_a_search_that_is_refused_takes_back_the_one_before_it() -> None:
     refused = Answered(SeekRequest(2, ["foo"]), Refused(2, "unknown_game", "unknown game 'foo'"))
-    view = update(replace(seen(), seeking=SeekRequest(0, ["foo"])), refused, 0)
-    assert view.seeking is None
-    assert answered(view, refused) == (UnseekRequest(0),)
-    assert answered(view, Answered(SeekRequest(2, ["connect4"]), Ok(2))) == ()
+    display = update(knowing(seen(), seeking=SeekRequest(0, ["foo"])), refused, 0)
+    assert display.world.seeking is None
+    assert answered(display, refused) == (UnseekRequest(0),)
+    assert answered(display, Answered(SeekRequest(2, ["connect4"]), Ok(2))) == ()
 
 
 def test_whoever_is_asked_whether_to_leave_may_end_the_match_and_stay() -> None:
     for moves, end in (([4], AbortRequest(0, match="m1")), ([4, 0], ResignRequest(0, match="m1"))):
-        view, _ = done(replace(seen(snapshot(moves=moves)), has_doorway=True), Command.LEAVE)
-        command = command_for("r", view)
+        display, _ = done(replace(seen(snapshot(moves=moves)), has_doorway=True), Command.LEAVE)
+        command = command_for("r", display)
         assert command is Command.RESIGN
-        view, requests = done(view, command)
-        assert (requests, view.overlay, view.is_leaving) == ((end,), Overlay.NONE, False)
+        display, requests = done(display, command)
+        assert (requests, display.overlay, display.is_leaving) == ((end,), Overlay.NONE, False)
     assert done(seen(snapshot(moves=[4])), Command.RESIGN)[1] == (ResignRequest(0, match="m1"),), (
         "a word that was typed means itself"
     )

@@ -150,13 +150,13 @@ class Mute:
 def check_picture(table: ClientController, now_ms: int) -> None:
     """Draw all that may be drawn, and look for what moves a cursor or hides."""
     for size, glyphs in (((120, 40), BOXES), ((80, 24), BOXES), ((40, 12), ASCII), ((20, 6), ASCII)):
-        text = draw(table.view, size, now_ms, glyphs)
+        text = draw(table.display, size, now_ms, glyphs)
         check_text(text.plain)
     for telling in (BoardRenderer(ASCII), ScreenReader()):
-        for part in telling.parts(table.view, is_shared=False).values():
+        for part in telling.parts(table.display, is_shared=False).values():
             check_text(part)
         for question in ("board", "row 2", "lines", "moves", "clock"):
-            check_text(telling.answer(question, table.view, now_ms) or "")
+            check_text(telling.answer(question, table.display, now_ms) or "")
 
 
 def check_text(text: str) -> None:

@@ -1,4 +1,4 @@
-"""Keep the view of one player: events and commands change it, and requests go to the server."""
+"""Keep the display of one player: events and commands change it, and requests go to the server."""
 
 from dataclasses import replace
 
@@ -7,12 +7,12 @@ from msgspec import structs
 from ttt_net.client.changes.act import act, answered
 from ttt_net.client.changes.series import followed, leads_on
 from ttt_net.client.changes.update import update
-from ttt_net.client.commands import AnyCommand, Command, Send
+from ttt_net.client.commands import AnyCommand, Send
+from ttt_net.client.display import Display
 from ttt_net.client.events import WorldEvent
-from ttt_net.client.finding.discovery import shareable
 from ttt_net.client.pages import Kind
-from ttt_net.client.view import LinkState, View
 from ttt_net.client.words import invitation
+from ttt_net.client.world import LinkState, World
 from ttt_net.errors import Code, Refusal
 from ttt_net.messages import (
     InvitationReply,
@@ -45,7 +45,7 @@ def _is_unknown_game(answer: Ok | Refused) -> bool:
 
 
 class ClientController:
-    """Keeps the view true to what is heard and done, and sends what follows from it.
+    """Keeps the display true to what is heard and done, and sends what follows from it.
 
     Where the lobby can be seen, it is asked for whenever it is.
     """
@@ -67,8 +67,11 @@ class ClientController:
         `is_in_lines`: of the lobby nothing is seen, and told is what is asked for.
         """
         self.connection = connection
-        self.view = View(address=address, has_lobby=has_lobby, is_hosting=is_hosting)
-        self.view = replace(self.view, is_secure=connection.url.startswith("wss:"), trust=connection.trust)
+        self.display = Display(World(address=address, is_hosting=is_hosting), has_lobby=has_lobby)
+        self.display = replace(
+            self.display,
+            world=replace(self.display.world, is_secure=connection.url.startswith("wss:"), trust=connection.trust),
+        )
         self._seek = self._first_seek = self._sought = seek
         """What is sought where nothing else is said, and what was before it."""
         self._opening = opening
@@ -84,7 +87,7 @@ class ClientController:
     @property
     def is_to_go_on(self) -> bool:
         """Whether another match is sought."""
-        return self.view.seeking is not None
+        return self.display.world.seeking is not None
 
     @property
     def wanted(self) -> SeekRequest:
@@ -94,49 +97,48 @@ class ClientController:
     @property
     def is_done(self) -> bool:
         """Whether there is nothing left to wait for: the server's farewell is here, or ours is said."""
-        has_said_it = self.view.is_leaving and not (self.view.is_live and self.view.link is LinkState.ONLINE)
-        return self.view.farewell is not None or has_said_it
+        has_said_it = self.display.is_leaving and not (
+            self.display.is_live and self.display.world.link is LinkState.ONLINE
+        )
+        return self.display.world.farewell is not None or has_said_it
 
     def hear(self, event: WorldEvent, now_ms: int) -> None:
         """Take in an event."""
-        watched = self.view.watching
-        self.view = update(self.view, event, now_ms)
+        watched = self.display.world.watching
+        self.display = update(self.display, event, now_ms)
         if isinstance(event, Snapshot | InvitationReply):
-            self.view = replace(self.view, is_arriving=False)
-        if isinstance(event, Snapshot) and watched is not None and self.view.watching is None:
+            self.display = replace(self.display, is_arriving=False)
+        if isinstance(event, Snapshot) and watched is not None and self.display.world.watching is None:
             self._say((UnwatchRequest(0, match=watched),))  # a match of ours has taken its place
-        if isinstance(event, Rematched) and leads_on(self.view, event):
-            self.view, requests = followed(self.view)
+        if isinstance(event, Rematched) and leads_on(self.display, event):
+            self.display, requests = followed(self.display)
             self._say(requests)
         if isinstance(event, Welcome):
             self._begin(event)
         if isinstance(event, InvitationReply):
-            if self.view.seeking is not None:
+            if self.display.world.seeking is not None:
                 self.do(
                     Send(UnseekRequest(0))
                 )  # whoever waits for a friend is not to be drawn into a match with a stranger
-            self.view = replace(self.view, reachable=shareable(self.view.address))
             if not self._has_lobby:
-                pages = tuple(page for page in self.view.pages if page.kind is not Kind.INVITATION)
-                self.view = replace(self.view, notice=invitation(self.view, event), pages=pages)
+                pages = tuple(page for page in self.display.pages if page.kind is not Kind.INVITATION)
+                self.display = replace(self.display, notice=invitation(self.display, event), pages=pages)
         if isinstance(event, Answered):
-            self._say(answered(self.view, event))
+            self._say(answered(self.display, event))
             self._end_if_refused(event)
             if isinstance(event.request, SeekRequest) and getattr(event.answer, "code", None) in _IMPOSSIBLE:
                 self._seek = self._sought  # what there is not is not to be wanted again
             if (
                 isinstance(event.request, ResumeRequest)
                 and isinstance(event.answer, Refused)
-                and self.view.match is None
+                and self.display.match is None
             ):
                 self._look_for_match()
         self._look_around()
 
     def do(self, command: AnyCommand) -> None:
         """Carry out what the player did."""
-        if command is Command.COPY:
-            self.view = replace(self.view, reachable=shareable(self.view.address))
-        self.view, requests = act(self.view, command, self._seek)
+        self.display, requests = act(self.display, command, self._seek)
         for request in requests:
             if isinstance(request, SeekRequest):
                 self._sought, self._seek = self._seek, request
@@ -151,43 +153,50 @@ class ClientController:
 
     def look_at_link(self) -> None:
         """Take note of how long the way to the server is, where that has changed enough to tell it."""
-        now_ms, shown_ms = self.connection.latency_ms, self.view.latency_ms
+        now_ms, shown_ms = self.connection.latency_ms, self.display.world.latency_ms
         if now_ms is None or shown_ms is None or abs(now_ms - shown_ms) > max(_CALM_MS, shown_ms // 4):
-            self.view = replace(self.view, latency_ms=now_ms)
+            self.display = replace(self.display, world=replace(self.display.world, latency_ms=now_ms))
 
     def forget_notice(self) -> None:
         """Take the notice away, once it has been said where nothing stays on a screen."""
-        self.view = replace(self.view, notice="")
+        self.display = replace(self.display, notice="")
 
     def _begin(self, welcome: Welcome) -> None:
         if self._opening is not None:
-            self.view = replace(self.view, is_arriving=not self._has_opened)
+            self.display = replace(self.display, is_arriving=not self._has_opened)
             if not self._has_opened:
                 self._has_opened = True
                 self._say((self._opening,))
-        elif self._is_seeking and not welcome.matches and not self.view.matches:
+        elif self._is_seeking and not welcome.matches and not self.display.world.matches:
             self._look_for_match()
 
     def _end_if_refused(self, event: Answered) -> None:
         """Say farewell where what we came for cannot be."""
         request = structs.replace(event.request, id=0)
         is_opening = request == self._opening or (request == self._first_seek and _is_unknown_game(event.answer))
-        if isinstance(event.answer, Refused) and is_opening and self.view.match is None:
+        if isinstance(event.answer, Refused) and is_opening and self.display.match is None:
             farewell = Farewell(Parting.REJECTED, clean(event.answer.message, 400), event.answer.code)
-            self.view = replace(self.view, farewell=farewell)
+            self.display = replace(self.display, world=replace(self.display.world, farewell=farewell))
 
     def _look_for_match(self) -> None:
-        if self.view.seeking is None:
-            self.view = replace(self.view, seeking=self._seek)
+        if self.display.world.seeking is None:
+            self.display = replace(self.display, world=replace(self.display.world, seeking=self._seek))
             self._say((self._seek,))
 
     def _look_around(self) -> None:
         """Ask for the lists of the lobby if they are seen, or say whom we could play next, and are not told."""
-        view = self.view
-        is_over = view.match is not None and view.match.outcome is not None
-        is_wanted = view.page.kind is Kind.LOBBY or view.seeking is not None or is_over
-        if self._has_lobby and is_wanted and view.link is LinkState.ONLINE and not view.lobby.is_subscribed:
-            self.view = replace(view, lobby=replace(view.lobby, is_subscribed=True))
+        display = self.display
+        is_over = display.match is not None and display.match.outcome is not None
+        is_wanted = display.page.kind is Kind.LOBBY or display.world.seeking is not None or is_over
+        if (
+            self._has_lobby
+            and is_wanted
+            and display.world.link is LinkState.ONLINE
+            and not display.world.lobby.is_subscribed
+        ):
+            self.display = replace(
+                display, world=replace(display.world, lobby=replace(display.world.lobby, is_subscribed=True))
+            )
             self._say((LobbyRequest(0, on=True),))
 
     def _say(self, requests: tuple[Request, ...]) -> None:
@@ -195,4 +204,4 @@ class ClientController:
             try:
                 self.connection.say(request)
             except Refusal as refusal:
-                self.view = replace(self.view, notice=str(refusal), pending=None)
+                self.display = replace(self.display, notice=str(refusal), pending=None)

@@ -3,8 +3,8 @@
 from typing import Protocol
 
 from ttt_net.client.commands import AnyCommand
+from ttt_net.client.display import Display
 from ttt_net.client.events import WorldEvent
-from ttt_net.client.view import View
 from ttt_net.messages import SeekRequest
 
 
@@ -20,15 +20,15 @@ class RunnableConnection(Protocol):
 
 
 class Controller(Protocol):
-    """Keeps a view; people who share a keyboard have another one than those who do not."""
+    """Keeps a display; people who share a keyboard have another one than those who do not."""
 
     @property
     def connection(self) -> RunnableConnection:
         """The connection that has to run for as long as there is play."""
 
     @property
-    def view(self) -> View:
-        """The view to be shown."""
+    def display(self) -> Display:
+        """The display to be shown."""
 
     @property
     def is_shared(self) -> bool:

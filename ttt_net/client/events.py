@@ -13,13 +13,20 @@ class RecordSaved:
 
 
 @dataclass(frozen=True, slots=True)
+class ReachableAt:
+    """Others on the network reach the server at this address."""
+
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
 class SecondPlayerEvent:
     """An event of the controller of the second person at this keyboard."""
 
     event: "WorldEvent"
 
 
-WorldEvent = ConnectionEvent | RecordSaved | SecondPlayerEvent
+WorldEvent = ConnectionEvent | RecordSaved | ReachableAt | SecondPlayerEvent
 """The events that change what is known of the world."""
 
 

@@ -130,11 +130,12 @@ def _play_locally(options: Options, serve: Serve) -> int:
     with raised(), ExitStack() as server, ExitStack() as terminal:
         screen = None
         if is_on_screen(options):
+            from ttt_net.client.display import Display
             from ttt_net.client.terminal.screen import Screen
-            from ttt_net.client.view import View
+            from ttt_net.client.world import World
 
             screen = terminal.enter_context(Screen(glyphs_of(options), is_quiet=options.is_quiet).opened())
-            screen.paint(View(address=AT_HOME, has_lobby=False), 0)
+            screen.paint(Display(World(address=AT_HOME), has_lobby=False), 0)
         from ttt_net.client.local.session import (  # after the first picture, as is the server
             check_strategies,
             local_session,

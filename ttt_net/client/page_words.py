@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from functools import lru_cache
 
+from ttt_net.client.display import Display
 from ttt_net.client.pages import SPEEDS, TIMES, Kind, Purpose
-from ttt_net.client.view import LinkState, View
 from ttt_net.client.words import (
     MAX_CODE,
     MAX_SENTENCE_CELLS,
@@ -16,6 +16,7 @@ from ttt_net.client.words import (
     name_of,
     result,
 )
+from ttt_net.client.world import LinkState
 from ttt_net.clock import TimeControl
 from ttt_net.errors import Refusal
 from ttt_net.messages import (
@@ -69,19 +70,19 @@ def large_code(code: str) -> list[str]:
     return [rule, "".join(f"| {letter} " for letter in letters) + "|", rule]
 
 
-def join_link(view: View, code: str) -> str:
+def join_link(display: Display, code: str) -> str:
     """Return where a friend's browser accepts an invitation."""
-    return f"{_site(view)}/j/{clean(code, MAX_CODE)}"
+    return f"{_site(display)}/j/{clean(code, MAX_CODE)}"
 
 
-def match_link(view: View, match: Snapshot) -> str:
+def match_link(display: Display, match: Snapshot) -> str:
     """Return where browsers see a match; the link to a private one has its code."""
     code = f"#{clean(match.code, MAX_CODE)}" if match.code else ""
-    return f"{_site(view)}/m/{clean(match.match, 32)}{code}"
+    return f"{_site(display)}/m/{clean(match.match, 32)}{code}"
 
 
-def _site(view: View) -> str:
-    return f"{'https' if view.is_secure else 'http'}://{view.reachable or view.address}"
+def _site(display: Display) -> str:
+    return f"{'https' if display.world.is_secure else 'http'}://{display.world.reachable or display.world.address}"
 
 
 def terms(game: str, time: TimeControl | None, *, is_rated: bool) -> str:
@@ -113,9 +114,9 @@ _DECLINED = {
 }
 
 
-def step(view: View, match: Snapshot) -> str:
+def step(display: Display, match: Snapshot) -> str:
     """Return where a replay is: which move, and how it ended if it is the last."""
-    replayed = view.lobby.replayed
+    replayed = display.replay
     last = len(replayed.positions) - 1 if replayed is not None else 0
     ply = len(match.moves)
     name = f": {move_name(match, match.moves[-1])}" if match.moves else ""
@@ -130,46 +131,48 @@ _TITLES = {
 }
 
 
-def title_of_page(view: View) -> str:
+def title_of_page(display: Display) -> str:
     """Return what a page besides a match is called."""
-    page = view.page
+    page = display.page
     if page.kind is Kind.GAMES and page.purpose is Purpose.CHALLENGE:
         return f"Challenge {clean(page.about, MAX_NAME_CELLS)}"
     if page.kind is Kind.GAMES and page.purpose is Purpose.INVITE:
         return "Invite a friend"
     if page.kind is Kind.PROFILE:
-        told = view.lobby.profile
+        told = display.world.lobby.profile
         return full_label(told.player) if told is not None else "Profile"
     if page.kind is Kind.HISTORY:
-        history = view.lobby.history
+        history = display.world.lobby.history
         return f"Matches of {name_of(history.player)}" if history is not None else "Matches"
     if page.kind is Kind.LEADERS:
         return f"The best at {title_of(page.about)}, {SPEEDS[page.time]}"
-    if not view.has_lobby:
+    if not display.has_lobby:
         return "ttt_net"
     return _TITLES.get(page.kind, "")
 
 
-def status_of_page(view: View) -> str:
+def status_of_page(display: Display) -> str:
     """Return in one sentence what is the matter on a page besides a match."""
-    if not view.has_lobby:
+    if not display.has_lobby:
         return "Setting up the board ..."
-    if view.page.kind is Kind.GAMES:
-        time = TIMES[view.page.time]
-        kind = "" if view.page.purpose is Purpose.INVITE else f"   Rated: {'yes' if view.page.is_rated else 'no'}"
+    if display.page.kind is Kind.GAMES:
+        time = TIMES[display.page.time]
+        kind = "" if display.page.purpose is Purpose.INVITE else f"   Rated: {'yes' if display.page.is_rated else 'no'}"
         return f"Clock: {clock_name(time) if time is not None else 'none'}{kind}"
-    if view.page.kind is Kind.LEADERS:
-        told = view.lobby.leaders
+    if display.page.kind is Kind.LEADERS:
+        told = display.world.lobby.leaders
         return f"Your rank: {told.you}" if told is not None and told.you is not None else ""
-    if view.page.kind is Kind.LOBBY and view.is_arriving and view.link is LinkState.ONLINE:
+    if display.page.kind is Kind.LOBBY and display.is_arriving and display.world.link is LinkState.ONLINE:
         return "One moment ..."
-    if view.page.kind is Kind.INVITATION and view.lobby.invitation is not None:
+    if display.page.kind is Kind.INVITATION and display.world.lobby.invitation is not None:
         return "Waiting for your friend ..."
-    if view.page.kind is Kind.LOBBY and view.link is LinkState.ONLINE and view.seeking is None:
-        return f"Welcome, {name_of(view.you)}. p finds you an opponent." if view.you is not None else ""
-    if view.seeking is not None:
-        return sought(view.seeking)
-    return f"Connecting to {view.address} ..." if view.link is LinkState.CONNECTING else ""
+    if display.page.kind is Kind.LOBBY and display.world.link is LinkState.ONLINE and display.world.seeking is None:
+        return (
+            f"Welcome, {name_of(display.world.you)}. p finds you an opponent." if display.world.you is not None else ""
+        )
+    if display.world.seeking is not None:
+        return sought(display.world.seeking)
+    return f"Connecting to {display.world.address} ..." if display.world.link is LinkState.CONNECTING else ""
 
 
 _WELCOME: dict[Opponents, str] = {"any": "an opponent", "people": "a person", "bots": "a bot"}
@@ -196,9 +199,9 @@ def no_bot(seek: SeekRequest) -> str:
     return f"No bot is free for {some_games(seek.games)} now."
 
 
-def verdict(view: View, match: Snapshot) -> str:
+def verdict(display: Display, match: Snapshot) -> str:
     """Return what an engine says of the move that a replay is at; nothing as long as it has said nothing."""
-    analysis, ply = view.lobby.analysis, len(match.moves)
+    analysis, ply = display.world.lobby.analysis, len(match.moves)
     if analysis is None or analysis.match != match.match or not match.moves:
         return ""
     moves = {each.ply: each for each in analysis.moves}
@@ -246,12 +249,12 @@ def phrase_of(text: str) -> Phrase | None:
     return next((phrase for phrase in PHRASES if phrase_in_words(phrase) == typed), None)
 
 
-def whom_to_mute(view: View) -> list[str]:
+def whom_to_mute(display: Display) -> list[str]:
     """Return whom one can mute, each with the digit for it: everybody, then those who have talked."""
-    names = [f"{number}: {clean(name, MAX_NAME_CELLS)}" for number, name in enumerate(view.talkers, start=2)]
-    is_muted = [name in view.muted for name in view.talkers]
+    names = [f"{number}: {clean(name, MAX_NAME_CELLS)}" for number, name in enumerate(display.talkers, start=2)]
+    is_muted = [name in display.muted for name in display.talkers]
     said = [f"{name} (muted)" if mute else name for name, mute in zip(names, is_muted, strict=True)]
-    return ["Mute", f"1: everybody{' (muted)' * view.is_deaf}", *said]
+    return ["Mute", f"1: everybody{' (muted)' * display.is_deaf}", *said]
 
 
 def chatted(told: Chatted) -> str:

@@ -1,24 +1,10 @@
-"""The pages of the screen besides a match: which there are, where the cursor is on them, and what is heard for them."""
+"""Name the screens, and hold the state of each that is open."""
 
 from dataclasses import dataclass
 from enum import Enum
 
 from ttt_net.clock import Speed, TimeControl
-from ttt_net.messages import (
-    AnalysisReply,
-    Challenged,
-    HistoryReply,
-    InvitationReply,
-    LeaderboardReply,
-    LiveList,
-    Opponents,
-    PlayerList,
-    Position,
-    ProfileReply,
-    SeekList,
-    Snapshot,
-    Suggestion,
-)
+from ttt_net.messages import Opponents
 
 TIMES = (
     None,
@@ -86,42 +72,3 @@ class Page:
     """Who is welcome, where an opponent is sought."""
     ply: int = 0
     """The position that a replay is at."""
-
-
-@dataclass(frozen=True, slots=True)
-class PendingChallenge:
-    """A challenge, and when we heard of it."""
-
-    challenge: Challenged
-    heard_at_ms: int
-
-    def left_ms(self, now_ms: int) -> int:
-        """Return how long it can still be answered."""
-        return max(0, self.challenge.expires_in_ms - (now_ms - self.heard_at_ms))
-
-
-@dataclass(frozen=True, slots=True)
-class ReplayState:
-    """A match that is stepped through: the positions that are there, by ply."""
-
-    match: Snapshot
-    positions: tuple[Position | None, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class LobbyState:
-    """What is heard of the others: the newest of each list."""
-
-    is_subscribed: bool = False
-    seeks: SeekList | None = None
-    players: PlayerList | None = None
-    live: LiveList | None = None
-    challenges: tuple[PendingChallenge, ...] = ()
-    suggestion: Suggestion | None = None
-    invitation: InvitationReply | None = None
-    invited_at_ms: int = 0
-    profile: ProfileReply | None = None
-    history: HistoryReply | None = None
-    leaders: LeaderboardReply | None = None
-    replayed: ReplayState | None = None
-    analysis: AnalysisReply | None = None

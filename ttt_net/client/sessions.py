@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 from ttt_net.client import json_lines
 from ttt_net.client.command_line.options import DEFAULT_GAME, Options
+from ttt_net.client.display import Display
 from ttt_net.client.drawing.glyphs import encodable
 from ttt_net.client.events import MAX_QUEUED_EVENTS, Event
 from ttt_net.client.signals import delivered
 from ttt_net.client.user_io import glyphs_of
-from ttt_net.client.view import View
 from ttt_net.errors import Refusal
 from ttt_net.messages import InviteRequest, JoinRequest, Opponents, SeekRequest, Welcome
 from ttt_net.sdk.events import Farewell
@@ -79,9 +79,9 @@ async def _play_on_screen(options: Options, mine: Identity) -> Ending:
             controller = ClientController(
                 connection, seek, address, opening, has_lobby=True, is_hosting=options.is_hosting
             )
-            controller.view = replace(controller.view, has_doorway=options.has_doorway)
+            controller.display = replace(controller.display, has_doorway=options.has_doorway)
             await play_on_screen(controller, screen, mailbox)
-    return _ending(controller.view, options)
+    return _ending(controller.display, options)
 
 
 async def _play_plainly(options: Options, mine: Identity) -> Ending:
@@ -99,7 +99,7 @@ async def _play_plainly(options: Options, mine: Identity) -> Ending:
             await LineClient(controller, line_renderer_of(options), write, is_typed=is_typed, is_ahead=is_ahead).play(
                 mailbox
             )
-    return _ending(controller.view, options)
+    return _ending(controller.display, options)
 
 
 async def _play_as_bot(options: Options, mine: Identity) -> Ending:
@@ -128,9 +128,9 @@ async def _play_as_bot(options: Options, mine: Identity) -> Ending:
         plan = replace(plan, hint=hint if is_endless and options.opponents is None else "")
         bot = Bot(connection, Mind(options.bot, options.seed, options.level, games), plan, write)
         await bot.play(mailbox)
-    tally = bot.view.tally
+    tally = bot.world.tally
     sentence = f"Played {tally.games} game{'s' * (tally.games != 1)}: {score(tally)}."
-    return Ending(bot.view.farewell, sentence, tally=tally)
+    return Ending(bot.world.farewell, sentence, tally=tally)
 
 
 def _connection(
@@ -225,10 +225,12 @@ def summarise(tally: Tally) -> None:
     _print(json_lines.summary_line(tally))
 
 
-def _ending(view: View, options: Options) -> Ending:
+def _ending(display: Display, options: Options) -> Ending:
     from ttt_net.client import words
 
     command = options.command
-    if view.you is not None and view.you.name != remembered_name():
-        command += f" --name {shlex.quote(words.name_of(view.you))}"
-    return Ending(view.farewell, words.parting(view, command), view.tally, view.is_going_back)
+    if display.world.you is not None and display.world.you.name != remembered_name():
+        command += f" --name {shlex.quote(words.name_of(display.world.you))}"
+    return Ending(
+        display.world.farewell, words.parting(display.world, command), display.world.tally, display.is_going_back
+    )

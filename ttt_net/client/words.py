@@ -1,4 +1,4 @@
-"""The sentences that a view is told in; every renderer says the same words.
+"""The sentences that a display is told in; every renderer says the same words.
 
 Text from peers is cleaned here once more: the server does so on the way in, and not every server is honest.
 """
@@ -6,7 +6,8 @@ Text from peers is cleaned here once more: the server does so on the way in, and
 import textwrap
 from collections.abc import Mapping
 
-from ttt_net.client.view import LinkState, View
+from ttt_net.client.display import Display
+from ttt_net.client.world import LinkState, World
 from ttt_net.clock import TimeControl
 from ttt_net.messages import MAX_NAME_CELLS, InvitationReply, PlayerInfo, Snapshot
 from ttt_net.networks import is_address, is_private
@@ -100,39 +101,39 @@ def _result_of_others(match: Snapshot, side: int, reason: str) -> str:
     return f"{winner} won{': ' if how else ''}{how}."
 
 
-def company_hint(view: View, width: int) -> list[str]:
+def company_hint(display: Display, width: int) -> list[str]:
     """Return how to get an opponent when nobody else seeks one, on lines that end between words."""
-    seek = view.seeking
-    if view.is_hosting:
-        lines = ["Friends on this network join with:", f"{PLAY} {typed_address(view)}"]
+    seek = display.world.seeking
+    if display.world.is_hosting:
+        lines = ["Friends on this network join with:", f"{PLAY} {typed_address(display)}"]
     elif seek is not None:
         time = f" --time {clock_name(seek.time)}" if seek.time is not None else ""
-        bot = f"{PLAY} {typed_address(view)} --bot alphabeta{time}"
+        bot = f"{PLAY} {typed_address(display)} --bot alphabeta{time}"
         lines = ["No opponent? Seat a bot from another terminal:", bot]
     else:
         return []
     return [part for line in lines for part in textwrap.wrap(line, width, break_on_hyphens=False)]
 
 
-def typed_address(view: View) -> str:
+def typed_address(display: Display) -> str:
     """Return the server as others type it after what starts a client, with what makes their client trust it."""
-    address = view.reachable or view.address
-    if view.is_secure:
-        fingerprint = view.trust.fingerprint
+    address = display.world.reachable or display.world.address
+    if display.world.is_secure:
+        fingerprint = display.world.trust.fingerprint
         return f"wss://{address}{f' --tls-fingerprint {fingerprint}' if fingerprint else ''}"
     host = address.rpartition(":")[0]
-    is_open = view.trust.is_insecure or (is_address(host) and not is_private(host))
+    is_open = display.world.trust.is_insecure or (is_address(host) and not is_private(host))
     return f"{address} --insecure" if is_open else address
 
 
-def join_command(view: View, code: str) -> str:
+def join_command(display: Display, code: str) -> str:
     """Return what a friend types to accept an invitation."""
-    return f"{PLAY} {typed_address(view)} --join {clean(code, MAX_CODE)}"
+    return f"{PLAY} {typed_address(display)} --join {clean(code, MAX_CODE)}"
 
 
-def invitation(view: View, told: InvitationReply) -> str:
+def invitation(display: Display, told: InvitationReply) -> str:
     """Return the code, and what a friend types with it."""
-    return f"Your code is {clean(told.code, MAX_CODE)}. A friend joins with: {join_command(view, told.code)}"
+    return f"Your code is {clean(told.code, MAX_CODE)}. A friend joins with: {join_command(display, told.code)}"
 
 
 def clock_name(time: TimeControl) -> str:
@@ -140,18 +141,18 @@ def clock_name(time: TimeControl) -> str:
     return f"{time.initial_ms / 60_000:g}+{time.increment_ms / 1000:g}"
 
 
-def status(view: View) -> str:
+def status(display: Display) -> str:
     """Return in one sentence what is the matter at the board; nothing where there is none."""
-    match = view.match
+    match = display.match
     if match is None:
         return ""
     if match.outcome is not None:
-        return result(match) if view.seeking is None else f"{result(match)} Waiting for a new opponent ..."
+        return result(match) if display.world.seeking is None else f"{result(match)} Waiting for a new opponent ..."
     if match.adjourned:
         return "Adjourned: the next move, with both here, goes on."
-    if view.under_way is not None:
-        return f"Your move {move_name(match, view.under_way.move)} is on its way ..."
-    if view.is_my_turn:
+    if display.under_way is not None:
+        return f"Your move {move_name(match, display.under_way.move)} is on its way ..."
+    if display.is_my_turn:
         return f"Your turn: place {mark_of(match, match.you or 0).replace('/', ' or ')}."
     if match.position.to_move is None:
         return ""  # the last move is here, and the end that it has led to is about to be
@@ -159,25 +160,25 @@ def status(view: View) -> str:
     return f"{label_of(mover)} is {'thinking' if mover.bot is not None else 'to move'} ..."
 
 
-def banner(view: View, lost_for_ms: int | None = None) -> str:
+def banner(display: Display, lost_for_ms: int | None = None) -> str:
     """Return what is wrong with the link, for how long, and what that means for the match; nothing when all is well."""
-    if view.link is LinkState.LOST:
-        safe = "your match is safe" if view.is_live else "please wait"
+    if display.world.link is LinkState.LOST:
+        safe = "your match is safe" if display.is_live else "please wait"
         since = "" if lost_for_ms is None else f" for {duration(lost_for_ms)}"
-        return f"Reconnecting{since}, try {view.attempt}: {safe}. {_sentence(view.trouble)}"
-    if view.link is LinkState.CONNECTING and view.attempt > 0:
-        why = f". {_sentence(view.trouble)}" if view.trouble else " ..."
-        return f"No answer from {view.address}, try {view.attempt}{why}"
+        return f"Reconnecting{since}, try {display.world.attempt}: {safe}. {_sentence(display.world.trouble)}"
+    if display.world.link is LinkState.CONNECTING and display.world.attempt > 0:
+        why = f". {_sentence(display.world.trouble)}" if display.world.trouble else " ..."
+        return f"No answer from {display.world.address}, try {display.world.attempt}{why}"
     return ""
 
 
-def short_banner(view: View, lost_for_ms: int | None) -> str:
+def short_banner(display: Display, lost_for_ms: int | None) -> str:
     """Return what matters most of a banner, for a narrow window; nothing when all is well."""
-    if view.link is LinkState.CONNECTING and view.attempt > 0 and view.trouble:
-        return f"{_sentence(view.trouble)} Try {view.attempt}"
-    if view.link is not LinkState.LOST:
-        return banner(view)
-    safe = "Your match is safe" if view.is_live else "Please wait"
+    if display.world.link is LinkState.CONNECTING and display.world.attempt > 0 and display.world.trouble:
+        return f"{_sentence(display.world.trouble)} Try {display.world.attempt}"
+    if display.world.link is not LinkState.LOST:
+        return banner(display)
+    safe = "Your match is safe" if display.is_live else "Please wait"
     return f"{safe}: reconnecting, {duration(lost_for_ms or 0)}"
 
 
@@ -232,72 +233,67 @@ def series(match: Snapshot) -> str:
     return f"Series {mark_of(match, 0)} {points[0]:g} : {points[1]:g} {mark_of(match, 1)}"
 
 
-def new_ratings(view: View, match: Snapshot) -> list[str]:
+def new_ratings(display: Display, match: Snapshot) -> list[str]:
     """Return what the end of the match did to the ratings, by side; nothing where it did nothing."""
-    if view.rated is None or view.rated.match != match.match:
+    if display.world.rated is None or display.world.rated.match != match.match:
         return []
     said = []
-    for side, change in enumerate(view.rated.ratings):
+    for side, change in enumerate(display.world.rated.ratings):
         number = rating(change.after, is_provisional=change.provisional)
         said.append(f"{mark_of(match, side)} {number} ({change.after - change.before:+})")
     return said
 
 
-def facts(view: View, match: Snapshot) -> list[str]:
+def facts(display: Display, match: Snapshot) -> list[str]:
     """Return what is worth knowing about a match besides its board: the session's score, who looks on."""
     said = []
     if any(match.score):
         said.append(series(match))
-    if view.tally.games:
+    if display.world.tally.games:
         said.append(
-            f"Session {view.tally.won} won, {view.tally.lost} lost"
-            + f", {view.tally.drawn} drawn" * (view.tally.drawn > 0)
+            f"Session {display.world.tally.won} won, {display.world.tally.lost} lost"
+            + f", {display.world.tally.drawn} drawn" * (display.world.tally.drawn > 0)
         )
     if match.rated:
         said.append("Rated")
-    if match.private and view.has_lobby:
+    if match.private and display.has_lobby:
         said.append("A private match")
-    if match.code and match.outcome is None and view.has_lobby:
+    if match.code and match.outcome is None and display.has_lobby:
         said.append(f"Code to watch: {clean(match.code, MAX_CODE)}")
-    said += new_ratings(view, match)
-    if match.watchers and view.has_lobby:
+    said += new_ratings(display, match)
+    if match.watchers and display.has_lobby:
         said.append(f"{match.watchers} watching")
     return said
 
 
-def notice(view: View) -> str:
+def notice(display: Display) -> str:
     """Return the last thing worth saying, cleaned."""
-    return clean(view.notice, MAX_NOTICE_CELLS)
+    return clean(display.notice, MAX_NOTICE_CELLS)
 
 
 def _sentence(text: str) -> str:
     return clean(text[:1].upper() + text[1:], MAX_SENTENCE_CELLS) + "."
 
 
-def restart(view: View, now_ms: int) -> str:
+def restart(world: World, now_ms: int) -> str:
     """Return how long it is until the server restarts, and what that means; nothing if it does not."""
-    left_ms = view.restart_in_ms(now_ms)
+    left_ms = world.restart_in_ms(now_ms)
     if left_ms is None:
         return ""
-    safe = "your match is safe" if _has_match(view) else "no match begins until it is back"
+    safe = "your match is safe" if world.has_unfinished_match else "no match begins until it is back"
     return f"The server restarts in {duration(left_ms)}; {safe}."
 
 
-def restarting(view: View) -> str:
+def restarting(world: World) -> str:
     """Return that the server restarts, and what that means."""
-    return f"The server restarts; {'your match waits as it is' if _has_match(view) else 'please wait'}."
+    return f"The server restarts; {'your match waits as it is' if world.has_unfinished_match else 'please wait'}."
 
 
-def parting(view: View, command: str) -> str:
+def parting(world: World, command: str) -> str:
     """Return the last sentence of a client that leaves: what happens to the match, and how to come back."""
-    if _has_match(view):
+    if world.has_unfinished_match:
         return f"Your match stays as it is. To go on with it:\n  {command}"
     return ""
-
-
-def _has_match(view: View) -> bool:
-    """Tell whether a match of ours is unfinished."""
-    return any(view.has_seat(name) and match.outcome is None for name, match in view.matches.items())
 
 
 def duration(ms: int) -> str:

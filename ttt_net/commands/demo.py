@@ -18,9 +18,10 @@ from rich.text import Text
 from ttt_net import messages as wire
 from ttt_net.client import words
 from ttt_net.client.changes.update import update
+from ttt_net.client.display import Display
 from ttt_net.client.drawing.board import draw_board
 from ttt_net.client.drawing.glyphs import Glyphs, glyphs_for
-from ttt_net.client.view import View
+from ttt_net.client.world import World
 from ttt_net.errors import ConfigurationError, Refusal
 from ttt_net.games import find_game
 from ttt_net.programs import PLAY, SERVE, beside_us
@@ -62,8 +63,8 @@ def run(args: argparse.Namespace) -> int:
             for name in STRATEGIES
         ]
         console.print(f"Two clients join it, each a process of its own: {' and '.join(STRATEGIES)}.\n")
-        view = _show(console, bots[0])
-    match = view.match
+        display = _show(console, bots[0])
+    match = display.match
     if match is None or match.outcome is None:
         raise ConfigurationError("the match was not played to its end; please report this")
     winner = match.outcome.winner
@@ -100,26 +101,26 @@ def _first_line(process: subprocess.Popen[str]) -> str:
     return line
 
 
-def _show(console: Console, bot: subprocess.Popen[str]) -> View:
+def _show(console: Console, bot: subprocess.Popen[str]) -> Display:
     """Draw the match from what one of the bots hears, line by line; return the last view."""
-    view, until_s = View(), time.monotonic() + LONGEST_S
+    display, until_s = Display(), time.monotonic() + LONGEST_S
     glyphs = glyphs_for(console.encoding, is_ascii=False)
     with Live(console=console, auto_refresh=False, transient=False) if console.is_terminal else ExitStack() as live:
         for line in _output(bot):
             heard = _heard(line)
             if heard is None:
                 continue
-            view = update(view, heard, 0)
-            if not isinstance(heard, wire.Snapshot | wire.Played) or view.match is None:
+            display = update(display, heard, 0)
+            if not isinstance(heard, wire.Snapshot | wire.Played) or display.match is None:
                 continue
             rows = console.height - _ROWS_AROUND if console.is_terminal else _SIZE[1]
-            picture = _picture(view.match, min(rows, _SIZE[1]), glyphs)
+            picture = _picture(display.match, min(rows, _SIZE[1]), glyphs)
             if isinstance(live, Live):
                 live.update(picture, refresh=True)
                 time.sleep(PACE_S if time.monotonic() < until_s else 0)
             else:
                 console.print(picture)
-    return view
+    return display
 
 
 def _heard(line: str) -> wire.AnyServerMessage | None:
@@ -133,6 +134,6 @@ def _picture(match: wire.Snapshot, rows: int, glyphs: Glyphs) -> Text:
     ply = match.position.ply
     who = words.pairing(match)
     what = "The first position." if match.last is None else f"Move {ply}: {words.move_name(match, match.last)}"
-    watched = View(matches={match.match: structs.replace(match, you=None)}, shown=match.match, cursor=-1)
+    watched = Display(World(matches={match.match: structs.replace(match, you=None)}), shown=match.match, cursor=-1)
     board = draw_board(watched, _SIZE[0], rows, glyphs) or []
     return Text("\n").join([Text(who), Text(what), *board, Text()])

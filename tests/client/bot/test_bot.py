@@ -82,7 +82,7 @@ async def test_a_bot_seeks_plays_and_leaves_when_its_games_are_played() -> None:
         assert (play.ply, play.move) == (1, 4), "the middle is the only answer to a corner"
         await link.tells(ok(play.id), played("tictactoe", [0, 4]), Ended("m1", 4, 0, winner=1, reason="resign"))
         assert await link.is_closed() == 1000
-        assert bot.view.tally == Tally(won=1)
+        assert bot.world.tally == Tally(won=1)
 
 
 async def test_a_bot_for_ever_seeks_again_and_takes_a_rematch_instead() -> None:
@@ -160,8 +160,8 @@ async def test_a_seek_that_can_never_be_met_ends_the_bot() -> None:
         seek = await link.hears(SeekRequest)
         await link.tells(Refused(seek.id, Code.UNKNOWN_GAME, "unknown game"))
         await link.is_closed()
-        assert bot.view.farewell is not None
-        assert bot.view.farewell.why is Parting.REJECTED
+        assert bot.world.farewell is not None
+        assert bot.world.farewell.why is Parting.REJECTED
 
 
 async def test_a_mind_thinks_without_holding_the_loop() -> None:

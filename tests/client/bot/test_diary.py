@@ -7,10 +7,10 @@ from msgspec import structs
 
 from tests.client.samples import ANN, snapshot, welcome
 from ttt_net.client.bot.diary import Diary
-from ttt_net.client.changes.update import update
+from ttt_net.client.changes.update_world import update_world
 from ttt_net.client.events import WorldEvent
 from ttt_net.client.json_lines import line_of_link
-from ttt_net.client.view import View
+from ttt_net.client.world import World
 from ttt_net.errors import Code
 from ttt_net.messages import Ended, Notice, OutcomeInfo, PlayerInfo, Refused, SeekRequest
 from ttt_net.sdk.events import Answered, Back, Lost, Retrying
@@ -21,11 +21,11 @@ LET_IN = welcome(you=BOT)
 
 def written(*events: WorldEvent | tuple[int, WorldEvent], diary: Diary | None = None) -> list[str]:
     """Return all that is said of the events; some have the time at which they happen."""
-    diary, view, lines, now_ms = diary or Diary(), View(address="example.org:8765"), [], 0
+    diary, world, lines, now_ms = diary or Diary(), World(address="example.org:8765"), [], 0
     for each in events:
         now_ms, event = each if isinstance(each, tuple) else (now_ms, each)
-        before, view = view, update(view, event, now_ms)
-        lines.append(diary.line_of(event, before, view, now_ms))
+        before, world = world, update_world(world, event, now_ms)
+        lines.append(diary.line_of(event, before, world, now_ms))
     return [line for line in lines if line]
 
 

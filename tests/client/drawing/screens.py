@@ -1,4 +1,4 @@
-"""Every kind of screen, as the view and the characters that it is drawn from."""
+"""Every kind of screen, as the display and the characters that it is drawn from."""
 
 from dataclasses import replace
 
@@ -15,6 +15,7 @@ from tests.client.samples import (
     PLAYERS,
     PROFILE,
     SEEKS,
+    knowing,
     layered,
     played,
     position_after,
@@ -25,10 +26,11 @@ from tests.client.samples import (
 from ttt_net.client.changes.act import act
 from ttt_net.client.changes.update import update
 from ttt_net.client.commands import AnyCommand, Begin, Command, Open, Send, Type
+from ttt_net.client.display import Display
 from ttt_net.client.drawing.glyphs import ASCII, BOXES, Glyphs
 from ttt_net.client.events import WorldEvent
 from ttt_net.client.pages import Entry, Kind, Page, Purpose
-from ttt_net.client.view import View
+from ttt_net.client.world import World
 from ttt_net.games.catalogue import NAMES
 from ttt_net.messages import (
     Chatted,
@@ -47,17 +49,17 @@ DRAW = [4, 0, 8, 2, 1, 7, 3, 5, 6]
 FOUR = [38, 31, 37, 30, 36, 29, 35]
 
 
-def seen(*events: WorldEvent) -> View:
-    view = View(address="localhost:8765")
+def seen(*events: WorldEvent) -> Display:
+    display = Display(World(address="localhost:8765"))
     for event in (welcome(), *events):
-        view = update(view, event, 0)
-    return view
+        display = update(display, event, 0)
+    return display
 
 
-def doing(view: View, *commands: AnyCommand) -> View:
+def doing(display: Display, *commands: AnyCommand) -> Display:
     for command in commands:
-        view, _ = act(view, command, SeekRequest(0, ["tictactoe"], opponents="people"))
-    return view
+        display, _ = act(display, command, SeekRequest(0, ["tictactoe"], opponents="people"))
+    return display
 
 
 def with_blocks(blocks: str) -> Snapshot:
@@ -68,9 +70,9 @@ def with_blocks(blocks: str) -> Snapshot:
 
 CHATTED = Chatted("m1", "players", BEN, "Good luck, and mind the fourth column!")
 REPLAYED = ReplayReply("m1", 0, [position_after("connect4", FOUR[:ply]) for ply in range(8)], 7)
-HOSTING = replace(seen(), address="192.168.1.20:8765", is_hosting=True)
-SCREENS: dict[str, tuple[View, Glyphs]] = {
-    "connecting": (View(address="localhost:8765"), BOXES),
+HOSTING = knowing(seen(), address="192.168.1.20:8765", is_hosting=True)
+SCREENS: dict[str, tuple[Display, Glyphs]] = {
+    "connecting": (Display(World(address="localhost:8765")), BOXES),
     "waiting": (doing(seen(), Command.NEW), BOXES),
     "hosting": (doing(HOSTING, Command.NEW), BOXES),
     "hosting-a-bot": (doing(update(HOSTING, BOTS, 0), Command.NEW), BOXES),

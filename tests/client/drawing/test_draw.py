@@ -11,17 +11,18 @@ from rich.style import Style
 from rich.text import Text
 
 from tests.client.drawing.screens import DRAW, FOUR, SCREENS, doing, seen, with_blocks
-from tests.client.samples import BEN, BOT, PLAYERS, layered, snapshot
+from tests.client.samples import BEN, BOT, PLAYERS, knowing, layered, snapshot
 from ttt_net.client.bindings.keys import command_for
 from ttt_net.client.changes.update import update
 from ttt_net.client.commands import Begin, Command, Point, Send, Type
+from ttt_net.client.display import Display, Overlay
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import ASCII, BOXES, Glyphs, encodable, glyphs_for
 from ttt_net.client.drawing.looks import labels_of
 from ttt_net.client.drawing.targets import aim, target_at, without_targets
 from ttt_net.client.events import Key
 from ttt_net.client.pages import Entry
-from ttt_net.client.view import Overlay, View
+from ttt_net.client.world import World
 from ttt_net.messages import AwayInfo, ClockInfo, OfferInfo, PlayerInfo, WatchRequest
 from ttt_net.sdk.matches import Tally
 
@@ -32,8 +33,8 @@ LARGE, ROOMY, COMPACT = (120, 40), (80, 24), (40, 12)
 @pytest.mark.parametrize("size", [LARGE, ROOMY, COMPACT], ids=lambda size: f"{size[0]}x{size[1]}")
 @pytest.mark.parametrize("name", SCREENS)
 def test_a_screen_is_as_it_was_looked_at_and_found_good(name: str, size: tuple[int, int]) -> None:
-    view, glyphs = SCREENS[name]
-    page = draw(view, size, 0, glyphs).plain + "\n"
+    display, glyphs = SCREENS[name]
+    page = draw(display, size, 0, glyphs).plain + "\n"
     golden = GOLDENS / f"{name}-{size[0]}x{size[1]}.txt"
     if os.environ.get("UPDATE_GOLDENS"):
         golden.write_text(page, encoding="utf-8")
@@ -42,25 +43,27 @@ def test_a_screen_is_as_it_was_looked_at_and_found_good(name: str, size: tuple[i
 
 @pytest.mark.parametrize("name", SCREENS)
 def test_at_every_size_the_screen_has_as_many_lines_and_none_is_too_wide(name: str) -> None:
-    view, glyphs = SCREENS[name]
+    display, glyphs = SCREENS[name]
     for width in (1, 10, 23, 24, 30, 39, 40, 60, 79, 80, 133, 200):
         for height in (1, 5, 7, 8, 10, 12, 15, 16, 20, 24, 40, 60):
-            lines = draw(view, (width, height), 0, glyphs).split("\n", allow_blank=True)
+            lines = draw(display, (width, height), 0, glyphs).split("\n", allow_blank=True)
             assert len(lines) == height
             assert max(line.cell_len for line in lines) <= width
 
 
 @pytest.mark.parametrize("name", [name for name in SCREENS if name.endswith("ascii")])
 def test_the_ascii_set_draws_nothing_else(name: str) -> None:
-    view, glyphs = SCREENS[name]
-    view = replace(view, matches={key: _in_ascii(view) for key in view.matches})
+    display, glyphs = SCREENS[name]
+    display = replace(
+        display, world=replace(display.world, matches={key: _in_ascii(display) for key in display.world.matches})
+    )
     for size in (ROOMY, COMPACT, (200, 60)):
-        assert draw(view, size, 0, glyphs).plain.isascii()
+        assert draw(display, size, 0, glyphs).plain.isascii()
 
 
-def _in_ascii(view: View):  # type: ignore[no-untyped-def]  # noqa: ANN202
-    assert view.match is not None
-    return structs.replace(view.match, game=structs.replace(view.match.game, rule="a rule"))
+def _in_ascii(display: Display):  # type: ignore[no-untyped-def]  # noqa: ANN202
+    assert display.match is not None
+    return structs.replace(display.match, game=structs.replace(display.match.game, rule="a rule"))
 
 
 @pytest.mark.parametrize(
@@ -114,9 +117,9 @@ def test_peers_cannot_reach_the_terminal_through_any_text() -> None:
     game = structs.replace(match.game, title=evil, rule=evil, move_names=[evil] * 9)
     position = structs.replace(match.position, board="\x1b\x9b\u202eXO....", marks=(evil, evil))
     match = structs.replace(match, game=game, position=position)
-    view = replace(seen(match), server=evil, trouble=evil, notice=evil)
+    display = knowing(replace(seen(match), notice=evil), server=evil, trouble=evil)
     for overlay in Overlay:
-        page = draw(replace(view, overlay=overlay, choices=(0, 1)), ROOMY, 0, BOXES)
+        page = draw(replace(display, overlay=overlay, choices=(0, 1)), ROOMY, 0, BOXES)
         assert "[bold]" in page.plain or overlay is Overlay.HELP, "markup is text like any other"
         lines = page.plain.split("\n")
         assert len(lines) == 24
@@ -126,13 +129,13 @@ def test_peers_cannot_reach_the_terminal_through_any_text() -> None:
 @pytest.mark.parametrize("size", [(200, 60), LARGE, ROOMY, COMPACT], ids=str)
 @pytest.mark.parametrize("name", ["tictactoe-start", "connect4-start", "cube"])
 def test_every_cell_and_key_can_be_clicked_where_it_is_seen(name: str, size: tuple[int, int]) -> None:
-    view, glyphs = SCREENS[name]
-    page = draw(view, size, 0, glyphs)
+    display, glyphs = SCREENS[name]
+    page = draw(display, size, 0, glyphs)
     lines = page.plain.split("\n")
     aimed = [span.style.meta["target"] for span in page.spans if isinstance(span.style, Style)]
-    assert view.match is not None
+    assert display.match is not None
     cells = {target.cell for target in aimed if isinstance(target, Point)}
-    assert cells == set(range(len(view.match.position.board)))
+    assert cells == set(range(len(display.match.position.board)))
     assert Key("?") in aimed
     row = next(y for y, line in enumerate(lines) if line.endswith("? keys"))
     assert target_at(page, lines[row].index("? keys"), row) == Key("?")
@@ -166,17 +169,17 @@ def test_labels_are_what_the_names_of_the_moves_agree_on() -> None:
 
 
 def test_a_clock_ticks_down_to_tenths() -> None:
-    view = seen(snapshot(opponent=BOT, clock=ClockInfo((61_000, 3_600_000), 0)))
-    assert "1:01" in draw(view, ROOMY, 999, BOXES).plain.replace("1:00", "1:01")
-    assert "0:00.9" in draw(view, ROOMY, 60_100, BOXES).plain
-    assert "1:00:00" in draw(view, ROOMY, 0, BOXES).plain
+    display = seen(snapshot(opponent=BOT, clock=ClockInfo((61_000, 3_600_000), 0)))
+    assert "1:01" in draw(display, ROOMY, 999, BOXES).plain.replace("1:00", "1:01")
+    assert "0:00.9" in draw(display, ROOMY, 60_100, BOXES).plain
+    assert "1:00:00" in draw(display, ROOMY, 0, BOXES).plain
 
 
 @pytest.mark.parametrize("size", [ROOMY, COMPACT])
 def test_marks_are_bright_and_the_walls_around_them_dim(size: tuple[int, int]) -> None:
-    view = seen(snapshot("connect4", FOUR[:3]))
+    display = seen(snapshot("connect4", FOUR[:3]))
     console = Console(width=size[0], color_system="truecolor", force_terminal=True)
-    styles = {segment.text.strip(): segment.style for segment in console.render(draw(view, size, 0, BOXES))}
+    styles = {segment.text.strip(): segment.style for segment in console.render(draw(display, size, 0, BOXES))}
     for mark in "XO":
         style = styles[mark]
         assert style is not None
@@ -188,21 +191,21 @@ SAVED = "Saved as ttt_net-8nAFhCBs.txt; python -m ttt_net analyse --match ttt_ne
 
 
 def test_a_long_notice_takes_the_blank_lines_above_it_and_is_cut_with_dots_where_there_are_none() -> None:
-    view = replace(seen(snapshot(moves=DRAW)), notice=SAVED)
-    lines = draw(view, ROOMY, 0, BOXES).plain.split("\n")
+    display = replace(seen(snapshot(moves=DRAW)), notice=SAVED)
+    lines = draw(display, ROOMY, 0, BOXES).plain.split("\n")
     assert " ".join(lines[-3:-1]) == SAVED
-    board = draw(replace(view, notice=""), ROOMY, 0, BOXES).plain.split("\n")
+    board = draw(replace(display, notice=""), ROOMY, 0, BOXES).plain.split("\n")
     assert [line for line in lines if "│" in line] == [line for line in board if "│" in line], "the board stays"
-    assert draw(view, COMPACT, 0, BOXES).plain.split("\n")[-2] == "Saved as ttt_net-8nAFhCBs.txt; python -…"
+    assert draw(display, COMPACT, 0, BOXES).plain.split("\n")[-2] == "Saved as ttt_net-8nAFhCBs.txt; python -…"
     lobby = draw(replace(seen(PLAYERS), notice=SAVED), ROOMY, 0, BOXES).plain.split("\n")
     assert " ".join(lobby[-3:-1]) == SAVED
-    one_word = draw(replace(view, notice="x" * 100), ROOMY, 0, BOXES).plain.split("\n")
+    one_word = draw(replace(display, notice="x" * 100), ROOMY, 0, BOXES).plain.split("\n")
     assert one_word[-3:-1] == ["x" * 80, "x" * 20]
 
 
 def test_who_hosts_is_told_what_friends_type_however_narrow_the_window() -> None:
-    view = replace(SCREENS["hosting"][0], address="203.0.113.7:8765")
-    assert "python client.py 203.0.113.7:8765 --insecure" in " ".join(draw(view, (40, 16), 0, BOXES).plain.split())
+    display = knowing(SCREENS["hosting"][0], address="203.0.113.7:8765")
+    assert "python client.py 203.0.113.7:8765 --insecure" in " ".join(draw(display, (40, 16), 0, BOXES).plain.split())
 
 
 def test_both_clocks_are_seen_in_one_line_however_long_the_names() -> None:
@@ -224,40 +227,40 @@ def test_what_stands_above_the_first_row_to_choose_is_seen_with_it() -> None:
 
 
 def test_the_score_of_a_session_is_whole_beside_a_board() -> None:
-    view = replace(seen(snapshot(moves=DRAW)), tally=Tally(won=10, drawn=1, lost=2))
-    words = draw(view, ROOMY, 0, BOXES).plain.split()
+    display = knowing(seen(snapshot(moves=DRAW)), tally=Tally(won=10, drawn=1, lost=2))
+    words = draw(display, ROOMY, 0, BOXES).plain.split()
     assert " ".join(words).count("Session 10 won, 2 lost,") == 1
     assert "drawn" in words
 
 
 def test_while_a_move_is_typed_and_while_we_are_asked_the_keys_are_those_that_answer() -> None:
-    view = doing(seen(snapshot()), Type("b"))
-    assert draw(view, ROOMY, 0, BOXES).plain.split("\n")[-1] == "Enter place  Esc clear"
-    view = doing(seen(snapshot()), Command.LEAVE)
-    assert draw(view, ROOMY, 0, BOXES).plain.split("\n")[-1] == "y yes  Esc no  r only call it off"
+    display = doing(seen(snapshot()), Type("b"))
+    assert draw(display, ROOMY, 0, BOXES).plain.split("\n")[-1] == "Enter place  Esc clear"
+    display = doing(seen(snapshot()), Command.LEAVE)
+    assert draw(display, ROOMY, 0, BOXES).plain.split("\n")[-1] == "y yes  Esc no  r only call it off"
     for key in ("y", "Y", "q", "c-m"):
-        command = command_for(key, view)
+        command = command_for(key, display)
         assert command is not None
-        assert doing(view, command).is_leaving
-    answer = command_for("x", view)
+        assert doing(display, command).is_leaving
+    answer = command_for("x", display)
     assert answer is not None
-    assert doing(view, answer).overlay is Overlay.NONE
+    assert doing(display, answer).overlay is Overlay.NONE
 
 
 def test_at_one_keyboard_there_is_no_lobby_to_be_seen_or_opened() -> None:
-    view = View(address="this keyboard", has_lobby=False)
-    page = draw(view, ROOMY, 0, BOXES).plain
+    display = Display(World(address="this keyboard"), has_lobby=False)
+    page = draw(display, ROOMY, 0, BOXES).plain
     assert "Setting up the board" in page
     assert "Lobby" not in page
-    assert [command_for(key, view) for key in "picaowhlv"] == [None] * 9
-    assert command_for("q", view) is Command.LEAVE
+    assert [command_for(key, display) for key in "picaowhlv"] == [None] * 9
+    assert command_for("q", display) is Command.LEAVE
 
 
 def test_at_one_keyboard_nobody_is_away_looks_on_or_waits_for_a_network() -> None:
     match = structs.replace(snapshot(you=None, present=(True, False)), watchers=1)
     among_others = update(doing(seen(), Send(WatchRequest(0, match="m1"))), match, 0)
-    for view, has_others in ((among_others, True), (replace(among_others, has_lobby=False), False)):
-        page = draw(replace(view, latency_ms=1), ROOMY, 0, BOXES).plain
+    for display, has_others in ((among_others, True), (replace(among_others, has_lobby=False), False)):
+        page = draw(replace(display, world=replace(display.world, latency_ms=1)), ROOMY, 0, BOXES).plain
         assert [said in page for said in ("(away)", "1 watching", "1 ms")] == [has_others] * 3
 
 
@@ -281,9 +284,9 @@ def test_the_keys_that_are_named_are_those_that_answer(game: str, claim: str, ye
         snapshot(game, opponent=BEN, present=(True, False)), away=AwayInfo(1, on_purpose=False, claim_in_ms=0)
     )
     assert f"Ben is away: {claim} claims the match." in draw(seen(away), ROOMY, 0, BOXES).plain
-    view = seen(snapshot(game, opponent=BEN, offers=[OfferInfo(1, "draw")]))
-    assert f"Ben offers a draw: {yes} yes, x no." in draw(view, ROOMY, 0, BOXES).plain
-    assert (command_for(claim, view), command_for(yes, view), command_for("x", view)) == (
+    display = seen(snapshot(game, opponent=BEN, offers=[OfferInfo(1, "draw")]))
+    assert f"Ben offers a draw: {yes} yes, x no." in draw(display, ROOMY, 0, BOXES).plain
+    assert (command_for(claim, display), command_for(yes, display), command_for("x", display)) == (
         Command.CLAIM,
         Command.DRAW,
         Command.DECLINE,
@@ -292,15 +295,15 @@ def test_the_keys_that_are_named_are_those_that_answer(game: str, claim: str, ye
 
 def test_whoever_looks_on_is_told_so_and_sees_only_the_keys_that_are_his() -> None:
     watching = doing(seen(), Send(WatchRequest(0, match="m1")))
-    view = update(watching, snapshot("mnk:19x19,5", [180], you=None, opponent=BEN), 0)
+    display = update(watching, snapshot("mnk:19x19,5", [180], you=None, opponent=BEN), 0)
     for key in ("c-m", "d", "t", "c", "r", "x", "c-i"):
-        command = command_for(key, view)
+        command = command_for(key, display)
         assert command is not None
-        assert "You look on" in doing(view, command).notice
-    assert "You look on" in doing(view, Point(3)).notice
-    assert command_for("s", view) == Begin(Entry.CHAT), "no move of his begins with it"
-    assert command_for("b", view) is None
-    page = draw(doing(view, Command.HELP), ROOMY, 0, BOXES).plain
+        assert "You look on" in doing(display, command).notice
+    assert "You look on" in doing(display, Point(3)).notice
+    assert command_for("s", display) == Begin(Entry.CHAT), "no move of his begins with it"
+    assert command_for("b", display) is None
+    page = draw(doing(display, Command.HELP), ROOMY, 0, BOXES).plain
     assert "claim" not in page
     assert "say; mute" in page
     assert (

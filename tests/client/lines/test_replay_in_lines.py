@@ -13,8 +13,9 @@ from ttt_net.client.changes.act import act
 from ttt_net.client.changes.replaying import seen_at
 from ttt_net.client.changes.update import update
 from ttt_net.client.commands import Command
+from ttt_net.client.display import Display
 from ttt_net.client.lines.screen_reader import ScreenReader
-from ttt_net.client.view import View
+from ttt_net.client.world import World
 from ttt_net.messages import (
     AnalysedMove,
     AnalyseRequest,
@@ -169,15 +170,16 @@ async def test_an_analysis_is_told_by_the_moves_where_the_match_turned() -> None
 
 
 def test_for_the_ear_a_replay_is_told_by_its_moves_and_the_board_when_it_is_asked_for() -> None:
-    view = update(update(View(address="here"), welcome(), 0), snapshot(moves=WON, opponent=BEN), 0)
+    display = update(update(Display(World(address="here")), welcome(), 0), snapshot(moves=WON, opponent=BEN), 0)
     seek = SeekRequest(0, ["tictactoe"])
-    view = act(view, Command.REPLAY, seek)[0]
-    view = act(update(view, TOLD, 0), Command.RIGHT, seek)[0]
-    parts = ScreenReader().parts(seen_at(view), is_shared=False)
+    display = act(display, Command.REPLAY, seek)[0]
+    display = act(update(display, TOLD, 0), Command.RIGHT, seek)[0]
+    parts = ScreenReader().parts(seen_at(display), is_shared=False)
     assert "board" not in parts
     assert (parts["status"], parts["next"]) == ("Move 1 of 5: b2.", REPLAY_HINT)
     assert (
-        ScreenReader().answer("board", seen_at(view), 0) == "Row 3 is empty.\nRow 2: empty, X, empty.\nRow 1 is empty."
+        ScreenReader().answer("board", seen_at(display), 0)
+        == "Row 3 is empty.\nRow 2: empty, X, empty.\nRow 1 is empty."
     )
 
 

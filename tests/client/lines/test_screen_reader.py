@@ -1,4 +1,4 @@
-"""A match for the ear: what is said of a view, and what is answered; then a whole match in a terminal."""
+"""A match for the ear: what is said of a display, and what is answered; then a whole match in a terminal."""
 
 import re
 import sys
@@ -8,11 +8,12 @@ import pexpect
 import pytest
 
 from tests.client.conftest import CLIENT, RealServer, Start, heard_until
-from tests.client.samples import BEN, snapshot
+from tests.client.samples import BEN, knowing, snapshot
 from tests.patience import PATIENCE_S
 from ttt_net.client.changes.update import update
+from ttt_net.client.display import Display
 from ttt_net.client.lines.screen_reader import ScreenReader
-from ttt_net.client.view import View
+from ttt_net.client.world import World
 from ttt_net.messages import ClockInfo, PlayerInfo, Welcome
 
 QUESTIONS = {
@@ -26,13 +27,13 @@ QUESTIONS = {
 """What may be asked in a match, and what the answer says."""
 
 
-def seen(game: str = "tictactoe", moves: list[int] | None = None, clock: ClockInfo | None = None) -> View:
-    view = update(View(address="here"), Welcome(1, "test", PlayerInfo("Ann"), []), 0)
-    return update(view, snapshot(game, moves or [], opponent=BEN, clock=clock), 0)
+def seen(game: str = "tictactoe", moves: list[int] | None = None, clock: ClockInfo | None = None) -> Display:
+    display = update(Display(World(address="here")), Welcome(1, "test", PlayerInfo("Ann"), []), 0)
+    return update(display, snapshot(game, moves or [], opponent=BEN, clock=clock), 0)
 
 
-def asked(question: str, view: View) -> str:
-    answer = ScreenReader().answer(question, view, 0)
+def asked(question: str, display: Display) -> str:
+    answer = ScreenReader().answer(question, display, 0)
     assert answer is not None
     return answer
 
@@ -51,16 +52,16 @@ def test_a_match_is_told_in_short_sentences_without_a_board() -> None:
 
 
 def test_a_bot_is_named_as_one_in_a_sentence_that_can_be_followed() -> None:
-    view = update(replace(seen(), watching="m2"), snapshot(match="m2", you=None), 0)
-    parts = ScreenReader().parts(replace(view, shown="m2"), is_shared=False)
+    display = update(knowing(seen(), watching="m2"), snapshot(match="m2", you=None), 0)
+    parts = ScreenReader().parts(replace(display, shown="m2"), is_shared=False)
     assert parts["players"] == "Tic-tac-toe: Ann plays X; alphabeta, a bot, plays O."
 
 
 def test_the_board_is_told_row_by_row_from_the_top_or_one_row_alone() -> None:
-    view = seen(moves=[4, 0])
-    assert asked("board", view) == "Row 3: O, empty, empty.\nRow 2: empty, X, empty.\nRow 1 is empty."
-    assert asked("row 2", view) == "Row 2: empty, X, empty."
-    assert asked("row 4", view) == "There is no row 4; rows are 1, at the bottom, to 3."
+    display = seen(moves=[4, 0])
+    assert asked("board", display) == "Row 3: O, empty, empty.\nRow 2: empty, X, empty.\nRow 1 is empty."
+    assert asked("row 2", display) == "Row 2: empty, X, empty."
+    assert asked("row 4", display) == "There is no row 4; rows are 1, at the bottom, to 3."
 
 
 def test_a_wide_board_is_told_by_its_marks_and_a_cube_by_its_layers() -> None:
@@ -81,14 +82,14 @@ def test_lines_that_lack_one_mark_are_told() -> None:
 
 def test_the_clock_and_the_moves_are_told() -> None:
     assert asked("clock", seen()) == "There is no clock."
-    view = seen(clock=ClockInfo((178_400, 60_000), 0))
-    assert asked("clock", view) == "You have 2 minutes 58 seconds; Ben has 1 minute 0 seconds."
+    display = seen(clock=ClockInfo((178_400, 60_000), 0))
+    assert asked("clock", display) == "You have 2 minutes 58 seconds; Ben has 1 minute 0 seconds."
     assert asked("moves", seen(moves=[4, 0])) == "Possible: b3, c3, a2, c2, a1, b1, c1."
 
 
 @pytest.mark.parametrize("question", ["board", "row 1", "lines", "clock", "moves"])
 def test_before_the_match_there_is_nothing_to_tell(question: str) -> None:
-    assert asked(question, View()) == "There is no match yet."
+    assert asked(question, Display()) == "There is no match yet."
 
 
 def test_what_is_no_question_is_left_to_others() -> None:

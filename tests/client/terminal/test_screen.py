@@ -19,6 +19,7 @@ from tests.client.samples import BEN, LIVE, PLAYERS, SEEKS, snapshot, welcome
 from ttt_net.client import page_words, words
 from ttt_net.client.changes.update import update
 from ttt_net.client.commands import Command
+from ttt_net.client.display import Display
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.draw_list import draw_list
 from ttt_net.client.drawing.glyphs import ASCII, BOXES, encodable, glyphs_for
@@ -26,7 +27,6 @@ from ttt_net.client.pages import Kind, Page
 from ttt_net.client.rows.row import Row
 from ttt_net.client.terminal import screen as screens
 from ttt_net.client.terminal.screen import Screen
-from ttt_net.client.view import View
 from ttt_net.messages import Chatted, PlayerInfo
 
 SIZES = [(20, 6), (24, 8), (40, 12), (63, 15), (80, 24), (120, 40), (200, 60)]
@@ -62,14 +62,14 @@ def test_every_terminal_shows_exactly_the_picture_and_no_line_wraps(
             monkeypatch.delenv("NO_COLOR", raising=False)
             if not has_colour:
                 monkeypatch.setenv("NO_COLOR", "1")
-            view = SCREENS[rng.choice(VIEWS)][0]
+            display = SCREENS[rng.choice(VIEWS)][0]
             wire = Wire(monkeypatch, encoding, size)
             glyphs = glyphs_for(encoding, is_ascii=False)
             screen = Screen(glyphs)
             with screen.opened():
-                screen.paint(view, 0)
+                screen.paint(display, 0)
                 shown = wire.display(encoding)
-            expected = encodable(draw(view, size, 0, glyphs).plain, encoding).split("\n")
+            expected = encodable(draw(display, size, 0, glyphs).plain, encoding).split("\n")
             assert shown == [line.rstrip() for line in expected]
             assert has_colour or b"[38;" not in wire.bytes.getvalue()
 
@@ -92,7 +92,7 @@ def test_a_quiet_terminal_neither_rings_nor_has_another_title(monkeypatch: pytes
         screen = Screen(BOXES, is_quiet=is_quiet)
         screen.is_focused = False
         with screen.opened():
-            screen.paint(update(View(), welcome(), 0), 0)
+            screen.paint(update(Display(), welcome(), 0), 0)
             screen.paint(SCREENS["tictactoe-start"][0], 0)
         assert (b"\x07\x07" in wire.bytes.getvalue()) is not is_quiet
 
@@ -111,10 +111,10 @@ def test_what_is_copied_goes_to_the_clipboard_once(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("TERM", "xterm-256color")
     wire = Wire(monkeypatch, "utf-8", (80, 24))
     screen = Screen(BOXES)
-    view = replace(SCREENS["tictactoe-won"][0], copied="http://192.168.1.20:8765/m/m1")
+    display = replace(SCREENS["tictactoe-won"][0], copied="http://192.168.1.20:8765/m/m1")
     with screen.opened():
-        screen.paint(view, 0)
-        screen.paint(view, 0)
+        screen.paint(display, 0)
+        screen.paint(display, 0)
     assert wire.bytes.getvalue().count(b"\x1b]52;c;aHR0cDovLzE5Mi4xNjguMS4yMDo4NzY1L20vbTE=\x07") == 1
 
 
@@ -159,11 +159,11 @@ def test_every_code_point_leaves_only_text_within_the_line(what: str) -> None:
 
 def test_a_name_of_wide_letters_keeps_every_page_in_its_lines() -> None:
     wide = PlayerInfo("名前が長い人です名前", "bot", 8, 2210)
-    view = update(View(), welcome(), 0)
+    display = update(Display(), welcome(), 0)
     for event in (SEEKS, PLAYERS, LIVE, snapshot("connect4", [38], opponent=wide)):
-        view = update(view, event, 0)
-    view = update(view, Chatted("m1", "players", wide, "名前が長い人です" * 12), 0)
+        display = update(display, event, 0)
+    display = update(display, Chatted("m1", "players", wide, "名前が長い人です" * 12), 0)
     for width in range(24, 130, 3):
         for glyphs in (BOXES, ASCII):
-            lines = draw(view, (width, 24), 0, glyphs).split("\n", allow_blank=True)
+            lines = draw(display, (width, 24), 0, glyphs).split("\n", allow_blank=True)
             assert max(line.cell_len for line in lines) <= width

@@ -17,7 +17,7 @@ import ttt_net.client.words as words
 banner = words.banner
 
 def broken(view, *more):
-    if view.server:
+    if view.world.server:
         raise RuntimeError("boom")
     return banner(view, *more)
 

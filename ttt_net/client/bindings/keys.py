@@ -10,8 +10,8 @@ from ttt_net.client.bindings.page_keys import command_on_page, help_on_page, hin
 from ttt_net.client.changes.moves import quick_moves
 from ttt_net.client.changes.series import is_next_to_watch
 from ttt_net.client.commands import CLAIMS, AnyCommand, Begin, Choose, Command, Quick, Type
+from ttt_net.client.display import Display, Overlay
 from ttt_net.client.pages import Entry, Kind
-from ttt_net.client.view import Overlay, View
 from ttt_net.messages import Snapshot
 from ttt_net.text import clean
 
@@ -62,134 +62,136 @@ _LISTS = (Overlay.CHOICE, Overlay.CLAIM, Overlay.MUTE)
 """What lies over a board and is answered with a digit."""
 
 
-def command_for(key: str, view: View) -> AnyCommand | None:
+def command_for(key: str, display: Display) -> AnyCommand | None:
     """Return what a key means now, or None when it means nothing."""
-    if view.entry is Entry.CHAT and not view.typed and len(key) == 1 and key in "12345678":
+    if display.entry is Entry.CHAT and not display.typed and len(key) == 1 and key in "12345678":
         return Choose(int(key) - 1)
-    if view.entry is not Entry.MOVE:
-        return _WRITING.get(key) or (Type(key) if len(key) == 1 and key.isprintable() and _takes_text(view) else None)
+    if display.entry is not Entry.MOVE:
+        return _WRITING.get(key) or (
+            Type(key) if len(key) == 1 and key.isprintable() and _takes_text(display) else None
+        )
     if key in _EVERYWHERE:
         return _EVERYWHERE[key]
-    if view.overlay is Overlay.LEAVE and key.lower() in _LEAVING:
+    if display.overlay is Overlay.LEAVE and key.lower() in _LEAVING:
         return _LEAVING[key.lower()]
-    if view.page.kind is not Kind.MATCH:
-        return command_on_page(key, view)
+    if display.page.kind is not Kind.MATCH:
+        return command_on_page(key, display)
     if key in _NAMED:
         return _NAMED[key]
     if len(key) != 1 or not key.isprintable():
         return None
-    if view.overlay in _LISTS and key in "123456789":
+    if display.overlay in _LISTS and key in "123456789":
         return Choose(int(key) - 1)
-    if view.typed:
+    if display.typed:
         return Type(key)
     if key.isdecimal() and key.isascii():
-        return _digit(key, view)
-    if key.lower() == "b" and view.seeking is not None and not view.is_live:
+        return _digit(key, display)
+    if key.lower() == "b" and display.world.seeking is not None and not display.is_live:
         return Command.BOT
-    if key.lower() in _LETTERS and (key.isupper() or key not in _beginnings(view)):
+    if key.lower() in _LETTERS and (key.isupper() or key not in _beginnings(display)):
         return _LETTERS[key.lower()]
-    return Type(key) if _may_name_move(view) else None
+    return Type(key) if _may_name_move(display) else None
 
 
-def _takes_text(view: View) -> bool:
-    return view.entry is not Entry.CHAT or view.may_write
+def _takes_text(display: Display) -> bool:
+    return display.entry is not Entry.CHAT or display.world.may_write
 
 
-def _digit(key: str, view: View) -> AnyCommand | None:
-    if view.match is None:
+def _digit(key: str, display: Display) -> AnyCommand | None:
+    if display.match is None:
         return None
-    if quick_moves(view.match):
+    if quick_moves(display.match):
         return Quick(int(key))
-    return Type(key) if _may_name_move(view) else None
+    return Type(key) if _may_name_move(display) else None
 
 
-def _may_name_move(view: View) -> bool:
+def _may_name_move(display: Display) -> bool:
     """Tell whether a move may be written: elsewhere every key after the first would be lost in it."""
-    return view.match is not None and view.match.outcome is None and not view.is_watched
+    return display.match is not None and display.match.outcome is None and not display.is_watched
 
 
-def _beginnings(view: View) -> set[str]:
+def _beginnings(display: Display) -> set[str]:
     """Return the letters that our moves in the shown match begin with, while it goes on."""
-    if view.match is None or not _may_name_move(view):
+    if display.match is None or not _may_name_move(display):
         return set()
-    return {name[:1].lower() for name in view.match.game.move_names}
+    return {name[:1].lower() for name in display.match.game.move_names}
 
 
-def waiting(view: View, match: Snapshot, now_ms: int) -> str:
+def waiting(display: Display, match: Snapshot, now_ms: int) -> str:
     """Return what waits for us at the match that is shown, with the key for it: an offer, another match, a claim."""
-    yes = {kind: _pressed(key, view) for kind, key in _YES.items()}
-    offers = words.offers(match, yes, _pressed(_NO, view))
-    other = words.elsewhere(view.elsewhere, _pressed(_NEW, view))
-    return offers or other or words.absence(match, view.claim_in_ms(now_ms), _pressed(_CLAIM, view))
+    yes = {kind: _pressed(key, display) for kind, key in _YES.items()}
+    offers = words.offers(match, yes, _pressed(_NO, display))
+    other = words.elsewhere(display.elsewhere, _pressed(_NEW, display))
+    return offers or other or words.absence(match, display.claim_in_ms(now_ms), _pressed(_CLAIM, display))
 
 
-def _pressed(key: str, view: View) -> str:
+def _pressed(key: str, display: Display) -> str:
     """Return the key as it is to be pressed now: in upper case where moves begin with its letter."""
-    return key.upper() if key in _beginnings(view) else key
+    return key.upper() if key in _beginnings(display) else key
 
 
-def hints(view: View, width: int) -> list[Hint]:
+def hints(display: Display, width: int) -> list[Hint]:
     """Return the keys that matter now, the most needed first, as many as fit."""
-    match = view.match
-    if view.overlay in (Overlay.HELP, Overlay.SIDE_PANEL):
+    match = display.match
+    if display.overlay in (Overlay.HELP, Overlay.SIDE_PANEL):
         return [Hint("any key:", "back", "escape")]
-    if view.entry is not Entry.MOVE:
-        phrases = [Hint("1-8", "a phrase")] if view.entry is Entry.CHAT else []
-        send = [Hint("Enter", "send", "c-m")] if _takes_text(view) else []
+    if display.entry is not Entry.MOVE:
+        phrases = [Hint("1-8", "a phrase")] if display.entry is Entry.CHAT else []
+        send = [Hint("Enter", "send", "c-m")] if _takes_text(display) else []
         return [*phrases, *send, Hint("Esc", "back", "escape")]
-    if view.overlay is Overlay.LEAVE:
+    if display.overlay is Overlay.LEAVE:
         is_new = match is not None and match.position.ply < 2
         stay = Hint("r", "only call it off" if is_new else "only resign", "r")
         return [Hint("y", "yes", "y"), Hint("Esc", "no", "escape"), stay]
-    if match is None or view.page.kind is not Kind.MATCH:
-        found = hints_on_page(view)
-    elif view.overlay in _LISTS:
-        return [Hint(f"1-{choices(view)}", "choose"), Hint("Esc", "back", "escape")]
-    elif view.typed:
+    if match is None or display.page.kind is not Kind.MATCH:
+        found = hints_on_page(display)
+    elif display.overlay in _LISTS:
+        return [Hint(f"1-{choices(display)}", "choose"), Hint("Esc", "back", "escape")]
+    elif display.typed:
         return [Hint("Enter", "place", "c-m"), Hint("Esc", "clear", "escape")]
-    elif view.is_watched:
-        found = _watching(view, match)
+    elif display.is_watched:
+        found = _watching(display, match)
     elif match.outcome is not None:
-        found = _over(view)
+        found = _over(display)
     else:
-        found = _playing(view, match)
+        found = _playing(display, match)
     while len("  ".join(hint.text for hint in found)) > width and len(found) > _LEAST_HINTS:
         del found[-_LEAST_HINTS - 1]
     return found
 
 
-def choices(view: View) -> int:
+def choices(display: Display) -> int:
     """Return how many things the list has that lies over the board."""
-    match view.overlay:
+    match display.overlay:
         case Overlay.CHOICE:
-            return min(len(view.choices), 9)
+            return min(len(display.choices), 9)
         case Overlay.CLAIM:
             return len(CLAIMS)
         case Overlay.MUTE:
-            return 1 + len(view.talkers)
+            return 1 + len(display.talkers)
         case _:
             return 0
 
 
-def _watching(view: View, match: Snapshot) -> list[Hint]:
-    found = [Hint("n", "next match", "n")] if is_next_to_watch(view) else []
-    found += [Hint("Esc", "back", "escape")] if view.has_lobby else []
+def _watching(display: Display, match: Snapshot) -> list[Hint]:
+    found = [Hint("n", "next match", "n")] if is_next_to_watch(display) else []
+    found += [Hint("Esc", "back", "escape")] if display.has_lobby else []
     found += [Hint("v", "replay", "v"), Hint("w", "save", "w")] if match.outcome is not None else []
-    found += [Hint("s", "say", "s")] if view.has_lobby else []
+    found += [Hint("s", "say", "s")] if display.has_lobby else []
     found.append(Hint("i", "moves", "i"))
-    found += [Hint("y", "link", "y")] if view.has_lobby else []
+    found += [Hint("y", "link", "y")] if display.has_lobby else []
     return [*found, LEAVE, HELP]
 
 
-def _over(view: View) -> list[Hint]:
+def _over(display: Display) -> list[Hint]:
     found = [Hint("r", "rematch", "r")]
-    found += [Hint("n", "new game", "n")] if view.seeking is None else []
-    if view.has_lobby or view.has_doorway:
-        found.append(Hint("Esc", "lobby" if view.has_lobby else "back", "escape"))
+    found += [Hint("n", "new game", "n")] if display.world.seeking is None else []
+    if display.has_lobby or display.has_doorway:
+        found.append(Hint("Esc", "lobby" if display.has_lobby else "back", "escape"))
     found.append(Hint("v", "replay", "v"))
-    found += [Hint("a", "analyse", "a")] if "analyse" in view.features else []
+    found += [Hint("a", "analyse", "a")] if "analyse" in display.world.features else []
     found.append(Hint("w", "save", "w"))
-    found += [Hint("s", "say", "s"), Hint("y", "link", "y")] if view.has_lobby else []
+    found += [Hint("s", "say", "s"), Hint("y", "link", "y")] if display.has_lobby else []
     return [*found, LEAVE, HELP]
 
 
@@ -197,7 +199,7 @@ _OFFERED_AT_HOME = (("d", "draw"), ("t", "take back"), ("i", "moves"))
 _OFFERED = (*_OFFERED_AT_HOME[:2], ("s", "say"), _OFFERED_AT_HOME[2])
 
 
-def _playing(view: View, match: Snapshot) -> list[Hint]:
+def _playing(display: Display, match: Snapshot) -> list[Hint]:
     found = [Hint("arrows Enter", "")]
     quick = quick_moves(match)
     if quick:
@@ -206,9 +208,9 @@ def _playing(view: View, match: Snapshot) -> list[Hint]:
         found.append(Hint("Tab", "more", "c-i"))
     if not (quick and match.game.gravity):
         found.append(Hint("type", _example(match)))
-    for key, label in _OFFERED if view.has_lobby else _OFFERED_AT_HOME:
-        found.append(Hint(_pressed(key, view), label, key.upper()))
-    return [*found, Hint(_pressed("q", view), "leave", "Q"), HELP]
+    for key, label in _OFFERED if display.has_lobby else _OFFERED_AT_HOME:
+        found.append(Hint(_pressed(key, display), label, key.upper()))
+    return [*found, Hint(_pressed("q", display), "leave", "Q"), HELP]
 
 
 def _example(match: Snapshot) -> str:
@@ -230,18 +232,18 @@ _HELP_PLAYING = (
 _HELP_AMONG_OTHERS = ("s m          say; mute", "y            copy a link")
 
 
-def help_lines(view: View) -> list[str]:
+def help_lines(display: Display) -> list[str]:
     """Return every key and what it does."""
-    if view.page.kind is not Kind.MATCH:
-        return help_on_page(view)
-    taken = sorted(set(_LETTERS) & _beginnings(view))
+    if display.page.kind is not Kind.MATCH:
+        return help_on_page(display)
+    taken = sorted(set(_LETTERS) & _beginnings(display))
     lines = [
-        *(() if view.is_watched else _HELP_PLAYING),
+        *(() if display.is_watched else _HELP_PLAYING),
         "i            moves, score",
-        f"n            {'next match' if view.is_watched else 'new game; other match'}",
-        *(_HELP_AMONG_OTHERS if view.has_lobby else ()),
+        f"n            {'next match' if display.is_watched else 'new game; other match'}",
+        *(_HELP_AMONG_OTHERS if display.has_lobby else ()),
         "v w a        replay, save, analyse",
-        f"Esc          clear; {'lobby' if view.has_lobby else 'leave'}",
+        f"Esc          clear; {'lobby' if display.has_lobby else 'leave'}",
         "q  Ctrl-C    leave",
         "Ctrl-Z       suspend",
     ]

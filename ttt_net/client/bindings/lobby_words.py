@@ -9,9 +9,9 @@ from msgspec import structs
 
 from ttt_net.client.changes.act import request_of
 from ttt_net.client.commands import AnyCommand, Command, Open, Send
+from ttt_net.client.display import Display
 from ttt_net.client.page_words import no_bot, sought, title_of
 from ttt_net.client.pages import SPEEDS, Kind, Page, Purpose
-from ttt_net.client.view import View
 from ttt_net.client.words import FINISH_FIRST
 from ttt_net.clock import TIME_FORM, time_of
 from ttt_net.errors import Refusal
@@ -41,7 +41,7 @@ class Ask:
 
 Meaning = AnyCommand | Ask | str | None
 """What a line comes to: something done or asked for, a sentence that says why it means nothing now, or nothing."""
-Word = Callable[[View, SeekRequest, str], Meaning]
+Word = Callable[[Display, SeekRequest, str], Meaning]
 HELP = (
     "play, play connect4 3+2 rated: look for an opponent. games: which there are.\n"
     "bot, bot connect4: play a bot. bots: choose one.\n"
@@ -55,37 +55,37 @@ ALSO = "Of the lobby: who, matches, watch, profile, history, top; choose and a n
 """What may be typed besides in a match."""
 
 
-def challenges(view: View, *, is_ours: bool) -> list[Challenged]:
+def challenges(display: Display, *, is_ours: bool) -> list[Challenged]:
     """Return the challenges that stand, those that we made or those that wait for our answer; the oldest first."""
-    ours = view.you.name if view.you is not None else None
-    standing = (each.challenge for each in view.lobby.challenges)
+    ours = display.world.you.name if display.world.you is not None else None
+    standing = (each.challenge for each in display.world.lobby.challenges)
     return [each for each in standing if (each.by.name == ours) is is_ours]
 
 
-def _play(view: View, wanted: SeekRequest, rest: str) -> Meaning:
-    if view.is_live:
+def _play(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
+    if display.is_live:
         return FINISH_FIRST
     if not rest:
-        return Command.NEW if view.seeking is None else sought(view.seeking).replace(" ...", ".")
+        return Command.NEW if display.world.seeking is None else sought(display.world.seeking).replace(" ...", ".")
     return _in_terms(structs.replace(wanted, rated=False), rest)
 
 
-def _bot(view: View, wanted: SeekRequest, rest: str, *, is_first: bool) -> Meaning:
-    meant = _in_terms(view.seeking or wanted, rest)
+def _bot(display: Display, wanted: SeekRequest, rest: str, *, is_first: bool) -> Meaning:
+    meant = _in_terms(display.world.seeking or wanted, rest)
     if not isinstance(meant, Send) or not isinstance(meant.request, SeekRequest):
         return meant
     seek = meant.request
     return Ask(Page(Kind.LOBBY), ("bot",), seek=seek, is_first=is_first, otherwise=no_bot(seek))
 
 
-def _challenge(view: View, wanted: SeekRequest, rest: str) -> Meaning:
+def _challenge(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
     name, _, terms = rest.partition(" ")
     if not name:
         return "Whom? Type challenge and a name; who tells who is here."
     return _in_terms(ChallengeRequest(0, clean(name, _MAX_NAME_CELLS), _game_of(wanted), wanted.time), terms)
 
 
-def _invite(view: View, wanted: SeekRequest, rest: str) -> Meaning:
+def _invite(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
     return _in_terms(InviteRequest(0, _game_of(wanted), wanted.time), rest)
 
 
@@ -142,11 +142,11 @@ def _nearly(game: str) -> str | None:
     return None
 
 
-def _join(view: View, wanted: SeekRequest, rest: str) -> Meaning:
+def _join(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
     return Send(request_of(rest)) if rest else "Type join and the code that a friend gave you."
 
 
-def _watch(view: View, wanted: SeekRequest, rest: str) -> Meaning:
+def _watch(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
     if "/m/" in rest:
         return Send(request_of(rest))
     whose = f" of {clean(rest, _MAX_NAME_CELLS)}" if rest else ""
@@ -154,29 +154,29 @@ def _watch(view: View, wanted: SeekRequest, rest: str) -> Meaning:
     return Ask(Page(Kind.LOBBY), ("live",), rest.lower(), is_first=True, otherwise=otherwise)
 
 
-def _stop(view: View, wanted: SeekRequest, rest: str) -> Meaning:
+def _stop(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
     """Stop what is looked at or waits, one after the other: what was told last comes first."""
-    if view.is_watched:
+    if display.is_watched:
         return Command.BACK
-    if view.seeking is not None:
+    if display.world.seeking is not None:
         return Send(UnseekRequest(0))
-    if ours := challenges(view, is_ours=True):
+    if ours := challenges(display, is_ours=True):
         return Send(AnswerRequest(0, challenge=ours[0].challenge, accept=False))
     return "There is nothing to stop; quit leaves."
 
 
-def _top(view: View, wanted: SeekRequest, rest: str) -> Meaning:
+def _top(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
     words = rest.lower().split()
     speed = next((SPEEDS.index(each) for each in SPEEDS if each in words), 0)
     game = " ".join(word for word in words if word not in SPEEDS)
     return Open(Page(Kind.LEADERS, about=game_named(game) if game else _A_RATED_GAME, time=speed))
 
 
-def _person(view: View, wanted: SeekRequest, rest: str, *, kind: Kind) -> Meaning:
+def _person(display: Display, wanted: SeekRequest, rest: str, *, kind: Kind) -> Meaning:
     return Open(Page(kind, about=clean(rest, _MAX_NAME_CELLS)))
 
 
-def _always(view: View, wanted: SeekRequest, rest: str, *, ask: Ask) -> Meaning:
+def _always(display: Display, wanted: SeekRequest, rest: str, *, ask: Ask) -> Meaning:
     return ask
 
 

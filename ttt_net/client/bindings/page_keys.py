@@ -4,12 +4,13 @@ from collections.abc import Callable
 
 from ttt_net.client.bindings.hints import HELP, LEAVE, Hint
 from ttt_net.client.commands import AnyCommand, Begin, Command, Open, Pick, Send, Step
+from ttt_net.client.display import Display
 from ttt_net.client.pages import Entry, Kind, Page, Purpose
 from ttt_net.client.rows.lobby import live_of_others
 from ttt_net.client.rows.page import rows_of
 from ttt_net.client.rows.row import Row, cursor_of
-from ttt_net.client.view import LinkState, View
 from ttt_net.client.words import opponent_of
+from ttt_net.client.world import LinkState
 from ttt_net.messages import AnswerRequest, Challenged, WatchRequest
 
 _FAR = 10
@@ -51,68 +52,68 @@ _LETTERS = {
 }
 
 
-def command_on_page(key: str, view: View) -> AnyCommand | None:
+def command_on_page(key: str, display: Display) -> AnyCommand | None:
     """Return what a key means on the page that is seen, or None when it means nothing."""
     key = key.lower() if len(key) == 1 else key
-    kind = view.page.kind
-    if kind is Kind.LOBBY and not view.has_lobby:
+    kind = display.page.kind
+    if kind is Kind.LOBBY and not display.has_lobby:
         return Command.LEAVE if key == "q" else None
     if kind is Kind.REPLAY and key in _REPLAY:
         return _REPLAY[key]
     if key in _NAMED:
         return _NAMED[key]
     if kind is Kind.GAMES and key.isdecimal() and key.isascii():
-        return next((Pick(row.key) for row in rows_of(view, 0) if row.cells[0] == key), None)
+        return next((Pick(row.key) for row in rows_of(display, 0) if row.cells[0] == key), None)
     if kind is Kind.LOBBY and key in _OF_THE_ROW:
-        return _OF_THE_ROW[key](view)
+        return _OF_THE_ROW[key](display)
     return _LETTERS[kind].get(key) if kind in _LETTERS else None
 
 
-def _chosen(view: View) -> tuple[str, str]:
+def _chosen(display: Display) -> tuple[str, str]:
     """Return what kind of row the cursor is on, and which one."""
-    rows = rows_of(view, 0)
-    at = cursor_of(rows, view.page.row, view.page.place)
+    rows = rows_of(display, 0)
+    at = cursor_of(rows, display.page.row, display.page.place)
     kind, _, name = rows[at].key.partition(":") if at is not None else ("", "", "")
     return kind, name
 
 
-def _watch(view: View) -> AnyCommand | None:
+def _watch(display: Display) -> AnyCommand | None:
     """Return how to watch the match that is chosen, or else the first: the featured one."""
-    live = live_of_others(view)
-    chosen = next((match for match in live if ("live", match.match) == _chosen(view)), None)
+    live = live_of_others(display)
+    chosen = next((match for match in live if ("live", match.match) == _chosen(display)), None)
     match = chosen or next(iter(live), None)
     return Send(WatchRequest(0, match=match.match)) if match is not None else None
 
 
-def _profile(view: View) -> AnyCommand | None:
+def _profile(display: Display) -> AnyCommand | None:
     """Return how to see who the player is whom the row is about."""
-    kind, name = _chosen(view)
+    kind, name = _chosen(display)
     match kind:
         case "own":
-            name = opponent_of(view.matches[name]).name
+            name = opponent_of(display.world.matches[name]).name
         case "challenge":
-            challenges = (each.challenge for each in view.lobby.challenges)
-            name = next((_other_of(view, each) for each in challenges if str(each.challenge) == name), "")
+            challenges = (each.challenge for each in display.world.lobby.challenges)
+            name = next((_other_of(display, each) for each in challenges if str(each.challenge) == name), "")
         case "seek":
-            seeks = view.lobby.seeks.seeks if view.lobby.seeks is not None else []
+            seeks = display.world.lobby.seeks.seeks if display.world.lobby.seeks is not None else []
             name = next((seek.by.name for seek in seeks if str(seek.seek) == name), "")
         case "live":
             return None
     return Open(Page(Kind.PROFILE, about=name)) if name else None
 
 
-def _other_of(view: View, challenge: Challenged) -> str:
-    is_ours = view.you is not None and challenge.by.name == view.you.name
+def _other_of(display: Display, challenge: Challenged) -> str:
+    is_ours = display.world.you is not None and challenge.by.name == display.world.you.name
     return challenge.to.name if is_ours else challenge.by.name
 
 
-def _leaders(view: View) -> AnyCommand:
+def _leaders(display: Display) -> AnyCommand:
     """Return how to see the best at the game that was last sought."""
-    games = view.seeking.games if view.seeking is not None else []
+    games = display.world.seeking.games if display.world.seeking is not None else []
     return Open(Page(Kind.LEADERS, about=games[0] if games else _A_RATED_GAME))
 
 
-_OF_THE_ROW: dict[str, Callable[[View], AnyCommand | None]] = {"w": _watch, "v": _profile, "l": _leaders}
+_OF_THE_ROW: dict[str, Callable[[Display], AnyCommand | None]] = {"w": _watch, "v": _profile, "l": _leaders}
 
 
 _BACK = Hint("Esc", "back", "escape")
@@ -149,34 +150,34 @@ def _verb_of(row: Row) -> str:
     return _VERBS.get(row.key.split(":")[0], "choose")
 
 
-def hints_on_page(view: View) -> list[Hint]:
+def hints_on_page(display: Display) -> list[Hint]:
     """Return the keys that matter on the page, the most needed first."""
-    page = view.page
+    page = display.page
     if page.kind in _HINTS:
-        has_choice = any(row.enter is not None for row in rows_of(view, 0))
+        has_choice = any(row.enter is not None for row in rows_of(display, 0))
         hints = [hint for hint in _HINTS[page.kind] if hint != _RATED or page.purpose is not Purpose.INVITE]
         hints = [hint for hint in hints if has_choice or hint.press != "c-m"]
         return [*hints, LEAVE, HELP]
-    if not view.has_lobby:
+    if not display.has_lobby:
         return [LEAVE]
-    if view.link is LinkState.CONNECTING:
-        return [*[Hint("Esc", "servers", "escape")] * view.has_doorway, LEAVE, HELP]
+    if display.world.link is LinkState.CONNECTING:
+        return [*[Hint("Esc", "servers", "escape")] * display.has_doorway, LEAVE, HELP]
     hints = []
-    rows = rows_of(view, 0)
+    rows = rows_of(display, 0)
     at = cursor_of(rows, page.row, page.place)
     if at is not None:
         hints.append(Hint("Enter", _verb_of(rows[at]), "c-m"))
-    if view.challenge is not None:
+    if display.world.challenge is not None:
         hints += [] if hints == [_ACCEPT] else [Hint("a", "accept", "a")]
         hints.append(Hint("d", "decline", "d"))
     if any(row.key.startswith("bot:") for row in rows):
         hints.append(Hint("b", "bot", "b"))
-    if view.seeking is not None:
+    if display.world.seeking is not None:
         hints.append(Hint("Esc", "stop", "escape"))
     hints += [Hint("p", "play", "p"), Hint("i", "invite", "i"), Hint("c", "code", "c")]
-    if view.seeking is None and view.has_doorway:
+    if display.world.seeking is None and display.has_doorway:
         hints.append(Hint("Esc", "servers", "escape"))
-    if live_of_others(view):
+    if live_of_others(display):
         hints.append(Hint("w", "watch", "w"))
     hints += [Hint("v", "profile", "v"), Hint("h", "history", "h"), Hint("l", "leaders", "l")]
     return [*hints, LEAVE, HELP]
@@ -220,8 +221,8 @@ _HELP = {
 }
 
 
-def help_on_page(view: View) -> list[str]:
+def help_on_page(display: Display) -> list[str]:
     """Return every key of the page and what it does."""
-    if view.page.kind is Kind.LOBBY and not view.has_lobby:
+    if display.page.kind is Kind.LOBBY and not display.has_lobby:
         return list(_LEAVING)
-    return list(_HELP.get(view.page.kind, _LEAVING))
+    return list(_HELP.get(display.page.kind, _LEAVING))

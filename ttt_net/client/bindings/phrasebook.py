@@ -6,9 +6,9 @@ from ttt_net.client.bindings.lobby_words import LOBBY, Meaning, challenges
 from ttt_net.client.changes.act_chat import chat
 from ttt_net.client.changes.moves import quick_moves
 from ttt_net.client.commands import AnyCommand, Command, Move, Send, Step
+from ttt_net.client.display import Display
 from ttt_net.client.page_words import PHRASES, phrase_in_words, phrase_of
 from ttt_net.client.pages import Kind
-from ttt_net.client.view import View
 from ttt_net.client.words import name_of
 from ttt_net.messages import AnswerRequest, ClaimKind, SeekRequest
 from ttt_net.text import clean
@@ -43,27 +43,29 @@ def word_of(line: str) -> str:
     return clean(line, MAX_WORD_CELLS).lower()
 
 
-def command_of(line: str, view: View, wanted: SeekRequest) -> Meaning:
+def command_of(line: str, display: Display, wanted: SeekRequest) -> Meaning:
     """Return what a line means; `wanted` is what was sought last, and is sought again where no more is said."""
     word, _, rest = clean(line, 2 * MAX_SAID_CELLS).partition(" ")
     word, rest, whole = word.lower(), rest.strip(), word_of(line)
-    if view.page.kind is Kind.REPLAY and (step := _step(whole, view.page.ply)) is not None:
+    if display.page.kind is Kind.REPLAY and (step := _step(whole, display.page.ply)) is not None:
         return step
     if word in LOBBY:
-        return LOBBY[word](view, wanted, rest) if view.has_lobby else "There is no lobby here."
+        return LOBBY[word](display, wanted, rest) if display.has_lobby else "There is no lobby here."
     match word:
         case "":
             return None
         case "new":
             return Command.NEW
         case "accept" | "decline":
-            return _answered(view, rest, is_accepted=word == "accept")
+            return _answered(display, rest, is_accepted=word == "accept")
         case "say":
-            return _said(view, rest)
+            return _said(display, rest)
         case _ if whole in _LEAVING:
             return Command.LEAVE
         case _:
-            return OF_A_MATCH.get(whole) or (Move(whole) if _is_like_a_move(whole, view) else _unknown(whole, view))
+            return OF_A_MATCH.get(whole) or (
+                Move(whole) if _is_like_a_move(whole, display) else _unknown(whole, display)
+            )
 
 
 def _step(word: str, ply: int) -> AnyCommand | None:
@@ -72,46 +74,46 @@ def _step(word: str, ply: int) -> AnyCommand | None:
     return Step(int(word) - ply) if is_number else _OF_A_REPLAY.get(word)
 
 
-def _said(view: View, text: str) -> AnyCommand | str:
+def _said(display: Display, text: str) -> AnyCommand | str:
     """Return what is to be said at the match: one of the phrases, or where the host lets people write, any words."""
     phrase = phrase_of(text)
-    said = chat(view, phrase=phrase) if phrase is not None else chat(view, text=clean(text, MAX_SAID_CELLS))
+    said = chat(display, phrase=phrase) if phrase is not None else chat(display, text=clean(text, MAX_SAID_CELLS))
     if not said:
         return "Type say and your words, while there is a match."
-    if phrase is None and not (text and view.may_write):
-        words = "your words, or " if view.may_write else ""
+    if phrase is None and not (text and display.world.may_write):
+        words = "your words, or " if display.world.may_write else ""
         return f"Type say and {words}one of these: {', '.join(map(phrase_in_words, PHRASES))}."
     return Send(said[0])
 
 
-def _is_like_a_move(word: str, view: View) -> bool:
+def _is_like_a_move(word: str, display: Display) -> bool:
     """Tell whether a word may be a move; as long as nobody has told which there are, whatever has a digit may."""
-    if view.match is None:
+    if display.match is None:
         return word == "swap" or any(map(str.isdecimal, word))
-    is_named = word in (name.lower() for name in view.match.game.move_names)
-    return is_named or (word.isdecimal() and bool(quick_moves(view.match)))
+    is_named = word in (name.lower() for name in display.match.game.move_names)
+    return is_named or (word.isdecimal() and bool(quick_moves(display.match)))
 
 
-def _unknown(word: str, view: View) -> AnyCommand | str:
+def _unknown(word: str, display: Display) -> AnyCommand | str:
     """Return what is near what was typed; where there is nothing, and it is our turn, which moves there are."""
     if word in _OF_A_REPLAY:
         return f"{word} is for a replay; once a match is over, replay begins one."
-    steps = _OF_A_REPLAY if view.page.kind is Kind.REPLAY else ()
+    steps = _OF_A_REPLAY if display.page.kind is Kind.REPLAY else ()
     near = get_close_matches(word, (*OF_A_MATCH, *CLAIMS, *_LEAVING, *_OTHERS, *LOBBY, *steps), n=1)
     if near:
         return f"{word} is no word here; did you mean {near[0]}?"
-    return Move(word) if view.may_move else f"{word} is no word here; help tells which there are."
+    return Move(word) if display.may_move else f"{word} is no word here; help tells which there are."
 
 
-def _answered(view: View, name: str, *, is_accepted: bool) -> AnyCommand | str:
+def _answered(display: Display, name: str, *, is_accepted: bool) -> AnyCommand | str:
     """Answer what waits for an answer: an offer in the match first, then the oldest challenge, or that of a player."""
-    offers = view.match.offers if view.match is not None and not name else []
-    theirs = next((offer for offer in offers if view.match is not None and offer.side != view.match.you), None)
+    offers = display.match.offers if display.match is not None and not name else []
+    theirs = next((offer for offer in offers if display.match is not None and offer.side != display.match.you), None)
     if is_accepted and theirs is not None:
         return _ACCEPTED[theirs.kind]
     if not is_accepted and offers:
         return Command.DECLINE
-    waiting = challenges(view, is_ours=False)
+    waiting = challenges(display, is_ours=False)
     chosen = next((each for each in waiting if not name or name_of(each.by).lower() == name.lower()), None)
     if chosen is None:
         return "Nothing waits for your answer."

@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from ttt_net.client import words
 from ttt_net.client.events import WorldEvent
-from ttt_net.client.view import View
+from ttt_net.client.world import World
 from ttt_net.errors import Code
 from ttt_net.messages import Ended, Notice, Refused, Restarting, SeekRequest, Snapshot, Welcome
 from ttt_net.sdk.events import Answered, Back, Lost, Retrying
@@ -30,20 +30,20 @@ class Diary:
         self._away_since_ms: int | None = None
         self._remind_ms = FIRST_REMINDER_MS
 
-    def line_of(self, event: WorldEvent, before: View, after: View, now_ms: int) -> str:
-        """Return what to say of an event, with the view before and after it; nothing where it is no news."""
+    def line_of(self, event: WorldEvent, before: World, after: World, now_ms: int) -> str:
+        """Return what to say of an event, with the world before and after it; nothing where it is no news."""
         said = self._sentence(event, before, after, now_ms)
         if said == self._last and not isinstance(event, Snapshot | Ended):
             return ""
         self._last = said or self._last
         return said
 
-    def _sentence(self, event: WorldEvent, before: View, after: View, now_ms: int) -> str:
+    def _sentence(self, event: WorldEvent, before: World, after: World, now_ms: int) -> str:
         match event:
             case Snapshot() if event.match not in before.matches and event.outcome is None:
                 return words.pairing(event)
             case Ended() if event.match in before.matches:
-                match = follow(before.matches[event.match], event)  # of several, the view forgets those that are over
+                match = follow(before.matches[event.match], event)  # of several, the client forgets those that are over
                 return words.result(replace(match, you=None)) if self._is_for_onlookers else _ended(match, after.tally)
             case _ if self._is_for_onlookers:
                 return ""
@@ -68,7 +68,7 @@ class Diary:
             case _:
                 return ""
 
-    def _retrying(self, event: Retrying, after: View, now_ms: int) -> str:
+    def _retrying(self, event: Retrying, after: World, now_ms: int) -> str:
         if self._away_since_ms is None:
             self._away_since_ms = now_ms
             return f"No server at {after.address}: {clean(event.reason, 80)}. Trying until there is one."
@@ -79,8 +79,8 @@ class Diary:
         return f"Still no server after {words.duration(away_ms)}: {clean(event.reason, 80)}."
 
 
-def _was_live(name: str, view: View) -> bool:
-    match = view.matches.get(name)
+def _was_live(name: str, world: World) -> bool:
+    match = world.matches.get(name)
     return match is not None and match.outcome is None
 
 

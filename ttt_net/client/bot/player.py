@@ -15,9 +15,9 @@ from ttt_net.client.bot.diary import Diary
 from ttt_net.client.bot.mind import Mind
 from ttt_net.client.bot.plan import Plan
 from ttt_net.client.bot.thinker import Question
-from ttt_net.client.changes.update import update
+from ttt_net.client.changes.update_world import update_world
 from ttt_net.client.events import Event, Stop, TerminalEvent, WorldEvent
-from ttt_net.client.view import View
+from ttt_net.client.world import World
 from ttt_net.errors import Code, Refusal
 from ttt_net.messages import (
     AbortRequest,
@@ -30,6 +30,7 @@ from ttt_net.messages import (
     Ended,
     InvitationReply,
     JoinRequest,
+    MatchEvent,
     Offered,
     OfferRequest,
     PlayRequest,
@@ -57,10 +58,10 @@ _FATAL = (Code.UNKNOWN_GAME, Code.BAD_MESSAGE)
 
 
 class Bot:
-    """One bot; `play` it with the mailbox that the connection fills. `view` then has the tally."""
+    """One bot; `play` it with the mailbox that the connection fills. `world` then has the tally."""
 
     def __init__(self, connection: ClientConnection, mind: Mind, plan: Plan, write: Callable[[str], None]) -> None:
-        self.view = View(address=connection.url.removeprefix("ws://"))
+        self.world = World(address=connection.url.removeprefix("ws://"))
         self._connection = connection
         self._mind = mind
         self._plan = plan
@@ -72,13 +73,15 @@ class Bot:
         """The unfinished matches that the server has named, and has not shown yet."""
         self._accepting = 0
         """Challenges that we have accepted, and of which nothing is known yet."""
+        self._kept: str | None = None
+        """The match that is kept when it has ended, so that a rematch can be accepted, until another one begins."""
         self._wins: set[str] = set()
         self._away_since_ms: dict[str, int] = {}
 
     @property
     def _is_done(self) -> bool:
-        has_played = self._plan.games is not None and self.view.tally.games >= self._plan.games
-        return has_played or self.view.farewell is not None
+        has_played = self._plan.games is not None and self.world.tally.games >= self._plan.games
+        return has_played or self.world.farewell is not None
 
     async def play(self, mailbox: asyncio.Queue[Event]) -> None:
         """Play until the games are played, the server says farewell, or the system says stop."""
@@ -102,9 +105,10 @@ class Bot:
         self._say(request)
 
     def _hear(self, event: WorldEvent) -> None:
-        before = self.view
-        self.view = update(self.view, event, _now_ms())
-        if said := self._diary.line_of(event, before, self.view, _now_ms()):
+        before = self.world
+        self.world = update_world(self.world, event, _now_ms())
+        self._forget_ended(event, before)
+        if said := self._diary.line_of(event, before, self.world, _now_ms()):
             self._write(said)
         match event:
             case Welcome():
@@ -116,7 +120,7 @@ class Bot:
                     self._accepting = max(0, self._accepting - 1)
                     if self._plan.began is not None:
                         self._plan.began(event)
-            case Challenged() if self.view.you is not None and event.by.name != self.view.you.name:
+            case Challenged() if self.world.you is not None and event.by.name != self.world.you.name:
                 self._answer_challenge(event)
             case ChallengeOver():
                 self._accepting = 0
@@ -137,9 +141,16 @@ class Bot:
             self._seek()
         self._find_jobs()
 
+    def _forget_ended(self, event: WorldEvent, before: World) -> None:
+        kept = before.matches.get(self._kept) if self._kept is not None else None
+        if isinstance(event, Snapshot) and (kept is None or kept.outcome is not None):
+            self._kept = event.match
+        if isinstance(event, Snapshot | MatchEvent):
+            self.world = self.world.without_ended(but=self._kept)
+
     def _watch_absences(self) -> None:
         """Note who is away from a match, and look at it again when his grace is over."""
-        live = {name: match for name, match in self.view.matches.items() if match.outcome is None}
+        live = {name: match for name, match in self.world.matches.items() if match.outcome is None}
         away = {name for name, match in live.items() if not match.present[1 - (match.you or 0)]}
         self._away_since_ms = {name: since for name, since in self._away_since_ms.items() if name in away}
         for name in away - self._away_since_ms.keys():
@@ -151,29 +162,29 @@ class Bot:
 
     def _end_abandoned(self, name: str) -> None:
         """Call a match a draw whose opponent has not come back within his grace; nobody shall lose by a bad link."""
-        match = self.view.matches.get(name)
+        match = self.world.matches.get(name)
         if match is not None and match.outcome is None and name in self._away_since_ms and not match.adjourned:
             self._say(ClaimRequest(0, match=name, kind="draw"))
 
     def _seek(self) -> None:
         """Look for an opponent while a place is free."""
-        if self.view.seeking is not None or self._free_places <= 0:
+        if self.world.seeking is not None or self._free_places <= 0:
             return
         wanted = self._plan.seek
         if isinstance(wanted, SeekRequest):
-            self.view = replace(self.view, seeking=wanted)
-        if not isinstance(wanted, JoinRequest) or self.view.shown is None:  # a code is good once; others come by `ask`
+            self.world = replace(self.world, seeking=wanted)
+        if not isinstance(wanted, JoinRequest) or self._kept is None:  # a code is good once; others come by `ask`
             self._say(wanted)
 
     @property
     def _free_places(self) -> int:
         """How many matches more we may begin now; an adjourned one takes no place."""
-        if self._is_done or self.view.you is None:
+        if self._is_done or self.world.you is None:
             return 0
-        live = {name for name, match in self.view.matches.items() if match.outcome is None and not match.adjourned}
+        live = {name for name, match in self.world.matches.items() if match.outcome is None and not match.adjourned}
         busy = len(live | self._unseen) + self._accepting
         free = self._plan.places - busy
-        return free if self._plan.games is None else min(free, self._plan.games - self.view.tally.games - busy)
+        return free if self._plan.games is None else min(free, self._plan.games - self.world.tally.games - busy)
 
     def _answer_challenge(self, challenged: Challenged) -> None:
         """Accept whom we would play, if there is a place for him."""
@@ -186,8 +197,8 @@ class Bot:
 
     def _find_jobs(self) -> None:
         """Let the mind think about every match that waits for our move and is not thought about yet."""
-        self._asked = {name: ply for name, ply in self._asked.items() if name in self.view.matches}
-        for name, match in self.view.matches.items():
+        self._asked = {name: ply for name, ply in self._asked.items() if name in self.world.matches}
+        for name, match in self.world.matches.items():
             ply = match.position.ply
             is_waiting = match.adjourned and not match.present[1 - (match.you or 0)]
             is_ours = match.position.to_move == match.you and match.outcome is None and not is_waiting
@@ -198,7 +209,7 @@ class Bot:
     async def _think_all(self) -> None:
         while True:
             name = await self._agenda.next(self._left_ms)
-            match = self.view.matches.get(name)
+            match = self.world.matches.get(name)
             if match is None or match.outcome is not None or match.position.to_move != match.you:
                 continue
             question = Question(match.game.name, match.moves, self._budget_ms(match), match.start)
@@ -215,7 +226,7 @@ class Bot:
 
     def _still_stands(self, name: str, question: Question) -> bool:
         """Tell whether the match waits for our move where the question was asked."""
-        match = self.view.matches.get(name)
+        match = self.world.matches.get(name)
         return match is not None and match.outcome is None and match.moves == question.moves
 
     def _budget_ms(self, match: Snapshot) -> int:
@@ -230,11 +241,11 @@ class Bot:
 
     def _left_ms(self, name: str) -> float:
         """Return how urgent a match is: what our clock there says."""
-        match = self.view.matches.get(name)
+        match = self.world.matches.get(name)
         return math.inf if match is None or match.clock is None else match.clock.remaining_ms[match.you or 0]
 
     def _answer_offer(self, offered: Offered) -> None:
-        match = self.view.matches.get(offered.match)
+        match = self.world.matches.get(offered.match)
         if match is None or offered.side == match.you:
             return
         if offered.kind == "draw":
@@ -246,8 +257,8 @@ class Bot:
             )  # people may slip, bots may not
             self._say(answer(0, match=offered.match, kind="takeback"))
         elif self._free_places > 0:
-            if self.view.seeking is not None and self._free_places == 1:
-                self.view = replace(self.view, seeking=None)
+            if self.world.seeking is not None and self._free_places == 1:
+                self.world = replace(self.world, seeking=None)
                 self._say(UnseekRequest(0))
             self._say(OfferRequest(0, match=offered.match, kind="rematch"))
 
@@ -257,7 +268,7 @@ class Bot:
         wait_s = (refusal.retry_after_ms or AGAIN_MS) / 1000
         match request:
             case SeekRequest() if refusal.code in _FATAL:
-                self.view = replace(self.view, farewell=Farewell(Parting.REJECTED, refusal.message, refusal.code))
+                self.world = replace(self.world, farewell=Farewell(Parting.REJECTED, refusal.message, refusal.code))
             case SeekRequest():
                 if refusal.code == Code.TOO_MANY_MATCHES:
                     self._claim_oldest()
@@ -279,7 +290,7 @@ class Bot:
 
     def _claim_oldest(self) -> None:
         """Make room by claiming the match whose opponent has been away the longest."""
-        away = [name for name in self._away_since_ms if name in self.view.matches]
+        away = [name for name in self._away_since_ms if name in self.world.matches]
         if away:
             oldest = min(away, key=lambda name: self._away_since_ms[name])
             self._say(ClaimRequest(0, match=oldest, kind="win"))

@@ -1,13 +1,14 @@
-"""What a player does at a board, and what comes of it: his own part of the view changes, or there are requests."""
+"""What a player does at a board, and what comes of it: his own part of the display changes, or there are requests."""
 
 from dataclasses import replace
 
 from ttt_net.client.changes.moves import layers_of, legal_at, quick_moves
 from ttt_net.client.changes.replaying import begun
-from ttt_net.client.changes.update import on_screen, without
+from ttt_net.client.changes.update import on_screen
 from ttt_net.client.commands import CLAIMS, AnyCommand, Choose, Command, Move, Point, Quick
-from ttt_net.client.view import LinkState, Overlay, View
+from ttt_net.client.display import Display, Overlay
 from ttt_net.client.words import FINISH_FIRST, move_name
+from ttt_net.client.world import LinkState
 from ttt_net.messages import (
     AbortRequest,
     AnalyseRequest,
@@ -24,7 +25,7 @@ from ttt_net.messages import (
     UnwatchRequest,
 )
 
-Effect = tuple[View, tuple[Request, ...]]
+Effect = tuple[Display, tuple[Request, ...]]
 _OF_PLAYERS = {
     Command.PLACE,
     Command.MOVES,
@@ -39,227 +40,235 @@ _OF_PLAYERS = {
 _OFFERS: dict[Command, OfferKind] = {Command.REMATCH: "rematch", Command.DRAW: "draw", Command.TAKE_BACK: "takeback"}
 
 
-def act_in_match(view: View, command: AnyCommand, seek: SeekRequest) -> Effect:
-    """Return the view after the action and what to say to the server; `seek` is what `Command.NEW` asks for."""
-    if view.is_watched and (command in _OF_PLAYERS or isinstance(command, Move | Quick | Point)):
-        return replace(view, notice="You look on; only the two who play can do that.", typed=""), ()
+def act_in_match(display: Display, command: AnyCommand, seek: SeekRequest) -> Effect:
+    """Return the display after the action and what to say to the server; `seek` is what `Command.NEW` asks for."""
+    if display.is_watched and (command in _OF_PLAYERS or isinstance(command, Move | Quick | Point)):
+        return replace(display, notice="You look on; only the two who play can do that.", typed=""), ()
     match command:
         case Command.UP | Command.DOWN | Command.LEFT | Command.RIGHT:
-            return _moved_cursor(view, *command.value), ()
+            return _moved_cursor(display, *command.value), ()
         case Command.PLACE:
-            return _leave(view) if view.overlay is Overlay.LEAVE else _place(view)
+            return _leave(display) if display.overlay is Overlay.LEAVE else _place(display)
         case Command.MOVES:
-            return _list_moves(view), ()
+            return _list_moves(display), ()
         case Command.REMATCH | Command.DRAW | Command.TAKE_BACK:
-            return _offer(view, _OFFERS[command])
+            return _offer(display, _OFFERS[command])
         case Command.CLAIM:
-            return _ask_claim(view), ()
+            return _ask_claim(display), ()
         case Command.DECLINE:
-            return _decline(view)
+            return _decline(display)
         case Command.RESIGN:
-            return _resign(view)
+            return _resign(display)
         case Command.NEW:
-            return _new(view, seek)
+            return _new(display, seek)
         case Command.LEAVE:
-            return _leave(view)
+            return _leave(display)
         case Command.REPLAY:
-            return begun(view)
+            return begun(display)
         case Command.ANALYSE:
-            return _analyse(view)
+            return _analyse(display)
         case Command.SAVE:
-            return _save(view)
+            return _save(display)
         case Command.SIDE_PANEL:
-            return replace(view, overlay=Overlay.NONE if view.overlay is Overlay.SIDE_PANEL else Overlay.SIDE_PANEL), ()
+            return replace(
+                display, overlay=Overlay.NONE if display.overlay is Overlay.SIDE_PANEL else Overlay.SIDE_PANEL
+            ), ()
         case Choose(index):
-            return _choose(view, index)
+            return _choose(display, index)
         case Move(name):
-            return _play_named(view, name)
+            return _play_named(display, name)
         case Quick(digit):
-            return _play_quick(view, digit)
+            return _play_quick(display, digit)
         case Point(cell):
-            return _place(replace(view, cursor=cell, typed="", overlay=Overlay.NONE))
+            return _place(replace(display, cursor=cell, typed="", overlay=Overlay.NONE))
         case _:
-            return view, ()
+            return display, ()
 
 
-def _moved_cursor(view: View, dx: int, dy: int) -> View:
+def _moved_cursor(display: Display, dx: int, dy: int) -> Display:
     """Move over the board as it is drawn: right of a layer comes the next, unless marks fall from layer to layer."""
-    match = view.match
+    match = display.match
     if match is None:
-        return view
+        return display
     height, width = match.game.shape[-2:]
     layers = 1 if match.game.gravity else layers_of(match)
-    z, rest = divmod(view.cursor, height * width)
+    z, rest = divmod(display.cursor, height * width)
     y, x = divmod(rest, width)
     column = (z * width + x + dx) % (layers * width)
     y = (y + dy) % height
-    return replace(view, cursor=(column // width * height + y) * width + column % width, typed="")
+    return replace(display, cursor=(column // width * height + y) * width + column % width, typed="")
 
 
-def _place(view: View) -> Effect:
-    if view.typed:
-        return _play_named(replace(view, typed=""), view.typed)
-    if view.match is None:
-        return view, ()
-    return _one_of(view, legal_at(view.match, view.cursor), "That cell is not free.")
+def _place(display: Display) -> Effect:
+    if display.typed:
+        return _play_named(replace(display, typed=""), display.typed)
+    if display.match is None:
+        return display, ()
+    return _one_of(display, legal_at(display.match, display.cursor), "That cell is not free.")
 
 
-def _one_of(view: View, moves: tuple[int, ...], otherwise: str) -> Effect:
-    if not view.may_move:
-        return _not_now(view), ()
+def _one_of(display: Display, moves: tuple[int, ...], otherwise: str) -> Effect:
+    if not display.may_move:
+        return _not_now(display), ()
     if not moves:
-        return replace(view, notice=otherwise), ()
+        return replace(display, notice=otherwise), ()
     if len(moves) == 1:
-        return _play(view, moves[0])
-    return replace(view, overlay=Overlay.CHOICE, choices=moves), ()
+        return _play(display, moves[0])
+    return replace(display, overlay=Overlay.CHOICE, choices=moves), ()
 
 
-def _list_moves(view: View) -> View:
+def _list_moves(display: Display) -> Display:
     """Show the moves that have no cell, or all of the few that there are."""
-    if view.match is None or not view.may_move:
-        return _not_now(view)
-    legal = view.match.position.legal
-    free = tuple(move for move in legal if view.match.game.move_cells[move] < 0)
-    if not free and (digits := quick_moves(view.match)):  # a list would give them other digits
-        return replace(view, notice=f"Press a digit, 1 to {max(digits)}, or go there with the arrows and press Enter.")
+    if display.match is None or not display.may_move:
+        return _not_now(display)
+    legal = display.match.position.legal
+    free = tuple(move for move in legal if display.match.game.move_cells[move] < 0)
+    if not free and (digits := quick_moves(display.match)):  # a list would give them other digits
+        return replace(
+            display, notice=f"Press a digit, 1 to {max(digits)}, or go there with the arrows and press Enter."
+        )
     choices = free or tuple(legal)[:9]
-    return replace(view, overlay=Overlay.CHOICE, choices=choices)
+    return replace(display, overlay=Overlay.CHOICE, choices=choices)
 
 
-def _play(view: View, move: int) -> Effect:
-    match = view.match
-    if match is None or not view.may_move:
-        return _not_now(view), ()
+def _play(display: Display, move: int) -> Effect:
+    match = display.match
+    if match is None or not display.may_move:
+        return _not_now(display), ()
     play = PlayRequest(0, match=match.match, ply=match.position.ply, move=move)
     cell = match.game.move_cells[move]
-    view = replace(view, cursor=cell if cell >= 0 else view.cursor)
-    return replace(view, pending=play, typed="", overlay=Overlay.NONE, choices=()), (play,)
+    display = replace(display, cursor=cell if cell >= 0 else display.cursor)
+    return replace(display, pending=play, typed="", overlay=Overlay.NONE, choices=()), (play,)
 
 
-def _play_named(view: View, name: str) -> Effect:
-    match = view.match
-    if match is None or not view.may_move:
-        return _not_now(view), ()
+def _play_named(display: Display, name: str) -> Effect:
+    match = display.match
+    if match is None or not display.may_move:
+        return _not_now(display), ()
     moves = tuple(move for move in match.position.legal if match.game.move_names[move].lower() == name.lower())
     if moves:
-        return _one_of(view, moves, "")
+        return _one_of(display, moves, "")
     if name.isdecimal() and len(name) == 1 and quick_moves(match):
-        return _play_quick(view, int(name))
+        return _play_quick(display, int(name))
     known = name.lower() in (written.lower() for written in match.game.move_names)
     why = "is not possible now" if known else "is no move here"
     some = ", ".join(move_name(match, move) for move in match.position.legal[:9])
-    return replace(view, notice=f"{name} {why}; possible: {some}{' ...' if len(match.position.legal) > 9 else ''}"), ()
+    return replace(
+        display, notice=f"{name} {why}; possible: {some}{' ...' if len(match.position.legal) > 9 else ''}"
+    ), ()
 
 
-def _play_quick(view: View, digit: int) -> Effect:
-    if view.match is None:
-        return view, ()
-    moves = quick_moves(view.match)
+def _play_quick(display: Display, digit: int) -> Effect:
+    if display.match is None:
+        return display, ()
+    moves = quick_moves(display.match)
     if digit not in moves:
-        return replace(view, notice=f"{digit} is no place here."), ()
-    return _one_of(view, moves[digit], f"{digit} is not free.")
+        return replace(display, notice=f"{digit} is no place here."), ()
+    return _one_of(display, moves[digit], f"{digit} is not free.")
 
 
-def _not_now(view: View) -> View:
-    if view.match is None:
-        return view
-    if view.match.outcome is not None:
-        return replace(view, notice="The match is over.")
-    return replace(view, notice="Your last move is on its way." if view.under_way else "It is not your turn.")
+def _not_now(display: Display) -> Display:
+    if display.match is None:
+        return display
+    if display.match.outcome is not None:
+        return replace(display, notice="The match is over.")
+    return replace(display, notice="Your last move is on its way." if display.under_way else "It is not your turn.")
 
 
-def _offer(view: View, kind: OfferKind) -> Effect:
-    match = view.match
+def _offer(display: Display, kind: OfferKind) -> Effect:
+    match = display.match
     if match is None:
-        return view, ()
+        return display, ()
     if kind == "rematch" and match.outcome is None:
-        return replace(view, notice="A rematch can be offered when the match is over."), ()
+        return replace(display, notice="A rematch can be offered when the match is over."), ()
     if kind != "rematch" and match.outcome is not None:
-        return replace(view, notice="The match is over."), ()
-    return view, (OfferRequest(0, match=match.match, kind=kind),)
+        return replace(display, notice="The match is over."), ()
+    return display, (OfferRequest(0, match=match.match, kind=kind),)
 
 
-def _ask_claim(view: View) -> View:
-    match = view.match
+def _ask_claim(display: Display) -> Display:
+    match = display.match
     if match is None or match.outcome is not None:
-        return _not_now(view)
+        return _not_now(display)
     if match.away is None or match.away.side == match.you:
-        return replace(view, notice="Your opponent is here; there is nothing to claim.")
-    return replace(view, overlay=Overlay.CLAIM)
+        return replace(display, notice="Your opponent is here; there is nothing to claim.")
+    return replace(display, overlay=Overlay.CLAIM)
 
 
-def _choose(view: View, index: int) -> Effect:
-    if view.match is not None and view.overlay is Overlay.CLAIM and index < len(CLAIMS):
-        return replace(view, overlay=Overlay.NONE), (ClaimRequest(0, match=view.match.match, kind=CLAIMS[index]),)
-    if view.overlay is Overlay.CHOICE and index < len(view.choices):
-        return _play(view, view.choices[index])
-    return view, ()
+def _choose(display: Display, index: int) -> Effect:
+    if display.match is not None and display.overlay is Overlay.CLAIM and index < len(CLAIMS):
+        return replace(display, overlay=Overlay.NONE), (ClaimRequest(0, match=display.match.match, kind=CLAIMS[index]),)
+    if display.overlay is Overlay.CHOICE and index < len(display.choices):
+        return _play(display, display.choices[index])
+    return display, ()
 
 
-def _analyse(view: View) -> Effect:
+def _analyse(display: Display) -> Effect:
     """Have a finished match looked at by the server's engine, if it has one."""
-    match = view.match
+    match = display.match
     if match is None or match.outcome is None:
-        return replace(view, notice="Only a match that is over can be analysed."), ()
-    if "analyse" not in view.features:
-        return replace(view, notice="This server has no engine; save the match to analyse it yourself."), ()
-    view = replace(view, notice="An engine looks at every move; this may take half a minute.")
-    return view, (AnalyseRequest(0, match=match.match),)
+        return replace(display, notice="Only a match that is over can be analysed."), ()
+    if "analyse" not in display.world.features:
+        return replace(display, notice="This server has no engine; save the match to analyse it yourself."), ()
+    display = replace(display, notice="An engine looks at every move; this may take half a minute.")
+    return display, (AnalyseRequest(0, match=match.match),)
 
 
-def _save(view: View) -> Effect:
+def _save(display: Display) -> Effect:
     """Ask for the record of a finished match; whoever keeps the screen writes it down when it comes."""
-    if view.match is None or view.match.outcome is None:
-        return replace(view, notice="Only a match that is over can be saved."), ()
-    return view, (RecordRequest(0, match=view.match.match),)
+    if display.match is None or display.match.outcome is None:
+        return replace(display, notice="Only a match that is over can be saved."), ()
+    return display, (RecordRequest(0, match=display.match.match),)
 
 
-def _decline(view: View) -> Effect:
-    match = view.match
+def _decline(display: Display) -> Effect:
+    match = display.match
     if match is None or not match.offers:
-        return replace(view, notice="There is no offer."), ()
-    return view, tuple(DeclineRequest(0, match=match.match, kind=offer.kind) for offer in match.offers[:1])
+        return replace(display, notice="There is no offer."), ()
+    return display, tuple(DeclineRequest(0, match=match.match, kind=offer.kind) for offer in match.offers[:1])
 
 
-def _resign(view: View) -> Effect:
-    match = view.match
-    if match is None or not view.is_live:
-        return replace(view, notice="There is no match to resign."), ()
-    is_asked = view.overlay is Overlay.LEAVE  # whether to leave: then a match that has hardly begun is called off
+def _resign(display: Display) -> Effect:
+    match = display.match
+    if match is None or not display.is_live:
+        return replace(display, notice="There is no match to resign."), ()
+    is_asked = display.overlay is Overlay.LEAVE  # whether to leave: then a match that has hardly begun is called off
     end = _end_of(match) if is_asked else ResignRequest(0, match=match.match)
-    return replace(view, overlay=Overlay.NONE, is_going_back=False), (end,)
+    return replace(display, overlay=Overlay.NONE, is_going_back=False), (end,)
 
 
-def _new(view: View, seek: SeekRequest) -> Effect:
-    unfinished = (match for name, match in view.matches.items() if view.has_seat(name) and match.outcome is None)
-    waiting = view.elsewhere if view.is_live else next(unfinished, None)
+def _new(display: Display, seek: SeekRequest) -> Effect:
+    unfinished = (
+        match for name, match in display.world.matches.items() if display.world.has_seat(name) and match.outcome is None
+    )
+    waiting = display.elsewhere if display.is_live else next(unfinished, None)
     if waiting is not None:
-        return gone_on(view, waiting)
-    if view.is_live:
-        return replace(view, notice=FINISH_FIRST), ()
-    if view.seeking is not None:
-        return view, ()
-    return replace(view, seeking=seek, overlay=Overlay.NONE), (seek,)
+        return gone_on(display, waiting)
+    if display.is_live:
+        return replace(display, notice=FINISH_FIRST), ()
+    if display.world.seeking is not None:
+        return display, ()
+    return replace(display, overlay=Overlay.NONE, world=replace(display.world, seeking=seek)), (seek,)
 
 
-def gone_on(view: View, match: Snapshot) -> Effect:
+def gone_on(display: Display, match: Snapshot) -> Effect:
     """Put a match of ours on the screen, on the lobby alone; whoever goes on with his own looks on no more."""
-    watched = view.watching
+    watched = display.world.watching
     requests: tuple[Request, ...] = ()
-    if watched is not None and not view.has_seat(watched):
-        view, requests = without(view, watched), (UnwatchRequest(0, match=watched),)
-    return on_screen(replace(view, pages=view.pages[:1]), match), requests
+    if watched is not None and not display.world.has_seat(watched):
+        display, requests = display.in_world(display.world.without_match(watched)), (UnwatchRequest(0, match=watched),)
+    return on_screen(replace(display, pages=display.pages[:1]), match), requests
 
 
-def _leave(view: View) -> Effect:
-    match = view.match
-    if match is None or not view.is_live:
-        return replace(view, is_leaving=True), ()
-    if view.overlay is not Overlay.LEAVE:
-        return replace(view, overlay=Overlay.LEAVE, typed=""), ()
-    if view.link is not LinkState.ONLINE:
-        return replace(view, is_leaving=True), ()
-    return replace(view, is_leaving=True, overlay=Overlay.NONE), (_end_of(match),)
+def _leave(display: Display) -> Effect:
+    match = display.match
+    if match is None or not display.is_live:
+        return replace(display, is_leaving=True), ()
+    if display.overlay is not Overlay.LEAVE:
+        return replace(display, overlay=Overlay.LEAVE, typed=""), ()
+    if display.world.link is not LinkState.ONLINE:
+        return replace(display, is_leaving=True), ()
+    return replace(display, is_leaving=True, overlay=Overlay.NONE), (_end_of(match),)
 
 
 def _end_of(match: Snapshot) -> AbortRequest | ResignRequest:

@@ -1,1 +1,1 @@
-"""A view as a screen of text; pure."""
+"""A display as a screen of text; pure."""

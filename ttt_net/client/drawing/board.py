@@ -12,10 +12,10 @@ from rich.text import Text
 
 from ttt_net.client.changes.moves import layers_of
 from ttt_net.client.commands import Point
+from ttt_net.client.display import Display
 from ttt_net.client.drawing.glyphs import Glyphs
 from ttt_net.client.drawing.looks import Frame, Labels, Look, labels_of, looks_of
 from ttt_net.client.drawing.targets import aim
-from ttt_net.client.view import View
 from ttt_net.messages import GameInfo
 
 _LAYER_GAP = 3
@@ -50,9 +50,11 @@ FORMS = (
 )
 
 
-def draw_board(view: View, width: int, height: int, glyphs: Glyphs, forms: Sequence[Form] = FORMS) -> list[Text] | None:
+def draw_board(
+    display: Display, width: int, height: int, glyphs: Glyphs, forms: Sequence[Form] = FORMS
+) -> list[Text] | None:
     """Return the lines of the board on the screen, all equally wide, or None when no form of it fits."""
-    match = view.match
+    match = display.match
     if match is None:
         return None
     labels = labels_of(match.game)
@@ -63,7 +65,7 @@ def draw_board(view: View, width: int, height: int, glyphs: Glyphs, forms: Seque
         pen = _Pen(form, match.game, labels, glyphs)
         across, down = pen.size(layers_of(match))
         if across <= width and down <= height:
-            return pen.boards(looks_of(view, match, glyphs), layers_of(match))
+            return pen.boards(looks_of(display, match, glyphs), layers_of(match))
     return None
 
 

@@ -1,4 +1,4 @@
-"""A view as a screen of text: pure, every line cut to the width, never a wrapped one.
+"""A display as a screen of text: pure, every line cut to the width, never a wrapped one.
 
 What others wrote is drawn as plain text that was cleaned in `words`; nothing here reads markup.
 """
@@ -10,6 +10,7 @@ from ttt_net.client import page_words, words
 from ttt_net.client.bindings.keys import help_lines, hints, waiting
 from ttt_net.client.changes.replaying import seen_at
 from ttt_net.client.commands import CLAIMS
+from ttt_net.client.display import Display, Overlay
 from ttt_net.client.drawing.board import draw_board
 from ttt_net.client.drawing.draw_list import cut, draw_list, wrapped
 from ttt_net.client.drawing.draw_match import beside, board_alone, centred, seats
@@ -20,7 +21,6 @@ from ttt_net.client.events import Key
 from ttt_net.client.pages import Entry, Kind
 from ttt_net.client.rows.lobby import free_bots, waiting_people
 from ttt_net.client.rows.page import rows_of
-from ttt_net.client.view import Overlay, View
 from ttt_net.messages import Snapshot
 from ttt_net.text import clean
 
@@ -32,24 +32,24 @@ _ROOMY_COLUMNS = 64
 """From so many columns on there is room beside a board."""
 
 
-def draw(view: View, size: tuple[int, int], now_ms: int, glyphs: Glyphs) -> Text:
+def draw(display: Display, size: tuple[int, int], now_ms: int, glyphs: Glyphs) -> Text:
     """Return the screen of `size` (columns, rows): exactly so many lines, none wider."""
     width, height = size
-    if view.page.kind is Kind.REPLAY:
-        view = seen_at(view)
+    if display.page.kind is Kind.REPLAY:
+        display = seen_at(display)
     if width < SMALLEST[0] or height < SMALLEST[1]:
         return _page([Text("Make the window larger: {}x{}.".format(*SMALLEST))], [], [], size)
-    if view.overlay is Overlay.HELP:
-        lines = [Text(line) for line in _packed(help_lines(view), width, height - 1)]
-        return _page([], centred(lines, width), [_keys(view, width)], size)
-    foot = _foot(view, width, now_ms, is_roomy=height >= _ROOMY_ROWS)
-    roomy = _head(view, width, now_ms, glyphs, is_roomy=True)
+    if display.overlay is Overlay.HELP:
+        lines = [Text(line) for line in _packed(help_lines(display), width, height - 1)]
+        return _page([], centred(lines, width), [_keys(display, width)], size)
+    foot = _foot(display, width, now_ms, is_roomy=height >= _ROOMY_ROWS)
+    roomy = _head(display, width, now_ms, glyphs, is_roomy=True)
     if height >= _ROOMY_ROWS:
-        body = _body(view, (width, height - len(roomy) - len(foot)), now_ms, glyphs, is_roomy=True)
+        body = _body(display, (width, height - len(roomy) - len(foot)), now_ms, glyphs, is_roomy=True)
         if body is not None:
             return _page(*_with_prompt(roomy, body, foot, size, glyphs), size)
-    head = _head(view, width, now_ms, glyphs, is_roomy=False)
-    body = _body(view, (width, height - len(head) - len(foot)), now_ms, glyphs, is_roomy=False)
+    head = _head(display, width, now_ms, glyphs, is_roomy=False)
+    body = _body(display, (width, height - len(head) - len(foot)), now_ms, glyphs, is_roomy=False)
     return _page(*_with_prompt(head, body or [], foot, size, glyphs), size)
 
 
@@ -87,89 +87,89 @@ def _page(head: list[Text], body: list[Text], foot: list[Text], size: tuple[int,
     return page
 
 
-def _head(view: View, width: int, now_ms: int, glyphs: Glyphs, *, is_roomy: bool) -> list[Text]:
-    match = _match(view)
+def _head(display: Display, width: int, now_ms: int, glyphs: Glyphs, *, is_roomy: bool) -> list[Text]:
+    match = _match(display)
     lines = []
     if is_roomy:
-        lines += [_title(view, width, glyphs), Text()]
+        lines += [_title(display, width, glyphs), Text()]
     if match is not None:
-        lines += seats(view, match, now_ms, width, is_roomy=is_roomy)
-    lines.append(_status(view, width, now_ms, glyphs))
+        lines += seats(display, match, now_ms, width, is_roomy=is_roomy)
+    lines.append(_status(display, width, now_ms, glyphs))
     return [*lines, Text()] if is_roomy else lines
 
 
-def _match(view: View) -> Snapshot | None:
+def _match(display: Display) -> Snapshot | None:
     """Return the match that is seen, if the page shows one."""
-    return view.match if view.page.kind in (Kind.MATCH, Kind.REPLAY) else None
+    return display.match if display.page.kind in (Kind.MATCH, Kind.REPLAY) else None
 
 
-def _title(view: View, width: int, glyphs: Glyphs) -> Text:
-    match = _match(view)
-    left = page_words.title_of_page(view)
+def _title(display: Display, width: int, glyphs: Glyphs) -> Text:
+    match = _match(display)
+    left = page_words.title_of_page(display)
     if match is not None:
         left = clean(match.game.title, 40)
         rule = f"{left} {glyphs.dash} {clean(match.game.rule, 120)}"
         left = rule if Text(rule).cell_len <= width else left
     title = Text(left, style="bold")
-    for right in _rights(view):
+    for right in _rights(display):
         room = width - title.cell_len - Text(right).cell_len
         if room >= 2:
             return title.append(" " * room).append(right, "not bold dim")
     return title
 
 
-def _rights(view: View) -> list[str]:
+def _rights(display: Display) -> list[str]:
     """Return what may stand to the right of the title, the fullest first."""
-    server = clean(view.server, 30) or view.address
-    latency = words.latency(view.latency_ms) if view.has_lobby else ""
+    server = clean(display.world.server, 30) or display.world.address
+    latency = words.latency(display.world.latency_ms) if display.has_lobby else ""
     return [f"{server}  {latency}", latency, server] if latency else [server]
 
 
-def _status(view: View, width: int, now_ms: int, glyphs: Glyphs) -> Text:
-    trouble = words.banner(view, view.lost_for_ms(now_ms))
+def _status(display: Display, width: int, now_ms: int, glyphs: Glyphs) -> Text:
+    trouble = words.banner(display, display.world.lost_for_ms(now_ms))
     if cell_len(trouble) > width - 2:
-        trouble = words.short_banner(view, view.lost_for_ms(now_ms))
+        trouble = words.short_banner(display, display.world.lost_for_ms(now_ms))
     if trouble:
         return Text(cut(f" {trouble} ", min(width, len(trouble) + 2), glyphs), style=f"bold {WARNING}")
-    match, style = _match(view), "bold"
+    match, style = _match(display), "bold"
     if match is None:
-        sentence = page_words.status_of_page(view)
-    elif view.page.kind is Kind.REPLAY:
-        sentence = page_words.step(view, match)
+        sentence = page_words.status_of_page(display)
+    elif display.page.kind is Kind.REPLAY:
+        sentence = page_words.step(display, match)
     else:
-        sentence, style = words.status(view), "bold" if view.is_my_turn or match.outcome is not None else ""
+        sentence, style = words.status(display), "bold" if display.is_my_turn or match.outcome is not None else ""
         if match.outcome is not None and match.outcome.winner is not None and match.outcome.winner == match.you:
             style = f"bold {WON}"
     return Text(cut(sentence, width, glyphs) if cell_len(sentence) > width else sentence, style=style)
 
 
-def _body(view: View, size: tuple[int, int], now_ms: int, glyphs: Glyphs, *, is_roomy: bool) -> list[Text] | None:
+def _body(display: Display, size: tuple[int, int], now_ms: int, glyphs: Glyphs, *, is_roomy: bool) -> list[Text] | None:
     """Return what stands in the middle, or None when the whole board does not fit there and less may stand above it."""
     width, height = size
-    match = _match(view)
+    match = _match(display)
     if match is None:
-        return _list(view, size, now_ms, glyphs)
-    if view.entry is Entry.CHAT and not is_roomy:
+        return _list(display, size, now_ms, glyphs)
+    if display.entry is Entry.CHAT and not is_roomy:
         return centred([Text(line) for line in _flowed(page_words.phrases(), width)], width)
-    if view.overlay is Overlay.SIDE_PANEL:
-        return centred(panel(view, match, height) or [Text("Nobody has moved or said anything yet.")], width)
-    if is_roomy and width >= _ROOMY_COLUMNS and (lines := beside(view, match, width, height, glyphs)):
+    if display.overlay is Overlay.SIDE_PANEL:
+        return centred(panel(display, match, height) or [Text("Nobody has moved or said anything yet.")], width)
+    if is_roomy and width >= _ROOMY_COLUMNS and (lines := beside(display, match, width, height, glyphs)):
         return lines
     if is_roomy:
-        board = draw_board(view, width, height, glyphs)
+        board = draw_board(display, width, height, glyphs)
         return centred(board, width) if board is not None else None
-    return board_alone(view, match, width, height, glyphs)
+    return board_alone(display, match, width, height, glyphs)
 
 
-def _list(view: View, size: tuple[int, int], now_ms: int, glyphs: Glyphs) -> list[Text]:
+def _list(display: Display, size: tuple[int, int], now_ms: int, glyphs: Glyphs) -> list[Text]:
     """Return the rows, and below them what one who hosts tells his friends, where there is room for it."""
     width, height = size
-    hint = centred(_alone(view, width), width)
-    rows = rows_of(view, now_ms)
+    hint = centred(_alone(display, width), width)
+    rows = rows_of(display, now_ms)
     if not rows:
         return hint
-    listed = draw_list(rows, view.page, size, glyphs)
-    is_hint_due = view.is_hosting and view.page.kind is Kind.LOBBY and len(listed) + len(hint) < height
+    listed = draw_list(rows, display.page, size, glyphs)
+    is_hint_due = display.world.is_hosting and display.page.kind is Kind.LOBBY and len(listed) + len(hint) < height
     below = hint if is_hint_due else []
     return [*listed, *[Text()] * (height - len(listed) - len(below)), *below]
 
@@ -187,13 +187,13 @@ def _packed(lines: list[str], width: int, height: int) -> list[str]:
     return packed[:height]
 
 
-def _alone(view: View, width: int) -> list[Text]:
-    return [Text(line, style="dim") for line in words.company_hint(view, width)]
+def _alone(display: Display, width: int) -> list[Text]:
+    return [Text(line, style="dim") for line in words.company_hint(display, width)]
 
 
-def _foot(view: View, width: int, now_ms: int, *, is_roomy: bool) -> list[Text]:
-    phrases = _flowed(page_words.phrases(), width) if view.entry is Entry.CHAT and is_roomy else []
-    return [*(Text(line, style="dim") for line in phrases), _prompt(view, width, now_ms), _keys(view, width)]
+def _foot(display: Display, width: int, now_ms: int, *, is_roomy: bool) -> list[Text]:
+    phrases = _flowed(page_words.phrases(), width) if display.entry is Entry.CHAT and is_roomy else []
+    return [*(Text(line, style="dim") for line in phrases), _prompt(display, width, now_ms), _keys(display, width)]
 
 
 def _end_of(text: str, width: int) -> str:
@@ -212,10 +212,10 @@ def _flowed(texts: list[str], width: int) -> list[str]:
     return lines
 
 
-def _keys(view: View, width: int) -> Text:
+def _keys(display: Display, width: int) -> Text:
     """Return the keys that matter now, each of them to be clicked."""
     line = Text(style="dim")
-    for hint in hints(view, width):
+    for hint in hints(display, width):
         line.append("  " if line else "")
         start = len(line)
         line.append(hint.key, "not dim bold").append(f" {hint.label}" if hint.label else "")
@@ -224,36 +224,36 @@ def _keys(view: View, width: int) -> Text:
     return line
 
 
-def _prompt(view: View, width: int, now_ms: int) -> Text:
+def _prompt(display: Display, width: int, now_ms: int) -> Text:
     """Return the line above the keys: a question, what is being typed, an offer, or the newest notice."""
-    match = _match(view)
-    if view.entry is not Entry.MOVE:
-        start = f"{view.entry.value}: "
-        return Text(f"{start}{_end_of(view.typed, width - len(start) - 1)}_", style="bold")
-    if view.page.kind is Kind.REPLAY and match is not None and not view.notice:
-        return Text(page_words.verdict(view, match))
-    if view.overlay is Overlay.LEAVE and match is not None:
+    match = _match(display)
+    if display.entry is not Entry.MOVE:
+        start = f"{display.entry.value}: "
+        return Text(f"{start}{_end_of(display.typed, width - len(start) - 1)}_", style="bold")
+    if display.page.kind is Kind.REPLAY and match is not None and not display.notice:
+        return Text(page_words.verdict(display, match))
+    if display.overlay is Overlay.LEAVE and match is not None:
         how = "Call it off" if match.position.ply < 2 else "Resign"
         return Text(f"{how} and leave?", style=f"bold {WARNING}")
-    if view.overlay is Overlay.CHOICE and match is not None:
-        names = (f"{n}: {words.move_name(match, move)}" for n, move in enumerate(view.choices[:9], 1))
+    if display.overlay is Overlay.CHOICE and match is not None:
+        names = (f"{n}: {words.move_name(match, move)}" for n, move in enumerate(display.choices[:9], 1))
         return Text("Choose " + "  ".join(names), style="bold")
-    if view.overlay is Overlay.CLAIM:
+    if display.overlay is Overlay.CLAIM:
         return Text("Claim  " + "  ".join(f"{n}: {kind}" for n, kind in enumerate(CLAIMS, 1)), style="bold")
-    if view.overlay is Overlay.MUTE:
-        return Text("  ".join(page_words.whom_to_mute(view)), style="bold")
-    if view.typed:
-        return Text(f"Move: {view.typed}_", style="bold")
-    due = waiting(view, match, now_ms) if match is not None else ""  # first: what is said must not hide it
-    said = " ".join(filter(None, [due, words.notice(view), words.restart(view, now_ms)]))
-    return Text(said or (_next_opponent(view, match) if match is not None else ""))
+    if display.overlay is Overlay.MUTE:
+        return Text("  ".join(page_words.whom_to_mute(display)), style="bold")
+    if display.typed:
+        return Text(f"Move: {display.typed}_", style="bold")
+    due = waiting(display, match, now_ms) if match is not None else ""  # first: what is said must not hide it
+    said = " ".join(filter(None, [due, words.notice(display), words.restart(display.world, now_ms)]))
+    return Text(said or (_next_opponent(display, match) if match is not None else ""))
 
 
-def _next_opponent(view: View, match: Snapshot) -> str:
+def _next_opponent(display: Display, match: Snapshot) -> str:
     """Return what can be said, at a board where we do not play, of whom we could play next."""
-    if view.is_live:
+    if display.is_live:
         return ""
-    if view.seeking is not None:
-        return page_words.looking(view.seeking, has_bots=free_bots(view, view.seeking) != [])
-    people = waiting_people(view) if match.outcome is not None else []
+    if display.world.seeking is not None:
+        return page_words.looking(display.world.seeking, has_bots=free_bots(display, display.world.seeking) != [])
+    people = waiting_people(display) if match.outcome is not None else []
     return page_words.somebody_waits(people[0].by) if people else ""

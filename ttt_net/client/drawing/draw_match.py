@@ -5,12 +5,12 @@ from rich.text import Text
 
 from ttt_net.client import words
 from ttt_net.client.commands import Point
+from ttt_net.client.display import Display
 from ttt_net.client.drawing.board import FORMS, draw_board
 from ttt_net.client.drawing.glyphs import COLOURS, WARNING, Glyphs
 from ttt_net.client.drawing.panel import WIDTH as PANEL_WIDTH
 from ttt_net.client.drawing.panel import panel
 from ttt_net.client.drawing.targets import place_of
-from ttt_net.client.view import View
 from ttt_net.messages import PlayerInfo, Snapshot
 from ttt_net.text import clean
 
@@ -21,14 +21,14 @@ _BESIDE_FORMS = tuple(form for form in FORMS if form.columns >= 3)
 """The forms of a board that leave room for something beside it: better a larger board alone than both cramped."""
 
 
-def seats(view: View, match: Snapshot, now_ms: int, width: int, *, is_roomy: bool) -> list[Text]:
+def seats(display: Display, match: Snapshot, now_ms: int, width: int, *, is_roomy: bool) -> list[Text]:
     """Return a line for each player; in a small window one for both, which says no more than there is room for."""
     if is_roomy:
-        return [_seat(view, match, side, now_ms, words.full_label(match.players[side])) for side in (0, 1)]
+        return [_seat(display, match, side, now_ms, words.full_label(match.players[side])) for side in (0, 1)]
     line = Text()
     for is_brief in (False, True):
         for label in _LABELS:
-            drawn = [_seat(view, match, n, now_ms, label(match.players[n]), is_brief=is_brief) for n in (0, 1)]
+            drawn = [_seat(display, match, n, now_ms, label(match.players[n]), is_brief=is_brief) for n in (0, 1)]
             line = Text("  ").join(drawn)
             if line.cell_len <= width:
                 return [line]
@@ -43,7 +43,7 @@ def _short_label(player: PlayerInfo) -> str:
 _LABELS = (words.full_label, words.label_of, _short_label)
 
 
-def _seat(view: View, match: Snapshot, side: int, now_ms: int, label: str, *, is_brief: bool = False) -> Text:
+def _seat(display: Display, match: Snapshot, side: int, now_ms: int, label: str, *, is_brief: bool = False) -> Text:
     """Return the mark, label and clock of a side, and whether it is to move, connected and, unless brief, ours."""
     mark = words.mark_of(match, side)
     is_to_move = match.position.to_move == side and match.outcome is None
@@ -54,22 +54,22 @@ def _seat(view: View, match: Snapshot, side: int, now_ms: int, label: str, *, is
     seat.append(f" {label}".rstrip(), "" if is_to_move else "not bold")
     if side == match.you and not is_brief:
         seat.append(" (you)", "not bold dim")
-    if side != match.you and not match.present[side] and view.has_lobby:
+    if side != match.you and not match.present[side] and display.has_lobby:
         seat.append(" (away)", WARNING)
-    left_ms = view.left_ms(side, now_ms)
+    left_ms = display.left_ms(side, now_ms)
     if left_ms is not None:
         seat.append(f"  {words.clock_face(left_ms)}", "" if is_to_move else "not bold")
     return seat
 
 
-def board_alone(view: View, match: Snapshot, width: int, height: int, glyphs: Glyphs) -> list[Text]:
+def board_alone(display: Display, match: Snapshot, width: int, height: int, glyphs: Glyphs) -> list[Text]:
     """Return the board in the middle, or where no form of it fits, the part of it around the cursor."""
-    board = draw_board(view, width, height, glyphs)
+    board = draw_board(display, width, height, glyphs)
     if board is None:
-        whole = draw_board(view, _NO_LIMIT, _NO_LIMIT, glyphs, FORMS[-1:]) or []
+        whole = draw_board(display, _NO_LIMIT, _NO_LIMIT, glyphs, FORMS[-1:]) or []
         size = "x".join(map(str, reversed(match.game.shape)))
         last = f"; last: {words.move_name(match, match.last)}" if match.last is not None else ", around the cursor"
-        board = [Text(f"Part of {size}{last}", style="dim"), *_part(whole, view.cursor, width, height - 1)]
+        board = [Text(f"Part of {size}{last}", style="dim"), *_part(whole, display.cursor, width, height - 1)]
     return centred(board, width)
 
 
@@ -87,17 +87,17 @@ def centred(lines: list[Text], width: int) -> list[Text]:
     return [Text(" " * margin) + line for line in lines]
 
 
-def beside(view: View, match: Snapshot, width: int, height: int, glyphs: Glyphs) -> list[Text] | None:
+def beside(display: Display, match: Snapshot, width: int, height: int, glyphs: Glyphs) -> list[Text] | None:
     """Return the board with the panel beside it, together in the middle; None where there is no room for both."""
     room = width - PANEL_WIDTH - _GAP
-    board = draw_board(view, room, height, glyphs, _BESIDE_FORMS)
+    board = draw_board(display, room, height, glyphs, _BESIDE_FORMS)
     if board is None:
         return None
     across = board[0].cell_len
     margin = max(0, (width - across) // 2)
     # The board stays in the middle as long as the panel has its place beside it.
     margin = min(margin, width - across - _GAP - PANEL_WIDTH)
-    lines = panel(view, match, len(board))
+    lines = panel(display, match, len(board))
     drawn = []
     for row, line in enumerate(board):
         whole = Text(" " * margin) + line

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from enum import Enum
 
 from ttt_net.client.changes.moves import legal_at, quick_moves
+from ttt_net.client.display import Display
 from ttt_net.client.drawing.glyphs import COLOURS, WON, Glyphs
-from ttt_net.client.view import View
 from ttt_net.client.words import mark_of
 from ttt_net.messages import GameInfo, Snapshot
 from ttt_net.text import clean
@@ -87,7 +87,7 @@ def _agreed(found: dict[int, set[str]], size: int) -> tuple[str, ...]:
     return tuple(clean(next(iter(names)), 3) for names in labels)
 
 
-def looks_of(view: View, match: Snapshot, glyphs: Glyphs) -> list[Look]:
+def looks_of(display: Display, match: Snapshot, glyphs: Glyphs) -> list[Look]:
     """Return how each cell is to be drawn, in the order of cells."""
     position = match.position
     legal = {match.game.move_cells[move] for move in position.legal}
@@ -95,14 +95,14 @@ def looks_of(view: View, match: Snapshot, glyphs: Glyphs) -> list[Look]:
     hints = {} if match.game.gravity else {match.game.move_cells[move]: str(digit) for move, digit in digits.items()}
     won = set(position.line)
     last = match.game.move_cells[match.last] if match.last is not None else -1
-    pending_cell = match.game.move_cells[view.under_way.move] if view.under_way is not None else -1
-    has_cursor = match.outcome is None and match.you is not None and view.cursor >= 0
-    cursor = _cursor_cell(view, match) if has_cursor else -1
+    pending_cell = match.game.move_cells[display.under_way.move] if display.under_way is not None else -1
+    has_cursor = match.outcome is None and match.you is not None and display.cursor >= 0
+    cursor = _cursor_cell(display, match) if has_cursor else -1
     owners = _owners(match)
     looks = []
     for cell, character in enumerate(position.board):
         mark = "" if character == "." else clean(character, 1) or "?"
-        hint = (hints.get(cell, glyphs.free) if view.is_my_turn else glyphs.free) if cell in legal else " "
+        hint = (hints.get(cell, glyphs.free) if display.is_my_turn else glyphs.free) if cell in legal else " "
         owner = owners.get(cell, "")
         if owner == _NOBODY:
             hint = _NOBODY
@@ -114,7 +114,7 @@ def looks_of(view: View, match: Snapshot, glyphs: Glyphs) -> list[Look]:
         if cell in won:
             look = Look(mark, hint, f"bold {WON}", Frame.WON, f"bold {WON}")
         elif cell == cursor:
-            look = Look(mark, hint, style, Frame.CURSOR, "bold" if view.may_move else "dim")
+            look = Look(mark, hint, style, Frame.CURSOR, "bold" if display.may_move else "dim")
         elif cell == last:
             look = Look(mark, hint, style, Frame.LAST, style)
         else:
@@ -143,7 +143,7 @@ def _owners(match: Snapshot) -> dict[int, str]:
     return owners
 
 
-def _cursor_cell(view: View, match: Snapshot) -> int:
+def _cursor_cell(display: Display, match: Snapshot) -> int:
     """Return the cell that the cursor means: where a mark would come to lie, if it falls."""
-    moves = legal_at(match, view.cursor)
-    return match.game.move_cells[moves[0]] if moves else view.cursor
+    moves = legal_at(match, display.cursor)
+    return match.game.move_cells[moves[0]] if moves else display.cursor

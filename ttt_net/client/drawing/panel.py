@@ -5,9 +5,9 @@ import textwrap
 from rich.text import Text
 
 from ttt_net.client import page_words, words
+from ttt_net.client.display import Display
 from ttt_net.client.drawing.draw_list import wrapped
 from ttt_net.client.drawing.glyphs import COLOURS
-from ttt_net.client.view import View
 from ttt_net.messages import Snapshot
 
 WIDTH = 24
@@ -16,11 +16,11 @@ _HEAD = 2
 """The lines above each of its parts."""
 
 
-def panel(view: View, match: Snapshot, height: int) -> list[Text]:
+def panel(display: Display, match: Snapshot, height: int) -> list[Text]:
     """Return at most `height` lines of at most `WIDTH` columns; of moves and chat the newest stay."""
-    facts = [line for fact in words.facts(view, match) for line in wrapped(fact, WIDTH)]
+    facts = [line for fact in words.facts(display, match) for line in wrapped(fact, WIDTH)]
     parts = [[Text(line, style="dim") for line in facts]]
-    chat, moves = _chat(view), _moves(match)
+    chat, moves = _chat(display), _moves(match)
     left = height - sum(map(len, parts))
     for_chat = min(len(chat), max(0, left // 2 - _HEAD)) if moves else max(0, left - _HEAD)
     for_moves = left - (for_chat + _HEAD if for_chat else 0) - _HEAD
@@ -34,10 +34,10 @@ def panel(view: View, match: Snapshot, height: int) -> list[Text]:
     return lines[:height]
 
 
-def _chat(view: View) -> list[Text]:
+def _chat(display: Display) -> list[Text]:
     """Return what was said, on as many lines as it needs; the later lines of a sentence are indented."""
     lines = []
-    for told in view.chat:
+    for told in display.chat:
         said = textwrap.wrap(page_words.chatted(told), WIDTH, subsequent_indent="  ")
         lines += [Text(line) for line in said]
     return lines

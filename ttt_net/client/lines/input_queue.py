@@ -10,7 +10,7 @@ from ttt_net.client.controller import Controller
 from ttt_net.client.lines.line_renderer import LineRenderer
 from ttt_net.client.lines.numbered_menu import NumberedMenu
 from ttt_net.client.lines.pending_replies import PendingReplies
-from ttt_net.client.view import LinkState
+from ttt_net.client.world import LinkState
 from ttt_net.text import clean
 
 MAX_HELD_LINES = 4096
@@ -76,21 +76,25 @@ class InputQueue:
         return self._pending.is_answer_due or self._menu.is_waiting
 
     def _is_early(self, line: str) -> bool:
-        word, view = word_of(line), self._controller.view
-        is_question = self._renderer.answer(word, view, 0) is not None
+        word, display = word_of(line), self._controller.display
+        is_question = self._renderer.answer(word, display, 0) is not None
         is_of_match = is_question or word in OF_A_MATCH or word in CLAIMS or first_word(line) == "say"
         if not self._is_typed:
-            is_over = view.match is None or view.match.outcome is not None
+            is_over = display.match is None or display.match.outcome is not None
             is_ahead_of_match = is_of_match and is_over and self._pending.is_match_to_come
             if self._is_answer_due or is_ahead_of_match or self._needs_link(line):
                 return True
         is_move = not is_of_match and word not in _OF_ANY_TIME and isinstance(self._meaning(line), Move)
-        return is_move and not view.may_move and self._pending.is_turn_to_come
+        return is_move and not display.may_move and self._pending.is_turn_to_come
 
     def _needs_link(self, line: str) -> bool:
         """Tell whether a line, but that we leave, has to wait until there is a server to say it to."""
-        view = self._controller.view
-        return view.has_lobby and view.link is not LinkState.ONLINE and self._meaning(line) is not Command.LEAVE
+        display = self._controller.display
+        return (
+            display.has_lobby
+            and display.world.link is not LinkState.ONLINE
+            and self._meaning(line) is not Command.LEAVE
+        )
 
 
 def first_word(line: str) -> str:

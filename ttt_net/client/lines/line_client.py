@@ -12,7 +12,21 @@ from ttt_net.client.changes.replaying import is_position_missing, seen_at
 from ttt_net.client.commands import CLAIMS as CLAIM_KINDS
 from ttt_net.client.commands import AnyCommand, Choose, Command, Move, Open, Send
 from ttt_net.client.controller import Controller
-from ttt_net.client.events import Clicked, Event, Focused, Key, Line, Pasted, RecordSaved, Resized, Stop, WorldEvent
+from ttt_net.client.display import Display, Overlay
+from ttt_net.client.events import (
+    Clicked,
+    Event,
+    Focused,
+    Key,
+    Line,
+    Pasted,
+    ReachableAt,
+    RecordSaved,
+    Resized,
+    Stop,
+    WorldEvent,
+)
+from ttt_net.client.finding.discovery import shareable
 from ttt_net.client.lines.input_queue import InputQueue
 from ttt_net.client.lines.line_renderer import LineRenderer
 from ttt_net.client.lines.news import news_of, stayed, stopped
@@ -20,10 +34,11 @@ from ttt_net.client.lines.numbered_menu import NumberedMenu, are_numbers_moves
 from ttt_net.client.lines.pending_replies import PendingReplies
 from ttt_net.client.pages import Kind
 from ttt_net.client.terminal.save_record import save_record
-from ttt_net.client.view import LinkState, Overlay, View
+from ttt_net.client.world import LinkState
 from ttt_net.messages import (
     ChatRequest,
     HistoryRequest,
+    InvitationReply,
     LeaderboardRequest,
     Ok,
     RecordReply,
@@ -83,7 +98,7 @@ class LineClient:
             link = group.create_task(self._controller.connection.run())
             while not (self._controller.is_done or (mailbox.empty() and self._is_left_alone())):
                 try:
-                    async with asyncio.timeout(LEAVE_S if self._controller.view.is_leaving else None):
+                    async with asyncio.timeout(LEAVE_S if self._controller.display.is_leaving else None):
                         event = await mailbox.get()
                 except TimeoutError:
                     break
@@ -103,18 +118,18 @@ class LineClient:
                 self._controller.do(Command.LEAVE)
                 return
             self._handle(event)
-            if self._controller.view.has_lobby and self._input.next_word in LOBBY:
+            if self._controller.display.has_lobby and self._input.next_word in LOBBY:
                 self._controller.do(Send(UnseekRequest(0)))
             self._take_lines()
 
     def _is_left_alone(self) -> bool:
         """Tell whether nothing more will be typed, and nothing is awaited that needs no typing."""
-        view = self._controller.view
+        display = self._controller.display
         if not self._is_input_over or not self._input.are_done:
             return False
-        if view.match is None:
+        if display.match is None:
             return not self._pending.is_match_to_come
-        return view.may_move or view.match.outcome is not None
+        return display.may_move or display.match.outcome is not None
 
     def _handle(self, event: Event) -> None:
         match event:
@@ -127,6 +142,9 @@ class LineClient:
                 return
             case _:
                 self._note(event)
+                if isinstance(event, InvitationReply):
+                    address = shareable(self._controller.display.world.address)
+                    self._controller.hear(ReachableAt(address), _now_ms())
                 self._controller.hear(
                     RecordSaved(save_record(event)) if isinstance(event, RecordReply) else event, _now_ms()
                 )
@@ -145,7 +163,7 @@ class LineClient:
             case Answered(ChatRequest(), Ok()):
                 self._write("Said.")
             case Snapshot(you=int()):
-                has_numbers = self._is_list_fresh or self._controller.view.page.kind is Kind.REPLAY
+                has_numbers = self._is_list_fresh or self._controller.display.page.kind is Kind.REPLAY
                 self._is_list_cut_off = self._is_typed and has_numbers and event.outcome is None
                 self._menu.forget()
             case Welcome():
@@ -153,18 +171,18 @@ class LineClient:
 
     def _take_lines(self) -> None:
         """Carry out the lines whose time has come."""
-        while not self._controller.view.is_leaving and (line := self._input.take()) is not None:
+        while not self._controller.display.is_leaving and (line := self._input.take()) is not None:
             self._obey(line)
             self._tell()
             self._tell_list()
 
     def _obey(self, line: str) -> None:
-        word, view = word_of(line), self._controller.view
+        word, display = word_of(line), self._controller.display
         was_cut_off = self._is_list_cut_off
         self._is_list_fresh = self._is_list_cut_off = False
-        if was_cut_off and view.is_live and word.isdecimal():
+        if was_cut_off and display.is_live and word.isdecimal():
             self._write(f"A match has begun, where {word} is a move; type it again to make it.")
-        elif view.overlay is Overlay.LEAVE:
+        elif display.overlay is Overlay.LEAVE:
             self._controller.do(Command.LEAVE if self._command_of(line) is Command.LEAVE else Command.BACK)
         elif word == "help":
             self._write(self._help())
@@ -176,7 +194,7 @@ class LineClient:
             self._write(answer)
         elif word in CLAIMS:
             self._controller.do(Command.CLAIM)
-            if self._controller.view.overlay is Overlay.CLAIM:  # else there is a notice that says why not
+            if self._controller.display.overlay is Overlay.CLAIM:  # else there is a notice that says why not
                 self._controller.do(Choose(CLAIM_KINDS.index(CLAIMS[word])))
         else:
             self._do(self._command_of(line))
@@ -185,17 +203,17 @@ class LineClient:
         """Return what a line comes to; in a match of ours a number is a move, unless `choose` stands before it."""
         word = word_of(line)
         number = word.removeprefix("choose ")
-        is_list_meant = self._menu.has_choices and not are_numbers_moves(self._controller.view)
+        is_list_meant = self._menu.has_choices and not are_numbers_moves(self._controller.display)
         is_choice = number != word or is_list_meant
         if is_choice and number.isdecimal() and number.isascii():
             return self._menu.choice(int(number))
-        return command_of(line, self._controller.view, self._controller.wanted)
+        return command_of(line, self._controller.display, self._controller.wanted)
 
     @property
-    def _seen(self) -> View:
+    def _seen(self) -> Display:
         """What is told: of a match that is stepped through, how it stood there."""
-        view = self._controller.view
-        return seen_at(view) if view.page.kind is Kind.REPLAY else view
+        display = self._controller.display
+        return seen_at(display) if display.page.kind is Kind.REPLAY else display
 
     def _do(self, meaning: Meaning) -> None:
         match meaning:
@@ -214,54 +232,56 @@ class LineClient:
 
     def _ask(self, ask: Ask) -> None:
         self._menu.ask(ask, self._controller)
-        if self._controller.view.link is LinkState.LOST:
+        if self._controller.display.world.link is LinkState.LOST:
             self._write("That is told when the link is back.")
 
     def _act(self, command: AnyCommand) -> None:
-        view = self._controller.view
+        display = self._controller.display
         is_lost = isinstance(command, Send) and not isinstance(command.request, SeekRequest | UnseekRequest)
         watch = command.request if isinstance(command, Send) and isinstance(command.request, WatchRequest) else None
-        if is_lost and view.link is not LinkState.ONLINE:
+        if is_lost and display.world.link is not LinkState.ONLINE:
             self._write("There is no link to the server at the moment; try again when it is back.")
-        elif watch is not None and view.is_live and not view.has_seat(watch.match):
+        elif watch is not None and display.is_live and not display.world.has_seat(watch.match):
             self._write("You play; finish this match first, then look on.")
-        elif isinstance(command, Move) and view.match is None and command.name.isdecimal():
+        elif isinstance(command, Move) and display.match is None and command.name.isdecimal():
             self._do(self._menu.choice(int(command.name)))
-        elif view.match is None and command in OF_A_FINISHED_MATCH:
+        elif display.match is None and command in OF_A_FINISHED_MATCH:
             self._write("There is no match; history lists your finished ones, to choose one by its number.")
-        elif view.match is None and (isinstance(command, Move) or command in OF_A_MATCH.values()):
+        elif display.match is None and (isinstance(command, Move) or command in OF_A_MATCH.values()):
             self._write("There is no match; play finds you an opponent.")
         else:
             self._controller.do(command)
-            if sentence := stopped(view, self._controller.view) or stayed(view, self._controller.view, command):
+            if sentence := stopped(display, self._controller.display) or stayed(
+                display, self._controller.display, command
+            ):
                 self._write(sentence)
             self._answer_overlay()
 
     def _answer_overlay(self) -> None:
         """Answer what a list over the board would ask: who looks on hears nobody any more, a player says it in full."""
-        view = self._controller.view
-        if view.overlay is Overlay.MUTE:
+        display = self._controller.display
+        if display.overlay is Overlay.MUTE:
             self._controller.do(Choose(0))
-        elif view.overlay is Overlay.CHOICE and view.match is not None:
-            match = view.match
+        elif display.overlay is Overlay.CHOICE and display.match is not None:
+            match = display.match
             self._controller.do(Command.BACK)
-            self._write(f"Which? Type {' or '.join(words.move_name(match, move) for move in view.choices)}.")
+            self._write(f"Which? Type {' or '.join(words.move_name(match, move) for move in display.choices)}.")
 
     def _help(self) -> str:
-        view = self._controller.view
-        if view.match is None:
-            return HELP if view.has_lobby else self._renderer.help
-        more = ALSO if view.match.outcome is None else HELP
-        return "\n".join([self._renderer.help, *[more] * view.has_lobby])
+        display = self._controller.display
+        if display.match is None:
+            return HELP if display.has_lobby else self._renderer.help
+        more = ALSO if display.match.outcome is None else HELP
+        return "\n".join([self._renderer.help, *[more] * display.has_lobby])
 
     def _tell(self, news: Sequence[str] = ()) -> None:
-        """Write the news, and what is new in the view since the last time."""
-        view = self._seen
-        if view.shown != self._shown:  # another match is told from its beginning, even between the same two
-            self._shown = view.shown
+        """Write the news, and what is new in the display since the last time."""
+        display = self._seen
+        if display.shown != self._shown:  # another match is told from its beginning, even between the same two
+            self._shown = display.shown
             self._said = {part: text for part, text in self._said.items() if part not in _OF_ONE_MATCH}
-        parts = self._renderer.parts(view, is_shared=self._controller.is_shared)
-        if is_position_missing(self._controller.view):
+        parts = self._renderer.parts(display, is_shared=self._controller.is_shared)
+        if is_position_missing(self._controller.display):
             parts = {**self._said, **{part: parts[part] for part in ("link", "notice")}}
         said = [*news, *(text for part, text in parts.items() if text != self._said.get(part))]
         self._said = {**parts, "notice": ""}  # what is said again is meant again

@@ -1,20 +1,20 @@
-"""What is said once, beside what is seen in a view: of an event, and of what was stopped, or stays as it is."""
+"""What is said once, beside what is seen in a display: of an event, and of what was stopped, or stays as it is."""
 
 from ttt_net.client import page_words, words
 from ttt_net.client.changes.replaying import is_position_missing, seen_at
 from ttt_net.client.commands import AnyCommand, Command, Step
 from ttt_net.client.controller import Controller
+from ttt_net.client.display import Display
 from ttt_net.client.events import SecondPlayerEvent, WorldEvent
 from ttt_net.client.lines.line_renderer import LineRenderer, retold
 from ttt_net.client.pages import Kind
-from ttt_net.client.view import View
 from ttt_net.messages import AnalysedMove, AnalysisReply, Notice, Played, Snapshot
 from ttt_net.text import clean
 
 
 def news_of(event: WorldEvent, controller: Controller, renderer: LineRenderer) -> list[str]:
     """Return what to say of the event, which the controller has heard already."""
-    match = controller.view.match
+    match = controller.display.match
     match event:
         case Played() if match is not None and match.match == event.match:
             is_ours = event.side == match.you and not controller.is_shared
@@ -23,21 +23,21 @@ def news_of(event: WorldEvent, controller: Controller, renderer: LineRenderer) -
         case AnalysisReply() | SecondPlayerEvent(AnalysisReply()) if match is not None:
             told = event.event if isinstance(event, SecondPlayerEvent) else event
             return _analysed(match, told) if isinstance(told, AnalysisReply) and told.match == match.match else []
-        case Notice(restart_in_ms=int()) if not controller.view.notice:  # nothing counts down: as it was said
+        case Notice(restart_in_ms=int()) if not controller.display.notice:  # nothing counts down: as it was said
             return [clean(event.text, words.MAX_NOTICE_CELLS)]
         case _:
             return []
 
 
-def stopped(before: View, after: View) -> str:
+def stopped(before: Display, after: Display) -> str:
     """Return what has been stopped, where nothing else that is told says so."""
     if before.is_watched and after.match is None:
         return "You look on no more."
-    has_stopped = before.seeking is not None and after.seeking is None
+    has_stopped = before.world.seeking is not None and after.world.seeking is None
     return "You look for nobody any more." if has_stopped and after.match is not None else ""
 
 
-def stayed(before: View, after: View, command: AnyCommand) -> str:
+def stayed(before: Display, after: Display, command: AnyCommand) -> str:
     """Return where a replay is that a step did not move, so that a line at its end has an answer, too."""
     is_step = isinstance(command, Step) or command in (Command.LEFT, Command.RIGHT, Command.FIRST, Command.LAST)
     if not is_step or before.page != after.page or after.page.kind is not Kind.REPLAY or is_position_missing(after):

@@ -10,11 +10,12 @@ from dataclasses import replace
 from ttt_net.client.bindings.lobby_words import Ask
 from ttt_net.client.commands import AnyCommand, Begin, Command, Open, Send
 from ttt_net.client.controller import Controller
+from ttt_net.client.display import Display
 from ttt_net.client.page_words import status_of_page, title_of_page
-from ttt_net.client.pages import SPEEDS, Kind, LobbyState, Page, Purpose
+from ttt_net.client.pages import SPEEDS, Kind, Page, Purpose
 from ttt_net.client.rows.page import rows_of
 from ttt_net.client.rows.row import Row
-from ttt_net.client.view import View
+from ttt_net.client.world import LobbyState
 from ttt_net.messages import HistoryRequest, LeaderboardRequest, LobbyRequest, ProfileRequest, Request, ServerMessage
 from ttt_net.text import clean
 
@@ -24,9 +25,9 @@ _MAX_CELLS = 200
 _QUESTIONS = LobbyRequest | ProfileRequest | HistoryRequest | LeaderboardRequest
 
 
-def are_numbers_moves(view: View) -> bool:
+def are_numbers_moves(display: Display) -> bool:
     """Tell whether a number alone is a move, to be made or to be gone to, and chooses nothing."""
-    return view.is_live or view.page.kind is Kind.REPLAY
+    return display.is_live or display.page.kind is Kind.REPLAY
 
 
 class NumberedMenu:
@@ -53,7 +54,7 @@ class NumberedMenu:
         """Ask the server for what stands on the page; an earlier list that is not here yet is no longer wanted."""
         controller.do(Open(ask.page))
         self._asked = replace(
-            ask, page=controller.view.page
+            ask, page=controller.display.page
         )  # where a game is chosen, with what was wanted the last time
         self._passed = ()
         controller.do(Command.BACK)
@@ -64,7 +65,10 @@ class NumberedMenu:
             page = Page(Kind.HISTORY, about=request.name or "")
         else:
             page = Page(Kind.LEADERS, about=request.game, time=SPEEDS.index(request.speed))
-        self._asked, self._passed = Ask(page), (controller.view.lobby.history, controller.view.lobby.leaders)
+        self._asked, self._passed = (
+            Ask(page),
+            (controller.display.world.lobby.history, controller.display.world.lobby.leaders),
+        )
         controller.do(Send(request))
 
     def ask_again(self, controller: Controller) -> None:
@@ -90,13 +94,17 @@ class NumberedMenu:
 
     def take(self, controller: Controller, now_ms: int) -> AnyCommand | str | None:
         """Return the list in words, or what is to be done at once; None as long as it is not here."""
-        asked, view = self._asked, controller.view
-        if asked is None or not _is_here(view.lobby, asked.page.kind, self._passed):
+        asked, display = self._asked, controller.display
+        if asked is None or not _is_here(display.world.lobby, asked.page.kind, self._passed):
             return None
         self._asked, self._passed = None, ()
         if asked.page.kind is Kind.LOBBY:
             controller.do(Send(LobbyRequest(0, on=False)))
-        seen = replace(view, pages=(*view.pages, asked.page), seeking=asked.seek or view.seeking or controller.wanted)
+        seen = replace(
+            display,
+            pages=(*display.pages, asked.page),
+            world=replace(display.world, seeking=asked.seek or display.world.seeking or controller.wanted),
+        )
         rows = [row for row in rows_of(seen, now_ms) if _is_meant(row, asked)]
         rows = [row for at, row in enumerate(rows) if not (row.is_heading and _is_empty(rows[at + 1 :]))]
         if asked.is_first:
@@ -107,7 +115,7 @@ class NumberedMenu:
         if not rows and asked.otherwise:
             lines.append(asked.otherwise)
         if self._choices:
-            lines.append("Type choose and a number." if are_numbers_moves(view) else asked.hint)
+            lines.append("Type choose and a number." if are_numbers_moves(display) else asked.hint)
         return "\n".join(lines)
 
     def more(self) -> str:
@@ -164,7 +172,7 @@ def _is_empty(rows: Sequence[Row]) -> bool:
     return not rows or rows[0].is_heading
 
 
-def _heading(seen: View, page: Page) -> list[str]:
+def _heading(seen: Display, page: Page) -> list[str]:
     if page.kind is Kind.LOBBY:
         return []
     if page.kind is not Kind.GAMES:

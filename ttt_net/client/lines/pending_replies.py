@@ -3,7 +3,7 @@
 from ttt_net.client.bindings.lobby_words import challenges
 from ttt_net.client.controller import Controller
 from ttt_net.client.events import SecondPlayerEvent, WorldEvent
-from ttt_net.client.view import LinkState
+from ttt_net.client.world import LinkState
 from ttt_net.messages import (
     AbortRequest,
     AcceptRequest,
@@ -54,25 +54,27 @@ class PendingReplies:
     @property
     def is_answer_due(self) -> bool:
         """Whether what was asked for, a move, or the end that a move has led to, is still on its way."""
-        is_asking, view = self._controller.connection.is_asking, self._controller.view
-        is_ending = view.match is not None and view.match.outcome is None and view.match.position.to_move is None
-        return is_asking or view.pending is not None or self._due is not None or is_ending
+        is_asking, display = self._controller.connection.is_asking, self._controller.display
+        is_ending = (
+            display.match is not None and display.match.outcome is None and display.match.position.to_move is None
+        )
+        return is_asking or display.pending is not None or self._due is not None or is_ending
 
     @property
     def is_turn_to_come(self) -> bool:
         """Whether a match goes on, or another one will."""
-        match = self._controller.view.match
+        match = self._controller.display.match
         return (match is not None and match.outcome is None) or self.is_match_to_come
 
     @property
     def is_match_to_come(self) -> bool:
         """Whether anything was done, by us or for us, that leads to a match."""
-        view = self._controller.view
-        if not view.has_lobby:
-            return view.match is None or self._controller.is_to_go_on
-        is_offered = view.lobby.invitation is not None or bool(challenges(view, is_ours=True))
-        is_coming = self._due is Snapshot or (view.watching is not None and view.match is None)
-        return view.link is not LinkState.ONLINE or self._controller.is_to_go_on or is_offered or is_coming
+        display = self._controller.display
+        if not display.has_lobby:
+            return display.match is None or self._controller.is_to_go_on
+        is_offered = display.world.lobby.invitation is not None or bool(challenges(display, is_ours=True))
+        is_coming = self._due is Snapshot or (display.world.watching is not None and display.match is None)
+        return display.world.link is not LinkState.ONLINE or self._controller.is_to_go_on or is_offered or is_coming
 
 
 def _promised(request: Request) -> type[ServerMessage] | None:

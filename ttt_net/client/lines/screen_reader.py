@@ -8,8 +8,8 @@ from itertools import islice
 
 from ttt_net.client import words
 from ttt_net.client.changes.moves import layers_of
+from ttt_net.client.display import Display
 from ttt_net.client.lines.line_renderer import info, parts_of, status
-from ttt_net.client.view import View
 from ttt_net.messages import PlayerInfo, Snapshot
 from ttt_net.text import clean
 
@@ -35,25 +35,25 @@ class ScreenReader:
         """Return the name alone: that it is a bot's was said at the beginning."""
         return words.name_of(player)
 
-    def parts(self, view: View, *, is_shared: bool) -> dict[str, str]:
+    def parts(self, display: Display, *, is_shared: bool) -> dict[str, str]:
         """Return what can be said, without the board."""
-        seen = {"players": _players(view.match, is_shared=is_shared)} if view.match is not None else {}
-        return parts_of(view, seen, _status(view, is_shared=is_shared), _FIRST, _NEXT)
+        seen = {"players": _players(display.match, is_shared=is_shared)} if display.match is not None else {}
+        return parts_of(display, seen, _status(display, is_shared=is_shared), _FIRST, _NEXT)
 
-    def answer(self, question: str, view: View, now_ms: int) -> str | None:
+    def answer(self, question: str, display: Display, now_ms: int) -> str | None:
         """Return what was asked for in words."""
         row = _ROW.fullmatch(question)
         if row is None and question not in ("board", "lines", "moves", "clock", "info"):
             return None
-        match = view.match
+        match = display.match
         if match is None:
             return "There is no match yet."
         if question == "info":
-            return info(view)
+            return info(display)
         if row is not None:
             return _row(match, int(row[1]))
         answers = {"board": board, "lines": lines, "moves": _moves}
-        return answers[question](match) if question in answers else _clock(view, match, now_ms)
+        return answers[question](match) if question in answers else _clock(display, match, now_ms)
 
 
 def _players(match: Snapshot, *, is_shared: bool) -> str:
@@ -71,14 +71,14 @@ def _name(match: Snapshot, side: int) -> str:
     return f"{words.name_of(player)}, a bot" if player.bot is not None else words.name_of(player)
 
 
-def _status(view: View, *, is_shared: bool) -> str:
-    match = view.match
+def _status(display: Display, *, is_shared: bool) -> str:
+    match = display.match
     if match is None or match.outcome is not None or match.adjourned:
-        return status(view)
+        return status(display)
     to_move = match.position.to_move
     if to_move is None:
         return ""
-    if view.is_my_turn and not is_shared:
+    if display.is_my_turn and not is_shared:
         return f"Your turn, move {match.position.ply + 1}."
     return f"{words.name_of(match.players[to_move])} is to move." if is_shared or match.position.ply == 0 else ""
 
@@ -165,13 +165,13 @@ def _moves(match: Snapshot) -> str:
     return f"Possible: {', '.join(legal[:_MOST_MOVES])}{more}."
 
 
-def _clock(view: View, match: Snapshot, now_ms: int) -> str:
+def _clock(display: Display, match: Snapshot, now_ms: int) -> str:
     if match.clock is None:
         return "There is no clock."
     said = []
     for side in (0, 1):
         who = "You have" if side == match.you else f"{words.name_of(match.players[side])} has"
-        said.append(f"{who} {_duration(view.left_ms(side, now_ms) or 0)}")
+        said.append(f"{who} {_duration(display.left_ms(side, now_ms) or 0)}")
     return f"{'; '.join(said)}."
 
 

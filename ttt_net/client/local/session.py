@@ -79,7 +79,7 @@ class _Room:
 
         table = self._table(None)
         await play_on_screen(table, screen, self.mailbox)
-        return Ending(table.view.farewell, tally=table.tally, is_going_back=table.view.is_going_back)
+        return Ending(table.display.world.farewell, tally=table.tally, is_going_back=table.display.is_going_back)
 
     async def play_plainly(self) -> Ending:
         """Let one or two people, or a program, play line by line."""
@@ -87,7 +87,7 @@ class _Room:
         plain = LineClient(table, line_renderer_of(self.options), writer_of(self.options), is_typed=sys.stdin.isatty())
         with reading_lines(self.mailbox):
             await plain.play(self.mailbox)
-        return Ending(table.view.farewell, tally=table.tally)
+        return Ending(table.display.world.farewell, tally=table.tally)
 
     async def play_bots(self, screen: "Screen | None") -> Ending:
         """Let two bots play, for somebody who looks on if there is a screen; else what X hears is told."""
@@ -120,7 +120,7 @@ class _Room:
                 await play_on_screen(onlooker.table, screen, self.mailbox)
             for task in tasks:
                 task.cancel()
-        return Ending(first.view.farewell, tally=first.view.tally)
+        return Ending(first.world.farewell, tally=first.world.tally)
 
     async def _join_all(self, invitations: "asyncio.Queue[str]", plan: Plan) -> None:
         """Let O take up one invitation after the other."""
@@ -151,7 +151,7 @@ class _Room:
     ) -> ClientController:
         connection = self._connection(side, None, mailbox)
         table = ClientController(connection, SeekRequest(0, [self.local.game], self.options.time), AT_HOME, opening)
-        table.view = replace(table.view, has_doorway=self.options.has_doorway)
+        table.display = replace(table.display, has_doorway=self.options.has_doorway)
         return table
 
     def _bot(self, side: int, plan: Plan, mailbox: "asyncio.Queue[Event]", write: Callable[[str], None]) -> Bot:

@@ -12,6 +12,7 @@ from typing import Protocol
 from ttt_net.client.bot.player import Bot
 from ttt_net.client.client_controller import ClientController
 from ttt_net.client.commands import AnyCommand, Command
+from ttt_net.client.display import Display
 from ttt_net.client.events import (
     MAX_QUEUED_EVENTS,
     Event,
@@ -21,7 +22,7 @@ from ttt_net.client.events import (
     TerminalEvent,
     WorldEvent,
 )
-from ttt_net.client.view import LinkState, View
+from ttt_net.client.world import LinkState
 from ttt_net.messages import (
     Ended,
     InvitationReply,
@@ -108,7 +109,7 @@ class LocalTable:
         self._opponent: Opponent | None = None
         self._seen = host
         self._is_inviting = False
-        self._view = host.view
+        self._display = host.display
         self._group: asyncio.TaskGroup | None = None
         self._playing: asyncio.Task[None] | None = None
 
@@ -130,17 +131,17 @@ class LocalTable:
                 self._playing.cancel()
 
     @property
-    def view(self) -> View:
+    def display(self) -> Display:
         """What is seen: the table of the side to move; after the end, of who was last to move."""
-        return self._view
+        return self._display
 
     def _look(self) -> None:
         """See who is to move; until both tables have heard of a move, what was seen before it."""
         tables = [self._host, *([self._second] if self._second is not None else [])]
-        self._seen = next((table for table in tables if table.view.is_my_turn), self._seen)
-        is_on_its_way = len(tables) > 1 and not self._seen.view.is_my_turn and self._seen.view.is_live
-        if not is_on_its_way or self._seen.view.link is not LinkState.ONLINE:
-            self._view = self._seen.view
+        self._seen = next((table for table in tables if table.display.is_my_turn), self._seen)
+        is_on_its_way = len(tables) > 1 and not self._seen.display.is_my_turn and self._seen.display.is_live
+        if not is_on_its_way or self._seen.display.world.link is not LinkState.ONLINE:
+            self._display = self._seen.display
 
     @property
     def is_shared(self) -> bool:
@@ -160,13 +161,13 @@ class LocalTable:
     @property
     def tally(self) -> Tally:
         """What the first person, or whoever hosts, has won and lost."""
-        return self._host.view.tally
+        return self._host.display.world.tally
 
     @property
     def is_done(self) -> bool:
         """Whether there is nothing left to wait for."""
-        has_played = self._games is not None and self._host.view.tally.games >= self._games
-        return has_played or self._host.view.farewell is not None or self._seen.is_done
+        has_played = self._games is not None and self._host.display.world.tally.games >= self._games
+        return has_played or self._host.display.world.farewell is not None or self._seen.is_done
 
     def hear(self, event: WorldEvent, now_ms: int) -> None:
         """Take in an event of one of the tables."""
@@ -189,15 +190,15 @@ class LocalTable:
 
     def do(self, command: AnyCommand) -> None:
         """Carry out what was done at the keyboard, for the side that is seen."""
-        view = self.view
-        is_over = view.match is not None and view.match.outcome is not None
+        display = self.display
+        is_over = display.match is not None and display.match.outcome is not None
         if command in (Command.NEW, Command.REMATCH) and is_over:
             self._invite_again()
         elif command is Command.TAKE_BACK and self._second is not None:
             (self._host if self._seen is self._second else self._second).do(command)  # whose move was the last
         else:
             self._seen.do(command)
-        self._view = self._seen.view
+        self._display = self._seen.display
 
     def look_at_link(self) -> None:
         """Take no note of the way to a server that is in this very program."""
@@ -225,6 +226,6 @@ class LocalTable:
 
     def _accept(self, event: WorldEvent, table: ClientController) -> None:
         """Let the one agree to what the other has offered: they have talked about it."""
-        match = table.view.match
+        match = table.display.match
         if isinstance(event, Offered) and match is not None and match.you != event.side:
             table.say(OfferRequest(0, match=event.match, kind=event.kind))

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 from ttt_net.client import page_words, words
 from ttt_net.client.commands import Open, Send, Show
+from ttt_net.client.display import Display
 from ttt_net.client.pages import Kind, Page, Purpose
 from ttt_net.client.rows.row import Row, section
-from ttt_net.client.view import View
 from ttt_net.messages import (
     AcceptRequest,
     AnswerRequest,
@@ -25,35 +25,37 @@ _AT_ITS_BEST = 9
 """Where a bot stands that says no level and plays as well as it can: behind all that do."""
 
 
-def lobby_rows(view: View, now_ms: int) -> list[Row]:
+def lobby_rows(display: Display, now_ms: int) -> list[Row]:
     """Return all that can be chosen in the lobby."""
-    lobby = view.lobby
+    lobby = display.world.lobby
     players = lobby.players.players if lobby.players is not None else []
-    ours = view.you.name if view.you is not None else None
-    seek = view.seeking
-    bots = {each.name: _bot(each, seek) for each in free_bots(view, seek)} if seek is not None else {}
+    ours = display.world.you.name if display.world.you is not None else None
+    seek = display.world.seeking
+    bots = {each.name: _bot(each, seek) for each in free_bots(display, seek)} if seek is not None else {}
     others = [each for each in _people_first(players) if each.name != ours and each.name not in bots]
     return [
-        *section("Your matches", [own_match(match) for match in view.matches.values() if match.you is not None]),
-        *section("Challenges", [*_challenges(view, ours, now_ms), *_invited(view, now_ms)]),
-        *section("Waiting for an opponent", [_seek(each) for each in waiting_people(view)]),
+        *section(
+            "Your matches", [own_match(match) for match in display.world.matches.values() if match.you is not None]
+        ),
+        *section("Challenges", [*_challenges(display, ours, now_ms), *_invited(display, now_ms)]),
+        *section("Waiting for an opponent", [_seek(each) for each in waiting_people(display)]),
         *section("A bot plays you at once: press b", list(bots.values())),
         *section("Players", [_player(each) for each in others]),
-        *section("Being played", [live_match(each) for each in live_of_others(view)]),
+        *section("Being played", [live_match(each) for each in live_of_others(display)]),
     ]
 
 
-def waiting_people(view: View) -> list[SeekInfo]:
+def waiting_people(display: Display) -> list[SeekInfo]:
     """Return what other people seek, who waits the longest first."""
-    seeks = view.lobby.seeks.seeks if view.lobby.seeks is not None else []
-    ours = view.you.name if view.you is not None else None
+    seeks = display.world.lobby.seeks.seeks if display.world.lobby.seeks is not None else []
+    ours = display.world.you.name if display.world.you is not None else None
     return [each for each in seeks if each.by.name != ours and each.by.bot is None]
 
 
-def live_of_others(view: View) -> list[LiveMatch]:
+def live_of_others(display: Display) -> list[LiveMatch]:
     """Return the matches that can be watched: ours are not among them, for we have a seat there."""
-    live = view.lobby.live.matches if view.lobby.live is not None else []
-    return [each for each in live if not view.has_seat(each.match)]
+    live = display.world.lobby.live.matches if display.world.lobby.live is not None else []
+    return [each for each in live if not display.world.has_seat(each.match)]
 
 
 def own_match(match: Snapshot) -> Row:
@@ -69,8 +71,8 @@ def own_match(match: Snapshot) -> Row:
     return Row(cells, f"own:{match.match}", Show(match.match))
 
 
-def _challenges(view: View, ours: str | None, now_ms: int) -> Iterable[Row]:
-    for each in view.lobby.challenges:
+def _challenges(display: Display, ours: str | None, now_ms: int) -> Iterable[Row]:
+    for each in display.world.lobby.challenges:
         challenge = each.challenge
         wanted = page_words.terms(challenge.game, challenge.time, is_rated=challenge.rated)
         left = words.duration(each.left_ms(now_ms))
@@ -81,24 +83,24 @@ def _challenges(view: View, ours: str | None, now_ms: int) -> Iterable[Row]:
         yield Row((who, wanted, f"{left} left"), f"challenge:{challenge.challenge}", Send(answer))
 
 
-def _invited(view: View, now_ms: int) -> Iterable[Row]:
+def _invited(display: Display, now_ms: int) -> Iterable[Row]:
     """Yield the invitation that still waits for a friend, so that its code can be looked up again."""
-    invitation = view.lobby.invitation
+    invitation = display.world.lobby.invitation
     if invitation is None:
         return
-    left_ms = invitation.expires_in_ms - max(0, now_ms - view.lobby.invited_at_ms)
+    left_ms = invitation.expires_in_ms - max(0, now_ms - display.world.lobby.invited_at_ms)
     if left_ms > 0:
         wanted = page_words.terms(invitation.game, invitation.time, is_rated=False)
         left = f"code {clean(invitation.code, words.MAX_CODE)}, {words.duration(left_ms)} left"
         yield Row(("you invited a friend", wanted, left), "invitation:", Open(Page(Kind.INVITATION)))
 
 
-def free_bots(view: View, seek: SeekRequest) -> list[ListedPlayer]:
+def free_bots(display: Display, seek: SeekRequest) -> list[ListedPlayer]:
     """Return the bots that would play at once what a person seeks here, which is one game; the weakest first.
 
     The list of players has them as they come and go; of a crowd it is only a part, and the server's suggestion helps.
     """
-    players, suggestion = view.lobby.players, view.lobby.suggestion
+    players, suggestion = display.world.lobby.players, display.world.lobby.suggestion
     bots = [each for each in players.players if _plays(each, seek)] if players is not None else []
     if suggestion is not None and (players is None or players.online > len(players.players)):
         bots += suggestion.bots

@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 from ttt_net.client import page_words, words
 from ttt_net.client.commands import Begin, Send
+from ttt_net.client.display import Display
 from ttt_net.client.pages import SPEEDS, TIMES, Entry, Kind, Page, Purpose
 from ttt_net.client.rows.lobby import lobby_rows
 from ttt_net.client.rows.people import history_rows, leader_rows, profile_rows
 from ttt_net.client.rows.row import Row
-from ttt_net.client.view import View
 from ttt_net.messages import (
     ChallengeRequest,
     HistoryRequest,
@@ -22,10 +22,10 @@ from ttt_net.messages import (
 )
 
 
-def rows_of(view: View, now_ms: int) -> list[Row]:
+def rows_of(display: Display, now_ms: int) -> list[Row]:
     """Return the rows of the page that is seen; none for a page that is no list."""
-    rows = _ROWS.get(view.page.kind)
-    return rows(view, now_ms) if rows is not None else []
+    rows = _ROWS.get(display.page.kind)
+    return rows(display, now_ms) if rows is not None else []
 
 
 def request_for(page: Page, game: str) -> Request:
@@ -57,11 +57,11 @@ def asks(page: Page) -> tuple[Request, ...]:
             return ()
 
 
-def _games(view: View, now_ms: int) -> list[Row]:
+def _games(display: Display, now_ms: int) -> list[Row]:
     """Return the games to choose from, and last the way to name another one."""
     from ttt_net.games.catalogue import NAMES  # no other page needs the rules' own list
 
-    page = view.page
+    page = display.page
     rows = []
     for number, name in enumerate(page.games or NAMES, start=1):
         digit = str(number % 10) if number <= 10 else ""
@@ -71,23 +71,23 @@ def _games(view: View, now_ms: int) -> list[Row]:
     return [*rows, other]
 
 
-def _invitation(view: View, now_ms: int) -> list[Row]:
-    invitation = view.lobby.invitation
+def _invitation(display: Display, now_ms: int) -> list[Row]:
+    invitation = display.world.lobby.invitation
     if invitation is None:
         return [Row(("The invitation has been used, or was taken back.",))]
     wanted = page_words.terms(invitation.game, invitation.time, is_rated=False)
     return [
         *(Row((line,)) for line in page_words.large_code(invitation.code)),
         Row(("A friend types:",)),
-        Row((f"  {words.join_command(view, invitation.code)}",)),
-        Row((f"or opens {page_words.join_link(view, invitation.code)}",)),
+        Row((f"  {words.join_command(display, invitation.code)}",)),
+        Row((f"or opens {page_words.join_link(display, invitation.code)}",)),
         Row(("or presses c in the lobby and types the code.",)),
         Row(("",)),
         Row((f"It is for one private match: {wanted}.",)),
     ]
 
 
-_ROWS: dict[Kind, Callable[[View, int], list[Row]]] = {
+_ROWS: dict[Kind, Callable[[Display, int], list[Row]]] = {
     Kind.LOBBY: lobby_rows,
     Kind.GAMES: _games,
     Kind.INVITATION: _invitation,

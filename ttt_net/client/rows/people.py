@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 
 from ttt_net.client import page_words, words
 from ttt_net.client.commands import Open, Reopen, Send
+from ttt_net.client.display import Display
 from ttt_net.client.pages import SPEEDS, Kind, Page, Purpose
 from ttt_net.client.rows.lobby import live_match, live_of_others, own_match
 from ttt_net.client.rows.row import Row, section
-from ttt_net.client.view import View
 from ttt_net.messages import (
     FinishedMatch,
     HistoryRequest,
@@ -22,9 +22,9 @@ from ttt_net.messages import (
 _WAIT = [Row(("The server is looking it up ...",))]
 
 
-def profile_rows(view: View, now_ms: int) -> list[Row]:
+def profile_rows(display: Display, now_ms: int) -> list[Row]:
     """Return who a player is, and what can be done with him."""
-    told = view.lobby.profile
+    told = display.world.lobby.profile
     if told is None:
         return _WAIT
     facts = [f"{'Here now' if told.online else 'Not here now'}, known here since {_day(told.since_ms)}."]
@@ -33,7 +33,7 @@ def profile_rows(view: View, now_ms: int) -> list[Row]:
     against = told.against
     if against is not None and against.won + against.drawn + against.lost > 0:
         facts.append(f"Against you: you won {against.won}, drew {against.drawn}, lost {against.lost}.")
-    live = [_played_now(view, name) for name in told.live]
+    live = [_played_now(display, name) for name in told.live]
     return [
         *(Row((fact,)) for fact in facts),
         Row(("",)),
@@ -43,11 +43,11 @@ def profile_rows(view: View, now_ms: int) -> list[Row]:
     ]
 
 
-def _played_now(view: View, name: str) -> Row:
+def _played_now(display: Display, name: str) -> Row:
     """Return the way to a match: back to one of ours, or to look on; all that is known of some is the id."""
-    if view.has_seat(name):
-        return own_match(view.matches[name])
-    known = next((match for match in live_of_others(view) if match.match == name), None)
+    if display.world.has_seat(name):
+        return own_match(display.world.matches[name])
+    known = next((match for match in live_of_others(display) if match.match == name), None)
     return (
         live_match(known)
         if known is not None
@@ -70,9 +70,9 @@ def _rating(rating: RatingInfo) -> Row:
     return Row(cells, f"rating:{rating.game}:{rating.speed}", Open(page))
 
 
-def history_rows(view: View, now_ms: int) -> list[Row]:
+def history_rows(display: Display, now_ms: int) -> list[Row]:
     """Return the finished matches of a player, and how to come to the older ones."""
-    told = view.lobby.history
+    told = display.world.lobby.history
     if told is None:
         return _WAIT
     rows = [_finished(match, told.player.name) for match in told.matches]
@@ -94,9 +94,9 @@ def _finished(match: FinishedMatch, name: str) -> Row:
     return Row(cells, f"match:{match.match}", Reopen(match.match))
 
 
-def leader_rows(view: View, now_ms: int) -> list[Row]:
+def leader_rows(display: Display, now_ms: int) -> list[Row]:
     """Return the best at a game and speed, and how to come to the other pages."""
-    told = view.lobby.leaders
+    told = display.world.lobby.leaders
     if told is None:
         return _WAIT
     rows = [_leader(leader) for leader in told.leaders]

@@ -7,14 +7,15 @@ from ttt_net.client.bindings.hints import HANG_UP
 from ttt_net.client.bindings.keys import command_for
 from ttt_net.client.commands import Command, Type
 from ttt_net.client.controller import Controller
-from ttt_net.client.events import Clicked, Event, Focused, Key, Line, Pasted, RecordSaved, Resized, Stop
+from ttt_net.client.display import Display, Overlay
+from ttt_net.client.events import Clicked, Event, Focused, Key, Line, Pasted, ReachableAt, RecordSaved, Resized, Stop
+from ttt_net.client.finding.discovery import shareable
 from ttt_net.client.terminal.job_control import SUSPEND, suspend
 from ttt_net.client.terminal.keyboard import reading
 from ttt_net.client.terminal.save_record import save_record
 from ttt_net.client.terminal.screen import Screen
-from ttt_net.client.view import Overlay, View
 from ttt_net.client.words import TENTHS_BELOW_MS
-from ttt_net.messages import Notice, RecordReply
+from ttt_net.messages import InvitationReply, Notice, RecordReply
 from ttt_net.text import clean
 
 LEAVE_S = 2.0
@@ -25,24 +26,24 @@ _MAX_PASTED = 200
 
 
 async def play_on_screen(controller: Controller, screen: Screen, mailbox: asyncio.Queue[Event]) -> None:
-    """Play until the server or the player says farewell; `controller.view` then tells how it ended."""
+    """Play until the server or the player says farewell; `controller.display` then tells how it ended."""
     with reading(mailbox) as keyboard:
         async with asyncio.TaskGroup() as group:
             link = group.create_task(controller.connection.run())
             while not controller.is_done:
                 now_ms = _now_ms()
                 controller.look_at_link()
-                screen.paint(controller.view, now_ms)
+                screen.paint(controller.display, now_ms)
                 try:
-                    async with asyncio.timeout(_wait_s(controller.view, now_ms)):
+                    async with asyncio.timeout(_wait_s(controller.display, now_ms)):
                         event = await mailbox.get()
                 except TimeoutError:
-                    if controller.view.is_leaving:
+                    if controller.display.is_leaving:
                         break
                     continue
                 if _is_hang_up(event):
                     break
-                if event == SUSPEND and not controller.view.is_hosting:
+                if event == SUSPEND and not controller.display.world.is_hosting:
                     suspend(screen, keyboard)
                 else:
                     _handle(event, controller, screen)
@@ -53,14 +54,14 @@ def _now_ms() -> int:
     return time.monotonic_ns() // 1_000_000
 
 
-def _wait_s(view: View, now_ms: int) -> float:
+def _wait_s(display: Display, now_ms: int) -> float:
     """Return how long the picture stays true when no mail comes."""
-    if view.is_leaving:
+    if display.is_leaving:
         return LEAVE_S
-    match = view.match
-    if match is None or match.clock is None or match.clock.running is None or view.frozen_at_ms is not None:
+    match = display.match
+    if match is None or match.clock is None or match.clock.running is None or display.world.frozen_at_ms is not None:
         return LOOK_S  # in time for the seconds until an absent opponent's match may be claimed, too
-    left_ms = view.left_ms(match.clock.running, now_ms) or 0
+    left_ms = display.left_ms(match.clock.running, now_ms) or 0
     return 0.1 if left_ms < TENTHS_BELOW_MS else (left_ms % 1000 + 1) / 1000
 
 
@@ -82,7 +83,7 @@ def _handle(event: Event, controller: Controller, screen: Screen) -> None:
                 _press(target.name, controller)
             elif target is not None:
                 controller.do(target)
-            elif controller.view.overlay is not Overlay.NONE:
+            elif controller.display.overlay is not Overlay.NONE:
                 controller.do(Command.BACK)
         case Pasted(text):
             if words := clean(text, _MAX_PASTED):
@@ -91,16 +92,26 @@ def _handle(event: Event, controller: Controller, screen: Screen) -> None:
             screen.is_focused = is_focused
         case Resized() | Line() | Stop():
             return  # the next picture has the new size
+        case InvitationReply():
+            _note_address(controller)
+            controller.hear(event, _now_ms())
         case RecordReply():
             controller.hear(RecordSaved(save_record(event)), _now_ms())
         case _:
             controller.hear(event, _now_ms())
 
 
+def _note_address(controller: Controller) -> None:
+    """Find out what others type to come here, before anybody is told it: networks change."""
+    controller.hear(ReachableAt(shareable(controller.display.world.address)), _now_ms())
+
+
 def _press(name: str, controller: Controller) -> None:
-    if controller.view.overlay in (Overlay.HELP, Overlay.SIDE_PANEL):
+    if controller.display.overlay in (Overlay.HELP, Overlay.SIDE_PANEL):
         controller.do(Command.BACK)
-    elif (command := command_for(name, controller.view)) is not None:
+    elif (command := command_for(name, controller.display)) is not None:
+        if command is Command.COPY:
+            _note_address(controller)
         controller.do(command)
-    elif controller.view.overlay is Overlay.LEAVE:
+    elif controller.display.overlay is Overlay.LEAVE:
         controller.do(Command.BACK)

@@ -19,7 +19,7 @@ from ttt_net.client.drawing.glyphs import Glyphs, encodable
 from ttt_net.client.drawing.targets import Target, target_at, without_targets
 
 if TYPE_CHECKING:
-    from ttt_net.client.view import View
+    from ttt_net.client.display import Display
 
 try:
     import termios
@@ -90,13 +90,13 @@ class Screen:
         page.no_wrap, page.overflow, page.end = True, "crop", ""
         self.show(page, self.size)
 
-    def paint(self, view: "View", now_ms: int) -> None:
-        """Show the view in the size that the window has now."""
+    def paint(self, display: "Display", now_ms: int) -> None:
+        """Show the display in the size that the window has now."""
         from ttt_net.client.drawing.draw import draw  # after the greeting
 
-        self._tell_turn(view)
-        self._copy(view.copied)
-        self.show(draw(view, self.size, now_ms, self._glyphs), self.size)
+        self._tell_turn(display)
+        self._copy(display.copied)
+        self.show(draw(display, self.size, now_ms, self._glyphs), self.size)
 
     @property
     def size(self) -> tuple[int, int]:
@@ -115,10 +115,10 @@ class Screen:
         """Return what a click there means in the picture that is shown."""
         return target_at(self._shown[0], column, row) if self._shown is not None else None
 
-    def _tell_turn(self, view: "View") -> None:
+    def _tell_turn(self, display: "Display") -> None:
         """Say in the title what waits for us; ring if something has come to wait and nobody looks."""
-        is_my_turn = view.is_my_turn or view.elsewhere is not None
-        title = TITLE_ON_TURN if is_my_turn else TITLE_ON_CHALLENGE if view.challenge is not None else TITLE
+        is_my_turn = display.is_my_turn or display.elsewhere is not None
+        title = TITLE_ON_TURN if is_my_turn else TITLE_ON_CHALLENGE if display.world.challenge is not None else TITLE
         if title == self._title or not self._is_modern or self._is_quiet:
             return
         is_news = title != TITLE and not self.is_focused
@@ -126,7 +126,7 @@ class Screen:
         self._write(f"\x1b]2;{title}\x07" + "\x07" * is_news)
 
     def _copy(self, text: str) -> None:
-        """Put a new text on the clipboard, as far as the terminal knows how; the view shows it in any case."""
+        """Put a new text on the clipboard, as far as the terminal knows how; the display shows it in any case."""
         if text != self._copied and self._is_modern:
             self._write(f"\x1b]52;c;{base64.b64encode(text.encode()).decode()}\x07")
         self._copied = text

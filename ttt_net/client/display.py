@@ -1,0 +1,153 @@
+"""Hold what this terminal shows: of all that is known, which match and screen, and what is being done there.
+
+`update` brings it up to date after an event, `act` after a command. Knows no sockets, no terminal and no rules of play.
+"""
+
+from dataclasses import dataclass, field, replace
+from enum import Enum
+
+from ttt_net.client.pages import Entry, Kind, Page
+from ttt_net.client.world import World
+from ttt_net.messages import Chatted, PlayRequest, Position, Snapshot
+
+
+class Overlay(Enum):
+    """What lies over a screen and takes the keys."""
+
+    NONE = "none"
+    HELP = "help"
+    SIDE_PANEL = "side panel"
+    CHOICE = "choice"
+    CLAIM = "claim"
+    LEAVE = "leave"
+    MUTE = "mute"
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayState:
+    """A match that is stepped through: the positions that are there, by ply."""
+
+    match: Snapshot
+    positions: tuple[Position | None, ...]
+
+
+_MAX_TALKERS = 6
+"""Of those who were heard at a match, so many can be chosen from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Display:
+    """All that a renderer needs."""
+
+    world: World = field(default_factory=World)
+    has_lobby: bool = True
+    """Whether the server has a lobby for us: at one keyboard there is none."""
+    has_doorway: bool = False
+    """Whether one came by a list of servers, and may go back to it."""
+    pages: tuple[Page, ...] = (Page(Kind.LOBBY),)
+    """The screens that lie on one another; the last is seen, Escape goes back to the one before."""
+    shown: str | None = None
+    """The id of the match on the screen."""
+    left: str | None = None
+    """The finished match that was left; it comes back on the screen only if it is asked for."""
+    is_arriving: bool = False
+    """Whether the match that we came for, or the code for it, was asked for and is not there yet."""
+    pending: PlayRequest | None = None
+    """Our move that is on its way."""
+    cursor: int = 0
+    """The cell that Enter means; -1 where there is no cursor."""
+    choices: tuple[int, ...] = ()
+    """The moves to choose from, under `Overlay.CHOICE`."""
+    overlay: Overlay = Overlay.NONE
+    entry: Entry = Entry.MOVE
+    """What is being typed."""
+    typed: str = ""
+    notice: str = ""
+    """The newest sentence that is not a state of the world."""
+    copied: str = ""
+    """What was last put on the clipboard."""
+    chat: tuple[Chatted, ...] = ()
+    """What was said in the shown match, the newest last."""
+    muted: frozenset[str] = frozenset()
+    """The names of those whom we do not want to hear."""
+    is_deaf: bool = False
+    """Whether we want to hear nobody."""
+    replay: ReplayState | None = None
+    """The match that is stepped through, or was last."""
+    is_leaving: bool = False
+    is_going_back: bool = False
+    """Whether one who leaves goes back to where servers are chosen."""
+
+    @property
+    def match(self) -> Snapshot | None:
+        """The match on the screen."""
+        return self.world.matches.get(self.shown) if self.shown is not None else None
+
+    @property
+    def page(self) -> Page:
+        """The screen that is seen."""
+        return self.pages[-1]
+
+    def with_page(self, page: Page) -> "Display":
+        """Return the display with another page in place of the one that is seen."""
+        return replace(self, pages=(*self.pages[:-1], page))
+
+    def in_world(self, world: World) -> "Display":
+        """Return the display of another world; a match that is not there any more is not shown."""
+        if self.shown is None or self.shown in world.matches:
+            return replace(self, world=world)
+        pages = tuple(page for page in self.pages if page.kind is not Kind.MATCH)
+        return replace(self, world=world, shown=None, pages=pages)
+
+    @property
+    def is_live(self) -> bool:
+        """Whether a match of ours is the shown one and goes on."""
+        match = self.match
+        return match is not None and match.outcome is None and match.you is not None
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether the shown match is one of others."""
+        return self.match is not None and self.match.you is None
+
+    @property
+    def is_my_turn(self) -> bool:
+        """Whether the shown match waits for our move."""
+        match = self.match
+        return match is not None and self.is_live and match.you is not None and match.you == match.position.to_move
+
+    @property
+    def elsewhere(self) -> Snapshot | None:
+        """Another match of ours than the shown one, which waits for our move."""
+        world = self.world
+        others = (match for name, match in world.matches.items() if name != self.shown and world.has_seat(name))
+        live = (match for match in others if match.outcome is None and not match.adjourned)
+        return next((match for match in live if match.position.to_move == match.you), None)
+
+    @property
+    def may_move(self) -> bool:
+        """Whether it is our turn and no move of ours is on its way."""
+        return self.is_my_turn and self.under_way is None
+
+    @property
+    def under_way(self) -> PlayRequest | None:
+        """Our move in the shown match that is on its way; one in another match is no matter of this one."""
+        return self.pending if self.pending is not None and self.pending.match == self.shown else None
+
+    @property
+    def talkers(self) -> tuple[str, ...]:
+        """The names of those whom we have heard here, the newest first, or muted; never our own."""
+        ours = self.world.you.name if self.world.you is not None else None
+        heard = dict.fromkeys(each.by.name for each in reversed(self.chat))
+        return tuple(name for name in (*heard, *sorted(self.muted - heard.keys())) if name != ours)[:_MAX_TALKERS]
+
+    def left_ms(self, side: int, now_ms: int) -> int | None:
+        """Return what is left to `side` on the shown clock, or None without a clock."""
+        return self.world.left_ms(self.match.match, side, now_ms) if self.match is not None else None
+
+    def claim_in_ms(self, now_ms: int) -> int | None:
+        """Return how long it is until we may claim the shown match, or None when the opponent is not away."""
+        match = self.match
+        if match is None or match.away is None or match.away.side == match.you or not self.is_live:
+            return None
+        return max(0, match.away.claim_in_ms - max(0, now_ms - self.world.away_at_ms.get(match.match, now_ms)))

@@ -1,0 +1,183 @@
+"""Hold all that a client knows: the server, the link to it, the matches that it hears of, and the lobby.
+
+Knows no screen and no rules of play: what is legal is what the server listed. `update_world` brings it up to date.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from types import MappingProxyType
+
+from ttt_net.messages import (
+    AnalysisReply,
+    Challenged,
+    HistoryReply,
+    InvitationReply,
+    LeaderboardReply,
+    LiveList,
+    PlayerInfo,
+    PlayerList,
+    ProfileReply,
+    Rated,
+    SeekList,
+    SeekRequest,
+    Snapshot,
+    Suggestion,
+)
+from ttt_net.sdk.events import Farewell
+from ttt_net.sdk.matches import Tally
+from ttt_net.sdk.trust import Trust
+
+
+class LinkState(Enum):
+    """Whether the server hears us."""
+
+    CONNECTING = "connecting"
+    ONLINE = "online"
+    LOST = "lost"
+
+
+@dataclass(frozen=True, slots=True)
+class PendingChallenge:
+    """A challenge, and when we heard of it."""
+
+    challenge: Challenged
+    heard_at_ms: int
+
+    def left_ms(self, now_ms: int) -> int:
+        """Return how long it can still be answered."""
+        return max(0, self.challenge.expires_in_ms - (now_ms - self.heard_at_ms))
+
+
+@dataclass(frozen=True, slots=True)
+class LobbyState:
+    """The newest of each list and reply that is not about a match of ours; None where nothing was heard."""
+
+    is_subscribed: bool = False
+    seeks: SeekList | None = None
+    players: PlayerList | None = None
+    live: LiveList | None = None
+    challenges: tuple[PendingChallenge, ...] = ()
+    suggestion: Suggestion | None = None
+    invitation: InvitationReply | None = None
+    invited_at_ms: int = 0
+    profile: ProfileReply | None = None
+    history: HistoryReply | None = None
+    leaders: LeaderboardReply | None = None
+    analysis: AnalysisReply | None = None
+
+
+_NO_MATCHES: Mapping[str, Snapshot] = MappingProxyType({})
+_NEVER: Mapping[str, int] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What is known. Times are local, in milliseconds, by the clock that `update_world` is given."""
+
+    address: str = ""
+    """The server as it was typed, or where it runs."""
+    reachable: str = ""
+    """The address as others on the network type it, once somebody was to be told it."""
+    trust: Trust = field(default_factory=Trust)
+    """How we trust the server, which friends have to be told as well."""
+    is_secure: bool = False
+    """Whether the link is encrypted."""
+    is_hosting: bool = False
+    """Whether the server is our own, which friends have to be told of."""
+    link: LinkState = LinkState.CONNECTING
+    trouble: str = ""
+    """Why the link is lost, or cannot be had."""
+    attempt: int = 0
+    """Which attempt to connect is under way; 0 before the first has failed."""
+    frozen_at_ms: int | None = None
+    """Up to when the clocks ran if the link is lost."""
+    latency_ms: int | None = None
+    """The way to the server and back, once it is known."""
+    you: PlayerInfo | None = None
+    """Who we are to the server, once it has said so."""
+    server: str = ""
+    """The name that the server gives itself."""
+    features: tuple[str, ...] = ()
+    """What this server offers that not every one does."""
+    may_write: bool = True
+    """Whether the server lets people write to one another, besides the phrases."""
+    restart_at_ms: int | None = None
+    """When the server restarts, if it has said so."""
+    unfinished: tuple[str, ...] = ()
+    """The matches that were ours already when we came."""
+    matches: Mapping[str, Snapshot] = field(default_factory=lambda: _NO_MATCHES)
+    """Our matches and the one that is watched, each as its newest snapshot; ended ones until they are forgotten."""
+    heard_at_ms: Mapping[str, int] = field(default_factory=lambda: _NEVER)
+    """When the clock of each match was read."""
+    away_at_ms: Mapping[str, int] = field(default_factory=lambda: _NEVER)
+    """When it was heard, of each match, how long the opponent may be away."""
+    watching: str | None = None
+    """The match of others that we hear, or have asked for."""
+    watch_code: str | None = None
+    """The code that it was asked for with."""
+    seeking: SeekRequest | None = None
+    """The search that stands, or was asked for."""
+    lobby: LobbyState = field(default_factory=LobbyState)
+    rated: Rated | None = None
+    """What the end of a match did to the ratings."""
+    tally: Tally = field(default_factory=Tally)
+    farewell: Farewell | None = None
+    """The last event of the connection, once it has come."""
+
+    @property
+    def challenge(self) -> Challenged | None:
+        """The oldest challenge that waits for our answer."""
+        challenges = (each.challenge for each in self.lobby.challenges)
+        return next((each for each in challenges if self.you is None or each.by.name != self.you.name), None)
+
+    def has_seat(self, name: str) -> bool:
+        """Tell whether a match is one of those that we play."""
+        match = self.matches.get(name)
+        return match is not None and match.you is not None
+
+    @property
+    def has_unfinished_match(self) -> bool:
+        """Whether a match of ours goes on, or is adjourned."""
+        return any(self.has_seat(name) and match.outcome is None for name, match in self.matches.items())
+
+    def left_ms(self, name: str, side: int, now_ms: int) -> int | None:
+        """Return what is left to `side` on the clock of a match that is known, or None without a clock."""
+        match = self.matches[name]
+        if match.clock is None:
+            return None
+        until_ms = now_ms if self.frozen_at_ms is None else self.frozen_at_ms
+        is_running = match.clock.running == side and match.outcome is None
+        spent_ms = max(0, until_ms - self.heard_at_ms.get(name, until_ms)) if is_running else 0
+        return max(0, match.clock.remaining_ms[side] - spent_ms)
+
+    def lost_for_ms(self, now_ms: int) -> int | None:
+        """Return for how long the link has been gone, or None while it stands."""
+        if self.link is not LinkState.LOST or self.frozen_at_ms is None:
+            return None
+        return max(0, now_ms - self.frozen_at_ms)
+
+    def restart_in_ms(self, now_ms: int) -> int | None:
+        """Return how long it is until the server restarts, or None as long as it has not said that it will."""
+        return max(0, self.restart_at_ms - now_ms) if self.restart_at_ms is not None else None
+
+    def with_match(self, snapshot: Snapshot) -> "World":
+        """Return the world with the newest snapshot of a match."""
+        return replace(self, matches=MappingProxyType({**self.matches, snapshot.match: snapshot}))
+
+    def without_match(self, name: str) -> "World":
+        """Return the world without a match that is no longer heard of."""
+        matches = {other: match for other, match in self.matches.items() if other != name}
+        watching = None if self.watching == name else self.watching
+        return replace(self, matches=MappingProxyType(matches), watching=watching)
+
+    def without_ended(self, but: str | None) -> "World":
+        """Return the world without the matches that are over; `but` names one to keep."""
+        matches = {name: match for name, match in self.matches.items() if name == but or match.outcome is None}
+        if len(matches) == len(self.matches):
+            return self
+        heard_at_ms, away_at_ms = (
+            MappingProxyType({name: at_ms for name, at_ms in known.items() if name in matches})
+            for known in (self.heard_at_ms, self.away_at_ms)
+        )
+        return replace(self, matches=MappingProxyType(matches), heard_at_ms=heard_at_ms, away_at_ms=away_at_ms)
