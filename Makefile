@@ -4,8 +4,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 EXTRAS := engine,fast,metrics,tls,test
 FUZZ_S ?= 60
+SEEDS ?= 1000
 
-.PHONY: help install demo test check docs page bench fuzz audit clean
+.PHONY: help install demo test check docs page bench fuzz simulate audit clean
 
 help: ## list what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -56,6 +57,9 @@ fuzz: install ## fuzz what takes in bytes of strangers, FUZZ_S seconds for each 
 	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip install --quiet atheris
 	@for target in decode decide text places record; do \
 	    $(BIN)/python -m tests.hostile.fuzz $$target -max_total_time=$(FUZZ_S) -rss_limit_mb=1024 || exit 1; done
+
+simulate: install ## live through SEEDS=1000 simulated worlds, or one with its trace: SEED=42 [SHRINK=1]
+	@$(BIN)/python -m tests.simulation $(if $(SEED),--seed $(SEED) $(if $(SHRINK),--shrink),--seeds $(SEEDS) $(if $(FROM),--first $(FROM)))
 
 audit: install ## ask whether a dependency has a known hole; needs the Internet
 	@$(BIN)/python -m pip install --quiet pip-audit

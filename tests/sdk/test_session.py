@@ -23,6 +23,7 @@ from ttt_net.messages import (
     SeekInfo,
     SeekRequest,
     UnseekRequest,
+    WatchRequest,
 )
 from ttt_net.sdk.events import Answered, Garbled
 from ttt_net.sdk.session import MAX_MATCHES, MAX_PENDING, BotProfile, ClientSession
@@ -382,3 +383,31 @@ def test_a_bot_says_what_it_is_and_how_many_it_plays() -> None:
     assert isinstance(hello, HelloRequest)
     assert (hello.bot, hello.level, hello.places, hello.reserved) == ("alphabeta", 3, 4, 1)
     assert PlayerInfo("alphabeta", "alphabeta") == BOT
+
+
+def test_a_match_of_ours_stays_ours_though_we_ask_to_watch_it() -> None:
+    """Found by the simulation: what was told of it was left out from then on, its end too."""
+    talk = Talk("token")
+    talk.let_in("m1")
+    talk.hear(ok(talk.said[0].id), snapshot())
+    talk.say(WatchRequest(0, match="m1"))
+    talk.lose()
+    talk.open()
+    talk.let_in()
+    assert [type(request) for request in talk.said] == [ResumeRequest], "not watched, but resumed"
+    talk.say(WatchRequest(0, match="another"))
+    talk.hear(Ended("m1", 2, 0, None, "abort"))
+    assert talk.told == [Ended("m1", 2, 0, None, "abort")]
+
+
+def test_a_player_who_was_forgotten_comes_back_as_another_without_the_old_matches() -> None:
+    """Found by the simulation: the matches of the player of before were resumed, which is refused for ever."""
+    talk = Talk("token")
+    talk.let_in("m1")
+    talk.hear(ok(talk.said[0].id), snapshot())
+    talk.say(ResignRequest(0, match="m1"))
+    talk.lose()
+    talk.open()
+    talk.hear(Refused(talk.said[0].id, Code.UNKNOWN_TOKEN, "unknown"))
+    talk.let_in()
+    assert talk.said == []

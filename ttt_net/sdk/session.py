@@ -59,12 +59,13 @@ _PASSING = (Code.TOO_FAST, Code.RESTARTING, Code.STORAGE)
 
 @dataclass(slots=True)
 class TrackedMatch:
-    """The newest event and ply of a match, whether it goes on, and whether a `resume` is on its way."""
+    """The newest event and ply of a match, whether it goes on and is ours, and whether a `resume` is on its way."""
 
     game: GameInfo
     seq: int
     ply: int
     is_live: bool
+    is_ours: bool
     is_resuming: bool = False
 
 
@@ -92,11 +93,13 @@ class BotProfile:
 class ClientSession:
     """The session of one player with one server; `bot` is what a program that plays says of itself."""
 
-    def __init__(self, name: str, token: str | None, bot: BotProfile | None = None) -> None:
+    def __init__(
+        self, name: str, token: str | None, bot: BotProfile | None = None, new_token: str | None = None
+    ) -> None:
         self.name, self.bot = name, bot
         self.is_welcome = False
         self._token = token
-        self._new_token = secrets.token_urlsafe(32)
+        self._new_token = new_token or secrets.token_urlsafe(32)
         """Ours if we are new: chosen here, so that a `hello` whose answer is lost can be said again."""
         self._hello_id: int | None = None
         self._last_id = 0
@@ -116,6 +119,10 @@ class ClientSession:
     def is_asking(self) -> bool:
         """Whether something was asked that has no answer yet, or waits for the next link."""
         return bool(self._pending or self._unsent)
+
+    def is_following(self, match: str) -> bool:
+        """Tell whether the events of the match are told: of the finished ones, only the newest match's are."""
+        return match in self._matches
 
     def opened(self) -> list[Request]:
         """Return what to say first on a new link."""
@@ -154,7 +161,7 @@ class ClientSession:
         elif isinstance(request, UnseekRequest):
             self._seek = None
         elif isinstance(request, WatchRequest | UnwatchRequest):
-            if self._watched is not None:
+            if self._watched is not None and self._is_watched(self._watched.match):
                 self._matches.pop(self._watched.match, None)
             self._watched = request if isinstance(request, WatchRequest) else None
         if self.is_welcome:
@@ -165,7 +172,8 @@ class ClientSession:
         return []
 
     def _is_watched(self, name: str) -> bool:
-        return self._watched is not None and self._watched.match == name
+        tracked = self._matches.get(name)  # to watch what we play ourselves is refused, and changes nothing
+        return self._watched is not None and self._watched.match == name and not (tracked and tracked.is_ours)
 
     def is_waiting(self, request: Request) -> bool:
         """Tell whether the request was sent on this link and has no answer yet."""
@@ -225,6 +233,8 @@ class ClientSession:
             return Reaction()
         if answer.code == Code.UNKNOWN_TOKEN and self._token:
             self._token = None
+            self._matches = {name: known for name, known in self._matches.items() if not known.is_ours}
+            self._unsent = {}  # all of it was another player's
             return Reaction(say=self.opened())
         if answer.code in _PASSING and answer.retry_after_ms is not None:
             return Reaction(later=[(answer.retry_after_ms, hello) for hello in self.opened()])
@@ -267,7 +277,9 @@ class ClientSession:
             if snapshot.you is not None and is_live and name not in self._matches:
                 self._seek = None
             self._forget_finished(name)
-            self._matches[name] = TrackedMatch(snapshot.game, snapshot.seq, snapshot.position.ply, is_live)
+            self._matches[name] = TrackedMatch(
+                snapshot.game, snapshot.seq, snapshot.position.ply, is_live, is_ours=snapshot.you is not None
+            )
         return Reaction(say=self._sendable(name), tell=[snapshot])
 
     def _forget_finished(self, but: str) -> None:

@@ -1,0 +1,89 @@
+"""Run worlds: `python -m tests.simulation --seeds 1000 --first 1`, or one with its trace: `--seed 42`."""
+
+import argparse
+import logging
+import random
+import sys
+import time
+from collections.abc import Sequence
+
+from tests.simulation.swarm import Swarm
+from tests.simulation.world import World
+
+_MOST_TRIES = 300
+"""How many smaller worlds a shrink looks at."""
+
+
+def failure_of(seed: int, swarm: Swarm | None = None, trace: list[str] | None = None) -> str | None:
+    """Run one world; return what is wrong with it, or None."""
+    world = World(seed, swarm, trace.append if trace is not None else None)
+    try:
+        world.run()
+    except Exception as error:  # noqa: BLE001 - whatever is raised in a world is its failure
+        return f"{type(error).__name__}: {error}"
+    return None
+
+
+def shrink(seed: int) -> Swarm:
+    """Return the smallest world found that the seed fails in, by leaving out whatever is not needed for it."""
+    swarm = Swarm.of(random.Random(seed))
+    tries = 0
+    is_smaller = True
+    while is_smaller and tries < _MOST_TRIES:
+        is_smaller = False
+        for smaller in swarm.smaller():
+            tries += 1
+            if failure_of(seed, smaller):
+                swarm, is_smaller = smaller, True
+                break
+    return swarm
+
+
+def replay(seed: int, *, is_shrunk: bool) -> int:
+    """Print the trace of one world; return 1 if it fails."""
+    trace: list[str] = []
+    swarm = shrink(seed) if is_shrunk else Swarm.of(random.Random(seed))
+    failure = failure_of(seed, swarm, trace)
+    print(f"seed {seed}: {swarm}")
+    print("\n".join(trace))
+    print(f"seed {seed}: {failure or 'nothing is wrong'}")
+    return 1 if failure else 0
+
+
+def run_many(seeds: range) -> int:
+    """Run a world for each seed; print what fails, and the count of all in the last line. Return 1 if any fails."""
+    began_s, steps, failures = time.perf_counter(), 0, 0
+    for done, seed in enumerate(seeds, 1):
+        world = World(seed)
+        try:
+            world.run()
+        except Exception as error:  # noqa: BLE001 - as above
+            failures += 1
+            print(f"seed {seed} fails: {type(error).__name__}: {error}")
+            print(f"  its trace:      make simulate SEED={seed}")
+            print(f"  made smaller:   make simulate SEED={seed} SHRINK=1", flush=True)
+        steps += world.steps
+        if sys.stderr.isatty() and done % 20 == 0:
+            print(f"\r{done} of {len(seeds)} seeds, {time.perf_counter() - began_s:.0f} s", end="", file=sys.stderr)
+    print(f"seeds {seeds.start} to {seeds.stop - 1}, {time.perf_counter() - began_s:.1f} s")
+    print(f"{len(seeds)} seeds, {steps} steps, {failures} failures")
+    return 1 if failures else 0
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run what the command line asks for; return the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m tests.simulation", description=__doc__)
+    parser.add_argument("--seeds", type=int, default=100, help="how many worlds")
+    parser.add_argument("--first", type=int, help="the first seed; without it, one that nobody has tried")
+    parser.add_argument("--seed", type=int, help="one world, with its trace")
+    parser.add_argument("--shrink", action="store_true", help="make the world of --seed as small as it fails in")
+    asked = parser.parse_args(argv)
+    logging.disable(logging.CRITICAL)
+    if asked.seed is not None:
+        return replay(asked.seed, is_shrunk=asked.shrink)
+    first = asked.first if asked.first is not None else time.time_ns() // 1_000 % 10**12
+    return run_many(range(first, first + asked.seeds))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

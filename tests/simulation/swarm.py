@@ -1,0 +1,152 @@
+"""What a seed switches on: each world has some features and some faults, so that rare combinations are met."""
+
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ttt_net import messages as wire
+from ttt_net.clock import TimeControl
+
+if TYPE_CHECKING:
+    from tests.simulation.peer import Peer
+
+Maker = Callable[["Peer"], wire.Request]
+
+GAMES = ["tictactoe", "tictactoe", "mnk:3x3,3+swap", "vanishing", "mnk:4x4,3+misere"]
+_OFFERS: list[wire.OfferKind] = ["draw", "takeback"]
+_CLAIMS: list[wire.ClaimKind] = ["win", "draw", "adjourn", "adjourn"]
+
+
+def _time(peer: "Peer") -> TimeControl | None:
+    return peer.rng.choice(peer.world.swarm.times)
+
+
+def _is_rated(peer: "Peer") -> bool:
+    return peer.world.swarm.rated and peer.rng.random() < 0.4
+
+
+def _game(peer: "Peer") -> str:
+    return peer.rng.choice(GAMES)
+
+
+def _someone(peer: "Peer") -> str:
+    return peer.rng.choice([*peer.world.names.values(), "nobody"])
+
+
+REQUESTS: dict[str, tuple[int, Maker]] = {
+    "seek": (
+        8,
+        lambda peer: wire.SeekRequest(
+            0,
+            games=[_game(peer)],
+            time=_time(peer),
+            rated=_is_rated(peer),
+            opponents=peer.rng.choice(["any", "people"]),
+        ),
+    ),
+    "unseek": (1, lambda peer: wire.UnseekRequest(0)),
+    "accept": (2, lambda peer: wire.AcceptRequest(0, seek=peer.rng.choice(peer.seeks or [1]))),
+    "challenge": (
+        3,
+        lambda peer: wire.ChallengeRequest(
+            0, name=_someone(peer), game=_game(peer), time=_time(peer), rated=_is_rated(peer)
+        ),
+    ),
+    "answer": (
+        3,
+        lambda peer: wire.AnswerRequest(
+            0, challenge=peer.rng.choice(peer.challenges or [1]), accept=peer.rng.random() < 0.8
+        ),
+    ),
+    "invite": (
+        1,
+        lambda peer: wire.InviteRequest(0, game=_game(peer), time=_time(peer), side=peer.rng.choice([None, 0, 1])),
+    ),
+    "join": (2, lambda peer: wire.JoinRequest(0, code=peer.rng.choice(peer.world.codes or ["BCDFGH"]))),
+    "resign": (1, lambda peer: wire.ResignRequest(0, match=peer.any_match())),
+    "abort": (1, lambda peer: wire.AbortRequest(0, match=peer.any_match())),
+    "offer": (3, lambda peer: wire.OfferRequest(0, match=peer.any_match(), kind=peer.rng.choice(_OFFERS))),
+    "rematch": (4, lambda peer: wire.OfferRequest(0, match=peer.any_match(), kind="rematch")),
+    "decline": (1, lambda peer: wire.DeclineRequest(0, match=peer.any_match(), kind=peer.rng.choice(_OFFERS))),
+    "claim": (2, lambda peer: wire.ClaimRequest(0, match=peer.any_match(), kind=peer.rng.choice(_CLAIMS))),
+    "watch": (3, lambda peer: wire.WatchRequest(0, match=peer.any_match())),
+    "unwatch": (1, lambda peer: wire.UnwatchRequest(0, match=peer.any_match())),
+    "chat": (1, lambda peer: wire.ChatRequest(0, match=peer.any_match(), text="hello")),
+    "mute": (1, lambda peer: wire.MuteRequest(0, name=_someone(peer), on=peer.rng.random() < 0.5)),
+    "lobby": (2, lambda peer: wire.LobbyRequest(0, on=peer.rng.random() < 0.7)),
+    "who": (1, lambda peer: wire.WhoRequest(0)),
+    "matches": (1, lambda peer: wire.MatchesRequest(0)),
+    "profile": (1, lambda peer: wire.ProfileRequest(0, name=_someone(peer))),
+    "history": (1, lambda peer: wire.HistoryRequest(0, name=_someone(peer))),
+    "leaderboard": (1, lambda peer: wire.LeaderboardRequest(0, game="tictactoe")),
+    "replay": (1, lambda peer: wire.ReplayRequest(0, match=peer.any_match())),
+    "record": (1, lambda peer: wire.RecordRequest(0, match=peer.any_match())),
+    "rename": (1, lambda peer: wire.RenameRequest(0, name=peer.world.new_name())),
+    "forget": (1, lambda peer: wire.ForgetRequest(0, name=peer.name)),
+    "ping": (1, lambda peer: wire.PingRequest(0)),
+}
+"""Every request that a person makes, how often, and how it is made up."""
+_ALWAYS = ("seek", "resign")
+FAULTS = ("cut", "silence", "stall", "die", "leave", "late_disk", "failing_disk", "pause", "crash", "drain")
+"""What may go wrong: links, clients, the disk, the process."""
+
+
+@dataclass(frozen=True)
+class Swarm:
+    """The features and faults of one world: what `of` draws from a seed, and a shrink takes away again."""
+
+    peers: int
+    bots: bool
+    rated: bool
+    times: tuple[TimeControl | None, ...]
+    requests: tuple[str, ...]
+    faults: tuple[str, ...]
+    delay_s: float
+    """The longest that bytes are on their way."""
+    think_s: float
+    """How long a person or bot thinks, on average."""
+    is_played_out: bool
+    """Whether every match is played to its end once faults are over."""
+    max_steps: int = 1_000
+    """How long the world is troubled, in steps of its event loop."""
+
+    @classmethod
+    def of(cls, rng: random.Random) -> "Swarm":
+        """Choose what a world has."""
+        return cls(
+            peers=rng.choice([2, 2, 3, 4, 5, 6]),
+            bots=rng.random() < 0.4,
+            rated=rng.random() < 0.5,
+            times=rng.choice([(None,), (None, TimeControl(1_000), TimeControl(60_000, 1_000))]),
+            requests=tuple(name for name in REQUESTS if name in _ALWAYS or rng.random() < 0.5),
+            faults=tuple(fault for fault in FAULTS if rng.random() < 0.35),
+            delay_s=rng.choice([0.0, 0.01, 0.2]),
+            think_s=rng.choice([0.02, 0.2]),
+            is_played_out=rng.random() < 0.3,
+        )
+
+    def makers(self) -> list[Maker]:
+        """Return what makes a request, each as often as its weight."""
+        return [maker for name in self.requests for weight, maker in [REQUESTS[name]] for _ in range(weight)]
+
+    def smaller(self) -> Iterator["Swarm"]:
+        """Yield worlds that have a little less each."""
+        for fault in self.faults:
+            yield replace(self, faults=tuple(each for each in self.faults if each != fault))
+        if self.peers > 2:
+            yield replace(self, peers=self.peers - 1)
+        for name in self.requests:
+            if name not in _ALWAYS:
+                yield replace(self, requests=tuple(each for each in self.requests if each != name))
+        for change in (
+            {"bots": False},
+            {"rated": False},
+            {"times": (None,)},
+            {"delay_s": 0.0},
+            {"is_played_out": False},
+        ):
+            if any(getattr(self, key) != value for key, value in change.items()):
+                yield replace(self, **change)
+        for share in (0.3, 0.6, 0.9):
+            yield replace(self, max_steps=int(self.max_steps * share))

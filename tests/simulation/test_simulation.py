@@ -1,0 +1,59 @@
+"""A fixed set of worlds, and what makes a simulation worth its name: one seed, one history, and faults are found.
+
+Many more worlds are lived through after the tests, by `make simulate`.
+"""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.simulation.__main__ import failure_of, main, shrink
+from ttt_net.server.journal import Journal
+from ttt_net.server.rooms.audience import Audience
+
+SEEDS = range(1, 61)
+SAME = range(1, 21)
+"""Seeds whose whole trace is compared between two runs."""
+_TRACE = "from tests.simulation.__main__ import failure_of; import sys\nfor seed in range({}, {}):\n    trace = []\n    trace.append(failure_of(seed, None, trace))\n    sys.stdout.write(f'{{seed}} {{trace}}')"  # noqa: E501
+
+
+@pytest.mark.parametrize("first", SEEDS[::10])
+def test_everything_that_must_hold_does(first: int) -> None:
+    failures = {seed: failure_of(seed) for seed in range(first, first + 10)}
+    assert {seed: failure for seed, failure in failures.items() if failure} == {}
+
+
+def test_one_seed_makes_one_history_whatever_the_hashes_are() -> None:
+    program = _TRACE.format(SAME.start, SAME.stop)
+    runs = [
+        subprocess.Popen(
+            [sys.executable, "-c", program],
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONHASHSEED": number},
+        )
+        for number in ("1", "2")
+    ]
+    first, second = (run.communicate()[0] for run in runs)
+    assert first == second
+    assert first.count(b"played") > 100
+
+
+def test_a_failure_names_its_seed_and_how_to_replay_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tell, told = Audience.tell, iter(range(1_000_000))
+    monkeypatch.setattr(Audience, "tell", lambda *args: tell(*args) if next(told) % 30 else None)
+    assert main(["--seeds", "20", "--first", "1"]) == 1
+    said = capsys.readouterr().out
+    assert "make simulate SEED=" in said
+    assert said.splitlines()[-1].startswith("20 seeds, ")
+
+
+def test_a_failure_is_made_smaller(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Journal, "append", lambda self, events, done, failed, seats=None: done(None))
+    seed = next(seed for seed in SEEDS if failure_of(seed))
+    smaller = shrink(seed)
+    assert failure_of(seed, smaller)
+    assert len(smaller.faults) <= 1
