@@ -41,6 +41,7 @@ SHARED: tuple[type[Struct], ...] = (
     wire.OutcomeInfo,
     wire.RatingChange,
     wire.AnalysedMove,
+    wire.MatchLesson,
     wire.RatingInfo,
     wire.HeadToHead,
     wire.FinishedMatch,
@@ -123,7 +124,8 @@ def _section(structs: tuple[type[Struct], ...]) -> str:
 def _described(struct: type[Struct]) -> str:
     """Return the section of one struct: its docstring and its fields."""
     config = struct.__struct_config__
-    lines = [f"### `{config.tag or struct.__name__}`", "", inspect.getdoc(struct) or "", ""]
+    name = struct.__name__ if struct in SHARED else config.tag
+    lines = [f"### `{name}`", "", inspect.getdoc(struct) or "", ""]
     fields = [
         field
         for field in msgspec.structs.fields(struct)
@@ -131,6 +133,8 @@ def _described(struct: type[Struct]) -> str:
     ]
     if fields:
         lines += ["| field | type | |", "|---|---|---|"]
+        if struct in SHARED and config.tag:
+            lines.append(f'| `{config.tag_field}` | "{config.tag}" | |')
         for field in fields:
             hint = typing.get_type_hints(struct, include_extras=True)[field.name]
             note = "" if field.required else f"may be left out: `{json.dumps(_default(field))}`"

@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,8 @@ def test_a_recorded_match_is_shown_with_its_turning_point(tmp_path: Path, capsys
     assert main(["analyse", "--match", str(file)]) == 0
     shown = capsys.readouterr().out
     assert "Tic-tac-toe: Ann – Bob" in shown
-    assert "Move 2 (b3): blunder; a3, c3, a1 or c1 held the draw." in shown
+    assert "Move 2: a3, c3, a1 or c1 held the draw; after this they win in 6 moves." in shown
+    assert "b3??" in shown
     assert "Move 4" not in shown
 
 
@@ -41,3 +43,29 @@ def test_after_a_swap_each_side_is_called_by_the_mark_that_it_places(
     ]
     assert main(["analyse", "--game", "connect4+swap", "--moves", "4 swap", "--json", "--nodes", "9"]) == 0
     assert '"to_move": "O"' in capsys.readouterr().out
+
+
+def test_json_has_a_lesson_at_once_then_each_move_and_ends_with_the_lesson(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "match.txt"
+    file.write_text("Game: connect4\nFirst: Ann\nSecond: Bob\n\n1 7 1 7 1 7 1\n", encoding="utf-8")
+    assert main(["analyse", "--match", str(file), "--json", "--match-time", "500"]) == 0
+    first, *moves, last = map(json.loads, capsys.readouterr().out.splitlines())
+    text = "Move 6: you had to block at 1: they had three in a row. What follows: 1."
+    assert first == last == {"type": "lesson", "ply": 6, "side": 1, "better": ["1"], "text": text}
+    assert [(each["type"], each["ply"]) for each in moves] == [("move", ply) for ply in range(1, 8)]
+    assert moves[5]["sign"] == "??"
+
+
+def test_a_bad_record_does_not_hide_the_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "matches.txt"
+    bad = "Game: tictactoe\nFirst: Ann\nSecond: Bob\n\n1. b2\n2. b2\n\n"
+    file.write_text(bad + LOST + "6. a2\n7. c3\n", encoding="utf-8")
+    assert main(["analyse", "--match", str(file)]) == 0
+    shown = capsys.readouterr()
+    assert "Move 2: a3, c3, a1 or c1 held the draw" in shown.out
+    assert "left out: record 1: " in shown.err
+    assert main(["analyse", "--match", str(file), "--number", "2"]) == 0
+    assert main(["analyse", "--match", str(file), "--number", "1"]) == 2
+    assert "record 1: " in capsys.readouterr().err

@@ -37,6 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     where.add_argument("--moves", metavar="M", help="the moves that lead to the position, such as 'b2 a1'")
     where.add_argument("--match", metavar="FILE|ID", help="a file of records (- reads one), or the id of a match here")
     parser.add_argument("--number", type=positive, metavar="N", help="which record of the file, counted from 1")
+    parser.add_argument(
+        "--match-time", type=positive, default=20_000, metavar="MS", help="milliseconds a match (default %(default)s)"
+    )
     parser.add_argument("--data", type=Path, metavar="FOLDER", help="where the server keeps its matches")
     parser.add_argument("--strategy", choices=NAMES, help="let this one choose the move")
     how = parser.add_mutually_exclusive_group()

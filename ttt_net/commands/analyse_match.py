@@ -1,4 +1,4 @@
-"""`analyse --match`: a recorded match move by move, with its turning points and a chart."""
+"""`analyse --match`: a recorded match move by move, with its lesson, its turning points and a chart."""
 
 import argparse
 import json
@@ -11,14 +11,18 @@ from rich.markup import escape
 from rich.progress import track
 from rich.table import Table
 
-from ttt_net.commands.analyse_view import in_words, mark_of, named
+from ttt_net.commands.analyse_view import in_words, mark_of
 from ttt_net.commands.loading import load_engine
-from ttt_net.commands.source import chosen, load_records
-from ttt_net.games import Game, find_game
-from ttt_net.games.record import first_position
+from ttt_net.commands.source import chosen, load_each
+from ttt_net.errors import ConfigurationError, Refusal
+from ttt_net.games import Game, Side, find_game
+from ttt_net.games.record import Record, first_position
 from ttt_net.server.settings.configuration import DEFAULT_DATA
 from ttt_net.strategies import Limit
-from ttt_net.strategies.review import Reviewed, review
+from ttt_net.strategies.engine import warm
+from ttt_net.strategies.lessons.lesson import Lesson, lesson_of, winner_of
+from ttt_net.strategies.lessons.words import named
+from ttt_net.strategies.review import Reviewed, glance, review
 from ttt_net.text import counted
 
 CHART = {1: "O ······● X", 0: "O ···●··· X", -1: "O ●······ X", None: "O ······· X"}
@@ -26,19 +30,67 @@ CHART = {1: "O ······● X", 0: "O ···●··· X", -1: "O ●····�
 
 
 def show_match(args: argparse.Namespace, limit: Limit) -> None:
-    """Print the table of the match's moves, and in words where it turned."""
-    record = chosen(load_records(args.match, args.data or DEFAULT_DATA), args.number, args.match)
+    """Print the match's moves with their grades, and the lesson: first what can be seen without a search."""
+    record = one_record(args)
     game, console = find_game(record.game), Console()
-    load_engine(game)
-    found = review(game, [made.move for made in record.moves], limit, first_position(game, record.start))
+    warm(game)
+    moves, start = [made.move for made in record.moves], first_position(game, record.start)
+    winner = winner_in(game, record)
+    first = lesson_of(game, list(glance(game, moves, start)), winner)
     if args.json:
+        print(json.dumps(first.as_json(game)), flush=True)
+    elif sys.stderr.isatty():
+        Console(stderr=True).print(first.text, markup=False)
+    load_engine(game)
+    found = review(game, moves, limit, start, Limit(ms=args.match_time))
+    if args.json:
+        reviewed = []
         for each in found:
+            reviewed.append(each)
             print(json.dumps(as_json(game, each)), flush=True)
+        print(json.dumps(lesson_of(game, reviewed, winner).as_json(game)), flush=True)
         return
     progress = track(
         found, "analysing", len(record.moves), console=Console(stderr=True), disable=not sys.stderr.isatty()
     )
-    reviewed, state = list(progress), first_position(game, record.start)
+    reviewed = list(progress)
+    show_table(console, game, record, reviewed)
+    for sentence in summary(game, reviewed, lesson_of(game, reviewed, winner)):
+        console.print(sentence, markup=False)
+
+
+def one_record(args: argparse.Namespace) -> Record:
+    """Return the match that the options name; says of the others which cannot be read."""
+    each = load_each(args.match, args.data or DEFAULT_DATA)
+    bad = [refusal for refusal in each if isinstance(refusal, Refusal)]
+    good: list[Record] = [record for record in each if isinstance(record, Record)]
+    if args.number is not None and 1 <= args.number <= len(each):
+        found = each[args.number - 1]
+        if isinstance(found, Refusal):
+            raise ConfigurationError(f"{args.match}: {found}")
+        record: Record = found
+    elif bad and not good:
+        raise ConfigurationError(f"{args.match}: {bad[0]}")
+    else:
+        record = chosen(good, args.number, args.match)
+    for refusal in bad:
+        print(f"left out: {refusal}", file=sys.stderr)
+    return record
+
+
+def winner_in(game: Game[Any], record: Record) -> Side | None:
+    """Return who has won a match, by its rules or by what its record says; None for nobody."""
+    if record.outcome is not None:
+        return record.outcome.winner
+    state = first_position(game, record.start)
+    for made in record.moves:
+        state = game.result(state, made.move)
+    return winner_of(game, state)
+
+
+def show_table(console: Console, game: Game[Any], record: Record, reviewed: Sequence[Reviewed]) -> None:
+    """Print a row for each move."""
+    state = first_position(game, record.start)
     names = " – ".join(escape(player.name) for player in record.players)
     table = Table("move", "by", "played", "value", title=f"{game.title}: {names}")
     table.add_column("grade", no_wrap=True)
@@ -46,26 +98,29 @@ def show_match(args: argparse.Namespace, limit: Limit) -> None:
     table.add_column("who wins", no_wrap=True)
     for each in reviewed:
         by, state = mark_of(game, state, each.side), game.result(state, each.move)
-        cells = (str(each.ply), by, game.move_names[each.move], in_words(each.was), each.grade or "")
+        played = f"{game.move_names[each.move]}{each.sign}"
+        cells = (str(each.ply), by, played, in_words(each.was), str(each.grade))
         stands = chart(each.was.result, mark_of(game, state, each.side))
-        table.add_row(*cells, better(game, each), stands, style="bold" if each.lost else "")
+        table.add_row(*cells, better(game, each), stands, style="bold" if each.sign.startswith("?") else "")
     console.print(table)
-    for sentence in summary(game, reviewed):
-        console.print(sentence)
 
 
 def as_json(game: Game[Any], each: Reviewed) -> dict[str, object]:
     """Return a move as JSON holds it; values are from the view of who made it, null where they are not known."""
     return {
+        "type": "move",
         "ply": each.ply,
         "side": each.side,
         "move": each.move,
         "name": game.move_names[each.move],
         "value": each.was.result,
+        "plies": each.was.plies,
         "estimate": None if each.was.result is not None else each.was.value,
         "best": [game.move_names[move] for move in each.best],
         "grade": each.grade,
+        "sign": each.sign,
         "lost": each.lost,
+        "text": each.mistake.reason if each.mistake else "",
     }
 
 
@@ -76,19 +131,21 @@ def chart(result: int | None, mark: str) -> str:
 
 def better(game: Game[Any], each: Reviewed) -> str:
     """Return the best moves with what they were worth, if the move that was made was none of them."""
-    is_known = each.grade is not None and each.move not in each.best
-    return f"{named(game, each.best)} ({in_words(each.could)})" if is_known else ""
+    is_worse = each.move not in each.best and (each.sign or each.could.result is not None)
+    return f"{named(game, each.best)} ({in_words(each.could)})" if is_worse else ""
 
 
-def summary(game: Game[Any], reviewed: Sequence[Reviewed]) -> Iterator[str]:
-    """Yield in sentences where the match turned, and how much of it is not known."""
-    turns = [each for each in reviewed if each.lost]
-    for each in turns:
-        what = "won" if each.could.result == 1 else "held the draw"
-        yield f"Move {each.ply} ({game.move_names[each.move]}): {each.grade}; {named(game, each.best)} {what}."
+def summary(game: Game[Any], reviewed: Sequence[Reviewed], lesson: Lesson) -> Iterator[str]:
+    """Yield in sentences the lesson, where else the match turned, and how much of it is not known."""
+    if lesson.ply is not None:
+        yield lesson.text
+    for each in reviewed:
+        if each.lost and each.ply != lesson.ply:
+            what = "won" if each.could.result == 1 else "held the draw"
+            yield f"Move {each.ply} ({game.move_names[each.move]}): {each.grade}; {named(game, each.best)} {what}."
     unknown = sum(each.lost is None for each in reviewed)
     if unknown:
         moves = counted(len(reviewed), "move")
-        yield f"{unknown} of {moves} could not be judged for certain; --move-time gives more time."
-    elif not turns:
+        yield f"{unknown} of {moves} could not be judged for certain; --match-time gives more time."
+    elif lesson.ply is None:
         yield "No move gave anything away."

@@ -1,6 +1,6 @@
 """How `analyse` shows what it found: tables, trees and lists; decides nothing."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from rich.console import Console
@@ -13,14 +13,13 @@ from ttt_net.games import Game, Move, Side
 from ttt_net.games.notation import write_position
 from ttt_net.strategies import Choice, Counts
 from ttt_net.strategies.analysis import Analysis, Verdict
+from ttt_net.strategies.lessons.words import named
 from ttt_net.strategies.strategy import S
 from ttt_net.strategies.tree import Node, recommended
 from ttt_net.text import counted
 
 MOST_ROWS = 25
 """Moves of which each has a row; those below them share one, so that the board is still on the screen."""
-MOST_NAMED = 4
-"""Moves that a sentence names."""
 
 
 class Compared(NamedTuple):
@@ -33,14 +32,6 @@ class Compared(NamedTuple):
 def written(game: Game[Any], moves: Iterable[Move]) -> str:
     """Return moves as text, parted by spaces."""
     return " ".join(game.move_names[move] for move in moves)
-
-
-def named(game: Game[Any], moves: Sequence[Move]) -> str:
-    """Return moves as a sentence names them, a few of many: `a1, b2 or c3`."""
-    names = [game.move_names[move] for move in moves[:MOST_NAMED]]
-    if len(moves) > MOST_NAMED:
-        names.append(f"{len(moves) - MOST_NAMED} others")
-    return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def mark_of(game: Game[S], state: S, side: Side) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ttt_net.errors import ConfigurationError, Refusal
 from ttt_net.games.record import Record
-from ttt_net.games.records import read_records
+from ttt_net.games.records import read_each
 from ttt_net.matches.history import record_of
 from ttt_net.server.journal import StorageError, finished_matches, open_readonly, read_match
 from ttt_net.server.main import JOURNAL_FILE
@@ -28,11 +28,20 @@ def add_data(parser: argparse.ArgumentParser) -> None:
 def load_records(source: str, data: Path) -> list[Record]:
     """Return the matches in the file `source`, or the one of that id in the journal of the folder `data`.
 
-    A `source` of `-` is the standard input. What cannot be found or read raises `ConfigurationError` and says why.
+    A `source` of `-` is the standard input. Raises `ConfigurationError` if anything cannot be found or read.
     """
+    records = load_each(source, data)
+    for each in records:
+        if isinstance(each, Refusal):
+            raise ConfigurationError(f"{source}: {each}")
+    return [each for each in records if isinstance(each, Record)]
+
+
+def load_each(source: str, data: Path) -> list[Record | Refusal]:
+    """Return the same, and in place of a record that cannot be read the refusal that says why."""
     path = Path(source)
     if source != "-" and not path.exists() and _MATCH_ID.fullmatch(source):
-        return _from_journal(data, [source])
+        return [*_from_journal(data, [source])]
     try:
         with contextlib.nullcontext(sys.stdin.buffer) if source == "-" else path.open("rb") as file:
             content = file.read(MAX_FILE_BYTES + 1)
@@ -44,8 +53,8 @@ def load_records(source: str, data: Path) -> list[Record]:
     if len(content) > MAX_FILE_BYTES:
         raise ConfigurationError(f"{source} is larger than {MAX_FILE_BYTES} bytes")
     try:
-        records = read_records(content.decode())
-    except (UnicodeDecodeError, Refusal) as error:
+        records = read_each(content.decode())
+    except UnicodeDecodeError as error:
         raise ConfigurationError(f"{source}: {error}") from None
     if not records:
         raise ConfigurationError(f"{source}: there is no record in it")

@@ -103,15 +103,22 @@ def read_record(text: str) -> Record:
 
 def read_records(text: str) -> list[Record]:
     """Return the matches in `text`, in order; one that is not a record raises `Refusal`, with place and reason."""
-    drafts = _split(text)
-    records = []
+    records = read_each(text)
+    for each in records:
+        if isinstance(each, Refusal):
+            raise each
+    return [each for each in records if isinstance(each, Record)]
+
+
+def read_each(text: str) -> list[Record | Refusal]:
+    """Return the matches in `text`, in order, and in place of one that is not a record the refusal that says why."""
+    drafts, records = _split(text), list[Record | Refusal]()
     for number, draft in enumerate(drafts, start=1):
         try:
-            records.append(_read_draft(draft))
+            records.append(draft.refusal or _read_draft(draft))
         except Refusal as error:
-            if len(drafts) == 1:
-                raise
-            raise Refusal(Code.BAD_NOTATION, f"record {number}: {error}") from None
+            named = error if len(drafts) == 1 else Refusal(Code.BAD_NOTATION, f"record {number}: {error}")
+            records.append(named)
     return records
 
 
@@ -120,6 +127,8 @@ class _Draft:
     tags: dict[str, str]
     body: list[tuple[int, str]]
     length: int = 0
+    refusal: Refusal | None = None
+    """What is wrong with its tags, or None."""
 
 
 def _split(text: str) -> list[_Draft]:
@@ -135,13 +144,15 @@ def _split(text: str) -> list[_Draft]:
         draft = drafts[-1]
         draft.length += len(line)
         if draft.length > MAX_RECORD_LENGTH:
-            raise Refusal(Code.BAD_NOTATION, f"line {number}: a record of more than {MAX_RECORD_LENGTH} characters")
-        if not found:
+            sentence = f"line {number}: a record of more than {MAX_RECORD_LENGTH} characters"
+            draft.refusal = draft.refusal or Refusal(Code.BAD_NOTATION, sentence)
+        elif not found:
             draft.body.append((number, line))
-        elif tag in _TAGS:
-            draft.tags[tag] = found[2] or ""
         else:
-            raise Refusal(Code.BAD_NOTATION, f"line {number}: unknown tag {found[1]!r}; tags are {', '.join(_TAGS)}")
+            draft.tags[tag] = found[2] or ""
+            if tag not in _TAGS:
+                sentence = f"line {number}: unknown tag {found[1]!r}; tags are {', '.join(_TAGS)}"
+                draft.refusal = draft.refusal or Refusal(Code.BAD_NOTATION, sentence)
     return drafts
 
 

@@ -17,6 +17,7 @@ from ttt_net.messages.types import (
     Leader,
     ListedPlayer,
     LiveMatch,
+    MatchLesson,
     OfferInfo,
     OutcomeInfo,
     Phrase,
@@ -240,12 +241,16 @@ class ReplayReply(ServerMessage, frozen=True, tag="replay"):
     last: int
 
 
-class AnalysisReply(ServerMessage, frozen=True, tag="analysis"):
-    """A finished match, move by move; with fewer moves than it had when the time was up. `exact`: nothing estimated."""
+class AnalysisReply(ServerMessage, frozen=True, tag="analysis", omit_defaults=True):
+    """A finished match, move by move; with fewer moves than it had when the time was up. `exact`: nothing estimated.
+
+    `lesson` is the move that decided it, if it was found in time.
+    """
 
     match: str
     moves: list[AnalysedMove]
     exact: bool
+    lesson: MatchLesson | None = None
 
 
 class RecordReply(ServerMessage, frozen=True, tag="record"):

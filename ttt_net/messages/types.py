@@ -216,7 +216,9 @@ class AnalysedMove(Struct, frozen=True, omit_defaults=True):
     """A move that was made, as an engine sees it: what it made of the game for who made it, and what was best.
 
     `value` is 1 for a game that is won from there on, -1 for a lost one, 0 for a drawn one or when it is not known:
-    then `score` is an estimate from -1 to 1. `turning` marks a move that gave a win or a draw away.
+    then `score` is an estimate from -1 to 1. `turning` marks a move that gave a win or a draw away. `more` is how many
+    best moves there are beyond those listed, `sign` the grade of the move (`!`, `?!`, `?`, `??`; empty for an ordinary
+    one), and `text` what was wrong with it, for its player.
     """
 
     ply: int
@@ -226,3 +228,18 @@ class AnalysedMove(Struct, frozen=True, omit_defaults=True):
     turning: bool = False
     score: float | None = None
     side: int = 0
+    more: int = 0
+    sign: str = ""
+    text: str = ""
+
+
+class MatchLesson(Struct, frozen=True, tag_field="type", tag="lesson"):
+    """The one move that most decided a match: its ply, counted from 1, its side, and all moves that were best.
+
+    `text` says in plain words what was wrong with it, and what follows. `ply` and `side` are null if no move was.
+    """
+
+    ply: int | None
+    side: int | None
+    better: list[str]
+    text: str

@@ -1,7 +1,7 @@
 """What can be said about a position: every legal move with its value, and the best play; knows no terminal."""
 
 import random
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ttt_net.games import Game, Move, Side
 from ttt_net.games.line import LineGame, LineState
@@ -14,6 +14,9 @@ from ttt_net.strategies.heuristic import promise
 from ttt_net.strategies.strategy import WIN, Counts, Effort, Limit, S, Stopped, is_decided, plies_to_end
 from ttt_net.strategies.swapping import beneath, is_first, may_swap, value_of_swap
 from ttt_net.strategies.threats import is_line_game
+
+if TYPE_CHECKING:
+    from ttt_net.strategies.compiled.proof_search import ProofSearch
 
 
 class Verdict(NamedTuple):
@@ -53,29 +56,57 @@ class Analysis(NamedTuple):
         return tuple(sorted(move for move, verdict in self.moves.items() if verdict.value == self.verdict.value))
 
 
-def analyse(game: Game[S], state: S, limit: Limit) -> Analysis:
-    """Return the value of a position and of each of its moves, as exact as the limit lets it be."""
+WHOLE_LINE = 1_000
+"""More plies than a line of best play has."""
+
+
+class Kept:
+    """What analyses of the positions of one match remember from one to the next.
+
+    No line of play that they tell is longer than `line_plies`, which saves time.
+    """
+
+    def __init__(self, line_plies: int = WHOLE_LINE) -> None:
+        self.solver = Connect4Solver()
+        self.line_plies = line_plies
+        self.proofs: ProofSearch | None = None
+
+    def proofs_of(self, game: LineGame, effort: Effort) -> "ProofSearch | None":
+        """Return the proofs of a game, with what they have found already, held to a limit."""
+        if self.proofs is None:
+            self.proofs = proof_search(game, effort)
+        else:
+            self.proofs.hold_to(effort)
+        return self.proofs
+
+
+def analyse(game: Game[S], state: S, limit: Limit, kept: Kept | None = None) -> Analysis:
+    """Return the value of a position and of each of its moves, as exact as the limit lets it be.
+
+    What is `kept` is that of an earlier analysis of the same game.
+    """
+    kept = kept or Kept()
     side = game.to_move(state)
     if game.is_terminal(state):
         over = Verdict(game.utility(state, side) * WIN, exact=True, line=())
         return Analysis(side, over, {}, Effort(limit).counts())
     if isinstance(game, SwapGame) and (is_first(state) or may_swap(state)):
-        return _with_swap(analyse(game.base, state.position, limit), side, game.swap, before=is_first(state))
+        return _with_swap(analyse(game.base, state.position, limit, kept), side, game.swap, before=is_first(state))
     game, state = beneath(game, state)
     moves = {move: Verdict(0, exact=False, line=(move,)) for move in game.actions(state)}
     watch = Effort(limit)
     if limit.depth is None and isinstance(state, LineState) and (is_connect4(game) or is_provable(game)):
         solving = Effort(limit.share(SOLVER_SHARE))
-        moves |= _solved(game, state, solving) if is_connect4(game) else _proved(game, state, solving)
+        moves |= _solved(game, state, solving, kept) if is_connect4(game) else _proved(game, state, solving, kept)
         if all(verdict.exact for verdict in moves.values()):
-            return Analysis(side, _best(moves, 0), moves, solving.counts())
+            return Analysis(side, best_of(moves, 0), moves, solving.counts())
         limit = limit.rest(solving.counts())
     search = deepening(game, limit, random.Random(0))
-    counts = _deepened(state, moves, search)
-    return Analysis(side, _best(moves, counts.depth), moves, counts._replace(ms=watch.counts().ms))
+    counts = deepened(state, moves, search)
+    return Analysis(side, best_of(moves, counts.depth), moves, counts._replace(ms=watch.counts().ms))
 
 
-def _deepened(state: S, moves: dict[Move, Verdict], search: Deepening[S]) -> Counts:
+def deepened(state: S, moves: dict[Move, Verdict], search: Deepening[S]) -> Counts:
     """Put into `moves` what a deeper and deeper look at those not settled finds; return what that has cost."""
     unsettled, found = {move for move in moves if not moves[move].exact}, dict[Move, Verdict]()
     try:
@@ -102,7 +133,7 @@ def _with_swap(found: Analysis, side: Side, swap: Move, *, before: bool) -> Anal
     else:
         value, exact, line = found.verdict
         moves = found.moves | {swap: Verdict(value_of_swap(value), exact, (swap, *line))}
-    return Analysis(side, _best(moves, found.counts.depth), moves, found.counts)
+    return Analysis(side, best_of(moves, found.counts.depth), moves, found.counts)
 
 
 def _taken_over(verdict: Verdict, swap: Move) -> Verdict:
@@ -113,7 +144,7 @@ def _taken_over(verdict: Verdict, swap: Move) -> Verdict:
     return Verdict(value_of_swap(value), exact, (line[0], swap, *line[1:]))
 
 
-def _best(moves: dict[Move, Verdict], depth: int) -> Verdict:
+def best_of(moves: dict[Move, Verdict], depth: int) -> Verdict:
     """Return the verdict on the position: the best one on a move, exact if nothing unknown can be better.
 
     All moves have been looked at `depth` plies ahead, so no win of so many plies is among what is unknown.
@@ -123,15 +154,15 @@ def _best(moves: dict[Move, Verdict], depth: int) -> Verdict:
     return best._replace(exact=best.exact and (is_soonest or all(verdict.exact for verdict in moves.values())))
 
 
-def _solved(game: LineGame, state: LineState, effort: Effort) -> dict[Move, Verdict]:
+def _solved(game: LineGame, state: LineState, effort: Effort, kept: Kept) -> dict[Move, Verdict]:
     """Return the exact verdicts on moves of Connect Four that can be found within the limit."""
-    solver, scores = Connect4Solver(), dict[Move, int]()
+    solver, scores = kept.solver, dict[Move, int]()
     lines: dict[Move, tuple[Move, ...]] = {}
     try:
         for move in game.actions(state):
             scores[move] = solver.score_of_move(game, state, move, effort)
         best = max(scores, key=scores.__getitem__)
-        lines[best] = solver.line(game, game.result(state, best), -scores[best], effort)
+        lines[best] = solver.line(game, game.result(state, best), -scores[best], effort, kept.line_plies)
     except Stopped:
         pass  # the moves not reached are left to a search that can estimate them
     return {
@@ -140,9 +171,9 @@ def _solved(game: LineGame, state: LineState, effort: Effort) -> dict[Move, Verd
     }
 
 
-def _proved(game: LineGame, state: LineState, effort: Effort) -> dict[Move, Verdict]:
+def _proved(game: LineGame, state: LineState, effort: Effort, kept: Kept) -> dict[Move, Verdict]:
     """Return the exact verdicts on moves of a small board that can be proved within the limit."""
-    search, proved = proof_search(game, effort), dict[Move, Verdict]()
+    search, proved = kept.proofs_of(game, effort), dict[Move, Verdict]()
     if search is None:
         return proved
     try:

@@ -52,11 +52,11 @@ class Connect4Solver:
                 return move
         return moves[-1]
 
-    def line(self, game: LineGame, state: LineState, score: int, effort: Effort) -> tuple[Move, ...]:
-        """Return best play from a position whose score is known, as far as the limit lets it be found."""
+    def line(self, game: LineGame, state: LineState, score: int, effort: Effort, most: int) -> tuple[Move, ...]:
+        """Return up to `most` moves of best play from a position whose score is known, as far as the limit lets it."""
         line: list[Move] = []
         try:
-            while not game.is_terminal(state):
+            while not game.is_terminal(state) and len(line) < most:
                 line.append(self.best_move(game, state, score, effort))
                 state, score = game.result(state, line[-1]), -score
         except Stopped:

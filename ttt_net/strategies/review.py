@@ -1,20 +1,49 @@
-"""A finished match looked at again: what each move was worth, and where the game turned; knows no terminal."""
+"""Review a finished match: the value of each move, its grade, and what was wrong with it; knows no terminal."""
 
-from collections.abc import Iterator, Sequence
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, Generic, NamedTuple
 
 from ttt_net.games import Game, Move, Side
-from ttt_net.strategies.analysis import Analysis, Verdict, analyse
-from ttt_net.strategies.strategy import Limit, S
+from ttt_net.strategies.alphabeta import deepening
+from ttt_net.strategies.analysis import Analysis, Kept, Verdict, analyse, best_of, deepened
+from ttt_net.strategies.engine import is_connect4, is_provable
+from ttt_net.strategies.lessons.mistakes import (
+    LARGE_DROP,
+    SMALL_DROP,
+    Kind,
+    Mistake,
+    drop_of,
+    searched_mistake,
+    seen_mistake,
+)
+from ttt_net.strategies.lessons.sight import Sight, look
+from ttt_net.strategies.strategy import WIN, Choice, Counts, Effort, Limit, S, Stopped, from_above
+from ttt_net.strategies.swapping import beneath, is_first, may_swap
+
+MANY_PLIES = 4
+"""A win that comes so much later, or a loss that comes so much sooner, is worth a sign."""
+SMALL = 12
+"""Boards of so many cells are searched to the end, move by move."""
+FAR = 12
+"""Plies to a loss that no person is blamed for not having seen."""
+SOON = 8
+"""In a lost position a mistake that costs fewer plies than this is not one that a beginner has to learn from."""
+LINE_PLIES = 4
+"""Moves of best play after a best move that a review tells."""
+MOST_CHECKED = 12
+"""Moves against a threat that are searched one by one."""
 
 
 class Grade(StrEnum):
     """What kind of move it was, as far as that is proved.
 
     Forced: there was no other. Only move: all others would have given something away. Best: none was better. Good: it
-    kept a win or a loss, and whether it was the best is not known. Slower win, sooner loss: the same result, but not
-    so well. Missed win: a win became a draw. Blunder: a win or a draw became a loss.
+    kept a win or a loss, or nothing is known against it. Slower win, sooner loss: the same result, but not so well.
+    Missed win: a win became a draw. Blunder: a win or a draw became a loss, or the other side was let win at once.
+    Doubtful, mistake: worse by an estimate, or by a threat that was overlooked.
     """
 
     FORCED = "forced"
@@ -25,12 +54,23 @@ class Grade(StrEnum):
     SOONER_LOSS = "sooner loss"
     MISSED_WIN = "missed win"
     BLUNDER = "blunder"
+    DOUBTFUL = "doubtful"
+    MISTAKE = "mistake"
+
+
+_SIGNS = {
+    Grade.ONLY_MOVE: "!",
+    Grade.DOUBTFUL: "?!",
+    Grade.MISTAKE: "?",
+    Grade.MISSED_WIN: "?",
+    Grade.BLUNDER: "??",
+}
 
 
 class Reviewed(NamedTuple):
     """A move that was made, as it was, and what was best; verdicts are from the view of who made it.
 
-    `grade` is None if what was proved does not tell.
+    `mistake` says what was wrong with it, None if nothing is known to be.
     """
 
     ply: int
@@ -39,7 +79,8 @@ class Reviewed(NamedTuple):
     was: Verdict
     could: Verdict
     best: tuple[Move, ...]
-    grade: Grade | None
+    grade: Grade
+    mistake: Mistake | None = None
 
     @property
     def lost(self) -> int | None:
@@ -48,28 +89,210 @@ class Reviewed(NamedTuple):
             return None
         return self.could.result - self.was.result
 
+    @property
+    def sign(self) -> str:
+        """The grade as players write it: `!`, `?!`, `?` or `??`; empty for an ordinary move."""
+        if self.grade in (Grade.SLOWER_WIN, Grade.SOONER_LOSS):
+            return "?!" if abs((self.was.plies or 0) - (self.could.plies or 0)) >= MANY_PLIES else ""
+        if self.grade is Grade.BLUNDER and self._is_far():
+            return "?"
+        return _SIGNS.get(self.grade, "")
 
-def review(game: Game[S], moves: Sequence[Move], limit: Limit, start: S | None = None) -> Iterator[Reviewed]:
-    """Yield each move of a match that began in `start`, judged as well as the limit for each position lets it be."""
+    def _is_far(self) -> bool:
+        """Tell whether it takes a long search to see what was wrong."""
+        return self.mistake is not None and self.mistake.kind is Kind.SEARCHED and (self.was.plies or 0) > FAR
+
+
+def glance(game: Game[S], moves: Iterable[Move], start: S | None = None) -> Iterator[Reviewed]:
+    """Yield each move judged by what can be seen without a search; milliseconds for a match."""
     state = game.initial if start is None else start
     for ply, move in enumerate(moves, 1):
-        found = analyse(game, state, limit)
-        grade = grade_of(found, move)
-        yield Reviewed(ply, found.side, move, found.moves[move], found.verdict, found.best, grade)
+        sight = look(game, state)
+        found = _seen(sight, tuple(game.actions(state)))
+        yield _judged(game, state, ply, move, found, sight)
         state = game.result(state, move)
 
 
-def grade_of(analysis: Analysis, move: Move) -> Grade | None:
-    """Return what kind of move it is in an analysed position, or None if what was proved does not tell."""
+def review(
+    game: Game[S], moves: Sequence[Move], limit: Limit, start: S | None = None, total: Limit | None = None
+) -> Iterator[Reviewed]:
+    """Yield each move of a match that began in `start`, judged as well as time lets it be.
+
+    `limit` is for each position, `total` for all of them together. A move is told once the position after it has been
+    judged, too, as what is proved there is known of the move.
+    """
+    reviewer, effort = Reviewer(game), Effort(total or Limit())
+    state, before = game.initial if start is None else start, None
+    for number, move in enumerate(moves):
+        found, sight = reviewer.judge(state, move, _share(limit, effort, len(moves) - number))
+        if before is not None:
+            yield _judged(game, *before[:3], _confirmed(before[3], before[2], found), before[4])
+        before = (state, number + 1, move, found, sight)
+        state = game.result(state, move)
+    if before is not None:
+        last = None if game.is_terminal(state) else reviewer.judge(state, None, _share(limit, effort, 1))[0]
+        found = before[3] if last is None else _confirmed(before[3], before[2], last)
+        yield _judged(game, *before[:3], found, before[4])
+
+
+def _share(limit: Limit, effort: Effort, positions: int) -> Limit:
+    """Return what one of so many positions may cost; what one leaves over is for the others."""
+    left = effort.seconds_left()
+    if left is None:
+        return limit
+    ms = max(1, round(1000 * left * min(1.0, 2 / (positions + 1))))
+    return Limit(limit.depth, limit.nodes, ms if limit.ms is None else min(ms, limit.ms), limit.cancelled)
+
+
+class Reviewer(Generic[S]):
+    """Judges the positions of one match, and remembers what it has found from one to the next."""
+
+    def __init__(self, game: Game[S]) -> None:
+        self.game = game
+        self._kept = Kept(line_plies=LINE_PLIES)
+
+    def judge(self, state: S, move: Move | None, limit: Limit) -> tuple[Analysis, Sight]:
+        """Return what a position and its moves are worth, `move` at least among them, and what can be seen there."""
+        game, sight = self.game, look(self.game, state)
+        inner, position = beneath(game, state)
+        is_small = inner.shape and _cells(inner) <= SMALL
+        if is_first(state) or may_swap(state) or is_small or is_connect4(inner) or is_provable(inner):
+            found = analyse(game, state, limit, self._kept)
+        else:
+            found = self._focused(inner, position, move, sight, limit)
+        return _with_sight(found, sight), sight
+
+    def _focused(self, game: Game[S], state: S, move: Move | None, sight: Sight, limit: Limit) -> Analysis:
+        """Search for the best move, then compare the one that was made with it: no time goes to the others."""
+        best = self._best(game, state, sight, limit)
+        counts, moves = best.counts, {best.move: Verdict(best.value or 0, best.exact, best.line)}
+        if move is not None and move != best.move:
+            moves[move] = Verdict(0, exact=False, line=(move,))
+            if move not in sight.values:
+                compared = {each: verdict._replace(exact=False) for each, verdict in moves.items()}
+                rest = replace(limit.rest(counts), depth=max(1, counts.depth))
+                counts = counts.and_then(deepened(state, compared, deepening(game, rest, random.Random(0))))
+                moves = compared | {each: verdict for each, verdict in moves.items() if verdict.result is not None}
+        moves |= self._refuted(game, state, sight, limit)
+        return Analysis(sight.side, best_of(moves, 0), moves, counts)
+
+    def _best(self, game: Game[S], state: S, sight: Sight, limit: Limit) -> Choice:
+        """Return the best move by what can be seen, or else by half of what a search may cost."""
+        decided = {move: value for move, value in sight.values.items() if value > 0}
+        if decided:
+            move = max(decided, key=lambda each: decided[each])
+            return Choice(move, decided[move], (move,), Effort(limit).counts(), exact=True)
+        choice = deepening(game, limit.share(0.5), random.Random(0)).choose(state)
+        sound = [move for move in game.actions(state) if sight.value(move) >= 0]
+        if sight.value(choice.move) < 0 and sound:  # there was not even the time to see that
+            return Choice(sound[0], 0, (sound[0],), choice.counts)
+        return choice
+
+    def _refuted(self, game: Game[S], state: S, sight: Sight, limit: Limit) -> dict[Move, Verdict]:
+        """Return the moves against a double threat that lose all the same, by a longer play of threats."""
+        sound = [move for move in game.actions(state) if sight.value(move) >= 0]
+        if not sight.their_double_threats or len(sound) > MOST_CHECKED:
+            return {}
+        search, lost = deepening(game, limit.share(0.2), random.Random(0)).search, dict[Move, Verdict]()
+        try:
+            with search.running():
+                for move in sound:
+                    line = search.forced_win(game.result(state, move))
+                    if line is not None:
+                        lost[move] = Verdict(len(line) + 1 - WIN, exact=False, line=(move, *line))
+        except Stopped:
+            pass  # the others are held to be sound
+        return lost if len(lost) < len(sound) else {}
+
+
+def _cells(game: Game[Any]) -> int:
+    cells = 1
+    for size in game.shape:
+        cells *= size
+    return cells
+
+
+def _seen(sight: Sight, moves: tuple[Move, ...]) -> Analysis:
+    """Return the analysis of a position that knows only what can be seen."""
+    unknown = {move: Verdict(0, exact=False, line=(move,)) for move in moves}
+    return _with_sight(Analysis(sight.side, best_of(unknown, 0), unknown, Counts()), sight)
+
+
+def _with_sight(found: Analysis, sight: Sight) -> Analysis:
+    """Return an analysis with what can be seen, which is exact, in place of what is not known so well."""
+    seen = {
+        move: Verdict(value, exact=True, line=(move, *sight.replies.get(move, ())))
+        for move, value in sight.values.items()
+        if move not in found.moves or not found.moves[move].exact
+    }
+    if not seen:
+        return found
+    moves = found.moves | seen
+    return found._replace(moves=moves, verdict=best_of(moves, found.counts.depth))
+
+
+def _confirmed(found: Analysis, move: Move, after: Analysis) -> Analysis:
+    """Return an analysis with what is proved of the position after a move in place of an estimate of the move."""
+    known, proved = found.moves[move], after.verdict
+    if proved.result is None or (known.result is not None and (known.exact or not proved.exact)):
+        return found
+    sign = 1 if after.side == found.side else -1
+    verdict = Verdict(from_above(sign * proved.value, 1), proved.exact, (move, *proved.line))
+    moves = found.moves | {move: verdict}
+    return found._replace(moves=moves, verdict=best_of(moves, found.counts.depth))
+
+
+def _judged(game: Game[S], state: S, ply: int, move: Move, found: Analysis, sight: Sight) -> Reviewed:
+    """Return a move with its grade and what is wrong with it, by what has been found of the position."""
+    was, could = found.moves[move], found.verdict
+    mistake = seen_mistake(game, state, move, sight, _sound(game, state, found, sight))
+    if mistake is None or (could.result == was.result == -1 and (could.plies or 0) - (was.plies or 0) < SOON):
+        mistake = searched_mistake(game, was, could, found.best if move not in found.best else ())
+    grade = grade_of(found, move, len(game.actions(state)))
+    if mistake is not None and mistake.kind is not Kind.SEARCHED:
+        grade = _grade_of_seen(mistake, was, grade)
+    elif grade is None:
+        drop = drop_of(was, could)
+        grade = Grade.MISTAKE if drop >= LARGE_DROP else Grade.DOUBTFUL if drop >= SMALL_DROP else Grade.GOOD
+    best = mistake.better if mistake is not None and mistake.kind is not Kind.SEARCHED else found.best
+    return Reviewed(ply, found.side, move, was, could, best, grade, mistake)
+
+
+def _sound(game: Game[S], state: S, found: Analysis, sight: Sight) -> tuple[Move, ...]:
+    """Return the moves that are as good as the best one, as far as that is known."""
+    if found.verdict.exact and len(found.moves) == len(game.actions(state)):
+        return found.best
+    sound = tuple(move for move in game.actions(state) if sight.value(move) >= 0)
+    sound = tuple(move for move in sound if move not in found.moves or found.moves[move].result != -1) or sound
+    return sound if len(sound) <= MOST_CHECKED else tuple(move for move in found.best if move in sound) or sound
+
+
+def _grade_of_seen(mistake: Mistake, was: Verdict, grade: Grade | None) -> Grade:
+    """Return the grade of a mistake that could have been seen."""
+    if grade is Grade.BLUNDER or mistake.kind in (Kind.UNBLOCKED, Kind.GAVE_WIN):
+        return Grade.BLUNDER
+    if was.result == 1:
+        return Grade.SLOWER_WIN if grade is Grade.SLOWER_WIN else Grade.DOUBTFUL
+    return grade if grade is Grade.MISSED_WIN else Grade.MISTAKE
+
+
+def grade_of(analysis: Analysis, move: Move, legal: int | None = None) -> Grade | None:
+    """Return what kind of move it is in an analysed position, or None if what was proved does not tell.
+
+    `legal` is how many moves there were, if not all of them have been judged.
+    """
     was, could = analysis.moves[move], analysis.verdict
     others = [verdict.result for other, verdict in analysis.moves.items() if other != move]
-    if not others:
+    is_complete = legal is None or legal == len(analysis.moves)
+    if not others and is_complete:
         return Grade.FORCED
+    if is_complete and was.result != -1 and set(others) == {-1}:
+        return Grade.ONLY_MOVE
     if was.result is None or could.result is None:
         return None
     if was.result < could.result:
         return Grade.MISSED_WIN if was.result == 0 else Grade.BLUNDER
-    if all(other is not None and other < was.result for other in others):
+    if is_complete and all(other is not None and other < was.result for other in others):
         return Grade.ONLY_MOVE
     if was.exact and could.exact:
         worse = Grade.SLOWER_WIN if was.result == 1 else Grade.SOONER_LOSS

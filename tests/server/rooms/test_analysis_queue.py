@@ -39,6 +39,11 @@ async def test_a_finished_match_is_analysed_move_by_move(tmp_path: Path) -> None
         lost = analysis["moves"][1]
         assert (lost["value"], lost["turning"]) == (-1, True)
         assert set(lost["best"]) < {"a1", "a3", "c1", "c3"}
+        assert (lost["more"], lost["sign"]) == (1, "??")
+        lesson = analysis["lesson"]
+        assert (lesson["type"], lesson["ply"], lesson["side"]) == ("lesson", 2, 1)
+        assert set(lesson["better"]) == {"a1", "a3", "c1", "c3"}
+        assert lesson["text"].startswith("Move 2: ")
         assert await second.hear("analysis") == analysis
         await second.ok("analyse", match=match)  # kept: no process is started again
         assert await second.hear("analysis") == analysis

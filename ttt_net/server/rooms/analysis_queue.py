@@ -42,7 +42,8 @@ _GRACE_S = 30.0
 """How much longer than its search the process may take, to load and to end."""
 _NICE = 15
 _RETRY_MS = 5_000
-COMMAND = (sys.executable, "-m", "ttt_net", "analyse", "--match", "-", "--json", "--move-time")
+_LESSON = b'{"type": "lesson"'
+COMMAND = (sys.executable, "-m", "ttt_net", "analyse", "--match", "-", "--json", "--match-time")
 
 
 class JudgedMove(msgspec.Struct):
@@ -55,6 +56,8 @@ class JudgedMove(msgspec.Struct):
     value: int | None
     estimate: int | None = None
     lost: int | None = None
+    sign: str = ""
+    text: str = ""
 
 
 class AnalysisJob(NamedTuple):
@@ -141,13 +144,16 @@ class AnalysisQueue:
 
     async def _analyse(self, order: AnalysisJob) -> wire.AnalysisReply:
         moves: list[wire.AnalysedMove] = []
+        lesson: wire.MatchLesson | None = None
         budget_s = self._house.limits.analysis_s
         judged_all = True
         try:
             (record,) = await asyncio.to_thread(read_records, order.record)
-            plies = max(1, len(record.moves))
-            async with asyncio.timeout(budget_s + _GRACE_S), self._process(order, budget_s / plies) as lines:
+            async with asyncio.timeout(budget_s + _GRACE_S), self._process(order, budget_s) as lines:
                 async for line in lines:
+                    if line.startswith(_LESSON):
+                        lesson = msgspec.json.decode(line, type=wire.MatchLesson)
+                        continue
                     each = msgspec.json.decode(line, type=JudgedMove)
                     judged_all &= each.value is not None
                     moves.append(_told(each))
@@ -159,14 +165,14 @@ class AnalysisQueue:
         except Exception:  # noqa: BLE001 - an analysis is not worth the server
             self._house.guard.note("analysis")
             judged_all = False
-        return wire.AnalysisReply(order.match, moves, exact=judged_all)
+        return wire.AnalysisReply(order.match, moves, exact=judged_all, lesson=lesson)
 
     @contextlib.asynccontextmanager
-    async def _process(self, order: AnalysisJob, move_s: float) -> AsyncIterator[asyncio.StreamReader]:
+    async def _process(self, order: AnalysisJob, budget_s: float) -> AsyncIterator[asyncio.StreamReader]:
         """Run the process inside the block; what it prints is read, and it does not outlive the block."""
         process = await asyncio.create_subprocess_exec(
             *self._command,
-            str(max(1, round(1000 * move_s))),
+            str(max(1, round(1000 * budget_s))),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
@@ -197,4 +203,7 @@ def _told(each: JudgedMove) -> wire.AnalysedMove:
         turning=bool(each.lost),
         score=None if score is None else round(score, 2),
         side=each.side,
+        more=max(0, len(each.best) - MAX_BEST),
+        sign=each.sign,
+        text=each.text,
     )

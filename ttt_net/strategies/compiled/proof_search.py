@@ -31,6 +31,11 @@ class ProofSearch:
             at = proof.SYMMETRIES + 64 * number
             block[at : at + game.size] = [1 << cell for cell in image]
 
+    def hold_to(self, effort: Effort) -> None:
+        """Go on with another limit, and with what has been found."""
+        self.effort = effort
+        self._block[NODES], self._block[BUDGET] = effort.nodes, effort.max_nodes
+
     def running(self) -> AbstractContextManager[None]:
         """Return what ends the search when its limit is reached."""
         return held_to(self.effort, self._block, BUDGET)

@@ -1,0 +1,126 @@
+"""The lesson of a match is the mistake that decided it, in plain words."""
+
+from typing import Any
+
+import pytest
+
+from ttt_net.games import Game, find_game
+from ttt_net.games.notation import read_move
+from ttt_net.strategies import Limit
+from ttt_net.strategies.analysis import Verdict
+from ttt_net.strategies.lessons.lesson import Lesson, lesson_of, winner_of
+from ttt_net.strategies.lessons.mistakes import searched_mistake
+from ttt_net.strategies.review import Grade, Reviewed, glance, review
+from ttt_net.strategies.strategy import WIN
+
+
+def played(name: str, text: str) -> tuple[Game[Any], list[int], Any]:
+    game = find_game(name)
+    state, moves = game.initial, []
+    for word in text.split():
+        moves.append(read_move(game, state, word))
+        state = game.result(state, moves[-1])
+    return game, moves, state
+
+
+def lessons(name: str, text: str, *, nodes: int = 20_000) -> tuple[Game[Any], Lesson, Lesson, list[Reviewed]]:
+    """Return the lesson of a match at first sight, and after a review."""
+    game, moves, state = played(name, text)
+    winner = winner_of(game, state)
+    reviewed = list(review(game, moves, Limit(nodes=nodes)))
+    return game, lesson_of(game, list(glance(game, moves)), winner), lesson_of(game, reviewed, winner), reviewed
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "ply", "better", "reason"),
+    [
+        ("gomoku", "h8 a1 i8 a2 j8 a3 k8 a4 l8", 6, "g8 k8", "block at g8 or k8: they had three in a row with both"),
+        ("connect4", "1 7 1 7 1 7 1", 6, "1", "you had to block at 1: they had three in a row"),
+        ("connect4", "4 3 4 3 4 3 4", 6, "4", "you had to block at 4: they had three in a row"),
+        ("connect4", "4 1 3 1 5 1 2", 4, "2 5 6", "they had two in a row with both ends open"),
+        ("tictactoe", "a1 b2 c3 a3 c1 b1 a2 b3", 7, "c2", "you could have won at once with c2"),
+        ("tictactoe", "a1 b1 a3 b2 c3 b3", 5, "a2", "you could have won at once with a2"),
+        ("tictactoe", "a1 b2 a2 c3 a3", 4, "a3", "you had to block at a3: they had two in a row"),
+    ],
+)
+def test_what_a_beginner_could_have_seen_comes_first(name: str, text: str, ply: int, better: str, reason: str) -> None:
+    game, first, last, _ = lessons(name, text)
+    for lesson in (first, last):
+        assert (lesson.ply, lesson.side) == (ply, (ply - 1) % 2)
+        assert [game.move_names[move] for move in lesson.better] == better.split()
+        assert reason in lesson.text
+        assert lesson.text.startswith(f"Move {ply}: ")
+
+
+def test_what_only_a_search_sees_is_told_with_what_held() -> None:
+    game, first, last, reviewed = lessons("tictactoe", "b2 b3 a3 c1 a1 a2 c3")
+    assert first == Lesson(None, None, (), "No move gave anything away that can be proved.")
+    assert last.ply == 2
+    assert [game.move_names[move] for move in last.better] == ["a3", "c3", "a1", "c1"]
+    assert "held the draw" in last.text
+    assert "What follows: " in last.text
+    assert [each.sign for each in reviewed] == ["", "??", "", "", "", "", "!"]
+
+
+def test_where_all_was_lost_from_the_start_the_distance_to_the_end_tells() -> None:
+    game = find_game("connect4")
+
+    def made(ply: int, was: int, could: int) -> Reviewed:
+        verdicts = (Verdict(plies - WIN, exact=True, line=(35,)) for plies in (was, could))
+        was_worth, could_be = verdicts
+        found = searched_mistake(game, was_worth, could_be, (38,))
+        return Reviewed(ply, 1, 35, was_worth, could_be, (38,), Grade.SOONER_LOSS, found)
+
+    reviewed = [made(2, 34, 36), made(8, 30, 30), made(10, 4, 28), made(12, 2, 2)]
+    lesson = lesson_of(game, reviewed, winner=0)
+    assert (lesson.ply, lesson.side, lesson.better) == (10, 1, (38,))
+    assert lesson.text == "Move 10: they win in 4 moves instead of 28: 4 held out longer."
+    assert [each.sign for each in reviewed] == ["", "", "?!", ""]
+
+
+def test_a_match_without_a_mistake_has_a_lesson_that_says_so() -> None:
+    game, _, last, _ = lessons("tictactoe", "b2 a1 c3 a3 a2 c2 b3 b1 c1")
+    assert last.as_json(game) == {
+        "type": "lesson",
+        "ply": None,
+        "side": None,
+        "better": [],
+        "text": "No move gave anything away that can be proved.",
+    }
+
+
+def test_of_a_match_that_was_won_the_losers_mistake_is_told() -> None:
+    _, first, _, _ = lessons("tictactoe", "b2 b3 a3 a2 c2 b1 c1")  # X overlooks a win at move 5, and wins with move 7
+    assert (first.ply, first.side) == (6, 1)
+
+
+def test_a_player_who_resigned_is_told_of_a_mistake_of_theirs() -> None:
+    game, moves, _ = played("tictactoe", "b2 b3 a3 a2")
+    assert lesson_of(game, list(glance(game, moves)), winner=0).ply == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("gomoku", "h8 a1 i8 a2 j8 a3 k8 a4 l8"),
+        ("qubic", "1:a1 4:b1 1:b1 3:c3 1:c1 2:d4 1:d1"),
+        ("ultimate", "e5 e4 e1 e2 d5 b5 d4"),
+    ],
+)
+def test_every_move_has_a_grade_and_a_best_move(name: str, text: str) -> None:
+    _, _, _, reviewed = lessons(name, text)
+    assert all(each.grade and each.best for each in reviewed)
+    assert {each.sign for each in reviewed} <= {"", "!", "?!", "?", "??"}
+
+
+def test_a_move_is_known_to_lose_when_the_next_position_is_proved_to_win() -> None:
+    game, moves, _ = played("gomoku", "h8 a1 i8 a2 j8 a3 k8")
+    *_, last = review(game, moves[:6], Limit(nodes=2000))
+    assert last.was.result == -1
+    assert last.sign == "?"
+
+
+def test_every_move_is_told_even_if_there_is_no_time_for_any() -> None:
+    game, moves, _ = played("gomoku", "h8 i9 g7 j8 i8 h9 g9 f8 j10")
+    with_little_time = list(review(game, moves, Limit(), total=Limit(ms=1)))
+    assert [each.move for each in with_little_time] == moves
