@@ -3,10 +3,10 @@
 The transcript is not typed: a hub with a journal in memory, a clock that ticks by hand and seeded dice plays it.
 """
 
+import asyncio
 import inspect
 import json
 import random
-import secrets
 import types
 import typing
 from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ from ttt_net.games.catalogue import MAX_SIDE, NAMES, PATTERNS, SWAP, SWAPPABLE
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Failed, Journal
 from ttt_net.server.players import Player
-from ttt_net.server.rooms import analysis_queue
+from ttt_net.server.services import build_services
 from ttt_net.server.settings.configuration import Configuration
 from ttt_net.server.wire.connection import Connection
 from ttt_net.server.wire.frames import frame
@@ -60,7 +60,7 @@ REASONS = {
     Reason.ABORT: "the match was called off before both had moved",
     Reason.AGREEMENT: "both agreed to a draw",
 }
-EXAMPLE_TOKEN = "dGhpcyBpcyBhbiBleGFtcGxlLCBub3QgYSB0b2tlbi4"  # noqa: S105 - shown in the transcript, good for nothing
+EXAMPLE_TOKEN = b"this is an example, not a token."
 
 
 def main() -> None:
@@ -229,13 +229,21 @@ class _InstantJournal:
         done(Player(self._players, name, is_guest=is_guest))
 
 
+class _ExampleDice(random.Random):
+    """Seeded numbers, and a token that is shown and good for nothing."""
+
+    def randbytes(self, n: int) -> bytes:
+        return EXAMPLE_TOKEN
+
+
 def transcript() -> list[str]:
     """Return a whole match between two clients, line by line."""
     log: list[str] = []
     now = iter(range(1_795_254_000_000, 2**53, 250))
     journal = cast(Journal, _InstantJournal())
-    with mock.patch.object(analysis_queue, "has_engine", return_value=True):  # whether or not this machine has one
-        hub = Hub(journal, Configuration(name="the lobby"), lambda: next(now), random.Random(3))
+    loop = cast(asyncio.AbstractEventLoop, mock.Mock())
+    settings = Configuration(name="the lobby")
+    hub = Hub(build_services(settings, journal, loop, lambda: next(now), _ExampleDice(3), engine=["an engine"]))
     ann, bob = _Wire("Ann", log), _Wire("Bob", log)
 
     def say(client: _Wire, said: wire.AnyRequest) -> None:
@@ -244,11 +252,10 @@ def transcript() -> list[str]:
         log.append(f"{client._name} >> {text}")
         hub.received(cast(Connection, client), text)
 
-    with mock.patch.object(secrets, "token_urlsafe", return_value=EXAMPLE_TOKEN):
-        say(ann, wire.HelloRequest(1, [1], name="Ann"))
-        say(ann, wire.SeekRequest(2, ["tictactoe"]))
-        say(bob, wire.HelloRequest(1, [1], name="Bob", bot="alphabeta"))
-        say(bob, wire.SeekRequest(2))
+    say(ann, wire.HelloRequest(1, [1], name="Ann"))
+    say(ann, wire.SeekRequest(2, ["tictactoe"]))
+    say(bob, wire.HelloRequest(1, [1], name="Bob", bot="alphabeta"))
+    say(bob, wire.SeekRequest(2))
     players = {"Ann": ann, "Bob": bob}
     snapshot = json.loads(log[-1].partition("<< ")[2])
     first, second = (players[player["name"]] for player in snapshot["players"])

@@ -57,8 +57,10 @@ INSIDE = {
     "pairing": "seek index seeks lobby",
     "sdk": "events validation trust identity certificate_pinning connect disconnect matches session connection",
     "server": """
-        metrics guard settings players admission journal wire accounts rooms matchmaking hub process admin main embedded
-        check start
+        metrics guard settings players admission.client_address admission.rate_limiter admission.sanctions
+        admission.acceptor journal wire admission.connection_limiter accounts.session accounts.online_players
+        matchmaking.lobby_feed shutdown services accounts.login rooms matchmaking accounts hub process admin main
+        embedded check start
     """,
     "client": """
         events world pages commands display words page_words signals json_lines rows changes bindings drawing

@@ -21,7 +21,7 @@ async def test_from_the_start_to_a_move_no_table_is_read_from_end_to_end(tmp_pat
     async with running(tmp_path) as server:
         connection = server.database._connection
         server.database.submit(lambda _: connection.set_trace_callback(seen.add), lambda _: None)
-        assert server.tables == {}
+        assert server.rooms == {}
         peers = [await server.connect() for _ in range(2)]
         for side, peer in enumerate(peers):
             assert (await peer.hello(token=token_of(321, side)))["matches"] == ["m0000321"]
@@ -30,7 +30,7 @@ async def test_from_the_start_to_a_move_no_table_is_read_from_end_to_end(tmp_pat
         await peers[1].hear("played", ply=5)
         server.database.submit(lambda _: connection.set_trace_callback(None), lambda _: None)
         await server.flushed()
-        assert list(server.tables) == ["m0000321"]
+        assert list(server.rooms) == ["m0000321"]
     statements = {each for each in seen if each.split()[0] in ("SELECT", "UPDATE", "INSERT", "DELETE")}
     assert len(statements) >= 4
     assert scans(tmp_path / JOURNAL_FILE, statements) == []

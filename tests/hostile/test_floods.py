@@ -106,8 +106,8 @@ async def test_a_flood_from_one_address_leaves_room_for_the_others(tmp_path: Pat
     limits = Limits(unmetered=(), max_per_address=20, openings=Rate(100_000, 1.0))
     async with running(tmp_path, limits) as server, at_play(server):
         flood = [await RawPeer.connect(server.port, source="127.0.0.2") for _ in range(200)]
-        await until(lambda: server.hub.meters.endings["address"] >= 150)
-        await until(lambda: server.hub._gate._live["127.0.0.2"] <= 20 + 8)
+        await until(lambda: server.hub.metrics.endings["address"] >= 150)
+        await until(lambda: server.hub.limiter._live["127.0.0.2"] <= 20 + 8)
         for number in range(10):
             await (await server.join(f"Visitor-{number}")).ok("ping")
         for peer in flood:
@@ -121,7 +121,7 @@ async def test_what_the_disk_has_to_read_is_metered_by_whatever_verb_it_is_asked
         await second.hear("ended")
         for peer in (first, second):
             await peer.close()
-        await until(lambda: not server.tables)
+        await until(lambda: not server.rooms)
         eve = await server.join("Eve")
         for _ in range(2):
             await eve.ok("watch", match=over)
@@ -131,7 +131,7 @@ async def test_what_the_disk_has_to_read_is_metered_by_whatever_verb_it_is_asked
         assert await eve.refused("play", match="unknown1", ply=0, move=0) == "unknown_match"
         assert await eve.refused("watch", match=over) == "too_fast"
         assert await eve.refused("resume", match=over, seq=0) == "too_fast"
-        assert not server.tables
+        assert not server.rooms
         _, _, live = await server.pair("Cid", "Dan")
         await eve.ok("watch", match=live)
 
@@ -159,7 +159,7 @@ async def test_who_comes_back_has_all_his_live_matches_at_once(tmp_path: Path) -
             for match in matches:
                 await back.resume(match)
             await back.close()
-            await until(lambda: not server.tables)
+            await until(lambda: not server.rooms)
 
 
 async def test_boards_are_not_made_as_fast_as_messages_come(tmp_path: Path) -> None:

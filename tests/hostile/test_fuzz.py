@@ -23,6 +23,7 @@ from ttt_net.matches.referee import decide
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Database, Journal
 from ttt_net.server.journal.schema import migrate
+from ttt_net.server.services import build_services
 from ttt_net.server.settings.configuration import Configuration
 from ttt_net.server.wire.connection import Connection
 
@@ -115,7 +116,8 @@ def test_a_hub_answers_every_frame_exactly_once_and_is_never_at_fault(said: list
 async def answer_all(said: list[tuple[int, bytes]], seed: int) -> None:
     """Let a hub answer, on an event loop that never turns: what is told later is never told."""
     database = Instant()
-    hub = Hub(Journal(cast(Database, database)), Configuration(name="test"), lambda: 0, random.Random(seed))
+    journal, loop = Journal(cast(Database, database)), asyncio.get_running_loop()
+    hub = Hub(build_services(Configuration(name="test"), journal, loop, lambda: 0, random.Random(seed)))
     peers = [Silent() for _ in range(3)]
     for number, frame in said:
         peer = peers[number]

@@ -16,7 +16,9 @@ async def rated_match(server: Server, first: Peer, second: Peer, match: str, gam
         match=match, seq=1, at_ms=0, game=game, players=players, time=TimeControl(180_000, 2_000), rated=True
     )
     written = asyncio.Event()
-    server.hub.journal.append([started], lambda _: written.set(), lambda _: None, (ids[first.name], ids[second.name]))
+    server.hub.services.journal.append(
+        [started], lambda _: written.set(), lambda _: None, (ids[first.name], ids[second.name])
+    )
     await written.wait()
     for peer in (first, second):
         snapshot = await peer.resume(match)

@@ -1,10 +1,11 @@
 """A server in this process, on a free port of the loopback, with its journal in a folder of the test."""
 
 import asyncio
+import os
 import random
 import ssl
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -16,11 +17,22 @@ from ttt_net.server.accounts.session import Session
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Database, Journal
 from ttt_net.server.main import JOURNAL_FILE, serving, steady_clock
+from ttt_net.server.rooms.analysis_queue import installed_engine
 from ttt_net.server.rooms.room import MatchRoom
+from ttt_net.server.services import build_services
 from ttt_net.server.settings.addresses import listen
 from ttt_net.server.settings.configuration import Configuration
 from ttt_net.server.settings.limits import Limits
 from ttt_net.server.wire.connection import Connection
+
+ENGINE = installed_engine()
+
+
+class SeededDice(random.Random):
+    """Numbers by a seed; tokens are never the same, or a server that starts anew would give out those of the last."""
+
+    def randbytes(self, n: int) -> bytes:
+        return os.urandom(n)
 
 
 class Clock:
@@ -118,15 +130,15 @@ class Server:
 
     @property
     def connections(self) -> set[Connection]:
-        return self.hub._connections
+        return self.hub.services.connections
 
     @property
     def sessions(self) -> dict[int, Session]:
-        return self.hub.sessions
+        return self.hub.services.players.sessions
 
     @property
-    def tables(self) -> dict[str, MatchRoom]:
-        return self.hub.tables
+    def rooms(self) -> dict[str, MatchRoom]:
+        return self.hub.registry.rooms
 
     def player_of(self, name: str) -> int:
         """Return the number of a connected player."""
@@ -177,14 +189,20 @@ async def running(
     seed: int = 1,
     configuration: Configuration | None = None,
     authority: Authority | None = None,
+    engine: Sequence[str] | None = ENGINE,
+    rng: random.Random | None = None,
 ) -> AsyncIterator[Server]:
-    """Run a server inside the block, with TLS if there is an authority; two in one folder in turn are a restart."""
+    """Run a server inside the block, with TLS if there is an authority; two in one folder in turn are a restart.
+
+    `engine` is the command that makes analyses.
+    """
     settings = replace(configuration or Configuration(name="test"), limits=limits or Limits())
     with listen("127.0.0.1", 0) as listening:
         database = Database(folder / JOURNAL_FILE)
         try:
             clock = Clock()
-            hub = Hub(Journal(database), settings, clock, random.Random(seed))
+            loop, dice = asyncio.get_running_loop(), rng or SeededDice(seed)
+            hub = Hub(build_services(settings, Journal(database), loop, clock, dice, engine))
             certificate, trusting = (authority.certificate, authority.trusting()) if authority else (None, None)
             with closing(Server(hub, clock, database, listening.getsockname()[1], trusting)) as server:
                 async with serving(hub, database, listening, certificate), asyncio.timeout(PATIENCE_S):

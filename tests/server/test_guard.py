@@ -47,11 +47,11 @@ def test_what_ends_the_server_is_no_fault() -> None:
 
 
 def break_reception(server: Server) -> None:
-    server.hub._reception.tick = broken  # type: ignore[method-assign, assignment]
+    server.hub.matchmaker.tick = broken  # type: ignore[method-assign, assignment]
 
 
 def break_noticeboard(server: Server) -> None:
-    server.hub.noticeboard._late[1] = {"seeks"}  # of nobody who looks
+    server.hub.services.feed._late[1] = {"seeks"}  # of nobody who looks
 
 
 @pytest.mark.parametrize("plant", [break_reception, break_noticeboard])
@@ -64,7 +64,7 @@ async def test_a_fault_in_one_part_leaves_the_others_their_turns(
         with caplog.at_level(logging.ERROR):
             server.tick(0)
             server.tick(0)
-        assert server.hub.meters.faults == 2
+        assert server.hub.metrics.faults == 2
         assert len(reports(caplog)) == 2
         await first.ok("play", match=match, ply=0, move=4)
         await second.hear("played")
@@ -75,16 +75,14 @@ async def test_a_fault_in_an_analysis_costs_that_analysis(
 ) -> None:
     monkeypatch.setattr(analysis_queue, "_told", broken)
     line = '{"ply": 1, "side": 0, "move": 4, "best": [], "value": 0}'
-    async with running(tmp_path) as server:
-        server.hub.analyst.is_open = True
-        server.hub.analyst._command = (sys.executable, "-c", f"print({line!r})")
+    async with running(tmp_path, engine=(sys.executable, "-c", f"print({line!r})")) as server:
         first, second, match = await server.pair()
         await first.ok("resign", match=match)
         await second.hear("ended")
         for number in range(2):
             await first.ok("analyse", match=match)
             assert (await first.hear("analysis"))["moves"] == []
-            assert server.hub.meters.faults == number + 1
+            assert server.hub.metrics.faults == number + 1
         assert reports(caplog) == [f"fault: analysis (number {number} of its kind)" for number in (1, 2)]
 
 
@@ -96,11 +94,11 @@ async def test_a_list_that_could_not_be_made_is_told_once_it_can(
         ann, bob = await server.join("Ann"), await server.join("Bob")
         await ann.ok("lobby", on=True)
         await ann.hear("seeks", count=0)
-        board = server.hub.noticeboard
+        board = server.hub.services.feed
         sources = dict(board._sources)
         board._sources = sources | {"seeks": broken}
         await bob.ok("seek", games=["tictactoe"])
-        await until(lambda: server.hub.meters.faults > 2)
+        await until(lambda: server.hub.metrics.faults > 2)
         board._sources = sources
         await ann.hear("seeks", count=1)
         assert len(reports(caplog)) >= 2

@@ -165,12 +165,12 @@ async def test_nobody_is_paired_with_himself_or_with_one_who_is_gone(tmp_path: P
         ann, bob = await server.join("Ann"), await server.join("Bob")
         await ann.ok("seek")
         await ann.ok("seek")
-        assert server.tables == {}
+        assert server.rooms == {}
         ann.abort()
         await until(lambda: len(server.sessions) == 1)
         await bob.ok("seek")
         await server.flushed()
-        assert server.tables == {}
+        assert server.rooms == {}
         await bob.ok("unseek")
         assert await bob.refused("unseek") == "not_seeking"
 
@@ -274,7 +274,7 @@ async def test_a_client_that_connects_while_the_server_drains_is_told_to_come_ba
         ann = await server.join("Ann")
         half = await server.raw()
         await until(lambda: len(server.connections) == 3)
-        server.hub.drain()
+        server.hub.services.shutdown.drain()
         await half.send(HANDSHAKE)
         assert await half.status() == 503
         assert (await ann.hear("restarting"))["retry_after_ms"] > 0

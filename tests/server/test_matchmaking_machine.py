@@ -4,6 +4,7 @@ The hub is real, and so is all below it; sockets, disk and clock are not. Whatev
 has room, nobody is seated and still waits, no bot plays more than it has places, and every request has one answer.
 """
 
+import asyncio
 import random
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
@@ -18,6 +19,7 @@ from ttt_net.errors import Closing, Code, Refusal
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Failed, Journal, StorageError
 from ttt_net.server.players import Player
+from ttt_net.server.services import build_services
 from ttt_net.server.settings.configuration import Configuration
 from ttt_net.server.wire.connection import Connection
 
@@ -144,7 +146,9 @@ class Meeting(RuleBasedStateMachine):
         super().__init__()
         self.now_ms = 1_000_000
         self.disk = SlowDisk(self.check_seats)
-        self.hub = Hub(cast(Journal, self.disk), Configuration(name="x"), lambda: self.now_ms, random.Random(1))
+        loop = cast(asyncio.AbstractEventLoop, None)  # nobody looks at a list, and no match has a clock
+        journal, settings = cast(Journal, self.disk), Configuration(name="x")
+        self.hub = Hub(build_services(settings, journal, loop, lambda: self.now_ms, random.Random(1)))
         self.links: dict[int, Link] = {}
 
     def check_seats(self, seats: tuple[int, int]) -> None:
@@ -152,8 +156,8 @@ class Meeting(RuleBasedStateMachine):
         pairs = (*self.disk.unfinished.values(), *self.disk.starting)
         counts = Counter(player for pair in pairs for player in pair)
         for player, other in (seats, seats[::-1]):
-            assert player in self.hub.sessions, "nobody is seated who is gone"
-            assert self.hub._reception._lobby.seeks.of(player) is None, "who plays waits no more"
+            assert player in self.hub.services.players.sessions, "nobody is seated who is gone"
+            assert self.hub.lobby.seeks.of(player) is None, "who plays waits no more"
             if player in PLACES:
                 places, reserved = PLACES[player]
                 assert counts[player] < places
@@ -233,14 +237,14 @@ class Meeting(RuleBasedStateMachine):
 
     @rule(player=EVERYBODY)
     def resign_all(self, player: int) -> None:
-        session = self.hub.sessions.get(player)
-        for match in sorted(session.tables & session.live) if session else ():
+        session = self.hub.services.players.sessions.get(player)
+        for match in sorted(session.rooms & session.live) if session else ():
             self.say(player, lambda number, which=match: wire.ResignRequest(number, which))  # type: ignore[misc]
 
     @rule(later_ms=st.sampled_from([500, 5_000, 31_000]))
     def time_passes(self, later_ms: int) -> None:
         self.now_ms += later_ms
-        self.hub._reception.tick()
+        self.hub.matchmaker.tick()
 
     @rule(most=st.sampled_from([1, 2, ALL]), is_full=st.booleans())
     def disk_writes(self, most: int, is_full: bool) -> None:
@@ -248,8 +252,8 @@ class Meeting(RuleBasedStateMachine):
 
     @invariant()
     def the_lists_are_about_those_who_are_here(self) -> None:
-        here = {f"Player-{player}" for player in self.hub.sessions}
-        listing = self.hub._reception.listing
+        here = {f"Player-{player}" for player in self.hub.services.players.sessions}
+        listing = self.hub.listing
         assert {row.by.name for row in listing.seeks().seeks} <= here
         rows = {row.name: row for row in listing.players().players}
         assert rows.keys() == here
@@ -260,8 +264,8 @@ class Meeting(RuleBasedStateMachine):
         for link in self.links.values():
             if link.is_open:
                 assert sorted(link.answers) == list(range(1, link.asked + 1))
-        assert not self.hub.starting
-        for player, session in self.hub.sessions.items():
+        assert not self.hub.services.players.starting
+        for player, session in self.hub.services.players.sessions.items():
             assert session.live == {match for match, seats in self.disk.unfinished.items() if player in seats}
 
 

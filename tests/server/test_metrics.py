@@ -32,7 +32,7 @@ def test_of_nothing_there_is_no_quantile() -> None:
 
 async def test_moves_matches_refusals_and_requests_are_counted(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
-        meters = server.hub.meters
+        meters = server.hub.metrics
         first, second, match = await server.pair()
         await first.play(match, (first, 0), (second, 1), (first, 2))
         assert await first.refused("play", match=match, ply=3, move=3) == "not_your_turn"
@@ -55,15 +55,15 @@ async def test_connections_that_the_server_ends_are_counted_by_reason(tmp_path: 
         assert await ann.close_code() == 4001
         await again.close()
         await server.raw()
-        await until(lambda: not server.sessions and server.hub.meters.accepted == 3)
+        await until(lambda: not server.sessions and server.hub.metrics.accepted == 3)
         server.tick(60)
         await until(lambda: not server.connections)
-        assert server.hub.meters.endings == {"replaced": 1, "no_handshake": 1}
+        assert server.hub.metrics.endings == {"replaced": 1, "no_handshake": 1}
 
 
 async def test_the_lateness_of_the_event_loop_is_measured(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
-        lag_s = server.hub.meters.lag_s
+        lag_s = server.hub.metrics.lag_s
         await until(lambda: sum(lag_s.counts) >= 1)
         time.sleep(_SAMPLE_S + 0.1)  # noqa: ASYNC251 - the loop is to stand still past its next look at the clock
         await until(lambda: lag_s.total >= 0.1)

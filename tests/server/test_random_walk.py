@@ -20,6 +20,7 @@ from ttt_net.errors import Closing, Refusal
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Database, Journal, StorageError, read_match
 from ttt_net.server.journal.schema import migrate
+from ttt_net.server.services import build_services
 from ttt_net.server.settings.configuration import Configuration
 from ttt_net.server.settings.limits import Limits
 from ttt_net.server.settings.rate import Rate
@@ -159,7 +160,9 @@ class Walk:
         self.now_ms = 1_000_000_000
         self.disk = LateDisk(self.rng, 0.02 if seed % 2 else 0.0)
         journal = Journal(cast(Database, self.disk))
-        self.hub = Hub(journal, Configuration(name="x", limits=LIMITS), lambda: self.now_ms, random.Random(seed))
+        loop, rng = asyncio.get_running_loop(), random.Random(seed)
+        settings = Configuration(name="x", limits=LIMITS)
+        self.hub = Hub(build_services(settings, journal, loop, lambda: self.now_ms, rng))
         self.ears: list[Ear] = []
         self.tokens: list[str] = []
         self.names = 0
@@ -208,16 +211,16 @@ class Walk:
         """Say something that often makes sense."""
         rng, verb = self.rng, self.rng.choice(VERBS)
         self.tokens += [token for token in [ear.welcome.get("token")] if token and token not in self.tokens]
-        known = [*ear.mine, *ear.welcome.get("matches", ())] if rng.random() < 0.9 else [*self.hub.tables]
+        known = [*ear.mine, *ear.welcome.get("matches", ())] if rng.random() < 0.9 else [*self.hub.registry.rooms]
         turns = [each for each, side in ear.mine.items() if ear.positions[each]["to_move"] == side]
         if verb == "play" and turns:
             known = turns
         match = rng.choice(known or ["unknown1"]) + ("-2" if rng.random() < 0.03 else "")
-        table = self.hub.tables.get(match)
-        name = rng.choice([session.info.name for session in self.hub.sessions.values()])
+        table = self.hub.registry.rooms.get(match)
+        name = rng.choice([session.info.name for session in self.hub.services.players.sessions.values()])
         terms = {"time": rng.choice(TIMES), "rated": rng.random() < 0.3}
         position = ear.positions.get(match, {"ply": 0, "legal": []})
-        seeks = [seek.number for seek in self.hub._reception._lobby.seeks]
+        seeks = [seek.number for seek in self.hub.lobby.seeks]
         code = table.match.code if table and table.match else None
         fields: dict[str, dict[str, Any]] = {
             "play": {"match": match, "ply": position["ply"], "move": rng.choice(position["legal"] or [0])},
@@ -252,12 +255,12 @@ class Walk:
             self.disk.write(1_000)
             await asyncio.sleep(0)
         self.disk.failing = failing
-        assert self.hub.meters.faults == 0
+        assert self.hub.metrics.faults == 0
         for ear in self.ears:
             assert not (ear.is_open and ear.asked), "every request is answered"
         self.look_at_players()
         self.look_at_offers()
-        for match_id, table in self.hub.tables.items():
+        for match_id, table in self.hub.registry.rooms.items():
             assert table.audience, "a table that nobody hears is let go of"
             if table.match is not None:
                 record = read_match(self.disk.connection, match_id)
@@ -268,13 +271,13 @@ class Walk:
                 assert table.match.seq == len(record.facts)
                 for session in (*table.audience.players.values(), *dict(table.audience._watchers.values())):
                     ear = cast(Ear, session.connection)
-                    assert self.hub.sessions[session.player] is session
+                    assert self.hub.services.players.sessions[session.player] is session
                     assert not ear.is_open or ear.seqs[match_id] == len(record.facts), "whoever hears it, has heard all"
 
     def look_at_players(self) -> None:
-        assert len(self.hub.roster) == len(self.hub.sessions)
-        assert not self.hub.starting
-        for player, session in self.hub.sessions.items():
+        assert len(self.hub.services.players) == len(self.hub.services.players.sessions)
+        assert not self.hub.services.players.starting
+        for player, session in self.hub.services.players.sessions.items():
             rows = self.disk.connection.execute(
                 "SELECT id FROM matches WHERE NOT is_over AND ? IN (first, second)", (player,)
             )
@@ -282,11 +285,11 @@ class Walk:
             query = "SELECT name, is_guest FROM players WHERE id = ?"
             name, is_guest = self.disk.connection.execute(query, (player,)).fetchone()
             assert (session.info.name, session.is_guest) == (name, bool(is_guest))
-            assert self.hub.roster.find(name) is session
-            assert session.tables <= self.hub.tables.keys()
+            assert self.hub.services.players.find(name) is session
+            assert session.rooms <= self.hub.registry.rooms.keys()
 
     def look_at_offers(self) -> None:
-        lobby = self.hub._reception._lobby
+        lobby = self.hub.lobby
         for ear in self.ears:
             if ear.is_open and ear.session is not None:
                 player = ear.session.player
@@ -309,6 +312,6 @@ async def test_whatever_is_said_all_know_the_same(seed: int) -> None:
     for ear in walk.ears[:]:
         walk.go(ear)
     await walk.look()
-    assert not walk.hub.tables
-    assert walk.hub.meters.moves > 0
+    assert not walk.hub.registry.rooms
+    assert walk.hub.metrics.moves > 0
     walk.disk.connection.close()

@@ -63,7 +63,7 @@ def acknowledged_moves_are_in_the_journal(world: "World") -> None:
 
 def memory_is_never_ahead_of_the_disk(world: "World", server: "Server") -> None:
     """A match in memory has at most the events that are committed."""
-    for match_id, room in server.hub.tables.items():
+    for match_id, room in server.hub.registry.rooms.items():
         if room.match is not None:
             seq = _newest_seq(world, match_id)
             world.claim(room.match.seq <= seq, f"{match_id} is at {room.match.seq} in memory, at {seq} on disk")
@@ -72,24 +72,26 @@ def memory_is_never_ahead_of_the_disk(world: "World", server: "Server") -> None:
 def nobody_is_here_twice(world: "World", server: "Server") -> None:
     """A player has one session; it knows its rooms, and they know it."""
     hub = server.hub
-    for player, session in hub.sessions.items():
+    for player, session in hub.services.players.sessions.items():
         world.claim(session.player == player, "a session is kept under its player")
         world.claim(session.connection.session is session, "the connection of a session is its own")
-        for match_id in session.tables:
-            world.claim(match_id in hub.tables, f"{session.info.name} is in {match_id}, which is not in memory")
-    world.claim(len(hub.roster) == len(hub.sessions), "the list of players has each session once")
+        for match_id in session.rooms:
+            world.claim(match_id in hub.registry.rooms, f"{session.info.name} is in {match_id}, which is not in memory")
+    world.claim(
+        len(hub.services.players) == len(hub.services.players.sessions), "the list of players has each session once"
+    )
 
 
 def the_server_counts_no_fault(world: "World", server: "Server") -> None:
     """Nothing that was asked raised what should not be raised."""
-    world.claim(server.hub.meters.faults == 0, "the server counted a fault of its own")
+    world.claim(server.hub.metrics.faults == 0, "the server counted a fault of its own")
 
 
 def memory_is_bounded(world: "World", server: "Server") -> None:
     """What is kept in memory does not grow with time."""
     hub = server.hub
-    world.claim(len(hub.tables) <= MOST_IN_MEMORY, f"{len(hub.tables)} rooms")
-    world.claim(len(hub.connections) <= MOST_IN_MEMORY, f"{len(hub.connections)} connections")
+    world.claim(len(hub.registry.rooms) <= MOST_IN_MEMORY, f"{len(hub.registry.rooms)} rooms")
+    world.claim(len(hub.services.connections) <= MOST_IN_MEMORY, f"{len(hub.services.connections)} connections")
 
 
 # At rest.
@@ -104,15 +106,15 @@ def everybody_is_back_and_answered(world: "World") -> None:
 
 def the_lobby_agrees_with_the_journal(world: "World", server: "Server") -> None:
     """Sessions hold the names and live matches that the journal has; rooms hold its newest event."""
-    for player, session in server.hub.sessions.items():
+    for player, session in server.hub.services.players.sessions.items():
         name, is_guest = _one(world, "SELECT name, is_guest FROM players WHERE id = ?", player)
         world.claim(session.info.name == name, f"{session.info.name} is called {name} in the journal")
         world.claim(session.is_guest == bool(is_guest), f"whether {name} is a guest is the same in the journal")
         rows = _all(world, "SELECT id FROM matches WHERE NOT is_over AND ? IN (first, second)", player)
         live = {match for (match,) in rows}
         world.claim(session.live == live, f"{name} plays {live} by the journal, {session.live} in memory")
-    world.claim(not server.hub.starting, "no match is being begun")
-    for match_id, room in server.hub.tables.items():
+    world.claim(not server.hub.services.players.starting, "no match is being begun")
+    for match_id, room in server.hub.registry.rooms.items():
         if room.match is not None:
             seq = _newest_seq(world, match_id)
             world.claim(room.match.seq == seq, f"{match_id} is at {room.match.seq} in memory, at {seq} on disk")
@@ -122,7 +124,7 @@ def clients_show_what_the_server_holds(world: "World", server: "Server") -> None
     """The newest event, whose turn it is and the end of a match are on a client's screen as in the journal."""
     for peer in world.peers:
         for match_id, seen in peer.matches.items():
-            room = server.hub.tables.get(match_id)
+            room = server.hub.registry.rooms.get(match_id)
             if room is None or not _hears(peer.name, room) or not peer.session.is_following(match_id):
                 continue
             stored = _match(world, match_id)

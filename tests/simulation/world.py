@@ -19,6 +19,7 @@ from tests.simulation.swarm import Swarm
 from ttt_net import messages as wire
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Database, Journal
+from ttt_net.server.services import build_services
 from ttt_net.server.settings.configuration import Configuration
 from ttt_net.server.settings.limits import Limits
 from ttt_net.server.settings.rate import Rate
@@ -48,12 +49,8 @@ class Server:
         self.is_draining = False
         with world.loop.acting_as(process):
             journal = Journal(cast(Database, self.database))
-            self.hub = Hub(
-                journal,
-                Configuration(name="simulated", limits=_LIMITS),
-                world.now_ms,
-                random.Random(world.rng.getrandbits(64)),
-            )
+            settings, rng = Configuration(name="simulated", limits=_LIMITS), random.Random(world.rng.getrandbits(64))
+            self.hub = Hub(build_services(settings, journal, world.loop.as_asyncio, world.now_ms, rng))
             self.hub.recall()
             world.loop.call_later(_TICK_S, self._tick)
 
@@ -65,7 +62,7 @@ class Server:
         """Take in a new link."""
         self.links = [each for each in self.links if each.server is not None]
         self.links.append(link)
-        link.connect(Connection(self.hub, self.world.loop.as_asyncio))
+        link.connect(Connection(self.hub, self.world.loop.as_asyncio, self.hub.services.read_buffer))
 
 
 class World:
@@ -291,7 +288,7 @@ class World:
             return
         server.is_draining = True
         with self.loop.acting_as(server.process):
-            server.hub.drain()
+            server.hub.services.shutdown.drain()
             self.loop.call_later(0.2, server.hub.close_all)
         self.loop.call_later(1.0, self._end_drain, server)
 

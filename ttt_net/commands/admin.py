@@ -15,7 +15,7 @@ from ttt_net.commands.source import add_data
 from ttt_net.errors import ConfigurationError
 from ttt_net.server.admin import protocol
 from ttt_net.server.admin.listener import ADDRESS_FILE, TOKEN_FILE
-from ttt_net.server.matchmaking.shutdown_notice import spoken
+from ttt_net.server.shutdown import spoken
 from ttt_net.text import clean, counted
 
 _TIMEOUT_S = 10.0

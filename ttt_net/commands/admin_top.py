@@ -10,7 +10,7 @@ from rich.text import Text
 
 from ttt_net.commands.admin import state, times, waiting, who_is_here
 from ttt_net.server.admin import protocol
-from ttt_net.server.matchmaking.shutdown_notice import spoken
+from ttt_net.server.shutdown import spoken
 from ttt_net.text import clean, counted
 
 _EVERY_S = 1.0

@@ -4,16 +4,14 @@ It ends with the program, whatever ends that; matches are kept like those of any
 """
 
 import asyncio
-import random
 import socket
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import AsyncExitStack, contextmanager
 
-from ttt_net.server.hub import Hub
-from ttt_net.server.journal import Database, Journal
-from ttt_net.server.main import JOURNAL_FILE, serving, steady_clock
+from ttt_net.server.journal import Database
+from ttt_net.server.main import JOURNAL_FILE, make_hub, serving
 from ttt_net.server.process.mdns import announced
 from ttt_net.server.process.startup_banner import ServerAddress
 from ttt_net.server.settings.addresses import is_loopback, listen
@@ -68,7 +66,7 @@ async def _serve(
     begun: "Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]]",
 ) -> None:
     stop = asyncio.Event()
-    hub = Hub(Journal(database), configuration, steady_clock(), random.SystemRandom())
+    hub = make_hub(configuration, database, asyncio.get_running_loop())
     async with AsyncExitStack() as running:
         if configuration.announce and not is_loopback(where.host):
             await running.enter_async_context(announced(where, hub.census))

@@ -12,8 +12,8 @@ log = logging.getLogger(__name__)
 class Guard:
     """Lets parts of the server have their turns, each by itself, so that a fault in one costs the others nothing."""
 
-    def __init__(self, meters: Metrics) -> None:
-        self._meters = meters
+    def __init__(self, metrics: Metrics) -> None:
+        self._metrics = metrics
         self._faults: Counter[str] = Counter()
 
     def attempt(self, part: str, do: Callable[[], object], otherwise: Callable[[], object] | None = None) -> None:
@@ -30,7 +30,7 @@ class Guard:
 
         One that comes with every turn is logged the 1st, 2nd, 4th, 8th ... time: it shall not fill the disk too.
         """
-        self._meters.faults += 1
+        self._metrics.faults += 1
         self._faults[part] += 1
         count = self._faults[part]
         if count & (count - 1) == 0:

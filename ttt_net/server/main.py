@@ -23,6 +23,8 @@ from ttt_net.server.process.maintenance import maintenance_jobs
 from ttt_net.server.process.mdns import announced
 from ttt_net.server.process.notify import keep_alive, notify
 from ttt_net.server.process.startup_banner import ServerAddress, greet
+from ttt_net.server.rooms.analysis_queue import installed_engine
+from ttt_net.server.services import build_services
 from ttt_net.server.settings.addresses import is_loopback
 from ttt_net.server.settings.certificate import Certificate
 from ttt_net.server.settings.configuration import Configuration
@@ -63,7 +65,7 @@ def serve(configuration: Configuration, certificate: Certificate | None, listeni
     database = Database(configuration.folder / JOURNAL_FILE)
     try:
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-            hub = Hub(Journal(database), configuration, steady_clock(), random.SystemRandom())
+            hub = make_hub(configuration, database, runner.get_loop())
             admin = open_door(configuration.admin, configuration.folder)
             runner.run(_serve(hub, database, Listeners(listening, certificate, admin)))
     finally:
@@ -81,15 +83,15 @@ async def _serve(hub: Hub, database: Database, doors: Listeners) -> None:
     _allow_many_files()
     gc.freeze()  # what lives as long as the process needs no look from the collector
     gc.set_threshold(*_GC_THRESHOLDS)
-    where = _whereabouts(doors, hub.configuration)
+    where = _whereabouts(doors, hub.services.configuration)
     async with AsyncExitStack() as running:
-        if hub.configuration.announce and not is_loopback(where.host):
+        if hub.services.configuration.announce and not is_loopback(where.host):
             await running.enter_async_context(announced(where, hub.census))
         await running.enter_async_context(serving(hub, database, doors.public, doors.certificate))
         await running.enter_async_context(attending(doors.admin, hub, database, stop.set))
         greet(where)
         notify("READY=1")
-        log.info("started on port %d; the journal is in %s", where.port, hub.configuration.folder)
+        log.info("started on port %d; the journal is in %s", where.port, hub.services.configuration.folder)
         await stop.wait()
         notify("STOPPING=1")
         log.info("stopping")
@@ -103,6 +105,12 @@ async def _serve(hub: Hub, database: Database, doors: Listeners) -> None:
     log.info("stopped")
 
 
+def make_hub(configuration: Configuration, database: Database, loop: asyncio.AbstractEventLoop) -> Hub:
+    """Return the hub of a server that strangers may use: its secrets come from the system."""
+    journal, rng = Journal(database), random.SystemRandom()
+    return Hub(build_services(configuration, journal, loop, steady_clock(), rng, installed_engine()))
+
+
 @contextlib.asynccontextmanager
 async def serving(
     hub: Hub, database: Database, listening: socket.socket, certificate: Certificate | None = None
@@ -114,9 +122,9 @@ async def serving(
         writing = tasks.create_task(database.run())
         ticking = tasks.create_task(_tick(hub, maintenance_jobs(hub, database)))
         sampling = tasks.create_task(_sample_lag(hub))
-        analysing = tasks.create_task(hub.analyst.run())
+        analysing = tasks.create_task(hub.analysis.run())
         living = tasks.create_task(keep_alive(lambda: "{} players, {} matches".format(*hub.census())))
-        load_sanctions(database, hub.sanctions)
+        load_sanctions(database, hub.services)
         hub.recall()
         protocols, arrivals = _protocols(hub, loop, certificate), hub.limits.arrivals
         acceptor = Acceptor(listening, tasks, protocols, hub.is_shut_to, arrivals, hub.now_ms)
@@ -124,7 +132,7 @@ async def serving(
             with acceptor.accepting():
                 yield
         finally:
-            hub.drain()
+            hub.services.shutdown.drain()
             database.stop()
             await asyncio.wait([writing], timeout=_WRITING_S)
             hub.close_all()
@@ -141,9 +149,10 @@ async def serving(
 
 def _protocols(hub: Hub, loop: asyncio.AbstractEventLoop, certificate: Certificate | None) -> Callable[[], Reader]:
     """Return what makes the protocol of each new socket."""
+    buffer = hub.services.read_buffer
     if certificate is None:
-        return lambda: Connection(hub, loop)
-    return lambda: TlsLayer(Connection(hub, loop), certificate.context, hub.limits)
+        return lambda: Connection(hub, loop, buffer)
+    return lambda: TlsLayer(Connection(hub, loop, buffer), certificate.context, hub.limits, buffer)
 
 
 def _end_at_once() -> NoReturn:
@@ -159,7 +168,7 @@ async def _tick(hub: Hub, chores: Mapping[str, Callable[[], None]]) -> None:
         await asyncio.sleep(_TICK_S)
         hub.tick(loop.time())
         for name, chore in chores.items():
-            hub.guard.attempt(name, chore)
+            hub.services.guard.attempt(name, chore)
 
 
 async def _sample_lag(hub: Hub) -> None:
@@ -167,7 +176,7 @@ async def _sample_lag(hub: Hub) -> None:
     while True:
         due_s = loop.time() + _SAMPLE_S
         await asyncio.sleep(_SAMPLE_S)
-        hub.meters.lag_s.observe(loop.time() - due_s)
+        hub.metrics.lag_s.observe(loop.time() - due_s)
 
 
 def _whereabouts(doors: Listeners, configuration: Configuration) -> ServerAddress:

@@ -1,5 +1,6 @@
 """A player and his name: over real sockets."""
 
+import random
 import re
 from pathlib import Path
 
@@ -172,7 +173,7 @@ async def test_no_match_begins_with_somebody_who_is_being_forgotten(tmp_path: Pa
             await bob.ok("seek", games=["tictactoe"])
         assert (await zoe.answer(forgetting))["type"] == "ok"
         assert await zoe.close_code() == 4004
-        assert not server.tables
+        assert not server.rooms
         cid = await server.join("Cid")
         await cid.ok("seek", games=["tictactoe"])
         assert {player["name"] for player in (await bob.hear("snapshot"))["players"]} == {"Bob", "Cid"}
@@ -211,11 +212,15 @@ async def test_a_guest_needs_no_name_and_comes_back_with_his_token(tmp_path: Pat
         assert (session.info.name, session.is_guest) == ("Gus", False)
 
 
-async def test_a_guest_gets_a_longer_name_where_the_short_ones_are_taken(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("ttt_net.server.accounts.login.secrets.randbelow", lambda _: 0)
-    async with running(tmp_path) as server:
+class LowDice(random.Random):
+    """Dice that show the lowest number."""
+
+    def random(self) -> float:
+        return 0.0
+
+
+async def test_a_guest_gets_a_longer_name_where_the_short_ones_are_taken(tmp_path: Path) -> None:
+    async with running(tmp_path, rng=LowDice()) as server:
         for expected in ("guest-1000", "guest-10000", "guest-100000"):
             guest = await server.connect()
             await guest.hello()

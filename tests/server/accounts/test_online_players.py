@@ -50,11 +50,11 @@ def test_of_a_crowd_the_people_who_came_last_are_listed(crowd: Sequence[Session]
 def test_who_plays_comes_after_those_who_do_not_and_after_bots(crowd: Sequence[Session]) -> None:
     roster, _ = listed(crowd, 0)
     for each in crowd[5:10]:
-        each.live.add("m")
+        each.began("m")
         roster.moved(each)
     assert names(roster, 5) == ["Fay", "Gus", "Hal", "Ian", "Jim"]
     assert names(roster, 7) == ["Abe", "Fay", "Gus", "Hal", "Ian", "Jim", "Zed"]
-    crowd[5].live.clear()
+    crowd[5].finished("m")
     roster.moved(crowd[5])
     assert names(roster, 1) == ["Eve"], "whose match has just ended"
 
@@ -72,7 +72,7 @@ def test_who_has_gone_is_not_listed_nor_brought_back_by_the_end_of_his_match(cro
 def test_a_session_that_was_replaced_takes_nobody_off_the_list(crowd: Sequence[Session]) -> None:
     roster, _ = listed(crowd, 0)
     again = session(9, "Ann")
-    again.live.add("m")
+    again.began("m")
     roster.remove(crowd[9])
     roster.add(again)
     roster.remove(crowd[9])

@@ -55,7 +55,7 @@ async def test_a_player_is_kicked_with_a_reason_and_told_not_to_come_back(tmp_pa
         assert "Ann" in await admin.done("kick", name="ANN", reason="swearing\x1b[2J")
         assert await ann.close_code() == 4005
         assert ann.socket.close_reason == "the host has sent you away: swearing[2J"
-        assert each.server.hub.meters.endings == {"kicked": 1}
+        assert each.server.hub.metrics.endings == {"kicked": 1}
 
 
 async def test_everybody_hears_an_announcement_without_control_characters(tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ async def test_the_countdown_is_told_again_as_it_runs_out(tmp_path: Path) -> Non
 
 
 async def test_an_end_at_once_is_answered_before_it_comes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ttt_net.server.admin.countdown._LAST_WORD_S", 3_600.0)
+    monkeypatch.setattr("ttt_net.server.shutdown.LAST_WORD_S", 3_600.0)
     async with attended(tmp_path) as each, each.admin() as admin:
         await admin.done("drain", in_s=0)
         assert not each.stopped.is_set()

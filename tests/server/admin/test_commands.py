@@ -75,10 +75,10 @@ async def test_a_mute_is_kept_with_the_player(tmp_path: Path) -> None:
         await each.server.join("Ann")
         await admin.done("mute", name="Ann", reason="shouting", for_s=60)
         (session,) = each.server.sessions.values()
-        assert each.server.hub.sanctions.of("mute", session.player)
+        assert each.server.hub.services.sanctions.of("mute", session.player)
         assert "no player is called Eve" in await admin.failed("mute", name="Eve")
         assert await admin.done("unmute", name="Ann") == "Ann is no longer muted"
-        assert each.server.hub.sanctions.of("mute", session.player) is None
+        assert each.server.hub.services.sanctions.of("mute", session.player) is None
 
 
 async def test_a_sanction_goes_by_the_name_that_its_player_has_now(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ async def test_what_cannot_be_banned_or_lifted_is_said(tmp_path: Path) -> None:
         assert "too wide" in await admin.failed("ban", whom="0.0.0.0/0")
         assert "is not banned" in await admin.failed("unban", whom="192.0.2.1")
         assert "is not muted" in await admin.failed("unmute", name="Eve")
-        assert each.server.hub.sanctions.in_force() == []
+        assert each.server.hub.services.sanctions.in_force() == []
 
 
 async def test_every_act_is_in_the_audit_log_and_stays_there(tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ async def test_without_a_disk_a_ban_is_refused_but_a_kick_is_not(tmp_path: Path)
         ann = await each.server.join("Ann")
         each.server.database.submit(lambda db: db.execute("PRAGMA query_only = ON"), lambda _: None)
         assert await admin.failed("ban", whom="Ann")
-        assert each.server.hub.sanctions.in_force() == []
+        assert each.server.hub.services.sanctions.in_force() == []
         await admin.done("kick", name="Ann")
         assert await ann.close_code() == 4005
 
@@ -213,7 +213,7 @@ async def test_bans_that_could_not_be_read_at_the_start_are_in_force_once_they_c
 
     monkeypatch.setattr(moderation, "read_sanctions", fail_twice)
     async with running(tmp_path) as server:
-        await until(lambda: bool(server.hub.sanctions.in_force()))
+        await until(lambda: bool(server.hub.services.sanctions.in_force()))
         again = await server.connect()
         assert await again.refused("hello", protocols=[1], token=ann.token) == "banned"
         assert tries == 3

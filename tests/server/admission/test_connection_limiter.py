@@ -36,7 +36,7 @@ async def test_connections_over_the_limit_of_an_address_hear_which_limit_and_far
         for _ in range(2):
             assert await answer(server) == (101, b"")
         peers = [await server.raw() for _ in range(POLITE_TO_ONE + 5)]
-        await until(lambda: server.hub.meters.endings["address"] == 5)
+        await until(lambda: server.hub.metrics.endings["address"] == 5)
         for peer in peers[:POLITE_TO_ONE]:
             await peer.send(HANDSHAKE)
             head = await peer.read_head()
@@ -51,7 +51,7 @@ async def test_connections_over_the_limit_of_an_address_hear_which_limit_and_far
         await first.close()
         await until(lambda: len(server.connections) == 2)
         assert (await answer(server))[0] == 101, "the place of one who left is free"
-        await until(lambda: server.hub._gate._live == {"127.0.0.1": 3})
+        await until(lambda: server.hub.limiter._live == {"127.0.0.1": 3})
 
 
 async def test_new_connections_over_the_rate_of_an_address_hear_when_to_come_back(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ async def test_new_connections_over_the_rate_of_an_address_hear_when_to_come_bac
         assert body.startswith(b"too many openings: 3/min for one address (limits.openings); try again in ")
         for _ in range(3):
             await answer(server)
-        assert server.hub.meters.endings["address"] > 0, "in the end it is dropped without a word"
+        assert server.hub.metrics.endings["address"] > 0, "in the end it is dropped without a word"
 
 
 async def test_the_loopback_is_not_metered_unless_it_is_asked_for(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ async def test_behind_a_proxy_the_callers_are_counted_and_not_the_proxy(tmp_path
             assert (await answer(server, b"X-Forwarded-For: 192.0.2.9, " + caller))[0] == 429, "spoofed on the left"
         assert (await answer(server, b"X-Forwarded-For: 2001:db8::ffff"))[0] == 429, "the same /64"
         assert (await answer(server, b"X-Forwarded-For: 2001:db8:0:1::1"))[0] == 101
-        await until(lambda: server.hub._gate._live["198.51.100.1"] == 2)
+        await until(lambda: server.hub.limiter._live["198.51.100.1"] == 2)
 
 
 async def test_without_a_listed_proxy_the_header_is_ignored_and_said_once(
@@ -104,7 +104,7 @@ async def test_one_newcomer_too_many_drops_the_oldest_and_no_player(tmp_path: Pa
         await bob.ok("ping")
         assert await silent[0].read_to_end() == b""
         await until(lambda: len(server.connections) == 11)
-        assert server.hub.meters.endings["newcomers"] == 1
+        assert server.hub.metrics.endings["newcomers"] == 1
 
 
 async def test_new_names_from_an_address_are_limited_and_known_players_are_not(tmp_path: Path) -> None:

@@ -142,7 +142,7 @@ async def test_guests_who_come_no_more_are_forgotten_and_their_matches_are_not(t
         await server.flushed()
         assert await query(server, "SELECT count(*) FROM players WHERE is_guest") == [(0,)]
         assert {match for (match,) in await query(server, "SELECT id FROM matches")} == {over, live}
-        assert nobodys not in server.tables
+        assert nobodys not in server.rooms
         assert await query(server, "PRAGMA foreign_key_check") == []
 
 

@@ -1,6 +1,7 @@
 """Whom the house takes for one, where two of one address may play no rated matches."""
 
-from collections import Counter
+import asyncio
+import random
 from typing import cast
 
 import pytest
@@ -9,8 +10,10 @@ from ttt_net.errors import Refusal
 from ttt_net.messages import PlayerInfo
 from ttt_net.pairing.seek import Seek
 from ttt_net.server.accounts.session import Session
-from ttt_net.server.admission.rate_limiter import RateLimiter
+from ttt_net.server.journal import Journal
 from ttt_net.server.matchmaking.eligibility import Eligibility
+from ttt_net.server.services import build_services
+from ttt_net.server.settings.configuration import Configuration
 from ttt_net.server.settings.limits import Limits
 from ttt_net.server.wire.connection import Connection
 
@@ -22,27 +25,14 @@ class Line:
         self.address = address
 
 
-class Place:
-    """A server with two players, who do nothing."""
-
-    limits = Limits(rated_same_address=False)
-    quotas = RateLimiter(limits, lambda: 0)
-
-    def __init__(self, *addresses: str) -> None:
-        self.starting: Counter[int] = Counter()
-        self.sessions = {
-            number: Session(cast(Connection, Line(address)), number, PlayerInfo(f"P{number}"))
-            for number, address in enumerate(addresses)
-        }
-
-    def occupied(self, session: Session) -> int:
-        return 0
-
-    def may_begin(self) -> None:
-        pass
-
-    def is_leaving(self, player: int) -> bool:
-        return False
+def between(*addresses: str) -> Eligibility:
+    """Return who may play whom where two players are connected, who do nothing."""
+    settings = Configuration(limits=Limits(rated_same_address=False))
+    journal, loop = cast(Journal, None), cast(asyncio.AbstractEventLoop, None)
+    services = build_services(settings, journal, loop, lambda: 0, random.Random(1))
+    for number, address in enumerate(addresses):
+        services.players.add(Session(cast(Connection, Line(address)), number, PlayerInfo(f"P{number}")))
+    return Eligibility(services, {})
 
 
 @pytest.mark.parametrize(
@@ -56,7 +46,7 @@ class Place:
     ],
 )
 def test_an_ipv6_customer_is_one_address_however_many_he_has(one: str, other: str, *, is_one: bool) -> None:
-    eligibility = Eligibility(Place(one, other))
+    eligibility = between(one, other)
     rated, casual = (
         [Seek(player=player, is_bot=False, games=("connect4",), time=None, is_rated=is_rated) for player in (0, 1)]
         for is_rated in (True, False)

@@ -107,7 +107,7 @@ async def test_a_reader_who_is_behind_is_told_once_he_has_caught_up(tmp_path: Pa
 
 
 def board(server: Server) -> LobbyFeed:
-    return server.hub.noticeboard
+    return server.hub.services.feed
 
 
 def readers(server: Server) -> set[int]:

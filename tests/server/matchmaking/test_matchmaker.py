@@ -429,11 +429,11 @@ async def test_waiting_pairs_nobody_while_the_server_is_about_to_restart(
         monkeypatch.setattr(Session, "rating_at", lambda session, game, time: ratings[session.player])
         for peer in (ann, bob):
             await peer.ok("seek", games=["connect4"])
-        assert server.tables == {}
-        server.hub.drain()
+        assert server.rooms == {}
+        server.hub.services.shutdown.drain()
         server.later(60_000)
         await server.flushed()
-        assert server.tables == {}
+        assert server.rooms == {}
 
 
 async def test_a_seek_does_not_wait_for_a_bot_that_comes_back_without_a_place_or_as_a_person(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from ttt_net.games.record import Record
 from ttt_net.server.rooms import analysis_queue
 from ttt_net.server.settings.limits import Limits
 
+NOTHING = ("/no/such/program",)
 PRINTS = 'print(\'{"ply": 1, "side": 0, "move": 4, "best": [], "value": 0}\', flush=True)'
 PRINTS_AND_HANGS = f"import time; {PRINTS}; time.sleep(600)"
 
@@ -50,21 +51,18 @@ async def test_a_finished_match_is_analysed_move_by_move(tmp_path: Path) -> None
 
 
 async def test_one_who_asks_again_and_again_is_told_once_and_slowed_down(tmp_path: Path) -> None:
-    async with running(tmp_path) as server:
-        server.hub.analyst.is_open = True
-        server.hub.analyst._command = (sys.executable, "-c", PRINTS_AND_HANGS)
+    async with running(tmp_path, engine=(sys.executable, "-c", PRINTS_AND_HANGS)) as server:
         first, _, match = await finished(server)
         answers = [await first.ask("analyse", match=match) for _ in range(server.hub.limits.inquiries.count + 1)]
         assert [answer["type"] for answer in answers] == ["ok"] * (len(answers) - 1) + ["refused"]
         assert answers[-1]["code"] == "too_fast"
-        (order,) = filter(None, (server.hub.analyst._current,))
+        (order,) = filter(None, (server.hub.analysis._current,))
         assert len(order.askers) == 1
-        assert not server.hub.analyst._waiting
+        assert not server.hub.analysis._waiting
 
 
 async def test_only_who_may_look_back_on_a_match_has_it_analysed(tmp_path: Path) -> None:
-    async with running(tmp_path) as server:
-        server.hub.analyst.is_open = True
+    async with running(tmp_path, engine=NOTHING) as server:
         first, _, match = await server.pair()
         assert await first.refused("analyse", match=match) == "not_finished"
         assert await first.refused("analyse", match="nothing") == "unknown_match"
@@ -80,9 +78,7 @@ async def test_a_host_may_turn_it_off(tmp_path: Path) -> None:
 
 async def test_what_was_found_before_the_time_was_up_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(analysis_queue, "_GRACE_S", 2.0)
-    async with running(tmp_path, Limits(analysis_s=0.1)) as server:
-        server.hub.analyst.is_open = True
-        server.hub.analyst._command = (sys.executable, "-c", PRINTS_AND_HANGS)
+    async with running(tmp_path, Limits(analysis_s=0.1), engine=(sys.executable, "-c", PRINTS_AND_HANGS)) as server:
         first, _, match = await finished(server)
         await first.ok("analyse", match=match)
         analysis = await first.hear("analysis")
@@ -90,29 +86,25 @@ async def test_what_was_found_before_the_time_was_up_is_told(tmp_path: Path, mon
 
 
 async def test_too_many_orders_are_turned_down_and_the_server_ends_in_the_midst(tmp_path: Path) -> None:
-    async with running(tmp_path) as server:
-        server.hub.analyst.is_open = True
-        server.hub.analyst._command = (sys.executable, "-c", "import time; time.sleep(600)")
+    async with running(tmp_path, engine=(sys.executable, "-c", "import time; time.sleep(600)")) as server:
         codes = []
-        for number in range(analysis_queue.MAX_WAITING + 2):
+        for number in range(analysis_queue.MAX_JOBS + 2):
             first, second, match = await server.pair(f"Ann{number}", f"Bob{number}")
             await first.ok("resign", match=match)
             answer = await second.ask("analyse", match=match)
             codes.append(answer.get("code"))
-        assert codes == [None] * (analysis_queue.MAX_WAITING + 1) + ["busy"]
+        assert codes == [None] * (analysis_queue.MAX_JOBS + 1) + ["busy"]
 
 
-@pytest.mark.parametrize("command", [("/no/such/program",), (sys.executable, "-c", "print('x' * 200_000)")])
+@pytest.mark.parametrize("command", [NOTHING, (sys.executable, "-c", "print('x' * 200_000)")])
 async def test_an_analysis_of_which_nothing_came_is_not_kept(tmp_path: Path, command: tuple[str, ...]) -> None:
-    async with running(tmp_path) as server:
-        analysis_queue = server.hub.analyst
-        analysis_queue.is_open, analysis_queue._command = True, command
+    async with running(tmp_path, engine=command) as server:
         ann, _, match = await server.pair()
         await ann.ok("resign", match=match)
         await ann.ok("analyse", match=match)
         assert (await ann.hear("analysis"))["moves"] == []
-        assert match not in analysis_queue._kept
-        await ann.ok("ping")
+        await ann.ok("analyse", match=match)
+        assert (await ann.hear("analysis"))["moves"] == [], "another try"
 
 
 async def test_the_program_that_analyses_is_ours_wherever_the_server_was_started(
@@ -121,9 +113,7 @@ async def test_the_program_that_analyses_is_ours_wherever_the_server_was_started
     (tmp_path / "ttt_net.py").write_text("raise ImportError('another')")
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("PYTHONPATH", raising=False)
-    async with running(tmp_path) as server:
-        server.hub.analyst.is_open = True
-        server.hub.analyst._command = (sys.executable, "-S", "-c", f"import ttt_net\n{PRINTS}")
+    async with running(tmp_path, engine=(sys.executable, "-S", "-c", f"import ttt_net\n{PRINTS}")) as server:
         first, _, match = await finished(server)
         await first.ok("analyse", match=match)
         analysis = await first.hear("analysis")
@@ -135,8 +125,7 @@ async def test_a_record_that_cannot_be_read_ends_nothing(tmp_path: Path, monkeyp
         raise Refusal(Code.BAD_NOTATION, "that is no record")
 
     monkeypatch.setattr(analysis_queue, "read_records", refuse)
-    async with running(tmp_path) as server:
-        server.hub.analyst.is_open = True
+    async with running(tmp_path, engine=NOTHING) as server:
         first, _, match = await finished(server)
         await first.ok("analyse", match=match)
         assert (await first.hear("analysis"))["moves"] == []

@@ -1,5 +1,6 @@
 """Who hears a match, without sockets."""
 
+import asyncio
 from typing import Any, cast
 
 import msgspec
@@ -35,7 +36,7 @@ def session(number: int) -> tuple[Session, Wire]:
 
 
 async def test_players_are_told_at_once_and_a_crowd_of_watchers_in_order() -> None:
-    audience = Audience("m")
+    audience = Audience("m", asyncio.get_running_loop())
     player, heard = session(0)
     audience.players[0] = player
     watchers = [session(number) for number in range(1, 2 * CROWD + 50)]
@@ -55,7 +56,7 @@ async def test_players_are_told_at_once_and_a_crowd_of_watchers_in_order() -> No
 
 
 async def test_whoever_comes_back_does_not_hear_again_what_was_told_before() -> None:
-    audience = Audience("m")
+    audience = Audience("m", asyncio.get_running_loop())
     watchers = [session(number) for number in range(CROWD + 1)]
     for watcher, _ in watchers:
         audience.watch(watcher)
@@ -68,7 +69,7 @@ async def test_whoever_comes_back_does_not_hear_again_what_was_told_before() -> 
 
 
 async def test_whoever_asked_is_answered_first_even_when_he_has_left() -> None:
-    audience = Audience("m")
+    audience = Audience("m", asyncio.get_running_loop())
     asker, wire = session(1)
     audience.players[1] = asker
     audience.tell(b"fact", asker, b"ok")
@@ -79,7 +80,7 @@ async def test_whoever_asked_is_answered_first_even_when_he_has_left() -> None:
 
 
 async def test_how_many_watch_is_told_together() -> None:
-    audience = Audience("m")
+    audience = Audience("m", asyncio.get_running_loop())
     player, wire = session(0)
     audience.players[0] = player
     for number in range(1, 101):

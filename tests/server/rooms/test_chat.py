@@ -87,7 +87,7 @@ async def test_whom_the_host_has_muted_says_not_even_phrases(tmp_path: Path) -> 
     async with running(tmp_path) as server:
         first, _, match = await server.pair()
         whom = of_player(server.player_of(first.name))
-        server.hub.sanctions.add([Sanction("mute", whom, first.name, "shouting", 0, None)])
+        server.hub.services.sanctions.add([Sanction("mute", whom, first.name, "shouting", 0, None)])
         assert await first.refused("chat", match=match, phrase="hello") == "muted"
 
 
@@ -102,7 +102,7 @@ async def test_talking_too_much_is_refused(tmp_path: Path) -> None:
 async def test_a_hall_full_of_talk_is_told_to_wait(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         first, _, eve, _, match = await watched(server)
-        server.hub._chat._deliveries.take(server.clock(), 6_000)
+        server.hub.chat._deliveries.take(server.clock(), 6_000)
         assert await eve.refused("chat", match=match, phrase="hello") == "too_fast"
         await first.ok("chat", match=match, phrase="hello")
         server.later(2_000)

@@ -96,7 +96,7 @@ async def test_every_bad_request_has_its_own_code_and_changes_nothing(tmp_path: 
         assert await second.refused("offer", match=match, kind="rematch") == "match_not_over"
         assert await second.refused("decline", match=match, kind="draw") == "no_offer"
         assert await second.resume(match) == before
-        assert list(server.tables) == [match]
+        assert list(server.rooms) == [match]
 
 
 async def test_the_same_move_again_is_ok_again_and_made_once(tmp_path: Path) -> None:
@@ -161,7 +161,7 @@ async def test_a_stranger_may_not_wake_a_match_that_sleeps_in_the_journal(tmp_pa
         stranger = await server.join("Mallory")
         assert await stranger.refused("resume", match=match, seq=0) == "not_seated"
         assert await stranger.refused("resign", match=match) == "not_seated"
-        assert server.tables == {}
+        assert server.rooms == {}
 
 
 async def test_a_rematch_has_the_sides_swapped_and_is_told_to_both(tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ async def test_a_rematch_has_the_sides_swapped_and_is_told_to_both(tmp_path: Pat
             assert snapshots[0]["previous"] == match
             first, second, match = second, first, following
             await first.play(match, (first, 4), (second, 0))
-        assert list(server.tables) == [match], "the finished ones are let go of"
+        assert list(server.rooms) == [match], "the finished ones are let go of"
 
 
 async def test_a_rematch_is_refused_when_the_other_has_left(tmp_path: Path) -> None:
@@ -349,7 +349,7 @@ async def test_a_table_whose_players_leave_while_it_is_written_down_is_let_go_of
                 peer.abort()
             await until(lambda: not server.connections)
         await server.flushed()
-        assert server.tables == {}
+        assert server.rooms == {}
         again = await server.connect()
         (match,) = (await again.hello(token=peers[0].token))["matches"]
         await again.resume(match)
@@ -367,7 +367,7 @@ async def test_a_rematch_whose_players_leave_while_it_is_written_down_is_let_go_
                 peer.abort()
             await until(lambda: not server.connections)
         await server.flushed()
-        assert server.tables == {}
+        assert server.rooms == {}
 
 
 async def long_match(server: Server) -> tuple[Any, Any, str, int]:
@@ -400,7 +400,7 @@ async def test_a_disk_that_cannot_be_written_refuses_and_a_flag_that_fell_meanwh
         await first.play(match, (first, 4), (second, 0))
         await submit(server, lambda connection: connection.execute("PRAGMA query_only = ON"))
         assert await first.refused("play", match=match, ply=2, move=8) == "storage"
-        table, failures = server.tables[match], 0
+        table, failures = server.rooms[match], 0
         fail = table._fail
 
         def failing(*arguments: Any) -> None:
@@ -459,7 +459,7 @@ async def test_a_match_that_cannot_be_read_is_refused_and_hurts_no_other(tmp_pat
             await carl.ok("ping")
         assert (await again.answer(request))["code"] == "storage"
         assert (await carl.answer(unknown))["code"] == "unknown_match"
-        assert server.tables == {}
+        assert server.rooms == {}
 
 
 async def test_an_adjourned_match_is_taken_up_again_after_a_restart_with_the_clock_as_it_was(tmp_path: Path) -> None:
@@ -525,7 +525,7 @@ async def test_two_hundred_watchers_keep_no_player_waiting(tmp_path: Path) -> No
             watchers.append(await server.raw())
             await watchers[-1].hello(f"Watcher{number}")
             await watchers[-1].send(said("watch", 2, match=match))
-        table = server.tables[match]
+        table = server.rooms[match]
         await until(lambda: table.audience.watchers == 200)
         await first.hear("watching", watchers=200)
         for ply in range(100):
@@ -547,9 +547,9 @@ async def test_who_guesses_the_id_of_a_rematch_and_comes_too_early_hears_it_all(
         await first.ok("offer", match=match, kind="rematch")
         with server.stopped_disk():
             await second.say("offer", match=match, kind="rematch")
-            await until(lambda: server.tables[match]._is_busy)
+            await until(lambda: server.rooms[match]._is_busy)
             watching = await eve.say("watch", match=f"{match}-2")
-            await until(lambda: f"{match}-2" in server.tables)
+            await until(lambda: f"{match}-2" in server.rooms)
         assert (await eve.answer(watching))["type"] == "ok"
         await second.ok("play", match=f"{match}-2", ply=0, move=4)
         assert (await eve.hear("played"))["move"] == 4
@@ -566,7 +566,7 @@ async def test_a_rematch_that_is_being_written_down_takes_a_place_of_the_bot(tmp
         cay = await server.join("Cay")
         with server.stopped_disk():
             await ann.say("offer", match=match, kind="rematch")
-            await until(lambda: server.tables[match]._is_busy)
+            await until(lambda: server.rooms[match]._is_busy)
             await cay.ok("seek", games=["tictactoe"])
             assert await bot.refused("seek", games=["tictactoe"]) == "too_many_matches"
         await bot.hear("snapshot", previous=match)

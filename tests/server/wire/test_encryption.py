@@ -108,7 +108,7 @@ async def test_tls_without_an_opening_of_websocket_is_cut_in_time_too(tmp_path: 
 async def test_connections_count_before_the_handshake_of_tls(tmp_path: Path) -> None:
     async with encrypted(tmp_path, Limits(unmetered=(), max_per_address=2)) as (server, _):
         peers = [await server.plain() for _ in range(20)]
-        await until(lambda: server.hub.meters.endings["address"] == 10)
+        await until(lambda: server.hub.metrics.endings["address"] == 10)
         assert await peers[-1].read_to_end() == b""
 
 

@@ -16,6 +16,7 @@ from ttt_net.server.settings.limits import Limits
 from ttt_net.server.settings.rate import Rate
 from ttt_net.server.wire.connection import Connection
 from ttt_net.server.wire.frames import FrameBoundary, ends_with_close, frame, short_text
+from ttt_net.server.wire.reader import ReadBuffer
 from ttt_net.server.wire.turn_queue import TurnQueue
 
 MASK = b"\x01\x80\xff\x5a"
@@ -87,10 +88,10 @@ class Listener:
     limits = Limits(messages=Rate(1_000_000))
 
     def __init__(self) -> None:
-        self.meters = Metrics()
+        self.metrics = Metrics()
         self.heard: list[str] = []
         self.now_ms = lambda: 0
-        self.turns = TurnQueue()
+        self.turns = TurnQueue(asyncio.get_running_loop())
 
     async def all_turns(self) -> None:
         """Wait until everything that was read has been acted on."""
@@ -137,7 +138,7 @@ def connected(listener: Listener) -> tuple[Connection, Any]:
             "is_closing.return_value": False,
         }
     )
-    connection = Connection(listener, asyncio.get_running_loop())
+    connection = Connection(listener, asyncio.get_running_loop(), ReadBuffer())
     connection.connection_made(transport)
     connection.data_received(HANDSHAKE)
     transport.write.reset_mock()

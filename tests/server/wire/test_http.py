@@ -146,7 +146,7 @@ async def test_a_kept_connection_on_which_nothing_more_is_asked_is_closed_and_no
         await peer.read_head()
         server.tick(61)
         assert await peer.read_to_end() == b"ok\n"
-        assert not server.hub.meters.endings
+        assert not server.hub.metrics.endings
 
 
 async def test_a_browser_that_cannot_unpack_gets_it_plain(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import socket
 from functools import partial
 
 from tests.patience import PATIENCE_S
-from ttt_net.server.wire.reader import Reader
+from ttt_net.server.wire.reader import ReadBuffer, Reader
 
 CHUNKS = 200
 
@@ -14,7 +14,8 @@ CHUNKS = 200
 class Listener(Reader):
     """It keeps what it is handed."""
 
-    def __init__(self) -> None:
+    def __init__(self, buffer: ReadBuffer) -> None:
+        super().__init__(buffer)
         self.heard: list[bytes] = []
         self.is_over = asyncio.Event()
 
@@ -32,7 +33,8 @@ def _given(listener: Listener) -> Listener:
 async def test_two_who_share_a_buffer_hear_their_own_bytes_and_keep_them() -> None:
     loop, rng = asyncio.get_running_loop(), random.Random(8)
     ends = [socket.socketpair() for _ in range(2)]
-    listeners = [Listener() for _ in ends]
+    buffer = ReadBuffer()
+    listeners = [Listener(buffer) for _ in ends]
     for (ours, theirs), listener in zip(ends, listeners, strict=True):
         theirs.setblocking(False)
         await loop.connect_accepted_socket(partial(_given, listener), ours)

@@ -1,95 +1,92 @@
-"""Who a player is: what he asks about his own name, and to be forgotten."""
+"""Carry out `rename` and `forget`: what a player asks about their own identity."""
 
 from functools import partial
-from typing import Protocol as Interface
-
-from msgspec.structs import replace as restruct
+from typing import assert_never
 
 from ttt_net import messages as wire
-from ttt_net.errors import Code, Refusal
-from ttt_net.names import checked_name
+from ttt_net.errors import Closing, Code, Refusal
+from ttt_net.server.accounts.login import name_here
 from ttt_net.server.accounts.session import Session
-from ttt_net.server.admission.rate_limiter import RateLimiter
-from ttt_net.server.journal import Journal
+from ttt_net.server.accounts.session_service import SessionService
+from ttt_net.server.matchmaking.match_registry import MatchRegistry
+from ttt_net.server.matchmaking.matchmaker import Matchmaker
 from ttt_net.server.players import FORGOTTEN, PlayerId, still_playing
-from ttt_net.server.settings.limits import Limits
-from ttt_net.text import clean, name_key
+from ttt_net.server.services import Services
+from ttt_net.text import name_key
 
-AccountRequests = wire.RenameRequest | wire.ForgetRequest
-
-
-class AccountServices(Interface):
-    """What the registrar asks of the hub."""
-
-    journal: Journal
-    limits: Limits
-    quotas: RateLimiter
-
-    def renamed(self, player: PlayerId, name: str) -> None:
-        """Let the player be called `name` wherever he is."""
-
-    def leaving(self, session: Session) -> None:
-        """Let nobody be paired with a player who is about to be forgotten."""
-
-    def forgotten(self, player: PlayerId) -> None:
-        """Let nobody call the player by his name any more, and send him away."""
+AccountRequest = wire.RenameRequest | wire.ForgetRequest
 
 
 class AccountService:
-    """Carries out what a player asks about his own identity; the answer comes once it is written down."""
+    """Carries out each request; the answer comes once it is written down."""
 
-    def __init__(self, house: AccountServices) -> None:
-        self._house = house
-        self._leaving: set[PlayerId] = set()
-        """Those who have said `forget`, until it is written down."""
+    def __init__(
+        self, services: Services, registry: MatchRegistry, matchmaker: Matchmaker, sessions: SessionService
+    ) -> None:
+        self._services = services
+        self._registry = registry
+        self._matchmaker = matchmaker
+        self._sessions = sessions
 
-    def act(self, session: Session, said: AccountRequests) -> None:
-        """Carry out one request, or raise `Refusal`."""
-        if isinstance(said, wire.RenameRequest):
-            self._rename(session, said)
-        else:
-            self._forget(session, said)
+    def act(self, session: Session, request: AccountRequest) -> None:
+        """Carry out one request. Raises `Refusal` if it may not be."""
+        match request:
+            case wire.RenameRequest():
+                self._rename(session, request)
+            case wire.ForgetRequest():
+                self._forget(session, request)
+            case _:
+                assert_never(request)
 
-    def _rename(self, session: Session, said: wire.RenameRequest) -> None:
-        name = name_here(said.name, self._house.limits)
-        self._house.quotas.spend("renames", session.player, session.connection.metered_as)
+    def _rename(self, session: Session, request: wire.RenameRequest) -> None:
+        name = name_here(request.name, self._services.limits)
+        self._services.rate_limiter.spend("renames", session.player, session.connection.metered_as)
 
         def done() -> None:
-            self._house.renamed(session.player, name)
-            session.info = restruct(session.info, name=name)  # also of one who has left: a match of his may be starting
-            session.ok(said.id)
+            self.renamed(session.player, name)
+            session.rename(name)  # also of one who has left: a match of theirs may be starting
+            session.ok(request.id)
             session.tell(wire.Renamed(session.info))
 
-        self._house.journal.rename(session.player, name, done, partial(session.refuse, said.id))
+        self._services.journal.rename(session.player, name, done, partial(session.refuse, request.id))
 
-    def _forget(self, session: Session, said: wire.ForgetRequest) -> None:
-        if name_key(said.name) != name_key(session.info.name):
+    def _forget(self, session: Session, request: wire.ForgetRequest) -> None:
+        if name_key(request.name) != name_key(session.info.name):
             raise Refusal(Code.BAD_NAME, f"to be forgotten, say your own name once more: {session.info.name}")
-        if session.player in self._leaving:
+        if session.player in self._services.players.leaving:
             raise Refusal(Code.TOO_FAST, "you are being forgotten already; the connection ends when it is done", 1_000)
         if session.live:
             raise still_playing(len(session.live))
 
         def failed(refusal: Refusal) -> None:
-            self._leaving.discard(session.player)
-            session.refuse(said.id, refusal)
+            self._services.players.leaving.discard(session.player)
+            session.refuse(request.id, refusal)
 
         def done() -> None:
-            self._leaving.discard(session.player)
-            session.ok(said.id)
-            self._house.forgotten(session.player)
+            self._services.players.leaving.discard(session.player)
+            session.ok(request.id)
+            self.forgotten(session.player)
 
-        self._leaving.add(session.player)  # a match that began now would have his name after he is forgotten
-        self._house.leaving(session)
-        self._house.journal.forget(session.player, done, failed)
+        self._services.players.leaving.add(session.player)
+        self._registry.withdraw(session.player)  # a match that began now would keep their name
+        self._services.journal.forget(session.player, done, failed)
 
-    def is_leaving(self, player: PlayerId) -> bool:
-        """Tell whether the player is about to be forgotten; no match of his begins any more."""
-        return player in self._leaving
+    def renamed(self, player: PlayerId, name: str) -> None:
+        """Call the player `name` wherever they are shown; it has been written down."""
+        services = self._services
+        services.players.rename(player, name)
+        for room in self._registry.rooms.values():
+            room.rename(player, name)
+        services.sanctions.renamed(player, name)
+        services.feed.changed("seeks", "players", "live")
 
-
-def name_here(typed: str, limits: Limits) -> str:
-    """Return the name as it is kept here; one that may not be taken raises `Refusal`, which says what is allowed."""
-    shown = clean(typed, wire.MAX_NAME_CELLS)
-    is_free = limits.free_names and shown and name_key(shown) != FORGOTTEN
-    return shown if is_free else checked_name(typed)
+    def forgotten(self, player: PlayerId) -> None:
+        """Remove the name of the player wherever it is shown, and close their connection; it has been written down."""
+        self._services.sanctions.forgotten(player)
+        self.renamed(player, FORGOTTEN)
+        self._matchmaker.invitations.forget(player)
+        session = self._services.players.get(player)
+        if session:
+            self._registry.withdraw(player)
+            session.connection.close(Closing.FORGOTTEN)
+            self._sessions.end(session)

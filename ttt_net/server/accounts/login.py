@@ -1,24 +1,24 @@
-"""How a connection becomes a player: `hello`, with a name, with a token, or as a guest with neither."""
+"""Let players in by `hello`: with a name, with a token, or as a guest with neither."""
 
-import secrets
+import base64
 from collections.abc import Callable
 from functools import partial
 
 from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
-from ttt_net.server.accounts.account_service import name_here
-from ttt_net.server.admission.rate_limiter import RateLimiter
-from ttt_net.server.journal import Journal
-from ttt_net.server.players import Player
+from ttt_net.names import checked_name
+from ttt_net.server.players import FORGOTTEN, Player
+from ttt_net.server.services import Services
 from ttt_net.server.settings.limits import Limits
 from ttt_net.server.wire.connection import Connection
-from ttt_net.text import clean
+from ttt_net.text import clean, name_key
 
 Admit = Callable[[Connection, wire.HelloRequest, Player, str | None], None]
 """What to do with a player who is let in: connection, hello, player, and the token if it is new."""
 
 MIN_TOKEN = 32
 """The shortest token that a client may choose: 192 bits, if it is base64."""
+_TOKEN_BYTES = 32
 _GUEST_DIGITS = 4
 _GUEST_TRIES = 6
 """How often a name is made up for a guest until one is free; the last has nine digits."""
@@ -27,87 +27,93 @@ _GUEST_TRIES = 6
 class Login:
     """Lets players in, one `hello` for each connection at a time."""
 
-    def __init__(
-        self, journal: Journal, quotas: RateLimiter, limits: Limits, now_ms: Callable[[], int], admit: Admit
-    ) -> None:
-        self._journal = journal
-        self._quotas = quotas
-        self._limits = limits
-        self._now_ms = now_ms
+    def __init__(self, services: Services, admit: Admit) -> None:
+        self._services = services
         self._admit = admit
         self._entering: set[Connection] = set()
 
-    def enter(self, connection: Connection, said: wire.AnyRequest) -> None:
-        """Let a player in: known by his token, or new by his name; the answer comes once the journal has given its."""
-        if not isinstance(said, wire.HelloRequest) or connection in self._entering:
+    def enter(self, connection: Connection, request: wire.AnyRequest) -> None:
+        """Let a player in, known by their token or new by their name; the answer comes after that of the journal."""
+        if not isinstance(request, wire.HelloRequest) or connection in self._entering:
             raise Refusal(Code.HELLO_FIRST, "say hello first, and wait for its answer")
-        if wire.PROTOCOL not in said.protocols:
-            raise Refusal(Code.BAD_PROTOCOL, f"this server speaks protocol {wire.PROTOCOL}, you {said.protocols}")
-        if said.token:
+        if wire.PROTOCOL not in request.protocols:
+            raise Refusal(Code.BAD_PROTOCOL, f"this server speaks protocol {wire.PROTOCOL}, you {request.protocols}")
+        if request.token:
             self._entering.add(connection)
-            found, failed = partial(self._found, connection, said), partial(self._failed, connection, said)
-            self._journal.find(said.token, label_of(said), self._now_ms(), found, failed)
+            found, failed = partial(self._found, connection, request), partial(self._failed, connection, request)
+            now_ms = self._services.now_ms()
+            self._services.journal.find(request.token, label_of(request), now_ms, found, failed)
         else:
-            self._let_in(connection, said)
+            self._let_in(connection, request)
 
-    def _found(self, connection: Connection, said: wire.HelloRequest, found: Player | None) -> None:
-        """Answer one who said a token; with a name, an unknown one is the token of a new player."""
+    def _found(self, connection: Connection, request: wire.HelloRequest, found: Player | None) -> None:
+        """Answer a `hello` with a token; with a name, an unknown one is the token of a new player."""
         if found is not None:
-            self._entered(connection, said, None, found)
+            self._entered(connection, request, None, found)
             return
         try:
-            if said.name is None or not connection.is_open:
+            if request.name is None or not connection.is_open:
                 raise Refusal(Code.UNKNOWN_TOKEN, "this server does not know that token; say hello with a name")
-            self._let_in(connection, said)
+            self._let_in(connection, request)
         except Refusal as refusal:
-            self._failed(connection, said, refusal)
+            self._failed(connection, request, refusal)
 
-    def _let_in(self, connection: Connection, said: wire.HelloRequest) -> None:
-        name = None if said.name is None else name_here(said.name, self._limits)
-        if said.token and len(said.token) < MIN_TOKEN:
+    def _let_in(self, connection: Connection, request: wire.HelloRequest) -> None:
+        name = None if request.name is None else name_here(request.name, self._services.limits)
+        if request.token and len(request.token) < MIN_TOKEN:
             raise Refusal(Code.UNKNOWN_TOKEN, f"a token for a new player has {MIN_TOKEN} to 80 random characters")
-        if name is None and not self._limits.allow_guests:
+        if name is None and not self._services.limits.allow_guests:
             raise Refusal(Code.NO_GUESTS, "guests are not let in here; say hello with a name")
-        self._quotas.spend_of_address("registrations", connection.metered_as)
+        self._services.rate_limiter.spend_of_address("registrations", connection.metered_as)
         self._entering.add(connection)
-        self._register(connection, said, name, tries=_GUEST_TRIES)
+        self._register(connection, request, name, tries=_GUEST_TRIES)
 
-    def _register(self, connection: Connection, said: wire.HelloRequest, name: str | None, tries: int) -> None:
+    def _register(self, connection: Connection, request: wire.HelloRequest, name: str | None, tries: int) -> None:
         """Make a new player; a guest, who has no name, gets one that is free."""
-        token = said.token or secrets.token_urlsafe(32)
+        token = request.token or self._new_token()
         is_guest = name is None
 
         def failed(refusal: Refusal) -> None:
             if is_guest and refusal.code is Code.NAME_TAKEN and tries > 1 and connection.is_open:
-                self._register(connection, said, None, tries - 1)
+                self._register(connection, request, None, tries - 1)
             else:
-                self._failed(connection, said, refusal)
+                self._failed(connection, request, refusal)
 
-        registered = partial(self._entered, connection, said, None if said.token else token)
-        chosen = name or _guest_name(_GUEST_TRIES - tries)
-        self._journal.register(chosen, token, label_of(said), self._now_ms(), registered, failed, is_guest=is_guest)
+        registered = partial(self._entered, connection, request, None if request.token else token)
+        chosen = name or self._guest_name(_GUEST_TRIES - tries)
+        now_ms = self._services.now_ms()
+        self._services.journal.register(chosen, token, label_of(request), now_ms, registered, failed, is_guest=is_guest)
 
-    def _entered(self, connection: Connection, said: wire.HelloRequest, token: str | None, found: Player) -> None:
+    def _entered(self, connection: Connection, request: wire.HelloRequest, token: str | None, found: Player) -> None:
         self._entering.discard(connection)
         if connection.is_open:
-            self._admit(connection, said, found, token)
+            self._admit(connection, request, found, token)
 
-    def _failed(self, connection: Connection, said: wire.HelloRequest, refusal: Refusal) -> None:
+    def _failed(self, connection: Connection, request: wire.HelloRequest, refusal: Refusal) -> None:
         self._entering.discard(connection)
         if connection.is_open:
-            connection.refuse(said.id, refusal)
+            connection.refuse(request.id, refusal)
 
     def forget(self, connection: Connection) -> None:
         """Forget a connection that is gone."""
         self._entering.discard(connection)
 
+    def _new_token(self) -> str:
+        return base64.urlsafe_b64encode(self._services.rng.randbytes(_TOKEN_BYTES)).rstrip(b"=").decode()
 
-def _guest_name(misses: int) -> str:
-    """Return a made-up name, of more digits after each that was taken."""
-    digits = _GUEST_DIGITS + misses
-    return f"guest-{secrets.randbelow(9 * 10 ** (digits - 1)) + 10 ** (digits - 1)}"
+    def _guest_name(self, misses: int) -> str:
+        """Return a made-up name, of more digits after each that was taken."""
+        least = 10 ** (_GUEST_DIGITS + misses - 1)
+        return f"guest-{self._services.rng.randrange(least, 10 * least)}"
 
 
-def label_of(said: wire.HelloRequest) -> str | None:
+def name_here(typed: str, limits: Limits) -> str:
+    """Return the name as it is kept here; one that may not be taken raises `Refusal`, which says what is allowed."""
+    shown = clean(typed, wire.MAX_NAME_CELLS)
+    is_free = limits.free_names and shown and name_key(shown) != FORGOTTEN
+    return shown if is_free else checked_name(typed)
+
+
+def label_of(request: wire.HelloRequest) -> str | None:
     """Return the label of a bot as others may see it; None for people."""
-    return None if said.bot is None else clean(said.bot, wire.MAX_NAME_CELLS) or "bot"
+    return None if request.bot is None else clean(request.bot, wire.MAX_NAME_CELLS) or "bot"

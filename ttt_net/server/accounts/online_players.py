@@ -1,18 +1,31 @@
-"""Who is connected, to be found by name, and listed: whoever can be played first."""
+"""Who is connected, by number and by name, and listed: those who can be played first; and who left matches lately."""
 
 from bisect import bisect_left, insort
+from collections import Counter, OrderedDict
 from collections.abc import Collection
 from itertools import chain, islice
 
+from ttt_net.clock import TimeControl
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.players import PlayerId
 from ttt_net.text import name_key
 
+REMEMBERED_MS = 3_600_000
+"""For how long after an abandoned match the next one counts with it."""
+MAX_REMEMBERED = 10_000
+"""Players whose abandoned matches are remembered; beyond them, whose last one is the longest ago is forgotten."""
+
 
 class OnlinePlayers:
-    """The sessions by name; one for each player."""
+    """The sessions of connected players, one for each."""
 
     def __init__(self) -> None:
+        self.sessions: dict[PlayerId, Session] = {}
+        """By number; changed here alone."""
+        self.starting: Counter[PlayerId] = Counter()
+        """How many matches of a player are being written down; they may come again meanwhile, as another session."""
+        self.leaving: set[PlayerId] = set()
+        """Those who have said `forget`, until it is written down."""
         self._order: list[tuple[str, PlayerId]] = []
         self._sessions: dict[tuple[str, PlayerId], Session] = {}
         self._free: dict[PlayerId, Session] = {}
@@ -25,15 +38,39 @@ class OnlinePlayers:
         return len(self._order)
 
     def add(self, session: Session) -> None:
-        """Put a session on the list."""
+        """Add a session; there must be none of that player."""
+        self.sessions[session.player] = session
         place = _place(session)
         if place not in self._sessions:
             insort(self._order, place)
         self._sessions[place] = session
         self._shelf(session)[session.player] = session
 
-    def remove(self, session: Session) -> None:
-        """Take a session off the list, if it is on it."""
+    def remove(self, session: Session) -> bool:
+        """Remove a session; tell whether it was there."""
+        is_here = self.sessions.get(session.player) is session
+        if is_here:
+            del self.sessions[session.player]
+            self._unlist(session)
+        return is_here
+
+    def rename(self, player: PlayerId, name: str) -> None:
+        """Let a player, if they are connected, be found by another name."""
+        session = self.sessions.get(player)
+        if session:
+            self._unlist(session)
+            session.rename(name)
+            self.add(session)
+
+    def get(self, player: PlayerId) -> Session | None:
+        """Return the session of a player; None if they are not connected."""
+        return self.sessions.get(player)
+
+    def rating_of(self, player: PlayerId, game: str, time: TimeControl | None) -> int:
+        """Return the rating of a connected player at a game and the speed of a time control."""
+        return self.sessions[player].rating_at(game, time)
+
+    def _unlist(self, session: Session) -> None:
         place = _place(session)
         if self._sessions.get(place) is session:
             del self._sessions[place]
@@ -41,7 +78,7 @@ class OnlinePlayers:
             self._unshelve(session)
 
     def moved(self, session: Session) -> None:
-        """Take note that a match of his has begun or ended."""
+        """Sort a session anew whose match has begun or ended."""
         shelf = self._shelf(session)
         if self._sessions.get(_place(session)) is session and session.player not in shelf:
             self._unshelve(session)
@@ -65,7 +102,7 @@ class OnlinePlayers:
         """Return up to so many, in the order of their names.
 
         Of more than that the people who play no match come first, who came or ended one last in front; then bots; then
-        people who play. So everybody is seen for a while, whatever he is called.
+        people who play. So everybody is seen for a while, whatever they are called.
         """
         shelves = (reversed(shelf.values()) for shelf in (self._free, self._bots, self._playing))
         return sorted(islice(chain.from_iterable(shelves), count), key=_place)
@@ -81,3 +118,24 @@ class OnlinePlayers:
 
 def _place(session: Session) -> tuple[str, PlayerId]:
     return name_key(session.info.name), session.player
+
+
+class AbandonHistory:
+    """Who has lately left matches that then ended without them: the next opponent has to wait less for them."""
+
+    def __init__(self, most: int = MAX_REMEMBERED) -> None:
+        self._most = most
+        self._known: OrderedDict[int, tuple[int, int]] = OrderedDict()
+        """How many matches each has abandoned, and when the last of them ended."""
+
+    def abandoned(self, player: PlayerId, now_ms: int) -> None:
+        """Count a match that has ended because the player was away."""
+        self._known[player] = self.count(player, now_ms) + 1, now_ms
+        self._known.move_to_end(player)
+        if len(self._known) > self._most:
+            self._known.popitem(last=False)
+
+    def count(self, player: PlayerId, now_ms: int) -> int:
+        """Return how many matches they abandoned, each less than an hour after the one before; 0 after an hour."""
+        count, last_ms = self._known.get(player, (0, 0))
+        return count if now_ms - last_ms < REMEMBERED_MS else 0

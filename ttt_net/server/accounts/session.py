@@ -1,6 +1,6 @@
-"""A player's presence: who he is, over which connection, and at which tables he sits."""
+"""One connected player: who they are, over which connection, and which matches they play and hear."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Set
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -22,29 +22,31 @@ class _Known(NamedTuple):
     is_provisional: bool
 
 
+MAX_MUTED = 100
+"""Players whom one session does not want to hear."""
 _NEW = _Known(Rating().shown, is_provisional=True)
 
 
 class Session:
-    """One connected player, from his accepted `hello` to the end of the connection.
+    """One connected player, from their accepted `hello` to the end of the connection; it changes by its methods alone.
 
-    Nothing of value lives here: a player who connects again gets a new session, and his matches, which live in the
-    journal and at their tables, take him back by his id.
+    Nothing of value lives here: a player who connects again gets a new session, and their matches, which live in the
+    journal and in their rooms, take them back by their id.
     """
 
     __slots__ = (
+        "_hears_nobody",
+        "_live",
+        "_muted",
         "_ratings",
+        "_rooms",
         "connection",
-        "hears_nobody",
         "info",
         "is_guest",
-        "live",
-        "muted",
         "places",
         "player",
         "plays",
         "reserved",
-        "tables",
     )
 
     def __init__(
@@ -55,53 +57,103 @@ class Session:
         ratings: Mapping[tuple[str, Speed], Rating] = MappingProxyType({}),
         *,
         is_guest: bool = False,
+        unfinished: Collection[str] = (),
     ) -> None:
         self.connection = connection
         self.player = player
         self.info = info
-        """Who he is, without a rating: he has many."""
+        """Who they are, without a rating: they have many."""
         self.is_guest = is_guest
         self._ratings = {key: _Known(each.shown, each.is_provisional) for key, each in ratings.items()}
-        self.tables: set[str] = set()
-        """The matches whose facts he hears."""
-        self.live: set[str] = set()
-        """His unfinished matches."""
+        self._rooms: set[str] = set()
+        self._live = set(unfinished)
         self.places: int | None = None
         """How many matches at once a bot plays; people as many as they like."""
         self.reserved = 0
         """How many of a bot's places are for people."""
         self.plays: tuple[str, ...] | None = None
         """The games that a bot has sought, none if any; None if it has sought nothing."""
-        self.hears_nobody = False
-        self.muted: dict[PlayerId, None] = {}
-        """Whom he does not want to hear in the chat, in the order in which he said so."""
+        self._hears_nobody = False
+        self._muted: dict[PlayerId, None] = {}
+        """In the order in which they were muted."""
 
     @property
     def is_bot(self) -> bool:
         """Whether this is a program that plays."""
         return self.info.bot is not None
 
-    def is_deaf_to(self, player: PlayerId) -> bool:
-        """Tell whether he does not want to hear that player in the chat."""
-        return self.hears_nobody or player in self.muted
+    @property
+    def rooms(self) -> Set[str]:
+        """The ids of the matches whose events they hear."""
+        return self._rooms
+
+    @property
+    def live(self) -> Set[str]:
+        """The ids of their unfinished matches."""
+        return self._live
+
+    def enter(self, room: str) -> None:
+        """Hear the events of a match from now on."""
+        self._rooms.add(room)
+
+    def exit(self, room: str) -> None:
+        """Hear the events of a match no more."""
+        self._rooms.discard(room)
+
+    def began(self, match: str) -> None:
+        """Add a match to the unfinished ones."""
+        self._live.add(match)
+
+    def finished(self, match: str) -> None:
+        """Take a match off the unfinished ones."""
+        self._live.discard(match)
+
+    def offer_places(self, places: int, reserved: int) -> None:
+        """Set how many matches at once a bot plays, and how many of them only against people."""
+        self.places, self.reserved = places, reserved
+
+    def sought(self, games: tuple[str, ...]) -> None:
+        """Remember the games of the last seek."""
+        self.plays = games
+
+    def rename(self, name: str) -> None:
+        """Take another name; a guest is none any more."""
+        self.info = replace(self.info, name=name)
+        self.is_guest = False
+
+    def mute(self, player: PlayerId, *, on: bool) -> None:
+        """Hear that player in the chat no more, or again; the one muted first is forgotten for one too many."""
+        self._muted.pop(player, None)
+        if on:
+            self._muted[player] = None
+            if len(self._muted) > MAX_MUTED:
+                del self._muted[next(iter(self._muted))]
+
+    def mute_all(self, *, on: bool) -> None:
+        """Hear nobody in the chat, or again all but those who are muted."""
+        self._hears_nobody = on
+
+    def has_muted(self, player: PlayerId) -> bool:
+        """Tell whether they do not want to hear that player in the chat."""
+        return self._hears_nobody or player in self._muted
 
     def rating_at(self, game: str, time: TimeControl | None) -> int:
-        """Return his rating at a game and the speed of a time control, or what everybody starts with."""
+        """Return their rating at a game and the speed of a time control, or what everybody starts with."""
         return self._ratings.get((game, speed(time)), _NEW).rating
 
     def info_at(self, game: str, time: TimeControl | None) -> PlayerInfo:
-        """Return who he is, with his rating at a game and the speed of a time control, if he has one there."""
+        """Return who they are, with their rating at a game and the speed of a time control, if they have one there."""
         known = self._ratings.get((game, speed(time)))
         if known is None:
             return self.info
         return replace(self.info, rating=known.rating, provisional=known.is_provisional)
 
     def rated(self, game: str, time: TimeControl | None, change: RatingChange) -> None:
-        """Take note of a new rating."""
+        """Keep a new rating."""
         self._ratings[game, speed(time)] = _Known(change.after, change.provisional)
 
     def tell(self, message: ServerMessage) -> None:
-        """Send him one message."""
+        """Send one message."""
         self.connection.send(frame(encode(message)))
 
     def ok(self, request: int) -> None:

@@ -3,7 +3,6 @@
 It is a second owner of `Connection`s, so bad peers are held here to the same bounds as at the players' door.
 """
 
-import asyncio
 import hmac
 import logging
 from collections.abc import Callable
@@ -17,7 +16,6 @@ from websockets.server import ServerProtocol
 from ttt_net.errors import Closing, Code, Refusal
 from ttt_net.server.admin import protocol
 from ttt_net.server.admin.commands import AdminCommands
-from ttt_net.server.admin.countdown import Countdown
 from ttt_net.server.admin.report import match_rows, player_rows, report
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Database
@@ -33,18 +31,18 @@ LIMITS = replace(Limits(), max_connections=16, unsent_bytes=1_048_576, kernel_se
 
 
 class AdminServer:
-    """Whom an admin talks to."""
+    """Answers what an admin asks."""
 
     def __init__(self, hub: Hub, database: Database, token: str, stop: Callable[[], None]) -> None:
         self.limits = LIMITS
-        self.meters = Metrics()
+        self.metrics = Metrics()
         self.now_ms = hub.now_ms
         self.turns = hub.turns
         self._hub = hub
         self._database = database
         self._token = token
-        self._countdown = Countdown(hub, stop)
-        self._acts = AdminCommands(hub, database, self._countdown)
+        self._shutdown = hub.services.shutdown
+        self._commands = AdminCommands(hub.services, database, stop)
         self._connections: set[Connection] = set()
         self._since_ms = hub.now_ms()
 
@@ -65,12 +63,13 @@ class AdminServer:
 
     def tick(self, now_s: float) -> None:
         """Look after every connection; to be called about once a second."""
+        guard = self._hub.services.guard
         for connection in list(self._connections):
-            self._hub.guard.attempt("looking after an admin", partial(connection.tick, now_s), connection.abort)
+            guard.attempt("looking after an admin", partial(connection.tick, now_s), connection.abort)
 
     def close_all(self) -> None:
         """Drop all connections, and what they had asked for."""
-        self._acts.stop()
+        self._commands.stop()
         for connection in list(self._connections):
             connection.close(Closing.RESTART)
             connection.abort()
@@ -121,11 +120,11 @@ class AdminServer:
                 case protocol.Stats():
                     answer(self._report())
                 case protocol.ListPlayers():
-                    answer(player_rows(self._hub, asyncio.get_running_loop().time()))
+                    answer(player_rows(self._hub, self._hub.services.loop.time()))
                 case protocol.ListMatches():
                     answer(match_rows(self._hub))
                 case _:
-                    self._acts.carry_out(asked, answer)
+                    self._commands.carry_out(asked, answer)
         except (msgspec.MsgspecError, RecursionError) as error:
             answer(protocol.Failed(f"this is no question: {error}"))
         except Refusal as refusal:
@@ -133,9 +132,11 @@ class AdminServer:
 
     def _report(self) -> protocol.Report:
         up_s = (self.now_ms() - self._since_ms) / 1000
-        return report(self._hub, self._database, up_s, self._unready(), self._countdown.left_s)
+        left_ms = self._shutdown.left_ms()
+        left_s = None if left_ms is None else left_ms / 1000
+        return report(self._hub, self._database, up_s, self._unready(), left_s)
 
     def _unready(self) -> str | None:
-        if self._countdown.left_s is not None:
+        if self._shutdown.left_ms() is not None:
             return "the server is about to restart"
         return self._database.trouble()

@@ -1,4 +1,4 @@
-"""What an admin does: each act is logged, and written down in the journal's audit log."""
+"""Carry out what an admin asks; each act is logged, and written down in the journal's audit log."""
 
 import asyncio
 import logging
@@ -9,13 +9,12 @@ from pathlib import Path
 from ttt_net.errors import Closing, Code, Refusal
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.admin import protocol
-from ttt_net.server.admin.countdown import Countdown
-from ttt_net.server.admission.sanctions import Act, Sanction, Sanctions, network_to_ban, of_player, until
-from ttt_net.server.hub import Hub
+from ttt_net.server.admission.sanctions import Act, Sanction, network_to_ban, of_player, until
 from ttt_net.server.journal import Database, StorageError, moderation
 from ttt_net.server.journal.backup import back_up
 from ttt_net.server.journal.moderation import AuditNote
-from ttt_net.server.matchmaking.shutdown_notice import spoken
+from ttt_net.server.services import Services
+from ttt_net.server.shutdown import spoken
 from ttt_net.text import clean, counted, name_key
 
 log = logging.getLogger(__name__)
@@ -26,18 +25,19 @@ _RETRY_S = 5.0
 _VERBS: dict[Act, str] = {"ban": "banned", "mute": "muted"}
 
 
-def load_sanctions(database: Database, sanctions: Sanctions) -> None:
-    """Put in force what the journal has; the journal answers this before any `hello` that is said later.
+def load_sanctions(database: Database, services: Services) -> None:
+    """Read the bans and mutes of the journal and put them in force.
 
-    Where it cannot be read, whoever is banned may come in until it can: it is tried again and again.
+    The journal answers this before any `hello` that is said later. Where it cannot be read, banned players may come in
+    until it can: it is tried again and again.
     """
 
     def done(found: list[Sanction] | StorageError) -> None:
         if isinstance(found, list):
-            sanctions.add(found)
+            services.sanctions.add(found)
         else:
             log.error("bans and mutes are not in force: %s", found.cause)
-            asyncio.get_running_loop().call_later(_RETRY_S, load_sanctions, database, sanctions)
+            services.loop.call_later(_RETRY_S, load_sanctions, database, services)
 
     database.submit(moderation.read_sanctions, done)
 
@@ -45,10 +45,10 @@ def load_sanctions(database: Database, sanctions: Sanctions) -> None:
 class AdminCommands:
     """Carries them out; `carry_out` answers once, or raises `Refusal` and changes nothing."""
 
-    def __init__(self, hub: Hub, database: Database, countdown: Countdown) -> None:
-        self._hub = hub
+    def __init__(self, services: Services, database: Database, stop: Callable[[], None]) -> None:
+        self._services = services
         self._database = database
-        self._countdown = countdown
+        self._stop = stop
         self._is_backing_up = False
         self._is_attending = True
 
@@ -89,24 +89,26 @@ class AdminCommands:
 
     def _session(self, name: str) -> Session | None:
         key = name_key(name)
-        return next((each for each in self._hub.sessions.values() if name_key(each.info.name) == key), None)
+        return next(
+            (each for each in self._services.players.sessions.values() if name_key(each.info.name) == key), None
+        )
 
     def _announce(self, asked: protocol.Announce) -> protocol.Done:
         text = clean(asked.text, 200)
         if not text:
             raise Refusal(Code.BAD_MESSAGE, "there is nothing to see in that text")
-        self._hub.announce(text)
+        self._services.shutdown.announce(text)
         self._note("announce", text)
-        return protocol.Done(f"told {counted(len(self._hub.sessions), 'player')}")
+        return protocol.Done(f"told {counted(len(self._services.players.sessions), 'player')}")
 
     def _drain(self, asked: protocol.Drain) -> protocol.Done:
         if asked.in_s is None:
-            if not self._countdown.call_off():
+            if not self._services.shutdown.call_off():
                 raise Refusal(Code.BAD_MESSAGE, "no restart was under way")
             self._note("drain", "called off")
             return protocol.Done("the restart was called off")
         self._note("drain", f"in {asked.in_s} s")  # first: with 0 s, this is the last that is written
-        self._countdown.begin(asked.in_s)
+        self._services.shutdown.begin(asked.in_s, self._stop)
         return protocol.Done(f"the server ends in {spoken(asked.in_s)}")
 
     # Bans and mutes.
@@ -129,7 +131,7 @@ class AdminCommands:
         self._impose(find, answer)
 
     def _sanction(self, act: Act, whom: str, shown: str, reason: str, for_s: int | None) -> Sanction:
-        now_ms = self._hub.now_ms()
+        now_ms = self._services.now_ms()
         until_ms = None if for_s is None else now_ms + for_s * 1000
         return Sanction(act, whom, shown, clean(reason, 80), now_ms, until_ms)
 
@@ -149,7 +151,7 @@ class AdminCommands:
                 answer(protocol.Failed(_reason(result)))
                 return
             log.warning("admin: %s", result.act)  # of whom, is in the audit log
-            self._hub.sanctions.add([result])
+            self._services.sanctions.add([result])
             closed = self._close_banned(result) if result.act == "ban" else 0
             also = f"; {counted(closed, 'connection')} closed" if closed else ""
             answer(protocol.Done(f"{result.shown} is {_VERBS[result.act]} {until(result.until_ms)}{also}"))
@@ -157,9 +159,9 @@ class AdminCommands:
         self._database.submit(work, done)
 
     def _close_banned(self, ban: Sanction) -> int:
-        sanctions = self._hub.sanctions
+        sanctions = self._services.sanctions
         closed = 0
-        for session in list(self._hub.sessions.values()):
+        for session in list(self._services.players.sessions.values()):
             if sanctions.of("ban", session.player) or sanctions.ban_of_address(session.connection.address):
                 session.connection.close(Closing.KICKED, ban.sentence())
                 closed += 1
@@ -172,14 +174,14 @@ class AdminCommands:
         found = next(
             (
                 each
-                for each in self._hub.sanctions.in_force()
+                for each in self._services.sanctions.in_force()
                 if each.act == act and (each.whom == network if network else name_key(each.shown) == key)
             ),
             None,
         )
         if found is None:
             raise Refusal(Code.UNKNOWN_PLAYER, f"{whom} is not {_VERBS[act]}; bans lists who is")
-        note = _note_about(found, self._hub.now_ms(), f"un{act}", "")
+        note = _note_about(found, self._services.now_ms(), f"un{act}", "")
 
         def work(connection: sqlite3.Connection) -> None:
             moderation.lift_sanction(connection, act, found.whom)
@@ -190,7 +192,7 @@ class AdminCommands:
                 answer(protocol.Failed(failure.cause))
                 return
             log.warning("admin: %s", note.act)
-            self._hub.sanctions.lift(act, found.whom)
+            self._services.sanctions.lift(act, found.whom)
             answer(protocol.Done(f"{found.shown} is no longer {_VERBS[act]}"))
 
         self._database.submit(work, done)
@@ -199,7 +201,7 @@ class AdminCommands:
         return protocol.SanctionRows(
             [
                 protocol.SanctionRow(each.act, each.shown, each.reason, each.since_ms, each.until_ms)
-                for each in self._hub.sanctions.in_force()
+                for each in self._services.sanctions.in_force()
             ]
         )
 
@@ -213,7 +215,7 @@ class AdminCommands:
             raise Refusal(Code.TOO_FAST, "another backup is under way")
         self._is_backing_up = True
         journal = self._database.path
-        work = asyncio.get_running_loop().run_in_executor(None, back_up, journal, file, lambda: self._is_attending)
+        work = self._services.loop.run_in_executor(None, back_up, journal, file, lambda: self._is_attending)
 
         def done(copied: asyncio.Future[int]) -> None:
             self._is_backing_up = False
@@ -234,7 +236,7 @@ class AdminCommands:
 
     def _note(self, act: str, what: str, player: int | None = None) -> None:
         log.warning("admin: %s", act)
-        note = AuditNote(self._hub.now_ms(), act, what, player)
+        note = AuditNote(self._services.now_ms(), act, what, player)
         self._database.submit(lambda connection: moderation.write_note(connection, note), lambda _: None)
 
     def _audit(self, asked: protocol.Audit, answer: ReplyTo) -> None:
@@ -253,5 +255,5 @@ def _reason(refusal: Refusal) -> str:
 
 
 def _note_about(sanction: Sanction, at_ms: int, act: str, rest: str) -> AuditNote:
-    """Return a note that names a network, but not a player: he may be forgotten."""
+    """Return a note that names a network, but not a player: they may be forgotten."""
     return AuditNote(at_ms, act, rest if sanction.player else f"{sanction.shown}{rest}", sanction.player)

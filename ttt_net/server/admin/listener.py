@@ -152,7 +152,7 @@ async def attending(
         ticking = tasks.create_task(_tick(desk))
         is_unix = door.listening.family not in (socket.AF_INET, socket.AF_INET6)
         create = loop.create_unix_server if is_unix else loop.create_server
-        server = await create(lambda: Connection(desk, loop), sock=door.listening)
+        server = await create(lambda: Connection(desk, loop, hub.services.read_buffer), sock=door.listening)
         try:
             yield
         finally:

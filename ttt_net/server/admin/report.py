@@ -1,4 +1,4 @@
-"""The server's state at one moment, as an admin sees it."""
+"""Report the server's state to an admin: figures, players, matches."""
 
 import asyncio
 
@@ -15,34 +15,35 @@ MAX_ROWS = 1_000
 def report(
     hub: Hub, database: Database, up_s: float, unready: str | None, restart_in_s: float | None
 ) -> protocol.Report:
-    """Return the figures of the moment, and the counts since the start."""
-    meters = hub.meters
-    bots = sum(session.info.bot is not None for session in hub.sessions.values())
+    """Return the figures as they are now, and the counts since the start."""
+    services = hub.services
+    metrics = services.metrics
+    bots = sum(session.info.bot is not None for session in services.players.sessions.values())
     return protocol.Report(
-        name=hub.name,
+        name=services.name,
         version=ttt_net.__version__,
         up_s=up_s,
         unready=unready,
         restart_in_s=restart_in_s,
-        connections=len(hub.connections),
-        people=len(hub.sessions) - bots,
+        connections=len(services.connections),
+        people=len(services.players.sessions) - bots,
         bots=bots,
-        tables=len(hub.tables),
-        live=sum(table.match is not None and not table.match.is_over for table in hub.tables.values()),
-        queue_bytes=sum(connection.unsent_bytes for connection in hub.connections),
+        tables=len(hub.registry.rooms),
+        live=hub.census()[1],
+        queue_bytes=sum(connection.unsent_bytes for connection in services.connections),
         jobs=database.waiting,
         tasks=len(asyncio.all_tasks()),
-        accepted=meters.accepted,
-        requests=meters.requests,
-        matches=meters.matches,
-        moves=meters.moves,
+        accepted=metrics.accepted,
+        requests=metrics.requests,
+        matches=metrics.matches,
+        moves=metrics.moves,
         failures=database.failures,
-        faults=meters.faults,
-        refusals=dict(meters.refusals),
-        endings=dict(meters.endings),
-        move_s=_timing(meters.move_s),
+        faults=metrics.faults,
+        refusals=dict(metrics.refusals),
+        endings=dict(metrics.endings),
+        move_s=_timing(metrics.move_s),
         commit_s=_timing(database.commit_s),
-        lag_s=_timing(meters.lag_s),
+        lag_s=_timing(metrics.lag_s),
     )
 
 
@@ -52,7 +53,7 @@ def _timing(histogram: Histogram) -> protocol.Timing:
 
 def player_rows(hub: Hub, now_s: float) -> protocol.PlayerRows:
     """Return who is connected, by name."""
-    sessions = sorted(hub.sessions.values(), key=lambda session: session.info.name)
+    sessions = sorted(hub.services.players.sessions.values(), key=lambda session: session.info.name)
     rows = [
         protocol.PlayerRow(
             session.info.name,
@@ -70,19 +71,18 @@ def player_rows(hub: Hub, now_s: float) -> protocol.PlayerRows:
 
 def match_rows(hub: Hub) -> protocol.MatchRows:
     """Return what is played, in the order in which it was opened."""
-    live = [(table, table.match) for table in hub.tables.values() if table.match and not table.match.is_over]
+    live = [(room, room.match) for room in hub.registry.rooms.values() if room.match and not room.match.is_over]
     rows = []
-    for table, match in live[:MAX_ROWS]:
+    for room, match in live[:MAX_ROWS]:
         first, second = match.players
-        one, other = table.seats or (0, 0)
         rows.append(
             protocol.MatchRow(
                 match=match.id,
                 game=match.game.name,
                 players=(first.name, second.name),
-                present=(table.is_present(one), table.is_present(other)),
+                present=room.seats.present(),
                 ply=len(match.moves),
-                watchers=table.audience.watchers,
+                watchers=room.audience.watchers,
                 is_private=match.is_private,
             )
         )

@@ -52,6 +52,14 @@ class RateLimiter:
         if address is not None:
             self._check(act, address, "for one address")
 
+    def try_code(self, player: int, address: str | None, *, is_right: bool) -> None:
+        """Count one try of a code. Raises `Refusal` for a wrong one, and for one too many."""
+        self.spend("codes", player, address)
+        self.check_of_address("wrong_codes", address)
+        if not is_right:
+            self.spend_of_address("wrong_codes", address)
+            raise Refusal(Code.UNKNOWN_CODE, "no invitation has that code, or it was used or is too old; ask again")
+
     def is_flooded(self, act: AddressAct, address: str) -> bool:
         """Tell whether the address went on after refusals for as long as it had before them."""
         bucket = self._buckets.get((act, address))

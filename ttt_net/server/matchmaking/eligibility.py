@@ -1,41 +1,29 @@
-"""Who may play whom, as the house has it: bounds on matches, places of bots, guests, addresses."""
+"""Check who may play whom: bounds on matches, places of bots, guests, addresses."""
 
-from collections import Counter
-from typing import Protocol as Interface
+from collections.abc import Mapping
 
 from ttt_net.errors import Code, Refusal
 from ttt_net.games.values import is_always_casual
 from ttt_net.pairing.seek import Opponents, Seek
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.admission.client_address import network_of
-from ttt_net.server.admission.rate_limiter import RateLimiter
 from ttt_net.server.players import PlayerId
-from ttt_net.server.settings.limits import Limits
-
-
-class EligibilityServices(Interface):
-    """What it goes by."""
-
-    limits: Limits
-    quotas: RateLimiter
-    sessions: dict[PlayerId, Session]
-    starting: Counter[PlayerId]
-
-    def occupied(self, session: Session) -> int:
-        """Return how many matches keep a player busy."""
-
-    def may_begin(self) -> None:
-        """Refuse a new match while a restart is counted down to."""
-
-    def is_leaving(self, player: PlayerId) -> bool:
-        """Tell whether it is being written down that the player is to be forgotten."""
+from ttt_net.server.rooms.room import MatchRoom
+from ttt_net.server.services import Services
 
 
 class Eligibility:
     """Answers by raising `Refusal`, and changes nothing."""
 
-    def __init__(self, house: EligibilityServices) -> None:
-        self._house = house
+    def __init__(self, services: Services, rooms: Mapping[str, MatchRoom]) -> None:
+        self._services = services
+        self._rooms = rooms
+
+    def occupied(self, session: Session) -> int:
+        """Return how many matches keep a player busy: all that go on, or are about to, but for the adjourned ones."""
+        rooms = (self._rooms.get(match_id) for match_id in session.live)
+        going_on = sum(room is None or not room.is_adjourned for room in rooms)
+        return self._services.players.starting[session.player] + going_on
 
     def may_meet(self, one: Session, other: Session) -> None:
         """Refuse unless both may have one match more, with one another."""
@@ -44,12 +32,12 @@ class Eligibility:
 
     def may_play(self, session: Session, *, against_bot: bool) -> None:
         """Refuse unless the player may have one match more."""
-        self._house.may_begin()
-        if self._house.is_leaving(session.player):
+        self._services.shutdown.check()
+        if session.player in self._services.players.leaving:
             raise Refusal(Code.UNKNOWN_PLAYER, f"{session.info.name} is about to be forgotten here")
-        self._house.quotas.check("matches", session.player)
-        live = len(session.live) + self._house.starting[session.player]
-        if live >= self._house.limits.max_live_matches:
+        self._services.rate_limiter.check("matches", session.player)
+        live = len(session.live) + self._services.players.starting[session.player]
+        if live >= self._services.limits.max_live_matches:
             raise Refusal(
                 Code.TOO_MANY_MATCHES, f"{session.info.name} has {live} unfinished matches; one has to end first"
             )
@@ -64,7 +52,7 @@ class Eligibility:
             raise Refusal(Code.TOO_MANY_MATCHES, f"what {session.info.name} has free is for people", 5_000)
 
     def _free_places(self, bot: Session) -> int:
-        return (bot.places or 0) - self._house.occupied(bot)
+        return (bot.places or 0) - self.occupied(bot)
 
     def must_be_ratable(self, session: Session, games: tuple[str, ...]) -> None:
         """Refuse what cannot be rated."""
@@ -76,7 +64,7 @@ class Eligibility:
             raise Refusal(Code.ALWAYS_CASUAL, f"{game} is never rated: perfect play is too well known")
 
     def may_be_paired(self, one: Seek, other: Seek) -> bool:
-        """Tell whether the house lets two have the match that both seek."""
+        """Tell whether two may have the match that both seek."""
         may_both = self._has_place(one, other) and self._has_place(other, one)
         return may_both and (not one.is_rated or self._are_elsewhere(one.player, other.player))
 
@@ -85,21 +73,21 @@ class Eligibility:
         if not one.is_bot:
             return True
         try:
-            self.may_play(self._house.sessions[one.player], against_bot=other.is_bot)
+            self.may_play(self._services.players.sessions[one.player], against_bot=other.is_bot)
         except Refusal:
             return False
         return True
 
     def must_be_elsewhere(self, one: PlayerId, other: PlayerId) -> None:
-        """Refuse a rated match of two whom the host takes for one."""
+        """Raise `Refusal` for a rated match of two who count as one."""
         if not self._are_elsewhere(one, other):
             raise Refusal(Code.ALWAYS_CASUAL, "here two players of one address play without ratings (the host says so)")
 
     def _are_elsewhere(self, one: PlayerId, other: PlayerId) -> bool:
-        """Tell whether the host lets two players have a rated match: where he minds, not if their address is one."""
-        if self._house.limits.rated_same_address:
+        """Tell whether two players may have a rated match: with `rated_same_address` off, not from one address."""
+        if self._services.limits.rated_same_address:
             return True
-        sessions = [self._house.sessions.get(player) for player in (one, other)]
+        sessions = [self._services.players.get(player) for player in (one, other)]
         addresses = {network_of(session.connection.address) for session in sessions if session}
         return len(addresses) == len(sessions)
 

@@ -1,43 +1,36 @@
-"""What the lists of the lobby say: who seeks, who is here, what is played, and which bots are free."""
+"""Make the lists of the lobby: seeks, players, live matches, and bots that are free."""
 
 import heapq
+from collections.abc import Mapping
 from itertools import islice
-from typing import Protocol as Interface
 
 from ttt_net import messages as wire
 from ttt_net.pairing.lobby import Lobby
 from ttt_net.pairing.seek import Seek
-from ttt_net.server.accounts.online_players import OnlinePlayers
 from ttt_net.server.accounts.session import Session
-from ttt_net.server.players import PlayerId
+from ttt_net.server.matchmaking.eligibility import Eligibility
 from ttt_net.server.rooms.room import MatchRoom
+from ttt_net.server.services import Services
 
 MAX_LISTED = 100
 MAX_LIVE = 50
 MAX_SUGGESTED = 10
 _MAX_LOOKED_AT = 500
-"""Bots that are asked whether they would play somebody; where there are more, he finds one anyway."""
+"""Bots that are asked whether they would play somebody; where there are more, they find one anyway."""
 _AT_ITS_BEST = 9
 """Where a bot stands that says no level and plays as well as it can: behind all that do."""
-
-
-class ListingServices(Interface):
-    """What the lists are made from."""
-
-    sessions: dict[PlayerId, Session]
-    roster: OnlinePlayers
-    tables: dict[str, MatchRoom]
-
-    def occupied(self, session: Session) -> int:
-        """Return how many matches keep a player busy."""
 
 
 class Listing:
     """Makes the lists anew each time; each is bounded, and its making takes the time of its rows, not of the crowd."""
 
-    def __init__(self, house: ListingServices, lobby: Lobby) -> None:
-        self._house = house
+    def __init__(
+        self, services: Services, rooms: Mapping[str, MatchRoom], lobby: Lobby, eligibility: Eligibility
+    ) -> None:
+        self._players = services.players
+        self._rooms = rooms
         self._lobby = lobby
+        self._eligibility = eligibility
 
     def seeks(self) -> wire.SeekList:
         """Return the standing seeks, the oldest first."""
@@ -46,7 +39,7 @@ class Listing:
 
     def seek_info(self, seek: Seek) -> wire.SeekInfo:
         """Return one row of the list of seeks."""
-        session = self._house.sessions[seek.player]
+        session = self._players.sessions[seek.player]
         return wire.SeekInfo(
             seek=seek.number,
             by=session.info_at(seek.games[0], seek.time) if seek.games else session.info,
@@ -60,25 +53,24 @@ class Listing:
 
     def players(self) -> wire.PlayerList:
         """Return who is here, in the order of their names; of a crowd, those whom one might play."""
-        roster = self._house.roster
-        return wire.PlayerList(len(roster), [self._row(session) for session in roster.some(MAX_LISTED)])
+        return wire.PlayerList(len(self._players), [self._row(session) for session in self._players.some(MAX_LISTED)])
 
     def bots_for(self, seek: Seek) -> list[wire.ListedPlayer]:
-        """Return bots that would play a person what he seeks, the weakest first."""
-        rows = (self._row(bot) for bot in islice(self._house.roster.bots, _MAX_LOOKED_AT) if _plays(bot, seek))
+        """Return bots that would play a person what they seek, the weakest first."""
+        rows = (self._row(bot) for bot in islice(self._players.bots, _MAX_LOOKED_AT) if _plays(bot, seek))
         free = (row for row in rows if row.free)
         return heapq.nsmallest(MAX_SUGGESTED, free, key=lambda row: (row.level or _AT_ITS_BEST, row.name))
 
     def live(self) -> wire.LiveList:
         """Return the live public matches: first the featured one, then the most watched."""
-        listed = [table for table in self._house.tables.values() if table.is_listed]
-        featured = max(listed, key=lambda table: (_rating(table), table.audience.watchers), default=None)
-        shown = heapq.nlargest(MAX_LIVE, listed, key=lambda table: (table is featured, table.audience.watchers))
-        return wire.LiveList(len(listed), [_live_row(table, is_featured=table is featured) for table in shown])
+        listed = [room for room in self._rooms.values() if room.is_listed]
+        featured = max(listed, key=lambda room: (_rating(room), room.audience.watchers), default=None)
+        shown = heapq.nlargest(MAX_LIVE, listed, key=lambda room: (room is featured, room.audience.watchers))
+        return wire.LiveList(len(listed), [_live_row(room, is_featured=room is featured) for room in shown])
 
     def _row(self, session: Session) -> wire.ListedPlayer:
         seek = self._lobby.seeks.of(session.player)
-        free = None if session.places is None else max(0, session.places - self._house.occupied(session))
+        free = None if session.places is None else max(0, session.places - self._eligibility.occupied(session))
         if free and seek and seek.opponents == "bots":
             free = 0  # for a person there is none
         return wire.ListedPlayer(
@@ -98,21 +90,21 @@ def _plays(bot: Session, seek: Seek) -> bool:
     return not bot.plays or not seek.games or not set(bot.plays).isdisjoint(seek.games)
 
 
-def _rating(table: MatchRoom) -> int:
+def _rating(room: MatchRoom) -> int:
     """Return what both players of a rated match have together; 0 for a casual one."""
-    match = table.match
+    match = room.match
     return sum(player.rating or 0 for player in match.players) if match and match.is_rated else 0
 
 
-def _live_row(table: MatchRoom, *, is_featured: bool) -> wire.LiveMatch:
-    match = table.match
+def _live_row(room: MatchRoom, *, is_featured: bool) -> wire.LiveMatch:
+    match = room.match
     assert match is not None, "a match is read before it is listed"
     return wire.LiveMatch(
         match=match.id,
         game=match.game.name,
         players=match.players,
         ply=len(match.moves),
-        watchers=table.audience.watchers,
+        watchers=room.audience.watchers,
         time=match.time,
         rated=match.is_rated,
         featured=is_featured,

@@ -28,10 +28,9 @@ CROWD = 100
 class LobbyFeed:
     """The lists, as they were last encoded, and who wants to hear them."""
 
-    def __init__(
-        self, sources: Mapping[Subject, Callable[[], ServerMessage]], now_ms: Callable[[], int], guard: Guard
-    ) -> None:
-        self._sources = sources
+    def __init__(self, loop: asyncio.AbstractEventLoop, now_ms: Callable[[], int], guard: Guard) -> None:
+        self._loop = loop
+        self._sources: dict[Subject, Callable[[], ServerMessage]] = {}
         self._now_ms = now_ms
         self._guard = guard
         self._readers: dict[PlayerId, Session] = {}
@@ -39,13 +38,18 @@ class LobbyFeed:
         """What readers who were behind have still to hear."""
         self._frames: dict[Subject, tuple[int, bytes]] = {}
         """Each list as a frame, and when it was made."""
-        self._changed: set[Subject] = set(sources)
+        self._changed: set[Subject] = set()
         """What differs from its frame."""
         self._untold: set[Subject] = set()
         """What has changed since it was last told to the readers."""
         self._told: dict[Subject, bytes] = {}
         """What all readers have heard last; nothing where they have not all heard the same."""
         self._timers: dict[Subject, asyncio.TimerHandle] = {}
+
+    def publish(self, sources: Mapping[Subject, Callable[[], ServerMessage]]) -> None:
+        """Add lists, each with the function that makes it."""
+        self._sources.update(sources)
+        self._changed.update(sources)
 
     def subscribe(self, session: Session) -> None:
         """Tell the lists now, and again whenever they change."""
@@ -101,7 +105,7 @@ class LobbyFeed:
     def _tell_later(self, subject: Subject) -> None:
         size = len(self._told.get(subject, b"")) * len(self._readers)
         wait_s = max(PERIODS_MS[subject] / 1000, size / MAX_BYTES_PER_S)
-        self._timers[subject] = asyncio.get_running_loop().call_later(wait_s, self._tell, subject)
+        self._timers[subject] = self._loop.call_later(wait_s, self._tell, subject)
 
     def _tell(self, subject: Subject) -> None:
         del self._timers[subject]
@@ -132,7 +136,7 @@ class LobbyFeed:
                 session.connection.send(told)
         del readers[-CROWD:]
         if readers:
-            self._timers[subject] = asyncio.get_running_loop().call_later(0, self._tell_some, subject, told, readers)
+            self._timers[subject] = self._loop.call_later(0, self._tell_some, subject, told, readers)
             return
         self._timers.pop(subject, None)
         if subject in self._untold:

@@ -1,4 +1,4 @@
-"""What the server does for its journal while it runs: old matches and guests are forgotten, ratings go stale."""
+"""Maintain the journal while the server runs: forget old matches and guests, let ratings go stale."""
 
 from collections.abc import Callable, Collection
 from functools import partial
@@ -15,24 +15,24 @@ DAY_MS = 86_400_000
 
 def maintenance_jobs(hub: Hub, database: Database) -> dict[str, Callable[[], None]]:
     """Return what is to be called about once a second, by its name."""
-    wanted = hub.configuration
+    wanted = hub.services.configuration
     chores: dict[str, Callable[[], None]] = {"stale ratings": stale_ratings(database, hub.now_ms).tick}
     if wanted.retention_days:
-        chores["old matches"] = old_matches(database, hub.now_ms, wanted.retention_days, hub.tables.keys).tick
+        chores["old matches"] = old_matches(database, hub.now_ms, wanted.retention_days, hub.registry.rooms.keys).tick
     if wanted.guest_days:
         chores["old guests"] = old_guests(database, hub, wanted.guest_days).tick
     return chores
 
 
 def stale_ratings(database: Database, now_ms: Callable[[], int]) -> PeriodicJob[tuple[int, str, str]]:
-    """Return what keeps the order of the lists as it is at the moment, though a deviation grows with time."""
+    """Return the job that keeps leaderboards in order while deviations grow with time."""
     return PeriodicJob(database, now_ms, lambda now_ms: partial(unsettle, now_ms=now_ms))
 
 
 def old_matches(
     database: Database, now_ms: Callable[[], int], days: int, in_use: Callable[[], Collection[str]]
 ) -> PeriodicJob[str]:
-    """Return what forgets matches so many days after their end, unless they are in use."""
+    """Return the job that forgets matches so many days after their end, unless they are in use."""
     return PeriodicJob(
         database,
         now_ms,
@@ -41,7 +41,7 @@ def old_matches(
 
 
 def old_guests(database: Database, hub: Hub, days: int) -> PeriodicJob[PlayerId]:
-    """Return what forgets guests so many days after they were last here."""
+    """Return the job that forgets guests so many days after they were last here."""
     return PeriodicJob(
         database,
         hub.now_ms,
@@ -49,8 +49,8 @@ def old_guests(database: Database, hub: Hub, days: int) -> PeriodicJob[PlayerId]
             forget_guests,
             before_ms=now_ms - days * DAY_MS,
             now_ms=now_ms,
-            here=[session.player for session in hub.sessions.values() if session.is_guest],
-            kept=frozenset(hub.tables),
+            here=[session.player for session in hub.services.players.sessions.values() if session.is_guest],
+            kept=frozenset(hub.registry.rooms),
         ),
-        hub.forgotten,
+        hub.accounts.forgotten,
     )

@@ -1,4 +1,4 @@
-"""Who hears a match: its players at once, and those who watch in order, a crowd at a time, so that no player waits."""
+"""Tell the events of a match: players at once, watchers in order, a hundred to a turn of the loop."""
 
 import asyncio
 from collections import deque
@@ -23,11 +23,12 @@ def _everybody(session: Session) -> bool:
 class Audience:
     """The sessions that hear one match, and what is still to be told to some of them."""
 
-    def __init__(self, match: str) -> None:
+    def __init__(self, match: str, loop: asyncio.AbstractEventLoop) -> None:
         self.players: dict[PlayerId, Session] = {}
         self._match = match
+        self._loop = loop
         self._watchers: dict[PlayerId, tuple[Session, int]] = {}
-        """Each watcher, and how much had been told when he came."""
+        """Each watcher, and how much had been told when they came."""
         self._queue: deque[tuple[int, bytes, deque[Session]]] = deque()
         self._told = 0
         self._told_count = 0
@@ -62,7 +63,7 @@ class Audience:
             del self._watchers[session.player]
 
     def tell(self, frames: bytes, asker: Session | None = None, answer: bytes = b"") -> None:
-        """Tell everybody; whoever asked for it gets his answer first, even if he hears the match no more."""
+        """Send frames to all who hear the match; who asked gets the answer first, even if they hear no more."""
         for session in self.players.values():
             if session is asker:
                 session.connection.send(answer + frames)
@@ -100,14 +101,14 @@ class Audience:
         if not hearers:
             self._queue.popleft()
         if self._queue:
-            asyncio.get_running_loop().call_soon(self._tell_some)
+            self._loop.call_soon(self._tell_some)
 
     def tell_count(self) -> None:
         """Tell how many watch, now or within half a second."""
         if self._counting is None and self.watchers != self._told_count:
             self._told_count = self.watchers
             self.tell(frame(encode(Watching(self._match, self.watchers))))
-            self._counting = asyncio.get_running_loop().call_later(COUNT_S, self._count_again)
+            self._counting = self._loop.call_later(COUNT_S, self._count_again)
 
     def _count_again(self) -> None:
         self._counting = None

@@ -22,12 +22,12 @@ from websockets.server import ServerProtocol
 from ttt_net.errors import Closing, ProtocolError, Refusal
 from ttt_net.messages import MAX_MESSAGE_BYTES, encode, refused
 from ttt_net.server.admission.client_address import coarse
-from ttt_net.server.admission.connection_limiter import TurnedAway
 from ttt_net.server.metrics import Metrics
 from ttt_net.server.settings.limits import Limits
 from ttt_net.server.settings.rate import Bucket
 from ttt_net.server.wire.frames import LONGEST_CLOSE, FrameBoundary, ends_with_close, frame, short_text
-from ttt_net.server.wire.reader import Reader
+from ttt_net.server.wire.http import TurnedAway
+from ttt_net.server.wire.reader import ReadBuffer, Reader
 from ttt_net.server.wire.turn_queue import TurnQueue
 
 log = logging.getLogger(__name__)
@@ -48,10 +48,10 @@ _MAX_REASON = 123
 
 
 class ConnectionOwner(Interface):
-    """What a connection tells the one who owns it."""
+    """What a connection tells its owner: the hub, or the admin's server."""
 
     limits: Limits
-    meters: Metrics
+    metrics: Metrics
     now_ms: Callable[[], int]
     turns: TurnQueue
 
@@ -84,12 +84,12 @@ class Connection(Reader):
         "_closing_since_s",
         "_fragments",
         "_heard_s",
-        "_hub",
         "_is_paused",
         "_late_bytes",
         "_late_end",
         "_loop",
         "_opening_bytes",
+        "_owner",
         "_pinged_s",
         "_protocol",
         "_transport",
@@ -103,8 +103,9 @@ class Connection(Reader):
         "turned_away",
     )
 
-    def __init__(self, hub: ConnectionOwner, loop: asyncio.AbstractEventLoop) -> None:
-        self._hub = hub
+    def __init__(self, owner: ConnectionOwner, loop: asyncio.AbstractEventLoop, buffer: ReadBuffer) -> None:
+        super().__init__(buffer)
+        self._owner = owner
         self._loop = loop
         self._protocol = ServerProtocol(max_size=MAX_MESSAGE_BYTES)
         self._fragments: bytearray | None = None
@@ -127,7 +128,7 @@ class Connection(Reader):
         self.lag_ms = 0
         """How long a message and its answer are on the network, as pings measure it."""
         self.opened_s = self._heard_s = loop.time()
-        self._bucket = Bucket(hub.limits.messages, hub.now_ms())
+        self._bucket = Bucket(owner.limits.messages, owner.now_ms())
         self.is_open = False
         """Whether what is sent now may still be heard."""
         self.address = ""
@@ -137,14 +138,14 @@ class Connection(Reader):
         self.turned_away: TurnedAway | None = None
         """Why it may not come in."""
         self.session: object = None
-        """Whatever the hub knows this client by, from its accepted `hello` on."""
+        """What the owner knows this client by, from its accepted `hello` on."""
 
     # What the event loop tells us.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Bound what the kernel buffers for this peer, and how long it may leave bytes unacknowledged."""
         self._transport = cast(asyncio.Transport, transport)
-        limits = self._hub.limits
+        limits = self._owner.limits
         peer: socket.socket = transport.get_extra_info("socket")
         peer.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, limits.kernel_send_buffer)
         if peer.family in (socket.AF_INET, socket.AF_INET6):
@@ -153,7 +154,7 @@ class Connection(Reader):
                 peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(limits.dead_after_s * 1000))
         self._transport.set_write_buffer_limits(high=_PAUSE_ABOVE_BYTES)
         name = transport.get_extra_info("peername")
-        self._hub.opened(self, name[0] if name else "")
+        self._owner.opened(self, name[0] if name else "")
 
     def data_received(self, data: bytes) -> None:
         """Take in bytes, and act on the messages that are complete with them."""
@@ -176,7 +177,7 @@ class Connection(Reader):
     def _read_opening(self, data: bytes) -> bytes:
         """Take in the opening handshake; return the bytes after it."""
         self._opening_bytes += len(data)
-        if self._opening_bytes > self._hub.limits.handshake_bytes:
+        if self._opening_bytes > self._owner.limits.handshake_bytes:
             self.evict("long_handshake")
             return b""
         # `websockets` would read frames that came with a request as if they were answers to nothing: line by line,
@@ -210,7 +211,7 @@ class Connection(Reader):
             late, self._backlog = self._backlog, b""
             self._take_late(late)
         if self._backlog:
-            self._hub.turns.join(self._take_turn)
+            self._owner.turns.join(self._take_turn)
         self._pause_reading(bool(self._backlog))
 
     def _pause_reading(self, is_paused: bool) -> None:
@@ -239,7 +240,7 @@ class Connection(Reader):
             if self._closing_since_s is not None:
                 break
             if isinstance(event, Request):
-                answer = self._hub.answer_http(self, event, self._protocol)
+                answer = self._owner.answer_http(self, event, self._protocol)
                 if answer is not None and answer.headers.get("Connection") == "keep-alive" and self._stays():
                     self._transport.write(answer.serialize())
                     return
@@ -267,9 +268,9 @@ class Connection(Reader):
         self._flush()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Tell the hub, and break the reference cycles, so that no collection of garbage is needed for this one."""
+        """Tell the owner, and break the reference cycles, so that no collection of garbage is needed for this one."""
         self._backlog = b""
-        self._hub.closed(self)
+        self._owner.closed(self)
         self._begin_to_close()
         self._protocol.parser.close()
         del self._protocol.parser
@@ -285,7 +286,7 @@ class Connection(Reader):
         self._behind_since_s = None
         self._unsent = 0
 
-    # What the hub tells us.
+    # What the owner tells us.
 
     @property
     def unsent_bytes(self) -> int:
@@ -307,7 +308,7 @@ class Connection(Reader):
         """Send whole frames, or drop a peer that has left too much unread."""
         if not self.is_open:
             return
-        limits = self._hub.limits
+        limits = self._owner.limits
         if self._behind_since_s is not None:
             self._unsent += 1
             waiting = self._transport.get_write_buffer_size() + len(frames)
@@ -318,15 +319,15 @@ class Connection(Reader):
 
     def refuse(self, request: int | None, refusal: Refusal) -> None:
         """Answer a request that was not carried out."""
-        self._hub.meters.refusals[refusal.code] += 1
+        self._owner.metrics.refusals[refusal.code] += 1
         self.send(frame(encode(refused(request, refusal))))
 
     def meter(self) -> int:
         """Count one frame; return 0, or after how many milliseconds it may be sent again. A flood is an error."""
-        wait_ms = self._bucket.take(self._hub.now_ms())
+        wait_ms = self._bucket.take(self._owner.now_ms())
         if wait_ms and self._bucket.is_flooded:
-            self._hub.flooded(self)
-            raise ProtocolError(Closing.TOO_FAST, f"more than {self._hub.limits.messages} frames")
+            self._owner.flooded(self)
+            raise ProtocolError(Closing.TOO_FAST, f"more than {self._owner.limits.messages} frames")
         return wait_ms
 
     def close(self, closing: Closing, reason: str = "") -> None:
@@ -346,7 +347,7 @@ class Connection(Reader):
         self.abort()
 
     def _note_end(self, reason: str) -> None:
-        self._hub.meters.endings[reason] += 1
+        self._owner.metrics.endings[reason] += 1
         if log.isEnabledFor(logging.INFO):
             log.info("a connection from %s was ended: %s", coarse(self.address), reason)
 
@@ -357,7 +358,7 @@ class Connection(Reader):
 
     def tick(self, now_s: float) -> None:
         """Look after this connection, about once a second: measure the way, drop the dead, the stalled, the mute."""
-        limits = self._hub.limits
+        limits = self._owner.limits
         if self._closing_since_s is not None:
             if now_s - self._closing_since_s > limits.closing_s:
                 self.abort()
@@ -397,13 +398,13 @@ class Connection(Reader):
 
     def _act_on(self, payload: bytes | bytearray | memoryview) -> None:
         try:
-            self._hub.received(self, str(payload, "utf-8"))
+            self._owner.received(self, str(payload, "utf-8"))
         except UnicodeDecodeError:
             self.close(Closing.BAD_TEXT)
         except ProtocolError as error:
             self.close(error.closing, str(error))
         except Exception:  # a fault of ours in one request costs one connection, and is seen in the log
-            self._hub.meters.faults += 1
+            self._owner.metrics.faults += 1
             log.exception("fault while acting on a message")
             self.close(Closing.FAULT)
 
@@ -433,7 +434,7 @@ class Connection(Reader):
                 self._transport.write(piece)
             elif self._transport.can_write_eof():
                 self._transport.write_eof()
-        if self._transport.get_write_buffer_size() > self._hub.limits.unsent_bytes:
+        if self._transport.get_write_buffer_size() > self._owner.limits.unsent_bytes:
             self.evict("unread_pongs")
         if self._closing_since_s is None and self._protocol.close_expected():
             self._begin_to_close()

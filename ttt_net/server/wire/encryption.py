@@ -11,7 +11,7 @@ import ssl
 from typing import cast
 
 from ttt_net.server.settings.limits import Limits
-from ttt_net.server.wire.reader import Reader
+from ttt_net.server.wire.reader import ReadBuffer, Reader
 
 _READ_BYTES = 65_536
 _NOT_TLS = (
@@ -35,7 +35,8 @@ class TlsLayer(Reader):
         "_transport",
     )
 
-    def __init__(self, inner: Reader, context: ssl.SSLContext, limits: Limits) -> None:
+    def __init__(self, inner: Reader, context: ssl.SSLContext, limits: Limits, buffer: ReadBuffer) -> None:
+        super().__init__(buffer)
         self._inner = inner
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._tls = context.wrap_bio(self._incoming, self._outgoing, server_side=True)

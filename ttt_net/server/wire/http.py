@@ -7,12 +7,12 @@ not: there the address that limits apply to may change from request to request.
 from collections.abc import Collection
 from email.utils import formatdate
 from http import HTTPStatus
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
-from ttt_net.server.admission.connection_limiter import TurnedAway
 from ttt_net.server.wire.page import Asset, find_asset
 
 HEALTH = "/healthz"
@@ -35,6 +35,15 @@ _SAFE = {
 }
 
 
+class TurnedAway(NamedTuple):
+    """How a connection is answered that may not come in."""
+
+    status: int
+    """503 where the server is full, 429 where the address is over a limit, 403 where it is banned."""
+    sentence: str
+    retry_after_s: int
+
+
 def answer_http(request: Request, origins: Collection[str] = (), *, is_closed: bool) -> Response | None:
     """Answer what is no WebSocket handshake, or one that is not taken; None for a handshake that is.
 
@@ -51,7 +60,7 @@ def answer_http(request: Request, origins: Collection[str] = (), *, is_closed: b
 
 
 def turn_away(why: TurnedAway) -> Response:
-    """Answer one who is over a limit or banned, whatever he asks for."""
+    """Answer a connection that is over a limit or banned, whatever it asks for."""
     if why.status == HTTPStatus.FORBIDDEN:
         return _respond(HTTPStatus.FORBIDDEN, f"{why.sentence}\n".encode())
     text = f"{why.sentence}; try again in {why.retry_after_s} s\n"

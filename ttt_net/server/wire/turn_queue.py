@@ -1,4 +1,4 @@
-"""Whose bytes are acted on next, where more has come than may be acted on at once. Knows no sockets."""
+"""Let connections take turns, where more has come than may be acted on at once. Knows no sockets."""
 
 import asyncio
 from collections import deque
@@ -9,10 +9,11 @@ class TurnQueue:
     """Let those who have much to be read take turns: one turn in each pass of the event loop.
 
     So what one connection or two hundred of them have sent at once delays another by one turn at most, however much
-    it is. Whoever is not done in its turn joins again, behind the others.
+    it is. One that is not done in its turn joins again, behind the others.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
         self._waiting: deque[Callable[[], None]] = deque()
 
     def __len__(self) -> int:
@@ -23,7 +24,7 @@ class TurnQueue:
         """Have `take_turn` called once, in one of the next passes of the running event loop."""
         self._waiting.append(take_turn)
         if len(self._waiting) == 1:
-            asyncio.get_running_loop().call_soon(self._pass)
+            self._loop.call_soon(self._pass)
 
     def _pass(self) -> None:
         take_turn = self._waiting[0]
@@ -32,4 +33,4 @@ class TurnQueue:
         finally:
             self._waiting.popleft()
             if self._waiting:
-                asyncio.get_running_loop().call_soon(self._pass)
+                self._loop.call_soon(self._pass)

@@ -1,0 +1,90 @@
+"""Begin and end sessions: what follows when a player is let in, and when their connection is gone."""
+
+from ttt_net import messages as wire
+from ttt_net.errors import Closing, Code, Refusal
+from ttt_net.server.accounts.login import label_of
+from ttt_net.server.accounts.session import Session
+from ttt_net.server.admission.connection_limiter import ConnectionLimiter
+from ttt_net.server.matchmaking.match_registry import MatchRegistry
+from ttt_net.server.matchmaking.matchmaker import Matchmaker
+from ttt_net.server.players import Player
+from ttt_net.server.rooms.analysis_queue import AnalysisQueue
+from ttt_net.server.services import Services
+from ttt_net.server.wire.connection import Connection
+
+
+class SessionService:
+    """Keeps one session for each connected player; a new one takes the place of the last."""
+
+    def __init__(
+        self,
+        services: Services,
+        registry: MatchRegistry,
+        matchmaker: Matchmaker,
+        limiter: ConnectionLimiter,
+        analysis: AnalysisQueue,
+    ) -> None:
+        self._services = services
+        self._registry = registry
+        self._matchmaker = matchmaker
+        self._limiter = limiter
+        limits = services.limits
+        offered = {"chat": limits.allow_chat, "guests": limits.allow_guests, "analyse": analysis.is_open}
+        self._features = [feature for feature, is_offered in offered.items() if is_offered]
+
+    def begin(self, connection: Connection, request: wire.HelloRequest, player: Player, token: str | None) -> None:
+        """Welcome a player, who is told the token if it is new; refuse one who is banned."""
+        services = self._services
+        sanctions = services.sanctions
+        ban = sanctions.of("ban", player.id) or sanctions.ban_of_address(connection.address)
+        if ban:  # of an address too: it may have been banned since the handshake
+            connection.refuse(request.id, Refusal(Code.BANNED, ban.sentence(), ban.left_ms(services.now_ms())))
+            return
+        before = services.players.get(player.id)
+        if before:
+            before.connection.close(Closing.REPLACED)
+            self.end(before)
+        session = _session(connection, request, player)
+        if player.is_guest:
+            services.journal.seen(player.id, services.now_ms())
+        self._limiter.admitted(connection)
+        services.players.add(session)
+        services.feed.changed("players")
+        connection.session = session
+        session.ok(request.id)
+        session.tell(
+            wire.Welcome(
+                protocol=wire.PROTOCOL,
+                server=services.name,
+                you=session.info,
+                matches=list(player.unfinished),
+                token=token,
+                seek=self._matchmaker.seek_of(session),
+                chat=services.limits.allow_chat,
+                features=self._features,
+            )
+        )
+        notice = services.shutdown.notice()
+        if notice:
+            session.tell(notice)
+        self._matchmaker.returned(session)
+
+    def end(self, session: Session) -> None:
+        """Remove a player whose connection is gone from the lobby, and from every match that they heard."""
+        if self._services.players.remove(session):
+            self._matchmaker.leave(session)
+            self._services.feed.unsubscribe(session)
+            self._services.feed.changed("players")
+        for match_id in list(session.rooms):
+            self._registry.leave(session, match_id)
+
+
+def _session(connection: Connection, request: wire.HelloRequest, player: Player) -> Session:
+    label = label_of(request)
+    info = wire.PlayerInfo(player.name, label, request.level if label else None)
+    session = Session(
+        connection, player.id, info, player.ratings, is_guest=player.is_guest, unfinished=player.unfinished
+    )
+    if session.is_bot:
+        session.offer_places(1 if request.places is None else request.places, request.reserved)
+    return session

@@ -1,0 +1,95 @@
+"""What the parts of a server share: a plain value, built before any of them. Knows no requests.
+
+Nothing in it needs anything above it, so whatever receives it receives it whole.
+"""
+
+import asyncio
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ttt_net.server.accounts.online_players import AbandonHistory, OnlinePlayers
+from ttt_net.server.admission.rate_limiter import RateLimiter
+from ttt_net.server.admission.sanctions import Sanctions
+from ttt_net.server.guard import Guard
+from ttt_net.server.journal import Journal
+from ttt_net.server.matchmaking.lobby_feed import LobbyFeed
+from ttt_net.server.metrics import Metrics
+from ttt_net.server.settings.configuration import Configuration
+from ttt_net.server.settings.limits import Limits
+from ttt_net.server.shutdown import ShutdownNotice
+from ttt_net.server.wire.connection import Connection
+from ttt_net.server.wire.reader import ReadBuffer
+from ttt_net.server.wire.turn_queue import TurnQueue
+from ttt_net.text import clean
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """The services of one server; made by `build_services`."""
+
+    configuration: Configuration
+    limits: Limits
+    name: str
+    """What players see as the server's name."""
+    journal: Journal
+    loop: asyncio.AbstractEventLoop
+    """The event loop that all of it runs on; timers and callbacks are asked of it."""
+    now_ms: Callable[[], int]
+    """The server's clock: milliseconds since 1970, which never jump."""
+    stopwatch_s: Callable[[], float]
+    """A clock of seconds for measurements alone."""
+    rng: random.Random
+    """Match ids, invitation codes, guests' names and tokens come from it: `SystemRandom` where strangers play."""
+    engine: Sequence[str] | None
+    """The command that analyses a match, without the time for each move; None if nothing is analysed here."""
+    metrics: Metrics
+    guard: Guard
+    rate_limiter: RateLimiter
+    sanctions: Sanctions
+    connections: set[Connection]
+    """All connections, with or without a player; the hub's to change."""
+    read_buffer: ReadBuffer
+    turns: TurnQueue
+    players: OnlinePlayers
+    abandons: AbandonHistory
+    feed: LobbyFeed
+    shutdown: ShutdownNotice
+
+
+def build_services(
+    configuration: Configuration,
+    journal: Journal,
+    loop: asyncio.AbstractEventLoop,
+    now_ms: Callable[[], int],
+    rng: random.Random,
+    engine: Sequence[str] | None = None,
+    stopwatch_s: Callable[[], float] = time.perf_counter,
+) -> Services:
+    """Return the services of a server that has no connection yet."""
+    metrics = Metrics()
+    guard = Guard(metrics)
+    players = OnlinePlayers()
+    return Services(
+        configuration=configuration,
+        limits=configuration.limits,
+        name=clean(configuration.title, 40),
+        journal=journal,
+        loop=loop,
+        now_ms=now_ms,
+        stopwatch_s=stopwatch_s,
+        rng=rng,
+        engine=engine,
+        metrics=metrics,
+        guard=guard,
+        rate_limiter=RateLimiter(configuration.limits, now_ms),
+        sanctions=Sanctions(now_ms),
+        connections=set(),
+        read_buffer=ReadBuffer(),
+        turns=TurnQueue(loop),
+        players=players,
+        abandons=AbandonHistory(),
+        feed=LobbyFeed(loop, now_ms, guard),
+        shutdown=ShutdownNotice(players, loop, now_ms),
+    )
