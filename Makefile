@@ -4,20 +4,22 @@ PYTHON ?= python3
 BIN := .venv/bin
 EXTRAS := engine,fast,metrics,tls,test
 FUZZ_S ?= 60
+LOCK := docs/hosting/requirements.lock
 SEEDS ?= 1000
 
-.PHONY: help install demo test check docs page bench fuzz simulate audit clean
+.PHONY: help install demo test check docs page bench fuzz simulate audit dist lock sbom clean
 
 help: ## list what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
 
-install: .venv/installed ## make .venv with everything in it
+install: .venv/installed ## make .venv with everything in it; LOCKED=1: what runs alone, in the versions of the lock
 
 .venv/installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ttt_net needs Python 3.11 or later, and $(PYTHON) is %s; with another: make install PYTHON=python3.12" % sys.version.split()[0])'
 	@$(PYTHON) -m venv .venv || { echo "cannot make .venv: install the venv module of your Python (on Debian: python3-venv)"; exit 1; }
 	@echo "installing into .venv, which takes a minute or two ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS)]'
+	@$(if $(LOCKED),$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(LOCK))
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(LOCKED),--no-deps) --editable '.[$(EXTRAS)]'
 	@touch $@
 
 demo: install ## play a whole networked match in this terminal
@@ -65,5 +67,19 @@ audit: install ## ask whether a dependency has a known hole; needs the Internet
 	@$(BIN)/python -m pip install --quiet pip-audit
 	$(BIN)/pip-audit --strict --skip-editable
 
+dist: install ## build wheel and sdist into dist/, and check them
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/python -m twine check --strict dist/*.whl dist/*.tar.gz
+
+lock: install ## choose the versions of the lock anew
+	@$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet \
+	    --upgrade --extra engine --extra fast --extra metrics --extra tls --output-file $(LOCK)
+
+sbom: install ## write what a server is made of to dist/sbom.json (CycloneDX)
+	@$(BIN)/python -m pip install --quiet cyclonedx-bom
+	@mkdir -p dist
+	$(BIN)/cyclonedx-py requirements $(LOCK) --output-reproducible --output-file dist/sbom.json
+
 clean: ## delete .venv and all that was built or measured
-	rm -rf .venv build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage ttt_net/web/node_modules
+	rm -rf .venv dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage ttt_net/web/node_modules

@@ -169,6 +169,12 @@ def test_the_services_file_shuts_the_server_in(unit: Path) -> None:
     assert rated.returncode == 0, rated.stdout[-300:]
 
 
-@pytest.mark.parametrize("name", ["ttt_net.service", "server.toml", "nginx.conf", "Caddyfile"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("ttt_net.service", "server.toml", "nginx.conf", "Caddyfile", "requirements.lock", "licences.md"),
+        *("container/Dockerfile", "container/compose.yaml", "monitoring/alerts.yaml", "monitoring/dashboard.json"),
+    ],
+)
 def test_each_file_is_named_in_the_page(name: str) -> None:
     assert f"(hosting/{name})" in (ROOT / "docs" / "hosting.md").read_text()

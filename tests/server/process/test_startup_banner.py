@@ -97,3 +97,11 @@ def test_the_code_is_the_one_of_the_address() -> None:
 def test_what_cannot_be_shown_is_left_out() -> None:
     assert qr_lines("http://192.0.2.9:8765/", "ascii", has_color=True) == []
     assert qr_lines("http://192.0.2.9:8765/", None, has_color=True) == []
+
+
+def test_a_reader_who_has_read_enough_stops_no_server() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w", encoding="utf-8") as out:
+        greet(HERE, out)
+        print("and on", file=out, flush=True)

@@ -40,7 +40,10 @@ def greet(where: ServerAddress, out: TextIO | None = None) -> None:
         return
     lines = greeting(where)
     encoding = out.encoding or "utf-8"
-    print("\n".join(lines).encode(encoding, "backslashreplace").decode(encoding), file=out, flush=True)
+    try:
+        print("\n".join(lines).encode(encoding, "backslashreplace").decode(encoding), file=out, flush=True)
+    except BrokenPipeError:  # who read it has read enough; what is left unwritten must not fail again at the end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
     if out.isatty() and os.environ.get("TERM", "") not in ("", "dumb"):
         size = os.get_terminal_size(out.fileno())
         code = qr_lines(web_address(where), out.encoding, has_color="NO_COLOR" not in os.environ)

@@ -1,0 +1,40 @@
+"""The container's files, as far as they can be tried without a container: what they say is true of the program."""
+
+import json
+import re
+import shlex
+
+from tests.end_to_end.process import ROOT
+from ttt_net.server.settings.sources import read_order
+
+FOLDER = ROOT / "docs" / "hosting" / "container"
+DOCKERFILE = (FOLDER / "Dockerfile").read_text(encoding="utf-8")
+COMPOSE = (FOLDER / "compose.yaml").read_text(encoding="utf-8")
+
+
+def test_the_image_is_made_of_files_that_there_are_and_lets_no_others_in() -> None:
+    copied = [
+        name for line in re.findall(r"^COPY (?!--from)(.*) \S+$", DOCKERFILE, re.MULTILINE) for name in line.split()
+    ]
+    assert copied == ["pyproject.toml", "README.md", "LICENSE", "ttt_net"]
+    assert all((ROOT / name).exists() for name in copied)
+    ignored = (FOLDER / "Dockerfile.dockerignore").read_text(encoding="utf-8").split()
+    assert [f"!{name}" for name in copied] == [line for line in ignored if line.startswith("!")]
+    assert "*" in ignored
+
+
+def test_the_server_in_it_runs_as_a_user_of_its_own_and_is_asked_for_its_health() -> None:
+    assert re.search(r"^USER ttt_net$", DOCKERFILE, re.MULTILINE)
+    assert "/healthz" in DOCKERFILE
+    assert "read_only: true" in COMPOSE
+    assert "cap_drop: [ALL]" in COMPOSE
+
+
+def test_the_server_takes_the_command_lines_of_both_files() -> None:
+    started = json.loads(re.findall(r"^CMD (\[.*\])$", DOCKERFILE, re.MULTILINE)[-1])
+    assert read_order(started, {"TTT_NET_DATA": "/data"}).configuration.host == "0.0.0.0"
+    composed = json.loads(re.findall(r"command: (\[\"--host.*\])", COMPOSE)[0])
+    configuration = read_order(composed, {"TTT_NET_DATA": "/data"}).configuration
+    assert (configuration.public, configuration.behind_proxy, configuration.announce) == (True, True, False)
+    assert configuration.proxies == ("172.30.0.0/24",)
+    assert shlex.join(composed).count("--") == 5

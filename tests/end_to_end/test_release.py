@@ -1,0 +1,67 @@
+"""What is published: both archives are built, hold what the docs name, and pass the index's own checks."""
+
+import re
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.end_to_end.process import ROOT
+from tests.patience import PATIENCE_S
+
+LOCK = ROOT / "docs" / "hosting" / "requirements.lock"
+
+
+@pytest.fixture(scope="module")
+def archives(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Return the wheel and the sdist, newly built."""
+    folder = tmp_path_factory.mktemp("dist")
+    build = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(ROOT)]
+    built = subprocess.run(build, capture_output=True, text=True, timeout=10 * PATIENCE_S, check=False)
+    assert built.returncode == 0, built.stdout + built.stderr
+    return next(folder.glob("*.whl")), next(folder.glob("*.tar.gz"))
+
+
+def test_an_index_would_take_both(archives: tuple[Path, Path]) -> None:
+    check = [sys.executable, "-m", "twine", "check", "--strict", *map(str, archives)]
+    checked = subprocess.run(check, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_the_wheel_has_what_a_server_sends_and_an_engine_reads(archives: tuple[Path, Path]) -> None:
+    with zipfile.ZipFile(archives[0]) as wheel:
+        names = set(wheel.namelist())
+    built = {f"ttt_net/web/built/{path.name}" for path in (ROOT / "ttt_net" / "web" / "built").iterdir()}
+    assert built | {"ttt_net/strategies/connect4.book", "ttt_net/names/alike.txt", "ttt_net/py.typed"} <= names
+    assert not [name for name in names if name.startswith("tests/") or "node_modules" in name]
+
+
+def test_the_sdist_has_every_file_that_the_docs_name(archives: tuple[Path, Path]) -> None:
+    with tarfile.open(archives[1]) as sdist:
+        names = {name.partition("/")[2] for name in sdist.getnames()}
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    named = {
+        (page.parent / link.partition("#")[0]).resolve().relative_to(ROOT).as_posix()
+        for page in pages
+        for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8"))
+        if not re.match(r"[a-z]+:|#", link)
+    }
+    files = {name for name in named if (ROOT / name).is_file()}
+    assert len(files) > 20
+    assert files <= names
+    assert {"Makefile", "server.py", "client.py", ".ci/run", "tests/conftest.py"} <= names
+
+
+def test_the_lock_and_the_page_of_licences_name_what_is_installed() -> None:
+    """A dependency that is new has to be locked (`make lock`) and its licence told."""
+    locked = {name.lower() for name in re.findall(r"^([\w.-]+)==", LOCK.read_text(encoding="utf-8"), re.MULTILINE)}
+    licences = (LOCK.parent / "licences.md").read_text(encoding="utf-8")
+    settings = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    needed = settings.partition("dependencies = [")[2].partition("test = [")[0]
+    wanted = {name.lower().replace("_", "-") for name in re.findall(r'"([\w-]+)(?:[><=;\[]|")', needed)}
+    assert {"websockets", "numba", "uvloop"} <= wanted
+    assert wanted <= locked
+    assert {name for name in locked if f"`{name}`" not in licences} == set()
