@@ -49,20 +49,20 @@ class AnyMatch(RuleBasedStateMachine):
     def start(self, game: str, time: TimeControl | None) -> None:
         players = (wire.PlayerInfo("Ann"), wire.PlayerInfo("Bob"))
         self.match = Match(wire.Started("m", 1, 0, game, players, time))
-        self.facts: list[wire.MatchEvent] = []
+        self.events: list[wire.MatchEvent] = []
 
     def decide(self, side: int, command: Any) -> None:
         before = self.match.position()
         try:
-            facts = decide(self.match, side, command, self.now_ms)
+            events = decide(self.match, side, command, self.now_ms)
         except Refusal:
             assert self.match.position() == before, "a refusal changes nothing"
             return
-        for fact in facts:
-            if isinstance(fact, wire.Started):
+        for event in events:
+            if isinstance(event, wire.Started):
                 return  # it is the first of the next match
-            self.match.evolve(fact)
-            self.facts.append(wire.decode_event(wire.encode(fact)))
+            self.match.evolve(event)
+            self.events.append(wire.decode_event(wire.encode(event)))
 
     @rule(side=st.sampled_from([0, 1]), number=st.integers(0, 2**31), late=st.sampled_from([0, 0, 0, 0, -1, 1]))
     def plays(self, side: int, number: int, late: int) -> None:
@@ -80,8 +80,8 @@ class AnyMatch(RuleBasedStateMachine):
 
     @invariant()
     def numbers_follow_one_another(self) -> None:
-        if hasattr(self, "facts"):
-            assert [fact.seq for fact in self.facts] == list(range(2, 2 + len(self.facts)))
+        if hasattr(self, "events"):
+            assert [event.seq for event in self.events] == list(range(2, 2 + len(self.events)))
 
 
 TestAnyMatch = AnyMatch.TestCase

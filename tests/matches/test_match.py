@@ -1,4 +1,4 @@
-"""Transcripts of the referee: `>>` what was asked by whom, `<<` the facts or the refusal that followed."""
+"""Transcripts of the referee: `>>` what was asked by whom, `<<` the events or the refusal that followed."""
 
 import re
 from collections.abc import Iterator
@@ -38,22 +38,22 @@ def command(words: str, match: Match) -> Command:
     return wire.ResignRequest(1, "m") if verb == "resign" else wire.AbortRequest(1, "m")
 
 
-def written(fact: wire.MatchEvent) -> str:
-    match fact:
+def written(event: wire.MatchEvent) -> str:
+    match event:
         case wire.Played():
-            return f"{fact.seq} {'XO'[fact.side]} played {fact.move}"
+            return f"{event.seq} {'XO'[event.side]} played {event.move}"
         case wire.Ended():
-            winner = "nobody" if fact.winner is None else "XO"[fact.winner]
-            return f"{fact.seq} {winner} won: {fact.reason}"
+            winner = "nobody" if event.winner is None else "XO"[event.winner]
+            return f"{event.seq} {winner} won: {event.reason}"
         case wire.Offered() | wire.Declined():
-            return f"{fact.seq} {'XO'[fact.side]} {type(fact).__name__.lower()} {fact.kind}"
+            return f"{event.seq} {'XO'[event.side]} {type(event).__name__.lower()} {event.kind}"
         case wire.Tookback():
-            return f"{fact.seq} {'XO'[fact.side]} took back to ply {fact.ply}"
+            return f"{event.seq} {'XO'[event.side]} took back to ply {event.ply}"
         case wire.Adjourned():
-            return f"{fact.seq} {'XO'[fact.side]} adjourned"
+            return f"{event.seq} {'XO'[event.side]} adjourned"
         case wire.Rematched():
-            return f"{fact.seq} rematched in {fact.next}"
-    return f"{fact.seq} started"
+            return f"{event.seq} rematched in {event.next}"
+    return f"{event.seq} started"
 
 
 def heard(match: Match, line: str) -> Iterator[str]:
@@ -64,15 +64,15 @@ def heard(match: Match, line: str) -> Iterator[str]:
     if found := re.match(r"at (\d+)s (.*)", words):
         now_ms, words = int(found[1]) * SECOND, found[2]
     try:
-        facts = flag_fall(match, now_ms) if words == "flag" else decide(match, side, command(words, match), now_ms)
+        events = flag_fall(match, now_ms) if words == "flag" else decide(match, side, command(words, match), now_ms)
     except Refusal as refusal:
         yield f"refused {refusal.code}"
         return
-    if not facts:
+    if not events:
         yield "ok"
-    for fact in facts:
-        match.evolve(fact)
-        yield written(fact)
+    for event in events:
+        match.evolve(event)
+        yield written(event)
 
 
 def follows(match: Match, transcript: str) -> None:
@@ -263,8 +263,8 @@ def test_a_move_is_taken_back_when_both_agree() -> None:
         """,
     )
     assert match.position().board == "..O.X...."
-    assert Match.from_facts(match.facts).position() == match.position()
-    assert [type(fact) for fact in match.tail(5)] == [wire.Tookback, wire.Played, wire.Offered, wire.Declined]
+    assert Match.from_events(match.events).position() == match.position()
+    assert [type(event) for event in match.tail(5)] == [wire.Tookback, wire.Played, wire.Offered, wire.Declined]
     assert match.tail(5)[0].position.board == "....X...."  # type: ignore[union-attr]
 
 
@@ -280,7 +280,7 @@ def test_the_takebacks_of_a_match_have_an_end() -> None:
         """
     for number in range(MAX_TAKEBACKS):
         follows(match, once.format(*(2 + 3 * number + each for each in range(3))))
-    match = Match.from_facts(match.facts)
+    match = Match.from_events(match.events)
     follows(
         match,
         """
@@ -331,7 +331,7 @@ def test_an_adjourned_match_waits_for_both_with_its_clock_standing_still() -> No
     )
     assert match.clock
     assert match.clock.read(10**9) == (150 * SECOND, 180 * SECOND)
-    match = Match.from_facts(match.facts)
+    match = Match.from_events(match.events)
     match.absences.went(1, 0, on_purpose=False)
     match.run_clock(0)
     follows(match, ">> X at 500s flag\n<< ok\n>> X at 500s play 2\n<< refused adjourned")
@@ -393,14 +393,14 @@ def test_facts_read_again_are_the_same_match_with_its_clock_standing_still() -> 
     match = start(time=BLITZ)
     follows(match, ">> X play 0\n<< 2 X played 0\n>> O play 1\n<< 3 O played 1\n>> X at 7s play 2\n<< 4 X played 2")
     follows(match, ">> O at 9s offer draw\n<< 5 O offered draw")
-    again = Match.from_facts(wire.decode_event(wire.encode(fact)) for fact in match.facts)
+    again = Match.from_events(wire.decode_event(wire.encode(event)) for event in match.events)
     long_after = 10**9
     assert again.clock
     assert again.clock.read(long_after) == (175 * SECOND, 180 * SECOND)
     assert flag_fall(again, long_after) == []
     again.run_clock(long_after)
     assert flag_fall(again, long_after + 179 * SECOND) == []
-    assert [written(fact) for fact in flag_fall(again, long_after + 180 * SECOND)] == ["6 X won: time"]
+    assert [written(event) for event in flag_fall(again, long_after + 180 * SECOND)] == ["6 X won: time"]
     assert again.position() == match.position()
     assert again.offers == match.offers
 
@@ -408,9 +408,9 @@ def test_facts_read_again_are_the_same_match_with_its_clock_standing_still() -> 
 def test_the_tail_is_what_was_told_and_ends_in_the_present() -> None:
     match, told = start("connect4"), []
     for ply, move in enumerate([38, 31, 24]):
-        for fact in decide(match, ply % 2, wire.PlayRequest(1, "m", ply, move), ply):
-            match.evolve(fact)
-            told.append(match.told(fact))
+        for event in decide(match, ply % 2, wire.PlayRequest(1, "m", ply, move), ply):
+            match.evolve(event)
+            told.append(match.told(event))
     assert match.tail(1) == told
     assert match.tail(2) == told[1:]
     assert match.tail(4) == match.tail(99) == []
@@ -448,28 +448,28 @@ def test_no_sequence_of_commands_breaks_a_match_or_seats_a_stranger(
                 match.absences.returned(1)
             continue
         before = msgspec.to_builtins(match.snapshot(None, (True, True), now_ms))
-        for fact in flag_fall(match, now_ms):
-            match.evolve(fact)
+        for event in flag_fall(match, now_ms):
+            match.evolve(event)
         try:
-            facts = decide(match, side, said, now_ms)
+            events = decide(match, side, said, now_ms)
         except Refusal:
-            facts = []
+            events = []
         else:
             assert side is not None
-        if not facts and not match.is_over:
+        if not events and not match.is_over:
             assert msgspec.to_builtins(match.snapshot(None, (True, True), now_ms)) == before
-        for fact in facts:
-            match.evolve(fact)
-            assert not isinstance(fact, wire.Played) or fact.side == side
-    assert [fact.seq for fact in match.facts] == list(range(1, len(match.facts) + 1))
-    again = Match.from_facts(match.facts)
+        for event in events:
+            match.evolve(event)
+            assert not isinstance(event, wire.Played) or event.side == side
+    assert [event.seq for event in match.events] == list(range(1, len(match.events) + 1))
+    again = Match.from_events(match.events)
     assert (again.state, again.outcome, again.offers, again.next) == (
         match.state,
         match.outcome,
         match.offers,
         match.next,
     )
-    assert sum(isinstance(fact, wire.Ended) for fact in match.facts) == match.is_over
+    assert sum(isinstance(event, wire.Ended) for event in match.events) == match.is_over
 
 
 def adjourned() -> Match:
@@ -479,7 +479,7 @@ def adjourned() -> Match:
         match,
         ">> X play 0\n<< 2 X played 0\n>> O play 1\n<< 3 O played 1\n>> X offer takeback\n<< 4 X offered takeback",
     )
-    match = Match.from_facts(match.facts)
+    match = Match.from_events(match.events)
     match.absences.went(0, 3_600 * SECOND, on_purpose=False)
     match.run_clock(3_600 * SECOND)
     follows(match, ">> O at 3650s claim adjourn\n<< 5 O adjourned")
@@ -490,7 +490,7 @@ def test_an_adjourned_match_that_is_read_again_has_the_clock_that_it_was_adjourn
     match = adjourned()
     assert match.clock
     assert match.clock.read(10**9) == (250 * SECOND, 300 * SECOND)
-    again = Match.from_facts(wire.decode_event(wire.encode(fact)) for fact in match.facts)
+    again = Match.from_events(wire.decode_event(wire.encode(event)) for event in match.events)
     assert again.clock
     assert again.clock.read(10**9) == (250 * SECOND, 300 * SECOND)
 

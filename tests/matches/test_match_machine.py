@@ -42,12 +42,12 @@ class Play(RuleBasedStateMachine):
         self.fall()
         before = self.left()
         try:
-            facts = decide(self.match, side, command, self.now_ms, lag_ms)
+            events = decide(self.match, side, command, self.now_ms, lag_ms)
         except Refusal as refusal:
             assert self.left() == before
             return refusal.code
-        self.apply(facts, before)
-        return facts
+        self.apply(events, before)
+        return events
 
     def fall(self) -> None:
         flag = flag_fall(self.match, self.now_ms)
@@ -58,13 +58,13 @@ class Play(RuleBasedStateMachine):
             self.apply(flag, self.left())
             self.is_over = True
 
-    def apply(self, facts: list[wire.MatchEvent], before: tuple[int, int]) -> None:
-        for fact in facts:
-            self.match.evolve(fact)
+    def apply(self, events: list[wire.MatchEvent], before: tuple[int, int]) -> None:
+        for event in events:
+            self.match.evolve(event)
             gain_ms = [0, 0]
-            if isinstance(fact, wire.Played) and self.time:
-                assert 0 <= fact.refunded_ms <= LAG_QUOTA_MAX_MS
-                gain_ms[fact.side] = self.time.increment_ms + fact.refunded_ms
+            if isinstance(event, wire.Played) and self.time:
+                assert 0 <= event.refunded_ms <= LAG_QUOTA_MAX_MS
+                gain_ms[event.side] = self.time.increment_ms + event.refunded_ms
             for side, left_ms in enumerate(self.left()):
                 assert 0 <= left_ms <= before[side] + gain_ms[side]
             before = self.left()
@@ -109,7 +109,7 @@ class Play(RuleBasedStateMachine):
             self.is_adjourned = False
             self.is_over = any(line <= self.cells(side) for line in LINES) or len(self.moves) == 9
             assert isinstance(told, list)
-            assert [type(fact) for fact in told] == [wire.Played, wire.Ended][: 1 + self.is_over]
+            assert [type(event) for event in told] == [wire.Played, wire.Ended][: 1 + self.is_over]
 
     @rule(side=SIDES)
     def play_out_of_turn(self, side: int) -> None:
@@ -146,10 +146,10 @@ class Play(RuleBasedStateMachine):
             assert isinstance(told[0], wire.Ended)
             self.is_over = True
         else:
-            fact = told[0]
-            assert isinstance(fact, wire.Tookback)
-            assert fact.ply % 2 == 1 - side, "whoever asked is to move again"
-            del self.moves[fact.ply :]
+            event = told[0]
+            assert isinstance(event, wire.Tookback)
+            assert event.ply % 2 == 1 - side, "whoever asked is to move again"
+            del self.moves[event.ply :]
             self.offers.clear()
             self.is_adjourned = False
 
@@ -217,12 +217,12 @@ class Play(RuleBasedStateMachine):
         assert [move for _, move in self.match.moves] == self.moves
         assert self.match.is_over == self.is_over
         assert self.match.is_adjourned == self.is_adjourned or self.is_over
-        assert [fact.seq for fact in self.match.facts] == list(range(1, self.match.seq + 1))
+        assert [event.seq for event in self.match.events] == list(range(1, self.match.seq + 1))
 
     @invariant()
     def its_facts_are_the_match(self) -> None:
         if hasattr(self, "match"):
-            again = Match.from_facts(self.match.facts)
+            again = Match.from_events(self.match.events)
             assert (again.state, again.outcome, again.offers) == (
                 self.match.state,
                 self.match.outcome,
@@ -269,8 +269,8 @@ def returned(match: Match) -> int:
 
 def adjourned(match: Match) -> int:
     now_ms = dropped_for_long(match)
-    for fact in decide(match, 0, wire.ClaimRequest(1, "m", "adjourn"), now_ms):
-        match.evolve(fact)
+    for event in decide(match, 0, wire.ClaimRequest(1, "m", "adjourn"), now_ms):
+        match.evolve(event)
     return now_ms
 
 
@@ -304,8 +304,8 @@ def test_what_may_be_claimed_is_as_the_table_says(situation: Situation, kind: wi
 def outcome(match: Match, kind: wire.ClaimKind, now_ms: int) -> str:
     """Return in words what a claim leads to."""
     try:
-        facts = decide(match, 0, wire.ClaimRequest(1, "m", kind), now_ms)
+        events = decide(match, 0, wire.ClaimRequest(1, "m", kind), now_ms)
     except Refusal as refusal:
         return refusal.code
-    said = [f"{fact.winner} {fact.reason}" if isinstance(fact, wire.Ended) else "adjourned" for fact in facts]
+    said = [f"{event.winner} {event.reason}" if isinstance(event, wire.Ended) else "adjourned" for event in events]
     return said[0] if said else "nothing"

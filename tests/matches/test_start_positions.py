@@ -39,7 +39,7 @@ def test_a_match_goes_on_from_its_start_and_counts_its_own_plies() -> None:
     (played,) = decide(match, 1, wire.PlayRequest(1, "m", 0, 1), 0)
     match.evolve(played)
     assert match.told(played).position.board == "XO..O...X"  # type: ignore[union-attr]
-    assert [fact.seq for fact in match.tail(1)] == [2]
+    assert [event.seq for event in match.tail(1)] == [2]
     assert match.snapshot(1, (True, True), 0).start == OPEN
 
 
@@ -52,10 +52,10 @@ def test_the_rematch_begins_from_the_same_position() -> None:
 def test_a_take_back_goes_to_the_start_and_not_beyond() -> None:
     match = begun("tictactoe", OPEN)
     for command in (wire.PlayRequest(1, "m", 0, 1), wire.OfferRequest(1, "m", "takeback")):
-        for fact in decide(match, 1, command, 0):
-            match.evolve(fact)
-    for fact in decide(match, 0, wire.OfferRequest(1, "m", "takeback"), 0):
-        match.evolve(fact)
+        for event in decide(match, 1, command, 0):
+            match.evolve(event)
+    for event in decide(match, 0, wire.OfferRequest(1, "m", "takeback"), 0):
+        match.evolve(event)
     assert match.position().board == "X...O...X"
 
 
@@ -83,9 +83,9 @@ def test_any_play_may_be_recorded_from_any_of_its_positions(name: str, seed: int
     for move in moves[cut:]:
         side = match.to_move
         assert side is not None
-        for fact in decide(match, side, wire.PlayRequest(1, "m", len(match.moves), move), 0):
-            match.evolve(fact)
-    record = record_of(match.facts)
+        for event in decide(match, side, wire.PlayRequest(1, "m", len(match.moves), move), 0):
+            match.evolve(event)
+    record = record_of(match.events)
     assert record.start == start
     assert read_record(write_record(record)) == record
     assert [game.board(state) for state in record.positions()] == [game.board(state) for state in states[cut:]]

@@ -124,7 +124,7 @@ def check_journal(file: Path) -> int:
             assert record is not None
             facts = record.facts
             assert [fact.seq for fact in facts] == list(range(1, len(facts) + 1))
-            rebuilt = Match.from_facts(facts)
+            rebuilt = Match.from_events(facts)
             assert tuple(player.name for player in rebuilt.players) == (names[first], names[second])
             assert all(isinstance(player, PlayerInfo) for player in rebuilt.players)
             assert rebuilt.is_over == bool(is_over)

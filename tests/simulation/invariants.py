@@ -161,7 +161,7 @@ def _hears(name: str, room: Any) -> bool:
 
 
 def _match(world: "World", match_id: str) -> Match:
-    return Match.from_facts(_events(world, match_id))
+    return Match.from_events(_events(world, match_id))
 
 
 def _events(world: "World", match_id: str) -> list[Any]:

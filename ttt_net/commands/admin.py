@@ -94,15 +94,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     acts.add_parser("top", help="show figures and matches until Ctrl-C; in a pipe, a line every second")
     kick = acts.add_parser("kick", help="close a player's connection")
     kick.add_argument("name")
-    kick.add_argument("reason", nargs="?", default="", help="what he is told")
+    kick.add_argument("reason", nargs="?", default="", help="what they are told")
     ban = acts.add_parser("ban", help="keep a player, an address, an IPv6 /64 or a network out")
     ban.add_argument("whom", help="a name, 192.0.2.7, 2001:db8::7, 192.0.2.0/24, or name:NAME")
     acts.add_parser("unban", help="let them in again").add_argument("whom")
     mute = acts.add_parser("mute", help="let nobody hear what a player writes")
     mute.add_argument("name")
-    acts.add_parser("unmute", help="let him be heard again").add_argument("name")
+    acts.add_parser("unmute", help="let them be heard again").add_argument("name")
     for each in (ban, mute):
-        each.add_argument("reason", nargs="?", default="", help="what he is told")
+        each.add_argument("reason", nargs="?", default="", help="what they are told")
         each.add_argument("--for", dest="for_s", metavar="TIME", type=_stretch, help="90m, 12h, 7d; else for good")
     acts.add_parser("bans", help="list who is banned or muted")
     acts.add_parser("backup", help="have the server copy its journal").add_argument("file", type=Path)
@@ -202,7 +202,7 @@ def _private(row: protocol.MatchRow) -> str:
 
 def _report(report: protocol.Report) -> str:
     refusals = sum(report.refusals.values())
-    facts = [
+    rows = [
         ("server", f"{clean(report.name, 60)}, ttt_net {report.version}, up {spoken(report.up_s)}"),
         ("state", state(report)),
         ("connections", f"{report.connections:,}: {who_is_here(report)}"),
@@ -215,7 +215,7 @@ def _report(report: protocol.Report) -> str:
         ("faults", f"{report.faults:,}"),
         ("ended", f"{counted(sum(report.endings.values()), 'connection')}{_by_reason(report.endings)}"),
     ]
-    return "\n".join(f"{name:<12} {text}" for name, text in facts)
+    return "\n".join(f"{name:<12} {text}" for name, text in rows)
 
 
 def who_is_here(report: protocol.Report) -> str:

@@ -35,7 +35,7 @@ def serve(options: Options) -> Iterator[client.Served]:
 @contextmanager
 def _private_server() -> Iterator[client.Served]:
     """Run a server for one match at this keyboard: on the loopback, and gone without a trace afterwards."""
-    # Only here: whoever joins a server elsewhere does not wait for all that one needs.
+    # Only here: to join a server elsewhere does not take all that one needs.
     from ttt_net.server.embedded import server_inside
     from ttt_net.server.settings.configuration import Configuration
     from ttt_net.server.settings.limits import Limits

@@ -1,1 +1,1 @@
-"""One play of a game: its facts, what may follow from a request, and how it is told. Knows no socket and no disk."""
+"""Matches: their events, the decisions on requests, and their state as clients hear it. Knows no socket and no disk."""

@@ -1,4 +1,4 @@
-"""A game, a position and a clock as a client is told them that knows no rules. Knows no match."""
+"""Describe a game, a position and a clock to a client that knows no rules. Knows no match."""
 
 from functools import lru_cache
 from typing import Any
@@ -10,7 +10,7 @@ from ttt_net.messages import ClockInfo, GameInfo, Position
 
 @lru_cache(maxsize=64)
 def describe_game(name: str) -> GameInfo:
-    """Return what a client needs to know of the game of that name."""
+    """Return the description of the game of that name."""
     game = find_game(name)
     return GameInfo(
         name=game.name,
@@ -38,5 +38,5 @@ def describe_position(game: Game[Any], ply: int, state: Any, *, is_over: bool) -
 
 
 def describe_clock(clock: Clock | None, now_ms: int) -> ClockInfo | None:
-    """Return what is left to both sides at this moment, and whose time runs; None without a clock."""
+    """Return the time left to both sides, and whose runs; None without a clock."""
     return None if clock is None else ClockInfo(clock.read(now_ms), clock.running)

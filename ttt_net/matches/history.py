@@ -1,4 +1,4 @@
-"""A match in the journal as a record to keep: its facts in, a `Record` out. Knows no file and no text."""
+"""Convert the events of a match to a `Record`. Knows no file and no text."""
 
 import datetime
 from collections.abc import Iterable
@@ -9,16 +9,16 @@ from ttt_net.games.record import Record, RecordedMove, RecordedPlayer, TimeLimit
 from ttt_net.matches.match import Match
 
 
-def record_of(facts: Iterable[wire.MatchEvent]) -> Record:
-    """Return the record of the match that these facts are; moves that were taken back are not in it."""
-    match = Match.from_facts(facts)
-    started = match.facts[0]
+def record_of(events: Iterable[wire.MatchEvent]) -> Record:
+    """Return the record of the match that these events are; moves that were taken back are not in it."""
+    match = Match.from_events(events)
+    started = match.events[0]
     moves: list[RecordedMove] = []
-    for fact in match.facts:
-        if isinstance(fact, wire.Played):
-            moves.append(RecordedMove(fact.move, fact.clock.remaining_ms[fact.side] if fact.clock else None))
-        elif isinstance(fact, wire.Tookback):
-            del moves[fact.ply :]
+    for event in match.events:
+        if isinstance(event, wire.Played):
+            moves.append(RecordedMove(event.move, event.clock.remaining_ms[event.side] if event.clock else None))
+        elif isinstance(event, wire.Tookback):
+            del moves[event.ply :]
     first, second = (RecordedPlayer(player.name, player.bot) for player in match.players)
     return Record(
         game=match.game.name,

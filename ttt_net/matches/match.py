@@ -1,16 +1,16 @@
-"""One play of a game, as a state machine: it *is* its list of facts. Knows no socket and no disk.
+"""The state of one match, which *is* its list of events. Knows no socket and no disk.
 
 The laws:
 
-- Facts are numbered from 1 without a gap, and the first is `Started`. Only the `referee` makes them.
-- `evolve` applies a fact that has been written down; it never refuses.
+- Events are numbered from 1 without a gap, and the first is `Started`. Only the `referee` makes them.
+- `evolve` applies an event that has been written down; it never refuses.
 
 ::
 
     live --- Played, Tookback, Adjourned --- Ended (line, draw, resign, time, abandon, abort, agreement)
     over --- Offered(rematch) from both --- Rematched
 
-Who is away, and since when, is of the moment and no fact: see `absence`.
+Absences pass and are no events: see `absence`.
 """
 
 from collections.abc import Iterable
@@ -27,16 +27,16 @@ from ttt_net.matches.absence import Absences
 from ttt_net.matches.description import describe_clock, describe_game, describe_position
 
 _MOVING = wire.Played | wire.Tookback
-"""The facts that change the position."""
+"""The events that change the position."""
 OPENING_PLIES = 2
 """Until both have moved once, nobody is charged time and either may abort."""
 
 
 class Match:
-    """A live or finished play: the rules, the facts so far, the clock, the offers and the outcome."""
+    """A live or finished play: the rules, the events so far, the clock, the offers and the outcome."""
 
     def __init__(self, started: wire.Started) -> None:
-        """Begin with the first fact; an unknown game or an impossible start raises `Refusal`."""
+        """Begin with the first event; an unknown game or an impossible start raises `Refusal`."""
         self.id = started.match
         self.players = started.players
         self.previous = started.previous
@@ -54,7 +54,7 @@ class Match:
         self.next: str | None = None
         self.offers: set[tuple[Side, wire.OfferKind]] = set()
         self.turned_down: set[tuple[Side, wire.OfferKind]] = set()
-        self.facts: list[wire.MatchEvent] = [started]
+        self.events: list[wire.MatchEvent] = [started]
         self.moves: list[tuple[Side, int]] = []
         self._before: list[Any] = []
         """The position before each move, for taking it back."""
@@ -64,21 +64,21 @@ class Match:
         self.absences = Absences(started.time)
 
     @classmethod
-    def from_facts(cls, facts: Iterable[wire.MatchEvent]) -> "Match":
-        """Return the match that these facts are, with its clock halted as the last of them left it."""
-        first, *rest = facts
-        assert isinstance(first, wire.Started), "the first fact of a match is Started"
+    def from_events(cls, events: Iterable[wire.MatchEvent]) -> "Match":
+        """Return the match that these events are, with its clock halted as the last of them left it."""
+        first, *rest = events
+        assert isinstance(first, wire.Started), "the first event of a match is Started"
         match = cls(first)
-        for fact in rest:
-            match.evolve(fact)
+        for event in rest:
+            match.evolve(event)
         if match.clock:
             match.clock = replace(match.clock, running=None)
         return match
 
     @property
     def seq(self) -> int:
-        """The number of the newest fact."""
-        return len(self.facts)
+        """The number of the newest event."""
+        return len(self.events)
 
     @property
     def is_over(self) -> bool:
@@ -90,43 +90,43 @@ class Match:
         """The side whose turn it is, or None when the match is over."""
         return None if self.is_over else self.game.to_move(self.state)
 
-    def evolve(self, fact: wire.MatchEvent) -> None:
-        """Apply a fact that has been written down: the next one, by its number."""
-        assert fact.seq == self.seq + 1, f"fact {fact.seq} after {self.seq}"
-        match fact:
+    def evolve(self, event: wire.MatchEvent) -> None:
+        """Apply an event that has been written down: the next one, by its number."""
+        assert event.seq == self.seq + 1, f"event {event.seq} after {self.seq}"
+        match event:
             case wire.Played():
-                after = self.after(fact.move)
+                after = self.after(event.move)
                 self._before.append(self.state)
                 self.state = after
-                self.moves.append((fact.side, fact.move))
+                self.moves.append((event.side, event.move))
                 if self.clock:
-                    self.clock = self.clock.pressed(fact.side, fact.at_ms, fact.refunded_ms)
-                self._moved_on(fact)
+                    self.clock = self.clock.pressed(event.side, event.at_ms, event.refunded_ms)
+                self._moved_on(event)
             case wire.Tookback():
-                self.state = self._before[fact.ply]
-                del self._before[fact.ply :], self.moves[fact.ply :]
+                self.state = self._before[event.ply]
+                del self._before[event.ply :], self.moves[event.ply :]
                 self.takebacks += 1
-                self._moved_on(fact)
+                self._moved_on(event)
             case wire.Adjourned():
                 self.is_adjourned = True
-                self._set_clock(fact.clock, fact.at_ms)
+                self._set_clock(event.clock, event.at_ms)
                 self.offers.clear()
             case wire.Ended():
-                self.outcome = Outcome(fact.winner, Reason(fact.reason))
-                self._set_clock(fact.clock, fact.at_ms)
+                self.outcome = Outcome(event.winner, Reason(event.reason))
+                self._set_clock(event.clock, event.at_ms)
                 self.offers.clear()
             case wire.Offered():
-                self.offers.add((fact.side, fact.kind))
+                self.offers.add((event.side, event.kind))
             case wire.Declined():
-                for offer in [offer for offer in self.offers if offer[1] == fact.kind]:
+                for offer in [offer for offer in self.offers if offer[1] == event.kind]:
                     self.offers.remove(offer)
                     self.turned_down.add(offer)
             case wire.Rematched():
-                self.next = fact.next
+                self.next = event.next
                 self.offers.clear()
             case wire.Started():
                 raise AssertionError("a match starts once")
-        self.facts.append(fact)
+        self.events.append(event)
 
     def after(self, move: int) -> Any:  # noqa: ANN401 - of any game
         """Return the position after a move in this one; a move is decided, and then applied, at the cost of once."""
@@ -134,10 +134,10 @@ class Match:
             self._foreseen = move, self.game.result(self.state, move)
         return self._foreseen[1]
 
-    def _moved_on(self, fact: _MOVING) -> None:
+    def _moved_on(self, event: _MOVING) -> None:
         self._foreseen = None
-        if fact.clock:
-            self._set_clock(fact.clock, fact.at_ms)
+        if event.clock:
+            self._set_clock(event.clock, event.at_ms)
         self.is_adjourned = False
         self.offers.clear()
         self.turned_down.clear()
@@ -147,8 +147,8 @@ class Match:
         infos = list(self.players)
         infos[side] = restruct(infos[side], name=name)
         self.players = (infos[0], infos[1])
-        assert isinstance(self.facts[0], wire.Started)
-        self.facts[0] = restruct(self.facts[0], players=self.players)
+        assert isinstance(self.events[0], wire.Started)
+        self.events[0] = restruct(self.events[0], players=self.players)
 
     def halt_clock(self, now_ms: int) -> None:
         """Let time stand still, as while both players are away."""
@@ -165,22 +165,22 @@ class Match:
         if self.clock and self.clock.running is not None:
             self.clock = replace(self.clock, since_ms=now_ms)
 
-    def told(self, fact: wire.MatchEvent) -> wire.MatchEvent:
-        """Return the newest fact as it is told: a move carries the position that came of it."""
-        return restruct(fact, position=self.position()) if isinstance(fact, _MOVING) else fact
+    def told(self, event: wire.MatchEvent) -> wire.MatchEvent:
+        """Return the newest event as clients hear it: a move carries the position after it."""
+        return restruct(event, position=self.position()) if isinstance(event, _MOVING) else event
 
     def tail(self, after_seq: int) -> list[wire.MatchEvent]:
-        """Return the facts after number `after_seq`, as they were told."""
+        """Return the events after number `after_seq`, as they were told."""
         if after_seq >= self.seq:
             return []
-        first, *rest = self.facts
-        assert isinstance(first, wire.Started), "the first fact of a match is Started"
+        first, *rest = self.events
+        assert isinstance(first, wire.Started), "the first event of a match is Started"
         past = Match(first)
         told: list[wire.MatchEvent] = []
-        for fact in rest:
-            past.evolve(fact)
-            if fact.seq > after_seq:
-                told.append(past.told(fact))
+        for event in rest:
+            past.evolve(event)
+            if event.seq > after_seq:
+                told.append(past.told(event))
         return told
 
     def position(self) -> wire.Position:
@@ -226,7 +226,7 @@ class Match:
         )
 
     def away(self, side: Side, now_ms: int) -> wire.AwayInfo | None:
-        """Return how the player of `side` went, and how long his grace lasts; None if he is here."""
+        """Return how the player of `side` went, and how long their grace lasts; None if they are here."""
         absence = self.absences.of(side)
         if absence is None:
             return None

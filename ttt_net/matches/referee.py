@@ -1,6 +1,6 @@
-"""What a request to a match leads to: the facts that follow from it, or a refusal. Changes nothing.
+"""Decide requests to a match: the events that follow, or a refusal. Changes nothing.
 
-The same move again (same side, ply and move) leads to no new fact and is no error.
+The same move again (same side, ply and move) leads to no new event and is no error.
 """
 
 from ttt_net import messages as wire
@@ -25,7 +25,7 @@ MAX_TAKEBACKS = 50
 
 
 def decide(match: Match, side: Side | None, command: Command, now_ms: int, lag_ms: int = 0) -> list[wire.MatchEvent]:
-    """Return the facts that `command` of `side` (None: somebody who is not seated) leads to; may be none.
+    """Return the events that `command` of `side` (None: not a player) leads to; may be none.
 
     `lag_ms` is what the command spent on the network. Raises `Refusal`.
     """
@@ -58,7 +58,7 @@ def flag_fall(match: Match, now_ms: int) -> list[wire.MatchEvent]:
 
 
 def rematch(match: Match, now_ms: int) -> wire.Started:
-    """Return the first fact of the next match of the series: the same game, the sides swapped."""
+    """Return the first event of the next match of the series: the same game, the sides swapped."""
     first, second = match.players
     return wire.Started(
         match=_next_id(match),
@@ -150,7 +150,7 @@ def _offer(match: Match, side: Side, kind: wire.OfferKind, now_ms: int) -> list[
 
 
 def _agreed(match: Match, side: Side, kind: wire.OfferKind, now_ms: int) -> wire.MatchEvent:
-    """Return the fact that follows when both want what `side` has offered."""
+    """Return the event that accepts the offer of `side`."""
     if kind == "draw":
         return _ended(match, Outcome(None, Reason.AGREEMENT), now_ms)
     if kind == "rematch":
@@ -218,7 +218,7 @@ def _ended(match: Match, outcome: Outcome, now_ms: int) -> wire.Ended:
 
 
 def _end(match_id: str, seq: int, outcome: Outcome, now_ms: int, clock: Clock | None) -> wire.Ended:
-    """Return the end as fact number `seq`, with the clock stopped."""
+    """Return the end as event number `seq`, with the clock stopped."""
     return wire.Ended(
         match=match_id,
         seq=seq,

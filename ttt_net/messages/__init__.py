@@ -1,7 +1,7 @@
-"""All that a client may say and all that it may hear: two closed unions of tagged structs, and how they are written.
+"""Requests of clients and messages of the server: two closed unions of tagged structs, and their JSON.
 
 Requests are in `requests`, what happens in a match in `events`, all else that the server says in `server_messages`,
-what they are made of in `types`; `codec` writes and reads them. docs/protocol.md is generated from them.
+their parts in `types`; `codec` writes and reads them. docs/protocol.md is generated from them.
 """
 
 from ttt_net.messages.codec import decode_event, decode_request, decode_server_message, encode, refused, request_id

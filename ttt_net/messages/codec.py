@@ -1,7 +1,7 @@
-"""How messages are written and read: a frame is one JSON object with a `type`.
+"""Encode and decode messages: a frame is one JSON object with a `type`.
 
-The types are the validators: what `decode_said` returns has been checked, and all else raises `Refusal` with the place
-of the mistake.
+The types are the validators: what `decode_request` returns has been checked, and all else raises `Refusal`
+with the place of the mistake.
 """
 
 from typing import Any
@@ -15,9 +15,9 @@ from ttt_net.messages.requests import AnyRequest
 from ttt_net.messages.server_messages import AnyServerMessage, Refused
 from ttt_net.messages.types import RequestId
 
-_said_decoder: msgspec.json.Decoder[AnyRequest] = msgspec.json.Decoder(AnyRequest)
-_heard_decoder: msgspec.json.Decoder[AnyServerMessage] = msgspec.json.Decoder(AnyServerMessage)
-_fact_decoder: msgspec.json.Decoder[MatchEvent] = msgspec.json.Decoder(MatchEvent)
+_request_decoder: msgspec.json.Decoder[AnyRequest] = msgspec.json.Decoder(AnyRequest)
+_server_message_decoder: msgspec.json.Decoder[AnyServerMessage] = msgspec.json.Decoder(AnyServerMessage)
+_event_decoder: msgspec.json.Decoder[MatchEvent] = msgspec.json.Decoder(MatchEvent)
 _encoder = msgspec.json.Encoder()
 
 encode = _encoder.encode
@@ -35,7 +35,7 @@ _envelope_decoder = msgspec.json.Decoder(_Envelope)
 def decode_request(data: bytes | str) -> AnyRequest:
     """Return the request in a frame, checked; all else raises `Refusal(BAD_MESSAGE)` with the place."""
     try:
-        return _said_decoder.decode(data)
+        return _request_decoder.decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise Refusal(Code.BAD_MESSAGE, str(error)) from None
 
@@ -54,13 +54,13 @@ def refused(request: int | None, refusal: Refusal) -> Refused:
 
 
 def decode_server_message(data: bytes | str) -> AnyServerMessage:
-    """Return what the server told; a message that this client does not know raises `Refusal(BAD_MESSAGE)`."""
+    """Return the message of the server; one that this client does not know raises `Refusal(BAD_MESSAGE)`."""
     try:
-        return _heard_decoder.decode(data)
+        return _server_message_decoder.decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise Refusal(Code.BAD_MESSAGE, str(error)) from None
 
 
 def decode_event(data: bytes) -> MatchEvent:
-    """Return a fact as the journal kept it."""
-    return _fact_decoder.decode(data)
+    """Return an event as the journal kept it."""
+    return _event_decoder.decode(data)

@@ -1,11 +1,11 @@
-"""What happens in a match: the numbered facts, which are decided, journaled, applied and told, in this order."""
+"""The numbered events of a match, which are decided, journaled, applied and told, in this order."""
 
 from ttt_net.clock import TimeControl
 from ttt_net.messages.types import UNSCORED, ClockInfo, OfferKind, PlayerInfo, Position, ServerMessage
 
 
 class Started(ServerMessage, frozen=True, omit_defaults=True):
-    """Fact: the match began. `previous` is the match that it is the rematch of, `score` that of the series so far.
+    """Event: the match began. `previous` is the match that it is the rematch of, `score` that of the series so far.
 
     `start` is the position that it begins from, if not the usual one; ply 0 is there.
     """
@@ -25,7 +25,7 @@ class Started(ServerMessage, frozen=True, omit_defaults=True):
 
 
 class Played(ServerMessage, frozen=True, omit_defaults=True):
-    """Fact: `side` made `move`, the `ply`-th of the match; `position`, which is always told, is what came of it.
+    """Event: `side` made `move`, the `ply`-th of the match; `position`, which is always told, is what came of it.
 
     `refunded_ms` of the mover's time were given back for what the move spent on the network.
     """
@@ -42,7 +42,7 @@ class Played(ServerMessage, frozen=True, omit_defaults=True):
 
 
 class Tookback(ServerMessage, frozen=True, omit_defaults=True):
-    """Fact: moves were taken back, so that `ply` moves are made, as `side` had asked; `position` is always told."""
+    """Event: moves were taken back, so that `ply` moves are made, as `side` had asked; `position` is always told."""
 
     match: str
     seq: int
@@ -54,7 +54,7 @@ class Tookback(ServerMessage, frozen=True, omit_defaults=True):
 
 
 class Offered(ServerMessage, frozen=True):
-    """Fact: `side` makes an offer. Those of a draw or a take-back lapse with the next move."""
+    """Event: `side` makes an offer. Those of a draw or a take-back lapse with the next move."""
 
     match: str
     seq: int
@@ -64,7 +64,7 @@ class Offered(ServerMessage, frozen=True):
 
 
 class Declined(ServerMessage, frozen=True):
-    """Fact: `side` turned the offer down, or took its own back."""
+    """Event: `side` turned the offer down, or took its own back."""
 
     match: str
     seq: int
@@ -74,7 +74,7 @@ class Declined(ServerMessage, frozen=True):
 
 
 class Adjourned(ServerMessage, frozen=True, omit_defaults=True):
-    """Fact: `side` adjourned the match, because the other player is away. The next move takes it up again."""
+    """Event: `side` adjourned the match, because the other player is away. The next move takes it up again."""
 
     match: str
     seq: int
@@ -84,7 +84,7 @@ class Adjourned(ServerMessage, frozen=True, omit_defaults=True):
 
 
 class Ended(ServerMessage, frozen=True, omit_defaults=True):
-    """Fact: the match is over. `winner` is null for a draw or an abort."""
+    """Event: the match is over. `winner` is null for a draw or an abort."""
 
     match: str
     seq: int
@@ -95,7 +95,7 @@ class Ended(ServerMessage, frozen=True, omit_defaults=True):
 
 
 class Rematched(ServerMessage, frozen=True):
-    """Fact: the match goes on in match `next`, with the sides swapped."""
+    """Event: the match goes on in match `next`, with the sides swapped."""
 
     match: str
     seq: int
@@ -104,4 +104,4 @@ class Rematched(ServerMessage, frozen=True):
 
 
 MatchEvent = Started | Played | Tookback | Offered | Declined | Adjourned | Ended | Rematched
-"""What is journaled: the numbered facts of a match. A match is its list of facts."""
+"""Any event of a match. A match is its list of events."""

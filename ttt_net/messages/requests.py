@@ -1,4 +1,4 @@
-"""All that a client may say. It is read strictly: an unknown field is refused."""
+"""The requests of clients. They are read strictly: an unknown field is refused."""
 
 from typing import Annotated
 
@@ -35,7 +35,7 @@ def _type_of(class_name: str) -> str:
 
 
 class Request(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag=_type_of):
-    """What every request has: an `id` of the client's choosing, which its one answer repeats."""
+    """The base of requests: an `id` of the client's choosing, which its one answer repeats."""
 
     id: RequestId
 
@@ -65,11 +65,11 @@ class HelloRequest(Request, frozen=True, omit_defaults=True):
 
 
 class SeekRequest(Request, frozen=True, omit_defaults=True):
-    """Ask to be paired with whoever else is waiting. A new seek takes the place of the last.
+    """Ask to be paired with somebody who waits. A new seek takes the place of the last.
 
-    `games` in order of preference, none for whatever the other names, `tictactoe` if he names none either (a rated
+    `games` in order of preference, none for any that the other names, `tictactoe` if they name none either (a rated
     seek names its games); `time` null for no clock; `opponents`, `min_rating` and `max_rating` say who is welcome.
-    Whoever is closest in rating is found first, and who is further away the longer you wait. A seek outlives a lost
+    The closest in rating is found first, and those further away the longer you wait. A seek outlives a lost
     link by 10 seconds.
     """
 
@@ -115,7 +115,7 @@ class AnswerRequest(Request, frozen=True, omit_defaults=True):
 
 
 class InviteRequest(Request, frozen=True, omit_defaults=True):
-    """Ask for an `invitation`: a code for a friend, with which he joins a private match with you.
+    """Ask for an `invitation`: a code for a friend, with which they join a private match with you.
 
     `side` is the one that you take, null by lot; `start` is a position to begin from, as docs/games.md writes them.
     """
@@ -127,7 +127,7 @@ class InviteRequest(Request, frozen=True, omit_defaults=True):
 
 
 class JoinRequest(Request, frozen=True):
-    """Join the private match of whoever gave you the code; you hear its `snapshot`.
+    """Join the private match that the code is for; you hear its `snapshot`.
 
     Codes may be tried ten times a minute.
     """
@@ -149,7 +149,7 @@ class MatchesRequest(Request, frozen=True):
 
 
 class WatchRequest(Request, frozen=True, omit_defaults=True):
-    """Hear the facts of a match that you do not play in, after a snapshot; of a private one with its `code`."""
+    """Hear the events of a match that you do not play in, after a snapshot; of a private one with its `code`."""
 
     match: MatchId
     code: ShortText | None = None
@@ -218,7 +218,7 @@ class DeclineRequest(Request, frozen=True):
 
 
 class ClaimRequest(Request, frozen=True):
-    """When the other player has been away for longer than his grace: win, call it a draw, or adjourn the match.
+    """When the other player has been away for longer than their grace: win, call it a draw, or adjourn the match.
 
     An adjourned match waits, with its clock standing still, until both are back and the next move is made.
     """
@@ -228,9 +228,9 @@ class ClaimRequest(Request, frozen=True):
 
 
 class ResumeRequest(Request, frozen=True):
-    """Hear the facts of your match after number `seq`, then a snapshot; `seq` 0 asks for the snapshot alone.
+    """Hear the events of your match after number `seq`, then a snapshot; `seq` 0 asks for the snapshot alone.
 
-    Of more than 32 missed facts none is told: the snapshot holds all that matters of them. A match that you hear
+    Of more than 32 missed events none is told: the snapshot holds all that matters of them. A match that you hear
     already may be resumed about twice a second.
     """
 

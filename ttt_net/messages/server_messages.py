@@ -1,4 +1,4 @@
-"""All that a client may hear: answers, the facts of a match, lists, and what is of the moment.
+"""The messages of the server: answers, the events of a match, lists, and passing notices.
 
 It is read leniently, so that an older client can talk to a newer server.
 """
@@ -32,7 +32,7 @@ from ttt_net.messages.types import (
 
 
 class Ok(ServerMessage, frozen=True):
-    """Your request `id` was carried out; what it led to follows as facts."""
+    """Your request `id` was carried out; what it led to follows as events."""
 
     id: int
 
@@ -64,7 +64,7 @@ class Welcome(ServerMessage, frozen=True, omit_defaults=True):
 
 
 class Snapshot(ServerMessage, frozen=True, omit_defaults=True):
-    """A match, whole: how it stands after fact number `seq`. `you` is your side, absent if you only watch.
+    """A match, whole: how it stands after event number `seq`. `you` is your side, absent if you only watch.
 
     `players` and `present` (who is connected) are by side, and so is `score`, that of the series before this match: 1
     for a win, 0.5 for a draw. `moves` are all that were made, `last` is the last of them. `outcome` is there once the
@@ -99,7 +99,7 @@ class Snapshot(ServerMessage, frozen=True, omit_defaults=True):
 
 
 class Presence(ServerMessage, frozen=True, omit_defaults=True):
-    """The player of `side` came or went; of the moment, so it has no number. `away` tells how he went."""
+    """The player of `side` came or went; it passes, so it has no number. `away` tells how they went."""
 
     match: str
     side: int
@@ -108,7 +108,7 @@ class Presence(ServerMessage, frozen=True, omit_defaults=True):
 
 
 class Watching(ServerMessage, frozen=True):
-    """How many watch the match; of the moment, so it has no number."""
+    """The number of those who watch the match; it passes, so it has no number."""
 
     match: str
     watchers: int
@@ -175,8 +175,8 @@ class LiveList(ServerMessage, frozen=True, tag="live"):
 class PlayerList(ServerMessage, frozen=True, tag="players"):
     """Who is connected, up to 100 in the order of their names; `online` counts all.
 
-    Of more than 100, people who play no match are listed first, whoever came or ended one last before the others; then
-    bots, then people who play. Anybody who is connected can be challenged by name, listed or not.
+    Of more than 100, people who play no match are listed first, the latest to come or to end one in front; then bots,
+    then people who play. Anybody who is connected can be challenged by name, listed or not.
     """
 
     online: int
@@ -184,7 +184,7 @@ class PlayerList(ServerMessage, frozen=True, tag="players"):
 
 
 class Rated(ServerMessage, frozen=True):
-    """What the end of a rated match did to the ratings, by side; of the moment, so it has no number."""
+    """The changes of both ratings after a rated match, by side; it passes, so it has no number."""
 
     match: str
     ratings: tuple[RatingChange, RatingChange]
@@ -197,9 +197,9 @@ class Renamed(ServerMessage, frozen=True):
 
 
 class ProfileReply(ServerMessage, frozen=True, tag="profile"):
-    """Who a player is: since when he is known here, his results, his most played ratings, his public live matches.
+    """A player: since when they are known here, their results, their most played ratings, their public live matches.
 
-    `against` is how you have fared against him, null in your own profile.
+    `against` is how you have fared against them, null in your own profile.
     """
 
     player: PlayerInfo

@@ -1,4 +1,4 @@
-"""What messages are made of: bounded numbers and texts, and what several of them share."""
+"""The parts of messages: bounded numbers and texts, and structs that several share."""
 
 from typing import Annotated, Literal
 
@@ -88,7 +88,7 @@ class Position(Struct, frozen=True, omit_defaults=True):
 
 
 class ClockInfo(Struct, frozen=True):
-    """What is left to each side at the moment of sending, and whose time runs."""
+    """The time left to each side when this was sent, and whose runs."""
 
     remaining_ms: tuple[int, int]
     running: int | None
@@ -117,7 +117,7 @@ class AwayInfo(Struct, frozen=True):
 
 
 class ServerMessage(Struct, frozen=True, tag_field="type", tag=str.lower):
-    """What every message from the server has: its `type`."""
+    """The base of messages of the server: their `type`."""
 
 
 class SeekInfo(Struct, frozen=True, omit_defaults=True):

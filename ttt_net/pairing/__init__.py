@@ -1,1 +1,1 @@
-"""Who would play whom: what is offered, who waits, and who fits whom. Knows no socket and no match."""
+"""Pairing: seeks, challenges, invitations, and the index of seeks that wait. Knows no socket and no match."""

@@ -23,7 +23,7 @@ _KINDS: tuple[tuple[bool, Opponents], ...] = tuple(
 
 
 class Key(NamedTuple):
-    """What the seeks of one list have in common, besides time control and whether they are rated."""
+    """The key of one list of seeks, besides time control and whether they are rated."""
 
     is_bot: bool
     opponents: Opponents
@@ -83,7 +83,7 @@ class _Candidate(NamedTuple):
     distance: int
     number: int
     preference: int
-    """How far back the game stands in his own order."""
+    """How far back the game stands in their own order."""
     game: str
 
 

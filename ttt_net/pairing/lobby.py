@@ -1,4 +1,4 @@
-"""Who would play whom: seeks, challenges and invitations go in, pairings come out. Knows no socket and no match."""
+"""Pair players: seeks, challenges and invitations go in, pairings come out. Knows no socket and no match."""
 
 import random
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ class Challenge:
 
 @dataclass(frozen=True, slots=True)
 class Invitation:
-    """An offer to whoever has the code, once, until `expires_ms`; the match is private."""
+    """An offer to the player who has the code, once, until `expires_ms`; the match is private."""
 
     code: str
     by: Player
@@ -46,7 +46,7 @@ class Invitation:
     time: TimeControl | None
     expires_ms: int
     side: Literal[0, 1] | None = None
-    """The side of whoever invites; None: by lot."""
+    """The side of the player who invites; None: by lot."""
     start: str | None = None
     """The position to begin from, if not the usual one."""
 
@@ -73,20 +73,18 @@ def _all_alike(player: Player, game: str, time: TimeControl | None) -> int:
     return USUAL_RATING
 
 
-def _whoever_comes(one: Seek, other: Seek) -> bool:
+def _any_two(one: Seek, other: Seek) -> bool:
     return True
 
 
 class Lobby:
     """The standing seeks, the challenges and the invitations.
 
-    A player has at most one seek and one invitation, is never paired with himself, and none of his seeks and
-    challenges pairs after he has left, unless he is back soon.
+    A player has at most one seek and one invitation, is never paired with themselves, and none of their seeks and
+    challenges pairs after they have left, unless they are back soon.
     """
 
-    def __init__(
-        self, rng: random.Random, rating_of: RatingOf = _all_alike, may_meet: MayMeet = _whoever_comes
-    ) -> None:
+    def __init__(self, rng: random.Random, rating_of: RatingOf = _all_alike, may_meet: MayMeet = _any_two) -> None:
         self.seeks = StandingSeeks(rating_of, may_meet)
         self._rng = rng
         self._challenges: dict[int, Challenge] = {}
@@ -98,7 +96,7 @@ class Lobby:
         return self._met(self.seeks.seek(seek, now_ms))
 
     def accept(self, number: int, player: Player, *, is_bot: bool) -> Pairing:
-        """Pair the player with whoever has the seek of that number; his own seek is forgotten."""
+        """Pair the player with the owner of the seek of that number; their own seek is forgotten."""
         seek = self.seeks.find(number)
         if seek is None:
             raise Refusal(Code.UNKNOWN_SEEK, "that seek is gone; look at the list again")
@@ -167,9 +165,9 @@ class Lobby:
         return late
 
     def leave(self, player: Player, now_ms: int, *, on_purpose: bool) -> list[Challenge]:
-        """Take off the list and return the challenges by him and to him; forget his seek, or hide it for a while.
+        """Remove and return the challenges by and to the player; forget their seek, or hide it for a while.
 
-        His invitation stays: whom he has invited may come while his link is down.
+        Their invitation stays: the friend may come while their link is down.
         """
         if on_purpose:
             self.seeks.withdraw(player)

@@ -1,4 +1,4 @@
-"""What somebody who waits for an opponent asks for."""
+"""Seeks: what a player who waits for an opponent asks for."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Literal
 from ttt_net.clock import TimeControl
 
 Player = int
-"""Whoever is to be paired, by the number that the caller knows him by."""
+"""A player, by the number that the caller knows them by."""
 Opponents = Literal["any", "people", "bots"]
 
 ANY_GAME = "tictactoe"
@@ -16,7 +16,7 @@ ANY_GAME = "tictactoe"
 
 @dataclass(frozen=True, slots=True)
 class Seek:
-    """An offer to play whoever comes. `games` in order of preference; none means whatever the other names."""
+    """An offer to play anybody who fits. `games` in order of preference; none means any that the other names."""
 
     player: Player
     is_bot: bool

@@ -1,4 +1,4 @@
-"""Who waits for whom: seeks come, wait, are hidden while a link is down, and go in pairs.
+"""Keep the standing seeks: they come, wait, are hidden while a link is down, and go in pairs.
 
 Two seeks fit if game, time, rated or casual, kind of opponent and ranges of ratings do, and if their ratings are no
 further apart than the wider of their two bands. A band is narrow at first and widens with waiting. The law that all
@@ -18,9 +18,9 @@ from ttt_net.pairing.seek import MayMeet, Player, RatingOf, Seek
 BANDS = ((0, 200), (1_000, 400), (3_000, 800), (6_000, 10_000))
 """After so many ms of waiting, how far apart ratings may be; at last as far as they can."""
 ALONE_MS = 5_000
-"""After how long somebody who waits is told whom else he could play."""
+"""After how long somebody who waits is told whom else they could play."""
 GRACE_MS = 10_000
-"""How long the seek of one whose link was lost waits for him, hidden."""
+"""How long the seek of a player whose link was lost waits for them, hidden."""
 MOST_IN_TURN = 100
 """Seeks whose bands are widened, or whose players are told of bots, at one time; of a larger crowd the rest have theirs
 with the next `tick`."""
@@ -45,7 +45,7 @@ class SeekMatch(NamedTuple):
 
 
 class StandingSeeks:
-    """The standing seeks; a player has at most one, and is never matched with himself."""
+    """The standing seeks; a player has at most one, and is never matched with themselves."""
 
     def __init__(self, rating_of: RatingOf, may_meet: MayMeet) -> None:
         self.index = Index(rating_of, may_meet, tuple(band for _, band in BANDS))
@@ -57,7 +57,7 @@ class StandingSeeks:
         """For each band that may widen, who has it, in the order in which that is due."""
         self._alone: deque[int] = deque()
         self._hidden: deque[tuple[int, int]] = deque()
-        """Until when somebody is waited for, and the number of his seek."""
+        """Until when a player is waited for, and the number of their seek."""
 
     def __len__(self) -> int:
         return len(self.index)
@@ -100,7 +100,7 @@ class StandingSeeks:
         return True
 
     def hide(self, player: Player, now_ms: int) -> None:
-        """Let the seek of one whose link was lost be found by nobody, until he is back or his grace is over."""
+        """Hide the seek of a player whose link was lost, until they are back or their grace is over."""
         standing = self._of_player.get(player)
         if standing and standing.hidden_until_ms is None:
             self.index.remove(standing.seek)
@@ -117,7 +117,7 @@ class StandingSeeks:
         return self._matched(standing)
 
     def look_again(self, player: Player) -> SeekMatch | None:
-        """Match the player's seek if `may_meet` lets him have now what it did not."""
+        """Match the player's seek if `may_meet` allows now what it did not."""
         standing = self._of_player.get(player)
         return None if standing is None or standing.hidden_until_ms is not None else self._matched(standing)
 

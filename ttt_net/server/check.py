@@ -1,4 +1,4 @@
-"""What is wrong with a configuration, or risky, and why: `server.py check`.
+"""Check a configuration for faults and risks: `server.py check`.
 
 A server does not start with what is wrong. What is risky may be meant, so it starts all the same.
 """
@@ -103,7 +103,7 @@ def _of_the_proxy(configuration: Configuration) -> Iterator[str]:
         yield "host: the server can be reached beside the proxy, in clear; if the proxy is here, listen on 127.0.0.1"
     for network in networks(configuration.proxies):
         if network.prefixlen < _MIN_PREFIX[network.version]:
-            yield f"proxies: everybody in {network} may say who he is, and so get around every limit of addresses"
+            yield f"proxies: everybody in {network} may say who they are, and so get around every limit of addresses"
 
 
 def _of_the_certificate(configuration: Configuration) -> Iterator[str]:
@@ -130,7 +130,7 @@ def _of_the_folder(folder: Path) -> Iterator[str]:
 def _of_the_machine(configuration: Configuration) -> Iterator[str]:
     limits = configuration.limits
     if hasattr(os, "geteuid") and os.geteuid() == 0:
-        yield "the server would run as root, and whoever breaks it would be root; give it a user of its own"
+        yield "the server would run as root, and an intruder would be root; give it a user of its own"
     files = _file_limit()
     if files is not None and files < limits.max_connections + 100:
         yield f"limits.max_connections: {limits.max_connections:,}, and the system allows {files:,} open files"

@@ -1,4 +1,4 @@
-"""A server inside another program: on a thread and an event loop of its own, so that neither keeps the other waiting.
+"""Run a server inside another program: on a thread and a loop of its own, so that neither keeps the other waiting.
 
 It ends with the program, whatever ends that; matches are kept like those of any server.
 """

@@ -1,4 +1,4 @@
-"""What goes on by itself outlives its own faults: each is logged and counted, and the next turn comes all the same."""
+"""Contain faults of what runs by itself: each is logged and counted, and the next turn comes all the same."""
 
 import logging
 from collections import Counter
@@ -26,7 +26,7 @@ class Guard:
                 otherwise()
 
     def note(self, part: str) -> None:
-        """Take note of the exception that is being handled: a fault in `part`.
+        """Log and count the exception that is being handled: a fault in `part`.
 
         One that comes with every turn is logged the 1st, 2nd, 4th, 8th ... time: it shall not fill the disk too.
         """

@@ -15,7 +15,7 @@ from contextlib import AsyncExitStack
 from typing import NamedTuple, NoReturn
 
 from ttt_net.server.admin.commands import load_sanctions
-from ttt_net.server.admin.listener import AdminListener, attending, open_door
+from ttt_net.server.admin.listener import AdminListener, attending, open_listener
 from ttt_net.server.admission.acceptor import Acceptor
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Database, Journal
@@ -50,7 +50,7 @@ _GC_THRESHOLDS = (10_000, 20, 50)
 
 
 class Listeners(NamedTuple):
-    """How one comes in: the public socket, its certificate if it has one, and the admin's door if there is one."""
+    """The public socket, its certificate if it has one, and the admin's listener if there is one."""
 
     public: socket.socket
     certificate: Certificate | None
@@ -66,29 +66,29 @@ def serve(configuration: Configuration, certificate: Certificate | None, listeni
     try:
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
             hub = make_hub(configuration, database, runner.get_loop())
-            admin = open_door(configuration.admin, configuration.folder)
+            admin = open_listener(configuration.admin, configuration.folder)
             runner.run(_serve(hub, database, Listeners(listening, certificate, admin)))
     finally:
         database.close()
 
 
-async def _serve(hub: Hub, database: Database, doors: Listeners) -> None:
+async def _serve(hub: Hub, database: Database, listeners: Listeners) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         with contextlib.suppress(NotImplementedError):  # Windows: Ctrl-C cancels this coroutine instead
             loop.add_signal_handler(number, stop.set)
-    if doors.certificate and hasattr(signal, "SIGHUP"):
-        loop.add_signal_handler(signal.SIGHUP, doors.certificate.reload)
+    if listeners.certificate and hasattr(signal, "SIGHUP"):
+        loop.add_signal_handler(signal.SIGHUP, listeners.certificate.reload)
     _allow_many_files()
     gc.freeze()  # what lives as long as the process needs no look from the collector
     gc.set_threshold(*_GC_THRESHOLDS)
-    where = _whereabouts(doors, hub.services.configuration)
+    where = _address(listeners, hub.services.configuration)
     async with AsyncExitStack() as running:
         if hub.services.configuration.announce and not is_loopback(where.host):
             await running.enter_async_context(announced(where, hub.census))
-        await running.enter_async_context(serving(hub, database, doors.public, doors.certificate))
-        await running.enter_async_context(attending(doors.admin, hub, database, stop.set))
+        await running.enter_async_context(serving(hub, database, listeners.public, listeners.certificate))
+        await running.enter_async_context(attending(listeners.admin, hub, database, stop.set))
         greet(where)
         notify("READY=1")
         log.info("started on port %d; the journal is in %s", where.port, hub.services.configuration.folder)
@@ -179,13 +179,13 @@ async def _sample_lag(hub: Hub) -> None:
         hub.metrics.lag_s.observe(loop.time() - due_s)
 
 
-def _whereabouts(doors: Listeners, configuration: Configuration) -> ServerAddress:
-    port = doors.public.getsockname()[1]
+def _address(listeners: Listeners, configuration: Configuration) -> ServerAddress:
+    port = listeners.public.getsockname()[1]
     where = ServerAddress(configuration.title, configuration.host or None, port, configuration.folder)
-    if doors.certificate is None:
+    if listeners.certificate is None:
         return where
     return where._replace(
-        scheme="wss", fingerprint=doors.certificate.fingerprint if configuration.tls.self_signed else None
+        scheme="wss", fingerprint=listeners.certificate.fingerprint if configuration.tls.self_signed else None
     )
 
 

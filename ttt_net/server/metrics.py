@@ -1,4 +1,4 @@
-"""What the server counts about itself, in plain integers, so that counting costs next to nothing.
+"""Count what the server does, in plain integers, so that counting costs next to nothing.
 
 What can be looked up (who is connected, what is played) is not counted here, but looked up when somebody asks.
 """

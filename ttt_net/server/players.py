@@ -1,4 +1,4 @@
-"""Who a player is: the number that stands for them everywhere, and what their token brings with it."""
+"""Players: the number that stands for one everywhere, and what their token brings with it."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -1,4 +1,4 @@
-"""The restart that is ahead: counted down for all to see, and no match begins any more."""
+"""Count down to a restart, for all to see; no match begins meanwhile."""
 
 import asyncio
 import logging
@@ -69,7 +69,7 @@ class ShutdownNotice:
         return None if self._restart_ms is None else max(0, self._restart_ms - self._now_ms())
 
     def notice(self) -> Notice | None:
-        """Return what a player who comes now is told of it; None if no restart is ahead."""
+        """Return the notice for a player who comes now; None if no restart is ahead."""
         left_ms = self.left_ms()
         return None if left_ms is None else _notice(left_ms)
 

@@ -1,6 +1,6 @@
 """Do what a command line asks for; to serve, listen first, and only then load what serves.
 
-Loading takes three times as long as all that comes before. Whoever comes back to a server that restarts is in the
+Loading takes three times as long as all that comes before. Clients that come back to a server that restarts are in the
 kernel's queue meanwhile, and need not try again and again.
 """
 
@@ -18,7 +18,7 @@ from ttt_net.server.settings.certificate import certificate_for
 from ttt_net.server.settings.sources import LaunchOptions, as_file, read_order
 
 for _needed in ("msgspec", "websockets", "segno"):
-    if find_spec(_needed) is None:  # whoever starts us looks elsewhere for it, but only now, before we listen
+    if find_spec(_needed) is None:  # the script that starts us looks elsewhere for it, but only now, before we listen
         raise ModuleNotFoundError(f"No module named '{_needed}'")
 
 

@@ -11,7 +11,7 @@ from websockets.asyncio.client import ClientConnection, connect, unix_connect
 
 from tests.patience import PATIENCE_S
 from tests.server.running import Server, running
-from ttt_net.server.admin.listener import AdminListener, attending, open_door
+from ttt_net.server.admin.listener import AdminListener, attending, open_listener
 from ttt_net.server.settings.configuration import Configuration
 
 
@@ -83,7 +83,7 @@ async def attended(
 ) -> AsyncIterator[Attended]:
     """Run a server with an admin listener inside the block."""
     async with running(folder, configuration=configuration) as server:
-        door = open_door(wanted, folder)
+        door = open_listener(wanted, folder)
         assert door is not None
         each = Attended(server, door)
         async with attending(door, server.hub, server.database, each.stopped.set), asyncio.timeout(PATIENCE_S):

@@ -10,11 +10,11 @@ import pytest
 
 from tests.server.admin.attended import attended
 from ttt_net.errors import ConfigurationError
-from ttt_net.server.admin.listener import ADDRESS_FILE, SOCKET_FILE, TOKEN_FILE, AdminListener, open_door
+from ttt_net.server.admin.listener import ADDRESS_FILE, SOCKET_FILE, TOKEN_FILE, AdminListener, open_listener
 
 
 def opened(wanted: str, folder: Path) -> AdminListener:
-    door = open_door(wanted, folder)
+    door = open_listener(wanted, folder)
     assert door is not None
     door.listening.close()
     return door
@@ -51,7 +51,7 @@ def test_a_socket_on_which_another_server_listens_is_left_to_it(tmp_path: Path) 
         living.listen(0)
         for _ in ("it answers", "it is too busy to answer"):
             with pytest.raises(ConfigurationError, match="another program listens on"):
-                open_door(str(path), tmp_path)
+                open_listener(str(path), tmp_path)
         living.accept()[0].close()
         crowd.connect(str(path))
 
@@ -64,7 +64,7 @@ def test_a_socket_of_another_kind_is_left_to_the_program_that_has_it(tmp_path: P
     ):
         theirs.bind(str(path))
         with pytest.raises(ConfigurationError, match="another program listens on"):
-            open_door(str(path), tmp_path)
+            open_listener(str(path), tmp_path)
         one.sendto(b"still there", str(path))
         assert theirs.recv(100) == b"still there"
 
@@ -76,7 +76,7 @@ def test_a_socket_of_another_user_is_left_to_him(tmp_path: Path, monkeypatch: py
         with monkeypatch.context() as system:  # the tests may be run by root, whom nothing is refused
             system.setattr(socket.socket, "connect_ex", lambda *_: errno.EACCES)
             with pytest.raises(ConfigurationError, match=r"cannot listen on .*: Permission denied"):
-                open_door(str(path), tmp_path)
+                open_listener(str(path), tmp_path)
     assert path.exists()
 
 
@@ -100,7 +100,7 @@ def test_a_folder_with_too_long_a_path_gets_a_port_of_the_loopback(tmp_path: Pat
 
 
 def test_off_is_off(tmp_path: Path) -> None:
-    assert open_door("off", tmp_path) is None
+    assert open_listener("off", tmp_path) is None
     assert list(tmp_path.iterdir()) == []
 
 
@@ -115,26 +115,26 @@ def test_a_port_that_is_taken_is_left_to_whoever_has_it(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         wanted = f"127.0.0.1:{taken.getsockname()[1]}"
         with pytest.raises(ConfigurationError, match=f"{wanted} is taken.* --admin"):
-            open_door(wanted, tmp_path)
+            open_listener(wanted, tmp_path)
 
 
 @pytest.mark.parametrize("wanted", ["0.0.0.0:1", "[::]:1", "192.0.2.1:1", "example.org:1", "1234", "on", "127.0.0.1:x"])
 def test_what_can_be_reached_from_elsewhere_or_makes_no_sense_is_refused(tmp_path: Path, wanted: str) -> None:
     with pytest.raises(ConfigurationError, match="admin: "):
-        open_door(wanted, tmp_path)
+        open_listener(wanted, tmp_path)
 
 
 def test_a_socket_where_none_can_be_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="cannot listen"):
-        open_door(str(tmp_path / "nowhere" / "socket"), tmp_path)
+        open_listener(str(tmp_path / "nowhere" / "socket"), tmp_path)
     with pytest.raises(ConfigurationError, match="too long"):
-        open_door("/tmp/" + "x" * 200, tmp_path)
+        open_listener("/tmp/" + "x" * 200, tmp_path)
 
 
 def test_an_address_that_cannot_be_written_down_is_refused(tmp_path: Path) -> None:
     (tmp_path / ADDRESS_FILE).mkdir()
     with pytest.raises(ConfigurationError, match=r"cannot write .*admin\.address"):
-        open_door("127.0.0.1:0", tmp_path)
+        open_listener("127.0.0.1:0", tmp_path)
 
 
 @pytest.mark.parametrize("content", ["", "short", "\xff" * 40])
@@ -142,11 +142,11 @@ def test_a_token_file_without_a_token_is_refused(tmp_path: Path, content: str) -
     (tmp_path / TOKEN_FILE).write_text(content, encoding="latin-1")
     (tmp_path / TOKEN_FILE).chmod(0o600)
     with pytest.raises(ConfigurationError, match=r"admin\.token"):
-        open_door("", tmp_path)
+        open_listener("", tmp_path)
 
 
 def test_a_token_that_others_can_read_is_refused(tmp_path: Path) -> None:
     (tmp_path / TOKEN_FILE).write_text("x" * 43)
     (tmp_path / TOKEN_FILE).chmod(0o644)
     with pytest.raises(ConfigurationError, match="chmod 600"):
-        open_door("", tmp_path)
+        open_listener("", tmp_path)

@@ -1,1 +1,1 @@
-"""Who is here: how a connection becomes a player, and what a player asks about himself and the past."""
+"""Players who are connected: login, sessions, and what they ask about themselves and the past."""

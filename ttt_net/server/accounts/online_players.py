@@ -1,4 +1,4 @@
-"""Who is connected, by number and by name, and listed: those who can be played first; and who left matches lately."""
+"""Keep the connected players, by number, by name and as a list; and remember who abandoned matches."""
 
 from bisect import bisect_left, insort
 from collections import Counter, OrderedDict
@@ -108,7 +108,7 @@ class OnlinePlayers:
         return sorted(islice(chain.from_iterable(shelves), count), key=_place)
 
     def find(self, name: str) -> Session | None:
-        """Return who people would take for the one of that name."""
+        """Return the player whose name looks like that one; None if nobody does."""
         key = name_key(name)
         index = bisect_left(self._order, (key, 0))
         if index < len(self._order) and self._order[index][0] == key:
@@ -121,7 +121,7 @@ def _place(session: Session) -> tuple[str, PlayerId]:
 
 
 class AbandonHistory:
-    """Who has lately left matches that then ended without them: the next opponent has to wait less for them."""
+    """Counts abandoned matches: the next opponent has to wait less for who has some."""
 
     def __init__(self, most: int = MAX_REMEMBERED) -> None:
         self._most = most

@@ -142,7 +142,7 @@ class Session:
         return self._ratings.get((game, speed(time)), _NEW).rating
 
     def info_at(self, game: str, time: TimeControl | None) -> PlayerInfo:
-        """Return who they are, with their rating at a game and the speed of a time control, if they have one there."""
+        """Return the player, with their rating at a game and the speed of a time control, if they have one there."""
         known = self._ratings.get((game, speed(time)))
         if known is None:
             return self.info

@@ -1,4 +1,4 @@
-"""Carries out what an admin asks, over connections like those of the players, from a listener of its own.
+"""Answer admins, over connections like those of the players, from a listener of its own.
 
 It is a second owner of `Connection`s, so bad peers are held here to the same bounds as at the players' door.
 """

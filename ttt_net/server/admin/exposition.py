@@ -1,4 +1,4 @@
-"""The figures in the text format that Prometheus reads; written by `prometheus-client`, where that is installed."""
+"""Write the figures in the text format that Prometheus reads; by `prometheus-client`, where that is installed."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Where the admin comes in: a Unix socket in the data folder, or a port of the loopback; and the token for it."""
+"""Listen for admins: on a Unix socket in the data folder, or a port of the loopback; and keep the token for it."""
 
 import asyncio
 import contextlib
@@ -39,7 +39,7 @@ class AdminListener(NamedTuple):
     """Which file a Unix socket is: at its path there may be another by the end."""
 
 
-def open_door(wanted: str, folder: Path) -> AdminListener | None:
+def open_listener(wanted: str, folder: Path) -> AdminListener | None:
     """Listen where the setting says; None if it says `off`. The folder must be held by this server alone.
 
     Empty is a Unix socket in the folder, or a free port of the loopback where there can be none. Where another server
@@ -140,38 +140,38 @@ def _write_private(path: Path, text: str) -> None:
 
 @contextlib.asynccontextmanager
 async def attending(
-    door: AdminListener | None, hub: Hub, database: Database, stop: Callable[[], None]
+    listener: AdminListener | None, hub: Hub, database: Database, stop: Callable[[], None]
 ) -> AsyncIterator[None]:
     """Answer the admin inside the block; `stop` is what ends the server."""
-    if door is None:
+    if listener is None:
         yield
         return
     loop = asyncio.get_running_loop()
-    desk = AdminServer(hub, database, door.token, stop)
+    admins = AdminServer(hub, database, listener.token, stop)
     async with asyncio.TaskGroup() as tasks:
-        ticking = tasks.create_task(_tick(desk))
-        is_unix = door.listening.family not in (socket.AF_INET, socket.AF_INET6)
+        ticking = tasks.create_task(_tick(admins))
+        is_unix = listener.listening.family not in (socket.AF_INET, socket.AF_INET6)
         create = loop.create_unix_server if is_unix else loop.create_server
-        server = await create(lambda: Connection(desk, loop, hub.services.read_buffer), sock=door.listening)
+        server = await create(lambda: Connection(admins, loop, hub.services.read_buffer), sock=listener.listening)
         try:
             yield
         finally:
-            _take_down(door)
+            _take_down(listener)
             server.close()
-            desk.close_all()
+            admins.close_all()
             ticking.cancel()
-            door.listening.close()
+            listener.listening.close()
 
 
-def _take_down(door: AdminListener) -> None:
-    """Remove what leads to the door. While it is open, the number of its socket's file is not given to another."""
-    (door.folder / ADDRESS_FILE).unlink(missing_ok=True)
-    if door.file is not None and _file_at(Path(door.address)) == door.file:
-        Path(door.address).unlink(missing_ok=True)
+def _take_down(listener: AdminListener) -> None:
+    """Remove the files of the listener. While it is open, the number of its socket's file is not given to another."""
+    (listener.folder / ADDRESS_FILE).unlink(missing_ok=True)
+    if listener.file is not None and _file_at(Path(listener.address)) == listener.file:
+        Path(listener.address).unlink(missing_ok=True)
 
 
-async def _tick(desk: AdminServer) -> None:
+async def _tick(admins: AdminServer) -> None:
     loop = asyncio.get_running_loop()
     while True:
         await asyncio.sleep(_TICK_S)
-        desk.tick(loop.time())
+        admins.tick(loop.time())

@@ -1,4 +1,4 @@
-"""All that an admin may ask and all that he may be answered; one JSON object each, one answer to each question."""
+"""The requests of admins and their replies: one JSON object each, one reply to each request."""
 
 from typing import Annotated
 
@@ -13,7 +13,7 @@ Seconds = Annotated[int, Meta(ge=1, le=10 * 365 * 86_400)]
 
 
 class AdminRequest(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, tag_field="ask", tag=str.lower):
-    """What every question is."""
+    """The base of requests."""
 
 
 class Stats(AdminRequest, frozen=True):
@@ -29,7 +29,7 @@ class ListMatches(AdminRequest, frozen=True, tag="matches"):
 
 
 class Kick(AdminRequest, frozen=True):
-    """Close a player's connection; he may come back when he likes."""
+    """Close a player's connection; they may come back when they like."""
 
     name: Name
     reason: Text = ""
@@ -61,7 +61,7 @@ class MutePlayer(AdminRequest, frozen=True, tag="mute"):
 
 
 class Unmute(AdminRequest, frozen=True):
-    """Let him be heard again."""
+    """Let them be heard again."""
 
     name: Name
 
@@ -112,7 +112,7 @@ AnyAdminRequest = (
 
 
 class AdminReply(Struct, frozen=True, tag_field="answer", tag=str.lower):
-    """What every answer is."""
+    """The base of replies."""
 
 
 class Done(AdminReply, frozen=True):
@@ -144,7 +144,7 @@ class Timing(Struct, frozen=True):
 
 
 class Report(AdminReply, frozen=True):
-    """The figures of the moment, and the counts since the start."""
+    """The figures as they are now, and the counts since the start."""
 
     name: str
     version: str

@@ -1,1 +1,1 @@
-"""Who may come in, and how often who may do what; asked before anything costs something."""
+"""Admission: limits of connections and rates, bans and mutes; asked before anything costs something."""

@@ -1,4 +1,4 @@
-"""Where a connection comes from: what counts as one address, and whose word is taken for it."""
+"""Find the address of a client: what counts as one, and which proxies are believed."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -26,7 +26,7 @@ def is_among(address: str, among: Iterable[Network]) -> bool:
 
 
 def network_of(address: str) -> str:
-    """Return what counts as one address: an IPv4 address, or the /64 that every IPv6 customer has to himself."""
+    """Return what counts as one address: an IPv4 address, or the /64 that every IPv6 customer has for themselves."""
     found = _read(address)
     if isinstance(found, IPv6Address):
         return str(IPv6Network((found, 64), strict=False))

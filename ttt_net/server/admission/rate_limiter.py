@@ -1,4 +1,4 @@
-"""How often who may do what: token buckets by player and by address, in bounded memory."""
+"""Limit rates: token buckets by player and by address, in bounded memory."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -32,7 +32,7 @@ class RateLimiter:
         self.share(act, address)
 
     def check(self, act: Act, player: int) -> None:
-        """Refuse what the next `spend` would refuse because of the player himself, and count nothing."""
+        """Refuse what the next `spend` would refuse because of the player alone, and count nothing."""
         self._check(act, player, "for one player")
 
     def share(self, act: Act, address: str | None) -> None:

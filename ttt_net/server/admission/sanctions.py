@@ -1,4 +1,4 @@
-"""Who may not come in, and who may not talk, as the host has decided: kept in memory, as the journal has it."""
+"""Keep bans and mutes in memory, as the journal has them."""
 
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
@@ -11,7 +11,7 @@ from ttt_net.server.admission.client_address import Network, network_at
 Act = Literal["ban", "mute"]
 ACTS: tuple[Act, ...] = ("ban", "mute")
 WIDEST = {4: 8, 6: 16}
-"""The shortest prefixes that can be banned: whoever types less has mistyped."""
+"""The shortest prefixes that can be banned: a shorter one is a slip."""
 _PLAYER = "player:"
 
 
@@ -20,7 +20,7 @@ class Sanction(NamedTuple):
 
     act: Act
     whom: str
-    """A network, or `player:` and the player's id, so that another name does not help him."""
+    """A network, or `player:` and the player's id, so that another name does not help."""
     shown: str
     """The name that the player has, or the network."""
     reason: str
@@ -29,7 +29,7 @@ class Sanction(NamedTuple):
     """None: for ever."""
 
     def sentence(self) -> str:
-        """Return what the one concerned is told."""
+        """Return the sentence for the player concerned."""
         what = "banned from this server" if self.act == "ban" else "not allowed to chat on this server"
         reason = f": {self.reason}" if self.reason else ""
         return f"you are {what} {until(self.until_ms)}{reason}"
@@ -94,7 +94,7 @@ class Sanctions:
         return self._all.pop((act, whom), None) is not None
 
     def renamed(self, player: int, name: str) -> None:
-        """Show the sanctions of a player under the name that he has now."""
+        """Show the sanctions of a player under the name that they have now."""
         for each in self._of_player(player):
             self._all[each.act, each.whom] = each._replace(shown=name)
 

@@ -179,7 +179,7 @@ def _play_through(connection: sqlite3.Connection, match: str) -> int:
     try:
         record = read_match(connection, match)
         assert record is not None, "its id was just read"
-        Match.from_facts(record.facts)
+        Match.from_events(record.facts)
     except (TttNetError, ValueError, AssertionError) as error:
         raise ConfigurationError(f"match {match} cannot be played through: {getattr(error, 'cause', error)}") from None
     if [fact.seq for fact in record.facts] != list(range(1, len(record.facts) + 1)):

@@ -220,7 +220,7 @@ def replay(
 def record(connection: sqlite3.Connection, said: wire.RecordRequest, asker: PlayerId) -> wire.RecordReply:
     """Return a finished match as a text to keep."""
     match = _match(connection, said.match, asker, is_heard=False)
-    return wire.RecordReply(match.id, write_record(record_of(match.facts)))
+    return wire.RecordReply(match.id, write_record(record_of(match.events)))
 
 
 def _match(connection: sqlite3.Connection, match_id: str, asker: PlayerId, *, is_heard: bool) -> Match:
@@ -228,7 +228,7 @@ def _match(connection: sqlite3.Connection, match_id: str, asker: PlayerId, *, is
     journaled = read_match(connection, match_id)
     if journaled is None:
         raise Refusal(Code.UNKNOWN_MATCH, f"there is no match {match_id}")
-    match = Match.from_facts(journaled.facts)
+    match = Match.from_events(journaled.facts)
     if match.is_private and not is_heard and asker not in journaled.seats:
         raise Refusal(Code.NOT_PUBLIC, "that match is private, and only its players may see it")
     if not match.is_over and not is_heard:

@@ -1,1 +1,1 @@
-"""How players meet, where they sit, and what all the others are told of it."""
+"""Matchmaking: seeks, challenges and invitations, the registry of matches, the lists of the lobby."""

@@ -58,7 +58,7 @@ class Invitations:
         invitation = self._lobby.invitation(code, session.player, self._services.now_ms())
         host = self._services.players.get(invitation.by)
         if host is None:
-            raise Refusal(Code.OPPONENT_GONE, "whoever invited you is away at the moment; the code stays good", 1_000)
+            raise Refusal(Code.OPPONENT_GONE, "the player who invited you is away; the code stays good", 1_000)
         self._eligibility.may_meet(session, host)
         session.ok(request.id)
         self._registry.start(self._lobby.joined(invitation, session.player), lambda: self._lobby.unspent(invitation))

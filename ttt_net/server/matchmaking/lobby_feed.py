@@ -1,7 +1,8 @@
-"""What is told to everybody in the lobby: three lists, each encoded once however many look at it.
+"""Send the lists of the lobby: three, each encoded once however many look at it.
 
 Who looks hears all three at once, and then each that has changed, as it is by then: changes that are close together
-are told as one. A list is told whole, so a reader who is behind is left out until he has caught up, and misses nothing.
+are told as one. A list is told whole, so readers who are behind are left out until they have caught up, and miss
+nothing.
 """
 
 import asyncio
@@ -69,7 +70,7 @@ class LobbyFeed:
             self._late.pop(session.player, None)
 
     def changed(self, *subjects: Subject, slightly: bool = False) -> None:
-        """Take note that lists are not what they were; if but `slightly`, whoever asks may for a while get the old."""
+        """Mark lists as changed; if but `slightly`, the old one may be sent for a while."""
         for subject in subjects:
             self._changed.add(subject)
             if not slightly:

@@ -1,1 +1,1 @@
-"""The server as a program among others: how it makes itself known, and tends its journal."""
+"""The server as a process: banner, mDNS, service manager, maintenance."""

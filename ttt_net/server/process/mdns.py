@@ -1,4 +1,4 @@
-"""How a server makes itself known on the local network, by mDNS on every interface, for as long as it runs.
+"""Announce a server on the local network, by mDNS on every interface, for as long as it runs.
 
 Nothing here may keep the server from serving: what goes wrong is a line in the log, and is tried again.
 """

@@ -1,4 +1,4 @@
-"""What the service manager is told: that we are ready, that we live, that we stop (systemd's `sd_notify` protocol)."""
+"""Notify the service manager: ready, alive, stopping (systemd's `sd_notify` protocol)."""
 
 import asyncio
 import logging

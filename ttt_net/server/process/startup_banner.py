@@ -1,4 +1,4 @@
-"""What a server prints when it listens: one line for scripts, then for people how friends come to it."""
+"""Print the banner of a server that listens: one line for scripts, then for people how friends come to it."""
 
 import os
 import sys

@@ -1,1 +1,1 @@
-"""One match and all who hear it."""
+"""Rooms: one match each, with the sessions that hear it."""

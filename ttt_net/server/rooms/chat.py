@@ -63,7 +63,7 @@ class Chat:
         tell(told, lambda hearer: hearer is session or not hearer.has_muted(session.player))
 
     def _text(self, session: Session, request: wire.ChatRequest) -> str:
-        """Return what is to be heard; raise `Refusal` if it may not be request."""
+        """Return what is to be heard; raise `Refusal` if it may not be said."""
         mute = self._services.sanctions.of("mute", session.player)
         if mute:
             raise Refusal(Code.MUTED, mute.sentence(), mute.left_ms(self._services.now_ms()))

@@ -1,4 +1,4 @@
-"""The two players of one match: who of them is here, and the clock and the timer that follow from it."""
+"""Keep the two players of one match: who is here, and the clock and the timer that follow from it."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The order of one match: one request at a time is decided, written down, applied and told, in that order.
+"""Serve one match: one request at a time is decided, written down, applied and told, in that order.
 
 While events are on their way to the disk, further requests for the match wait in its queue. So what is in memory is
 what is in the journal, nothing is told that could be lost, and a failed write has nothing to undo.
@@ -63,7 +63,7 @@ RoomRequest = referee.Command | ResumeRequest | _Watching
 
 @dataclass(frozen=True, slots=True)
 class RoomHooks:
-    """What a room asks of the registry of matches, and tells it."""
+    """The functions of the registry of matches that a room calls."""
 
     may_rematch: Callable[["MatchRoom"], None]
     """Raises `Refusal` unless both players are here and free."""
@@ -251,7 +251,7 @@ class MatchRoom:
     def _check_code(self, session: Session, code: str | None, right: str | None) -> None:
         """Refuse sessions without the code of a private match; it is tried as slowly as that of an invitation."""
         if code is None:
-            raise Refusal(Code.NOT_PUBLIC, "that match is private; whoever plays in it can tell you its code")
+            raise Refusal(Code.NOT_PUBLIC, "that match is private; its players can tell you its code")
         is_right = right is not None and code.strip().upper() == right
         self._services.rate_limiter.try_code(session.player, session.connection.metered_as, is_right=is_right)
 
@@ -366,7 +366,7 @@ class MatchRoom:
         self._services.journal.read(self.id, done, failed)
 
     def _open_record(self, record: StoredMatch) -> None:
-        self.match = Match.from_facts(record.facts)
+        self.match = Match.from_events(record.facts)
         self.seats.taken(self.match, record.seats)
         self.seats.set_clock(self.match, self._services.now_ms(), self._look_at_clock)
 

@@ -1,1 +1,1 @@
-"""Everything that a host can set: what there is, where it comes from, and what is wrong with it."""
+"""Settings: their fields, their sources, their checks."""

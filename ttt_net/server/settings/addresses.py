@@ -1,4 +1,4 @@
-"""Where the server listens, and under which addresses friends find it."""
+"""Listen, and list the addresses under which friends find the server."""
 
 import contextlib
 import errno

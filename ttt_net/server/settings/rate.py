@@ -1,4 +1,4 @@
-"""A rate as people write it, `10/min`, and the bucket that holds somebody to it."""
+"""Rates as people write them, `10/min`, and the token bucket that keeps one."""
 
 import re
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 _PERIODS = {"s": 1.0, "min": 60.0, "h": 3_600.0}
 _WRITTEN = re.compile(r"(\d{1,9})/(\d{0,4})(s|min|h)", re.ASCII)
 _ROUNDED_OFF_MS = 1e-6
-"""More than what sums of floats may lack; without it, now and then whoever waits as told comes a millisecond early."""
+"""More than what sums of floats may lack; without it, one who waits as told comes a millisecond early now and then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Bucket:
 
     @property
     def is_flooded(self) -> bool:
-        """Whether the debt is as large as the burst: whoever goes on like that does not listen."""
+        """Whether the debt is as large as the burst: one who goes on like that does not listen."""
         return self._tokens < -self._rate.count
 
     def _tokens_at(self, now_ms: int) -> float:

@@ -1,4 +1,4 @@
-"""What one setting of the server is: name, default, bounds, help, and how its value is read and written."""
+"""Define a setting of the server: name, default, bounds, help, and how its value is read and written."""
 
 import math
 from collections.abc import Callable, Iterator

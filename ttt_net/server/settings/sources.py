@@ -1,4 +1,4 @@
-"""Where the configuration comes from: flags over environment over a TOML file over the defaults."""
+"""Read the configuration: flags over environment over a TOML file over the defaults."""
 
 import argparse
 import tomllib

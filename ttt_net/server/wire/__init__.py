@@ -1,1 +1,1 @@
-"""One peer's socket: what it sends and is sent, encrypted or not, over WebSocket or plain HTTP."""
+"""Sockets of peers: bytes in and out, encrypted or not, over WebSocket or plain HTTP."""

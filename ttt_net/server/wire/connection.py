@@ -56,7 +56,7 @@ class ConnectionOwner(Interface):
     turns: TurnQueue
 
     def opened(self, connection: "Connection", peer: str) -> None:
-        """Take note of a new connection, and where it comes from."""
+        """Add a new connection, which comes from that address."""
 
     def answer_http(self, connection: "Connection", request: Request, protocol: ServerProtocol) -> Response | None:
         """Answer a plain HTTP request, or return None for a WebSocket handshake."""
@@ -65,10 +65,10 @@ class ConnectionOwner(Interface):
         """Act on one text message; `ProtocolError` closes the connection."""
 
     def flooded(self, connection: "Connection") -> None:
-        """Take note that the connection is about to be closed for a flood."""
+        """Count a flood, for which the connection is about to be closed."""
 
     def closed(self, connection: "Connection") -> None:
-        """Take note that the connection is gone."""
+        """Remove a connection that is gone."""
 
 
 class Connection(Reader):
@@ -278,11 +278,11 @@ class Connection(Reader):
             _forget_way_of(error)
 
     def pause_writing(self) -> None:
-        """Take note that the peer is behind with its reading."""
+        """Count what is sent from now on: the peer is behind with its reading."""
         self._behind_since_s = self._loop.time()
 
     def resume_writing(self) -> None:
-        """Take note that the peer has caught up."""
+        """Count no more: the peer has caught up."""
         self._behind_since_s = None
         self._unsent = 0
 

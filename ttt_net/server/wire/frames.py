@@ -1,4 +1,4 @@
-"""Text frames by hand, where it pays: each move is one short frame that comes and one that goes to everybody.
+"""Read and write short text frames by hand, where it pays: a move is one that comes and one that goes to everybody.
 
 All else about the protocol is `websockets`' business; what is read here is what it would read the same.
 """

@@ -1,4 +1,4 @@
-"""What the port answers to plain HTTP, and which WebSocket handshakes it takes.
+"""Answer plain HTTP, and check WebSocket handshakes.
 
 A connection stays open after an answer, so that the page's few files come over one or two. Behind a proxy it does
 not: there the address that limits apply to may change from request to request.
@@ -36,7 +36,7 @@ _SAFE = {
 
 
 class TurnedAway(NamedTuple):
-    """How a connection is answered that may not come in."""
+    """The answer to a connection that may not come in."""
 
     status: int
     """503 where the server is full, 429 where the address is over a limit, 403 where it is banned."""
@@ -45,7 +45,7 @@ class TurnedAway(NamedTuple):
 
 
 def answer_http(request: Request, origins: Collection[str] = (), *, is_closed: bool) -> Response | None:
-    """Answer what is no WebSocket handshake, or one that is not taken; None for a handshake that is.
+    """Answer a plain request, or a handshake that is not accepted; return None for one that is.
 
     A page may connect only to the server that it came from, or if its origin is one of `origins`; programs that are
     not browsers send no Origin.
