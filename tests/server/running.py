@@ -5,7 +5,7 @@ import os
 import random
 import ssl
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, KeysView, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -129,8 +129,8 @@ class Server:
         self.tick(0)
 
     @property
-    def connections(self) -> set[Connection]:
-        return self.hub.services.connections
+    def connections(self) -> KeysView[Connection]:
+        return self.hub.services.connections.keys()
 
     @property
     def sessions(self) -> dict[int, Session]:

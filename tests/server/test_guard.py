@@ -51,7 +51,7 @@ def break_reception(server: Server) -> None:
 
 
 def break_noticeboard(server: Server) -> None:
-    server.hub.services.feed._late[1] = {"seeks"}  # of nobody who looks
+    server.hub.services.feed._late[1] = {"seeks": None}  # of nobody who looks
 
 
 @pytest.mark.parametrize("plant", [break_reception, break_noticeboard])

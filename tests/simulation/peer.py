@@ -9,12 +9,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from websockets.client import ClientProtocol as Frames
+from websockets.client import ClientProtocol
 from websockets.frames import Frame, Opcode
 from websockets.http11 import Response
 from websockets.protocol import State
 from websockets.uri import parse_uri
 
+from tests.server.peer import client_frame
 from tests.simulation.network import Link
 from ttt_net import messages as wire
 from ttt_net.errors import Refusal
@@ -27,6 +28,14 @@ if TYPE_CHECKING:
 _RETRY_S = 0.25
 _PATIENCE = 8
 """Requests without an answer after which a person presses no more keys."""
+
+
+class Frames(ClientProtocol):
+    """The client's side of WebSocket; its masks are zeros, for random ones would make two histories of one seed."""
+
+    def send_frame(self, frame: Frame) -> None:
+        """Write a frame."""
+        self.writes.append(client_frame(frame.opcode, bytes(frame.data), fin=frame.fin))
 
 
 @dataclass(slots=True)

@@ -96,7 +96,7 @@ class Hub:
 
     def opened(self, connection: Connection, peer: str) -> None:
         """Count the connection from that address; far above a limit, drop it at once."""
-        self.services.connections.add(connection)
+        self.services.connections[connection] = None
         self.metrics.accepted += 1
         self.limiter.arrive(connection, peer)
 
@@ -106,7 +106,7 @@ class Hub:
 
     def closed(self, connection: Connection) -> None:
         """Let go of the connection, and of the session that it was."""
-        self.services.connections.discard(connection)
+        self.services.connections.pop(connection, None)
         self.limiter.leave(connection)
         self._login.forget(connection)
         if isinstance(connection.session, Session):

@@ -48,8 +48,8 @@ class Services:
     guard: Guard
     rate_limiter: RateLimiter
     sanctions: Sanctions
-    connections: set[Connection]
-    """All connections, with or without a player; the hub's to change."""
+    connections: dict[Connection, None]
+    """All connections, with or without a player, in the order in which they came; the hub's to change."""
     read_buffer: ReadBuffer
     turns: TurnQueue
     players: OnlinePlayers
@@ -85,7 +85,7 @@ def build_services(
         guard=guard,
         rate_limiter=RateLimiter(configuration.limits, now_ms),
         sanctions=Sanctions(now_ms),
-        connections=set(),
+        connections={},
         read_buffer=ReadBuffer(),
         turns=TurnQueue(loop),
         players=players,

@@ -65,7 +65,7 @@ class Session:
         """Who they are, without a rating: they have many."""
         self.is_guest = is_guest
         self._ratings = {key: _Known(each.shown, each.is_provisional) for key, each in ratings.items()}
-        self._rooms: set[str] = set()
+        self._rooms: dict[str, None] = {}
         self._live = set(unfinished)
         self.places: int | None = None
         """How many matches at once a bot plays; people as many as they like."""
@@ -84,8 +84,8 @@ class Session:
 
     @property
     def rooms(self) -> Set[str]:
-        """The ids of the matches whose events they hear."""
-        return self._rooms
+        """The ids of the matches whose events they hear, in the order in which they began to."""
+        return self._rooms.keys()
 
     @property
     def live(self) -> Set[str]:
@@ -94,11 +94,11 @@ class Session:
 
     def enter(self, room: str) -> None:
         """Hear the events of a match from now on."""
-        self._rooms.add(room)
+        self._rooms[room] = None
 
     def exit(self, room: str) -> None:
         """Hear the events of a match no more."""
-        self._rooms.discard(room)
+        self._rooms.pop(room, None)
 
     def began(self, match: str) -> None:
         """Add a match to the unfinished ones."""

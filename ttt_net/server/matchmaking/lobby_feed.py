@@ -35,7 +35,7 @@ class LobbyFeed:
         self._now_ms = now_ms
         self._guard = guard
         self._readers: dict[PlayerId, Session] = {}
-        self._late: dict[PlayerId, set[Subject]] = {}
+        self._late: dict[PlayerId, dict[Subject, None]] = {}
         """What readers who were behind have still to hear."""
         self._frames: dict[Subject, tuple[int, bytes]] = {}
         """Each list as a frame, and when it was made."""
@@ -99,7 +99,7 @@ class LobbyFeed:
 
     def _tell_late(self, player: PlayerId, subject: Subject) -> None:
         self._readers[player].connection.send(self.frame(subject))
-        self._late[player].discard(subject)
+        self._late[player].pop(subject, None)
         if not self._late[player]:
             del self._late[player]
 
@@ -132,7 +132,7 @@ class LobbyFeed:
             if self._readers.get(session.player) is not session:
                 continue
             if session.connection.is_behind:
-                self._late.setdefault(session.player, set()).add(subject)
+                self._late.setdefault(session.player, {})[subject] = None
             else:
                 session.connection.send(told)
         del readers[-CROWD:]
