@@ -25,10 +25,12 @@ from typing import Any, NamedTuple
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Database, Journal
 from ttt_net.server.main import JOURNAL_FILE, steady_clock
+from ttt_net.server.services import build_services
 from ttt_net.server.settings.configuration import Configuration
 from ttt_net.server.settings.limits import Limits
 from ttt_net.server.settings.rate import Rate
 from ttt_net.server.wire.connection import Connection
+from ttt_net.server.wire.reader import ReadBuffer
 
 HANDSHAKE = (
     b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -36,6 +38,8 @@ HANDSHAKE = (
 )
 UNMETERED = Rate(999_999_999)
 ID = 9
+SOCKET = socket.socket()
+"""For all connections: options are set on it, and nothing is sent."""
 COSTLY_TEXT = "\ufdfa" * 80
 """One character that stands for eighteen."""
 MARKS = "e\u0301\u0302" * 180
@@ -48,7 +52,7 @@ class Wire(asyncio.Transport):
     """What a connection takes for its socket."""
 
     def __init__(self, client: "Client") -> None:
-        super().__init__({"socket": socket.socketpair()[0]})
+        super().__init__({"socket": SOCKET, "peername": ("127.0.0.1", 1)})
         self._client = client
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
@@ -82,7 +86,7 @@ class Client:
         self.heard: list[Message] = []
         self._raw: list[bytes] = []
         self._answered = asyncio.Event()
-        self._connection = Connection(hub, asyncio.get_running_loop())
+        self._connection = Connection(hub, asyncio.get_running_loop(), ReadBuffer())
         self._connection.connection_made(Wire(self))
         self._connection.data_received(HANDSHAKE)
 
@@ -375,7 +379,8 @@ async def run(times: int) -> None:
     lifted = {each.name: UNMETERED for each in fields(Limits) if each.type is Rate}
     limits = Limits(**lifted, max_live_matches=1_000_000)  # type: ignore[arg-type]
     with tempfile.TemporaryDirectory() as folder, closing(Database(Path(folder) / JOURNAL_FILE)) as database:
-        hub = Hub(Journal(database), Configuration(name="test", limits=limits), steady_clock(), random.Random(1))
+        configuration, loop = Configuration(name="test", limits=limits), asyncio.get_running_loop()
+        hub = Hub(build_services(configuration, Journal(database), loop, steady_clock(), random.Random(1)))
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(database.run())
             try:

@@ -3,11 +3,13 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from benchmarks.meter import is_supported
 from tests.patience import PATIENCE_S
+from ttt_net.messages import AnyRequest
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -26,3 +28,12 @@ def test_a_quick_run_prints_a_row_for_each_kind(benchmark: str, more: list[str],
     assert run.returncode == 0, run.stderr
     printed = [line.split("|")[1].strip() for line in run.stdout.splitlines() if line.startswith("| ")]
     assert printed == rows
+
+
+def test_each_kind_of_request_has_its_row_of_costs() -> None:
+    command = [sys.executable, "-m", "benchmarks.requests", "--times", "2"]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=3 * PATIENCE_S, check=False)
+    assert run.returncode == 0, run.stderr
+    printed = {line.split("|")[1].split(",")[0].strip() for line in run.stdout.splitlines() if line.startswith("| ")}
+    kinds = {kind.__name__.removesuffix("Request").lower() for kind in get_args(AnyRequest)}
+    assert printed == kinds | {"request", "no message"}

@@ -174,6 +174,62 @@ async def test_boards_are_not_made_as_fast_as_messages_come(tmp_path: Path) -> N
         assert {answer["code"] for answer in answers[most:]} == {"too_fast"}
 
 
+async def test_names_that_may_not_be_taken_are_metered_by_address_before_they_are_looked_at(tmp_path: Path) -> None:
+    async with running(tmp_path, Limits(unmetered=(), mistakes=Rate(4, 3_600.0))) as server:
+        eve, other = await server.join("Eve"), await server.connect()
+        assert await eve.refused("rename", name="admin") == "bad_name"
+        for name in ("admin", "x", "Ann Ann Ann Ann Ann Ann"):
+            assert await other.refused("hello", protocols=[1], name=name) == "bad_name"
+        for name in ("admin", "Good"):
+            refused = await other.ask("hello", protocols=[1], name=name)
+            assert refused["code"] == "too_fast"
+            assert "limits.mistakes" in refused["message"]
+        assert await eve.refused("rename", name="admin") == "too_fast"
+        known = await server.connect()
+        await known.hello(token=eve.token)  # who has a name already comes in as ever
+        server.later(refused["retry_after_ms"])
+        await other.hello(name="Good")
+
+
+async def test_what_is_over_its_quota_is_refused_before_it_is_looked_at(tmp_path: Path) -> None:
+    async with running(tmp_path, Limits(chats=Rate(1, 3_600.0), renames=Rate(1, 3_600.0))) as server:
+        ann, _, match = await server.pair()
+        nothing = "\u200b" * 500
+        assert await ann.refused("chat", match="nowhere1", text=nothing) == "not_watching"
+        assert await ann.refused("chat", match=match, text=nothing) == "bad_message"
+        assert await ann.refused("chat", match=match, text=nothing) == "too_fast"
+        assert await ann.refused("rename", name="admin") == "bad_name"
+        await ann.ok("rename", name="Anna")
+        assert await ann.refused("rename", name="admin") == "too_fast"
+
+
+async def test_requests_that_take_long_count_as_several_of_their_address(tmp_path: Path) -> None:
+    limits = Limits(unmetered=(), messages=Rate(40, 3_600.0), players_per_address=1)
+    async with running(tmp_path, limits) as server:
+        ann = await server.join("Ann")
+        await ann.ok("seek", games=["qubic"])
+        answers = [await ann.ask("ping") for _ in range(26)]
+        assert [answer["type"] for answer in answers] == ["ok"] * 25 + ["refused"]
+        assert answers[-1]["message"].startswith("too many messages: 40/h for one address")
+
+
+async def test_what_is_written_down_is_metered_by_address(tmp_path: Path) -> None:
+    limits = Limits(unmetered=(), writes=Rate(3, 3_600.0), players_per_address=2)
+    async with running(tmp_path, limits) as server:
+        server.clock.stand_still()
+        first, second, match = await server.pair()  # a match counts for each of its players
+        for ply, peer in enumerate((first, second, first, second)):
+            await peer.ok("play", match=match, ply=ply, move=ply)
+        refused = await first.ask("play", match=match, ply=4, move=4)
+        assert (refused["code"], "limits.writes" in refused["message"]) == ("too_fast", True)
+        assert await second.refused("play", match=match, ply=4, move=5) == "not_your_turn", (
+            "what is refused is not counted"
+        )
+        assert await second.refused("seek", games=["qubic"]) == "too_fast"
+        server.later(refused["retry_after_ms"])
+        await first.ok("play", match=match, ply=4, move=4)
+
+
 async def test_matches_do_not_begin_as_fast_as_messages_come(tmp_path: Path) -> None:
     """Each is a commit and perhaps a board to make, which costs a thousand times as much as a ping."""
     async with running(tmp_path, Limits(matches=Rate(3, 60.0))) as server:

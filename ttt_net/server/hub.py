@@ -45,6 +45,26 @@ _HARMLESS = (
 )
 """What is answered while the server is about to stop: it changes nothing."""
 
+_COUNTED_MORE: dict[type[wire.AnyRequest], int] = {
+    wire.HelloRequest: 9,
+    wire.RenameRequest: 9,
+    wire.ForgetRequest: 9,
+    wire.SeekRequest: 4,
+    wire.AcceptRequest: 4,
+    wire.ChallengeRequest: 4,
+    wire.AnswerRequest: 4,
+    wire.InviteRequest: 4,
+    wire.JoinRequest: 4,
+    wire.MuteRequest: 4,
+    wire.ProfileRequest: 4,
+    wire.HistoryRequest: 4,
+    wire.LeaderboardRequest: 4,
+    wire.ReplayRequest: 4,
+    wire.RecordRequest: 4,
+    wire.AnalyseRequest: 4,
+}
+"""For how many requests more one that takes long is counted against its address; see `benchmarks.requests`."""
+
 
 class Hub:
     """The owner of connections; what they ask is carried out by the parts that it builds."""
@@ -142,6 +162,8 @@ class Hub:
                 raise Refusal(Code.TOO_FAST, f"too many messages: {self.limits.messages} (limits.messages)", wait_ms)
             self.services.rate_limiter.share("messages", connection.metered_as)
             request = wire.decode_request(text)
+            if type(request) in _COUNTED_MORE:
+                self.services.rate_limiter.share("messages", connection.metered_as, _COUNTED_MORE[type(request)])
             if isinstance(session, Session):
                 self._dispatch(session, request)
             elif self.services.shutdown.is_draining:

@@ -5,7 +5,7 @@ from typing import assert_never
 
 from ttt_net import messages as wire
 from ttt_net.errors import Closing, Code, Refusal
-from ttt_net.server.accounts.login import name_here
+from ttt_net.server.accounts.login import checked_here
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.accounts.session_service import SessionService
 from ttt_net.server.matchmaking.match_registry import MatchRegistry
@@ -39,7 +39,8 @@ class AccountService:
                 assert_never(request)
 
     def _rename(self, session: Session, request: wire.RenameRequest) -> None:
-        name = name_here(request.name, self._services.limits)
+        self._services.rate_limiter.check("renames", session.player)
+        name = checked_here(request.name, self._services, session.connection.metered_as)
         self._services.rate_limiter.spend("renames", session.player, session.connection.metered_as)
 
         def done() -> None:

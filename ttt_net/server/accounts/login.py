@@ -59,7 +59,7 @@ class Login:
             self._failed(connection, request, refusal)
 
     def _let_in(self, connection: Connection, request: wire.HelloRequest) -> None:
-        name = None if request.name is None else name_here(request.name, self._services.limits)
+        name = None if request.name is None else checked_here(request.name, self._services, connection.metered_as)
         if request.token and len(request.token) < MIN_TOKEN:
             raise Refusal(Code.UNKNOWN_TOKEN, f"a token for a new player has {MIN_TOKEN} to 80 random characters")
         if name is None and not self._services.limits.allow_guests:
@@ -105,6 +105,19 @@ class Login:
         """Return a made-up name, of more digits after each that was taken."""
         least = 10 ** (_GUEST_DIGITS + misses - 1)
         return f"guest-{self._services.rng.randrange(least, 10 * least)}"
+
+
+def checked_here(typed: str, services: Services, address: str | None) -> str:
+    """Return the name as it is kept here. Raises `Refusal` if it may not be taken, or after too many such names.
+
+    Those are counted for each address: to check a name costs up to 50 times as much as a `ping`.
+    """
+    services.rate_limiter.check_of_address("mistakes", address)
+    try:
+        return name_here(typed, services.limits)
+    except Refusal:
+        services.rate_limiter.spend_of_address("mistakes", address)
+        raise
 
 
 def name_here(typed: str, limits: Limits) -> str:

@@ -8,9 +8,9 @@ from ttt_net.errors import Code, Refusal
 from ttt_net.server.settings.limits import Limits
 from ttt_net.server.settings.rate import Bucket, Rate
 
-Act = Literal["codes", "challenges", "chats", "inquiries", "matches", "messages", "renames"]
+Act = Literal["codes", "challenges", "chats", "inquiries", "matches", "messages", "renames", "writes"]
 """What is metered for each player, and for all players of an address together; the names are those of the limits."""
-AddressAct = Literal["openings", "registrations", "wrong_codes", "floods"]
+AddressAct = Literal["openings", "registrations", "wrong_codes", "floods", "mistakes"]
 """What is metered for each address alone."""
 MAX_BUCKETS = 20_000
 """The one that was not asked for the longest is forgotten, and so is full again."""
@@ -35,12 +35,17 @@ class RateLimiter:
         """Refuse what the next `spend` would refuse because of the player alone, and count nothing."""
         self._check(act, player, "for one player")
 
-    def share(self, act: Act, address: str | None) -> None:
-        """Count one act against what the players of an address may do together, which is many times one's own."""
+    def share(self, act: Act, address: str | None, times: int = 1) -> None:
+        """Count an act against what the players of an address may do together, which is many times one's own."""
         if address is not None:
             rate: Rate = getattr(self._limits, act)
             many = Rate(rate.count * self._limits.players_per_address, rate.period_s)
-            self._take(act, many, address, "for one address")
+            self._take(act, many, address, "for one address", times)
+
+    def check_share(self, act: Act, address: str | None) -> None:
+        """Refuse what the next `share` would refuse, and count nothing."""
+        if address is not None:
+            self._check(act, address, "for one address")
 
     def spend_of_address(self, act: AddressAct, address: str | None) -> None:
         """Count one act of an address."""
@@ -78,7 +83,7 @@ class RateLimiter:
         if wait_ms:
             raise _too_many(act, getattr(self._limits, act), whose, wait_ms)
 
-    def _take(self, act: str, rate: Rate, holder: Hashable, whose: str) -> None:
+    def _take(self, act: str, rate: Rate, holder: Hashable, whose: str, times: int = 1) -> None:
         key = (act, holder)
         bucket = self._buckets.get(key)
         if bucket is None:
@@ -87,7 +92,7 @@ class RateLimiter:
                 self._buckets.popitem(last=False)
         else:
             self._buckets.move_to_end(key)
-        wait_ms = bucket.take(self._now_ms())
+        wait_ms = bucket.take(self._now_ms(), times)
         if wait_ms:
             raise _too_many(act, rate, whose, wait_ms)
 

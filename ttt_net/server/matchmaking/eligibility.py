@@ -36,6 +36,7 @@ class Eligibility:
         if session.player in self._services.players.leaving:
             raise Refusal(Code.UNKNOWN_PLAYER, f"{session.info.name} is about to be forgotten here")
         self._services.rate_limiter.check("matches", session.player)
+        self._services.rate_limiter.check_share("writes", session.connection.metered_as)
         live = len(session.live) + self._services.players.starting[session.player]
         if live >= self._services.limits.max_live_matches:
             raise Refusal(

@@ -77,6 +77,8 @@ class MatchRegistry:
             starting[session.player] += 1
             with suppress(Refusal):  # which they meet with the next that they ask for
                 self._services.rate_limiter.spend("matches", session.player, None)
+            with suppress(Refusal):
+                self._services.rate_limiter.share("writes", session.connection.metered_as)
 
         def release() -> None:
             for session in players:

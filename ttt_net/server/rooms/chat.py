@@ -48,12 +48,13 @@ class Chat:
                 assert_never(request)
 
     def _say(self, session: Session, request: wire.ChatRequest) -> None:
-        text = self._text(session, request)
+        self._may_say(session, request)
         room = self._rooms.get(request.match)
         if room is None or not (room.audience.plays(session) or room.audience.watches(session)):
             raise Refusal(Code.NOT_WATCHING, f"you do not hear match {request.match}, so nobody there would hear you")
         is_player = room.audience.plays(session)
         self._services.rate_limiter.spend("chats", session.player, session.connection.metered_as)
+        text = _text(request)  # last, since to clean a text may cost 50 times as much as a `ping`
         if not is_player:
             self._spend(room.audience.watchers)
         session.ok(request.id)
@@ -62,21 +63,15 @@ class Chat:
         tell = room.audience.tell_players if is_player else room.audience.tell_watchers
         tell(told, lambda hearer: hearer is session or not hearer.has_muted(session.player))
 
-    def _text(self, session: Session, request: wire.ChatRequest) -> str:
-        """Return what is to be heard; raise `Refusal` if it may not be said."""
+    def _may_say(self, session: Session, request: wire.ChatRequest) -> None:
+        """Raise `Refusal` if what is to be said may not be, whatever the words are."""
         mute = self._services.sanctions.of("mute", session.player)
         if mute:
             raise Refusal(Code.MUTED, mute.sentence(), mute.left_ms(self._services.now_ms()))
         if (request.text is None) == (request.phrase is None):
             raise Refusal(Code.BAD_MESSAGE, "say either a text or a phrase")
-        if request.phrase is not None:
-            return PHRASES[request.phrase]
-        if not self._services.limits.allow_chat:
+        if request.phrase is None and not self._services.limits.allow_chat:
             raise Refusal(Code.CHAT_OFF, f"only phrases are said here: {', '.join(PHRASES)}")
-        text = clean(request.text or "", MAX_CELLS)
-        if not text:
-            raise Refusal(Code.BAD_MESSAGE, "there is nothing to be seen in that text")
-        return text
 
     def _spend(self, hearers: int) -> None:
         now_ms = self._services.now_ms()
@@ -94,3 +89,11 @@ class Chat:
                 raise Refusal(Code.UNKNOWN_PLAYER, "nobody of that name is connected")
             session.mute(other.player, on=request.on)
         session.ok(request.id)
+
+
+def _text(request: wire.ChatRequest) -> str:
+    """Return what is to be heard; raise `Refusal` if nothing is."""
+    text = PHRASES[request.phrase] if request.phrase is not None else clean(request.text or "", MAX_CELLS)
+    if not text:
+        raise Refusal(Code.BAD_MESSAGE, "there is nothing to be seen in that text")
+    return text

@@ -23,6 +23,9 @@ class Limits:
         Rate(20, 10.0), "questions of one player about the past, a match not in memory, or all of one that is heard"
     )
     matches: Rate = setting(Rate(200, 60.0), "matches that one player begins")
+    writes: Rate = setting(
+        Rate(30, 20.0), "moves, offers and new matches of one player, as counted for all players of an address together"
+    )
     renames: Rate = setting(Rate(10, 3_600.0), "new names of one player")
     free_names: bool = setting(False, "whether a name may be anything that can be shown, as among friends")
     allow_guests: bool = setting(True, "whether people may play without a name of their own, casually")
@@ -36,6 +39,7 @@ class Limits:
     arrivals: Rate = setting(Rate(1_000, 1.0), "new connections from everywhere; those beyond wait in the kernel")
     openings: Rate = setting(Rate(600, 60.0), "new connections from one address")
     registrations: Rate = setting(Rate(100, 3_600.0), "new names from one address")
+    mistakes: Rate = setting(Rate(120, 60.0), "names from one address that may not be taken")
     wrong_codes: Rate = setting(Rate(20, 3_600.0), "codes from one address that nobody was given")
     floods: Rate = setting(
         Rate(10, 60.0),
