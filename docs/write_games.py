@@ -1,20 +1,23 @@
 """Write docs/games.md from docs/games.template.md and the code: `make docs`. A test compares them."""
 
 import re
+import textwrap
 from pathlib import Path
 from typing import Any
 
-from ttt_net.commands.drawing import draw_board
 from ttt_net.commands.games import size_of
 from ttt_net.games import Game, Reason, find_game
 from ttt_net.games.catalogue import NAMES, SWAPPABLE
+from ttt_net.games.diagram import draw_diagram
 from ttt_net.games.notation import read_move, write_position
 from ttt_net.games.records import read_record, write_record
+from ttt_net.games.rules import draw_example, find_rules, play_example
 from ttt_net.games.values import UNKNOWN, known_value
 
 HERE = Path(__file__).parent
 SIGNS = {"the first player wins": "+", "the second player wins": "−", "draw": "=", UNKNOWN: ""}
 SIDES = range(1, 20)
+WIDTH = 124
 RECORD = """\
 Game: tictactoe
 Event: Friday evening
@@ -46,6 +49,8 @@ def fill(order: str) -> str:
     if word == "board":
         name, _, moves = rest.rpartition(": ")
         return board(find_game(name), moves.split())
+    if word == "rules":
+        return rules(rest)
     if word == "value":
         found = known_value(rest)
         return f"Value: {found.value} ({found.source})."
@@ -66,8 +71,18 @@ def board(game: Game[Any], moves: list[str]) -> str:
     state = game.initial
     for word in moves:
         state = game.result(state, read_move(game, state, word))
-    rows = "\n".join(row.plain.rstrip() for row in draw_board(game, state))
+    rows = "\n".join(draw_diagram(game, state))
     return f"```\n{rows}\n```\n\nMoves `{' '.join(moves)}`, position `{write_position(game, state)}`."
+
+
+def rules(name: str) -> str:
+    """Return the page of rules of a game, with the end of its example in notation."""
+    page, (game, state) = find_rules(name), play_example(name)
+    rows = "\n".join(draw_example(name))
+    text = textwrap.fill(f"{page.goal} {page.special}", WIDTH)
+    tips = "\n".join(f"- {tip}" for tip in page.tips)
+    moves = f"Moves `{page.example}`, position `{write_position(game, state)}`."
+    return f"{text}\n\n```\n{rows}\n```\n\n{page.caption}\n\n{moves}\n\n{tips}"
 
 
 def catalogue() -> str:

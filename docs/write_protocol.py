@@ -40,6 +40,7 @@ SHARED: tuple[type[Struct], ...] = (
     wire.AwayInfo,
     wire.OutcomeInfo,
     wire.RatingChange,
+    wire.RuleExample,
     wire.AnalysedMove,
     wire.MatchLesson,
     wire.RatingInfo,

@@ -86,6 +86,7 @@ SAID: dict[type, st.SearchStrategy[wire.AnyRequest]] = {
         bots=st.booleans(),
         page=st.integers(1, 10_000),
     ),
+    wire.RulesRequest: st.builds(wire.RulesRequest, id=ids, game=st.text(max_size=40)),
     wire.ReplayRequest: st.builds(wire.ReplayRequest, id=ids, match=names, ply=small),
     wire.RecordRequest: st.builds(wire.RecordRequest, id=ids, match=names),
     wire.AnalyseRequest: st.builds(wire.AnalyseRequest, id=ids, match=names),

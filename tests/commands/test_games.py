@@ -97,7 +97,7 @@ def test_replay_prints_one_position(record: Path, capsys: pytest.CaptureFixture[
     shown = capsys.readouterr().out
     assert "Connect Four: Ann (X) - Perfect (bot) (O)" in shown
     assert "move 3 of 7: 3 towards both ends" in shown
-    assert " 1  .  .  X  X  .  .  . " in shown
+    assert " 1  .  .  X  X  .  .  .\n" in shown
     assert "1-0" not in shown
 
 
@@ -105,7 +105,7 @@ def test_replay_into_a_pipe_prints_every_position(record: Path, capsys: pytest.C
     assert main(["replay", str(record)]) == 0
     shown = capsys.readouterr().out
     assert shown.count("Connect Four") == 8
-    assert " 1  .  . [X][X][X][X] . " in shown
+    assert " 1  .  . [X][X][X][X] .\n" in shown
     assert "1-0, line" in shown
     assert "\x1b" not in shown
 

@@ -283,3 +283,18 @@ async def test_a_client_that_connects_while_the_server_drains_is_told_to_come_ba
         assert await early.refused("hello", protocols=[1], name="Bob") == "restarting"
         server.hub.close_all()
         assert await ann.close_code() == await early.close_code() == 1012
+
+
+async def test_the_rules_of_a_game_are_told_to_who_asks(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann = await server.join("Ann")
+        await ann.ok("rules", game="connect4")
+        page = await ann.hear("rules")
+        assert page["title"] == "Connect Four"
+        assert page["goal"] == "Get four of your marks in a row: across, up or diagonally."
+        assert len(page["tips"]) == 2
+        assert page["example"]["moves"] == ["4", "4", "3", "3", "5", "5", "6"]
+        assert " 1  .  . [X][X][X][X] ." in page["example"]["rows"]
+        assert await ann.refused("rules", game="chess") == "unknown_game"
+        await ann.ok("rules", game="mnk:3x1,3")
+        assert (await ann.hear("rules"))["example"] is None

@@ -80,6 +80,7 @@ REQUESTS: dict[str, tuple[int, Maker]] = {
     "profile": (1, lambda peer: wire.ProfileRequest(0, name=_someone(peer))),
     "history": (1, lambda peer: wire.HistoryRequest(0, name=_someone(peer))),
     "leaderboard": (1, lambda peer: wire.LeaderboardRequest(0, game="tictactoe")),
+    "rules": (1, lambda peer: wire.RulesRequest(0, game=peer.rng.choice(_GAMES_OF_RULES))),
     "replay": (1, lambda peer: wire.ReplayRequest(0, match=peer.any_match())),
     "record": (1, lambda peer: wire.RecordRequest(0, match=peer.any_match())),
     "rename": (1, lambda peer: wire.RenameRequest(0, name=peer.world.new_name())),
@@ -88,6 +89,7 @@ REQUESTS: dict[str, tuple[int, Maker]] = {
 }
 """Every request that a person makes, how often, and how it is made up."""
 _ALWAYS = ("seek", "resign")
+_GAMES_OF_RULES: tuple[str, ...] = ("ultimate", "connect4+swap", "mnk:7x1,4", "nonesuch")
 FAULTS = ("cut", "silence", "stall", "die", "leave", "late_disk", "failing_disk", "pause", "crash", "drain")
 """What may go wrong: links, clients, the disk, the process."""
 

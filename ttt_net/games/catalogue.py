@@ -19,23 +19,19 @@ _MOST_SHOWN = 40
 
 _NAMED: tuple[Game[Any], ...] = (
     LineGame("tictactoe", "Tic-tac-toe", "three in a row on a 3×3 board wins", (3, 3), 3, gravity=False),
-    LineGame(
-        "misere", "Misère tic-tac-toe", "whoever makes three in a row loses", (3, 3), 3, gravity=False, misere=True
-    ),
-    WildGame("wild", "Wild tic-tac-toe", "both place X or O as they like; whoever completes a line wins", (3, 3), 3),
+    LineGame("misere", "Misère tic-tac-toe", "three in a row loses", (3, 3), 3, gravity=False, misere=True),
+    WildGame("wild", "Wild tic-tac-toe", "both place X or O as they like; completing a line wins", (3, 3), 3),
     VanishingGame(
         "vanishing",
         "Vanishing tic-tac-toe",
-        "three marks each, the fourth takes the oldest away; three in a row wins, a third repetition is a draw",
+        "three marks each, the oldest goes; three in a row wins",
     ),
     LineGame("gomoku", "Gomoku", "five or more in a row wins", (15, 15), 5, gravity=False),
     LineGame("connect4", "Connect Four", "marks fall; four in a row wins", (6, 7), 4, gravity=True),
     LineGame("tictactoe3d", "3-D tic-tac-toe", "three in a row in a 3×3×3 cube wins", (3, 3, 3), 3, gravity=False),
     LineGame("qubic", "Qubic", "four in a row in a 4×4×4 cube wins", (4, 4, 4), 4, gravity=False),
     LineGame("scorefour", "Score Four", "marks stack on 4×4 pegs; four in a row wins", (4, 4, 4), 4, gravity=True),
-    UltimateGame(
-        "ultimate", "Ultimate tic-tac-toe", "the cell played chooses the next of nine boards; three boards in a row win"
-    ),
+    UltimateGame("ultimate", "Ultimate tic-tac-toe", "your cell picks the next board; win three in a row"),
 )
 
 NAMES = tuple(game.name for game in _NAMED)

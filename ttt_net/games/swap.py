@@ -24,7 +24,7 @@ class SwapGame(Game[SwapState]):
     def __init__(self, base: Game[Any]) -> None:
         self.base = base
         self.name, self.title = f"{base.name}+swap", f"{base.title} with swap"
-        self.rule = f"{base.rule}; the second player may take over the first move"
+        self.rule = f"{base.rule}; the second player may swap"
         self.shape, self.block, self.gravity = base.shape, base.block, base.gravity
         self.line_count = base.line_count
         self.swap = len(base.move_cells)

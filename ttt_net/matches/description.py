@@ -1,11 +1,12 @@
-"""Describe a game, a position and a clock to a client that knows no rules. Knows no match."""
+"""Describe a game, its page of rules, a position and a clock to a client that knows no rules. Knows no match."""
 
 from functools import lru_cache
 from typing import Any
 
 from ttt_net.clock import Clock
 from ttt_net.games import Game, find_game
-from ttt_net.messages import ClockInfo, GameInfo, Position
+from ttt_net.games.rules import draw_example, find_rules
+from ttt_net.messages import ClockInfo, GameInfo, Position, RuleExample, RulesReply
 
 
 @lru_cache(maxsize=64)
@@ -22,6 +23,14 @@ def describe_game(name: str) -> GameInfo:
         move_names=list(game.move_names),
         block=None if game.block is None else list(game.block),
     )
+
+
+@lru_cache(maxsize=64)
+def describe_rules(name: str) -> RulesReply:
+    """Return the page of rules of the game of that name. Raises `Refusal` if there is no such game."""
+    game, page = find_game(name), find_rules(name)
+    example = RuleExample(page.example.split(), list(draw_example(name)), page.caption) if page.example else None
+    return RulesReply(game.name, game.title, game.rule, page.goal, page.special, list(page.tips), example)
 
 
 def describe_position(game: Game[Any], ply: int, state: Any, *, is_over: bool) -> Position:  # noqa: ANN401 - of any game

@@ -283,6 +283,12 @@ class LeaderboardRequest(Request, frozen=True, omit_defaults=True):
     page: Page = 1
 
 
+class RulesRequest(Request, frozen=True):
+    """Ask for the `rules` of a game: the page that explains it to people who have never played it."""
+
+    game: GameName
+
+
 class ReplayRequest(Request, frozen=True, omit_defaults=True):
     """Ask for the positions of a finished match, or one that you hear, from `ply` on: at most 32 at a time."""
 
@@ -337,6 +343,7 @@ AnyRequest = (
     | ProfileRequest
     | HistoryRequest
     | LeaderboardRequest
+    | RulesRequest
     | ReplayRequest
     | RecordRequest
     | AnalyseRequest

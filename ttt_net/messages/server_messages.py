@@ -26,6 +26,7 @@ from ttt_net.messages.types import (
     RatingChange,
     RatingInfo,
     Room,
+    RuleExample,
     SeekInfo,
     ServerMessage,
 )
@@ -232,6 +233,21 @@ class LeaderboardReply(ServerMessage, frozen=True, tag="leaderboard"):
     you: int | None
 
 
+class RulesReply(ServerMessage, frozen=True, tag="rules"):
+    """The rules of a game for people: `rule` in half a sentence, all else in whole ones.
+
+    `goal` says what to do to win, `special` what is peculiar to the game, `tips` what to look out for.
+    """
+
+    game: str
+    title: str
+    rule: str
+    goal: str
+    special: str
+    tips: list[str]
+    example: RuleExample | None
+
+
 class ReplayReply(ServerMessage, frozen=True, tag="replay"):
     """Positions of a match, from `ply` on (each without its legal moves); `last` is the ply of the final one."""
 
@@ -307,6 +323,7 @@ AnyServerMessage = (
     | ProfileReply
     | HistoryReply
     | LeaderboardReply
+    | RulesReply
     | ReplayReply
     | RecordReply
     | AnalysisReply

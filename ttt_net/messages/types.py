@@ -212,6 +212,17 @@ class Leader(Struct, frozen=True):
     deviation: int
 
 
+class RuleExample(Struct, frozen=True):
+    """A short play that ends by a win: its moves as they are written, its end drawn, and in a sentence.
+
+    `rows` are lines of plain text for letters of equal width, with the completed line in brackets.
+    """
+
+    moves: list[str]
+    rows: list[str]
+    caption: str
+
+
 class AnalysedMove(Struct, frozen=True, omit_defaults=True):
     """A move that was made, as an engine sees it: what it made of the game for who made it, and what was best.
 

@@ -13,6 +13,7 @@ from websockets.server import ServerProtocol
 
 from ttt_net import messages as wire
 from ttt_net.errors import Closing, Code, Refusal
+from ttt_net.matches.description import describe_rules
 from ttt_net.pairing.lobby import Lobby
 from ttt_net.server.accounts.account_service import AccountService
 from ttt_net.server.accounts.history_service import HistoryService
@@ -36,6 +37,7 @@ _HARMLESS = (
     wire.PingRequest
     | wire.HelloRequest
     | wire.MatchesRequest
+    | wire.RulesRequest
     | wire.ProfileRequest
     | wire.HistoryRequest
     | wire.LeaderboardRequest
@@ -207,6 +209,10 @@ class Hub:
                 self.matchmaker.act(session, request)
             case wire.ChatRequest() | wire.MuteRequest():
                 self.chat.act(session, request)
+            case wire.RulesRequest():
+                rules = describe_rules(request.game)
+                session.ok(request.id)
+                session.tell(rules)
             case wire.MatchesRequest():
                 session.ok(request.id)
                 session.connection.send(self.services.feed.frame("live"))
