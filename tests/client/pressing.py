@@ -1,12 +1,12 @@
 """A display after keys were pressed, with no terminal and no server."""
 
 from tests.client.samples import welcome
-from ttt_net.client.bindings.keys import command_for
-from ttt_net.client.changes.act import act
-from ttt_net.client.changes.update import update
+from ttt_net.client.act import act
 from ttt_net.client.display import Display
 from ttt_net.client.events import WorldEvent
-from ttt_net.client.rows.page import rows_of
+from ttt_net.client.keys import command_for
+from ttt_net.client.screens.registry import rows_of
+from ttt_net.client.update import update
 from ttt_net.client.world import World
 from ttt_net.messages import Request, SeekRequest
 

@@ -7,14 +7,14 @@ import pytest
 from tests.client.pressing import lobby, pressed
 from tests.client.samples import ANN, BEN, knowing, snapshot, welcome
 from ttt_net.client import words
-from ttt_net.client.bindings.keys import command_for
-from ttt_net.client.changes.act import request_of
-from ttt_net.client.changes.update import MAX_CHAT, update
 from ttt_net.client.display import Display
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
-from ttt_net.client.page_words import turning_point
-from ttt_net.client.pages import Entry, Kind
+from ttt_net.client.keys import command_for
+from ttt_net.client.pages import Entry
+from ttt_net.client.screens.lobby_offers import request_of
+from ttt_net.client.screens.replay import turning_point
+from ttt_net.client.update import MAX_CHAT, update
 from ttt_net.messages import (
     AnalysedMove,
     AnalyseRequest,
@@ -167,7 +167,7 @@ def test_an_analysis_is_asked_for_where_there_is_an_engine_and_told_in_the_repla
     display = update(display, AnalysisReply("m1", moves, exact=True), 0)
     assert "a replay of it tells" in words.notice(display)
     display, _ = pressed(display, "v", "right")
-    assert display.page.kind is Kind.REPLAY
+    assert display.page.screen == "replay"
     assert "With best play from here: a draw." in drawn(display)
     display, _ = pressed(display, "right")
     assert "With best play from here: X wins. A blunder; a1 or c1 held the draw." in drawn(display)

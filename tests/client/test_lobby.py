@@ -20,16 +20,17 @@ from tests.client.samples import (
     snapshot,
     welcome,
 )
-from ttt_net.client import page_words, words
-from ttt_net.client.bindings.keys import command_for
-from ttt_net.client.changes.act import act
-from ttt_net.client.changes.update import update
+from ttt_net.client import words
+from ttt_net.client.act import act
 from ttt_net.client.commands import AnyCommand, Command, Open, Send
 from ttt_net.client.display import Display
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
 from ttt_net.client.events import WorldEvent
-from ttt_net.client.pages import Kind, Page, Purpose
+from ttt_net.client.keys import command_for
+from ttt_net.client.pages import Page, Purpose
+from ttt_net.client.screens.registry import screen_of
+from ttt_net.client.update import update
 from ttt_net.clock import TimeControl
 from ttt_net.messages import (
     AcceptRequest,
@@ -81,7 +82,7 @@ def test_a_match_of_ours_is_gone_on_with_and_never_watched() -> None:
     assert pressed(display, "w")[1] == (WatchRequest(0, match="m9"),)
     for asked in (WatchRequest(0, match="m1"), WatchRequest(0, match="m1", code="K7QMX2")):
         shown, requests = act(display, Send(asked), SEEK)
-        assert (shown.page.kind, shown.shown, requests) == (Kind.MATCH, "m1", ())
+        assert (shown.page.screen, shown.shown, requests) == ("match", "m1", ())
     refused = Answered(WatchRequest(0, match="m1"), Refused(1, "seated", "you play in this match"))
     display = update(replace(display, world=replace(display.world, watching="m1")), refused, 0)
     assert (display.world.watching, keys_of(display)) == (None, ["own:m1", "live:m9"]), "it came after we had asked"
@@ -99,10 +100,10 @@ def test_v_tells_who_the_other_is_on_every_row_that_is_about_one() -> None:
 def test_the_game_and_clock_that_were_asked_for_are_chosen_where_one_is_to_choose() -> None:
     for time in (BLITZ, None):
         wanted = SeekRequest(0, ["connect4"], time)
-        display, _ = act(lobby(), Open(Page(Kind.GAMES, about="Ben", purpose=Purpose.CHALLENGE)), wanted)
+        display, _ = act(lobby(), Open(Page("games", about="Ben", purpose=Purpose.CHALLENGE)), wanted)
         assert act(display, Command.PLACE, wanted)[1] == (ChallengeRequest(0, name="Ben", game="connect4", time=time),)
     for unlisted in (SeekRequest(0, ["mnk:7x7,4"], TimeControl(1_000, 0)), SeekRequest(0, [])):
-        display, _ = act(lobby(), Open(Page(Kind.GAMES)), unlisted)
+        display, _ = act(lobby(), Open(Page("games")), unlisted)
         assert act(display, Command.PLACE, unlisted)[1] == (SeekRequest(0, ["tictactoe"]),)
 
 
@@ -144,8 +145,8 @@ def test_tab_goes_from_section_to_section() -> None:
 def test_to_play_takes_two_keys_and_a_clock_one_more() -> None:
     display, requests = pressed(lobby(), "p", "6")
     assert requests == (SeekRequest(0, ["connect4"], opponents="people"),)
-    assert display.page.kind is Kind.LOBBY
-    assert page_words.status_of_page(display) == "Looking for a person: Connect Four ..."
+    assert display.page.screen == "lobby"
+    assert screen_of(display).status(display) == "Looking for a person: Connect Four ..."
     _, requests = pressed(lobby(), "p", "t", "t", "6")
     assert requests == (SeekRequest(0, ["connect4"], BLITZ, "people"),)
     _, requests = pressed(lobby(), "p", "left", "down", "c-m")
@@ -205,11 +206,11 @@ def test_an_invitation_shows_its_code_and_the_line_to_type() -> None:
     _, requests = pressed(lobby(), "i", "6")
     assert requests == (InviteRequest(0, game="connect4"),)
     display = lobby(InvitationReply("K7QMX2", "connect4", 600_000))
-    assert display.page.kind is Kind.INVITATION
+    assert display.page.screen == "invitation"
     page = draw(display, (80, 24), 0, BOXES).plain
     assert "| K | 7 | Q | M | X | 2 |" in page
     assert "python client.py 192.168.1.20:8765 --join K7QMX2" in page
-    assert pressed(display, "escape")[0].page.kind is Kind.LOBBY
+    assert pressed(display, "escape")[0].page.screen == "lobby"
 
 
 def test_an_invitation_that_waits_is_found_again_in_the_lobby_until_it_is_too_old() -> None:
@@ -217,7 +218,7 @@ def test_an_invitation_that_waits_is_found_again_in_the_lobby_until_it_is_too_ol
     page = draw(display, (80, 24), 61_000, BOXES).plain
     assert "you invited a friend  Connect Four  code K7QMX2, 9 min left" in page
     assert "Enter show code" in page
-    assert pressed(display, "c-m")[0].page.kind is Kind.INVITATION
+    assert pressed(display, "c-m")[0].page.screen == "invitation"
     assert "K7QMX2" not in draw(display, (80, 24), 601_000, BOXES).plain
     for match, is_still_good in (
         (snapshot(), True),
@@ -232,8 +233,8 @@ def test_what_a_page_has_asked_for_and_an_invitation_outlive_a_link() -> None:
     invited = lobby(PLAYERS, CHALLENGED, InvitationReply("K7QMX2", "connect4", 600_000))
     finished = snapshot("connect4", [38, 31, 37, 30, 36, 29, 35])
     pages: list[tuple[Display, AnyCommand, WorldEvent, str]] = [
-        (lobby(PROFILE), Open(Page(Kind.PROFILE, about="Ben")), PROFILE, "12 won"),
-        (lobby(), Open(Page(Kind.HISTORY)), HISTORY, "against Ben"),
+        (lobby(PROFILE), Open(Page("profile", about="Ben")), PROFILE, "12 won"),
+        (lobby(), Open(Page("history")), HISTORY, "against Ben"),
         (lobby(finished), Command.REPLAY, ReplayReply("m1", 0, [finished.position], 7), "Move 0 of 7"),
     ]
     for display, command, told, shown in pages:

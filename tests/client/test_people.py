@@ -23,12 +23,11 @@ from tests.client.samples import (
     snapshot,
 )
 from ttt_net.client import words
-from ttt_net.client.changes.update import update
 from ttt_net.client.display import Display
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
-from ttt_net.client.pages import Kind
 from ttt_net.client.terminal.save_record import save_record
+from ttt_net.client.update import update
 from ttt_net.errors import Code
 from ttt_net.messages import (
     ChallengeRequest,
@@ -82,7 +81,7 @@ def test_the_matches_of_a_profile_are_called_by_who_plays_and_our_own_are_gone_b
     assert keys_of(display)[-3:] == ["own:m1", "live:m9", "live:m8"]
     assert pressed(display, "end", "c-m")[1] == (WatchRequest(0, match="m8"),)
     display, requests = pressed(display, "end", "up", "up", "c-m")
-    assert (display.page.kind, display.shown, requests) == (Kind.MATCH, "m1", ())
+    assert (display.page.screen, display.shown, requests) == ("match", "m1", ())
 
 
 def test_who_has_played_nothing_is_not_counted_with_noughts() -> None:
@@ -108,7 +107,7 @@ def test_from_a_rating_the_way_leads_to_the_best_at_it_and_back() -> None:
     assert pressed(display, "g")[1] == (LeaderboardRequest(0, game="tictactoe3d", speed="blitz"),)
     assert pressed(display, "end", "c-m")[1] == (LeaderboardRequest(0, game="connect4", speed="blitz", page=2),)
     display, _ = pressed(display, "escape")
-    assert display.page.kind is Kind.PROFILE
+    assert display.page.screen == "profile"
 
 
 def test_a_list_that_is_refused_is_empty_and_an_unknown_player_has_no_page() -> None:
@@ -117,7 +116,7 @@ def test_a_list_that_is_refused_is_empty_and_an_unknown_player_has_no_page() -> 
     assert "Nobody has a rating here yet" in drawn(display)
     display, (request,) = pressed(lobby(PLAYERS), "v")
     display = update(display, Answered(request, Refused(3, Code.UNKNOWN_PLAYER, "nobody is called Ben")), 0)
-    assert display.page.kind is Kind.LOBBY
+    assert display.page.screen == "lobby"
     assert words.notice(display) == "Nobody is called Ben."
 
 
@@ -129,11 +128,11 @@ def test_a_match_of_the_past_is_opened_and_escape_leads_back_to_the_list() -> No
     display, requests = pressed(display, "c-m")
     assert requests == (ResumeRequest(0, match="m5", seq=0),)
     display = update(display, snapshot(match="m5", moves=WON), 0)
-    assert display.page.kind is Kind.MATCH
+    assert display.page.screen == "match"
     display, _ = pressed(display, "escape")
-    assert display.page.kind is Kind.HISTORY
+    assert display.page.screen == "history"
     display = update(display, snapshot(match="m5", moves=WON), 0)
-    assert display.page.kind is Kind.HISTORY, "a match that we have left comes back only if it is asked for"
+    assert display.page.screen == "history", "a match that we have left comes back only if it is asked for"
 
 
 def test_a_match_between_others_is_watched_again() -> None:
@@ -157,7 +156,7 @@ def test_a_finished_match_is_stepped_through_position_by_position() -> None:
     display, _ = pressed(display, "end")
     assert "Move 5 of 5: a1.  You won: you completed a line." in drawn(display)
     assert pressed(display, "home", "left")[0].page.ply == 0
-    assert pressed(display, "escape")[0].page.kind is Kind.MATCH
+    assert pressed(display, "escape")[0].page.screen == "match"
 
 
 def test_positions_that_are_missing_are_asked_for_in_pages_and_nonsense_is_left_out() -> None:
@@ -218,5 +217,5 @@ def test_a_rated_game_is_asked_for_with_one_more_key() -> None:
 @pytest.mark.parametrize("key", ["v", "h", "l", "o", "p", "i"])
 def test_every_page_is_one_key_away_and_escape_leads_back(key: str) -> None:
     display, _ = pressed(lobby(PLAYERS, SEEKS, LIVE, CHALLENGED), "c-i", key)
-    assert display.page.kind is not Kind.LOBBY
-    assert pressed(display, "escape")[0].page.kind is Kind.LOBBY
+    assert display.page.screen != "lobby"
+    assert pressed(display, "escape")[0].page.screen == "lobby"

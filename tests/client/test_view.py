@@ -5,17 +5,19 @@ import pytest
 from msgspec import structs
 
 from tests.client.samples import BEN, BOT, knowing, layered, played, snapshot, swapping, welcome
-from ttt_net.client import page_words, words
-from ttt_net.client.bindings.keys import command_for, waiting
-from ttt_net.client.changes.act import act, answered
-from ttt_net.client.changes.update import update
+from ttt_net.client import words
+from ttt_net.client.act import act, answered
 from ttt_net.client.client_controller import ClientController
 from ttt_net.client.commands import AnyCommand, Begin, Choose, Command, Move, Point, Quick, Send, Show, Type
 from ttt_net.client.display import Display, Overlay
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
 from ttt_net.client.events import WorldEvent
-from ttt_net.client.pages import Entry, Kind
+from ttt_net.client.keys import command_for
+from ttt_net.client.pages import Entry
+from ttt_net.client.screens.match import waiting
+from ttt_net.client.screens.registry import screen_of
+from ttt_net.client.update import update
 from ttt_net.client.world import LinkState, World
 from ttt_net.errors import Code
 from ttt_net.messages import (
@@ -80,7 +82,7 @@ def done(display: Display, *commands: AnyCommand) -> tuple[Display, tuple[Reques
 def test_a_new_match_comes_on_the_screen_and_ends_the_search() -> None:
     display, requests = done(seen(), Command.NEW)
     assert requests == (SEEK,)
-    assert page_words.status_of_page(display) == "Looking for an opponent: Tic-tac-toe ..."
+    assert screen_of(display).status(display) == "Looking for an opponent: Tic-tac-toe ..."
     display = update(display, snapshot(), 0)
     assert display.world.seeking is None
     assert display.is_my_turn
@@ -178,7 +180,7 @@ def test_a_match_of_others_comes_on_the_screen_only_if_it_was_asked_for() -> Non
     assert display.world.tally == Tally()
     display, requests = done(display, Command.BACK)
     assert requests == (UnwatchRequest(0, match="m1"),)
-    assert (display.match, display.page.kind) == (None, Kind.LOBBY)
+    assert (display.match, display.page.screen) == (None, "lobby")
 
 
 def test_a_match_of_ours_takes_the_place_of_one_that_is_watched() -> None:
@@ -237,10 +239,10 @@ def test_escape_goes_back_step_by_step_and_a_live_match_stays() -> None:
         display, requests = done(display, Command.BACK)
         assert (display.overlay, display.typed, requests) == (overlay, typed, ())
     display, _ = done(display, Command.BACK)
-    assert display.page.kind is Kind.LOBBY
+    assert display.page.screen == "lobby"
     assert "m1" in display.world.matches
     display, _ = done(display, Command.PLACE)
-    assert (display.page.kind, display.shown) == (Kind.MATCH, "m1"), "own matches come first"
+    assert (display.page.screen, display.shown) == ("match", "m1"), "own matches come first"
 
 
 def test_presence_is_shown_in_words() -> None:

@@ -7,14 +7,14 @@ import pytest
 from tests.client.pressing import lobby, pressed
 from tests.client.samples import ANN, BEN, BLITZ, BOT, knowing, snapshot
 from ttt_net.client import words
-from ttt_net.client.bindings.keys import command_for
-from ttt_net.client.changes.act import act
-from ttt_net.client.changes.update import update
+from ttt_net.client.act import act
 from ttt_net.client.commands import Command, Open, Pick, Type
 from ttt_net.client.display import Display
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
-from ttt_net.client.pages import Kind, Page
+from ttt_net.client.keys import command_for
+from ttt_net.client.pages import Page
+from ttt_net.client.update import update
 from ttt_net.messages import (
     AcceptRequest,
     ChallengeRequest,
@@ -63,7 +63,7 @@ def test_the_bot_that_is_chosen_plays_or_else_the_weakest() -> None:
     assert pressed(display, "down", "b")[1] == (ChallengeRequest(0, name="strong"),)
     display, _ = pressed(display, "escape")
     assert pressed(display, "b")[1] == (ChallengeRequest(0, name="weak"),)
-    display = replace(display, pages=(Page(Kind.LOBBY, "player:strong"),))
+    display = replace(display, pages=(Page("lobby", "player:strong"),))
     assert "> strong [bot, level 8]" in drawn(display), "among all players, where nobody is looked for"
     assert pressed(display, "b")[1] == (ChallengeRequest(0, name="strong"),)
 
@@ -123,7 +123,7 @@ def test_at_a_finished_board_one_hears_of_a_person_who_has_come_meanwhile() -> N
 def test_who_is_welcome_stays_as_it_was_asked_for() -> None:
     for opponents in ("any", "bots", "people"):
         wanted = SeekRequest(0, ["tictactoe"], opponents=opponents)
-        display, _ = act(lobby(), Open(Page(Kind.GAMES)), wanted)
+        display, _ = act(lobby(), Open(Page("games")), wanted)
         assert act(display, Pick("game:connect4"), wanted)[1] == (SeekRequest(0, ["connect4"], opponents=opponents),)
 
 

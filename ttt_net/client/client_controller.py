@@ -4,13 +4,12 @@ from dataclasses import replace
 
 from msgspec import structs
 
-from ttt_net.client.changes.act import act, answered
-from ttt_net.client.changes.series import followed, leads_on
-from ttt_net.client.changes.update import update
+from ttt_net.client.act import act, answered
 from ttt_net.client.commands import AnyCommand, Send
 from ttt_net.client.display import Display
 from ttt_net.client.events import WorldEvent
-from ttt_net.client.pages import Kind
+from ttt_net.client.screens.match_commands import followed, leads_on
+from ttt_net.client.update import update
 from ttt_net.client.words import invitation
 from ttt_net.client.world import LinkState, World
 from ttt_net.errors import Code, Refusal
@@ -121,7 +120,7 @@ class ClientController:
                     Send(UnseekRequest(0))
                 )  # whoever waits for a friend is not to be drawn into a match with a stranger
             if not self._has_lobby:
-                pages = tuple(page for page in self.display.pages if page.kind is not Kind.INVITATION)
+                pages = tuple(page for page in self.display.pages if page.screen != "invitation")
                 self.display = replace(self.display, notice=invitation(self.display, event), pages=pages)
         if isinstance(event, Answered):
             self._say(answered(self.display, event))
@@ -187,7 +186,7 @@ class ClientController:
         """Ask for the lists of the lobby if they are seen, or say whom we could play next, and are not told."""
         display = self.display
         is_over = display.match is not None and display.match.outcome is not None
-        is_wanted = display.page.kind is Kind.LOBBY or display.world.seeking is not None or is_over
+        is_wanted = display.page.screen == "lobby" or display.world.seeking is not None or is_over
         if (
             self._has_lobby
             and is_wanted

@@ -1,8 +1,10 @@
 """What a player can do, each as a value; what comes of it is in `act`."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
+from ttt_net.client.display import Display
 from ttt_net.client.pages import Entry, Page
 from ttt_net.messages import ClaimKind, Request
 
@@ -30,10 +32,6 @@ class Command(Enum):
     BACK = "back"
     ERASE = "erase"
     SECTION = "section"
-    TIME = "time"
-    RATED = "rated"
-    GAME = "game"
-    ACCEPT = "accept"
     COPY = "copy"
     REPLAY = "replay"
     SAVE = "save"
@@ -45,16 +43,7 @@ class Command(Enum):
 
 ON_LISTS = {
     *(Command.UP, Command.DOWN, Command.LEFT, Command.RIGHT, Command.PLACE, Command.LEAVE),
-    *(
-        Command.SECTION,
-        Command.TIME,
-        Command.RATED,
-        Command.GAME,
-        Command.FIRST,
-        Command.LAST,
-        Command.ACCEPT,
-        Command.DECLINE,
-    ),
+    *(Command.SECTION, Command.FIRST, Command.LAST),
 }
 """What means something else on a list than at a board, or only there."""
 
@@ -143,6 +132,23 @@ class Step:
     rows: int
 
 
+@dataclass(frozen=True, slots=True)
+class More:
+    """Another part of the list that is on a page is asked for."""
+
+    page: Page
+    request: Request
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A command of one screen alone: `apply` returns the display after it, and what to say."""
+
+    apply: Callable[[Display], tuple[Display, tuple[Request, ...]]]
+
+
 CLAIMS: tuple[ClaimKind, ...] = ("win", "draw", "adjourn")
 """What may be claimed, in the order of the list."""
-AnyCommand = Command | Type | Choose | Move | Quick | Point | Send | Open | Show | Reopen | Begin | Pick | Step
+AnyCommand = (
+    Command | Type | Choose | Move | Quick | Point | Send | Open | Show | Reopen | Begin | Pick | Step | More | Change
+)

@@ -6,7 +6,7 @@
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from ttt_net.client.pages import Entry, Kind, Page
+from ttt_net.client.pages import Entry, Page
 from ttt_net.client.world import World
 from ttt_net.messages import Chatted, PlayRequest, Position, Snapshot
 
@@ -44,7 +44,7 @@ class Display:
     """Whether the server has a lobby for us: at one keyboard there is none."""
     has_doorway: bool = False
     """Whether one came by a list of servers, and may go back to it."""
-    pages: tuple[Page, ...] = (Page(Kind.LOBBY),)
+    pages: tuple[Page, ...] = (Page("lobby"),)
     """The screens that lie on one another; the last is seen, Escape goes back to the one before."""
     shown: str | None = None
     """The id of the match on the screen."""
@@ -96,8 +96,21 @@ class Display:
         """Return the display of another world; a match that is not there any more is not shown."""
         if self.shown is None or self.shown in world.matches:
             return replace(self, world=world)
-        pages = tuple(page for page in self.pages if page.kind is not Kind.MATCH)
+        pages = tuple(page for page in self.pages if page.screen != "match")
         return replace(self, world=world, shown=None, pages=pages)
+
+    def showing(self, match: Snapshot) -> "Display":
+        """Return the display with a match on top of the pages that there are, with nothing begun there."""
+        return replace(
+            self,
+            shown=match.match,
+            cursor=_first_cursor(match),
+            typed="",
+            overlay=Overlay.NONE,
+            entry=Entry.MOVE,
+            chat=(),
+            pages=(*self.pages, Page("match")),
+        )
 
     @property
     def is_live(self) -> bool:
@@ -151,3 +164,10 @@ class Display:
         if match is None or match.away is None or match.away.side == match.you or not self.is_live:
             return None
         return max(0, match.away.claim_in_ms - max(0, now_ms - self.world.away_at_ms.get(match.match, now_ms)))
+
+
+def _first_cursor(snapshot: Snapshot) -> int:
+    """Return the middle cell, or the topmost of the middle column where marks fall."""
+    height, width = snapshot.game.shape[-2:]
+    row = 0 if snapshot.game.gravity and len(snapshot.game.shape) == 2 else (height - 1) // 2
+    return row * width + (width - 1) // 2

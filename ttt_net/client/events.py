@@ -83,3 +83,5 @@ Event = WorldEvent | TerminalEvent | Stop
 
 MAX_QUEUED_EVENTS = 256
 """The events that a mailbox holds; a connection then waits, a keyboard or a signal is left out."""
+HANG_UP = ("c-c", "<sigint>")
+"""The keys that leave at once."""

@@ -19,19 +19,6 @@ SPEEDS: tuple[Speed, ...] = ("untimed", "rapid", "blitz", "bullet")
 """The speeds that have ratings of their own."""
 
 
-class Kind(Enum):
-    """What a page shows."""
-
-    LOBBY = "lobby"
-    MATCH = "match"
-    GAMES = "games"
-    INVITATION = "invitation"
-    PROFILE = "profile"
-    HISTORY = "history"
-    LEADERS = "leaders"
-    REPLAY = "replay"
-
-
 class Entry(Enum):
     """What is being typed: a move by its name, or on a line of its own something else."""
 
@@ -58,7 +45,8 @@ class Page:
     name is our own.
     """
 
-    kind: Kind
+    screen: str
+    """The name of the screen, as the registry has it."""
     row: str = ""
     place: int = 0
     about: str = ""

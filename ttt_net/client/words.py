@@ -4,12 +4,23 @@ Text from peers is cleaned here once more: the server does so on the way in, and
 """
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from ttt_net.client.display import Display
 from ttt_net.client.world import LinkState, World
 from ttt_net.clock import TimeControl
-from ttt_net.messages import MAX_NAME_CELLS, InvitationReply, PlayerInfo, Snapshot
+from ttt_net.errors import Refusal
+from ttt_net.messages import (
+    MAX_NAME_CELLS,
+    Challenged,
+    Chatted,
+    InvitationReply,
+    Opponents,
+    PlayerInfo,
+    SeekRequest,
+    Snapshot,
+)
 from ttt_net.networks import is_address, is_private
 from ttt_net.programs import PLAY
 from ttt_net.text import clean
@@ -319,3 +330,92 @@ def clock_face(left_ms: int) -> str:
         return f"0:{left_ms // 1000:02}.{left_ms % 1000 // 100}"
     minutes, seconds = divmod(left_ms // 1000, 60)
     return f"{minutes}:{seconds:02}" if minutes < 60 else f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
+
+
+MAX_GAMES = 2
+"""Of the games that are sought, so many are named."""
+"""Of the games that are sought, so many are named."""
+
+
+def game_name(name: str) -> str:
+    """Return a game's name as it may be shown, whoever sent it."""
+    return clean(name, 40) or "?"
+
+
+@lru_cache(maxsize=256)
+def title_and_rule(name: str) -> tuple[str, str]:
+    """Return the title and the rule of a game, or its name alone if only a newer server knows it."""
+    from ttt_net.games import find_game  # the first picture does not wait for the rules
+
+    try:
+        game = find_game(name)
+    except Refusal:
+        return game_name(name), ""
+    return game.title, game.rule
+
+
+def title_of(name: str) -> str:
+    """Return what people call a game."""
+    return title_and_rule(name)[0]
+
+
+def some_games(names: Sequence[str]) -> str:
+    """Return the first games of a list, and how many more there are."""
+    shown = ", ".join(map(title_of, names[:MAX_GAMES])) or "any game"
+    return shown if len(names) <= MAX_GAMES else f"{shown} and {len(names) - MAX_GAMES} more"
+
+
+def join_link(display: Display, code: str) -> str:
+    """Return where a friend's browser accepts an invitation."""
+    return f"{_site(display)}/j/{clean(code, MAX_CODE)}"
+
+
+def match_link(display: Display, match: Snapshot) -> str:
+    """Return where browsers see a match; the link to a private one has its code."""
+    code = f"#{clean(match.code, MAX_CODE)}" if match.code else ""
+    return f"{_site(display)}/m/{clean(match.match, 32)}{code}"
+
+
+def _site(display: Display) -> str:
+    return f"{'https' if display.world.is_secure else 'http'}://{display.world.reachable or display.world.address}"
+
+
+def terms(game: str, time: TimeControl | None, *, is_rated: bool) -> str:
+    """Return what is to be played, and how: `connect4, 3+2, rated`."""
+    parts = [title_of(game) if game else "any game"]
+    if time is not None:
+        parts.append(clock_name(time))
+    return ", ".join([*parts, *["rated"] * is_rated])
+
+
+def challenged(challenge: Challenged) -> str:
+    """Return that we are challenged."""
+    wanted = terms(challenge.game, challenge.time, is_rated=challenge.rated)
+    return f"{label_of(challenge.by)} challenges you: {wanted}."
+
+
+def challenge_over(challenge: Challenged, reason: str) -> str:
+    """Return what became of a challenge of ours that led to no match."""
+    return f"{label_of(challenge.to)} {_DECLINED.get(reason, 'declined')}."
+
+
+_DECLINED = {
+    "later": "would rather play later",
+    "another_game": "would rather play another game",
+    "another_time": "would rather play with another clock",
+    "no_bots": "plays no bots at the moment",
+    "expired": "did not answer in time",
+    "gone": "has gone",
+}
+WELCOME_TO: dict[Opponents, str] = {"any": "an opponent", "people": "a person", "bots": "a bot"}
+
+
+def sought(seek: SeekRequest) -> str:
+    """Return whom we look for, and what to play."""
+    wanted = terms(", ".join(map(title_of, seek.games)), seek.time, is_rated=seek.rated)
+    return f"Looking for {WELCOME_TO[seek.opponents]}: {wanted} ..."
+
+
+def chatted(told: Chatted) -> str:
+    """Return what somebody said, and who."""
+    return f"{name_of(told.by)}: {clean(told.text, MAX_SENTENCE_CELLS)}"

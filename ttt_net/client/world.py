@@ -3,30 +3,27 @@
 Knows no screen and no rules of play: what is legal is what the server listed. `update_world` brings it up to date.
 """
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from types import MappingProxyType
+from typing import TypeVar
 
 from ttt_net.messages import (
-    AnalysisReply,
     Challenged,
-    HistoryReply,
     InvitationReply,
-    LeaderboardReply,
-    LiveList,
     PlayerInfo,
-    PlayerList,
-    ProfileReply,
     Rated,
-    SeekList,
     SeekRequest,
+    ServerMessage,
     Snapshot,
     Suggestion,
 )
 from ttt_net.sdk.events import Farewell
 from ttt_net.sdk.matches import Tally
 from ttt_net.sdk.trust import Trust
+
+Reply = TypeVar("Reply", bound=ServerMessage)
 
 
 class LinkState(Enum):
@@ -51,23 +48,17 @@ class PendingChallenge:
 
 @dataclass(frozen=True, slots=True)
 class LobbyState:
-    """The newest of each list and reply that is not about a match of ours; None where nothing was heard."""
+    """What goes on between us and other players before a match: challenges, an invitation, bots that are suggested."""
 
     is_subscribed: bool = False
-    seeks: SeekList | None = None
-    players: PlayerList | None = None
-    live: LiveList | None = None
     challenges: tuple[PendingChallenge, ...] = ()
     suggestion: Suggestion | None = None
     invitation: InvitationReply | None = None
     invited_at_ms: int = 0
-    profile: ProfileReply | None = None
-    history: HistoryReply | None = None
-    leaders: LeaderboardReply | None = None
-    analysis: AnalysisReply | None = None
 
 
 _NO_MATCHES: Mapping[str, Snapshot] = MappingProxyType({})
+_NO_REPLIES: Mapping[type[ServerMessage], ServerMessage] = MappingProxyType({})
 _NEVER: Mapping[str, int] = MappingProxyType({})
 
 
@@ -119,11 +110,27 @@ class World:
     seeking: SeekRequest | None = None
     """The search that stands, or was asked for."""
     lobby: LobbyState = field(default_factory=LobbyState)
+    replies: Mapping[type[ServerMessage], ServerMessage] = field(default_factory=lambda: _NO_REPLIES)
+    """The newest message of each type that a screen shows as it is: lists of the lobby, answers to questions."""
     rated: Rated | None = None
     """What the end of a match did to the ratings."""
     tally: Tally = field(default_factory=Tally)
     farewell: Farewell | None = None
     """The last event of the connection, once it has come."""
+
+    def reply(self, kind: type[Reply]) -> Reply | None:
+        """Return the newest message of a type; None if there was none since its screen was opened."""
+        found = self.replies.get(kind)
+        return found if isinstance(found, kind) else None
+
+    def with_reply(self, reply: ServerMessage) -> "World":
+        """Return the world with the newest message of its type."""
+        return replace(self, replies=MappingProxyType({**self.replies, type(reply): reply}))
+
+    def without_replies(self, kinds: Container[type[ServerMessage]]) -> "World":
+        """Return the world before any message of these types."""
+        kept = {kind: reply for kind, reply in self.replies.items() if kind not in kinds}
+        return replace(self, replies=MappingProxyType(kept))
 
     @property
     def challenge(self) -> Challenged | None:

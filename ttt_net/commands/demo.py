@@ -17,10 +17,10 @@ from rich.text import Text
 
 from ttt_net import messages as wire
 from ttt_net.client import words
-from ttt_net.client.changes.update import update
 from ttt_net.client.display import Display
 from ttt_net.client.drawing.board import draw_board
 from ttt_net.client.drawing.glyphs import Glyphs, glyphs_for
+from ttt_net.client.update import update
 from ttt_net.client.world import World
 from ttt_net.errors import ConfigurationError, Refusal
 from ttt_net.games import find_game

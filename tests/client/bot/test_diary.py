@@ -7,9 +7,9 @@ from msgspec import structs
 
 from tests.client.samples import ANN, snapshot, welcome
 from ttt_net.client.bot.diary import Diary
-from ttt_net.client.changes.update_world import update_world
 from ttt_net.client.events import WorldEvent
 from ttt_net.client.json_lines import line_of_link
+from ttt_net.client.update_world import update_world
 from ttt_net.client.world import World
 from ttt_net.errors import Code
 from ttt_net.messages import Ended, Notice, OutcomeInfo, PlayerInfo, Refused, SeekRequest

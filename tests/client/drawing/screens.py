@@ -23,13 +23,14 @@ from tests.client.samples import (
     swapping,
     welcome,
 )
-from ttt_net.client.changes.act import act
-from ttt_net.client.changes.update import update
+from ttt_net.client.act import act
 from ttt_net.client.commands import AnyCommand, Begin, Command, Open, Send, Type
 from ttt_net.client.display import Display
 from ttt_net.client.drawing.glyphs import ASCII, BOXES, Glyphs
 from ttt_net.client.events import WorldEvent
-from ttt_net.client.pages import Entry, Kind, Page, Purpose
+from ttt_net.client.pages import Entry, Page, Purpose
+from ttt_net.client.screens.games import NEXT_CLOCK
+from ttt_net.client.update import update
 from ttt_net.client.world import World
 from ttt_net.games.catalogue import NAMES
 from ttt_net.messages import (
@@ -80,14 +81,14 @@ SCREENS: dict[str, tuple[Display, Glyphs]] = {
     "lobby-ascii": (seen(SEEKS, PLAYERS, LIVE), ASCII),
     "lobby-own-match": (doing(seen(snapshot("connect4", [38]), PLAYERS), Command.BACK), BOXES),
     "lobby-help": (doing(seen(PLAYERS), Command.HELP), BOXES),
-    "games": (doing(seen(), Open(Page(Kind.GAMES)), Command.DOWN, Command.TIME), BOXES),
-    "challenge": (doing(seen(), Open(Page(Kind.GAMES, about="Ben", purpose=Purpose.CHALLENGE))), BOXES),
+    "games": (doing(seen(), Open(Page("games")), Command.DOWN, NEXT_CLOCK), BOXES),
+    "challenge": (doing(seen(), Open(Page("games", about="Ben", purpose=Purpose.CHALLENGE))), BOXES),
     "invitation": (seen(InvitationReply("K7QMX2", "connect4", 600_000, BLITZ)), BOXES),
     "code": (doing(seen(PLAYERS), Begin(Entry.CODE), Type("K7Q")), BOXES),
     "lobby-bots": (doing(seen(BOTS), Command.NEW), BOXES),
-    "profile": (update(doing(seen(), Open(Page(Kind.PROFILE, about="Ben"))), PROFILE, 0), BOXES),
-    "history": (update(doing(seen(), Open(Page(Kind.HISTORY))), HISTORY, 0), BOXES),
-    "leaders": (update(doing(seen(), Open(Page(Kind.LEADERS, about="connect4", time=2))), LEADERS, 0), BOXES),
+    "profile": (update(doing(seen(), Open(Page("profile", about="Ben"))), PROFILE, 0), BOXES),
+    "history": (update(doing(seen(), Open(Page("history"))), HISTORY, 0), BOXES),
+    "leaders": (update(doing(seen(), Open(Page("leaders", about="connect4", time=2))), LEADERS, 0), BOXES),
     "replay": (
         doing(update(doing(seen(snapshot("connect4", FOUR)), Command.REPLAY), REPLAYED, 0), Command.LAST, Command.LEFT),
         BOXES,

@@ -12,8 +12,6 @@ from rich.text import Text
 
 from tests.client.drawing.screens import DRAW, FOUR, SCREENS, doing, seen, with_blocks
 from tests.client.samples import BEN, BOT, PLAYERS, knowing, layered, snapshot
-from ttt_net.client.bindings.keys import command_for
-from ttt_net.client.changes.update import update
 from ttt_net.client.commands import Begin, Command, Point, Send, Type
 from ttt_net.client.display import Display, Overlay
 from ttt_net.client.drawing.draw import draw
@@ -21,7 +19,9 @@ from ttt_net.client.drawing.glyphs import ASCII, BOXES, Glyphs, encodable, glyph
 from ttt_net.client.drawing.looks import labels_of
 from ttt_net.client.drawing.targets import aim, target_at, without_targets
 from ttt_net.client.events import Key
+from ttt_net.client.keys import command_for
 from ttt_net.client.pages import Entry
+from ttt_net.client.update import update
 from ttt_net.client.world import World
 from ttt_net.messages import AwayInfo, ClockInfo, OfferInfo, PlayerInfo, WatchRequest
 from ttt_net.sdk.matches import Tally

@@ -24,7 +24,7 @@ from tests.client.samples import (
     snapshot,
 )
 from tests.patience import PATIENCE_S
-from ttt_net.client.bindings.lobby_words import HELP
+from ttt_net.client.screens.registry import HELP
 from ttt_net.clock import TimeControl
 from ttt_net.errors import Code
 from ttt_net.messages import (

@@ -9,12 +9,12 @@ from tests.client.fake_server import FakeLink, fake_server
 from tests.client.lines.paper import Paper, plain_at
 from tests.client.samples import BEN, BOT, FINISHED, HISTORY, ok, played, position_after, snapshot, welcome
 from tests.patience import PATIENCE_S
-from ttt_net.client.changes.act import act
-from ttt_net.client.changes.replaying import seen_at
-from ttt_net.client.changes.update import update
+from ttt_net.client.act import act
 from ttt_net.client.commands import Command
 from ttt_net.client.display import Display
 from ttt_net.client.lines.screen_reader import ScreenReader
+from ttt_net.client.screens.replay import seen_at
+from ttt_net.client.update import update
 from ttt_net.client.world import World
 from ttt_net.messages import (
     AnalysedMove,

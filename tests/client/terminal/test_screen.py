@@ -16,17 +16,17 @@ from rich.text import Text
 
 from tests.client.drawing.screens import SCREENS
 from tests.client.samples import BEN, LIVE, PLAYERS, SEEKS, snapshot, welcome
-from ttt_net.client import page_words, words
-from ttt_net.client.changes.update import update
+from ttt_net.client import words
 from ttt_net.client.commands import Command
 from ttt_net.client.display import Display
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.draw_list import draw_list
 from ttt_net.client.drawing.glyphs import ASCII, BOXES, encodable, glyphs_for
-from ttt_net.client.pages import Kind, Page
-from ttt_net.client.rows.row import Row
+from ttt_net.client.pages import Page
+from ttt_net.client.screens.screen import Row
 from ttt_net.client.terminal import screen as screens
 from ttt_net.client.terminal.screen import Screen
+from ttt_net.client.update import update
 from ttt_net.messages import Chatted, PlayerInfo
 
 SIZES = [(20, 6), (24, 8), (40, 12), (63, 15), (80, 24), (120, 40), (200, 60)]
@@ -143,9 +143,9 @@ def test_every_code_point_leaves_only_text_within_the_line(what: str) -> None:
     if what == "name":
         texts = [words.full_label(PlayerInfo(text)) for text in chunks(20)]
     else:
-        texts = [page_words.chatted(Chatted("m1", "players", BEN, text)) for text in chunks(100)]
+        texts = [words.chatted(Chatted("m1", "players", BEN, text)) for text in chunks(100)]
     rows = [Row((text, "beside it"), f"row:{number}", Command.PLACE) for number, text in enumerate(texts)]
-    lines = draw_list(rows, Page(Kind.LOBBY), (80, len(rows) * 4), BOXES)
+    lines = draw_list(rows, Page("lobby"), (80, len(rows) * 4), BOXES)
     assert all(is_only_text(line.plain) for line in lines)
     assert max(cell_len(line.plain) for line in lines) <= 80
     paper = io.StringIO()

@@ -15,8 +15,8 @@ from ttt_net.client.bot.diary import Diary
 from ttt_net.client.bot.mind import Mind
 from ttt_net.client.bot.plan import Plan
 from ttt_net.client.bot.thinker import Question
-from ttt_net.client.changes.update_world import update_world
 from ttt_net.client.events import Event, Stop, TerminalEvent, WorldEvent
+from ttt_net.client.update_world import update_world
 from ttt_net.client.world import World
 from ttt_net.errors import Code, Refusal
 from ttt_net.messages import (

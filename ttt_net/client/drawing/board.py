@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
-from ttt_net.client.changes.moves import layers_of
 from ttt_net.client.commands import Point
 from ttt_net.client.display import Display
 from ttt_net.client.drawing.glyphs import Glyphs
 from ttt_net.client.drawing.looks import Frame, Labels, Look, labels_of, looks_of
 from ttt_net.client.drawing.targets import aim
+from ttt_net.client.moves import layers_of
 from ttt_net.messages import GameInfo
 
 _LAYER_GAP = 3

@@ -6,9 +6,7 @@ What others wrote is drawn as plain text that was cleaned in `words`; nothing he
 from rich.cells import cell_len
 from rich.text import Text
 
-from ttt_net.client import page_words, words
-from ttt_net.client.bindings.keys import help_lines, hints, waiting
-from ttt_net.client.changes.replaying import seen_at
+from ttt_net.client import words
 from ttt_net.client.commands import CLAIMS
 from ttt_net.client.display import Display, Overlay
 from ttt_net.client.drawing.board import draw_board
@@ -18,10 +16,10 @@ from ttt_net.client.drawing.glyphs import WARNING, WON, Glyphs
 from ttt_net.client.drawing.panel import panel
 from ttt_net.client.drawing.targets import aim
 from ttt_net.client.events import Key
-from ttt_net.client.pages import Entry, Kind
-from ttt_net.client.rows.lobby import free_bots, waiting_people
-from ttt_net.client.rows.page import rows_of
-from ttt_net.messages import Snapshot
+from ttt_net.client.keys import hints
+from ttt_net.client.pages import Entry
+from ttt_net.client.screens.chat import phrases, whom_to_mute
+from ttt_net.client.screens.registry import rows_of, screen_of
 from ttt_net.text import clean
 
 SMALLEST = (24, 8)
@@ -35,12 +33,11 @@ _ROOMY_COLUMNS = 64
 def draw(display: Display, size: tuple[int, int], now_ms: int, glyphs: Glyphs) -> Text:
     """Return the screen of `size` (columns, rows): exactly so many lines, none wider."""
     width, height = size
-    if display.page.kind is Kind.REPLAY:
-        display = seen_at(display)
+    display = screen_of(display).seen(display)
     if width < SMALLEST[0] or height < SMALLEST[1]:
         return _page([Text("Make the window larger: {}x{}.".format(*SMALLEST))], [], [], size)
     if display.overlay is Overlay.HELP:
-        lines = [Text(line) for line in _packed(help_lines(display), width, height - 1)]
+        lines = [Text(line) for line in _packed(screen_of(display).help(display), width, height - 1)]
         return _page([], centred(lines, width), [_keys(display, width)], size)
     foot = _foot(display, width, now_ms, is_roomy=height >= _ROOMY_ROWS)
     roomy = _head(display, width, now_ms, glyphs, is_roomy=True)
@@ -88,7 +85,7 @@ def _page(head: list[Text], body: list[Text], foot: list[Text], size: tuple[int,
 
 
 def _head(display: Display, width: int, now_ms: int, glyphs: Glyphs, *, is_roomy: bool) -> list[Text]:
-    match = _match(display)
+    match = screen_of(display).match(display)
     lines = []
     if is_roomy:
         lines += [_title(display, width, glyphs), Text()]
@@ -98,18 +95,12 @@ def _head(display: Display, width: int, now_ms: int, glyphs: Glyphs, *, is_roomy
     return [*lines, Text()] if is_roomy else lines
 
 
-def _match(display: Display) -> Snapshot | None:
-    """Return the match that is seen, if the page shows one."""
-    return display.match if display.page.kind in (Kind.MATCH, Kind.REPLAY) else None
-
-
 def _title(display: Display, width: int, glyphs: Glyphs) -> Text:
-    match = _match(display)
-    left = page_words.title_of_page(display)
-    if match is not None:
-        left = clean(match.game.title, 40)
-        rule = f"{left} {glyphs.dash} {clean(match.game.rule, 120)}"
-        left = rule if Text(rule).cell_len <= width else left
+    screen = screen_of(display)
+    left = screen.title(display)
+    if rule := screen.subtitle(display):
+        whole = f"{left} {glyphs.dash} {rule}"
+        left = whole if Text(whole).cell_len <= width else left
     title = Text(left, style="bold")
     for right in _rights(display):
         room = width - title.cell_len - Text(right).cell_len
@@ -131,13 +122,10 @@ def _status(display: Display, width: int, now_ms: int, glyphs: Glyphs) -> Text:
         trouble = words.short_banner(display, display.world.lost_for_ms(now_ms))
     if trouble:
         return Text(cut(f" {trouble} ", min(width, len(trouble) + 2), glyphs), style=f"bold {WARNING}")
-    match, style = _match(display), "bold"
-    if match is None:
-        sentence = page_words.status_of_page(display)
-    elif display.page.kind is Kind.REPLAY:
-        sentence = page_words.step(display, match)
-    else:
-        sentence, style = words.status(display), "bold" if display.is_my_turn or match.outcome is not None else ""
+    match, style = display.match, "bold"
+    sentence = screen_of(display).status(display)
+    if display.page.screen == "match" and match is not None:
+        style = "bold" if display.is_my_turn or match.outcome is not None else ""
         if match.outcome is not None and match.outcome.winner is not None and match.outcome.winner == match.you:
             style = f"bold {WON}"
     return Text(cut(sentence, width, glyphs) if cell_len(sentence) > width else sentence, style=style)
@@ -146,11 +134,11 @@ def _status(display: Display, width: int, now_ms: int, glyphs: Glyphs) -> Text:
 def _body(display: Display, size: tuple[int, int], now_ms: int, glyphs: Glyphs, *, is_roomy: bool) -> list[Text] | None:
     """Return what stands in the middle, or None when the whole board does not fit there and less may stand above it."""
     width, height = size
-    match = _match(display)
+    match = screen_of(display).match(display)
     if match is None:
         return _list(display, size, now_ms, glyphs)
     if display.entry is Entry.CHAT and not is_roomy:
-        return centred([Text(line) for line in _flowed(page_words.phrases(), width)], width)
+        return centred([Text(line) for line in _flowed(phrases(), width)], width)
     if display.overlay is Overlay.SIDE_PANEL:
         return centred(panel(display, match, height) or [Text("Nobody has moved or said anything yet.")], width)
     if is_roomy and width >= _ROOMY_COLUMNS and (lines := beside(display, match, width, height, glyphs)):
@@ -162,14 +150,14 @@ def _body(display: Display, size: tuple[int, int], now_ms: int, glyphs: Glyphs, 
 
 
 def _list(display: Display, size: tuple[int, int], now_ms: int, glyphs: Glyphs) -> list[Text]:
-    """Return the rows, and below them what one who hosts tells his friends, where there is room for it."""
+    """Return the rows, and below them what one who hosts tells their friends, where there is room for it."""
     width, height = size
-    hint = centred(_alone(display, width), width)
+    hint = centred([Text(line, style="dim") for line in screen_of(display).footer(display, width)], width)
     rows = rows_of(display, now_ms)
     if not rows:
         return hint
     listed = draw_list(rows, display.page, size, glyphs)
-    is_hint_due = display.world.is_hosting and display.page.kind is Kind.LOBBY and len(listed) + len(hint) < height
+    is_hint_due = display.world.is_hosting and len(listed) + len(hint) < height
     below = hint if is_hint_due else []
     return [*listed, *[Text()] * (height - len(listed) - len(below)), *below]
 
@@ -187,13 +175,9 @@ def _packed(lines: list[str], width: int, height: int) -> list[str]:
     return packed[:height]
 
 
-def _alone(display: Display, width: int) -> list[Text]:
-    return [Text(line, style="dim") for line in words.company_hint(display, width)]
-
-
 def _foot(display: Display, width: int, now_ms: int, *, is_roomy: bool) -> list[Text]:
-    phrases = _flowed(page_words.phrases(), width) if display.entry is Entry.CHAT and is_roomy else []
-    return [*(Text(line, style="dim") for line in phrases), _prompt(display, width, now_ms), _keys(display, width)]
+    chat = _flowed(phrases(), width) if display.entry is Entry.CHAT and is_roomy else []
+    return [*(Text(line, style="dim") for line in chat), _prompt(display, width, now_ms), _keys(display, width)]
 
 
 def _end_of(text: str, width: int) -> str:
@@ -226,12 +210,10 @@ def _keys(display: Display, width: int) -> Text:
 
 def _prompt(display: Display, width: int, now_ms: int) -> Text:
     """Return the line above the keys: a question, what is being typed, an offer, or the newest notice."""
-    match = _match(display)
+    match = screen_of(display).match(display)
     if display.entry is not Entry.MOVE:
         start = f"{display.entry.value}: "
         return Text(f"{start}{_end_of(display.typed, width - len(start) - 1)}_", style="bold")
-    if display.page.kind is Kind.REPLAY and match is not None and not display.notice:
-        return Text(page_words.verdict(display, match))
     if display.overlay is Overlay.LEAVE and match is not None:
         how = "Call it off" if match.position.ply < 2 else "Resign"
         return Text(f"{how} and leave?", style=f"bold {WARNING}")
@@ -241,19 +223,7 @@ def _prompt(display: Display, width: int, now_ms: int) -> Text:
     if display.overlay is Overlay.CLAIM:
         return Text("Claim  " + "  ".join(f"{n}: {kind}" for n, kind in enumerate(CLAIMS, 1)), style="bold")
     if display.overlay is Overlay.MUTE:
-        return Text("  ".join(page_words.whom_to_mute(display)), style="bold")
+        return Text("  ".join(whom_to_mute(display)), style="bold")
     if display.typed:
         return Text(f"Move: {display.typed}_", style="bold")
-    due = waiting(display, match, now_ms) if match is not None else ""  # first: what is said must not hide it
-    said = " ".join(filter(None, [due, words.notice(display), words.restart(display.world, now_ms)]))
-    return Text(said or (_next_opponent(display, match) if match is not None else ""))
-
-
-def _next_opponent(display: Display, match: Snapshot) -> str:
-    """Return what can be said, at a board where we do not play, of whom we could play next."""
-    if display.is_live:
-        return ""
-    if display.world.seeking is not None:
-        return page_words.looking(display.world.seeking, has_bots=free_bots(display, display.world.seeking) != [])
-    people = waiting_people(display) if match.outcome is not None else []
-    return page_words.somebody_waits(people[0].by) if people else ""
+    return Text(screen_of(display).prompt(display, now_ms))

@@ -9,7 +9,7 @@ from ttt_net.client.commands import Pick
 from ttt_net.client.drawing.glyphs import Glyphs
 from ttt_net.client.drawing.targets import aim
 from ttt_net.client.pages import Page
-from ttt_net.client.rows.row import Row, cursor_of
+from ttt_net.client.screens.screen import Row, cursor_of
 
 _GAP = 2
 _INDENT = 2

@@ -8,9 +8,9 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
-from ttt_net.client.changes.moves import legal_at, quick_moves
 from ttt_net.client.display import Display
 from ttt_net.client.drawing.glyphs import COLOURS, WON, Glyphs
+from ttt_net.client.moves import legal_at, quick_moves
 from ttt_net.client.words import mark_of
 from ttt_net.messages import GameInfo, Snapshot
 from ttt_net.text import clean

@@ -4,7 +4,7 @@ import textwrap
 
 from rich.text import Text
 
-from ttt_net.client import page_words, words
+from ttt_net.client import words
 from ttt_net.client.display import Display
 from ttt_net.client.drawing.draw_list import wrapped
 from ttt_net.client.drawing.glyphs import COLOURS
@@ -38,7 +38,7 @@ def _chat(display: Display) -> list[Text]:
     """Return what was said, on as many lines as it needs; the later lines of a sentence are indented."""
     lines = []
     for told in display.chat:
-        said = textwrap.wrap(page_words.chatted(told), WIDTH, subsequent_indent="  ")
+        said = textwrap.wrap(words.chatted(told), WIDTH, subsequent_indent="  ")
         lines += [Text(line) for line in said]
     return lines
 

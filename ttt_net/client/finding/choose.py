@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from ttt_net.client.bindings.hints import HANG_UP
-from ttt_net.client.events import MAX_QUEUED_EVENTS, Clicked, Event, Key, Pasted, Resized, Stop
+from ttt_net.client.events import HANG_UP, MAX_QUEUED_EVENTS, Clicked, Event, Key, Pasted, Resized, Stop
 from ttt_net.client.finding.address import DEFAULT_URL
 from ttt_net.client.finding.discovery import does_answer, look_around
 from ttt_net.client.finding.doorway import (

@@ -3,13 +3,13 @@
 from collections import deque
 from collections.abc import Callable
 
-from ttt_net.client.bindings.lobby_words import Meaning
-from ttt_net.client.bindings.phrasebook import CLAIMS, OF_A_MATCH, word_of
 from ttt_net.client.commands import Command, Move
 from ttt_net.client.controller import Controller
 from ttt_net.client.lines.line_renderer import LineRenderer
 from ttt_net.client.lines.numbered_menu import NumberedMenu
 from ttt_net.client.lines.pending_replies import PendingReplies
+from ttt_net.client.lines.phrasebook import CLAIMS, OF_A_MATCH, word_of
+from ttt_net.client.screens.screen import Meaning
 from ttt_net.client.world import LinkState
 from ttt_net.text import clean
 

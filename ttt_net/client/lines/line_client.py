@@ -6,11 +6,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from ttt_net.client import words
-from ttt_net.client.bindings.lobby_words import ALSO, HELP, LOBBY, Ask, Meaning
-from ttt_net.client.bindings.phrasebook import CLAIMS, OF_A_FINISHED_MATCH, OF_A_MATCH, command_of, word_of
-from ttt_net.client.changes.replaying import is_position_missing, seen_at
 from ttt_net.client.commands import CLAIMS as CLAIM_KINDS
-from ttt_net.client.commands import AnyCommand, Choose, Command, Move, Open, Send
+from ttt_net.client.commands import AnyCommand, Choose, Command, More, Move, Open, Send
 from ttt_net.client.controller import Controller
 from ttt_net.client.display import Display, Overlay
 from ttt_net.client.events import (
@@ -32,14 +29,15 @@ from ttt_net.client.lines.line_renderer import LineRenderer
 from ttt_net.client.lines.news import news_of, stayed, stopped
 from ttt_net.client.lines.numbered_menu import NumberedMenu, are_numbers_moves
 from ttt_net.client.lines.pending_replies import PendingReplies
-from ttt_net.client.pages import Kind
+from ttt_net.client.lines.phrasebook import CLAIMS, OF_A_FINISHED_MATCH, OF_A_MATCH, command_of, word_of
+from ttt_net.client.screens.registry import ALSO, HELP, WORDS
+from ttt_net.client.screens.replay import is_position_missing, seen_at
+from ttt_net.client.screens.screen import ListQuery, Meaning
 from ttt_net.client.terminal.save_record import save_record
 from ttt_net.client.world import LinkState
 from ttt_net.messages import (
     ChatRequest,
-    HistoryRequest,
     InvitationReply,
-    LeaderboardRequest,
     Ok,
     RecordReply,
     Refused,
@@ -118,7 +116,7 @@ class LineClient:
                 self._controller.do(Command.LEAVE)
                 return
             self._handle(event)
-            if self._controller.display.has_lobby and self._input.next_word in LOBBY:
+            if self._controller.display.has_lobby and self._input.next_word in WORDS:
                 self._controller.do(Send(UnseekRequest(0)))
             self._take_lines()
 
@@ -163,7 +161,7 @@ class LineClient:
             case Answered(ChatRequest(), Ok()):
                 self._write("Said.")
             case Snapshot(you=int()):
-                has_numbers = self._is_list_fresh or self._controller.display.page.kind is Kind.REPLAY
+                has_numbers = self._is_list_fresh or self._controller.display.page.screen == "replay"
                 self._is_list_cut_off = self._is_typed and has_numbers and event.outcome is None
                 self._menu.forget()
             case Welcome():
@@ -213,7 +211,7 @@ class LineClient:
     def _seen(self) -> Display:
         """What is told: of a match that is stepped through, how it stood there."""
         display = self._controller.display
-        return seen_at(display) if display.page.kind is Kind.REPLAY else display
+        return seen_at(display) if display.page.screen == "replay" else display
 
     def _do(self, meaning: Meaning) -> None:
         match meaning:
@@ -221,16 +219,16 @@ class LineClient:
                 return
             case str(sentence):
                 self._write(sentence)
-            case Ask():
+            case ListQuery():
                 self._ask(meaning)
             case Open(page):
-                self._ask(Ask(page))
-            case Send(HistoryRequest() | LeaderboardRequest() as request):
-                self._menu.ask_further(request, self._controller)
+                self._ask(ListQuery(page))
+            case More():
+                self._menu.ask_further(meaning, self._controller)
             case _:
                 self._act(meaning)
 
-    def _ask(self, ask: Ask) -> None:
+    def _ask(self, ask: ListQuery) -> None:
         self._menu.ask(ask, self._controller)
         if self._controller.display.world.link is LinkState.LOST:
             self._write("That is told when the link is back.")

@@ -4,12 +4,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
-from ttt_net.client import page_words, words
-from ttt_net.client.bindings.lobby_words import challenges
+from ttt_net.client import words
 from ttt_net.client.display import Display, Overlay
 from ttt_net.client.drawing.board import FORMS, draw_board
 from ttt_net.client.drawing.glyphs import Glyphs
-from ttt_net.client.pages import Kind
+from ttt_net.client.screens.lobby_offers import challenges
+from ttt_net.client.screens.replay import step, verdict
 from ttt_net.client.world import LinkState
 from ttt_net.messages import Challenged, PlayerInfo, Snapshot
 
@@ -85,7 +85,7 @@ def parts_of(display: Display, seen: dict[str, str], status: str, first: str, ov
     """
     match = display.match
     parts = {"link": link(display), "notice": words.notice(display), **lobby_parts(display), **seen}
-    if display.page.kind is Kind.REPLAY and match is not None:
+    if display.page.screen == "replay" and match is not None:
         return {**parts, "status": retold(display, match), "next": _IN_REPLAY}
     if match is not None:
         parts["offers"] = words.offers(match, YES, NO)
@@ -159,7 +159,7 @@ def status(display: Display) -> str:
 
 def retold(display: Display, match: Snapshot) -> str:
     """Return where a replay is, and what an engine says of the move there."""
-    return " ".join([*page_words.step(display, match).split("  "), page_words.verdict(display, match)]).rstrip()
+    return " ".join([*step(display, match).split("  "), verdict(display, match)]).rstrip()
 
 
 def _challenge(display: Display) -> str:
@@ -170,7 +170,7 @@ def _challenge(display: Display) -> str:
 def _challenged(ours: Challenged | None) -> str:
     if ours is None:
         return ""
-    wanted = page_words.terms(ours.game, ours.time, is_rated=ours.rated)
+    wanted = words.terms(ours.game, ours.time, is_rated=ours.rated)
     return f"You challenge {words.label_of(ours.to)}: {wanted}. Type stop to take it back."
 
 
@@ -190,7 +190,7 @@ def _suggestion(display: Display) -> str:
 def _sought(display: Display) -> str:
     if display.world.seeking is None or display.is_live or display.world.link is not LinkState.ONLINE:
         return ""
-    return f"{page_words.sought(display.world.seeking).removesuffix(' ...')}."
+    return f"{words.sought(display.world.seeking).removesuffix(' ...')}."
 
 
 def meanwhile(display: Display) -> str:

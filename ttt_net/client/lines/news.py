@@ -1,13 +1,12 @@
 """What is said once, beside what is seen in a display: of an event, and of what was stopped, or stays as it is."""
 
-from ttt_net.client import page_words, words
-from ttt_net.client.changes.replaying import is_position_missing, seen_at
+from ttt_net.client import words
 from ttt_net.client.commands import AnyCommand, Command, Step
 from ttt_net.client.controller import Controller
 from ttt_net.client.display import Display
 from ttt_net.client.events import SecondPlayerEvent, WorldEvent
 from ttt_net.client.lines.line_renderer import LineRenderer, retold
-from ttt_net.client.pages import Kind
+from ttt_net.client.screens.replay import is_position_missing, seen_at, turning_point
 from ttt_net.messages import AnalysedMove, AnalysisReply, Notice, Played, Snapshot
 from ttt_net.text import clean
 
@@ -40,7 +39,7 @@ def stopped(before: Display, after: Display) -> str:
 def stayed(before: Display, after: Display, command: AnyCommand) -> str:
     """Return where a replay is that a step did not move, so that a line at its end has an answer, too."""
     is_step = isinstance(command, Step) or command in (Command.LEFT, Command.RIGHT, Command.FIRST, Command.LAST)
-    if not is_step or before.page != after.page or after.page.kind is not Kind.REPLAY or is_position_missing(after):
+    if not is_step or before.page != after.page or after.page.screen != "replay" or is_position_missing(after):
         return ""
     seen = seen_at(after)
     return retold(seen, seen.match) if seen.match is not None else ""
@@ -58,4 +57,4 @@ def _analysed(match: Snapshot, told: AnalysisReply) -> list[str]:
 
 def _turn(match: Snapshot, move: AnalysedMove, before: AnalysedMove | None) -> str:
     name = words.move_name(match, match.moves[move.ply - 1])
-    return f"Move {move.ply}, {name}: {page_words.turning_point(move, before)}"
+    return f"Move {move.ply}, {name}: {turning_point(move, before)}"

@@ -7,34 +7,29 @@ whoever comes and goes, until another list is told or a match of ours begins.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ttt_net.client.bindings.lobby_words import Ask
-from ttt_net.client.commands import AnyCommand, Begin, Command, Open, Send
+from ttt_net.client.commands import AnyCommand, Begin, Command, More, Open, Send
 from ttt_net.client.controller import Controller
 from ttt_net.client.display import Display
-from ttt_net.client.page_words import status_of_page, title_of_page
-from ttt_net.client.pages import SPEEDS, Kind, Page, Purpose
-from ttt_net.client.rows.page import rows_of
-from ttt_net.client.rows.row import Row
-from ttt_net.client.world import LobbyState
-from ttt_net.messages import HistoryRequest, LeaderboardRequest, LobbyRequest, ProfileRequest, Request, ServerMessage
+from ttt_net.client.screens.registry import SCREENS, rows_of, screen_of
+from ttt_net.client.screens.screen import ListQuery, Row
+from ttt_net.messages import Request, ServerMessage
 from ttt_net.text import clean
 
 MOST = 20
 """So many rows are told at once; the word `more` tells the next."""
 _MAX_CELLS = 200
-_QUESTIONS = LobbyRequest | ProfileRequest | HistoryRequest | LeaderboardRequest
 
 
 def are_numbers_moves(display: Display) -> bool:
     """Tell whether a number alone is a move, to be made or to be gone to, and chooses nothing."""
-    return display.is_live or display.page.kind is Kind.REPLAY
+    return display.is_live or display.page.screen == "replay"
 
 
 class NumberedMenu:
     """What was asked for and is not here yet, and what the numbers stand for."""
 
     def __init__(self) -> None:
-        self._asked: Ask | None = None
+        self._asked: ListQuery | None = None
         self._choices: list[AnyCommand] = []
         self._untold: list[Row] = []
         self._passed: tuple[ServerMessage | None, ...] = ()
@@ -50,7 +45,7 @@ class NumberedMenu:
         """Whether a number means something."""
         return bool(self._choices)
 
-    def ask(self, ask: Ask, controller: Controller) -> None:
+    def ask(self, ask: ListQuery, controller: Controller) -> None:
         """Ask the server for what stands on the page; an earlier list that is not here yet is no longer wanted."""
         controller.do(Open(ask.page))
         self._asked = replace(
@@ -59,17 +54,11 @@ class NumberedMenu:
         self._passed = ()
         controller.do(Command.BACK)
 
-    def ask_further(self, request: HistoryRequest | LeaderboardRequest, controller: Controller) -> None:
+    def ask_further(self, more: More, controller: Controller) -> None:
         """Ask for another part of a long list: older matches, or who comes further down."""
-        if isinstance(request, HistoryRequest):
-            page = Page(Kind.HISTORY, about=request.name or "")
-        else:
-            page = Page(Kind.LEADERS, about=request.game, time=SPEEDS.index(request.speed))
-        self._asked, self._passed = (
-            Ask(page),
-            (controller.display.world.lobby.history, controller.display.world.lobby.leaders),
-        )
-        controller.do(Send(request))
+        self._asked = ListQuery(more.page)
+        self._passed = tuple(_replies(self._asked, controller.display))
+        controller.do(more)
 
     def ask_again(self, controller: Controller) -> None:
         """Ask once more on a new link, which knows of no question."""
@@ -78,7 +67,9 @@ class NumberedMenu:
 
     def refused(self, request: Request) -> None:
         """Take note that a question got no answer."""
-        if isinstance(request, _QUESTIONS):
+        asked = self._asked
+        questions = SCREENS[asked.page.screen].requests(asked.page) if asked is not None else ()
+        if any(type(request) is type(each) for each in questions):
             self._asked = None
 
     def forget(self) -> None:
@@ -95,11 +86,11 @@ class NumberedMenu:
     def take(self, controller: Controller, now_ms: int) -> AnyCommand | str | None:
         """Return the list in words, or what is to be done at once; None as long as it is not here."""
         asked, display = self._asked, controller.display
-        if asked is None or not _is_here(display.world.lobby, asked.page.kind, self._passed):
+        if asked is None or any(reply is None or reply in self._passed for reply in _replies(asked, display)):
             return None
         self._asked, self._passed = None, ()
-        if asked.page.kind is Kind.LOBBY:
-            controller.do(Send(LobbyRequest(0, on=False)))
+        for request in SCREENS[asked.page.screen].unlisted:
+            controller.do(Send(request))
         seen = replace(
             display,
             pages=(*display.pages, asked.page),
@@ -111,7 +102,7 @@ class NumberedMenu:
             first = next((row.enter for row in rows if row.enter is not None), None)
             return first or asked.otherwise
         self._choices, self._untold = [], rows
-        lines = [clean(line, _MAX_CELLS) for line in _heading(seen, asked.page)] + self._next_rows()
+        lines = [clean(line, _MAX_CELLS) for line in _heading(seen)] + self._next_rows()
         if not rows and asked.otherwise:
             lines.append(asked.otherwise)
         if self._choices:
@@ -145,21 +136,12 @@ def _spoken(cell: str) -> str:
     return f"rank {cell[:-1]}" if cell.endswith(".") and cell[:-1].isdecimal() else cell
 
 
-def _is_here(lobby: LobbyState, kind: Kind, passed: tuple[ServerMessage | None, ...]) -> bool:
-    match kind:
-        case Kind.LOBBY:
-            return None not in (lobby.seeks, lobby.players, lobby.live)
-        case Kind.PROFILE:
-            return lobby.profile is not None
-        case Kind.HISTORY:
-            return all(lobby.history is not each for each in (None, *passed))
-        case Kind.LEADERS:
-            return all(lobby.leaders is not each for each in (None, *passed))
-        case _:
-            return True
+def _replies(asked: ListQuery, display: Display) -> list[ServerMessage | None]:
+    """Return what is on the page that was asked for, as far as it is here."""
+    return [display.world.replies.get(kind) for kind in SCREENS[asked.page.screen].replies]
 
 
-def _is_meant(row: Row, asked: Ask) -> bool:
+def _is_meant(row: Row, asked: ListQuery) -> bool:
     if row.is_heading or not asked.kinds:
         return True
     kind, _, name = row.key.partition(":")
@@ -172,13 +154,6 @@ def _is_empty(rows: Sequence[Row]) -> bool:
     return not rows or rows[0].is_heading
 
 
-def _heading(seen: Display, page: Page) -> list[str]:
-    if page.kind is Kind.LOBBY:
-        return []
-    if page.kind is not Kind.GAMES:
-        status = status_of_page(seen) if page.kind is Kind.LEADERS else ""
-        return [f"{title_of_page(seen)}.", *[f"{status}."] * bool(status)]
-    words = {Purpose.PLAY: "play", Purpose.INVITE: "invite", Purpose.CHALLENGE: f"challenge {page.about}"}
-    status = status_of_page(seen).replace("   ", ". ")
-    other = f"Another game, clock or kind: {words[page.purpose]} mnk:7x7,4 3+2 rated."
-    return [f"{title_of_page(seen)}. {status}. {other}"]
+def _heading(seen: Display) -> list[str]:
+    screen = screen_of(seen)
+    return screen.heading(seen) if screen.heading is not None else [f"{screen.title(seen)}."]

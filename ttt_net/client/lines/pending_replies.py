@@ -1,8 +1,8 @@
 """What is still to come, so that a line that needs it can wait: an answer, a match, our turn."""
 
-from ttt_net.client.bindings.lobby_words import challenges
 from ttt_net.client.controller import Controller
 from ttt_net.client.events import SecondPlayerEvent, WorldEvent
+from ttt_net.client.screens.lobby_offers import challenges
 from ttt_net.client.world import LinkState
 from ttt_net.messages import (
     AbortRequest,

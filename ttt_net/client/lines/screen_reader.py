@@ -7,9 +7,9 @@ import re
 from itertools import islice
 
 from ttt_net.client import words
-from ttt_net.client.changes.moves import layers_of
 from ttt_net.client.display import Display
 from ttt_net.client.lines.line_renderer import info, parts_of, status
+from ttt_net.client.moves import layers_of
 from ttt_net.messages import PlayerInfo, Snapshot
 from ttt_net.text import clean
 

@@ -3,13 +3,24 @@
 import asyncio
 import time
 
-from ttt_net.client.bindings.hints import HANG_UP
-from ttt_net.client.bindings.keys import command_for
 from ttt_net.client.commands import Command, Type
 from ttt_net.client.controller import Controller
 from ttt_net.client.display import Display, Overlay
-from ttt_net.client.events import Clicked, Event, Focused, Key, Line, Pasted, ReachableAt, RecordSaved, Resized, Stop
+from ttt_net.client.events import (
+    HANG_UP,
+    Clicked,
+    Event,
+    Focused,
+    Key,
+    Line,
+    Pasted,
+    ReachableAt,
+    RecordSaved,
+    Resized,
+    Stop,
+)
 from ttt_net.client.finding.discovery import shareable
+from ttt_net.client.keys import command_for
 from ttt_net.client.terminal.job_control import SUSPEND, suspend
 from ttt_net.client.terminal.keyboard import reading
 from ttt_net.client.terminal.save_record import save_record

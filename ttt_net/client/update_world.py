@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from types import MappingProxyType
+from typing import assert_never
 
 from msgspec import structs
 
@@ -9,21 +10,16 @@ from ttt_net.client.events import ReachableAt, WorldEvent
 from ttt_net.client.world import LinkState, LobbyState, PendingChallenge, World
 from ttt_net.errors import Code
 from ttt_net.messages import (
-    AnalysisReply,
     AnswerRequest,
     ChallengeAccepted,
     Challenged,
     ChallengeOver,
-    HistoryReply,
     InvitationReply,
-    LeaderboardReply,
-    LeaderboardRequest,
     LiveList,
     MatchEvent,
     Notice,
     PlayerList,
     Presence,
-    ProfileReply,
     Rated,
     Refused,
     Renamed,
@@ -31,6 +27,7 @@ from ttt_net.messages import (
     ResumeRequest,
     SeekList,
     SeekRequest,
+    ServerMessage,
     Snapshot,
     Suggestion,
     Watching,
@@ -39,6 +36,8 @@ from ttt_net.messages import (
 )
 from ttt_net.sdk.events import Answered, Farewell, Lost, Retrying
 from ttt_net.sdk.matches import follow
+
+LobbyEvent = Suggestion | Challenged | ChallengeAccepted | ChallengeOver | InvitationReply
 
 MAX_CHALLENGES = 20
 """Challenges that are kept; of more, the oldest are forgotten."""
@@ -78,17 +77,19 @@ def update_world(world: World, event: WorldEvent, now_ms: int) -> World:
             return replace(world, farewell=event)
         case _ if isinstance(event, MatchEvent):
             return _with_event(world, event, now_ms)
-        case _:
+        case Suggestion() | Challenged() | ChallengeAccepted() | ChallengeOver() | InvitationReply():
             return replace(world, lobby=_update_lobby(world.lobby, event, now_ms))
+        case ServerMessage():
+            return world.with_reply(event)
+        case _:
+            return world
 
 
 def _welcomed(world: World, welcome: Welcome) -> World:
     """Take a new link: the lists of the lobby are told again, and challenges have ended with the old one."""
-    lobby = replace(
-        world.lobby, is_subscribed=False, seeks=None, players=None, live=None, challenges=(), suggestion=None
-    )
+    lobby = replace(world.lobby, is_subscribed=False, challenges=(), suggestion=None)
     return replace(
-        world,
+        world.without_replies((SeekList, PlayerList, LiveList)),
         link=LinkState.ONLINE,
         trouble="",
         attempt=0,
@@ -172,32 +173,15 @@ def _refused(world: World, request: Request, refusal: Refused) -> World:
             return replace(world, watching=None) if world.has_seat(name) else world.without_match(name)
         case ResumeRequest(match=name) if refusal.code == Code.UNKNOWN_MATCH:
             return world.without_match(name)
-        case LeaderboardRequest(game=game, speed=speed):
-            nobody = LeaderboardReply(game, speed, 1, 1, [], None)
-            return replace(world, lobby=replace(world.lobby, leaders=nobody))
         case _:
             return world
 
 
-def _update_lobby(lobby: LobbyState, event: WorldEvent, now_ms: int) -> LobbyState:
-    """Return the lobby after an event that is of no match of ours."""
+def _update_lobby(lobby: LobbyState, event: LobbyEvent, now_ms: int) -> LobbyState:
+    """Return what goes on between us and others after an event."""
     match event:
-        case SeekList():
-            return replace(lobby, seeks=event)
-        case PlayerList():
-            return replace(lobby, players=event)
-        case LiveList():
-            return replace(lobby, live=event)
-        case AnalysisReply():
-            return replace(lobby, analysis=event)
         case Suggestion():
             return replace(lobby, suggestion=event)
-        case ProfileReply():
-            return replace(lobby, profile=event)
-        case HistoryReply():
-            return replace(lobby, history=event)
-        case LeaderboardReply():
-            return replace(lobby, leaders=event)
         case Challenged():
             others = [each for each in lobby.challenges if not _replaces(event, each.challenge)]
             return replace(lobby, challenges=(*others, PendingChallenge(event, now_ms))[-MAX_CHALLENGES:])
@@ -206,7 +190,7 @@ def _update_lobby(lobby: LobbyState, event: WorldEvent, now_ms: int) -> LobbySta
         case InvitationReply():
             return replace(lobby, invitation=event, invited_at_ms=now_ms)
         case _:
-            return lobby
+            assert_never(event)
 
 
 def _replaces(event: Challenged, earlier: Challenged) -> bool:

@@ -1,28 +1,19 @@
-"""From keys to actions, and the lines that say which keys there are.
+"""Show a match: its players and board, what waits for us there, and the keys to play, to watch, and after the end.
 
-A key is named as prompt_toolkit names it (`up`, `c-m`, `a`). Letters of the board's columns begin a written move;
-where such a letter is also a key, the upper-case letter is always the key.
+Letters of the board's columns begin a written move; where such a letter is a key, too, the key is the upper-case one.
 """
 
 from ttt_net.client import words
-from ttt_net.client.bindings.hints import HELP, LEAVE, Hint
-from ttt_net.client.bindings.page_keys import command_on_page, help_on_page, hints_on_page
-from ttt_net.client.changes.moves import quick_moves
-from ttt_net.client.changes.series import is_next_to_watch
 from ttt_net.client.commands import CLAIMS, AnyCommand, Begin, Choose, Command, Quick, Type
 from ttt_net.client.display import Display, Overlay
-from ttt_net.client.pages import Entry, Kind
-from ttt_net.messages import Snapshot
+from ttt_net.client.moves import quick_moves
+from ttt_net.client.pages import Entry
+from ttt_net.client.screens.lobby_offers import free_bots, waiting_people
+from ttt_net.client.screens.match_commands import is_next_to_watch
+from ttt_net.client.screens.screen import HELP, LEAVE, Hint, Screen, default_prompt
+from ttt_net.messages import PlayerInfo, SeekRequest, Snapshot
 from ttt_net.text import clean
 
-_WRITING = {
-    "c-m": Command.PLACE,
-    "c-j": Command.PLACE,
-    "escape": Command.BACK,
-    "c-h": Command.ERASE,
-    "backspace": Command.ERASE,
-}
-_EVERYWHERE = {**_WRITING, " ": Command.PLACE, "?": Command.HELP}
 _NAMED: dict[str, AnyCommand] = {
     "up": Command.UP,
     "down": Command.DOWN,
@@ -50,37 +41,57 @@ _LETTERS: dict[str, AnyCommand] = {
     "s": Begin(Entry.CHAT),
     "q": Command.LEAVE,
 }
-_LEAVING = {"y": Command.LEAVE, "r": Command.RESIGN}
-"""What answers whether to leave a live match, besides the keys that mean it anyway: yes, or to end it and stay."""
-_LEAST_HINTS = 2
-"""The last hints, which stay whatever the width: how to leave, and where all keys are."""
 _YES = {"rematch": "r", "draw": "d", "takeback": "t"}
 """The key that makes or accepts each kind of offer."""
 _NO = "x"
 _CLAIM, _NEW = "c", "n"
-_LISTS = (Overlay.CHOICE, Overlay.CLAIM, Overlay.MUTE)
+QUESTIONS = (Overlay.CHOICE, Overlay.CLAIM, Overlay.MUTE)
 """What lies over a board and is answered with a digit."""
 
 
-def command_for(key: str, display: Display) -> AnyCommand | None:
-    """Return what a key means now, or None when it means nothing."""
-    if display.entry is Entry.CHAT and not display.typed and len(key) == 1 and key in "12345678":
-        return Choose(int(key) - 1)
-    if display.entry is not Entry.MOVE:
-        return _WRITING.get(key) or (
-            Type(key) if len(key) == 1 and key.isprintable() and _takes_text(display) else None
-        )
-    if key in _EVERYWHERE:
-        return _EVERYWHERE[key]
-    if display.overlay is Overlay.LEAVE and key.lower() in _LEAVING:
-        return _LEAVING[key.lower()]
-    if display.page.kind is not Kind.MATCH:
-        return command_on_page(key, display)
+def _title(display: Display) -> str:
+    return clean(display.match.game.title, 40) if display.match is not None else ""
+
+
+def _rule(display: Display) -> str:
+    return clean(display.match.game.rule, 120) if display.match is not None else ""
+
+
+def prompt(display: Display, now_ms: int) -> str:
+    """Return what waits for us, and the newest notice; if there is neither, whom we could play next."""
+    match = display.match
+    if match is None:
+        return default_prompt(display, now_ms)
+    due = waiting(display, match, now_ms)  # first: what is said must not hide it
+    return " ".join(filter(None, [due, default_prompt(display, now_ms)])) or _next_opponent(display, match)
+
+
+def _next_opponent(display: Display, match: Snapshot) -> str:
+    """Return what can be said, at a board where we do not play, of whom we could play next."""
+    if display.is_live:
+        return ""
+    if display.world.seeking is not None:
+        return _looking(display.world.seeking, has_bots=free_bots(display, display.world.seeking) != [])
+    people = waiting_people(display) if match.outcome is not None else []
+    return _somebody_waits(people[0].by) if people else ""
+
+
+def _looking(seek: SeekRequest, *, has_bots: bool) -> str:
+    """Return whom we look for, and how to play a bot instead if one is free."""
+    return f"Looking for {words.WELCOME_TO[seek.opponents]}{'; b plays a bot.' if has_bots else ' ...'}"
+
+
+def _somebody_waits(player: PlayerInfo) -> str:
+    """Return that there is a person in the lobby to be played."""
+    return f"Esc: {words.name_of(player)} waits for an opponent."
+
+
+def _command(key: str, display: Display) -> AnyCommand | None:
     if key in _NAMED:
         return _NAMED[key]
     if len(key) != 1 or not key.isprintable():
         return None
-    if display.overlay in _LISTS and key in "123456789":
+    if display.overlay in QUESTIONS and key in "123456789":
         return Choose(int(key) - 1)
     if display.typed:
         return Type(key)
@@ -91,10 +102,6 @@ def command_for(key: str, display: Display) -> AnyCommand | None:
     if key.lower() in _LETTERS and (key.isupper() or key not in _beginnings(display)):
         return _LETTERS[key.lower()]
     return Type(key) if _may_name_move(display) else None
-
-
-def _takes_text(display: Display) -> bool:
-    return display.entry is not Entry.CHAT or display.world.may_write
 
 
 def _digit(key: str, display: Display) -> AnyCommand | None:
@@ -130,36 +137,6 @@ def _pressed(key: str, display: Display) -> str:
     return key.upper() if key in _beginnings(display) else key
 
 
-def hints(display: Display, width: int) -> list[Hint]:
-    """Return the keys that matter now, the most needed first, as many as fit."""
-    match = display.match
-    if display.overlay in (Overlay.HELP, Overlay.SIDE_PANEL):
-        return [Hint("any key:", "back", "escape")]
-    if display.entry is not Entry.MOVE:
-        phrases = [Hint("1-8", "a phrase")] if display.entry is Entry.CHAT else []
-        send = [Hint("Enter", "send", "c-m")] if _takes_text(display) else []
-        return [*phrases, *send, Hint("Esc", "back", "escape")]
-    if display.overlay is Overlay.LEAVE:
-        is_new = match is not None and match.position.ply < 2
-        stay = Hint("r", "only call it off" if is_new else "only resign", "r")
-        return [Hint("y", "yes", "y"), Hint("Esc", "no", "escape"), stay]
-    if match is None or display.page.kind is not Kind.MATCH:
-        found = hints_on_page(display)
-    elif display.overlay in _LISTS:
-        return [Hint(f"1-{choices(display)}", "choose"), Hint("Esc", "back", "escape")]
-    elif display.typed:
-        return [Hint("Enter", "place", "c-m"), Hint("Esc", "clear", "escape")]
-    elif display.is_watched:
-        found = _watching(display, match)
-    elif match.outcome is not None:
-        found = _over(display)
-    else:
-        found = _playing(display, match)
-    while len("  ".join(hint.text for hint in found)) > width and len(found) > _LEAST_HINTS:
-        del found[-_LEAST_HINTS - 1]
-    return found
-
-
 def choices(display: Display) -> int:
     """Return how many things the list has that lies over the board."""
     match display.overlay:
@@ -171,6 +148,15 @@ def choices(display: Display) -> int:
             return 1 + len(display.talkers)
         case _:
             return 0
+
+
+def _hints(display: Display) -> list[Hint]:
+    match = display.match
+    if match is None:
+        return [LEAVE, HELP]
+    if display.is_watched:
+        return _watching(display, match)
+    return _over(display) if match.outcome is not None else _playing(display, match)
 
 
 def _watching(display: Display, match: Snapshot) -> list[Hint]:
@@ -232,10 +218,8 @@ _HELP_PLAYING = (
 _HELP_AMONG_OTHERS = ("s m          say; mute", "y            copy a link")
 
 
-def help_lines(display: Display) -> list[str]:
+def _help(display: Display) -> list[str]:
     """Return every key and what it does."""
-    if display.page.kind is not Kind.MATCH:
-        return help_on_page(display)
     taken = sorted(set(_LETTERS) & _beginnings(display))
     lines = [
         *(() if display.is_watched else _HELP_PLAYING),
@@ -250,3 +234,16 @@ def help_lines(display: Display) -> list[str]:
     if taken:
         lines.insert(0, f"{' '.join(taken)} name columns: press {' '.join(taken).upper()}.")
     return lines
+
+
+SCREEN = Screen(
+    name="match",
+    title=_title,
+    subtitle=_rule,
+    status=words.status,
+    prompt=prompt,
+    match=lambda display: display.match,
+    command=_command,
+    hints=_hints,
+    help=_help,
+)

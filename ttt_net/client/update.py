@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 
-from ttt_net.client import page_words, words
-from ttt_net.client.changes.update_world import update_world
+from ttt_net.client import words
 from ttt_net.client.display import Display, Overlay
 from ttt_net.client.events import RecordSaved, WorldEvent
-from ttt_net.client.pages import Entry, Kind, Page
+from ttt_net.client.pages import Entry, Page
+from ttt_net.client.screens.registry import screen_of
+from ttt_net.client.update_world import update_world
 from ttt_net.client.world import World
 from ttt_net.messages import (
     AnalysisReply,
@@ -16,14 +17,12 @@ from ttt_net.messages import (
     Chatted,
     Declined,
     Ended,
-    HistoryRequest,
     InvitationReply,
     MatchEvent,
     Notice,
     Offered,
     Played,
     PlayRequest,
-    ProfileRequest,
     Refused,
     Renamed,
     ReplayReply,
@@ -80,16 +79,14 @@ def _noted(display: Display, before: World, event: WorldEvent) -> Display:
         case AnalysisReply():
             return replace(display, notice="The match has been analysed; a replay of it tells of every move.")
         case Challenged() if not _is_ours(before, event):
-            return replace(display, notice=page_words.challenged(event))
+            return replace(display, notice=words.challenged(event))
         case ChallengeOver():
             gone = _challenge(before, event.challenge)
             is_news = gone is not None and _is_ours(before, gone)
-            return (
-                replace(display, notice=page_words.challenge_over(gone, event.reason)) if gone and is_news else display
-            )
+            return replace(display, notice=words.challenge_over(gone, event.reason)) if gone and is_news else display
         case InvitationReply():
-            others = tuple(page for page in display.pages if page.kind is not Kind.INVITATION)
-            return replace(display, pages=(*others, Page(Kind.INVITATION)))
+            others = tuple(page for page in display.pages if page.screen != "invitation")
+            return replace(display, pages=(*others, Page("invitation")))
         case Renamed():
             return replace(display, notice="You have another name now.")
         case ReplayReply():
@@ -103,7 +100,7 @@ def _with_snapshot(earlier: Display, world: World, snapshot: Snapshot) -> Displa
     is_new = snapshot.match not in earlier.world.matches
     is_next = earlier.match is not None and earlier.match.next == snapshot.match
     is_ours = snapshot.you is not None
-    is_busy = earlier.is_live and earlier.page.kind is Kind.MATCH
+    is_busy = earlier.is_live and earlier.page.screen == "match"
     is_shown = earlier.shown == snapshot.match or not is_busy
     if is_shown and is_ours and world.watching is not None:
         world = world.without_match(world.watching).with_match(snapshot)
@@ -113,7 +110,7 @@ def _with_snapshot(earlier: Display, world: World, snapshot: Snapshot) -> Displa
         resumed = snapshot.match in world.unfinished and snapshot.outcome is None
         notice = "Your unfinished match goes on." if resumed else ""
         chat, pages = earlier.chat if is_next else (), _pages_under(display, snapshot)
-        display = replace(on_screen(replace(display, pages=pages), snapshot), chat=chat, notice=notice)
+        display = replace(replace(display, pages=pages).showing(snapshot), chat=chat, notice=notice)
     elif is_new and is_ours and snapshot.outcome is None and snapshot.match not in world.unfinished:
         display = replace(display, notice=words.begun(snapshot))
     elif snapshot.outcome is not None and is_shown:
@@ -121,25 +118,11 @@ def _with_snapshot(earlier: Display, world: World, snapshot: Snapshot) -> Displa
     return _settled(display)
 
 
-def on_screen(display: Display, match: Snapshot) -> Display:
-    """Put a match on the screen, on top of the pages that there are, with nothing begun there yet."""
-    return replace(
-        display,
-        shown=match.match,
-        cursor=_first_cursor(match),
-        typed="",
-        overlay=Overlay.NONE,
-        entry=Entry.MOVE,
-        chat=(),
-        pages=(*display.pages, Page(Kind.MATCH)),
-    )
-
-
 def _pages_under(display: Display, snapshot: Snapshot) -> tuple[Page, ...]:
     """Return the pages to come back to: what was asked for lies on the others, our own live match on the lobby."""
     if snapshot.outcome is None and snapshot.you is not None:
         return display.pages[:1]
-    return tuple(page for page in display.pages if page.kind is not Kind.MATCH)
+    return tuple(page for page in display.pages if page.screen != "match")
 
 
 def _with_event(display: Display, world: World, event: MatchEvent) -> Display:
@@ -171,7 +154,7 @@ def _with_chat(display: Display, event: Chatted) -> Display:
     if event.match != display.shown or event.by.name in display.muted or display.is_deaf:
         return display
     is_ours = display.world.you is not None and event.by.name == display.world.you.name
-    notice = display.notice if is_ours else page_words.chatted(event)
+    notice = display.notice if is_ours else words.chatted(event)
     return replace(display, chat=(*display.chat, event)[-MAX_CHAT:], notice=notice)
 
 
@@ -197,9 +180,9 @@ def _answered(display: Display, before: World, event: Answered) -> Display:
         display = replace(display, pending=None)
     if isinstance(request, ResumeRequest | UnseekRequest):
         return display
-    is_asked_there = display.page.kind in (Kind.PROFILE, Kind.HISTORY) and len(display.pages) > 1
-    if isinstance(request, ProfileRequest | HistoryRequest) and is_asked_there:
-        display = replace(display, pages=display.pages[:-1])
+    screen = screen_of(display)
+    if any(type(request) is type(each) for each in screen.requests(display.page)):
+        display = screen.refused(display, request)
     return replace(display, notice=_sentence(refusal.message))
 
 
@@ -230,13 +213,6 @@ def _settled(display: Display) -> Display:
     match = display.world.matches.get(pending.match)
     has_passed = match is None or match.outcome is not None or match.position.ply != pending.ply
     return replace(display, pending=None) if has_passed else display
-
-
-def _first_cursor(snapshot: Snapshot) -> int:
-    """Return the middle cell, or the topmost of the middle column where marks fall."""
-    height, width = snapshot.game.shape[-2:]
-    row = 0 if snapshot.game.gravity and len(snapshot.game.shape) == 2 else (height - 1) // 2
-    return row * width + (width - 1) // 2
 
 
 def _sentence(text: str) -> str:

@@ -1,20 +1,15 @@
-"""What comes of what a player does: an action changes his own part of the display, or becomes requests.
-
-The requests have id 0; the connection numbers them.
-"""
+"""Return what comes of a command: the display changes, or there are requests, whose id 0 the connection replaces."""
 
 from dataclasses import replace
 
-from ttt_net.client.changes.act_chat import ask_whom_to_mute, chat, muted
-from ttt_net.client.changes.act_match import Effect, act_in_match, gone_on
-from ttt_net.client.changes.act_page import act_on_page
-from ttt_net.client.changes.series import followed, is_next_to_watch
 from ttt_net.client.commands import (
     ON_LISTS,
     AnyCommand,
     Begin,
+    Change,
     Choose,
     Command,
+    More,
     Open,
     Pick,
     Reopen,
@@ -24,16 +19,18 @@ from ttt_net.client.commands import (
     Type,
 )
 from ttt_net.client.display import Display, Overlay
-from ttt_net.client.page_words import PHRASES, match_link, no_bot
-from ttt_net.client.pages import TIMES, Entry, Kind, Page
-from ttt_net.client.rows.lobby import challenge_to, free_bots
-from ttt_net.client.rows.page import asks, request_for
-from ttt_net.client.words import MAX_CODE, join_command
+from ttt_net.client.pages import Entry, Page
+from ttt_net.client.screens.chat import PHRASES, ask_whom_to_mute, chat, muted
+from ttt_net.client.screens.games import request_for
+from ttt_net.client.screens.lobby_offers import challenge_to, chosen_bot, no_bot, request_of
+from ttt_net.client.screens.match_commands import act_in_match, followed, gone_on, is_next_to_watch
+from ttt_net.client.screens.registry import SCREENS, rows_of, screen_of
+from ttt_net.client.screens.screen import Effect, Row, cursor_of, moved, next_section
+from ttt_net.client.words import join_command, match_link
 from ttt_net.errors import Code
 from ttt_net.messages import (
     AbortRequest,
-    JoinRequest,
-    ListedPlayer,
+    HistoryReply,
     Refused,
     Request,
     ResignRequest,
@@ -47,8 +44,6 @@ from ttt_net.sdk.events import Answered
 
 _LONGEST = {Entry.MOVE: 12, Entry.CHAT: 140, Entry.CODE: 120, Entry.GAME: 40}
 """How much may be typed of each."""
-MAX_ID = 32
-"""The longest id of a match."""
 
 
 def act(display: Display, command: AnyCommand, seek: SeekRequest) -> Effect:
@@ -78,29 +73,25 @@ def act(display: Display, command: AnyCommand, seek: SeekRequest) -> Effect:
         case Begin(entry):
             return replace(display, entry=entry, typed="", overlay=Overlay.NONE), ()
         case Open(page):
-            return opened(display, _as_wanted(page, seek) if page.kind is Kind.GAMES else page)
+            return opened(display, SCREENS[page.screen].prepared(page, seek))
         case Reopen(name):
             return _reopened(display, name)
         case Command.COPY:
             return _copied(display), ()
         case Command.BOT:
             return _with_bot(display, display.world.seeking or seek)
+        case More(request=request):
+            return said(display, request)
+        case Change(apply):
+            return apply(display)
         case Show(name):
             return gone_on(display, display.world.matches[name])
         case Send(request):
             return said(display, request)
-        case _ if display.page.kind is Kind.MATCH or not (command in ON_LISTS or isinstance(command, Pick | Step)):
+        case _ if display.page.screen == "match" or not (command in ON_LISTS or isinstance(command, Pick | Step)):
             return act_in_match(display, command, seek)
         case _:
-            display, then, requests = act_on_page(display, command)
-            return act(display, then, seek) if then is not None else (display, requests)
-
-
-def _as_wanted(page: Page, seek: SeekRequest) -> Page:
-    """Return a page of games with what was asked for the last time chosen, but for a game that it comes with."""
-    time = TIMES.index(seek.time) if seek.time in TIMES else 0
-    row = page.row or (f"game:{seek.games[0]}" if seek.games else "")
-    return replace(page, row=row, time=time, opponents=seek.opponents)
+            return _act_on_list(display, command, seek)
 
 
 def answered(display: Display, event: Answered) -> tuple[Request, ...]:
@@ -118,7 +109,7 @@ def answered(display: Display, event: Answered) -> tuple[Request, ...]:
 
 def said(display: Display, request: Request) -> Effect:
     """Say a request; the page that it was chosen on closes."""
-    if display.page.kind is Kind.GAMES:
+    if screen_of(display).is_form:
         display = replace(display, pages=display.pages[:-1])
     match request:
         case SeekRequest():
@@ -136,24 +127,14 @@ def said(display: Display, request: Request) -> Effect:
 
 def opened(display: Display, page: Page) -> Effect:
     """Open a page, and ask for what stands on it; what an earlier one of its kind had asked for is forgotten."""
-    lobby = display.world.lobby
-    match page.kind:
-        case Kind.LOBBY:
-            lobby = replace(lobby, seeks=None, players=None, live=None)
-        case Kind.PROFILE:
-            lobby = replace(lobby, profile=None)
-        case Kind.HISTORY:
-            lobby = replace(lobby, history=None)
-        case Kind.LEADERS:
-            lobby = replace(lobby, leaders=None)
-    return replace(
-        display, pages=(*display.pages, page), overlay=Overlay.NONE, world=replace(display.world, lobby=lobby)
-    ), asks(page)
+    screen = SCREENS[page.screen]
+    world = display.world.without_replies(screen.replies)
+    return replace(display, pages=(*display.pages, page), overlay=Overlay.NONE, world=world), screen.requests(page)
 
 
 def _reopened(display: Display, name: str) -> Effect:
     """Ask for a finished match: one of ours as a player, any other as a watcher."""
-    history = display.world.lobby.history
+    history = display.world.reply(HistoryReply)
     finished = next((each for each in history.matches if each.match == name), None) if history is not None else None
     is_ours = (
         finished is not None
@@ -166,23 +147,15 @@ def _reopened(display: Display, name: str) -> Effect:
 
 
 def _with_bot(display: Display, seek: SeekRequest) -> Effect:
-    """Challenge the bot that is chosen, or else the first that plays what is sought; the seek for people stands on."""
-    bots = free_bots(display, seek)
-    chosen = next((bot for bot in bots if display.page.row in _rows_of(bot)), next(iter(bots), None))
-    if chosen is None:
-        return replace(display, notice=no_bot(seek)), ()
-    return said(display, challenge_to(chosen, seek))
-
-
-def _rows_of(bot: ListedPlayer) -> tuple[str, str]:
-    """Return the rows that a bot may have in the lobby: among those that play us, or among all players."""
-    return f"bot:{bot.name}", f"player:{bot.name}"
+    """Challenge a bot; the seek for people stands on."""
+    bot = chosen_bot(display, seek)
+    return said(display, challenge_to(bot, seek)) if bot is not None else (replace(display, notice=no_bot(seek)), ())
 
 
 def _copied(display: Display) -> Display:
     """Put on the clipboard what others need to come here: an invitation, or the link to the match."""
     invitation, match = display.world.lobby.invitation, display.match
-    if display.page.kind is Kind.INVITATION and invitation is not None:
+    if display.page.screen == "invitation" and invitation is not None:
         text = join_command(display, invitation.code)
     elif match is not None:
         text = match_link(display, match)
@@ -208,15 +181,6 @@ def _entered(display: Display) -> Effect:
             return display, ()
 
 
-def request_of(text: str) -> Request:
-    """Return what a code stands for, or a link to a match: `/j/CODE` and `CODE` join it, `/m/ID#CODE` is to watch."""
-    _, is_link, place = text.rpartition("/m/")
-    if is_link:
-        name, _, code = place.partition("#")
-        return WatchRequest(0, match=name[:MAX_ID] or "?", code=code[:MAX_CODE] or None)
-    return JoinRequest(0, code=text.rpartition("/")[2].upper()[:MAX_CODE])
-
-
 def _back(display: Display, seek: SeekRequest) -> Effect:
     """Go back by one step: from a question, what is being typed, a page, a search, and to the servers."""
     if display.overlay is not Overlay.NONE:
@@ -227,7 +191,7 @@ def _back(display: Display, seek: SeekRequest) -> Effect:
         return said(display, UnseekRequest(0))
     if len(display.pages) == 1:
         return replace(display, is_leaving=display.has_doorway, is_going_back=display.has_doorway, shown=None), ()
-    is_match, match = display.page.kind is Kind.MATCH, display.match
+    is_match, match = display.page.screen == "match", display.match
     if is_match and not display.has_lobby:
         return act_in_match(replace(display, is_going_back=display.has_doorway), Command.LEAVE, seek)
     display = replace(
@@ -237,3 +201,43 @@ def _back(display: Display, seek: SeekRequest) -> Effect:
         return display, ()
     requests = (UnwatchRequest(0, match=match.match),) if display.world.watching == match.match else ()
     return display.in_world(display.world.without_match(match.match)), requests
+
+
+def _act_on_list(display: Display, command: AnyCommand, seek: SeekRequest) -> Effect:
+    """Do what a command does on a list, unless the screen has a meaning of its own for it."""
+    if (effect := screen_of(display).act(display, command)) is not None:
+        return effect
+    rows = rows_of(display, 0)
+    at = cursor_of(rows, display.page.row, display.page.place)
+    match command:
+        case Command.UP | Command.DOWN:
+            return _moved(display, rows, at, command.value[1]), ()
+        case Step(by):
+            return _moved(display, rows, at, by), ()
+        case Command.SECTION if at is not None:
+            return _at(display, rows, next_section(rows, at)), ()
+        case Command.PLACE if at is not None:
+            return _chosen(display, rows, at, seek)
+        case Pick(key):
+            index = next((n for n, row in enumerate(rows) if row.key == key and row.enter is not None), None)
+            return (display, ()) if index is None else _chosen(display, rows, index, seek)
+        case Command.LEAVE:
+            return replace(display, is_leaving=True, shown=None), ()
+        case _:
+            return display, ()
+
+
+def _chosen(display: Display, rows: list[Row], index: int, seek: SeekRequest) -> Effect:
+    """Put the cursor on a row, and do what it stands for."""
+    display, enter = _at(display, rows, index), rows[index].enter
+    return act(display, enter, seek) if enter is not None else (display, ())
+
+
+def _moved(display: Display, rows: list[Row], at: int | None, by: int) -> Display:
+    if at is None:  # where there is nothing to choose, what is read moves
+        return display.with_page(replace(display.page, place=max(0, min(display.page.place + by, len(rows) - 1))))
+    return _at(display, rows, moved(rows, at, by))
+
+
+def _at(display: Display, rows: list[Row], index: int) -> Display:
+    return display.with_page(replace(display.page, row=rows[index].key, place=index))

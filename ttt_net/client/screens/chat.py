@@ -1,10 +1,41 @@
-"""What a player says at a match, and whom he does not want to hear."""
+"""Say something at a match, in a phrase or in words, and choose whom not to hear."""
 
 from dataclasses import replace
 
-from ttt_net.client.changes.act_match import Effect
 from ttt_net.client.display import Display, Overlay
-from ttt_net.messages import ChatRequest, MuteRequest, Phrase, Request
+from ttt_net.client.screens.screen import Effect
+from ttt_net.messages import MAX_NAME_CELLS, ChatRequest, MuteRequest, Phrase, Request
+from ttt_net.text import clean
+
+PHRASES: tuple[Phrase, ...] = (
+    *("hello", "good_luck", "well_played", "good_game"),
+    *("thanks", "sorry", "oops", "one_moment"),
+)
+"""What can be said with one digit, in the order of the digits."""
+
+
+def phrases() -> list[str]:
+    """Return each phrase with its digit."""
+    return [f"{number} {phrase_in_words(phrase)}" for number, phrase in enumerate(PHRASES, start=1)]
+
+
+def phrase_in_words(phrase: Phrase) -> str:
+    """Return a phrase as it is typed."""
+    return phrase.replace("_", " ")
+
+
+def phrase_of(text: str) -> Phrase | None:
+    """Return the phrase that was typed in full, whatever the case and the marks at its end; None for other words."""
+    typed = text.strip(" .!").lower()
+    return next((phrase for phrase in PHRASES if phrase_in_words(phrase) == typed), None)
+
+
+def whom_to_mute(display: Display) -> list[str]:
+    """Return whom one can mute, each with the digit for it: everybody, then those who have talked."""
+    names = [f"{number}: {clean(name, MAX_NAME_CELLS)}" for number, name in enumerate(display.talkers, start=2)]
+    is_muted = [name in display.muted for name in display.talkers]
+    said = [f"{name} (muted)" if mute else name for name, mute in zip(names, is_muted, strict=True)]
+    return ["Mute", f"1: everybody{' (muted)' * display.is_deaf}", *said]
 
 
 def chat(display: Display, *, text: str | None = None, phrase: Phrase | None = None) -> tuple[Request, ...]:

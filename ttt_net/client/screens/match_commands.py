@@ -1,12 +1,12 @@
-"""What a player does at a board, and what comes of it: his own part of the display changes, or there are requests."""
+"""Return what comes of a command at a board: the display changes, or there are requests. Knows no keys."""
 
 from dataclasses import replace
 
-from ttt_net.client.changes.moves import layers_of, legal_at, quick_moves
-from ttt_net.client.changes.replaying import begun
-from ttt_net.client.changes.update import on_screen
 from ttt_net.client.commands import CLAIMS, AnyCommand, Choose, Command, Move, Point, Quick
-from ttt_net.client.display import Display, Overlay
+from ttt_net.client.display import Display, Overlay, ReplayState
+from ttt_net.client.moves import layers_of, legal_at, quick_moves
+from ttt_net.client.pages import Entry, Page
+from ttt_net.client.screens.screen import Effect
 from ttt_net.client.words import FINISH_FIRST, move_name
 from ttt_net.client.world import LinkState
 from ttt_net.messages import (
@@ -18,14 +18,16 @@ from ttt_net.messages import (
     OfferRequest,
     PlayRequest,
     RecordRequest,
+    Rematched,
+    ReplayRequest,
     Request,
     ResignRequest,
     SeekRequest,
     Snapshot,
     UnwatchRequest,
+    WatchRequest,
 )
 
-Effect = tuple[Display, tuple[Request, ...]]
 _OF_PLAYERS = {
     Command.PLACE,
     Command.MOVES,
@@ -64,7 +66,7 @@ def act_in_match(display: Display, command: AnyCommand, seek: SeekRequest) -> Ef
         case Command.LEAVE:
             return _leave(display)
         case Command.REPLAY:
-            return begun(display)
+            return _replay(display)
         case Command.ANALYSE:
             return _analyse(display)
         case Command.SAVE:
@@ -203,6 +205,17 @@ def _choose(display: Display, index: int) -> Effect:
     return display, ()
 
 
+def _replay(display: Display) -> tuple[Display, tuple[Request, ...]]:
+    """Open the finished match that is on the screen at its beginning; of a live one nothing comes."""
+    match = display.match
+    if match is None or match.outcome is None:
+        return replace(display, notice="Only a match that is over can be stepped through."), ()
+    positions = (*[None] * len(match.moves), match.position)
+    page = Page("replay", about=match.match)
+    display = replace(display, pages=(*display.pages, page), replay=ReplayState(match, positions))
+    return display, (ReplayRequest(0, match=match.match),)
+
+
 def _analyse(display: Display) -> Effect:
     """Have a finished match looked at by the server's engine, if it has one."""
     match = display.match
@@ -257,7 +270,7 @@ def gone_on(display: Display, match: Snapshot) -> Effect:
     requests: tuple[Request, ...] = ()
     if watched is not None and not display.world.has_seat(watched):
         display, requests = display.in_world(display.world.without_match(watched)), (UnwatchRequest(0, match=watched),)
-    return on_screen(replace(display, pages=display.pages[:1]), match), requests
+    return replace(display, pages=display.pages[:1]).showing(match), requests
 
 
 def _leave(display: Display) -> Effect:
@@ -273,3 +286,24 @@ def _leave(display: Display) -> Effect:
 
 def _end_of(match: Snapshot) -> AbortRequest | ResignRequest:
     return AbortRequest(0, match=match.match) if match.position.ply < 2 else ResignRequest(0, match=match.match)
+
+
+def is_next_to_watch(display: Display) -> bool:
+    """Tell whether the match that we watch has led to another one."""
+    return display.is_watched and display.match is not None and display.match.next is not None
+
+
+def leads_on(display: Display, fact: Rematched) -> bool:
+    """Tell whether to go on to the next match by ourselves: whoever reads or writes something is left in peace."""
+    is_seen = display.page.screen == "match" and display.overlay is Overlay.NONE and display.entry is Entry.MOVE
+    return is_seen and display.world.watching == display.shown == fact.match and is_next_to_watch(display)
+
+
+def followed(display: Display) -> tuple[Display, tuple[Request, ...]]:
+    """Ask for the next match in place of the one that is watched; a private series keeps its code."""
+    match = display.match
+    if match is None or match.next is None:
+        return display, ()
+    heard = (UnwatchRequest(0, match=match.match),) if display.world.watching == match.match else ()
+    display = replace(display, left=None, world=replace(display.world, watching=match.next))
+    return display, (*heard, WatchRequest(0, match=match.next, code=display.world.watch_code))

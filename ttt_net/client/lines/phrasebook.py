@@ -2,13 +2,14 @@
 
 from difflib import get_close_matches
 
-from ttt_net.client.bindings.lobby_words import LOBBY, Meaning, challenges
-from ttt_net.client.changes.act_chat import chat
-from ttt_net.client.changes.moves import quick_moves
 from ttt_net.client.commands import AnyCommand, Command, Move, Send, Step
 from ttt_net.client.display import Display
-from ttt_net.client.page_words import PHRASES, phrase_in_words, phrase_of
-from ttt_net.client.pages import Kind
+from ttt_net.client.moves import quick_moves
+from ttt_net.client.screens.chat import PHRASES, chat, phrase_in_words, phrase_of
+from ttt_net.client.screens.lobby_offers import challenges
+from ttt_net.client.screens.registry import WORDS
+from ttt_net.client.screens.replay import WORDS as OF_A_REPLAY
+from ttt_net.client.screens.screen import Meaning
 from ttt_net.client.words import name_of
 from ttt_net.messages import AnswerRequest, ClaimKind, SeekRequest
 from ttt_net.text import clean
@@ -27,10 +28,6 @@ OF_A_MATCH: dict[str, AnyCommand] = {
 }
 """What means nothing before there is a match; `say` and the claims do not either."""
 OF_A_FINISHED_MATCH = (Command.SAVE, Command.REPLAY, Command.ANALYSE)
-_OF_A_REPLAY: dict[str, AnyCommand] = {
-    **{"next": Command.RIGHT, "back": Command.LEFT, "first": Command.FIRST, "last": Command.LAST},
-    "stop": Command.BACK,
-}
 _LEAVING = ("quit", "q", "exit", "leave", "bye")
 _OTHERS = ("accept", "decline", "new", "say", "help", "repeat", "board", "info", "choose", "more")
 _ACCEPTED = {"rematch": Command.REMATCH, "draw": Command.DRAW, "takeback": Command.TAKE_BACK}
@@ -47,10 +44,10 @@ def command_of(line: str, display: Display, wanted: SeekRequest) -> Meaning:
     """Return what a line means; `wanted` is what was sought last, and is sought again where no more is said."""
     word, _, rest = clean(line, 2 * MAX_SAID_CELLS).partition(" ")
     word, rest, whole = word.lower(), rest.strip(), word_of(line)
-    if display.page.kind is Kind.REPLAY and (step := _step(whole, display.page.ply)) is not None:
+    if display.page.screen == "replay" and (step := _step(whole, display.page.ply)) is not None:
         return step
-    if word in LOBBY:
-        return LOBBY[word](display, wanted, rest) if display.has_lobby else "There is no lobby here."
+    if word in WORDS:
+        return WORDS[word](display, wanted, rest) if display.has_lobby else "There is no lobby here."
     match word:
         case "":
             return None
@@ -71,7 +68,7 @@ def command_of(line: str, display: Display, wanted: SeekRequest) -> Meaning:
 def _step(word: str, ply: int) -> AnyCommand | None:
     """Return how a word leads on in a replay, which is after so many moves; a number leads to after that move."""
     is_number = word.isdecimal() and word.isascii()
-    return Step(int(word) - ply) if is_number else _OF_A_REPLAY.get(word)
+    return Step(int(word) - ply) if is_number else OF_A_REPLAY.get(word)
 
 
 def _said(display: Display, text: str) -> AnyCommand | str:
@@ -96,10 +93,10 @@ def _is_like_a_move(word: str, display: Display) -> bool:
 
 def _unknown(word: str, display: Display) -> AnyCommand | str:
     """Return what is near what was typed; where there is nothing, and it is our turn, which moves there are."""
-    if word in _OF_A_REPLAY:
+    if word in OF_A_REPLAY:
         return f"{word} is for a replay; once a match is over, replay begins one."
-    steps = _OF_A_REPLAY if display.page.kind is Kind.REPLAY else ()
-    near = get_close_matches(word, (*OF_A_MATCH, *CLAIMS, *_LEAVING, *_OTHERS, *LOBBY, *steps), n=1)
+    steps = OF_A_REPLAY if display.page.screen == "replay" else ()
+    near = get_close_matches(word, (*OF_A_MATCH, *CLAIMS, *_LEAVING, *_OTHERS, *WORDS, *steps), n=1)
     if near:
         return f"{word} is no word here; did you mean {near[0]}?"
     return Move(word) if display.may_move else f"{word} is no word here; help tells which there are."

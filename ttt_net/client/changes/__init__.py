@@ -1,1 +1,0 @@
-"""From one view to the next: what comes of what is heard, and of what is done."""

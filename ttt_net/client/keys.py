@@ -1,0 +1,66 @@
+"""Find the command that a key means, and the line of keys that matter now; what lies over a screen comes first.
+
+A key is named as prompt_toolkit names it (`up`, `c-m`, `a`).
+"""
+
+from ttt_net.client.commands import AnyCommand, Choose, Command, Type
+from ttt_net.client.display import Display, Overlay
+from ttt_net.client.pages import Entry
+from ttt_net.client.screens.match import QUESTIONS, choices
+from ttt_net.client.screens.registry import command_on_screen, screen_of
+from ttt_net.client.screens.screen import Hint
+
+_WRITING = {
+    "c-m": Command.PLACE,
+    "c-j": Command.PLACE,
+    "escape": Command.BACK,
+    "c-h": Command.ERASE,
+    "backspace": Command.ERASE,
+}
+_EVERYWHERE = {**_WRITING, " ": Command.PLACE, "?": Command.HELP}
+_LEAVING = {"y": Command.LEAVE, "r": Command.RESIGN}
+"""What answers whether to leave a live match, besides the keys that mean it anyway: yes, or to end it and stay."""
+_LEAST_HINTS = 2
+"""The last hints, which stay whatever the width: how to leave, and where all keys are."""
+
+
+def command_for(key: str, display: Display) -> AnyCommand | None:
+    """Return what a key means now, or None when it means nothing."""
+    if display.entry is Entry.CHAT and not display.typed and len(key) == 1 and key in "12345678":
+        return Choose(int(key) - 1)
+    if display.entry is not Entry.MOVE:
+        return _WRITING.get(key) or (
+            Type(key) if len(key) == 1 and key.isprintable() and _takes_text(display) else None
+        )
+    if key in _EVERYWHERE:
+        return _EVERYWHERE[key]
+    if display.overlay is Overlay.LEAVE and key.lower() in _LEAVING:
+        return _LEAVING[key.lower()]
+    return command_on_screen(key, display)
+
+
+def _takes_text(display: Display) -> bool:
+    return display.entry is not Entry.CHAT or display.world.may_write
+
+
+def hints(display: Display, width: int) -> list[Hint]:
+    """Return the keys that matter now, the most needed first, as many as fit."""
+    match = display.match
+    if display.overlay in (Overlay.HELP, Overlay.SIDE_PANEL):
+        return [Hint("any key:", "back", "escape")]
+    if display.entry is not Entry.MOVE:
+        phrases = [Hint("1-8", "a phrase")] if display.entry is Entry.CHAT else []
+        send = [Hint("Enter", "send", "c-m")] if _takes_text(display) else []
+        return [*phrases, *send, Hint("Esc", "back", "escape")]
+    if display.overlay is Overlay.LEAVE:
+        is_new = match is not None and match.position.ply < 2
+        stay = Hint("r", "only call it off" if is_new else "only resign", "r")
+        return [Hint("y", "yes", "y"), Hint("Esc", "no", "escape"), stay]
+    if display.page.screen == "match" and display.overlay in QUESTIONS:
+        return [Hint(f"1-{choices(display)}", "choose"), Hint("Esc", "back", "escape")]
+    if display.page.screen == "match" and display.typed:
+        return [Hint("Enter", "place", "c-m"), Hint("Esc", "clear", "escape")]
+    found = screen_of(display).hints(display)
+    while len("  ".join(hint.text for hint in found)) > width and len(found) > _LEAST_HINTS:
+        del found[-_LEAST_HINTS - 1]
+    return found

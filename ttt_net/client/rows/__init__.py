@@ -1,1 +1,0 @@
-"""The rows of every page that is a list, so that moving about, clicking and drawing are written once."""

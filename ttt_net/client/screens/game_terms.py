@@ -1,0 +1,72 @@
+"""Read the game, the clock and the kind that are typed: `connect4 3+2 rated`."""
+
+from difflib import get_close_matches
+
+from msgspec import structs
+
+from ttt_net.client.commands import Send
+from ttt_net.client.screens.screen import Meaning
+from ttt_net.client.words import title_of
+from ttt_net.clock import TIME_FORM, time_of
+from ttt_net.errors import Refusal
+from ttt_net.messages import ChallengeRequest, InviteRequest, SeekRequest
+from ttt_net.text import clean
+
+MAX_NAME_CELLS = 24
+_MAX_GAME_CELLS = 40
+A_RATED_GAME = "connect4"
+"""The game that is meant where none was named or sought."""
+
+
+def in_terms(request: SeekRequest | ChallengeRequest | InviteRequest, terms: str) -> Meaning:
+    """Return the request for the game, the clock and the kind that are named; what is not named stays as it is."""
+    names = []
+    for word in terms.lower().split():
+        if word in ("rated", "casual") and not isinstance(request, InviteRequest):
+            request = structs.replace(request, rated=word == "rated")
+        elif word[0].isdecimal() and "+" in word:
+            time = time_of(word)
+            if time is None:
+                return f"{clean(word, 20)} is no clock: {TIME_FORM}."
+            request = structs.replace(request, time=time)
+        else:
+            names.append(word)
+    if not names:
+        return Send(request)
+    game = game_named(" ".join(names))
+    if (near := _nearly(game)) is not None:
+        return f"{game} is no game; did you mean {near}? games tells which there are."
+    if isinstance(request, SeekRequest):
+        return Send(structs.replace(request, games=[game]))
+    return Send(structs.replace(request, game=game))
+
+
+def game_named(text: str) -> str:
+    """Return the game that is meant by its name, its title or its number; what is none of them stays as it is."""
+    from ttt_net.games.catalogue import NAMES  # whoever plays what he came for needs no list
+
+    if text.isdecimal() and text.isascii() and 1 <= int(text) <= len(NAMES):
+        return NAMES[int(text) - 1]
+    known = {_folded(called): name for name in NAMES for called in (name, title_of(name))}
+    return known.get(_folded(text)) or clean(text.replace(" ", ""), _MAX_GAME_CELLS)
+
+
+def _folded(text: str) -> str:
+    return "".join(filter(str.isalnum, text.lower()))
+
+
+def _nearly(game: str) -> str | None:
+    """Return the game whose name was nearly typed; None for what is a game, if only on the server."""
+    from ttt_net.games import find_game
+    from ttt_net.games.catalogue import NAMES
+
+    try:
+        find_game(game)
+    except Refusal:
+        return next(iter(get_close_matches(game, NAMES, n=1)), None)
+    return None
+
+
+def game_of(wanted: SeekRequest) -> str:
+    """Return the game that was sought last."""
+    return wanted.games[0] if wanted.games else A_RATED_GAME

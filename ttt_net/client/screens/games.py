@@ -1,0 +1,161 @@
+"""Choose a game, the clock and the kind of match: to look for an opponent, challenge a player or invite a friend."""
+
+from dataclasses import replace
+from functools import partial
+
+from msgspec import structs
+
+from ttt_net.client import words
+from ttt_net.client.commands import AnyCommand, Begin, Change, Command, Pick, Send
+from ttt_net.client.display import Display
+from ttt_net.client.pages import TIMES, Entry, Page, Purpose
+from ttt_net.client.screens.game_terms import MAX_NAME_CELLS, game_of, in_terms
+from ttt_net.client.screens.screen import (
+    BACK,
+    CHOOSE,
+    LEAVING_HELP,
+    LISTS_HELP,
+    Effect,
+    Hint,
+    KeyMeaning,
+    ListQuery,
+    Meaning,
+    Row,
+    Screen,
+    list_hints,
+)
+from ttt_net.messages import MAX_NAME_CELLS as MAX_SHOWN_NAME_CELLS
+from ttt_net.messages import ChallengeRequest, InviteRequest, Request, SeekRequest
+from ttt_net.text import clean
+
+_RATED = Hint("r", "rated", "r")
+_VERBS = {Purpose.PLAY: "play", Purpose.INVITE: "invite"}
+
+
+def _title(display: Display) -> str:
+    page = display.page
+    if page.purpose is Purpose.CHALLENGE:
+        return f"Challenge {clean(page.about, MAX_SHOWN_NAME_CELLS)}"
+    return "Invite a friend" if page.purpose is Purpose.INVITE else "Choose a game"
+
+
+def _status(display: Display) -> str:
+    page = display.page
+    time = TIMES[page.time]
+    kind = "" if page.purpose is Purpose.INVITE else f"   Rated: {'yes' if page.is_rated else 'no'}"
+    return f"Clock: {words.clock_name(time) if time is not None else 'none'}{kind}"
+
+
+def _rows(display: Display, now_ms: int) -> list[Row]:
+    """Return the games to choose from, and last the way to name another one."""
+    from ttt_net.games.catalogue import NAMES  # no other page needs the rules' own list
+
+    page = display.page
+    rows = []
+    for number, name in enumerate(page.games or NAMES, start=1):
+        digit = str(number % 10) if number <= 10 else ""
+        title, rule = words.title_and_rule(name)
+        rows.append(Row((digit, title, rule), f"game:{name}", Send(request_for(page, name))))
+    other = Row(("", "Another", "by its name, such as mnk:7x7,4 or connect4+swap"), "other", Begin(Entry.GAME))
+    return [*rows, other]
+
+
+def request_for(page: Page, game: str) -> Request:
+    """Return what choosing that game on the page asks for."""
+    time = TIMES[page.time]
+    match page.purpose:
+        case Purpose.PLAY:
+            return SeekRequest(0, [game], time, page.opponents, rated=page.is_rated)
+        case Purpose.CHALLENGE:
+            return ChallengeRequest(0, name=page.about, game=game, time=time, rated=page.is_rated)
+        case Purpose.INVITE:
+            return InviteRequest(0, game=game, time=time)
+
+
+def _prepared(page: Page, seek: SeekRequest) -> Page:
+    """Choose what was asked for the last time, but for a game that the page comes with."""
+    time = TIMES.index(seek.time) if seek.time in TIMES else 0
+    row = page.row or (f"game:{seek.games[0]}" if seek.games else "")
+    return replace(page, row=row, time=time, opponents=seek.opponents)
+
+
+def _with_clock(display: Display, *, by: int) -> Effect:
+    page = display.page
+    return display.with_page(replace(page, time=(page.time + by) % len(TIMES))), ()
+
+
+def _with_kind(display: Display) -> Effect:
+    return display.with_page(replace(display.page, is_rated=not display.page.is_rated)), ()
+
+
+def _numbered(display: Display, *, digit: str) -> AnyCommand | None:
+    return next((Pick(row.key) for row in _rows(display, 0) if row.cells[0] == digit), None)
+
+
+NEXT_CLOCK = Change(partial(_with_clock, by=1))
+"""The command that chooses the next clock."""
+_KEYS: dict[str, KeyMeaning] = {
+    "t": NEXT_CLOCK,
+    "right": NEXT_CLOCK,
+    "left": Change(partial(_with_clock, by=-1)),
+    "r": Change(_with_kind),
+    **{digit: partial(_numbered, digit=digit) for digit in "1234567890"},
+}
+
+
+def _hints(display: Display) -> list[Hint]:
+    rated = [] if display.page.purpose is Purpose.INVITE else [_RATED]
+    return list_hints([CHOOSE, BACK, Hint("t", "clock", "t"), *rated], _rows(display, 0))
+
+
+def _play(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
+    if display.is_live:
+        return words.FINISH_FIRST
+    if not rest:
+        return (
+            Command.NEW if display.world.seeking is None else words.sought(display.world.seeking).replace(" ...", ".")
+        )
+    return in_terms(structs.replace(wanted, rated=False), rest)
+
+
+def _challenge(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
+    name, _, terms = rest.partition(" ")
+    if not name:
+        return "Whom? Type challenge and a name; who tells who is here."
+    return in_terms(ChallengeRequest(0, clean(name, MAX_NAME_CELLS), game_of(wanted), wanted.time), terms)
+
+
+def _invite(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
+    return in_terms(InviteRequest(0, game_of(wanted), wanted.time), rest)
+
+
+def _listed(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
+    return ListQuery(Page("games", purpose=Purpose.PLAY))
+
+
+def _heading(display: Display) -> list[str]:
+    page = display.page
+    verb = _VERBS.get(page.purpose, f"challenge {page.about}")
+    status = _status(display).replace("   ", ". ")
+    return [f"{_title(display)}. {status}. Another game, clock or kind: {verb} mnk:7x7,4 3+2 rated."]
+
+
+SCREEN = Screen(
+    name="games",
+    title=_title,
+    status=_status,
+    rows=_rows,
+    prepared=_prepared,
+    keys=_KEYS,
+    is_form=True,
+    hints=_hints,
+    help=lambda display: [
+        LISTS_HELP[0],
+        "1-9 0 Enter  choose a game; or click",
+        "t left right another clock",
+        "r            rated, or not",
+        *LEAVING_HELP,
+    ],
+    words={"play": _play, "games": _listed, "challenge": _challenge, "invite": _invite},
+    heading=_heading,
+)

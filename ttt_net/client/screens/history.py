@@ -1,0 +1,68 @@
+"""List the finished matches of a player, newest first."""
+
+from ttt_net.client import words
+from ttt_net.client.commands import More, Open, Reopen
+from ttt_net.client.display import Display
+from ttt_net.client.pages import Page
+from ttt_net.client.screens.game_terms import MAX_NAME_CELLS
+from ttt_net.client.screens.screen import (
+    BACK,
+    CHOOSE,
+    WAITING,
+    Entrance,
+    Meaning,
+    Row,
+    Screen,
+    day,
+    list_hints,
+    page_before,
+)
+from ttt_net.messages import FinishedMatch, HistoryReply, HistoryRequest, SeekRequest
+from ttt_net.text import clean
+
+
+def _title(display: Display) -> str:
+    history = display.world.reply(HistoryReply)
+    return f"Matches of {words.name_of(history.player)}" if history is not None else "Matches"
+
+
+def _rows(display: Display, now_ms: int) -> list[Row]:
+    """Return the finished matches of a player, and how to come to the older ones."""
+    told = display.world.reply(HistoryReply)
+    if told is None:
+        return WAITING
+    rows = [_finished(match, told.player.name) for match in told.matches]
+    if told.before is not None:
+        older = HistoryRequest(0, name=told.player.name, before=told.before)
+        rows.append(Row(("Older ones",), "older", More(Page("history", about=told.player.name), older)))
+    return rows or [Row(("No match has ended yet.",))]
+
+
+def _finished(match: FinishedMatch, name: str) -> Row:
+    side = 0 if match.players[0].name == name else 1
+    if match.winner is None:
+        result = "called off" if match.reason == "abort" else "drawn"
+    else:
+        result = "won" if match.winner == side else "lost"
+    kind = ", ".join(["rated"] * match.rated + ["private"] * match.private)
+    against = f"against {words.full_label(match.players[1 - side])}"
+    cells = (day(match.at_ms), result, words.title_of(match.game), against, kind)
+    return Row(cells, f"match:{match.match}", Reopen(match.match))
+
+
+def _word(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
+    return Open(Page("history", about=clean(rest, MAX_NAME_CELLS)))
+
+
+SCREEN = Screen(
+    name="history",
+    title=_title,
+    rows=_rows,
+    requests=lambda page: (HistoryRequest(0, name=page.about or None),),
+    replies=(HistoryReply,),
+    refused=page_before,
+    hints=lambda display: list_hints([CHOOSE, BACK], _rows(display, 0)),
+    entrance=Entrance("h", "history", "your matches", lambda display: Open(Page("history"))),
+    words={"history": _word},
+    usage="history NAME",
+)

@@ -1,0 +1,369 @@
+"""The lobby: own matches first, then challenges, who waits, free bots, players, and what is being played."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+
+from ttt_net.client import words
+from ttt_net.client.commands import AnyCommand, Begin, Change, Command, Open, Send
+from ttt_net.client.display import Display
+from ttt_net.client.pages import Entry, Page, Purpose
+from ttt_net.client.screens.game_terms import MAX_NAME_CELLS, in_terms
+from ttt_net.client.screens.lobby_offers import (
+    challenge_to,
+    challenges,
+    free_bots,
+    live_match,
+    live_of_others,
+    no_bot,
+    own_match,
+    request_of,
+    waiting_people,
+)
+from ttt_net.client.screens.screen import (
+    HELP,
+    LEAVE,
+    LEAVING_HELP,
+    LISTS_HELP,
+    Effect,
+    Entrance,
+    Hint,
+    KeyMeaning,
+    ListQuery,
+    Meaning,
+    Row,
+    Screen,
+    Word,
+    command_on_list,
+    cursor_of,
+    default_status,
+    section,
+)
+from ttt_net.client.world import LinkState
+from ttt_net.messages import (
+    AcceptRequest,
+    AnswerRequest,
+    Challenged,
+    ListedPlayer,
+    LiveList,
+    LobbyRequest,
+    PlayerInfo,
+    PlayerList,
+    SeekInfo,
+    SeekList,
+    SeekRequest,
+    UnseekRequest,
+    WatchRequest,
+)
+from ttt_net.text import clean, counted
+
+
+def _title(display: Display) -> str:
+    return "Lobby" if display.has_lobby else "ttt_net"
+
+
+def _status(display: Display) -> str:
+    if not display.has_lobby:
+        return "Setting up the board ..."
+    world = display.world
+    if world.link is LinkState.ONLINE and display.is_arriving:
+        return "One moment ..."
+    if world.link is LinkState.ONLINE and world.seeking is None:
+        return f"Welcome, {words.name_of(world.you)}. p finds you an opponent." if world.you is not None else ""
+    return default_status(display)
+
+
+def _footer(display: Display, width: int) -> list[str]:
+    """Return what one who hosts tells their friends; nothing for others once there is something to choose."""
+    return words.company_hint(display, width)
+
+
+def _rows(display: Display, now_ms: int) -> list[Row]:
+    """Return all that can be chosen in the lobby."""
+    told = display.world.reply(PlayerList)
+    players = told.players if told is not None else []
+    ours = display.world.you.name if display.world.you is not None else None
+    seek = display.world.seeking
+    bots = {each.name: _bot_row(each, seek) for each in free_bots(display, seek)} if seek is not None else {}
+    others = [each for each in _people_first(players) if each.name != ours and each.name not in bots]
+    return [
+        *section(
+            "Your matches", [own_match(match) for match in display.world.matches.values() if match.you is not None]
+        ),
+        *section("Challenges", [*_challenges(display, ours, now_ms), *_invited(display, now_ms)]),
+        *section("Waiting for an opponent", [_seek_row(each) for each in waiting_people(display)]),
+        *section("A bot plays you at once: press b", list(bots.values())),
+        *section("Players", [_player_row(each) for each in others]),
+        *section("Being played", [live_match(each) for each in live_of_others(display)]),
+    ]
+
+
+def _challenges(display: Display, ours: str | None, now_ms: int) -> Iterable[Row]:
+    for each in display.world.lobby.challenges:
+        challenge = each.challenge
+        wanted = words.terms(challenge.game, challenge.time, is_rated=challenge.rated)
+        left = words.duration(each.left_ms(now_ms))
+        is_ours = challenge.by.name == ours
+        other = words.label_of(challenge.to if is_ours else challenge.by)
+        who = f"you challenged {other}" if is_ours else f"{other} challenges you"
+        answer = AnswerRequest(0, challenge=challenge.challenge, accept=not is_ours)
+        yield Row((who, wanted, f"{left} left"), f"challenge:{challenge.challenge}", Send(answer))
+
+
+def _invited(display: Display, now_ms: int) -> Iterable[Row]:
+    """Yield the invitation that still waits for a friend, so that its code can be looked up again."""
+    invitation = display.world.lobby.invitation
+    if invitation is None:
+        return
+    left_ms = invitation.expires_in_ms - max(0, now_ms - display.world.lobby.invited_at_ms)
+    if left_ms > 0:
+        wanted = words.terms(invitation.game, invitation.time, is_rated=False)
+        left = f"code {clean(invitation.code, words.MAX_CODE)}, {words.duration(left_ms)} left"
+        yield Row(("you invited a friend", wanted, left), "invitation:", Open(Page("invitation")))
+
+
+def _bot_row(bot: ListedPlayer, seek: SeekRequest) -> Row:
+    challenge = challenge_to(bot, seek)
+    label = words.full_label(PlayerInfo(bot.name, bot.bot, bot.level))
+    wanted = words.terms(challenge.game, challenge.time, is_rated=challenge.rated)
+    return Row((label, wanted), f"bot:{bot.name}", Send(challenge))
+
+
+def _seek_row(seek: SeekInfo) -> Row:
+    games = words.some_games(seek.games)
+    how = words.clock_name(seek.time) if seek.time is not None else "no clock"
+    how += ", rated" * seek.rated
+    cells, key = (words.full_label(seek.by), games, how), f"seek:{seek.seek}"
+    if len(seek.games) == 1:
+        return Row(cells, key, Send(AcceptRequest(0, seek=seek.seek)))
+    page = Page("games", about=seek.by.name, purpose=Purpose.CHALLENGE, games=tuple(seek.games))
+    return Row(cells, key, Open(page))  # who takes several games is asked for one of them
+
+
+def _people_first(players: list[ListedPlayer]) -> list[ListedPlayer]:
+    return sorted(players, key=lambda each: each.bot is not None)
+
+
+def _player_row(player: ListedPlayer) -> Row:
+    name = words.full_label(PlayerInfo(player.name, player.bot, player.level))
+    doing = []
+    if player.seeking is not None:
+        doing.append(f"seeks {words.some_games(player.seeking)}")
+    if player.playing:
+        doing.append(f"plays {counted(player.playing, 'match', 'matches')}")
+    if player.places is not None and player.free == 0:
+        doing.append("no place free")
+    games = tuple(player.seeking or ())
+    wanted = f"game:{games[0]}" if len(games) == 1 else ""
+    games = games if player.bot is not None else ()  # a person may be asked for any game
+    page = Page("games", wanted, about=player.name, purpose=Purpose.CHALLENGE, games=games)
+    return Row((name, ", ".join(doing)), f"player:{player.name}", Open(page))
+
+
+def _chosen(display: Display) -> tuple[str, str]:
+    """Return what kind of row the cursor is on, and which one."""
+    rows = _rows(display, 0)
+    at = cursor_of(rows, display.page.row, display.page.place)
+    kind, _, name = rows[at].key.partition(":") if at is not None else ("", "", "")
+    return kind, name
+
+
+def _watch_chosen(display: Display) -> AnyCommand | None:
+    """Return how to watch the match that is chosen, or else the first: the featured one."""
+    live = live_of_others(display)
+    chosen = next((match for match in live if ("live", match.match) == _chosen(display)), None)
+    match = chosen or next(iter(live), None)
+    return Send(WatchRequest(0, match=match.match)) if match is not None else None
+
+
+def _profile(display: Display) -> AnyCommand | None:
+    """Return how to see who the player is whom the row is about."""
+    kind, name = _chosen(display)
+    match kind:
+        case "own":
+            name = words.opponent_of(display.world.matches[name]).name
+        case "challenge":
+            challenges = (each.challenge for each in display.world.lobby.challenges)
+            name = next((_other_of(display, each) for each in challenges if str(each.challenge) == name), "")
+        case "seek":
+            name = next((seek.by.name for seek in waiting_people(display) if str(seek.seek) == name), "")
+        case "live":
+            return None
+    return Open(Page("profile", about=name)) if name else None
+
+
+def _other_of(display: Display, challenge: Challenged) -> str:
+    is_ours = display.world.you is not None and challenge.by.name == display.world.you.name
+    return challenge.to.name if is_ours else challenge.by.name
+
+
+def _answer(display: Display, *, is_accepted: bool) -> Effect:
+    """Answer the challenge that is chosen, or else the oldest one to us; what we have made ourselves is taken back."""
+    ours = display.world.you.name if display.world.you is not None else None
+    waiting = [each.challenge for each in display.world.lobby.challenges]
+    chosen = next((each for each in waiting if f"challenge:{each.challenge}" == display.page.row), None)
+    challenge = chosen or display.world.challenge
+    if challenge is None or (is_accepted and challenge.by.name == ours):
+        return replace(display, notice="Nobody challenges you at the moment."), ()
+    return display, (AnswerRequest(0, challenge=challenge.challenge, accept=is_accepted),)
+
+
+_VERBS = {
+    "own": "go on",
+    "bot": "play",
+    "invitation": "show code",
+    "seek": "play",
+    "player": "challenge",
+    "live": "watch",
+}
+_ACCEPT = Hint("Enter", "accept", "c-m")
+
+
+def _verb_of(row: Row) -> str:
+    """Return what Enter does with a row."""
+    if isinstance(row.enter, Send) and isinstance(row.enter.request, AnswerRequest):
+        return "accept" if row.enter.request.accept else "take back"
+    return _VERBS.get(row.key.split(":")[0], "choose")
+
+
+def _hints(display: Display, *, entrances: Sequence[Entrance]) -> list[Hint]:
+    world = display.world
+    if not display.has_lobby:
+        return [LEAVE]
+    if world.link is LinkState.CONNECTING:
+        return [*[Hint("Esc", "servers", "escape")] * display.has_doorway, LEAVE, HELP]
+    hints = []
+    rows = _rows(display, 0)
+    at = cursor_of(rows, display.page.row, display.page.place)
+    if at is not None:
+        hints.append(Hint("Enter", _verb_of(rows[at]), "c-m"))
+    if world.challenge is not None:
+        hints += [] if hints == [_ACCEPT] else [Hint("a", "accept", "a")]
+        hints.append(Hint("d", "decline", "d"))
+    if any(row.key.startswith("bot:") for row in rows):
+        hints.append(Hint("b", "bot", "b"))
+    if world.seeking is not None:
+        hints.append(Hint("Esc", "stop", "escape"))
+    hints += [Hint("p", "play", "p"), Hint("i", "invite", "i"), Hint("c", "code", "c")]
+    if world.seeking is None and display.has_doorway:
+        hints.append(Hint("Esc", "servers", "escape"))
+    if live_of_others(display):
+        hints.append(Hint("w", "watch", "w"))
+    hints.append(Hint("v", "profile", "v"))
+    return [*hints, *(Hint(each.key, each.label, each.key) for each in entrances), LEAVE, HELP]
+
+
+def _bot(display: Display, wanted: SeekRequest, rest: str, *, is_first: bool) -> Meaning:
+    meant = in_terms(display.world.seeking or wanted, rest)
+    if not isinstance(meant, Send) or not isinstance(meant.request, SeekRequest):
+        return meant
+    seek = meant.request
+    return ListQuery(Page("lobby"), ("bot",), seek=seek, is_first=is_first, otherwise=no_bot(seek))
+
+
+def _join(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
+    return Send(request_of(rest)) if rest else "Type join and the code that a friend gave you."
+
+
+def _watch(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
+    if "/m/" in rest:
+        return Send(request_of(rest))
+    whose = f" of {clean(rest, MAX_NAME_CELLS)}" if rest else ""
+    otherwise = f"No match{whose} is being played for all to see."
+    return ListQuery(Page("lobby"), ("live",), rest.lower(), is_first=True, otherwise=otherwise)
+
+
+def _stop(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
+    """Stop what is looked at or waits, one after the other: what was told last comes first."""
+    if display.is_watched:
+        return Command.BACK
+    if display.world.seeking is not None:
+        return Send(UnseekRequest(0))
+    if ours := challenges(display, is_ours=True):
+        return Send(AnswerRequest(0, challenge=ours[0].challenge, accept=False))
+    return "There is nothing to stop; quit leaves."
+
+
+def _always(display: Display, wanted: SeekRequest, rest: str, *, ask: ListQuery) -> Meaning:
+    return ask
+
+
+_WHO = ListQuery(Page("lobby"), ("challenge", "seek", "bot", "player"), otherwise="Nobody else is here.")
+_MATCHES = ListQuery(Page("lobby"), ("own", "live"), otherwise="No match is being played for all to see.")
+
+
+_KEYS: dict[str, KeyMeaning] = {
+    "p": Open(Page("games", purpose=Purpose.PLAY)),
+    "i": Open(Page("games", purpose=Purpose.INVITE)),
+    "c": Begin(Entry.CODE),
+    "b": Command.BOT,
+    "a": Change(partial(_answer, is_accepted=True)),
+    "d": Change(partial(_answer, is_accepted=False)),
+    "o": Open(Page("profile")),
+    "w": _watch_chosen,
+    "v": _profile,
+}
+
+
+def _command(key: str, display: Display, *, keys: dict[str, KeyMeaning]) -> AnyCommand | None:
+    if not display.has_lobby:
+        return Command.LEAVE if key.lower() == "q" else None
+    return command_on_list(key, display, keys)
+
+
+def _help(display: Display, *, entrances: Sequence[Entrance]) -> list[str]:
+    if not display.has_lobby:
+        return list(LEAVING_HELP)
+    opened = f"{' '.join(each.key for each in entrances):<13}{', '.join(each.help for each in entrances)}"
+    return [
+        *LISTS_HELP,
+        "p b          play: choose a game; a bot",
+        "i c          invite; type a code",
+        "a d          accept, decline a challenge",
+        "w            watch a match",
+        "v o          that player, yourself",
+        opened,
+        "Esc          stop looking; back",
+        *LEAVING_HELP[1:],
+    ]
+
+
+_WORDS: dict[str, Word] = {
+    "bot": partial(_bot, is_first=True),
+    "bots": partial(_bot, is_first=False),
+    "who": partial(_always, ask=replace(_WHO, hint="Type a number to play whoever waits, or to challenge a player.")),
+    "join": _join,
+    "matches": partial(_always, ask=replace(_MATCHES, hint="Type a number to watch, or to go on with your own.")),
+    "watch": _watch,
+    "stop": _stop,
+}
+
+
+LINES_HELP = (
+    "play, play connect4 3+2 rated: look for an opponent. games: which there are.\n"
+    "bot, bot connect4: play a bot. bots: choose one.\n"
+    "who: who is here. challenge NAME GAME. accept, decline.\n"
+    "invite GAME: a code for a friend. join CODE: take one up.\n"
+    "matches: what is being played. watch NAME: look on. stop: look no more."
+)
+"""What may be typed in the lobby, but for the words that other screens add."""
+
+
+def lobby_screen(entrances: Sequence[Entrance]) -> Screen:
+    """Return the lobby, with a key for each of the screens that are opened from it."""
+    keys = {**_KEYS, **{each.key: each.command for each in entrances}}
+    return Screen(
+        name="lobby",
+        title=_title,
+        status=_status,
+        rows=_rows,
+        footer=_footer,
+        requests=lambda page: (LobbyRequest(0, on=True),),
+        replies=(SeekList, PlayerList, LiveList),
+        unlisted=(LobbyRequest(0, on=False),),
+        command=partial(_command, keys=keys),
+        hints=partial(_hints, entrances=entrances),
+        help=partial(_help, entrances=entrances),
+        words=_WORDS,
+        heading=lambda display: [],
+    )

@@ -1,0 +1,118 @@
+"""Find what the lobby has to offer: people who wait, free bots, challenges, matches to go on with or to watch."""
+
+from ttt_net.client import words
+from ttt_net.client.commands import Send, Show
+from ttt_net.client.display import Display
+from ttt_net.client.screens.screen import Row
+from ttt_net.messages import (
+    Challenged,
+    ChallengeRequest,
+    JoinRequest,
+    ListedPlayer,
+    LiveList,
+    LiveMatch,
+    PlayerList,
+    Request,
+    SeekInfo,
+    SeekList,
+    SeekRequest,
+    Snapshot,
+    WatchRequest,
+)
+
+_AT_ITS_BEST = 9
+"""Where a bot stands that says no level and plays as well as it can: behind all that do."""
+
+
+MAX_ID = 32
+"""The longest id of a match."""
+
+
+def waiting_people(display: Display) -> list[SeekInfo]:
+    """Return what other people seek, who waits the longest first."""
+    told = display.world.reply(SeekList)
+    seeks = told.seeks if told is not None else []
+    ours = display.world.you.name if display.world.you is not None else None
+    return [each for each in seeks if each.by.name != ours and each.by.bot is None]
+
+
+def live_of_others(display: Display) -> list[LiveMatch]:
+    """Return the matches that can be watched: ours are not among them, for we have a seat there."""
+    told = display.world.reply(LiveList)
+    live = told.matches if told is not None else []
+    return [each for each in live if not display.world.has_seat(each.match)]
+
+
+def own_match(match: Snapshot) -> Row:
+    """Return the way back to a match of ours, with what waits for us there."""
+    if match.outcome is not None:
+        state = "it is over"
+    elif match.adjourned:
+        state = "adjourned"
+    else:
+        state = "your turn" if match.you == match.position.to_move else "their turn"
+    against = words.label_of(words.opponent_of(match))
+    cells = (words.title_of(match.game.name), f"against {against}", state)
+    return Row(cells, f"own:{match.match}", Show(match.match))
+
+
+def free_bots(display: Display, seek: SeekRequest) -> list[ListedPlayer]:
+    """Return the bots that would play at once what a person seeks here, which is one game; the weakest first.
+
+    The list of players has them as they come and go; of a crowd it is only a part, and the server's suggestion helps.
+    """
+    players, suggestion = display.world.reply(PlayerList), display.world.lobby.suggestion
+    bots = [each for each in players.players if _plays(each, seek)] if players is not None else []
+    if suggestion is not None and (players is None or players.online > len(players.players)):
+        bots += suggestion.bots
+    return sorted({bot.name: bot for bot in bots}.values(), key=lambda bot: (bot.level or _AT_ITS_BEST, bot.name))
+
+
+def _plays(player: ListedPlayer, seek: SeekRequest) -> bool:
+    is_free = player.bot is not None and player.free != 0 and player.seeking is not None
+    return is_free and (not player.seeking or seek.games[0] in player.seeking)
+
+
+def challenge_to(bot: ListedPlayer, seek: SeekRequest) -> ChallengeRequest:
+    """Return what asks a bot for what is sought."""
+    return ChallengeRequest(0, name=bot.name, game=seek.games[0], time=seek.time, rated=seek.rated)
+
+
+def live_match(match: LiveMatch) -> Row:
+    """Return a match of others, to look on."""
+    first, second = map(words.full_label, match.players)
+    facts = [*["featured"] * match.featured, f"move {match.ply + 1}", *["rated"] * match.rated]
+    if match.time is not None:
+        facts.append(words.clock_name(match.time))
+    if match.watchers:
+        facts.append(f"{match.watchers} watching")
+    row = (f"{first} - {second}", words.title_of(match.game), ", ".join(facts))
+    return Row(row, f"live:{match.match}", Send(WatchRequest(0, match=match.match)))
+
+
+def challenges(display: Display, *, is_ours: bool) -> list[Challenged]:
+    """Return the challenges that stand, those that we made or those that wait for our answer; the oldest first."""
+    ours = display.world.you.name if display.world.you is not None else None
+    standing = (each.challenge for each in display.world.lobby.challenges)
+    return [each for each in standing if (each.by.name == ours) is is_ours]
+
+
+def chosen_bot(display: Display, seek: SeekRequest) -> ListedPlayer | None:
+    """Return the bot that is chosen, or else the first that plays what is sought."""
+    bots = free_bots(display, seek)
+    chosen = (bot for bot in bots if display.page.row in (f"bot:{bot.name}", f"player:{bot.name}"))
+    return next(chosen, next(iter(bots), None))
+
+
+def no_bot(seek: SeekRequest) -> str:
+    """Return that no bot can be had for what is sought."""
+    return f"No bot is free for {words.some_games(seek.games)} now."
+
+
+def request_of(text: str) -> Request:
+    """Return what a code stands for, or a link to a match: `/j/CODE` and `CODE` join it, `/m/ID#CODE` is to watch."""
+    _, is_link, place = text.rpartition("/m/")
+    if is_link:
+        name, _, code = place.partition("#")
+        return WatchRequest(0, match=name[:MAX_ID] or "?", code=code[: words.MAX_CODE] or None)
+    return JoinRequest(0, code=text.rpartition("/")[2].upper()[: words.MAX_CODE])

@@ -1,0 +1,94 @@
+"""Show who a player is, and what can be done with them."""
+
+from collections.abc import Iterable
+
+from ttt_net.client import words
+from ttt_net.client.commands import Open, Send
+from ttt_net.client.display import Display
+from ttt_net.client.pages import SPEEDS, Page, Purpose
+from ttt_net.client.screens.game_terms import MAX_NAME_CELLS
+from ttt_net.client.screens.lobby_offers import live_match, live_of_others, own_match
+from ttt_net.client.screens.screen import (
+    BACK,
+    CHOOSE,
+    WAITING,
+    Meaning,
+    Row,
+    Screen,
+    day,
+    list_hints,
+    page_before,
+    section,
+)
+from ttt_net.messages import ProfileReply, ProfileRequest, RatingInfo, SeekRequest, WatchRequest
+from ttt_net.text import clean
+
+
+def _title(display: Display) -> str:
+    told = display.world.reply(ProfileReply)
+    return words.full_label(told.player) if told is not None else "Profile"
+
+
+def _rows(display: Display, now_ms: int) -> list[Row]:
+    """Return who a player is, and what can be done with them."""
+    told = display.world.reply(ProfileReply)
+    if told is None:
+        return WAITING
+    facts = [f"{'Here now' if told.online else 'Not here now'}, known here since {day(told.since_ms)}."]
+    has_played = told.won + told.drawn + told.lost > 0
+    facts.append(f"{told.won} won, {told.drawn} drawn, {told.lost} lost." if has_played else "No finished match yet.")
+    against = told.against
+    if against is not None and against.won + against.drawn + against.lost > 0:
+        facts.append(f"Against you: you won {against.won}, drew {against.drawn}, lost {against.lost}.")
+    live = [_played_now(display, name) for name in told.live]
+    return [
+        *(Row((fact,)) for fact in facts),
+        Row(("",)),
+        *_deeds(told),
+        *section("Ratings", [_rating(each) for each in told.ratings]),
+        *section("Playing now", live),
+    ]
+
+
+def _played_now(display: Display, name: str) -> Row:
+    """Return the way to a match: back to one of ours, or to look on; all that is known of some is the id."""
+    if display.world.has_seat(name):
+        return own_match(display.world.matches[name])
+    known = next((match for match in live_of_others(display) if match.match == name), None)
+    return (
+        live_match(known)
+        if known is not None
+        else Row((name, "watch it"), f"live:{name}", Send(WatchRequest(0, match=name)))
+    )
+
+
+def _deeds(told: ProfileReply) -> Iterable[Row]:
+    name = told.player.name
+    yield Row(("Matches played",), "history", Open(Page("history", about=name)))
+    if told.against is not None and told.online:
+        yield Row(("Challenge",), "challenge", Open(Page("games", about=name, purpose=Purpose.CHALLENGE)))
+
+
+def _rating(rating: RatingInfo) -> Row:
+    number = words.rating(rating.rating, is_provisional=rating.provisional)
+    games = f"{rating.games} game{'s' * (rating.games != 1)}"
+    page = Page("leaders", about=rating.game, time=SPEEDS.index(rating.speed))
+    cells = (words.title_of(rating.game), rating.speed, number, games)
+    return Row(cells, f"rating:{rating.game}:{rating.speed}", Open(page))
+
+
+def _word(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
+    return Open(Page("profile", about=clean(rest, MAX_NAME_CELLS)))
+
+
+SCREEN = Screen(
+    name="profile",
+    title=_title,
+    rows=_rows,
+    requests=lambda page: (ProfileRequest(0, name=page.about or None),),
+    replies=(ProfileReply,),
+    refused=page_before,
+    hints=lambda display: list_hints([CHOOSE, BACK], _rows(display, 0)),
+    words={"profile": _word},
+    usage="profile NAME",
+)

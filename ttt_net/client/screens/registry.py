@@ -1,0 +1,39 @@
+"""List the screens, and find what the one that is seen says and does: the one place to add another."""
+
+from ttt_net.client.commands import AnyCommand
+from ttt_net.client.display import Display
+from ttt_net.client.screens import games, history, invitation, leaders, match, profile, replay
+from ttt_net.client.screens.lobby import LINES_HELP, lobby_screen
+from ttt_net.client.screens.screen import Row, Screen, Word, command_on_list
+
+_BESIDES = (
+    *(games.SCREEN, invitation.SCREEN, profile.SCREEN, history.SCREEN, leaders.SCREEN),
+    *(match.SCREEN, replay.SCREEN),
+)
+LOBBY = lobby_screen([each.entrance for each in _BESIDES if each.entrance is not None])
+SCREENS: dict[str, Screen] = {each.name: each for each in (LOBBY, *_BESIDES)}
+"""Each screen by its name."""
+WORDS: dict[str, Word] = {word: meaning for each in SCREENS.values() for word, meaning in each.words.items()}
+"""What may be typed in the lobby where there are only lines, and what it means."""
+_USAGES = [each.usage for each in SCREENS.values() if each.usage]
+HELP = f"{LINES_HELP}\n{', '.join([*_USAGES, 'quit'])}."
+"""What may be typed in the lobby, told."""
+_ASKING = ", ".join(usage.partition(" ")[0] for usage in _USAGES)
+ALSO = f"Of the lobby: who, matches, watch, {_ASKING}; choose and a number takes what a list has."
+"""What may be typed besides in a match, told."""
+
+
+def screen_of(display: Display) -> Screen:
+    """Return the screen that is seen."""
+    return SCREENS[display.page.screen]
+
+
+def rows_of(display: Display, now_ms: int) -> list[Row]:
+    """Return the rows of the screen that is seen; none for one that is no list."""
+    return screen_of(display).rows(display, now_ms)
+
+
+def command_on_screen(key: str, display: Display) -> AnyCommand | None:
+    """Return what a key means on the screen that is seen, or None when it means nothing."""
+    screen = screen_of(display)
+    return screen.command(key, display) if screen.command is not None else command_on_list(key, display, screen.keys)

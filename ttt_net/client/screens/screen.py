@@ -1,0 +1,255 @@
+"""Declare what a screen is made of, so that a terminal, plain lines and a screen reader can render any of them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from types import MappingProxyType
+
+from ttt_net.client import words
+from ttt_net.client.commands import AnyCommand, Command, Step
+from ttt_net.client.display import Display
+from ttt_net.client.pages import Page
+from ttt_net.client.world import LinkState
+from ttt_net.messages import Request, SeekRequest, ServerMessage, Snapshot
+
+Effect = tuple[Display, tuple[Request, ...]]
+"""The display after a command, and what to say to the server."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of columns, known by its key while others come and go; `enter` is the command that it stands for.
+
+    A row without it is only read: a heading, if it is one, or a sentence.
+    """
+
+    cells: tuple[str, ...]
+    key: str = ""
+    enter: AnyCommand | None = None
+    is_heading: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """A key and what it does now; a click on it presses `press`, where there is one key to press."""
+
+    key: str
+    label: str
+    press: str = ""
+
+    @property
+    def text(self) -> str:
+        """The words on the screen."""
+        return f"{self.key} {self.label}".strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Entrance:
+    """The key of the lobby that opens a screen, what the hint and the help say of it, and the command."""
+
+    key: str
+    label: str
+    help: str
+    command: Callable[[Display], AnyCommand]
+
+
+@dataclass(frozen=True, slots=True)
+class ListQuery:
+    """A list that was typed for: of a page, the rows with keys of these kinds (none: all), or at once the first one.
+
+    `text` has to be in the row, and `seek` is what bots are to play, if it is not what was sought last; `otherwise` is
+    said where there is nothing, `hint` after the list.
+    """
+
+    page: Page
+    kinds: tuple[str, ...] = ()
+    text: str = ""
+    seek: SeekRequest | None = None
+    is_first: bool = False
+    otherwise: str = ""
+    hint: str = "Type a number to choose."
+
+
+Meaning = AnyCommand | ListQuery | str | None
+"""What a typed line comes to: a command, a list, a sentence that says why it means nothing now, or nothing."""
+Word = Callable[[Display, SeekRequest, str], Meaning]
+"""What a typed word means, given what was sought last and the rest of the line."""
+KeyMeaning = AnyCommand | Callable[[Display], AnyCommand | None]
+"""A command, or what finds it where it depends on the display."""
+
+
+def _nothing(display: Display) -> str:
+    return ""
+
+
+def _no_rows(display: Display, now_ms: int) -> list[Row]:
+    return []
+
+
+def _no_requests(page: Page) -> tuple[Request, ...]:
+    return ()
+
+
+def _as_it_is(display: Display) -> Display:
+    return display
+
+
+def _as_opened(page: Page, seek: SeekRequest) -> Page:
+    return page
+
+
+def _unmoved(display: Display, request: Request) -> Display:
+    return display
+
+
+def _not_here(display: Display, command: AnyCommand) -> Effect | None:
+    return None
+
+
+def default_status(display: Display) -> str:
+    """Return what is sought, or that we are connecting."""
+    if display.world.seeking is not None:
+        return words.sought(display.world.seeking)
+    is_connecting = display.world.link is LinkState.CONNECTING
+    return f"Connecting to {display.world.address} ..." if is_connecting else ""
+
+
+def default_prompt(display: Display, now_ms: int) -> str:
+    """Return the newest notice, and the countdown to a restart."""
+    return " ".join(filter(None, [words.notice(display), words.restart(display.world, now_ms)]))
+
+
+def page_before(display: Display, request: Request) -> Display:
+    """Return the display with the page closed that has nothing to show."""
+    return replace(display, pages=display.pages[:-1]) if len(display.pages) > 1 else display
+
+
+def day(at_ms: int) -> str:
+    """Return the day by UTC; what is no time at all is a dash."""
+    try:
+        return datetime.fromtimestamp(at_ms / 1000, UTC).date().isoformat()
+    except (OverflowError, OSError, ValueError):
+        return "-"
+
+
+WAITING = [Row(("The server is looking it up ...",))]
+"""The rows of a list that is not here yet."""
+LEAVE, HELP = Hint("q", "leave", "q"), Hint("?", "keys", "?")
+BACK, CHOOSE = Hint("Esc", "back", "escape"), Hint("Enter", "choose", "c-m")
+LISTS_HELP = (
+    "arrows jk    move; PgUp PgDn far",
+    "Tab          the next section",
+    "Enter click  do what the row stands for",
+)
+LEAVING_HELP = ("Esc          back", "q  Ctrl-C    leave; Ctrl-Z suspends")
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """What a renderer asks of one screen. All of it is pure; what is heard and pressed comes in as the display."""
+
+    name: str
+    """By which pages and the registry know it."""
+    title: Callable[[Display], str] = _nothing
+    subtitle: Callable[[Display], str] = _nothing
+    """What is shown behind the title where there is room."""
+    status: Callable[[Display], str] = default_status
+    """One sentence under the title."""
+    rows: Callable[[Display, int], list[Row]] = _no_rows
+    prompt: Callable[[Display, int], str] = default_prompt
+    """The line above the keys when nothing is being typed or asked."""
+    footer: Callable[[Display, int], list[str]] = lambda display, width: []
+    """Lines below the rows, where there is room, or instead of them."""
+    requests: Callable[[Page], tuple[Request, ...]] = _no_requests
+    """What has to be asked of the server when it is opened."""
+    replies: tuple[type[ServerMessage], ...] = ()
+    """The messages that it shows; they are forgotten when it is opened, and awaited where there are only lines."""
+    unlisted: tuple[Request, ...] = ()
+    """What to say once it was told in lines, where nothing stays to be kept up to date."""
+    prepared: Callable[[Page, SeekRequest], Page] = _as_opened
+    """The page as it is opened, given what was sought last."""
+    refused: Callable[[Display, Request], Display] = _unmoved
+    """The display after one of its requests was refused."""
+    seen: Callable[[Display], Display] = _as_it_is
+    """The display that is drawn in place of the real one."""
+    match: Callable[[Display], Snapshot | None] = lambda display: None
+    """The match whose board is drawn in place of rows."""
+    keys: Mapping[str, KeyMeaning] = field(default_factory=lambda: MappingProxyType({}))
+    """Its keys besides those of every list; letters in lower case."""
+    command: Callable[[str, Display], AnyCommand | None] | None = None
+    """What a key means, in place of all of `keys`."""
+    act: Callable[[Display, AnyCommand], Effect | None] = _not_here
+    """What a command does where it means something else here than on a list; None where it does not."""
+    is_form: bool = False
+    """Whether it closes once something was chosen."""
+    hints: Callable[[Display], list[Hint]] = lambda display: [BACK, LEAVE, HELP]
+    """The keys that matter now, the most needed first; the last two stay whatever the width."""
+    help: Callable[[Display], list[str]] = lambda display: [*LISTS_HELP, *LEAVING_HELP]
+    """Every key and what it does."""
+    entrance: Entrance | None = None
+    words: Mapping[str, Word] = field(default_factory=lambda: MappingProxyType({}))
+    """What is typed in the lobby to come here, where there are only lines."""
+    usage: str = ""
+    """How the last sentence of the help for lines tells these words."""
+    heading: Callable[[Display], list[str]] | None = None
+    """The lines above its rows where there are only lines; None: its title."""
+
+
+def list_hints(screen_hints: Sequence[Hint], rows: Sequence[Row]) -> list[Hint]:
+    """Return the hints of a list; Enter is among them only where there is something to choose."""
+    has_choice = any(row.enter is not None for row in rows)
+    return [*(hint for hint in screen_hints if has_choice or hint.press != "c-m"), LEAVE, HELP]
+
+
+_FAR = 10
+_ON_EVERY_LIST: dict[str, AnyCommand] = {
+    "up": Command.UP,
+    "down": Command.DOWN,
+    "left": Command.LEFT,
+    "right": Command.RIGHT,
+    "pageup": Step(-_FAR),
+    "pagedown": Step(_FAR),
+    "home": Step(-1000),
+    "end": Step(1000),
+    "k": Command.UP,
+    "j": Command.DOWN,
+    "c-i": Command.SECTION,
+    "q": Command.LEAVE,
+}
+
+
+def command_on_list(key: str, display: Display, keys: Mapping[str, KeyMeaning]) -> AnyCommand | None:
+    """Return what a key means on a list, its own keys first; None when it means nothing."""
+    key = key.lower() if len(key) == 1 else key
+    meaning = keys.get(key) or _ON_EVERY_LIST.get(key)
+    return meaning(display) if callable(meaning) else meaning
+
+
+def section(heading: str, rows: Sequence[Row]) -> list[Row]:
+    """Return the rows under their heading; nothing if there are none."""
+    return [Row((heading,), is_heading=True), *rows] if rows else []
+
+
+def cursor_of(rows: Sequence[Row], key: str, place: int) -> int | None:
+    """Return the index of the row that the cursor is on: the one with the key, or else the next one to its old place.
+
+    None where there is nothing to choose.
+    """
+    choices = [index for index, row in enumerate(rows) if row.enter is not None]
+    if not choices:
+        return None
+    return next((index for index in choices if rows[index].key == key), min(choices, key=lambda n: abs(n - place)))
+
+
+def moved(rows: Sequence[Row], index: int, by: int) -> int:
+    """Return the row `by` rows to choose from there, at most the first or the last."""
+    choices = [number for number, row in enumerate(rows) if row.enter is not None]
+    return choices[max(0, min(choices.index(index) + by, len(choices) - 1))]
+
+
+def next_section(rows: Sequence[Row], index: int) -> int:
+    """Return the first row to choose under the next heading, after the last one that under the first."""
+    heads = [number for number, row in enumerate(rows) if row.is_heading]
+    after = [head for head in heads if head > index] + heads
+    starts = (number for head in after for number in range(head, len(rows)) if rows[number].enter is not None)
+    return next(starts, index)
