@@ -13,6 +13,8 @@ from ttt_net.server.journal import read_match
 if TYPE_CHECKING:
     from tests.simulation.world import Server, World
 
+LATE_MS = 1_500
+"""By how much a flag may fall late."""
 MOST_IN_MEMORY = 400
 """More objects of a kind than a world of six people can need."""
 
@@ -36,6 +38,7 @@ def check_at_rest(world: "World") -> None:
     assert server is not None
     everybody_is_back_and_answered(world)
     the_lobby_agrees_with_the_journal(world, server)
+    rooms_are_heard_and_flags_fall(world, server)
     clients_show_what_the_server_holds(world, server)
     results_and_ratings_agree(world)
     time_never_goes_back(world)
@@ -75,6 +78,9 @@ def nobody_is_here_twice(world: "World", server: "Server") -> None:
     for player, session in hub.services.players.sessions.items():
         world.claim(session.player == player, "a session is kept under its player")
         world.claim(session.connection.session is session, "the connection of a session is its own")
+        world.claim(
+            session.connection in hub.services.connections, f"{session.info.name} has a session and no connection"
+        )
         for match_id in session.rooms:
             world.claim(match_id in hub.registry.rooms, f"{session.info.name} is in {match_id}, which is not in memory")
     world.claim(
@@ -118,6 +124,17 @@ def the_lobby_agrees_with_the_journal(world: "World", server: "Server") -> None:
         if room.match is not None:
             seq = _newest_seq(world, match_id)
             world.claim(room.match.seq == seq, f"{match_id} is at {room.match.seq} in memory, at {seq} on disk")
+
+
+def rooms_are_heard_and_flags_fall(world: "World", server: "Server") -> None:
+    """A room that nobody hears is let go; where somebody waits for it, a flag falls when it is due."""
+    for match_id, room in server.hub.registry.rooms.items():
+        world.claim(bool(room.audience), f"nobody hears {match_id}, and it is in memory")
+        match = room.match
+        if match is not None and match.clock is not None and not match.is_over and room.audience.players:
+            due_ms = match.clock.flag_at_ms()
+            is_due = due_ms is not None and due_ms < world.now_ms() - LATE_MS
+            world.claim(not is_due, f"the flag of {match_id} was due {due_ms}, it is {world.now_ms()}")
 
 
 def clients_show_what_the_server_holds(world: "World", server: "Server") -> None:

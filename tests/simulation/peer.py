@@ -222,8 +222,10 @@ class Peer:
                     world.claim(request is not None, f"{self.name} heard a second answer to {message.id}")
                     if isinstance(message, wire.Ok) and request is not None:
                         world.acknowledged(self, request)
-                        if isinstance(request, wire.ResumeRequest | wire.WatchRequest):
-                            talk.seqs.pop(request.match, None)  # what is missing follows, then a snapshot
+                        if isinstance(request, wire.WatchRequest):
+                            talk.seqs.pop(request.match, None)  # a snapshot follows
+                        elif isinstance(request, wire.ResumeRequest) and request.seq:
+                            talk.seqs[request.match] = request.seq  # what is missing follows, then a snapshot
             case wire.Snapshot():
                 world.claim(
                     talk.seqs.get(message.match, 0) <= message.seq, f"{self.name} is shown an older {message.match}"

@@ -33,6 +33,8 @@ _LIMITS = Limits(
 )
 _TICK_S = 1.0
 _MOST_TURNS = 20
+_MOST_STEPS = 20_000
+"""In half a second."""
 
 
 class InvariantError(AssertionError):
@@ -178,8 +180,10 @@ class World:
         while not until():
             if self.loop.time() >= end_s:
                 return False
-            left = self.swarm.max_steps - self.steps if self._faults_are_on else 1_000_000
-            self.steps += self.loop.run_until(self.loop.time() + 0.5, max(1, left))
+            most = max(1, self.swarm.max_steps - self.steps) if self._faults_are_on else _MOST_STEPS
+            steps = self.loop.run_until(self.loop.time() + 0.5, most)
+            self.claim(steps < _MOST_STEPS, "half a second is as long as that: something calls itself again and again")
+            self.steps += steps
             if self.loop.errors:
                 raise self.loop.errors[0]
             check(self)

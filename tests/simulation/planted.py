@@ -1,0 +1,140 @@
+"""Faults that were put into the server on purpose, to show that the simulation finds each of them.
+
+`python -m tests.simulation.planted` prints after how many seeds. A fault replaces a function of the product by one that
+is wrong now and then; whoever changes that function may have to plant the fault anew.
+"""
+
+import logging
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count
+from typing import Any
+
+from tests.simulation.__main__ import failure_of
+from ttt_net import messages as wire
+from ttt_net.matches import referee
+from ttt_net.matches.match import Match
+from ttt_net.server.accounts.online_players import OnlinePlayers
+from ttt_net.server.accounts.session import Session
+from ttt_net.server.hub import Hub
+from ttt_net.server.journal import Journal
+from ttt_net.server.matchmaking.match_registry import MatchRegistry
+from ttt_net.server.rooms.audience import Audience
+from ttt_net.server.rooms.room import MatchRoom
+
+MOST_SEEDS = 1_000
+"""Within so many worlds each fault is found."""
+
+
+def _nothing(*_: Any, **__: Any) -> None:
+    """Do nothing, which is the fault."""
+
+
+def _every(nth: int, real: Callable[..., Any], wrong: Callable[..., Any] = _nothing) -> Callable[..., Any]:
+    """Return what is `wrong` at every nth call, and real otherwise."""
+    calls = count(1)
+    return lambda *args, **more: (wrong if next(calls) % nth == 0 else real)(*args, **more)
+
+
+def _acknowledge_before_the_commit(append: Callable[..., None]) -> Callable[..., None]:
+    def wrong(journal: Journal, events: Any, done: Any, failed: Any, seats: Any = None) -> None:
+        if seats is None:
+            done(None)
+            append(journal, events, _nothing, _nothing, seats)
+        else:
+            append(journal, events, done, failed, seats)
+
+    return wrong
+
+
+def _take_a_failed_write_for_done(append: Callable[..., None]) -> Callable[..., None]:
+    return lambda journal, events, done, failed, seats=None: append(journal, events, done, lambda _: done(None), seats)
+
+
+def _tell_in_the_wrong_order(tell: Callable[..., None]) -> Callable[..., None]:
+    kept: list[tuple[Any, ...]] = []
+
+    def wrong(*args: Any) -> None:
+        kept.append(args)
+        if len(kept) > 1 and kept[0][0] is not kept[1][0]:
+            tell(*kept.pop(0))
+        elif len(kept) > 1:
+            tell(*kept.pop())
+            tell(*kept.pop())
+
+    return wrong
+
+
+def _answer_twice(ok: Callable[..., None]) -> Callable[..., None]:
+    def wrong(session: Session, request: int) -> None:
+        ok(session, request)
+        ok(session, request)
+
+    return _every(40, ok, wrong)
+
+
+def _a_snapshot_of_before(snapshot: Callable[..., wire.Snapshot]) -> Callable[..., Any]:
+    from msgspec.structs import replace
+
+    def wrong(*args: Any) -> wire.Snapshot:
+        told = snapshot(*args)
+        return replace(told, seq=max(1, told.seq - 1))
+
+    return _every(15, snapshot, wrong)
+
+
+PLANTED: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], Callable[..., Any]]]] = {
+    "an ack before the commit": (Journal, "append", _acknowledge_before_the_commit),
+    "a failed write taken for done": (Journal, "append", _take_a_failed_write_for_done),
+    "events told in the wrong order": (Audience, "tell", _tell_in_the_wrong_order),
+    "an event told to nobody": (Audience, "tell", lambda real: _every(60, real)),
+    "a request that nobody answers": (Hub, "received", lambda real: _every(150, real)),
+    "an answer said twice": (Session, "ok", _answer_twice),
+    "a tail that begins one late": (Match, "tail", lambda real: lambda match, seq: real(match, seq + 1)),
+    "a snapshot of the moment before": (Match, "snapshot", _a_snapshot_of_before),
+    "a lost wake-up": (MatchRoom, "_settle", lambda real: _every(60, real)),
+    "a room that is never let go": (MatchRegistry, "_let_go", lambda real: _every(5, real)),
+    "a flag that never falls": (referee, "flag_fall", lambda real: lambda match, now_ms: []),
+    "a session that stays after its connection": (OnlinePlayers, "remove", lambda real: _every(10, real)),
+}
+"""Each fault: where it is planted, and what takes the real function's place."""
+
+
+@contextmanager
+def planted(name: str) -> Iterator[None]:
+    """Let the fault be there inside the block."""
+    owner, attribute, spoil = PLANTED[name]
+    real = getattr(owner, attribute)
+    setattr(owner, attribute, spoil(real))
+    try:
+        yield
+    finally:
+        setattr(owner, attribute, real)
+
+
+def seeds_until_found(name: str, first: int = 1) -> tuple[int, str] | None:
+    """Return after how many seeds the fault is found, and as what; None if it is not."""
+    for number in range(MOST_SEEDS):
+        with planted(name):
+            failure = failure_of(first + number)
+        if failure:
+            return number + 1, failure
+    return None
+
+
+def main() -> int:
+    """Print a table of what is found after how many seeds."""
+    logging.disable(logging.CRITICAL)
+    print("| planted fault | found after seeds | as |\n|---|---|---|")
+    missed = 0
+    for name in PLANTED:
+        found = seeds_until_found(name)
+        missed += found is None
+        seeds, failure = found or (0, "NOT FOUND")
+        print(f"| {name} | {seeds} | {failure.removeprefix('InvariantError: ')[:70]} |", flush=True)
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
