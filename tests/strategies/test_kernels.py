@@ -56,6 +56,8 @@ def uncompiled(*modules: ModuleType) -> dict[str, Any]:
         "count_ones": lambda bits: np.uint64(int(bits).bit_count()),
         "leading_zeros": lambda bits: np.uint64(64 - int(bits).bit_length()),
         "nth_bit": nth_bit_by_steps,
+        "low_bytes": lambda block, index: np.uint64(sum((int(block[index + n]) & 255) << 8 * n for n in range(8))),
+        "largest_byte": lambda word: np.uint64(max(int(word).to_bytes(8, "little"))),
     }
     for module in modules:
         path = Path(str(module.__file__))

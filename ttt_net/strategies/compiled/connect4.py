@@ -11,7 +11,7 @@ loss the same below zero, a draw 0. The searches expect positions in which the s
 import numpy as np
 from numba import njit, types
 
-from ttt_net.strategies.compiled.memory import count_ones, leading_zeros, peek, poke
+from ttt_net.strategies.compiled.memory import count_ones, largest_byte, leading_zeros, low_bytes, peek, poke
 
 U = np.uint64
 ZERO, ONE, TWO, THREE = U(0), U(1), U(2), U(3)
@@ -22,6 +22,11 @@ BOARD = U(sum(0b111111 << column * 7 for column in range(WIDTH)))
 COLUMN = U(0b111111)
 ODD_ROWS = U(sum(0b010101 << column * 7 for column in range(WIDTH)))
 KEY_BITS = 49
+SEVEN, MOST_RANK = U(7), U(31)
+NUMBERS = U(0x2467531)
+"""The number of each column, four bits each, column 0 lowest: 1 and 2 at the edges, 7 in the middle; none is 0."""
+COLUMNS = U(0x34251600)
+"""The column of each number, the same way."""
 
 # The block of memory: three words, then 16 words of moves for each number of stones, then the table.
 NODES, BUDGET, LOG, MOVES = 0, 1, 2, 8
@@ -79,9 +84,9 @@ def winning_cells(stones, taken):
 def weigh_moves(own, taken, threats, moves, block, at):
     """Write each move's winning cells and its rank into the block; return whether one of them wins by force.
 
-    Lane c holds column c. A rank has the column in its lowest bits; it is 0 for a column that is not among the moves.
-    A move wins by force if the other side then has to answer in two cells, or in one below which the next winning
-    cell lies.
+    Lane c holds column c. A rank is a byte, with the number of the column from the edge in its lowest bits; it is 0 for
+    a column that is not among the moves. A move wins by force if the other side then has to answer in two cells, or in
+    one below which the next winning cell lies.
     """
     wins = ZERO
     for column in range(8):
@@ -98,10 +103,9 @@ def weigh_moves(own, taken, threats, moves, block, at):
             + TWO * count_ones(useful & (replies << ONE))
             + count_ones(useful & (replies << TWO))
         )
-        centre = U(3) - U(abs(3 - column)) if column < 7 else ZERO
-        rank = (rank << TWO) | centre
+        rank = (min(rank, MOST_RANK) << THREE) | ((NUMBERS >> U(column * 4)) & SEVEN)
         poke(block, at + column, cells)
-        poke(block, at + 8 + column, (rank << U(4)) | U(8 + column) if move != ZERO else ZERO)
+        poke(block, at + 8 + column, rank if move != ZERO else ZERO)
     return wins != ZERO
 
 
@@ -129,9 +133,20 @@ def follow_up_bound(own, taken, playable):
     connect-four", 1988, calls it follow-up.)
     """
     empty = BOARD & ~taken
-    if has_four(own | (empty & (ODD_ROWS | playable))):
-        return OFFSET
-    return -1 if has_four((own ^ taken) | (empty & ~ODD_ROWS & ~playable)) else 0
+    lost = -1 if has_four((own ^ taken) | (empty & ~ODD_ROWS & ~playable)) else 0
+    return OFFSET if has_four(own | (empty & (ODD_ROWS | playable))) else lost
+
+
+@njit(inline="always")
+def held_by_following_up(own, taken, moves):
+    """Return a lower bound of the second player's score, who is to move: the best `follow_up_bound` after a move."""
+    most = OFFSET
+    for column in range(8):
+        move = moves & (COLUMN << U(column * 7))
+        after = taken | move
+        bound = follow_up_bound(own ^ taken, after, (after + BOTTOM) & BOARD)
+        most = min(most, bound if move != ZERO else OFFSET)
+    return -most
 
 
 @njit(inline="always")
@@ -161,15 +176,22 @@ def recall(block, slot, tag):
 
 
 @njit(inline="always")
-def best_known(other, taken, moves, block):
-    """Return what one of the moves is worth at least, by what the table has of the positions after them."""
-    best = -OFFSET
+def probe_moves(other, taken, moves, ranks, alpha, block):
+    """Return what the table knows of the positions after the moves.
+
+    That is what one of them is worth at least, what those are worth at most that are known to be no better than
+    `alpha`, and the ranks without these. All columns are looked up, so that there is no branch to be predicted.
+    """
+    at_least, best = -OFFSET, -OFFSET
     for column in range(WIDTH):
         move = moves & (COLUMN << U(column * 7))
-        if move != ZERO:
-            slot, tag = place_of(other | ((taken | move) + BOTTOM), block)
-            best = max(best, -upper_of(recall(block, slot, tag)))
-    return best
+        slot, tag = place_of(other | ((taken | move) + BOTTOM), block)
+        bounds = recall(block, slot, tag)
+        at_most = -lower_of(bounds) if move != ZERO else OFFSET
+        at_least = max(at_least, -upper_of(bounds) if move != ZERO else -OFFSET)
+        ranks &= ~(U(255) << U(column * 8)) if at_most <= alpha else ~ZERO
+        best = max(best, at_most if at_most <= alpha else -OFFSET)
+    return at_least, best, ranks
 
 
 @njit(inline="always")
@@ -203,33 +225,44 @@ def remember(block, slot, tag, lower, upper, nodes_before):
 def search(own, taken, threats, stones, alpha, beta, block):
     """Return the score, exact inside (alpha, beta), otherwise a bound of it; or `STOPPED`.
 
-    `threats` are the winning cells of the other side, `stones` the number of all stones.
+    `threats` are the winning cells of the other side, `stones` the number of all stones. Forced play is followed
+    move by move in a loop; `sign` tells whose score it then is.
     """
-    nodes = peek(block, NODES) + ONE
-    if nodes > peek(block, BUDGET):
-        return STOPPED
-    poke(block, NODES, nodes)
-    moves = (taken + BOTTOM) & BOARD
-    forced = moves & threats
-    if forced != ZERO:
-        if (forced & (forced - ONE)) != ZERO:
-            return -((42 - stones) // 2)
-        moves = forced
-    moves &= ~(threats >> ONE)
-    if moves == ZERO:
-        return -((42 - stones) // 2)
-    if stones >= CELLS - 2:
-        return 0
-    alpha = max(alpha, -((40 - stones) // 2))
-    beta = min(beta, (41 - stones) // 2)
-    if alpha >= beta:
-        return alpha
-    other = own ^ taken
-    if (moves & (moves - ONE)) == ZERO:
-        after = taken | moves
-        value = search(other, after, winning_cells(own | moves, after), stones + 1, -beta, -alpha, block)
-        return value if value == STOPPED else -value
+    sign = 1
+    while True:
+        nodes = peek(block, NODES) + ONE
+        if nodes > peek(block, BUDGET):
+            return STOPPED
+        poke(block, NODES, nodes)
+        moves = (taken + BOTTOM) & BOARD
+        forced = moves & threats
+        if forced != ZERO:
+            if (forced & (forced - ONE)) != ZERO:
+                return sign * -((42 - stones) // 2)
+            moves = forced
+        moves &= ~(threats >> ONE)
+        if moves == ZERO:
+            return sign * -((42 - stones) // 2)
+        if stones >= CELLS - 2:
+            return 0
+        alpha = max(alpha, -((40 - stones) // 2))
+        beta = min(beta, (41 - stones) // 2)
+        if alpha >= beta:
+            return sign * alpha
+        other = own ^ taken
+        if (moves & (moves - ONE)) != ZERO:
+            break
+        taken |= moves
+        threats = winning_cells(own | moves, taken)
+        own = other
+        stones += 1
+        alpha, beta = -beta, -alpha
+        sign = -sign
 
+    if stones & 1 == 0 and alpha >= -1:
+        beta = min(beta, follow_up_bound(own, taken, (taken + BOTTOM) & BOARD))
+        if alpha >= beta:
+            return sign * beta
     key = own | (taken + BOTTOM)
     if stones < MIRROR_BELOW:
         key = min(key, mirrored(key))
@@ -237,31 +270,29 @@ def search(own, taken, threats, stones, alpha, beta, block):
     known = recall(block, slot, tag)
     at = MOVES + 16 * stones
     if weigh_moves(own, taken, threats, moves, block, at):
-        return (41 - stones) // 2
-
-    if stones & 1 == 0 and alpha >= -1:
-        beta = min(beta, follow_up_bound(own, taken, (taken + BOTTOM) & BOARD))
-        if alpha >= beta:
-            return beta
+        return sign * ((41 - stones) // 2)
+    beta = min(beta, (39 - stones) // 2)  # no move forces a win with the stone after next
+    if alpha >= beta:
+        return sign * beta
     lower, upper = lower_of(known), upper_of(known)
     alpha, beta = max(alpha, lower), min(beta, upper)
     if alpha >= beta:
-        return lower if lower >= beta else upper
-    if MIRROR_BELOW <= stones < PROBE_BELOW:
-        at_least = best_known(other, taken, moves, block)
+        return sign * (lower if lower >= beta else upper)
+    if stones & 1 == 1 and beta <= 1:
+        at_least = held_by_following_up(own, taken, moves)
         if at_least >= beta:
-            return at_least
-
+            return sign * at_least
     best = -OFFSET
     floor = alpha
-    while True:
-        rank = ZERO
-        for lane in range(8):
-            rank = max(rank, peek(block, at + 8 + lane))
-        if rank == ZERO:
-            break
-        column = types.int64(rank & U(7))
-        poke(block, at + 8 + column, ZERO)
+    ranks = low_bytes(block, at + 8)
+    if MIRROR_BELOW <= stones < PROBE_BELOW:
+        at_least, best, ranks = probe_moves(other, taken, moves, ranks, alpha, block)
+        if at_least >= beta:
+            return sign * at_least
+    while ranks != ZERO:
+        number = largest_byte(ranks) & SEVEN
+        column = types.int64((COLUMNS >> (number * U(4))) & SEVEN)
+        ranks &= ~(U(255) << U(column * 8))
         move = moves & (COLUMN << U(column * 7))
         value = -search(other, taken | move, peek(block, at + column), stones + 1, -beta, -alpha, block)
         if value == -STOPPED:
@@ -277,7 +308,7 @@ def search(own, taken, threats, stones, alpha, beta, block):
     if best < beta:
         upper = min(upper, best)
     remember(block, slot, tag, lower, upper, nodes)
-    return best
+    return sign * best
 
 
 @njit(types.int64(types.uint64, types.uint64, types.int64, types.int64, types.uint64), nogil=True, cache=True)
