@@ -55,7 +55,10 @@ INSIDE = {
     """,
     "matches": "absence description match referee history",
     "pairing": "seek index seeks lobby",
-    "sdk": "events validation trust identity certificate_pinning connect disconnect matches session connection",
+    "sdk": """
+        events validation trust identity certificate_pinning disconnect matches session protocol transport connection
+        client
+    """,
     "server": """
         metrics guard settings players admission.client_address admission.rate_limiter admission.sanctions
         admission.acceptor journal wire admission.connection_limiter accounts.session accounts.online_players
@@ -89,7 +92,7 @@ EXCEPTIONS = {
 it, and another loads them in the background.
 """
 OF_ONE_SIDE = {
-    "websockets": {"server", "sdk", "client"},
+    "websockets": {"server", "sdk"},
     "sqlite3": {"server"},
     "segno": {"server"},
     "rich": {"client"},

@@ -48,6 +48,20 @@ async def test_requests_are_answered_one_by_one_and_facts_come_in_order() -> Non
         assert len(client.frames) == 6
 
 
+async def test_whoever_waits_for_an_answer_waits_until_it_is_delivered() -> None:
+    async with fake_server() as server, client_of(server) as client:
+        link = await server.accepts()
+        await link.lets_in()
+        await client.hears(Welcome)
+        client.connection.say(PingRequest(0))
+        await link.tells(ok((await link.hears(PingRequest)).id))
+        async with asyncio.timeout(PATIENCE_S):
+            while client.mailbox.empty():
+                assert client.connection.is_asking, "the answer is on its way from the socket to the mailbox"
+                await asyncio.sleep(0)
+        assert not client.connection.is_asking
+
+
 @pytest.mark.parametrize("how", [Closing.RESTART, Closing.FAULT, Closing.TOO_SLOW, Closing.NO_HELLO, 4999, None])
 async def test_a_lost_link_comes_back_resumes_and_says_again_what_had_no_answer(how: int | None) -> None:
     async with fake_server() as server, client_of(server) as client:

@@ -6,20 +6,19 @@ socket: the server bounds what waits there, and closes with "come back and resum
 
 import asyncio
 import random
-import re
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from websockets.asyncio.client import ClientConnection as WebSocket
-from websockets.exceptions import ConnectionClosed, WebSocketException
+from websockets.exceptions import WebSocketException
 
-from ttt_net.errors import Advice, Refusal
-from ttt_net.messages import Refused, Request, Welcome, decode_server_message, encode
-from ttt_net.sdk.connect import open_websocket
-from ttt_net.sdk.disconnect import Disconnect, closed_by, distrusted, unreachable
-from ttt_net.sdk.events import Back, ConnectionEvent, Farewell, Garbled, Lost, Parting, Retrying
-from ttt_net.sdk.session import MAX_PENDING, ClientSession, Reaction
+from ttt_net.errors import Advice
+from ttt_net.messages import Refused, Request, Welcome
+from ttt_net.sdk.disconnect import Disconnect, distrusted, unreachable
+from ttt_net.sdk.events import Back, ConnectionEvent, Farewell, Lost, Parting, Retrying
+from ttt_net.sdk.protocol import ClientProtocol, FrameReceived, ProtocolEvent, TokenIssued
+from ttt_net.sdk.session import ClientSession
+from ttt_net.sdk.transport import SocketTransport, open_transport
 from ttt_net.sdk.trust import Trust
 from ttt_net.text import clean
 
@@ -28,10 +27,6 @@ LIVE_DELAY_MS = 1500
 """The longest wait while a match of ours goes on, so that everybody is back within two seconds of the server."""
 SETTLED_MS = 1000
 """A link that stood for so long was a good one: after it the delays start again with the shortest."""
-_OUTGOING = 2 * MAX_PENDING
-WELCOME_TIMEOUT_S = 5.0
-SEND_TIMEOUT_S = 5.0
-_UNKNOWN_TYPE = re.compile(r"Invalid value .* - at `\$\.type`", re.DOTALL)
 
 
 def delay_ms(attempt: int, *, is_live: bool, jitter: float) -> int:
@@ -86,27 +81,31 @@ class ClientConnection:
         self._tap = tap
         self._now_ms, self._jitter = now_ms, jitter
         self.trust = trust or Trust()
-        self._outgoing: asyncio.Queue[Request] | None = None
-        self._rejected: Refused | None = None
         self._was_welcome = False
         self._is_away = False
         self._welcome_at_ms: int | None = None
-        self._open: WebSocket | None = None
+        self._is_delivering = False
+        self._protocol: ClientProtocol | None = None
+        self._transport: SocketTransport | None = None
 
     @property
     def latency_ms(self) -> int | None:
         """The way to the server and back, as the last keepalive measured it; None before there was one."""
-        seconds = self._open.latency if self._open is not None else 0.0
-        return max(1, round(seconds * 1000)) if seconds > 0 else None
+        return self._protocol.latency_ms if self._protocol is not None else None
 
     @property
     def is_asking(self) -> bool:
-        """Whether something was asked that has no answer yet."""
-        return self._session.is_asking
+        """Whether something was asked whose answer is not delivered yet."""
+        has_more = self._protocol is not None and self._protocol.has_events
+        return self._session.is_asking or has_more or self._is_delivering
 
     def say(self, request: Request) -> None:
         """Send a request, now or when the link is back; raises `Refusal` when too many are unanswered."""
-        self._send(self._session.say(request))
+        if self._protocol is None or self._transport is None:
+            self._session.say(request)
+        else:
+            self._protocol.say(request)
+            self._transport.flush()
 
     async def run(self) -> None:
         """Keep the link up until there is no use; tells a `Farewell` at the end."""
@@ -115,11 +114,10 @@ class ClientConnection:
     async def _run(self) -> Farewell:
         attempt, lost_at_ms = 0, self._now_ms()
         while True:
-            loss = await self._link()
+            loss, rejected = await self._connect_once()
             now_ms = self._now_ms()
-            if self._rejected is not None:
-                sentence = clean(self._rejected.message, 200)
-                return Farewell(Parting.REJECTED, sentence, self._rejected.code)
+            if rejected is not None:
+                return Farewell(Parting.REJECTED, clean(rejected.message, 200), rejected.code)
             if loss.advice is Advice.REPLACED:
                 return Farewell(Parting.REPLACED, "You connected from another place, so this client has stopped.")
             if loss.advice is Advice.GIVE_UP:
@@ -142,92 +140,49 @@ class ClientConnection:
         patience_ms = self._limits.later_ms if self._was_welcome else self._limits.first_ms
         return DELAYS_MS[-1] if patience_ms is None else patience_ms - away_ms
 
-    async def _link(self) -> Disconnect:
-        """Hold one link for as long as it lasts and return how it ended."""
+    async def _connect_once(self) -> tuple[Disconnect, Refused | None]:
+        """Hold one connection for as long as it lasts; return how it ended, and the refusal of `hello` if any."""
         try:
-            async with open_websocket(self.url, self.trust) as link:
-                self._open = link
-                try:
-                    objection = self.trust.objection(link)
-                    return distrusted(objection) if objection else await self._converse(link)
-                finally:
-                    self._open = None
-                    await link.close()  # as done, even where the library would report our leaving as an error
+            transport = await open_transport(self.url, self.trust, self._now_ms)
         except (OSError, WebSocketException) as error:
-            return unreachable(error)
+            return unreachable(error), None
+        try:
+            objection = self.trust.objection(transport.socket)
+            if objection is not None:
+                return distrusted(objection), None
+            self._transport = transport
+            self._protocol = protocol = ClientProtocol(self.url, self._session, self._now_ms())
+            transport.begin(protocol)
+            return await self._converse(transport, protocol), protocol.rejected
         finally:
-            self._outgoing = None
-            self._session.closed()
+            self._protocol = self._transport = None
+            await transport.close()
 
-    async def _converse(self, link: WebSocket) -> Disconnect:
-        self._outgoing = asyncio.Queue(_OUTGOING)
-        self._send(self._session.opened())
-        async with asyncio.TaskGroup() as group:
-            sender = group.create_task(self._send_all(link, self._outgoing))
-            try:
-                return await self._hear_all(link)
-            finally:
-                sender.cancel()
+    async def _converse(self, transport: SocketTransport, protocol: ClientProtocol) -> Disconnect:
+        while True:
+            events = transport.events()
+            self._is_delivering = bool(events)
+            for event in events:
+                await self._take(event)
+            self._is_delivering = False
+            if protocol.disconnect is not None and not events:
+                return protocol.disconnect
+            if not events:
+                await transport.changed()
 
-    async def _hear_all(self, link: WebSocket) -> Disconnect:
-        try:
-            async with asyncio.timeout(WELCOME_TIMEOUT_S) as patience:
-                while self._rejected is None:
-                    frame = await link.recv()
-                    await self._heard(frame)
-                    if self._session.is_welcome:
-                        patience.reschedule(None)
-        except ConnectionClosed as closed:
-            return closed_by(closed)
-        except TimeoutError:
-            return Disconnect("the server did not answer")
-        return Disconnect("the server refused")
-
-    async def _heard(self, frame: str | bytes) -> None:
-        if isinstance(frame, bytes):
-            return  # the language is text only
-        if self._tap is not None:
-            self._tap(frame)
-        try:
-            message = decode_server_message(frame)
-        except Refusal as refusal:
-            if not _UNKNOWN_TYPE.fullmatch(str(refusal)):  # what only a newer client knows is no mistake
-                await self._deliver(Garbled(str(refusal)))
-            return
-        await self._react(self._session.heard(message), message if isinstance(message, Welcome) else None)
-
-    async def _react(self, reaction: Reaction, welcome: Welcome | None) -> None:
-        if reaction.token is not None:
-            self._keep_token(reaction.token)
-        self._rejected = reaction.rejected
-        self._send(reaction.say)
-        for wait_ms, request in reaction.later:
-            asyncio.get_running_loop().call_later(wait_ms / 1000, self._send_again, request)
-        if welcome is not None:
-            self._joined(welcome)
-            self._was_welcome, self._welcome_at_ms = True, self._now_ms()
-            if self._is_away:
-                self._is_away = False
-                await self._deliver(Back())
-        for event in reaction.tell:
-            await self._deliver(event)
-
-    def _send_again(self, request: Request) -> None:
-        if self._session.is_waiting(request):
-            self._send([request])
-
-    def _send(self, requests: list[Request]) -> None:
-        for request in requests:
-            if self._outgoing is not None:
-                self._outgoing.put_nowait(request)  # the session bounds what is unanswered to less than the queue
-
-    async def _send_all(self, link: WebSocket, outgoing: asyncio.Queue[Request]) -> None:
-        try:
-            while True:
-                request = await outgoing.get()
-                async with asyncio.timeout(SEND_TIMEOUT_S):
-                    await link.send(encode(request).decode())
-        except ConnectionClosed:
-            return  # the reader of the same link says why
-        except TimeoutError:
-            link.transport.abort()
+    async def _take(self, event: ProtocolEvent) -> None:
+        match event:
+            case FrameReceived(text):
+                if self._tap is not None:
+                    self._tap(text)
+            case TokenIssued(token):
+                self._keep_token(token)
+            case Welcome():
+                self._joined(event)
+                self._was_welcome, self._welcome_at_ms = True, self._now_ms()
+                if self._is_away:
+                    self._is_away = False
+                    await self._deliver(Back())
+                await self._deliver(event)
+            case _:
+                await self._deliver(event)

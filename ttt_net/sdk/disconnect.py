@@ -5,7 +5,8 @@ import ssl
 from dataclasses import dataclass
 from http import HTTPStatus
 
-from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidMessage, InvalidStatus, WebSocketException
+from websockets.exceptions import InvalidHandshake, InvalidMessage, InvalidStatus, WebSocketException
+from websockets.frames import Close
 
 from ttt_net.errors import Advice, Closing
 from ttt_net.sdk.events import Farewell, Parting
@@ -35,14 +36,15 @@ class Disconnect:
         return Farewell(self.parting, self.reason)
 
 
-def closed_by(closed: ConnectionClosed) -> Disconnect:
-    """Return what a link is lost by that stood."""
-    if closed.rcvd is None or closed.rcvd_then_sent is False:
-        return Disconnect("the connection broke")
-    closing = next((known for known in Closing if known == closed.rcvd.code), None)
+BROKEN = Disconnect("the connection broke")
+
+
+def closed_by(close: Close) -> Disconnect:
+    """Return what the server's close frame says."""
+    closing = next((known for known in Closing if known == close.code), None)
     if closing is None:
-        return Disconnect(f"the server closed the connection with code {closed.rcvd.code}")
-    said = clean(closed.rcvd.reason, _MAX_SENTENCE).rstrip(".")  # such as why a host has sent us away, and until when
+        return Disconnect(f"the server closed the connection with code {close.code}")
+    said = clean(close.reason, _MAX_SENTENCE).rstrip(".")  # such as why a host has sent us away, and until when
     return Disconnect(said or closing.meaning, closing.advice)
 
 
@@ -51,7 +53,7 @@ def distrusted(objection: str) -> Disconnect:
     return Disconnect(objection, is_foreign=True, parting=Parting.DISTRUSTED)
 
 
-def unreachable(error: OSError | WebSocketException) -> Disconnect:
+def unreachable(error: Exception) -> Disconnect:
     """Return what kept a link from coming about, or broke it."""
     match error:
         case InvalidStatus() if error.response.status_code in _LATER:
@@ -61,11 +63,11 @@ def unreachable(error: OSError | WebSocketException) -> Disconnect:
         case InvalidStatus() if sentence := _sentence_of(error):
             return Disconnect(f"what answers there is not a ttt_net server; it says: {sentence}", is_foreign=True)
         case InvalidMessage() if isinstance(error.__cause__, EOFError):
-            return Disconnect("the connection broke")
+            return BROKEN
         case InvalidHandshake():
             return Disconnect("what answers there is not a ttt_net server", is_foreign=True)
         case WebSocketException():
-            return Disconnect("the connection broke")
+            return BROKEN
         case TimeoutError():
             return Disconnect("nothing answers there")
         case ConnectionRefusedError():
@@ -79,7 +81,8 @@ def unreachable(error: OSError | WebSocketException) -> Disconnect:
         case ssl.SSLError():
             return Disconnect("what answers there does not speak TLS as it should")
         case _:
-            return Disconnect(clean(error.strerror or "the network failed", 80).lower())
+            reason = error.strerror if isinstance(error, OSError) else None
+            return Disconnect(clean(reason or "the network failed", 80).lower())
 
 
 def _sentence_of(error: InvalidStatus) -> str:

@@ -94,9 +94,17 @@ class ClientSession:
     """The session of one player with one server; `bot` is what a program that plays says of itself."""
 
     def __init__(
-        self, name: str, token: str | None, bot: BotProfile | None = None, new_token: str | None = None
+        self,
+        name: str | None,
+        token: str | None,
+        bot: BotProfile | None = None,
+        new_token: str | None = None,
+        *,
+        is_visiting: bool = False,
     ) -> None:
+        """Without a `name` or a `token` we are a guest; one who `is_visiting` takes up none of their matches."""
         self.name, self.bot = name, bot
+        self._is_visiting = is_visiting
         self.is_welcome = False
         self._token = token
         self._new_token = new_token or secrets.token_urlsafe(32)
@@ -130,7 +138,7 @@ class ClientSession:
             self._new_id(),
             protocols=[PROTOCOL],
             name=None if self._token else self.name,
-            token=self._token or self._new_token,
+            token=self._token or (self._new_token if self.name is not None else None),
             client=f"ttt_net {ttt_net.__version__}",
         )
         if self.bot:
@@ -242,6 +250,8 @@ class ClientSession:
 
     def _welcomed(self, welcome: Welcome) -> Reaction:
         self.is_welcome = True
+        if self._is_visiting:
+            return Reaction(tell=[replace(welcome, token=None)])
         is_new = self._token is None
         self._token = welcome.token or self._token or self._new_token
         ours = {name: match for name, match in self._matches.items() if not self._is_watched(name)}
@@ -327,6 +337,11 @@ class ClientSession:
         if self._watched is not None and self._is_watched(name):
             return replace(self._watched, id=self._new_id())
         return ResumeRequest(self._new_id(), match=name, seq=known.seq if known else 0)
+
+    @property
+    def last_id(self) -> int:
+        """The number of the newest request."""
+        return self._last_id
 
     def _new_id(self) -> int:
         self._last_id += 1

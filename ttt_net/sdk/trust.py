@@ -18,9 +18,8 @@ from ttt_net.networks import is_address, is_private
 from ttt_net.text import clean
 
 if TYPE_CHECKING:  # a first picture does not wait for them
+    import asyncio
     import ssl
-
-    from websockets.asyncio.client import ClientConnection as WebSocket
 
 FINGERPRINT = re.compile(r"(?:[0-9a-f]{2}:?){31}[0-9a-f]{2}", re.ASCII)
 IN_CLEAR = (
@@ -44,11 +43,12 @@ class Trust:
             return None
         return _checking() if self.fingerprint is None else encrypting()
 
-    def objection(self, link: "WebSocket") -> str | None:
-        """Return why not to say a word over this link, which stands; None if nothing is wrong with it."""
-        encryption = link.transport.get_extra_info("ssl_object")
+    def objection(self, transport: "asyncio.BaseTransport") -> str | None:
+        """Return why not to say a word over this connection; None if nothing is wrong with it."""
+        encryption = transport.get_extra_info("ssl_object")
         if encryption is None:
-            is_fine = self.is_insecure or is_local(link.remote_address[0] if link.remote_address else "")
+            peer = transport.get_extra_info("peername")
+            is_fine = self.is_insecure or is_local(peer[0] if peer else "")
             return None if is_fine else IN_CLEAR
         if self.fingerprint is not None:
             shown = hashlib.sha256(encryption.getpeercert(binary_form=True) or b"").hexdigest()

@@ -83,5 +83,10 @@ class Mind:
             process.kill()
         if process.stdin is not None:
             process.stdin.close()
-        async with asyncio.timeout(GRACE_S):
-            await process.wait()
+        ending = asyncio.ensure_future(process.wait())
+        try:
+            async with asyncio.timeout(GRACE_S):
+                await asyncio.shield(ending)
+        except asyncio.CancelledError:
+            await ending  # it is killed: only to be reaped, and nothing of it may stay open
+            raise

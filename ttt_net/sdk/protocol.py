@@ -1,0 +1,233 @@
+"""Speak the protocol over one connection: bytes in, bytes and events out. Knows no socket and no clock.
+
+The object joins the WebSocket protocol of RFC 6455 (`websockets.client`, without its I/O) to a `ClientSession`, which
+outlives it. A program feeds it what arrived and the time, writes what it returns, and calls `tick` when it is due.
+"""
+
+import logging
+import re
+from dataclasses import dataclass
+
+from websockets.client import ClientProtocol as WebSocketProtocol
+from websockets.frames import Frame, Opcode
+from websockets.http11 import Response
+from websockets.protocol import State
+from websockets.uri import parse_uri
+
+from ttt_net.errors import Closing, Refusal
+from ttt_net.messages import Refused, Request, Welcome, decode_server_message, encode
+from ttt_net.sdk.disconnect import BROKEN, Disconnect, closed_by, unreachable
+from ttt_net.sdk.events import ConnectionEvent, Garbled
+from ttt_net.sdk.session import ClientSession, Reaction
+
+MAX_FRAME_BYTES = 2**20
+OPEN_TIMEOUT_MS = 3_000
+"""How long the opening handshake may take."""
+WELCOME_TIMEOUT_MS = 5_000
+"""How long a server may take to answer `hello`."""
+PING_INTERVAL_MS = 2_000
+PONG_TIMEOUT_MS = 3_000
+_UNKNOWN_TYPE = re.compile(r"Invalid value .* - at `\$\.type`", re.DOTALL)
+_SILENT = logging.getLogger("ttt_net.sdk")
+_SILENT.addHandler(logging.NullHandler())
+_SILENT.propagate = False  # what goes wrong is told as events; a line on stderr would tear a screen
+
+
+@dataclass(frozen=True, slots=True)
+class TokenIssued:
+    """The token of a new player, to be kept."""
+
+    token: str
+
+
+@dataclass(frozen=True, slots=True)
+class FrameReceived:
+    """A text frame as it was received."""
+
+    text: str
+
+
+ProtocolEvent = ConnectionEvent | TokenIssued | FrameReceived
+
+
+class ClientProtocol:
+    """One connection of a session. Times are milliseconds of any one clock that does not go back."""
+
+    disconnect: Disconnect | None = None
+    """Why the connection is over; None while it is not."""
+    rejected: Refused | None = None
+    """The refusal of our `hello`, if that ended it."""
+    latency_ms: int | None = None
+    """The way to the server and back, as the last ping measured it."""
+
+    def __init__(self, url: str, session: ClientSession, now_ms: int) -> None:
+        """Begin the opening handshake. Raises `InvalidURI` if the URL is none."""
+        self._session = session
+        self._wire = WebSocketProtocol(parse_uri(url), max_size=MAX_FRAME_BYTES, logger=_SILENT)
+        self._wire.send_request(self._wire.connect())
+        self._events: list[ProtocolEvent] = []
+        self._fragments: list[bytes] = []
+        self._later: list[tuple[int, Request]] = []
+        self._enter_by_ms: int | None = now_ms + OPEN_TIMEOUT_MS
+        """Until when the handshake, then the answer to `hello`, has to be there; None once we are welcome."""
+        self._ping_at_ms: int | None = None
+        self._pong_by_ms: int | None = None
+        self._pinged_at_ms = 0
+        self._pings = 0
+        self._looked_at_ms = now_ms
+        self._is_silent = False
+
+    def data_to_send(self) -> list[bytes]:
+        """Return the bytes to write, and forget them; an empty one ends our side of the connection."""
+        return self._wire.data_to_send()
+
+    def events_received(self) -> list[ProtocolEvent]:
+        """Return the events since the last call, in order."""
+        events, self._events = self._events, []
+        return events
+
+    @property
+    def has_events(self) -> bool:
+        """Whether there are events that `events_received` has not returned yet."""
+        return bool(self._events)
+
+    def say(self, request: Request) -> None:
+        """Send a request, or keep it until we are welcome. Raises `Refusal` if too many wait for their answers."""
+        self._send(self._session.say(request))
+
+    def receive_data(self, data: bytes, now_ms: int) -> None:
+        """Take in bytes from the server."""
+        if self.disconnect is None:
+            self._looked_at_ms = now_ms
+            self._wire.receive_data(data)
+            self._receive_events(now_ms)
+
+    def receive_eof(self, now_ms: int) -> None:
+        """Take note that no more bytes will come."""
+        if self.disconnect is None:
+            self._wire.receive_eof()
+            self._receive_events(now_ms)
+            self._end(BROKEN)
+
+    @property
+    def next_tick_ms(self) -> int | None:
+        """When `tick` is to be called if nothing happens before; None once the connection is over."""
+        if self.disconnect is not None:
+            return None
+        later = [at_ms for at_ms, _ in self._later]
+        dues = (self._enter_by_ms, self._ping_at_ms, self._pong_by_ms, *later)
+        return min((due for due in dues if due is not None), default=None)
+
+    def tick(self, now_ms: int) -> None:
+        """Do what is due: end a connection that is silent for too long, ping, send again what was put off."""
+        if self.disconnect is not None:
+            return None
+        was_asleep = now_ms - self._looked_at_ms > PONG_TIMEOUT_MS  # a stopped process is no silent server
+        self._looked_at_ms = now_ms
+        if was_asleep and self._pong_by_ms is not None:
+            self._pong_by_ms = now_ms + PONG_TIMEOUT_MS
+        if self._enter_by_ms is not None and now_ms >= self._enter_by_ms:
+            is_open = self._ping_at_ms is not None
+            return self._end(Disconnect("the server did not answer" if is_open else "nothing answers there"))
+        if self._pong_by_ms is not None and now_ms >= self._pong_by_ms:
+            self._is_silent = True
+            return self._end(BROKEN)
+        if self._ping_at_ms is not None and now_ms >= self._ping_at_ms:
+            self._ping(now_ms)
+        due = [request for at_ms, request in self._later if at_ms <= now_ms]
+        self._later = [(at_ms, request) for at_ms, request in self._later if at_ms > now_ms]
+        self._send([request for request in due if self._session.is_waiting(request)])
+        return None
+
+    def close(self) -> None:
+        """Leave: begin the closing handshake."""
+        self._end(Disconnect("we left"))
+
+    @property
+    def awaits_close(self) -> bool:
+        """Whether the server can be expected to close the connection now, as the closing handshake ends."""
+        return self._wire.state is State.CLOSING and not self._is_silent
+
+    def _receive_events(self, now_ms: int) -> None:
+        for event in self._wire.events_received():
+            match event:
+                case Response() if self._wire.handshake_exc is None:
+                    self._enter_by_ms = now_ms + WELCOME_TIMEOUT_MS
+                    self._ping_at_ms = now_ms + PING_INTERVAL_MS
+                    self._send(self._session.opened())
+                case Frame():
+                    self._receive_frame(event, now_ms)
+        if self._wire.handshake_exc is not None:
+            self._end(unreachable(self._wire.handshake_exc))
+        elif self._wire.close_rcvd is not None:
+            self._end(closed_by(self._wire.close_rcvd))
+        elif self._wire.parser_exc is not None:
+            self._end(BROKEN)
+
+    def _receive_frame(self, frame: Frame, now_ms: int) -> None:
+        match frame.opcode:
+            case Opcode.TEXT if frame.fin:
+                self._receive_text(bytes(frame.data), now_ms)
+            case Opcode.TEXT:
+                self._fragments = [bytes(frame.data)]
+            case Opcode.CONT if self._fragments:
+                self._fragments.append(bytes(frame.data))
+                if frame.fin:
+                    data, self._fragments = b"".join(self._fragments), []
+                    self._receive_text(data, now_ms)
+            case Opcode.PONG if bytes(frame.data) == self._ping_data:
+                self.latency_ms = max(1, now_ms - self._pinged_at_ms)
+                self._pong_by_ms = None
+            case _:
+                pass  # binary frames are not of the language; the rest is the WebSocket protocol's
+
+    def _receive_text(self, data: bytes, now_ms: int) -> None:
+        if self.disconnect is not None:
+            return None
+        try:
+            text = data.decode()
+        except UnicodeDecodeError:
+            return self._end(BROKEN)
+        self._events.append(FrameReceived(text))
+        try:
+            message = decode_server_message(text)
+        except Refusal as refusal:
+            if not _UNKNOWN_TYPE.fullmatch(str(refusal)):  # what only a newer client knows is no mistake
+                self._events.append(Garbled(str(refusal)))
+            return None
+        if isinstance(message, Welcome):
+            self._enter_by_ms = None
+        return self._react(self._session.heard(message), now_ms)
+
+    def _react(self, reaction: Reaction, now_ms: int) -> None:
+        if reaction.token is not None:
+            self._events.append(TokenIssued(reaction.token))
+        self._send(reaction.say)
+        self._later += [(now_ms + wait_ms, request) for wait_ms, request in reaction.later]
+        self._events += reaction.tell
+        if reaction.rejected is not None:
+            self.rejected = reaction.rejected
+            self._end(Disconnect("the server refused"))
+
+    def _send(self, requests: list[Request]) -> None:
+        if self._wire.state is State.OPEN:
+            for request in requests:
+                self._wire.send_text(encode(request))
+
+    @property
+    def _ping_data(self) -> bytes:
+        return str(self._pings).encode()
+
+    def _ping(self, now_ms: int) -> None:
+        self._ping_at_ms = now_ms + PING_INTERVAL_MS
+        if self._pong_by_ms is None:
+            self._pings += 1
+            self._pinged_at_ms, self._pong_by_ms = now_ms, now_ms + PONG_TIMEOUT_MS
+            self._wire.send_ping(self._ping_data)
+
+    def _end(self, why: Disconnect) -> None:
+        if self.disconnect is None:
+            self.disconnect = why
+            self._session.closed()
+            if self._wire.state is State.OPEN:
+                self._wire.send_close(Closing.DONE)
