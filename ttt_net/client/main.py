@@ -21,6 +21,7 @@ from ttt_net.client.finding.servers import servers_used
 from ttt_net.client.signals import raised
 from ttt_net.client.user_io import complain, glyphs_of, is_on_screen, may_ask, tell
 from ttt_net.errors import Code, ConfigurationError
+from ttt_net.private_files import write_private
 from ttt_net.programs import SERVE
 from ttt_net.sdk import identity
 from ttt_net.sdk.events import Farewell, Parting
@@ -104,7 +105,7 @@ def _check_bot(name: str, level: int | None) -> None:
 def _written_down(text: str) -> str:
     try:
         path = identity.home() / CRASH_FILE
-        identity.write_private(path, text)
+        write_private(path, text)
     except OSError:
         return ""
     return f"; please send us {path}"

@@ -11,6 +11,7 @@ import ssl
 from contextlib import suppress
 from urllib.parse import urlsplit
 
+from ttt_net.private_files import write_private
 from ttt_net.sdk import identity
 from ttt_net.sdk.trust import FINGERPRINT, encrypting
 
@@ -30,7 +31,7 @@ def pin(server: str, fingerprint: str) -> None:
     others = {known: each for known, each in _read_pins().items() if known != server}
     newest = dict([*others.items(), (server, fingerprint)][-MAX_CERTIFICATES:])
     with suppress(OSError):
-        identity.write_private(identity.home() / FILE, json.dumps(newest))
+        write_private(identity.home() / FILE, json.dumps(newest))
 
 
 def replace_pin(server: str, fingerprint: str) -> None:

@@ -8,13 +8,13 @@ replaced whole. A token is never printed.
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
 from ttt_net.messages import MAX_NAME_CELLS
+from ttt_net.private_files import make_private_folder, write_private
 from ttt_net.text import clean, name_key
 
 try:
@@ -103,7 +103,7 @@ def take(server: str, name: str, journal: str | None = None) -> Identity | None:
     folder = home()
     lock: IO[bytes] | None = None
     with suppress(OSError):  # without a writable folder we play all the same, and remember nothing
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private_folder(folder)
         if fcntl is not None:
             path = folder / f"{_stem(_as_here(server), name)}.lock"
             lock = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "wb")
@@ -135,21 +135,6 @@ def remember_name(name: str) -> None:
     """Write the name down for the next time."""
     with suppress(OSError):
         write_private(home() / "name", name)
-
-
-def write_private(path: Path, text: str) -> None:
-    """Replace the file whole, readable by its owner only."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")  # created with mode 0600
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).replace(path)
-    except OSError:
-        Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 def _as_here(server: str) -> str:

@@ -138,11 +138,14 @@ def test_an_address_that_cannot_be_written_down_is_refused(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("content", ["", "short", "\xff" * 40])
-def test_a_token_file_without_a_token_is_refused(tmp_path: Path, content: str) -> None:
+def test_a_token_file_without_a_token_has_a_new_one(tmp_path: Path, content: str) -> None:
+    """As a power cut may leave one behind that was not synced."""
     (tmp_path / TOKEN_FILE).write_text(content, encoding="latin-1")
     (tmp_path / TOKEN_FILE).chmod(0o600)
-    with pytest.raises(ConfigurationError, match=r"admin\.token"):
-        open_listener("", tmp_path)
+    token = opened("", tmp_path).token
+    assert len(token) == 43
+    assert (tmp_path / TOKEN_FILE).read_text() == f"{token}\n"
+    assert stat.S_IMODE((tmp_path / TOKEN_FILE).stat().st_mode) == 0o600
 
 
 def test_a_token_that_others_can_read_is_refused(tmp_path: Path) -> None:

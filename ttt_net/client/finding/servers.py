@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from ttt_net.client.finding.address import url_of
 from ttt_net.errors import ConfigurationError
+from ttt_net.private_files import write_private
 from ttt_net.sdk import identity
 from ttt_net.text import clean
 
@@ -43,4 +44,4 @@ def remember_server(url: str, title: str) -> None:
     newest = (Used(url, title), *others)[:MAX_SERVERS]
     if newest != used:
         with suppress(OSError):
-            identity.write_private(identity.home() / FILE, json.dumps(newest))
+            write_private(identity.home() / FILE, json.dumps(newest))

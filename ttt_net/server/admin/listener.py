@@ -3,7 +3,9 @@
 import asyncio
 import contextlib
 import errno
+import logging
 import os
+import re
 import secrets
 import socket
 import stat
@@ -12,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ttt_net.errors import ConfigurationError
+from ttt_net.private_files import write_private
 from ttt_net.server.admin.admin_server import AdminServer
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Database
@@ -25,7 +28,10 @@ ADDRESS_FILE = "admin.address"
 TOKEN_FILE = "admin.token"  # noqa: S105 - a name, not a secret
 _MAX_PATH_BYTES = 100
 """Longer paths are too long for a Unix socket on some systems."""
+_TOKEN = re.compile(r"[\x21-\x7e]{16,}")
 _TICK_S = 1.0
+
+log = logging.getLogger(__name__)
 
 
 class AdminListener(NamedTuple):
@@ -61,7 +67,7 @@ def open_listener(wanted: str, folder: Path) -> AdminListener | None:
         listening = listen(host, port, "--admin")
         address = display(*listening.getsockname()[:2])
     try:
-        _write_private(folder / ADDRESS_FILE, address)
+        write_private(folder / ADDRESS_FILE, address + "\n")
     except OSError as error:
         listening.close()
         raise ConfigurationError(f"cannot write {folder / ADDRESS_FILE}: {error.strerror}") from None
@@ -118,24 +124,20 @@ def _file_at(path: Path) -> tuple[int, int] | None:
 
 
 def _token(path: Path) -> str:
-    """Return the token in the file, which is made if there is none."""
+    """Return the token in the file, which is made if there is none, and replaced if it holds none."""
     try:
-        if not path.exists():
-            _write_private(path, secrets.token_urlsafe(32))
-        if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
+        if path.exists() and os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
             raise ConfigurationError(f"{path} can be read by others; chmod 600 it, or remove it to have a new one")
-        token = path.read_text(encoding="ascii").strip()
-    except (OSError, UnicodeDecodeError) as error:
+        token = path.read_text(encoding="ascii", errors="replace").strip() if path.exists() else ""
+        if _TOKEN.fullmatch(token):
+            return token
+        if path.exists():
+            log.warning("%s held no token, after a power cut perhaps; it has a new one", path)
+        token = secrets.token_urlsafe(32)
+        write_private(path, token + "\n")
+    except OSError as error:
         raise ConfigurationError(f"cannot use {path}: {error}") from None
-    if len(token) < 16:
-        raise ConfigurationError(f"{path} holds no token; remove it to have a new one")
     return token
-
-
-def _write_private(path: Path, text: str) -> None:
-    path.unlink(missing_ok=True)
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-        file.write(text + "\n")
 
 
 @contextlib.asynccontextmanager

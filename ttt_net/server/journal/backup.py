@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from ttt_net.errors import ConfigurationError, TttNetError
 from ttt_net.matches.match import Match
+from ttt_net.private_files import make_private_folder, sync
 from ttt_net.server.journal.database import Database, lock_beside, open_readonly
 from ttt_net.server.journal.matches import read_match
 from ttt_net.text import counted
@@ -52,9 +53,9 @@ def back_up(journal: Path, file: Path, is_wanted: Callable[[], bool] = lambda: T
             os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600))
             cleanup.callback(part.unlink, missing_ok=True)
             _copy(journal, part, is_wanted)
-            _sync(part)
+            sync(part)
             os.link(part, file)  # unlike a rename, it fails when somebody else was faster
-        _sync(file.parent)
+        sync(file.parent)
         return file.stat().st_size
     except OSError as error:
         raise ConfigurationError(f"cannot write {file}: {error.strerror}") from None
@@ -72,14 +73,6 @@ def _copy(journal: Path, part: Path, is_wanted: Callable[[], bool]) -> None:
         source.execute("SELECT count(*) FROM sqlite_schema").fetchone()
         source.backup(target, pages=_PAGES, progress=look, sleep=0)
         target.execute("PRAGMA journal_mode = DELETE")  # one file, with no log beside it
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def verify(backup: Path) -> JournalContents:
@@ -107,16 +100,17 @@ def restore(backup: Path, journal: Path, *, is_replacing: bool = False) -> Journ
         raise ConfigurationError(f"{earlier} exists, from another time; move it away first")
     fresh = journal.parent / "restoring" / journal.name
     try:
-        journal.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private_folder(journal.parent)
         with lock_beside(journal), _empty_folder(fresh.parent):
             contents = _prepare(backup, fresh)
+            sync(fresh)
             if journal.exists():
                 _bring_log_home(journal)
             for part, kept in parts.items():  # a log that stayed would be played into the restored journal
                 if part.exists():
                     part.replace(kept)
             fresh.replace(journal)
-            _sync(journal.parent)
+            sync(journal.parent)
     except OSError as error:
         raise ConfigurationError(f"cannot write {journal}: {error.strerror}") from None
     return contents

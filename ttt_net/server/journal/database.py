@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeVar
 
 from ttt_net.errors import Code, ConfigurationError, Refusal
+from ttt_net.private_files import make_private_folder
 from ttt_net.server.journal.schema import SCHEMA_VERSION, migrate
 from ttt_net.server.metrics import Histogram
 
@@ -243,7 +244,7 @@ def open_readonly(path: Path) -> sqlite3.Connection:
 def _open(path: Path) -> tuple[sqlite3.Connection, IO[bytes]]:
     try:
         with ExitStack() as opened:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private_folder(path.parent)
             lock = opened.enter_context(lock_beside(path))
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
             connection = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)

@@ -3,13 +3,13 @@
 import datetime
 import hashlib
 import logging
-import os
 import socket
 import ssl
 from dataclasses import dataclass
 from pathlib import Path
 
 from ttt_net.errors import ConfigurationError
+from ttt_net.private_files import write_private
 from ttt_net.server.settings.addresses import local_addresses
 from ttt_net.server.settings.setting import setting
 
@@ -118,14 +118,24 @@ def self_signed(folder: Path) -> tuple[Path, Path]:
     """Return the files of a certificate of our own, made now unless there is one that is good for a while yet."""
     cert, key = folder / "self-signed.pem", folder / "self-signed.key"
     try:
-        if cert.exists() and key.exists() and expires(cert) > _in_days(_RENEW_DAYS):
-            return cert, key
-        _make(cert, key)
+        if not _is_good(cert, key):
+            _make(cert, key)
     except ImportError:
         raise ConfigurationError("tls.self_signed needs the package cryptography: pip install 'ttt_net[tls]'") from None
     except OSError as error:
         raise ConfigurationError(f"cannot write {cert}: {error.strerror}") from None
     return cert, key
+
+
+def _is_good(cert: Path, key: Path) -> bool:
+    """Tell whether there is a certificate of our own that is good for a while yet, and its key."""
+    if not (cert.exists() and key.exists()):
+        return False
+    try:
+        load(cert, key)  # they are two files: a power cut may come between them
+        return expires(cert) > _in_days(_RENEW_DAYS)
+    except (ConfigurationError, ValueError):
+        return False
 
 
 def _make(cert: Path, key: Path) -> None:
@@ -154,11 +164,8 @@ def _make(cert: Path, key: Path) -> None:
     secret = private.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
-    cert.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    key.unlink(missing_ok=True)
-    with os.fdopen(os.open(key, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(secret)
-    cert.write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    write_private(key, secret)
+    write_private(cert, made.public_bytes(serialization.Encoding.PEM), mode=0o644)
 
 
 def _in_days(days: int) -> datetime.datetime:

@@ -1,0 +1,46 @@
+"""Small files of our own that outlive a power cut: each is replaced whole, and is on the disk when the call returns."""
+
+import os
+import tempfile
+from pathlib import Path
+
+
+def write_private(path: Path, content: str | bytes, mode: int = 0o600) -> None:
+    """Replace the file whole, by default readable by its owner only; its folder is made where there is none.
+
+    Whenever the power fails, the file is afterwards what it was before or what it is to be. Raises `OSError`.
+    """
+    make_private_folder(path.parent)
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")  # created with mode 0600
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+            file.flush()
+            os.fsync(file.fileno())
+        if mode != 0o600:
+            Path(temporary).chmod(mode)
+        Path(temporary).replace(path)
+    except OSError:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    sync(path.parent)
+
+
+def make_private_folder(folder: Path) -> None:
+    """Make the folder, and those above it, with mode 0700 where there are none; each stays after a power cut."""
+    if folder.is_dir():
+        return
+    make_private_folder(folder.parent)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    sync(folder.parent)
+
+
+def sync(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk; a folder only where a system can be asked that."""
+    if os.name != "posix" and path.is_dir():
+        return
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
