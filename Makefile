@@ -35,6 +35,7 @@ check: install ## format, lint, types
 
 docs: install ## write the generated pages of docs/
 	$(BIN)/python docs/write_protocol.py
+	$(BIN)/python docs/write_page_types.py
 	$(BIN)/python docs/write_configuration.py
 	$(BIN)/python docs/write_games.py
 	$(BIN)/python docs/write_picture.py

@@ -28,6 +28,11 @@ def test_the_generated_pages_are_as_make_docs_writes_them(name: str) -> None:
     assert (ROOT / "docs" / name).read_text(encoding="utf-8") == generated[ROOT / "docs" / name]
 
 
+def test_the_types_of_the_page_are_as_make_docs_writes_them() -> None:
+    page = load(ROOT / "docs" / "write_page_types.py")
+    assert page.TARGET.read_text(encoding="utf-8") == page.types()
+
+
 def test_the_page_of_settings_is_as_make_docs_writes_it() -> None:
     page = load(ROOT / "docs" / "write_configuration.py")
     assert (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8") == page.page()
@@ -97,7 +102,7 @@ def test_every_refusal_code_is_given_somewhere() -> None:
 
 
 def test_the_page_gives_up_where_the_protocol_says_so() -> None:
-    script = (ROOT / "ttt_net" / "web" / "src" / "link.js").read_text(encoding="utf-8")
+    script = (ROOT / "ttt_net" / "web" / "src" / "link.ts").read_text(encoding="utf-8")
     codes = re.search(r"GIVE_UP = \[([\d, ]+)\]", script)
     assert codes is not None
     wanted = {each for each in Closing if each.advice in (Advice.GIVE_UP, Advice.REPLACED)} - {Closing.DONE}

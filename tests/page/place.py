@@ -62,7 +62,7 @@ class Visitor:
 
     def until(self, text: str) -> None:
         """Wait until the sentence below the board has that text in it."""
-        self.page.locator(".status", has_text=text).wait_for()
+        self.page.locator(".status", has_text=text).first.wait_for()
 
     def await_turn(self) -> None:
         self.page.locator(".boards.mine").wait_for()

@@ -155,10 +155,10 @@ def test_without_a_name_one_plays_as_a_guest(place: Place) -> None:
 def test_players_talk_by_phrases_and_by_typing_and_can_be_muted(place: Place) -> None:
     first, second = place.pair()
     first.press("Good luck!")
-    second.page.locator(".lines p", has_text="Good luck!").wait_for()
+    second.page.locator(".spoken p", has_text="Good luck!").wait_for()
     second.page.get_by_label("To your opponent").fill("<b>and to you</b>")
     second.page.keyboard.press("Enter")
-    line = first.page.locator(".lines p", has_text="<b>and to you</b>")
+    line = first.page.locator(".spoken p", has_text="<b>and to you</b>")
     line.get_by_role("button", name="Mute").click()
     line.wait_for(state="detached")
     first.page.locator(".toast", has_text="You hear no more from").wait_for()

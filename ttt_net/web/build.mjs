@@ -15,27 +15,39 @@ const HERE = dirname(fileURLToPath(import.meta.url));
 const SOURCES = join(HERE, "src");
 const TARGET = process.argv[2] ?? join(HERE, "built");
 /** Files that are sent as they are written. */
-const AS_WRITTEN = ["index.html", "icon.svg"];
+const AS_WRITTEN = ["index.html", "icon.svg", "icon-turn.svg"];
+const FIRST = { app: "src/main.ts", style: "src/style.css" };
+/** What is fetched only when it is wanted. */
+const LATER = { more: "src/more.ts", sounds: "src/sounds.ts" };
 const COMPRESSED = /\.(?:js|css)$/;
 
 await rm(TARGET, { recursive: true, force: true });
 await mkdir(TARGET, { recursive: true });
-const made = await build({
-  write: false, // the names of sources in the maps are relative to `outdir`, wherever the files go
+/** Have code that is fetched later take what it shares with the page from the page's own script, which is there by then. */
+const sharing = {
+  name: "sharing",
+  setup: ({ onResolve }) => {
+    onResolve({ filter: /^\.\/shared\.js$/ }, () => ({ path: "./app.js", external: true }));
+    onResolve({ filter: /^\.\/(?:app|dom|i18n|state|lobby)\.js$/ }, ({ importer }) => ({ errors: [{ text: `${importer}: import it from shared.ts` }] }));
+  },
+};
+const options = {
   absWorkingDir: HERE,
-  entryPoints: { app: "src/main.js", style: "src/style.css" },
+  write: false, // the names of sources in the maps are relative to `outdir`, wherever the files go
   outdir: "built",
   bundle: true,
   minify: true,
   format: "esm",
-  target: ["es2022", "chrome105", "firefox115", "safari16"],
+  target: ["es2022", "chrome123", "firefox120", "safari17.5"],
   sourcemap: "linked",
   sourceRoot: "page",
   charset: "utf8",
   legalComments: "none",
   logLevel: "warning",
-});
-for (const { path, contents } of made.outputFiles) await writeFile(join(TARGET, basename(path)), contents);
+};
+const first = { ...options, entryPoints: FIRST, external: Object.keys(LATER).map((name) => `./${name}.js`) };
+const made = await Promise.all([build(first), build({ ...options, entryPoints: LATER, plugins: [sharing] })]);
+for (const { path, contents } of made.flatMap((each) => each.outputFiles)) await writeFile(join(TARGET, basename(path)), contents);
 for (const name of AS_WRITTEN) await writeFile(join(TARGET, name), await readFile(join(SOURCES, name)));
 for (const name of await readdir(TARGET)) {
   if (!COMPRESSED.test(name)) continue;

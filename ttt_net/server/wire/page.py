@@ -16,6 +16,7 @@ from importlib.resources import files
 
 from ttt_net.games import find_game
 from ttt_net.games.catalogue import NAMES, SWAPPABLE
+from ttt_net.games.line import LineGame
 from ttt_net.games.values import is_always_casual
 
 _KINDS = {
@@ -69,10 +70,18 @@ def _catalogue() -> str:
             "shape": game.shape,
             "swap": game.name in SWAPPABLE,
             "rated": not is_always_casual(game.name),
+            **_line(game),
         }
         for game in map(find_game, NAMES)
     ]
     return json.dumps(listed, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _line(game: object) -> dict[str, object]:
+    """Return the rules of a game of lines, by which two may play it on one device without a server."""
+    if type(game) is not LineGame:
+        return {}
+    return {"line": {"row": game.k, "gravity": game.gravity, "misere": game.misere}}
 
 
 def _ending(name: str) -> str:

@@ -1,0 +1,60 @@
+/** A finished match as an engine sees it: a small chart over the moves, and where it turned. */
+
+import type { AnalysedMove } from "./protocol.js";
+import { button, type Child, either, f, h, type Match, panel, review, type Tree, ui, w } from "./shared.js";
+
+const [WIDE, HIGH, EDGE] = [300, 100, 12];
+
+export function analysis(match: Match): Tree | null {
+  const found = match.analysis;
+  if (!found) return null;
+  if (!found.moves) return h("p.quiet", { role: "status", key: "looking" }, w.looking);
+  const turns = found.moves.filter((move) => move.turning);
+  return panel(
+    w.analysis,
+    h("h2", w.analysis),
+    chart(match, found.moves),
+    !found.moves.length && h("p.quiet", w.notInTime),
+    turns.length ? h("ul.turns", turns.map((move) => turn(match, move))) : found.exact && h("p.quiet", w.nothingGiven),
+    !found.exact && h("p.quiet", w.estimates),
+  );
+}
+
+/** How good it is for the first player, from -1 to 1. */
+function worth(move: AnalysedMove): number {
+  const own = move.score ?? move.value;
+  return move.side ? -own : own;
+}
+
+function chart(match: Match, moves: AnalysedMove[]): Tree {
+  const { length } = match.moves;
+  const x = (ply: number) => EDGE + (ply * (WIDE - 2 * EDGE)) / length;
+  const y = (value: number) => HIGH / 2 - value * (HIGH / 2 - EDGE);
+  const [first, second] = match.players;
+  const called: Record<number, string> = { 1: w.valueWon, 0: w.valueLevel, [-1]: w.valueLost };
+  const values = moves.map((move) => `${match.game.move_names[move.move]} ${called[move.value]}`).join(w.comma);
+  const line = (name: string, x1: number, x2: number, y1: number, y2: number) => h("line", { class: name, x1, x2, y1, y2 });
+  const now = x(ui.ply ?? length);
+  const points = [[x(0), y(0)], ...moves.map((move) => [x(move.ply), y(worth(move))])];
+  return h(
+    "figure",
+    h("figcaption.quiet", f(w.chartCaption, first.name, second.name)),
+    h(
+      "svg.chart",
+      { viewBox: `0 0 ${WIDE} ${HIGH}`, role: "img", label: f(w.chartLabel, values) },
+      h("path.area", { d: `M${x(0)} ${y(0)} ${points.map((each) => `L${each}`).join(" ")} L${points[points.length - 1]?.[0]} ${y(0)}Z` }),
+      line("even", 0, WIDE, HIGH / 2, HIGH / 2),
+      h("polyline.course", { points: points.join(" ") }),
+      line("now", now, now, 0, HIGH),
+      moves.filter((move) => move.turning).map((move) => h("circle.turn", { cx: x(move.ply), cy: y(worth(move)), r: 5 })),
+    ),
+  );
+}
+
+function turn(match: Match, move: AnalysedMove): Child {
+  const name = match.game.move_names[move.move] ?? "";
+  const what = move.value === 0 ? w.letWinGo : w.wasLosing;
+  const better = move.best.length ? f(w.betterWas, either(move.best.slice(0, 3))) : "";
+  const sign = move.value === 0 ? "?" : "??";
+  return h("li", button(`${f(w.moveNamed, move.ply, name)}`, () => review(match, move.ply), "plain"), ` ${sign} ${what}${better}${w.stop}`);
+}

@@ -1,0 +1,205 @@
+/** What the player has chosen, and what a tap has said. Draws nothing. */
+
+import { type Choice, chosenOf, wishOf, type Wish } from "./games.js";
+import { w, f } from "./i18n.js";
+import { keep, keptFields } from "./kept.js";
+import { link, say } from "./link.js";
+import type { ClaimRequest, OfferRequest, Request, SeekInfo } from "./protocol.js";
+import type { Phrase } from "./chat.js";
+import { sentence } from "./sentences.js";
+import { type Match, state } from "./state.js";
+
+const CHOSEN = "ttt_net.choice";
+const NOTICE_MS = 6000;
+const REPLAY_PAGE = 32;
+/** What belongs to the screen that is shown, and is forgotten with it. */
+export const FRESH = { ply: null as number | null, hover: -1, aim: -1, focus: -1, isResigning: false, isClosed: false, filter: "", all: "" };
+
+const USUAL: Choice = { pace: "No clock", game: "tictactoe", width: 5, height: 5, row: 4, swap: false, rated: false, falls: false };
+
+export const ui = {
+  ...FRESH,
+  choice: keptFields(CHOSEN, USUAL),
+  leaders: { game: "connect4", speed: "untimed" as "bullet" | "blitz" | "rapid" | "untimed", bots: true, page: 1 },
+  /** Of which game finished matches are listed; none for all. */
+  historyGame: "",
+  notice: "",
+  /** Text that could not be copied, for the player to copy by hand. */
+  copied: "",
+  areSettingsOpen: false,
+  /** Why there is no link. */
+  trouble: "",
+  lostAt: 0,
+  /** What the host has said about a restart. */
+  closing: "",
+};
+/** What there is to draw the page anew: set by who does. */
+export const page = { draw: (): void => {} };
+let noticeTimer = 0;
+let asked: Promise<unknown> = Promise.resolve();
+
+/** Change something of the page, and draw it. */
+export function set(change: Partial<typeof ui>): void {
+  Object.assign(ui, change);
+  page.draw();
+}
+
+/** Change something of what we know, and draw it. */
+export function know(change: Partial<typeof state>): void {
+  Object.assign(state, change);
+  page.draw();
+}
+
+export function choose(change: Partial<Choice>): void {
+  Object.assign(ui.choice, change);
+  fitChoice();
+  keep(CHOSEN, JSON.stringify(ui.choice));
+  page.draw();
+}
+
+/** Keep what was chosen within what there is. */
+export function fitChoice(): void {
+  const { choice } = ui;
+  const side = (value: number) => (Number.isInteger(value) ? Math.min(19, Math.max(1, value)) : 5);
+  choice.width = side(choice.width);
+  choice.height = side(choice.height);
+  choice.row = Math.min(side(choice.row), Math.max(choice.width, choice.height));
+  choice.game = chosenOf(choice).name;
+}
+
+export function notify(notice: string): void {
+  clearTimeout(noticeTimer);
+  if (notice) noticeTimer = setTimeout(() => notify(""), NOTICE_MS);
+  set({ notice });
+}
+
+/** Have something read out. */
+export function announce(text: string): void {
+  const place = document.getElementById("said");
+  if (place) place.textContent = text;
+}
+
+/** The time that clocks show: it stands still while the link is lost. */
+export const clockNow = (): number => (link === "online" ? performance.now() : ui.lostAt);
+
+/** Send a request; return whether it was carried out. What is refused is shown. */
+export async function request(message: Request): Promise<boolean> {
+  const answer = await say(message);
+  if (answer.type === "refused") notify(sentence(answer.message));
+  return answer.type === "ok";
+}
+
+/** Send a request once those before it were answered: the server meters what its disk has to read. */
+export function ask(message: Request): void {
+  asked = asked.then(() => request(message));
+}
+
+export const offer = ({ match }: Match, kind: OfferRequest["kind"]): Promise<boolean> => request({ type: "offer", match, kind });
+export const decline = ({ match }: Match, kind: OfferRequest["kind"]): Promise<boolean> => request({ type: "decline", match, kind });
+export const claim = ({ match }: Match, kind: ClaimRequest["kind"]): Promise<boolean> => request({ type: "claim", match, kind });
+export const speakOf = ({ match }: Match, said: { text: string } | { phrase: Phrase }): Promise<boolean> => request({ type: "chat", match, ...said });
+
+export function play(match: Match, move: number): void {
+  match.pending = { ply: match.position.ply, move };
+  sendMove(match);
+  set({ aim: -1 });
+}
+
+/** Say the move that is on its way: made twice, it counts once. */
+export async function sendMove({ match, pending }: Match): Promise<void> {
+  if (!pending) return;
+  const answer = await say({ type: "play", match, ...pending });
+  if (answer.type === "ok" || answer.code === "lost") return;
+  const now = state.matches.get(match);
+  if (now) now.pending = null;
+  notify(sentence(answer.message));
+}
+
+/** Look for a person: bots are challenged by who wants one. */
+export async function seek({ game, ...rest }: Wish = wishOf(ui.choice)): Promise<void> {
+  const seeking = { games: [game], opponents: "people" as const, ...rest };
+  know({ seeking });
+  if (!(await request({ type: "seek", ...seeking }))) know({ seeking: null });
+}
+
+export function unseek(): void {
+  know({ seeking: null });
+  say({ type: "unseek" });
+}
+
+/** Be paired with a standing seek; one for any game is met with a seek for the chosen one. */
+export function accept({ seek: id, games, time }: SeekInfo): void {
+  if (games.length) request({ type: "accept", seek: id });
+  else seek({ game: wishOf(ui.choice).game, time: time ?? null, rated: false });
+}
+
+export function challenge(name: string, wish: Wish = wishOf(ui.choice)): void {
+  request({ type: "challenge", name, ...wish });
+}
+
+/** Invitations are never for ratings. */
+export function invite(): void {
+  const { game, time } = wishOf(ui.choice);
+  request({ type: "invite", game, time });
+}
+
+export async function rename(name: string): Promise<void> {
+  if (await request({ type: "rename", name })) notify(f(w.renamed, name));
+}
+
+export async function analyse(match: Match): Promise<void> {
+  match.analysis = { moves: null, exact: false };
+  page.draw();
+  if (!(await request({ type: "analyse", match: match.match }))) match.analysis = null;
+  page.draw();
+}
+
+export async function mute(match: Match, name: string): Promise<void> {
+  if (!(await request({ type: "mute", name, on: true }))) return;
+  match.chat = match.chat.filter((line) => line.by.name !== name);
+  notify(f(w.muted, name));
+}
+
+/** Show a finished match as it was after so many moves. */
+export function review({ match, moves, past }: Match, ply: number): void {
+  const first = ply - (ply % REPLAY_PAGE);
+  if (!(first in past)) {
+    past[first] = undefined; // one question for each page
+    ask({ type: "replay", match, ply: first });
+  }
+  set({ ply: ply === moves.length ? null : ply });
+}
+
+/**
+ * Hand an address to the share sheet or, without one, to the clipboard; a page over plain HTTP has neither, and shows it to be
+ * copied by hand.
+ */
+export async function send(url: string): Promise<void> {
+  try {
+    if ("share" in navigator) {
+      await navigator.share({ url });
+      return;
+    }
+    await (navigator as Navigator).clipboard.writeText(url);
+    notify(w.linkCopied);
+  } catch (error) {
+    if ((error as Error).name !== "AbortError" && !copyByHand(url)) set({ copied: url });
+  }
+}
+
+/** Copy by the old way, which needs no secure context; return whether it went. */
+function copyByHand(text: string): boolean {
+  const field = document.createElement("textarea");
+  field.value = text;
+  document.body.append(field);
+  field.select();
+  let isDone = false;
+  try {
+    isDone = document.execCommand("copy");
+  } catch {
+    // it is shown instead
+  }
+  field.remove();
+  if (isDone) notify(w.linkCopied);
+  return isDone;
+}

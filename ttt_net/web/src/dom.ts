@@ -1,0 +1,162 @@
+/**
+ * A page described by plain values, and the least change of the document that makes it so.
+ *
+ * Elements that stay the same keep their focus, scrolling and animations. Text only ever becomes text.
+ */
+
+const SVG = "http://www.w3.org/2000/svg";
+const ATTRIBUTES: Record<string, string> = { label: "aria-label", hidden: "aria-hidden" };
+const PROPERTIES = ["value", "valueAsNumber", "checked", "disabled", "open", "selected"];
+const NOT_SET = ["key", "focus", "inSight"];
+
+type Props = Record<string, any>;
+/** What may stand among the children of an element: what is false, null, undefined or empty is left out. */
+export type Child = Tree | string | number | false | null | undefined | "" | Child[];
+/** What one button does. */
+export type Act = () => unknown;
+
+const drawn = new WeakMap<Node, { key: string; props: Props; tree?: Tree }>();
+
+/** An element to be. */
+export class Tree {
+  constructor(
+    readonly spec: string,
+    readonly props: Props,
+    readonly children: (Tree | string)[],
+  ) {}
+}
+
+/** Put together the texts that there are. */
+export const joined = (parts: unknown[], between = " · "): string => parts.filter(Boolean).join(between);
+
+/**
+ * Describe an element: `h("p.quiet", {id: "a"}, "text", ...)`, where properties may be left out.
+ *
+ * `key` tells it from siblings with the same tag and classes, `class` may be a list, `style` is an object, `on...` are
+ * functions, `focus` takes the focus when the element appears, `inSight` scrolls it into sight; `label` and `hidden` are what
+ * they are to a screen reader.
+ */
+export function h(spec: string, ...rest: (Props | Child)[]): Tree {
+  const first = rest[0];
+  const props: Props = isProps(first) ? { ...first } : {};
+  if (isProps(first)) rest.shift();
+  props.class = joined([...spec.split(".").slice(1), props.class].flat(), " ");
+  const children = (rest as Child[]).flat(9).filter((child) => child || child === 0);
+  return new Tree(
+    spec,
+    props,
+    children.map((child) => (child instanceof Tree ? child : String(child))),
+  );
+}
+
+const isProps = (value: unknown): value is Props => (value as object | null)?.constructor === Object;
+
+/** A button: its words, what it does, how it looks, what it is called if not by its words, and more. */
+export const button = (words: Child, onclick: Act, look: string | false | undefined = "", label = "", more: Props = {}): Tree =>
+  h("button", { type: "button", class: look, label, onclick, key: typeof words === "string" ? words : label, ...more }, words);
+
+/** A form, and what is done with its fields, by their names, when it is sent. */
+export function form(spec: string, send: (fields: Record<string, string>, form: HTMLFormElement) => unknown, ...children: Child[]): Tree {
+  const onsubmit = (event: SubmitEvent) => {
+    event.preventDefault();
+    const sent = event.target as HTMLFormElement;
+    send(Object.fromEntries([...new FormData(sent)].map(([name, value]) => [name, String(value)])), sent);
+  };
+  return h(spec, { onsubmit }, children);
+}
+
+/** A line to be filled in. */
+export const line = (name: string, words: string, more: Props = {}): Tree =>
+  h("input", { type: "text", name, label: words, placeholder: words, required: true, ...more });
+
+/** A switch. */
+export const check = (words: string, checked: boolean, act: (on: boolean) => unknown): Tree =>
+  h(
+    "label.check",
+    { key: words },
+    h("input", { type: "checkbox", checked, onchange: (event: Event) => act((event.target as HTMLInputElement).checked) }),
+    words,
+  );
+
+/** One of several to choose from. */
+export const option = (name: string, words: Child, checked: boolean, onchange: Act, key = ""): Tree =>
+  h("label.option", { inSight: checked, key: key || words }, h("input", { type: "radio", name, checked, onchange }), h("span", words));
+
+/** Some words to choose one of; each has a name and what it is called. */
+export const choices = <T extends string>(legend: string, values: readonly (readonly [T, string])[], chosen: T, choose: (value: T) => unknown): Tree =>
+  h(
+    "fieldset.choices",
+    { key: legend },
+    h("legend", legend),
+    values.map(([value, words]) => option(legend, words, value === chosen, () => choose(value))),
+  );
+
+/** A list to choose one from. */
+export const select = <T extends string>(label: string, values: readonly (readonly [T, string])[], chosen: T, choose: (value: T) => unknown): Tree =>
+  h(
+    "select",
+    { label, key: label, onchange: (event: Event) => choose((event.target as HTMLSelectElement).value as T) },
+    values.map(([value, words]) => h("option", { key: value, value, selected: value === chosen }, words)),
+  );
+
+/** A part of a screen, called by its title. */
+export const panel = (title: string, ...children: Child[]): Tree => h("section.panel", { key: title, label: title }, children);
+
+/** What fills the window: it takes the focus when it appears. */
+export const screen = (spec: string, key: string, ...children: Child[]): Tree => h(spec, { key, tabindex: -1, focus: true }, children);
+
+/** Make the children of `parent` what the trees describe; one that is the very same as last time is not looked into. */
+export function patch(parent: Element, trees: (Tree | string)[]): void {
+  const before = new Map<string | undefined, ChildNode>();
+  for (const node of parent.childNodes) before.set(drawn.get(node)?.key, node);
+  const keys = keysOf(trees);
+  for (const [key, node] of before) if (key === undefined || !keys.includes(key)) node.remove();
+  trees.forEach((tree, place) => {
+    const key = keys[place]!;
+    const old = before.get(key);
+    const node = old ?? create(tree, parent, key);
+    if (parent.childNodes[place] !== node) parent.insertBefore(node, parent.childNodes[place] ?? null);
+    if (!(tree instanceof Tree)) {
+      if (node.textContent !== tree) node.textContent = tree;
+    } else if (drawn.get(node)?.tree !== tree) update(node as HTMLElement, tree, key, !old);
+  });
+}
+
+function keysOf(trees: (Tree | string)[]): string[] {
+  const counts: Record<string, number> = {};
+  return trees.map((tree) => {
+    const [kind, key] = tree instanceof Tree ? [tree.spec, tree.props.key || undefined] : ["#text", undefined];
+    return `${kind} ${key ?? (counts[kind] = (counts[kind] ?? 0) + 1)}`;
+  });
+}
+
+function update(node: HTMLElement, tree: Tree, key: string, isNew: boolean): void {
+  const { props } = tree;
+  const known = drawn.get(node)?.props ?? {};
+  for (const name in { ...known, ...props }) if (name === "value" || known[name] !== props[name]) set(node, name, props[name]);
+  drawn.set(node, { key, props, tree });
+  if (isNew && props.focus) node.focus({ preventScroll: true });
+  patch(node, tree.children);
+  if (isNew && props.inSight) node.scrollIntoView({ inline: "center", block: "nearest" });
+}
+
+function create(tree: Tree | string, parent: Element, key: string): ChildNode {
+  const tag = tree instanceof Tree ? tree.spec.split(".")[0] : null;
+  const space = tag === "svg" ? SVG : parent.namespaceURI;
+  const node = tag ? document.createElementNS(space, tag) : document.createTextNode(String(tree));
+  drawn.set(node, { key, props: {} });
+  return node;
+}
+
+function set(element: HTMLElement & Props, name: string, value: any): void {
+  if (name === "style") for (const each in value) element.style.setProperty(each, value[each]);
+  else if (name.startsWith("on")) element[name] = value;
+  else if (PROPERTIES.includes(name)) {
+    const wanted = value ?? (name === "value" ? "" : false);
+    if (element[name] !== wanted) element[name] = wanted;
+  } else if (!NOT_SET.includes(name)) {
+    const attribute = ATTRIBUTES[name] ?? name;
+    if (value || value === 0) element.setAttribute(attribute, value);
+    else element.removeAttribute(attribute);
+  }
+}

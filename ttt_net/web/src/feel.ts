@@ -1,0 +1,47 @@
+/** What is felt of a match besides the board: sounds, the title, the icon, and a word when the page is not looked at. */
+
+import { f, w } from "./i18n.js";
+import { settings } from "./settings.js";
+import { status } from "./sentences.js";
+import { isMyTurn, type Match, ownLive } from "./state.js";
+
+export type Feeling = "placed" | "heard" | "turn" | "won" | "lost" | "drawn";
+
+const BUZZ_MS: Record<Feeling, number[]> = { placed: [], heard: [12], turn: [30], won: [20, 60, 20, 60, 40], lost: [60], drawn: [30] };
+let sounds: Promise<typeof import("./sounds.js")> | null = null;
+let told: Notification | null = null;
+
+/** Let something be heard and felt, if the player wants that. */
+export function felt(feeling: Feeling): void {
+  if (!settings.isLoud) return;
+  sounds ??= import("./sounds.js");
+  sounds.then(({ sound }) => sound(feeling)).catch(() => (sounds = null));
+  if (navigator.userActivation?.hasBeenActive && BUZZ_MS[feeling].length) navigator.vibrate?.(BUZZ_MS[feeling]);
+}
+
+/** Let the end of a match be felt. */
+export function feltEnd({ outcome, you }: Match): void {
+  if (!outcome || you === undefined) return;
+  felt(outcome.winner === null ? "drawn" : outcome.winner === you ? "won" : "lost");
+}
+
+/** Say that it is our turn where the page is not looked at. */
+export function tellTurn(match: Match): void {
+  felt("turn");
+  if (!document.hidden || !settings.tells || !("Notification" in window) || Notification.permission !== "granted") return;
+  told?.close();
+  told = new Notification(f(w.yourTurnAgainst, match.players[1 - (match.you ?? 0)]!.name), { body: status(match), tag: match.match });
+  told.onclick = () => focus();
+}
+
+/** Show in title, icon and badge that a match waits for us. */
+export function showTurns(title: string): void {
+  const waiting = ownLive().filter(isMyTurn).length;
+  document.title = waiting ? `● ${w.yourTurnTitle} – ${title}` : title;
+  const icon = document.querySelector<HTMLLinkElement>("link[rel=icon]");
+  const wanted = icon?.href.replace(/icon(-turn)?\.svg/, waiting ? "icon-turn.svg" : "icon.svg");
+  if (icon && wanted && icon.href !== wanted) icon.href = wanted;
+  const { setAppBadge, clearAppBadge } = navigator as { setAppBadge?: (count: number) => Promise<void>; clearAppBadge?: () => Promise<void> };
+  (waiting ? setAppBadge?.call(navigator, waiting) : clearAppBadge?.call(navigator))?.catch(() => {});
+  if (!document.hidden) told?.close();
+}

@@ -1,0 +1,24 @@
+/** The code that is fetched later: there once it has come, and the page is drawn anew then. */
+
+import { page } from "./app.js";
+
+const IDLE_MS = 1500;
+const AGAIN_MS = 2000;
+type More = typeof import("./more.js");
+let more: More | null = null;
+let fetching: Promise<unknown> | null = null;
+
+/** Return the code that is fetched later, or null and have it fetched. */
+export function later(): More | null {
+  fetching ??= import("./more.js").then(
+    (found) => {
+      more = found;
+      page.draw();
+    },
+    () => setTimeout(() => (fetching = null), AGAIN_MS), // without a link; whatever is drawn next asks again
+  );
+  return more;
+}
+
+/** Fetch it when the first screen has been shown for a while, so that it is there when it is wanted. */
+export const fetchInTime = (): unknown => setTimeout(later, IDLE_MS);

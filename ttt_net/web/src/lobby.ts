@@ -1,0 +1,209 @@
+/** Where players meet: own unfinished matches, a game to choose, who waits, who is here, what is played. */
+
+import { accept, challenge, choose, invite, know, seek, send, set, ui, unseek } from "./app.js";
+import { picture, symbol } from "./board.js";
+import { button, check, type Child, choices, form, h, joined, line, option, panel, screen, type Tree } from "./dom.js";
+import { chosenOf, games, type Offered, PACES, terms, timeName, titleOf, wishOf, type Wish } from "./games.js";
+import { f, many, w } from "./i18n.js";
+import { forgetInvitation } from "./invitation.js";
+import { latencyMs, link } from "./link.js";
+import { go } from "./place.js";
+import type { ListedPlayer, LiveMatch, SeekInfo } from "./protocol.js";
+import { capital, isBot, label, ratingOf } from "./sentences.js";
+import { gear } from "./settings.js";
+import { isMyTurn, type Match, ownLive, state } from "./state.js";
+import { pulse } from "./welcome.js";
+
+/** So many entries of a list are shown at first; above twice as many there is a filter. */
+const FEW = 12;
+
+/** How quick the way to the server is, in a word. */
+function linkWord(): Tree {
+  const ms = latencyMs ?? 0;
+  const kind = link !== "online" ? "offline" : latencyMs === null ? "" : ms < 80 ? "fast" : ms < 200 ? "good" : "slow";
+  return h("span.link", { class: `link-${kind}`, title: `${Math.round(ms)} ms` }, h("i", { hidden: true }), h("span", w.linkWords[kind] ?? ""));
+}
+
+export const bar = (...title: Child[]): Tree =>
+  h("header.bar", button(w.toLobby, () => go("/"), "plain back"), h("h1", title), linkWord(), gear());
+
+/** A screen with a bar above it that leads back to the lobby. */
+export const framed = (title: string, ...children: Child[]): Tree => screen("main.lobby", title, bar(title), children);
+
+export function lobbyScreen(): Tree {
+  const { you, server, players, live, seeks, seeking, invitation } = state;
+  const isOther = ({ name }: { name: string }) => name !== you?.name;
+  const others = players.filter(isOther);
+  const wish = seeking ? { game: seeking.games?.[0] ?? "tictactoe", time: seeking.time ?? null, rated: !!seeking.rated } : wishOf(ui.choice);
+  const bots = others.filter((player) => plays(player, wish)).map((bot) => botEntry(bot, wish));
+  const people = others.filter((player) => !isBot(player));
+  const waiting = seeks.filter(({ by }) => isOther(by) && !isBot(by));
+  return screen(
+    "main.lobby.wide",
+    "lobby",
+    h("header.bar", h("h1", server), linkWord(), button(h("bdi", you?.name), () => go("/#player"), "plain me", you?.name), gear()),
+    h(
+      "div.start",
+      invitation ? invited() : seeking ? alone(bots) : play(),
+      button(w.onThisDevice, () => go("/#here"), "large"),
+    ),
+    h(
+      "div.news",
+      list(w.yourMatches, ownLive().map(unfinished)),
+      list(w.waitingForOpponent, waiting.map(seekEntry)),
+      !seeking && list(w.playBot, bots),
+      list(w.beingPlayed, live.filter((match) => match.players.every(isOther)).map(liveEntry)),
+      listOfPeople(people),
+      form(
+        "form.row.panel",
+        ({ code = "" }) => go(`/j/${code.trim()}`),
+        line("code", w.invitationCode, { pattern: " *[0-9A-Za-z]{1,32} *", autocapitalize: "characters" }),
+        h("button", w.join),
+      ),
+      button(w.leaderboard, () => go("/#leaders"), "plain"),
+    ),
+  );
+}
+
+/** A list under its title; of a long one the beginning, until all is asked for. */
+function list(title: string, entries: Tree[], filter: Child = null): Tree | false {
+  const shown = ui.all === title ? entries : entries.slice(0, FEW);
+  const rest = entries.length - shown.length;
+  return (
+    (entries.length > 0 || !!filter) &&
+    panel(title, h("h2", title), filter, h("ul.entries", shown), rest > 0 && button(many(w.showMore, rest), () => set({ all: title }), "", "", { key: "more" }))
+  );
+}
+
+/** The people who are here: the free before those who play; from two dozen on with a line to look for one. */
+function listOfPeople(people: ListedPlayer[]): Tree | false {
+  const found = people.filter(({ name }) => name.toLowerCase().includes(ui.filter.toLowerCase()));
+  found.sort((one, other) => Number(!!one.playing) - Number(!!other.playing));
+  const oninput = (event: Event) => set({ filter: (event.target as HTMLInputElement).value });
+  const filter = people.length > 2 * FEW && line("filter", w.lookForOne, { type: "search", required: false, value: ui.filter, oninput });
+  return list(w.peopleHere, found.map(personEntry), filter);
+}
+
+/** One line of a list: what it is, more of it in small, and what can be done. */
+export const entry = (key: string | number, main: Child, detail: Child, ...actions: Child[]): Tree =>
+  h("li.entry", { key }, h("span.what", h("span", main), h("span.quiet", detail)), actions);
+
+/** A name that leads to its player. */
+export const person = (player: { name: string; bot?: string }): Tree =>
+  button(h("bdi", label(player)), () => go(`/#player=${encodeURIComponent(player.name)}`), "plain name", label(player));
+
+function unfinished(match: Match): Tree {
+  const other = label(match.players[1 - (match.you ?? 0)]!);
+  const isMine = isMyTurn(match);
+  const word = isMine ? w.yourTurn : match.adjourned ? w.adjourned : w.theirTurnShort;
+  const act = button(w.playOn, () => go(`/m/${match.match}`), isMine && "primary", f(w.playOnAgainst, other));
+  const mark = symbol(match.position.marks[match.you ?? 0]!);
+  return entry(match.match, [mark, ` ${f(w.against, other)}`], joined([titleOf(match.game.name), word]), act);
+}
+
+function play(): Tree {
+  const { choice } = ui;
+  const chosen = chosenOf(choice);
+  const toggle = (name: "swap" | "rated" | "falls", words: string) => check(words, choice[name], (on) => choose({ [name]: on }));
+  return panel(
+    w.newMatch,
+    shelf(games(choice), chosen, (game) => choose({ game })),
+    chosen.name === "own" && ownSize(toggle),
+    h("p.quiet", `${capital(chosen.rule)}${w.stop}`),
+    chosen.swap && toggle("swap", w.maySwap),
+    chosen.rated && toggle("rated", capital(w.rated)),
+    choices(w.clock, PACES.map((pace) => [pace, pace === PACES[0] ? capital(w.noClock) : pace] as const), choice.pace, (pace) => choose({ pace })),
+    h("div.buttons", button(w.findOpponent, () => seek(), "primary large"), button(w.inviteFriend, invite, "large")),
+  );
+}
+
+/** Games to choose from, each with a little picture of its board. */
+export const shelf = (listed: Offered[], chosen: Offered, choose: (name: string) => void): Tree =>
+  h(
+    "fieldset",
+    h("legend", w.game),
+    h(
+      "div.shelf",
+      listed.map((game) => {
+        const looks = [picture(game.shape, !!game.line?.gravity), game.title];
+        return option("game", looks, game.name === chosen.name, () => choose(game.name), game.name);
+      }),
+    ),
+  );
+
+function ownSize(toggle: (name: "falls", words: string) => Tree): Tree {
+  const { choice } = ui;
+  const number = (name: "width" | "height" | "row", words: string, max: number) => {
+    const onchange = ({ target }: Event) => {
+      const field = target as HTMLInputElement;
+      if (field.reportValidity()) choose({ [name]: field.valueAsNumber });
+    };
+    const value = { valueAsNumber: choice[name] };
+    return h("label", { key: name }, words, h("input", { type: "number", min: 1, max, required: true, onchange, ...value }));
+  };
+  return h(
+    "div.sizes",
+    number("width", w.width, 19),
+    number("height", w.height, 19),
+    number("row", w.inRow, Math.max(choice.width, choice.height)),
+    toggle("falls", w.marksFall),
+  );
+}
+
+function alone(bots: Tree[]): Tree {
+  const { games = [], time, rated } = state.seeking ?? {};
+  const looking = f(w.lookingFor, terms(games, time, rated));
+  return h(
+    "section.panel.waiting",
+    { label: w.waiting },
+    pulse(),
+    h("p", { role: "status" }, bots.length ? `${looking}${w.orBot}` : looking),
+    h("ul.entries", bots),
+    button(w.stopWaiting, unseek),
+  );
+}
+
+function invited(): Tree {
+  const { code, game, time } = state.invitation!;
+  const address = `${location.origin}/j/${code}`;
+  const field = { type: "text", readonly: true, value: address, label: w.address };
+  return h(
+    "section.panel.waiting",
+    { label: w.invitation },
+    h("h2", w.sendToFriend),
+    h("p.quiet", f(w.beginsWhenOpened, terms([game], time, false))),
+    h("input", { ...field, onfocus: (event: Event) => (event.target as HTMLInputElement).select() }),
+    h("p", w.orCode, " ", h("strong.code", code)),
+    h(
+      "div.buttons",
+      button("share" in navigator ? w.share : w.copyLink, () => send(address), "primary large"),
+      button(w.back, () => know({ invitation: forgetInvitation() }), "large"),
+    ),
+  );
+}
+
+function seekEntry(seeking: SeekInfo): Tree {
+  const { by, games, time, rated } = seeking;
+  const act = button(w.play, () => accept(seeking), "primary", f(w.playOne, label(by)));
+  return entry(seeking.seek, [person(by), h("span.rating", ` ${ratingOf(by)}`)], terms(games, time, rated), act);
+}
+
+/** Whether a bot would play that now. */
+const plays = ({ bot, free, seeking }: ListedPlayer, { game }: Wish): boolean => !!bot && !!free && !!seeking && (!seeking.length || seeking.includes(game));
+
+function botEntry({ name, bot, level }: ListedPlayer, wish: Wish): Tree {
+  const detail = joined([bot !== name && bot, level && f(w.level, level)], w.comma) || w.bot;
+  return entry(name, h("bdi", name), detail, button(w.play, () => challenge(name, wish), "", f(w.playOne, name)));
+}
+
+function personEntry(player: ListedPlayer): Tree {
+  const { name, playing, seeking } = player;
+  const what = playing ? w.playing : seeking ? w.waitingWord : w.free;
+  return entry(name, person(player), what, button(w.challenge, () => challenge(name), "", f(w.challengeOne, name)));
+}
+
+function liveEntry({ match, game, players, time, ply, featured, watchers }: LiveMatch): Tree {
+  const names = players.map(label).join(" – ");
+  const detail = [featured && w.featured, titleOf(game), time && timeName(time), f(w.moveNumber, ply), watchers > 0 && many(w.watchersHere, watchers)];
+  return entry(match, names, joined(detail), button(w.watch, () => go(`/m/${match}`), "", f(w.watchThem, names)));
+}

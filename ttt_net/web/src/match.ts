@@ -1,0 +1,138 @@
+/** The screen of one match: both players, the board, what can be done, the moves, and what is said. */
+
+import { announce, clockNow, notify, play, review, set, ui } from "./app.js";
+import { board, isSmall, landing, type Look, type On, sizes, symbol } from "./board.js";
+import { chat } from "./chat.js";
+import { aims, deck } from "./deck.js";
+import { button, h, joined, screen, type Tree } from "./dom.js";
+import { timeName, titleOf } from "./games.js";
+import { f, many, w } from "./i18n.js";
+import { link } from "./link.js";
+import { later } from "./later.js";
+import { bar } from "./lobby.js";
+import { settings } from "./settings.js";
+import { clockFace, isBot, label, ratingOf } from "./sentences.js";
+import { fadingCell, isMyTurn, leftMs, lineSide, type Match, movesAt } from "./state.js";
+
+const LOW_MS = 10000;
+/** A finger needs so many pixels; on smaller cells it aims first. */
+const FINGER = 44;
+const WIDE = 900;
+/** The board as it was drawn last, and what of: clocks tick ten times a second, and large boards change less often. */
+let drawn: { shown: unknown[]; tree: Tree | null } = { shown: [], tree: null };
+
+export function matchScreen(match: Match): Tree {
+  const { game, outcome, time, rated } = match;
+  const below = match.you ?? 0;
+  const about = joined([timeName(time), rated && w.rated, match.private && w.private]);
+  return screen(
+    "main.match",
+    match.match,
+    bar(titleOf(game.name) || game.title, h("span.quiet", ` ${about}`)),
+    seat(match, 1 - below),
+    h("div.field", theBoard(match)),
+    seat(match, below),
+    deck(match),
+    h("aside.side", { label: w.more }, outcome && match.analysis && later()?.analysis(match), moves(match), chat(match)),
+  );
+}
+
+function seat(match: Match, side: number): Tree {
+  const player = match.players[side]!;
+  const { outcome, you } = match;
+  const left = leftMs(match, side, clockNow());
+  const isTurn = match.position.to_move === side;
+  const change = match.ratings?.[side];
+  const gained = change ? change.after - change.before : 0;
+  return h(
+    "section.seat",
+    {
+      key: side + 1,
+      class: isTurn ? "active" : outcome?.winner === side && "winner",
+      label: joined([label(player), side === you && w.you, isTurn && w.toMove], w.comma),
+    },
+    symbol(match.position.marks[side]!, match.game.gravity),
+    h(
+      "div.who",
+      h("strong", h("bdi", player.name)),
+      isBot(player) && h("span.tag", player.level ? f(w.botOfLevel, player.level) : w.bot),
+      h("span.rating", change ? change.after : ratingOf(player)),
+      change && h("span", { class: gained < 0 ? "lost" : "won" }, `${gained < 0 ? "−" : "+"}${Math.abs(gained)}`),
+      !match.present[side] && !outcome && h("span.tag.away", w.away),
+    ),
+    match.score?.some(Boolean) && h("span.score", { title: w.scoreOfSeries }, points(match, side)),
+    left !== null && h("span.clock", { class: left < LOW_MS && "low" }, clockFace(left)),
+  );
+}
+
+/** The score of the series, with this match in it once it has ended. */
+function points({ score, outcome }: Match, side: number): number {
+  const gained = outcome?.winner === side ? 1 : outcome && outcome.winner === null && outcome.reason !== "abort" ? 0.5 : 0;
+  return (score?.[side] ?? 0) + gained;
+}
+
+function theBoard(match: Match): Tree {
+  const { game, pending } = match;
+  const { ply, hover, focus } = ui;
+  const past = ply === null ? undefined : match.past[ply];
+  const position = past ?? match.position;
+  const canMove = !past && isMyTurn(match) && link === "online";
+  const own = position.marks[match.you ?? 0]!;
+  const [, height, width] = sizes(game);
+  const look: Look = {
+    game,
+    position,
+    last: game.move_cells[match.moves[(past?.ply ?? match.moves.length) - 1] ?? -1] ?? -1,
+    canMove,
+    ghost: game.move_cells[pending?.move ?? aims(match)[0] ?? -1] ?? (canMove ? landing(game, position, hover) : -1),
+    ghostMark: own.length > 1 && pending ? (game.move_names[pending.move]?.[0] ?? own) : own,
+    isPending: !!pending,
+    focus: focus < 0 ? ((height - 1) >> 1) * width + ((width - 1) >> 1) : focus,
+    fading: past ? -1 : fadingCell(match),
+    isLoss: position.line.length > 0 && !!match.outcome && lineSide(match) !== match.outcome.winner,
+    isFlat: settings.isFlat,
+  };
+  const shown = [match, ...Object.values(look)];
+  if (!drawn.tree || shown.some((each, n) => each !== drawn.shown[n])) {
+    const on: On = {
+      choose: (cell, event) => choose(match, cell, event, canMove),
+      hover: (cell) => cell !== ui.hover && set({ hover: cell }),
+      focus: (cell) => set({ focus: cell }),
+    };
+    drawn = { shown, tree: board(look, on) };
+  }
+  return drawn.tree!;
+}
+
+/** Play a cell; a finger on a cell that is too small for it aims first, and so does one who has two marks to choose from. */
+function choose(match: Match, cell: number, event: Event, canMove: boolean): void {
+  const { game, position } = match;
+  if (!canMove) {
+    if (match.you !== undefined && !match.outcome) notify(link === "online" ? w.notYourTurn : w.noConnection);
+    return;
+  }
+  const found = movesAt(game, position.legal, cell);
+  const needsAim = isSmall(event.currentTarget as HTMLElement, FINGER) && !(game.gravity && sizes(game)[0] === 1);
+  const isFinger = event instanceof PointerEvent && /touch|pen/.test(event.pointerType);
+  if (found[0] === undefined) {
+    set({ aim: -1 });
+    const isFree = position.board[cell] === ".";
+    announce(isFree ? w.noMoveThere : w.alreadyMarked);
+  } else if (found.length > 1 || (isFinger && needsAim && aims(match)[0] !== found[0])) set({ aim: cell });
+  else play(match, found[0]);
+}
+
+function moves(match: Match): Tree | false {
+  const { length } = match.moves;
+  const row = (move: number, n: number) => {
+    const name = match.game.move_names[move] ?? "";
+    const here = { "aria-current": n + 1 === (ui.ply ?? length) && "step" };
+    return h(
+      "li",
+      { key: n + 1, class: `mark-${"XO"[n % 2]}` },
+      match.outcome ? button(name, () => review(match, n + 1), "plain", "", here) : h("span", here, name),
+    );
+  };
+  const open = innerWidth >= WIDE;
+  return length > 0 && h("details.panel", { key: "moves", open }, h("summary", many(w.movesMade, length)), h("ol.moves", match.moves.map(row)));
+}

@@ -1,0 +1,5 @@
+/** What the first screen does without: it is fetched once that is shown, or as soon as it is wanted. */
+
+export { analysis } from "./analysis.js";
+export { leadersScreen, playerScreen } from "./people.js";
+export { settingsSheet } from "./sheet.js";

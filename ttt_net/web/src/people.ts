@@ -1,0 +1,150 @@
+/** Who somebody is, what they have played, and who plays best. */
+
+import type { FinishedMatch, HistoryReply, LeaderboardReply, ProfileReply } from "./protocol.js";
+import {
+  button,
+  capital,
+  CATALOGUE,
+  challenge,
+  check,
+  type Child,
+  choices,
+  dateOf,
+  entry,
+  f,
+  form,
+  framed,
+  go,
+  h,
+  joined,
+  label,
+  line,
+  lookBack,
+  many,
+  panel,
+  person,
+  place,
+  ratingOf,
+  rename,
+  request,
+  select,
+  set,
+  state,
+  timeName,
+  titleOf,
+  type Tree,
+  ui,
+  w,
+} from "./shared.js";
+
+const SPEEDS = ["bullet", "blitz", "rapid", "untimed"] as const;
+
+const record = ({ won, drawn, lost }: { won: number; drawn: number; lost: number }): string => f(w.record, won, drawn, lost);
+
+const speedName = (speed: string): string => w.speeds[speed] ?? speed;
+
+export function playerScreen(): Tree {
+  const { profile, history, you } = state;
+  const { id } = place();
+  const isMe = !id || id === you?.name;
+  return framed(isMe ? (you?.name ?? "") : id, profile && about(profile, isMe), history && finished(history), isMe && forgetting());
+}
+
+function about(profile: ProfileReply, isMe: boolean): Tree {
+  const { player, ratings, against, online, since_ms: since } = profile;
+  const cells = (tag: string, words: Child[], key: string) => h("tr", { key }, words.map((word, n) => h(tag, { key: n + 1, scope: tag === "th" && "col" }, word)));
+  const total = profile.won + profile.drawn + profile.lost;
+  return panel(
+    w.about,
+    h("p", capital(record(profile))),
+    total > 0 && shares(profile),
+    h("p.quiet", f(w.hereSince, new Date(since).toLocaleDateString())),
+    !isMe && against && h("p", f(w.youAgainst, player.name, record(against))),
+    ratings.length > 0 &&
+      h(
+        "table",
+        h("thead", cells("th", [w.game, w.clock, w.rating, w.matches], "head")),
+        h("tbody", ratings.map((each) => cells("td", [titleOf(each.game), capital(speedName(each.speed)), ratingOf(each), each.games], `${each.game} ${each.speed}`))),
+      ),
+    isMe && form("form.row", ({ name = "" }) => rename(name.trim()), line("name", w.anotherName, { maxlength: 20 }), h("button", w.takeIt)),
+    !isMe && online && button(w.challenge, () => challenge(player.name), "primary"),
+  );
+}
+
+/** Results as a bar: won, drawn, lost. */
+const shares = ({ won, drawn, lost }: ProfileReply): Tree =>
+  h(
+    "svg.shares",
+    { viewBox: `0 0 ${won + drawn + lost} 1`, preserveAspectRatio: "none", hidden: true },
+    h("rect.won", { width: won, height: 1 }),
+    h("rect.even", { x: won, width: drawn, height: 1 }),
+    h("rect.lost", { x: won + drawn, width: lost, height: 1 }),
+  );
+
+const forgetting = (): Tree =>
+  h(
+    "details.panel",
+    h("summary", w.forgetMe),
+    h("p.quiet", w.forgetMeans),
+    form("form.row", ({ name = "" }) => request({ type: "forget", name }), line("name", w.yourName), h("button", w.forgetMe)),
+  );
+
+function finished({ player, matches, before }: HistoryReply): Tree {
+  const filter = select(w.game, [["", w.allGames], ...CATALOGUE.map(({ name }) => [name, titleOf(name)] as const)], ui.historyGame, (historyGame) => {
+    set({ historyGame });
+    lookBack();
+  });
+  const row = ({ match, game, players, winner, time, plies, at_ms: at }: FinishedMatch) => {
+    const side = players.findIndex((each) => each.name === player.name);
+    const other = players[side === 1 ? 0 : 1];
+    const how = winner === null ? "drawn" : winner === side ? "won" : "lost";
+    const replay = button(w.replay, () => go(`/m/${match}`), "", f(w.replayAgainst, other.name));
+    const detail = joined([titleOf(game), timeName(time), many(w.moveCount, plies), dateOf(at)]);
+    return entry(match, [h("strong", { class: how }, w.results[how]), " ", f(w.against, label(other))], detail, replay);
+  };
+  return panel(
+    w.finishedMatches,
+    h("h2", w.finishedMatches),
+    filter,
+    matches.length ? h("ul.entries", matches.map(row)) : h("p.quiet", w.noneFinished),
+    before && button(w.older, () => lookBack(before)),
+  );
+}
+
+export function leadersScreen(): Tree {
+  const { game, speed, bots } = ui.leaders;
+  const shown = state.leaderboard;
+  const rated = CATALOGUE.filter((each) => each.rated).map(({ name }) => [name, titleOf(name)] as const);
+  return framed(
+    w.leaderboard,
+    panel(
+      w.which,
+      select(w.game, rated, game, (chosen) => rank({ game: chosen })),
+      choices(w.clock, SPEEDS.map((each) => [each, speedName(each)] as const), speed, (chosen) => rank({ speed: chosen })),
+      check(w.withBots, bots, (on) => rank({ bots: on })),
+    ),
+    shown && ranks(shown),
+  );
+}
+
+/** Look at other ratings: the address says which. */
+function rank(change: Partial<typeof ui.leaders>): void {
+  const { game, speed, bots, page } = { ...ui.leaders, page: 1, ...change };
+  go(`/#${new URLSearchParams({ leaders: game, speed, bots: bots ? "yes" : "no", page: `${page}` })}`);
+}
+
+function ranks({ leaders, you, page, pages }: LeaderboardReply): Tree {
+  if (!leaders.length) return h("p.quiet", w.noRatings);
+  const turn = (words: string, to: number) => button(words, () => rank({ page: to }), "", "", { disabled: to < 1 || to > pages });
+  return panel(
+    w.ranks,
+    you && h("p", f(w.youAreNumber, you)),
+    h(
+      "ol.entries",
+      leaders.map(({ rank, player, games }) =>
+        entry(rank, [h("span.quiet", `${rank}. `), person(player)], many(w.ratedMatches, games), h("strong.rating", ratingOf(player))),
+      ),
+    ),
+    pages > 1 && h("div.buttons", turn(w.higher, page - 1), turn(w.lower, page + 1)),
+  );
+}

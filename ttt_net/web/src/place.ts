@@ -1,0 +1,96 @@
+/** Where in the page we are, by its address, and what the server is asked for there. */
+
+import { ask, FRESH, know, notify, set, ui } from "./app.js";
+import { link, say } from "./link.js";
+import { type Match, state } from "./state.js";
+import { sentence } from "./sentences.js";
+
+const VIEWS = ["leaders", "player", "here"] as const;
+export type Kind = "j" | "m" | "lobby" | "nowhere" | (typeof VIEWS)[number];
+
+/** `j` is an invitation by its code, `m` a match by its id, as in the address; `player` without an id is ourselves. */
+export function place(): { kind: Kind; id: string } {
+  const [, kind, id] = /^\/([jm])\/([0-9A-Za-z-]+)$/.exec(location.pathname) ?? [];
+  if (kind && id) return { kind: kind as Kind, id };
+  if (location.pathname !== "/") return { kind: "nowhere", id: "" };
+  const hash = new URLSearchParams(location.hash.slice(1));
+  const view = VIEWS.find((each) => hash.has(each));
+  return { kind: view ?? "lobby", id: hash.get(view ?? "") ?? "" };
+}
+
+/** The match on the screen. */
+export function shown(): Match | undefined {
+  const { kind, id } = place();
+  return kind === "m" ? state.matches.get(id) : undefined;
+}
+
+export function go(address: string): void {
+  history.pushState(null, "", address);
+  arrive();
+}
+
+/** Put the address right without a step in the history. */
+export function replace(address: string): void {
+  history.replaceState(null, "", address);
+}
+
+export function arrive(): void {
+  scrollTo(0, 0);
+  set(FRESH);
+  if (link === "online") look();
+}
+
+/** Ask for what the place needs, and hear no more from what it does not. */
+export function look(): void {
+  const { kind, id } = place();
+  const match = shown();
+  for (const each of state.matches.values()) if (each.you === undefined && each !== match) unsee(each);
+  if (kind === "m" && !match) see(id);
+  if (kind === "j") join(id);
+  if (kind === "leaders") askLeaders();
+  if (kind === "player") {
+    know({ profile: null, history: null });
+    ask({ type: "profile", name: id || null });
+    lookBack();
+  }
+  say({ type: "lobby", on: kind === "lobby" });
+}
+
+function askLeaders(): void {
+  const hash = new URLSearchParams(location.hash.slice(1));
+  const { leaders } = ui;
+  const page = Number(hash.get("page"));
+  if (hash.get("leaders")) leaders.game = hash.get("leaders")!;
+  if (hash.get("speed")) leaders.speed = hash.get("speed") as typeof leaders.speed;
+  leaders.bots = hash.get("bots") !== "no";
+  leaders.page = page > 0 ? Math.floor(page) : 1;
+  ask({ type: "leaderboard", ...leaders });
+}
+
+/** Ask for finished matches from before one that we know. */
+export function lookBack(before: string | null = null): void {
+  ask({ type: "history", name: place().id || null, game: ui.historyGame || null, before });
+}
+
+async function join(code: string): Promise<void> {
+  turnBack(await say({ type: "join", code }));
+}
+
+/** Watch a match or, if it is ours, take our seat in it; a private one opens to its code. */
+export async function see(match: string): Promise<void> {
+  const answer = await say({ type: "watch", match, code: location.hash.slice(1) || undefined });
+  const isOurs = answer.type === "refused" && answer.code === "not_watching";
+  turnBack(isOurs ? await say({ type: "resume", match, seq: 0 }) : answer);
+}
+
+function unsee({ match }: Match): void {
+  say({ type: "unwatch", match });
+  state.matches.delete(match);
+}
+
+function turnBack(answer: Awaited<ReturnType<typeof say>>): void {
+  if (answer.type === "ok" || answer.code === "lost") return;
+  replace("/");
+  arrive();
+  notify(sentence(answer.message));
+}

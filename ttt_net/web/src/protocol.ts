@@ -1,0 +1,681 @@
+/** The messages of the protocol, as `make docs` writes them from the server's types; see docs/protocol.md. */
+
+export interface AbortRequest {
+  type: "abort";
+  match: string;
+}
+
+export interface AcceptRequest {
+  type: "accept";
+  seek: number;
+}
+
+export interface Adjourned {
+  type: "adjourned";
+  match: string;
+  seq: number;
+  at_ms: number;
+  side: number;
+  clock?: ClockInfo;
+}
+
+export interface AnalyseRequest {
+  type: "analyse";
+  match: string;
+}
+
+export interface AnalysedMove {
+  ply: number;
+  move: number;
+  value: number;
+  best: string[];
+  turning?: boolean;
+  score?: number;
+  side?: number;
+}
+
+export interface AnalysisReply {
+  type: "analysis";
+  match: string;
+  moves: AnalysedMove[];
+  exact: boolean;
+}
+
+export interface AnswerRequest {
+  type: "answer";
+  challenge: number;
+  accept: boolean;
+  reason?: "another_game" | "another_time" | "generic" | "later" | "no_bots";
+}
+
+export interface AwayInfo {
+  side: number;
+  on_purpose: boolean;
+  claim_in_ms: number;
+}
+
+export interface ChallengeAccepted {
+  type: "challengeaccepted";
+  challenge: number;
+}
+
+export interface ChallengeOver {
+  type: "challengeover";
+  challenge: number;
+  reason: "another_game" | "another_time" | "expired" | "generic" | "gone" | "later" | "no_bots";
+}
+
+export interface ChallengeRequest {
+  type: "challenge";
+  name: string;
+  game?: string;
+  time?: TimeControl | null;
+  rated?: boolean;
+}
+
+export interface Challenged {
+  type: "challenged";
+  challenge: number;
+  by: PlayerInfo;
+  to: PlayerInfo;
+  game: string;
+  expires_in_ms: number;
+  time?: TimeControl;
+  rated?: boolean;
+}
+
+export interface ChatRequest {
+  type: "chat";
+  match: string;
+  text?: string | null;
+  phrase?: "good_game" | "good_luck" | "hello" | "one_moment" | "oops" | "sorry" | "thanks" | "well_played" | null;
+}
+
+export interface Chatted {
+  type: "chat";
+  match: string;
+  room: "players" | "watchers";
+  by: PlayerInfo;
+  text: string;
+  phrase?: "good_game" | "good_luck" | "hello" | "one_moment" | "oops" | "sorry" | "thanks" | "well_played";
+}
+
+export interface ClaimRequest {
+  type: "claim";
+  match: string;
+  kind: "adjourn" | "draw" | "win";
+}
+
+export interface ClockInfo {
+  remaining_ms: [number, number];
+  running: number | null;
+}
+
+export interface DeclineRequest {
+  type: "decline";
+  match: string;
+  kind: "draw" | "rematch" | "takeback";
+}
+
+export interface Declined {
+  type: "declined";
+  match: string;
+  seq: number;
+  at_ms: number;
+  side: number;
+  kind: "draw" | "rematch" | "takeback";
+}
+
+export interface Ended {
+  type: "ended";
+  match: string;
+  seq: number;
+  at_ms: number;
+  winner: number | null;
+  reason: string;
+  clock?: ClockInfo;
+}
+
+export interface FinishedMatch {
+  match: string;
+  game: string;
+  at_ms: number;
+  players: [PlayerInfo, PlayerInfo];
+  winner: number | null;
+  reason: string;
+  plies: number;
+  time?: TimeControl;
+  rated?: boolean;
+  private?: boolean;
+}
+
+export interface ForgetRequest {
+  type: "forget";
+  name: string;
+}
+
+export interface GameInfo {
+  name: string;
+  title: string;
+  rule: string;
+  shape: number[];
+  gravity: boolean;
+  move_cells: number[];
+  move_names: string[];
+  block?: number[];
+}
+
+export interface HeadToHead {
+  won: number;
+  drawn: number;
+  lost: number;
+}
+
+export interface HelloRequest {
+  type: "hello";
+  protocols: number[];
+  name?: string | null;
+  token?: string | null;
+  bot?: string | null;
+  client?: string | null;
+  level?: number | null;
+  places?: number | null;
+  reserved?: number;
+}
+
+export interface HistoryReply {
+  type: "history";
+  player: PlayerInfo;
+  matches: FinishedMatch[];
+  before: string | null;
+}
+
+export interface HistoryRequest {
+  type: "history";
+  name?: string | null;
+  game?: string | null;
+  before?: string | null;
+}
+
+export interface InvitationReply {
+  type: "invitation";
+  code: string;
+  game: string;
+  expires_in_ms: number;
+  time?: TimeControl;
+}
+
+export interface InviteRequest {
+  type: "invite";
+  game?: string;
+  time?: TimeControl | null;
+  side?: 0 | 1 | null;
+  start?: string | null;
+}
+
+export interface JoinRequest {
+  type: "join";
+  code: string;
+}
+
+export interface Leader {
+  rank: number;
+  player: PlayerInfo;
+  games: number;
+  deviation: number;
+}
+
+export interface LeaderboardReply {
+  type: "leaderboard";
+  game: string;
+  speed: "blitz" | "bullet" | "rapid" | "untimed";
+  page: number;
+  pages: number;
+  leaders: Leader[];
+  you: number | null;
+}
+
+export interface LeaderboardRequest {
+  type: "leaderboard";
+  game: string;
+  speed?: "blitz" | "bullet" | "rapid" | "untimed";
+  bots?: boolean;
+  page?: number;
+}
+
+export interface ListedPlayer {
+  name: string;
+  bot?: string;
+  playing?: number;
+  seeking?: string[];
+  level?: number;
+  places?: number;
+  free?: number;
+}
+
+export interface LiveList {
+  type: "live";
+  count: number;
+  matches: LiveMatch[];
+}
+
+export interface LiveMatch {
+  match: string;
+  game: string;
+  players: [PlayerInfo, PlayerInfo];
+  ply: number;
+  watchers: number;
+  time?: TimeControl;
+  rated?: boolean;
+  featured?: boolean;
+}
+
+export interface LobbyRequest {
+  type: "lobby";
+  on: boolean;
+}
+
+export interface MatchesRequest {
+  type: "matches";
+}
+
+export interface MuteRequest {
+  type: "mute";
+  name: string | null;
+  on: boolean;
+}
+
+export interface Notice {
+  type: "notice";
+  text: string;
+  restart_in_ms?: number;
+}
+
+export interface OfferInfo {
+  side: number;
+  kind: "draw" | "rematch" | "takeback";
+}
+
+export interface OfferRequest {
+  type: "offer";
+  match: string;
+  kind: "draw" | "rematch" | "takeback";
+}
+
+export interface Offered {
+  type: "offered";
+  match: string;
+  seq: number;
+  at_ms: number;
+  side: number;
+  kind: "draw" | "rematch" | "takeback";
+}
+
+export interface Ok {
+  type: "ok";
+  id: number;
+}
+
+export interface OutcomeInfo {
+  winner: number | null;
+  reason: string;
+}
+
+export interface PingRequest {
+  type: "ping";
+}
+
+export interface PlayRequest {
+  type: "play";
+  match: string;
+  ply: number;
+  move: number;
+}
+
+export interface Played {
+  type: "played";
+  match: string;
+  seq: number;
+  at_ms: number;
+  side: number;
+  ply: number;
+  move: number;
+  refunded_ms?: number;
+  clock?: ClockInfo;
+  position?: Position;
+}
+
+export interface PlayerInfo {
+  name: string;
+  bot?: string;
+  level?: number;
+  rating?: number;
+  provisional?: boolean;
+}
+
+export interface PlayerList {
+  type: "players";
+  online: number;
+  players: ListedPlayer[];
+}
+
+export interface Position {
+  ply: number;
+  board: string;
+  to_move: number | null;
+  legal: number[];
+  line: number[];
+  marks: [string, string];
+  blocks?: string;
+}
+
+export interface Presence {
+  type: "presence";
+  match: string;
+  side: number;
+  online: boolean;
+  away?: AwayInfo;
+}
+
+export interface ProfileReply {
+  type: "profile";
+  player: PlayerInfo;
+  since_ms: number;
+  online: boolean;
+  won: number;
+  drawn: number;
+  lost: number;
+  ratings: RatingInfo[];
+  against: HeadToHead | null;
+  live: string[];
+}
+
+export interface ProfileRequest {
+  type: "profile";
+  name?: string | null;
+}
+
+export interface Rated {
+  type: "rated";
+  match: string;
+  ratings: [RatingChange, RatingChange];
+}
+
+export interface RatingChange {
+  before: number;
+  after: number;
+  provisional?: boolean;
+}
+
+export interface RatingInfo {
+  game: string;
+  speed: "blitz" | "bullet" | "rapid" | "untimed";
+  rating: number;
+  deviation: number;
+  games: number;
+  provisional?: boolean;
+}
+
+export interface RecordReply {
+  type: "record";
+  match: string;
+  text: string;
+}
+
+export interface RecordRequest {
+  type: "record";
+  match: string;
+}
+
+export interface Refused {
+  type: "refused";
+  id: number | null;
+  code: string;
+  message: string;
+  retry_after_ms?: number;
+}
+
+export interface Rematched {
+  type: "rematched";
+  match: string;
+  seq: number;
+  at_ms: number;
+  next: string;
+}
+
+export interface RenameRequest {
+  type: "rename";
+  name: string;
+}
+
+export interface Renamed {
+  type: "renamed";
+  you: PlayerInfo;
+}
+
+export interface ReplayReply {
+  type: "replay";
+  match: string;
+  ply: number;
+  positions: Position[];
+  last: number;
+}
+
+export interface ReplayRequest {
+  type: "replay";
+  match: string;
+  ply?: number;
+}
+
+export interface ResignRequest {
+  type: "resign";
+  match: string;
+}
+
+export interface Restarting {
+  type: "restarting";
+  retry_after_ms: number;
+}
+
+export interface ResumeRequest {
+  type: "resume";
+  match: string;
+  seq: number;
+}
+
+export interface SeekInfo {
+  seek: number;
+  by: PlayerInfo;
+  games: string[];
+  time?: TimeControl;
+  rated?: boolean;
+  opponents?: "any" | "bots" | "people";
+  min_rating?: number;
+  max_rating?: number;
+}
+
+export interface SeekList {
+  type: "seeks";
+  count: number;
+  seeks: SeekInfo[];
+}
+
+export interface SeekRequest {
+  type: "seek";
+  games?: string[];
+  time?: TimeControl | null;
+  opponents?: "any" | "bots" | "people";
+  rated?: boolean;
+  min_rating?: number | null;
+  max_rating?: number | null;
+}
+
+export interface Snapshot {
+  type: "snapshot";
+  match: string;
+  seq: number;
+  game: GameInfo;
+  players: [PlayerInfo, PlayerInfo];
+  present: [boolean, boolean];
+  moves: number[];
+  position: Position;
+  offers: OfferInfo[];
+  you?: number;
+  last?: number;
+  time?: TimeControl;
+  clock?: ClockInfo;
+  outcome?: OutcomeInfo;
+  adjourned?: boolean;
+  private?: boolean;
+  watchers?: number;
+  away?: AwayInfo;
+  previous?: string;
+  next?: string;
+  rated?: boolean;
+  score?: [number, number];
+  code?: string;
+  start?: string;
+}
+
+export interface Started {
+  type: "started";
+  match: string;
+  seq: number;
+  at_ms: number;
+  game: string;
+  players: [PlayerInfo, PlayerInfo];
+  time?: TimeControl;
+  previous?: string;
+  private?: boolean;
+  rated?: boolean;
+  score?: [number, number];
+  code?: string;
+  start?: string;
+}
+
+export interface Suggestion {
+  type: "suggestion";
+  bots: ListedPlayer[];
+}
+
+export interface TimeControl {
+  initial_ms: number;
+  increment_ms?: number;
+  per_move?: boolean;
+}
+
+export interface Tookback {
+  type: "tookback";
+  match: string;
+  seq: number;
+  at_ms: number;
+  side: number;
+  ply: number;
+  clock?: ClockInfo;
+  position?: Position;
+}
+
+export interface UnseekRequest {
+  type: "unseek";
+}
+
+export interface UnwatchRequest {
+  type: "unwatch";
+  match: string;
+}
+
+export interface WatchRequest {
+  type: "watch";
+  match: string;
+  code?: string | null;
+}
+
+export interface Watching {
+  type: "watching";
+  match: string;
+  watchers: number;
+}
+
+export interface Welcome {
+  type: "welcome";
+  protocol: number;
+  server: string;
+  you: PlayerInfo;
+  matches: string[];
+  token?: string;
+  seek?: SeekInfo;
+  chat?: boolean;
+  features?: string[];
+}
+
+export interface WhoRequest {
+  type: "who";
+}
+
+export type Request =
+  | HelloRequest
+  | SeekRequest
+  | UnseekRequest
+  | AcceptRequest
+  | ChallengeRequest
+  | AnswerRequest
+  | InviteRequest
+  | JoinRequest
+  | PlayRequest
+  | ResignRequest
+  | AbortRequest
+  | OfferRequest
+  | DeclineRequest
+  | ClaimRequest
+  | ResumeRequest
+  | LobbyRequest
+  | MatchesRequest
+  | WatchRequest
+  | UnwatchRequest
+  | ChatRequest
+  | MuteRequest
+  | WhoRequest
+  | RenameRequest
+  | ForgetRequest
+  | ProfileRequest
+  | HistoryRequest
+  | LeaderboardRequest
+  | ReplayRequest
+  | RecordRequest
+  | AnalyseRequest
+  | PingRequest;
+
+export type ServerMessage =
+  | Ok
+  | Refused
+  | Welcome
+  | Snapshot
+  | Started
+  | Played
+  | Tookback
+  | Offered
+  | Declined
+  | Adjourned
+  | Ended
+  | Rematched
+  | Presence
+  | Watching
+  | Chatted
+  | Challenged
+  | ChallengeAccepted
+  | ChallengeOver
+  | InvitationReply
+  | SeekList
+  | LiveList
+  | PlayerList
+  | Rated
+  | Suggestion
+  | Renamed
+  | ProfileReply
+  | HistoryReply
+  | LeaderboardReply
+  | ReplayReply
+  | RecordReply
+  | AnalysisReply
+  | Restarting
+  | Notice;

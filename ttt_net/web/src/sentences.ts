@@ -1,0 +1,51 @@
+/** What is the matter, in sentences. */
+
+import { either, f, language, w } from "./i18n.js";
+import { isMyTurn, lineSide, type Match, type Player } from "./state.js";
+
+export const isBot = (player: { bot?: string }): boolean => player.bot !== undefined;
+
+export const label = (player: Pick<Player, "name" | "bot">): string => (isBot(player) ? f(w.nameOfBot, player.name) : player.name);
+
+export const ratingOf = (player: { rating?: number; provisional?: boolean }): string =>
+  player.rating ? `${player.rating}${player.provisional ? "?" : ""}` : "";
+
+export const declined = (reason: string): string => f(w.challengeOver, w.declineReasons[reason] ?? reason.replace("_", " "));
+
+export const capital = (text: string): string => text.charAt(0).toLocaleUpperCase(language) + text.slice(1);
+
+export const sentence = (text: string): string => capital(text) + (/[.!?…。！？؟]$/.test(text) ? "" : ".");
+
+/** Minutes and seconds, with tenths when few are left. */
+export function clockFace(ms: number): string {
+  const seconds = String(Math.floor(ms / 1000) % 60).padStart(2, "0");
+  return `${Math.floor(ms / 60000)}:${seconds}${ms < 20000 ? "." + Math.floor((ms % 1000) / 100) : ""}`;
+}
+
+/** A date, as short as the language writes it. */
+export const dateOf = (ms: number): string => new Date(ms).toLocaleString(language, { dateStyle: "medium", timeStyle: "short" });
+
+/** How a match ended. */
+export function result(match: Match): string {
+  const { outcome, players, you } = match;
+  if (!outcome || outcome.reason === "abort") return w.calledOff;
+  const { winner, reason } = outcome;
+  if (winner === null) return reason === "agreement" ? w.drawAgreed : w.drawn;
+  const loser = 1 - winner;
+  const head = you === undefined ? f(w.won, players[winner]!.name) : winner === you ? w.youWon : w.youLost;
+  const acted = reason === "line" ? (lineSide(match) ?? winner) : loser;
+  const how = (acted === you ? w.youDid : w.theyDid)[reason];
+  return how ? f(w.because, head, f(how, players[acted]!.name)) : `${head}${w.stop}`;
+}
+
+/** What is the matter now. */
+export function status(match: Match): string {
+  const { game, players, position, pending } = match;
+  if (match.outcome) return result(match);
+  if (match.adjourned) return w.adjournedNow;
+  if (pending) return f(w.onItsWay, game.move_names[pending.move] ?? "");
+  const side = position.to_move ?? 0;
+  if (isMyTurn(match)) return f(w.yourTurnPlace, either([...(position.marks[side] ?? "")]));
+  const { name } = players[side]!;
+  return f(isBot(players[side]!) ? w.thinking : w.theirTurn, name);
+}

@@ -1,0 +1,29 @@
+/** How this browser shows the page: colours, sounds, layers, language; kept here, and told to no server. */
+
+import { page, set, ui } from "./app.js";
+import { button, type Tree } from "./dom.js";
+import { w } from "./i18n.js";
+import { keep, keptFields } from "./kept.js";
+
+const KEPT = "ttt_net.settings";
+const USUAL = { theme: "auto", isLoud: false, isFlat: false, tells: false };
+export const settings = keptFields(KEPT, USUAL);
+
+/** Change some of them, and keep them. */
+export function change(changed: Partial<typeof USUAL>): void {
+  Object.assign(settings, changed);
+  keep(KEPT, JSON.stringify(settings));
+  applyTheme();
+  page.draw();
+}
+
+/** Have the colours that were chosen by hand, or those of the system. */
+export function applyTheme(): void {
+  const { theme } = settings;
+  if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme;
+  else delete document.documentElement.dataset.theme;
+}
+
+/** The button that opens the sheet of them. */
+export const gear = (): Tree =>
+  button("⚙", () => set({ areSettingsOpen: !ui.areSettingsOpen }), "plain gear", w.settings, { "aria-expanded": String(ui.areSettingsOpen) });

@@ -1,0 +1,28 @@
+/** Keeps taps from what has just come under the finger: for a moment after something moved, it takes none. */
+
+const SHIELD_MS = 300;
+const timers = new WeakMap<Element, number>();
+
+function shield(region: HTMLElement): void {
+  clearTimeout(timers.get(region));
+  region.dataset.settling = "";
+  timers.set(region, setTimeout(() => delete region.dataset.settling, SHIELD_MS));
+}
+
+/** Note where the board is and what deck and tray show; what is returned shields those that have changed since. */
+export function watchShifts(): () => void {
+  const before = [...document.querySelectorAll<HTMLElement>(".field,.deck,.tray")].map((region) => [region, trace(region)] as const);
+  return () => {
+    for (const [region, old] of before) if (region.isConnected && trace(region) !== old) shield(region);
+  };
+}
+
+/** Have the board take no taps while the window changes its size. */
+export function shieldResizes(): void {
+  addEventListener("resize", () => document.querySelectorAll<HTMLElement>(".field").forEach(shield));
+}
+
+function trace(region: HTMLElement): string {
+  const { x, y, width } = region.getBoundingClientRect();
+  return region.matches(".field") ? `${x + scrollX} ${y + scrollY} ${width}` : (region.dataset.shows ?? "");
+}

@@ -1,0 +1,194 @@
+/** What the page knows, and how it changes with what is heard. Knows no document, no socket and no rules of play. */
+
+import type * as wire from "./protocol.js";
+
+/** What the page itself hears: what the server says, and why it said no more. */
+export type Heard = wire.ServerMessage | Parted;
+export type Parted = { type: "parted"; code: string | number; message: string };
+export type Player = wire.PlayerInfo;
+export type Game = wire.GameInfo;
+export type Position = wire.Position;
+/** A snapshot, kept up to date, and what the page keeps with it. */
+export type Match = Omit<wire.Snapshot, "type"> & {
+  /** The local time of the last news of clocks, and of an absence. */
+  heardAt: number;
+  awayAt: number;
+  /** A move of ours that has not been answered. */
+  pending: { ply: number; move: number } | null;
+  chat: wire.Chatted[];
+  ratings: wire.RatingChange[] | null;
+  /** Positions by ply, as far as they were asked for. */
+  past: (Position | undefined)[];
+  /** What an engine found; with no moves while it looks. */
+  analysis: { moves: wire.AnalysedMove[] | null; exact: boolean } | null;
+};
+/** What we look for: the terms of a seek. */
+export type Wish = Pick<wire.SeekRequest, "time" | "rated"> & { game: string };
+
+const MOST_LINES = 100;
+
+export const state = {
+  parted: null as Parted | null,
+  you: null as Player | null,
+  server: "ttt_net",
+  features: [] as string[],
+  /** Whether the host lets players say more than the phrases. */
+  chat: true,
+  /** Our matches that were not over when we came. */
+  unfinished: [] as string[],
+  matches: new Map<string, Match>(),
+  challenges: new Map<number, wire.Challenged>(),
+  seeking: null as { games?: string[]; time?: wire.TimeControl | null; rated?: boolean } | null,
+  seeks: [] as wire.SeekInfo[],
+  players: [] as wire.ListedPlayer[],
+  live: [] as wire.LiveMatch[],
+  online: 0,
+  invitation: null as Omit<wire.InvitationReply, "type"> | null,
+  profile: null as wire.ProfileReply | null,
+  history: null as wire.HistoryReply | null,
+  leaderboard: null as wire.LeaderboardReply | null,
+};
+
+/** Our live matches, those that wait for our move first. */
+export function ownLive(): Match[] {
+  const own = [...state.matches.values()].filter((match) => match.you !== undefined && !match.outcome);
+  return own.sort((one, other) => Number(isMyTurn(other)) - Number(isMyTurn(one)));
+}
+
+/** Take in one message, with the time of the local clock. */
+export function hear(message: Heard, now = performance.now()): void {
+  const { matches, challenges } = state;
+  switch (message.type) {
+    case "parted":
+    case "invitation":
+    case "profile":
+    case "history":
+    case "leaderboard":
+      Object.assign(state, { [message.type]: message });
+      break;
+    case "seeks":
+      state.seeks = message.seeks;
+      break;
+    case "players":
+      state.players = message.players;
+      state.online = message.online;
+      break;
+    case "live":
+      state.live = message.matches;
+      break;
+    case "renamed":
+      state.you = message.you;
+      break;
+    case "challenged": // there is one at most from one player to another
+      challenges.forEach(({ by, to }, id) => by.name === message.by.name && to.name === message.to.name && challenges.delete(id));
+      challenges.set(message.challenge, message);
+      break;
+    case "challengeover":
+    case "challengeaccepted":
+      challenges.delete(message.challenge);
+      break;
+    case "welcome":
+      welcomed(message);
+      break;
+    case "snapshot":
+      seated(message, now);
+      break;
+    default: {
+      const match = "match" in message ? matches.get(message.match) : undefined;
+      if (match && !("seq" in message)) changeUnnumbered(match, message, now);
+      else if (match && "seq" in message && message.seq > match.seq) changeNumbered(match, message as wire.Played | wire.Ended, now);
+    }
+  }
+}
+
+function welcomed({ you, server, features = [], chat = true, matches, seek }: wire.Welcome): void {
+  if (state.you && state.you.name !== you.name) state.invitation = null; // else it is good after a restart, too
+  Object.assign(state, { you, server, features, chat, unfinished: matches, seeking: seek ?? null, parted: null });
+  state.challenges.clear();
+}
+
+function seated(message: wire.Snapshot, now: number): void {
+  const old = state.matches.get(message.match);
+  if (message.you !== undefined && !old && !message.outcome) {
+    state.seeking = null;
+    if (message.code === state.invitation?.code) state.invitation = null; // else it is good for as long as it says
+  }
+  const { chat = [], ratings = null, past = [], analysis = null, pending = null } = old ?? {};
+  const { type: _, ...snapshot } = message;
+  state.matches.set(message.match, settled({ ...snapshot, chat, ratings, past, analysis, pending, heardAt: now, awayAt: now }));
+}
+
+/** Change a match by a message without a number. */
+function changeUnnumbered(match: Match, message: wire.ServerMessage, now: number): void {
+  if (message.type === "presence") {
+    match.present[message.side] = message.online;
+    if (message.side !== match.you) Object.assign(match, { away: message.away, awayAt: now });
+  } else if (message.type === "chat") match.chat = [...match.chat, message].slice(-MOST_LINES);
+  else if (message.type === "analysis") match.analysis = message;
+  else if (message.type === "rated") match.ratings = message.ratings;
+  else if (message.type === "watching") match.watchers = message.watchers;
+  else if (message.type === "replay") message.positions.forEach((position) => (match.past[position.ply] = position));
+}
+
+type Numbered = wire.Played | wire.Tookback | wire.Offered | wire.Declined | wire.Adjourned | wire.Ended | wire.Rematched;
+
+/** Change a match by one numbered event. */
+function changeNumbered(match: Match, event: Numbered, now: number): void {
+  match.seq = event.seq;
+  if ("clock" in event && event.clock) Object.assign(match, { clock: event.clock, heardAt: now });
+  if ("position" in event && event.position) match.position = event.position;
+  if (event.type === "offered") match.offers = [...match.offers, event];
+  else if (event.type === "declined") match.offers = match.offers.filter((offer) => offer.kind !== event.kind);
+  else match.offers = [];
+  if (event.type === "played") match.moves = [...match.moves, event.move];
+  if (event.type === "tookback") match.moves = match.moves.slice(0, event.ply);
+  if (event.type === "played" || event.type === "tookback" || event.type === "adjourned") match.adjourned = event.type === "adjourned";
+  if (event.type === "ended") {
+    Object.assign(match, { outcome: event, away: null, position: { ...match.position, to_move: null, legal: [] } });
+  }
+  if (event.type === "rematched") match.next = event.next;
+  settled(match);
+}
+
+/** Forget the move on its way once the match has gone past it. */
+function settled(match: Match): Match {
+  if (match.outcome || match.position.ply !== match.pending?.ply) match.pending = null;
+  return match;
+}
+
+/** Whether we are to move, and no move of ours is on its way. */
+export const isMyTurn = ({ pending, position, you }: Match): boolean => !pending && you !== undefined && position.to_move === you;
+
+/** What is left to a side in milliseconds, or null without a clock. */
+export function leftMs({ clock, outcome, heardAt }: Match, side: number, now: number): number | null {
+  if (!clock) return null;
+  const spent = clock.running === side && !outcome ? Math.max(0, now - heardAt) : 0;
+  return Math.max(0, clock.remaining_ms[side]! - spent);
+}
+
+/** The legal moves that a cell means: those that mark it or, where marks fall, those of its column or peg. */
+export function movesAt(game: Game, legal: number[], cell: number): number[] {
+  const cells = game.move_cells;
+  if (!game.gravity) return legal.filter((move) => cells[move] === cell);
+  const [height = 1, width = 1] = game.shape.slice(-2);
+  const column = game.shape.length === 3 ? width * height : width;
+  return legal.filter((move) => cells[move]! >= 0 && cells[move]! % column === cell % column);
+}
+
+/** The side whose line was completed, whoever gains by it; null if none was. */
+export function lineSide({ position, outcome }: Match): number | null {
+  const mark = position.board[position.line[0] ?? -1];
+  if (mark === undefined || !outcome || outcome.winner === null) return null;
+  const [first, second] = position.marks;
+  if (first === second) return outcome.winner; // both place any mark: the last to move completed it
+  return first.includes(mark) ? 0 : 1;
+}
+
+/**
+ * The cell whose mark goes with the next move, or -1: in the game in which each side keeps three marks, the oldest of the side
+ * that is to move.
+ */
+export function fadingCell({ game, moves, position }: Pick<Match, "game" | "moves" | "position">): number {
+  if (!game.name.startsWith("vanishing") || position.to_move === null || position.ply !== moves.length) return -1;
+  return game.move_cells[moves[moves.length - 6] ?? -1] ?? -1;
+}

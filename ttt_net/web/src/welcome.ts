@@ -1,0 +1,69 @@
+/** What is shown before there is a lobby or a match to show. */
+
+import { symbol } from "./board.js";
+import { button, form, h, line, screen, type Tree } from "./dom.js";
+import { w } from "./i18n.js";
+import { link, start } from "./link.js";
+import { localBoard } from "./local.js";
+import { go, place } from "./place.js";
+import { sentence } from "./sentences.js";
+import { gear } from "./settings.js";
+import { state } from "./state.js";
+
+const ELSEWHERE = 4001;
+
+export const pulse = (): Tree => h("div.pulse", { hidden: true }, symbol("X"), symbol("O"));
+
+/** The first screen: a board that can be played at once, and a name to play others under. */
+export function nameScreen(): Tree {
+  const { kind } = place();
+  const { parted } = state;
+  const troubles: Record<string, string> = { unknown_token: w.unknownHere, 4004: w.forgotten };
+  const said = parted && (troubles[parted.code] ?? sentence(parted.message));
+  const isFirst = kind !== "j" && kind !== "m";
+  return h(
+    "main.welcome",
+    { class: isFirst && "first" },
+    h("header.bar", h("h1", kind === "j" ? w.youAreInvited : kind === "m" ? w.comeAndWatch : w.family), gear()),
+    isFirst ? localBoard() : pulse(),
+    h(
+      "div.entrance",
+      form(
+        "form",
+        ({ name = "" }) => start(name.trim()),
+        h("label", { for: "name" }, w.whatName),
+        line("name", "", { id: "name", autocomplete: "nickname", maxlength: 20, focus: !isFirst, "aria-describedby": "trouble" }),
+        h("p.trouble", { id: "trouble", role: "alert" }, link === "lost" ? w.silent : said),
+        h("button.primary.large", w.play),
+        button(w.asGuest, () => start(), "large"),
+      ),
+      h("p.quiet", w.noAccount),
+    ),
+  );
+}
+
+export function messageScreen(): Tree {
+  const { parted } = state;
+  const { kind } = place();
+  if (kind === "nowhere") {
+    return screen("main.welcome", "nowhere", h("h1", w.nothingHere), button(w.toTheLobby, () => go("/"), "primary large"));
+  }
+  if (link === "stopped" && parted) {
+    const isElsewhere = parted.code === ELSEWHERE;
+    return screen(
+      "main.welcome",
+      "parted",
+      h("h1", isElsewhere ? w.otherWindow : w.ended),
+      h("p.quiet", isElsewhere ? w.oneWindow : sentence(parted.message || w.saidNo)),
+      // There may be a newer page.
+      button(isElsewhere ? w.playHere : w.tryAgain, () => (isElsewhere ? start() : location.reload()), "primary large"),
+    );
+  }
+  return screen(
+    "main.welcome",
+    "moment",
+    pulse(),
+    h("p", { role: "status" }, link === "lost" ? w.silent : kind === "j" ? w.joining : w.oneMoment),
+    link === "online" && button(w.toTheLobby, () => go("/")),
+  );
+}
