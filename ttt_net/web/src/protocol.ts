@@ -32,6 +32,9 @@ export interface AnalysedMove {
   turning?: boolean;
   score?: number;
   side?: number;
+  more?: number;
+  sign?: string;
+  text?: string;
 }
 
 export interface AnalysisReply {
@@ -39,6 +42,7 @@ export interface AnalysisReply {
   match: string;
   moves: AnalysedMove[];
   exact: boolean;
+  lesson?: MatchLesson;
 }
 
 export interface AnswerRequest {
@@ -275,6 +279,14 @@ export interface LobbyRequest {
   on: boolean;
 }
 
+export interface MatchLesson {
+  type: "lesson";
+  ply: number | null;
+  side: number | null;
+  better: string[];
+  text: string;
+}
+
 export interface MatchesRequest {
   type: "matches";
 }
@@ -483,6 +495,28 @@ export interface ResumeRequest {
   seq: number;
 }
 
+export interface RuleExample {
+  moves: string[];
+  rows: string[];
+  caption: string;
+}
+
+export interface RulesReply {
+  type: "rules";
+  game: string;
+  title: string;
+  rule: string;
+  goal: string;
+  special: string;
+  tips: string[];
+  example: RuleExample | null;
+}
+
+export interface RulesRequest {
+  type: "rules";
+  game: string;
+}
+
 export interface SeekInfo {
   seek: number;
   by: PlayerInfo;
@@ -640,6 +674,7 @@ export type Request =
   | ProfileRequest
   | HistoryRequest
   | LeaderboardRequest
+  | RulesRequest
   | ReplayRequest
   | RecordRequest
   | AnalyseRequest
@@ -674,6 +709,7 @@ export type ServerMessage =
   | ProfileReply
   | HistoryReply
   | LeaderboardReply
+  | RulesReply
   | ReplayReply
   | RecordReply
   | AnalysisReply
