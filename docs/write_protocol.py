@@ -35,6 +35,7 @@ SHARED: tuple[type[Struct], ...] = (
     wire.PlayerInfo,
     wire.GameInfo,
     wire.Position,
+    wire.TargetInfo,
     wire.ClockInfo,
     wire.OfferInfo,
     wire.AwayInfo,

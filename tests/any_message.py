@@ -112,6 +112,10 @@ positions = st.builds(
     line=st.lists(small),
     marks=st.tuples(text, text),
     blocks=st.sampled_from(["", "X.O=....."]),
+    line_by=st.none() | sides,
+    vanishing=st.none() | small,
+    target=st.none() | st.builds(wire.TargetInfo, board=small, name=text),
+    takeover=st.none() | small,
 )
 FACTS: dict[type, st.SearchStrategy[wire.MatchEvent]] = {
     wire.Started: st.builds(

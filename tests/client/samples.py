@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from ttt_net.client.display import Display
 from ttt_net.clock import TimeControl
 from ttt_net.games import find_game
-from ttt_net.matches.description import describe_game
+from ttt_net.matches.description import describe_game, describe_position
 from ttt_net.messages import (
     Challenged,
     ClockInfo,
@@ -97,15 +97,7 @@ def position_after(game_name: str, moves: list[int]) -> Position:
     state = game.initial
     for move in moves:
         state = game.result(state, move)
-    is_over = game.is_terminal(state)
-    return Position(
-        ply=len(moves),
-        board=game.board(state),
-        to_move=None if is_over else game.to_move(state),
-        legal=[] if is_over else list(game.actions(state)),
-        line=list(game.line(state)),
-        marks=game.marks(state),
-    )
+    return describe_position(game, len(moves), state, is_over=game.is_terminal(state))
 
 
 def snapshot(
@@ -131,7 +123,7 @@ def snapshot(
     if ended is not None:
         outcome = OutcomeInfo(ended.winner, ended.reason.value)
     if outcome is not None:
-        position = replace(position, to_move=None, legal=[])
+        position = replace(position, to_move=None, legal=[], vanishing=None, target=None, takeover=None)
     return Snapshot(
         match=match,
         seq=1 + len(moves) + (outcome is not None),

@@ -41,6 +41,13 @@ class Outcome(NamedTuple):
     reason: Reason
 
 
+class Target(NamedTuple):
+    """The small board that a move must be made in: its number from 0, row by row, and where it is in words."""
+
+    block: int
+    name: str
+
+
 S = TypeVar("S")
 
 
@@ -115,6 +122,23 @@ class Game(ABC, Generic[S]):
     @abstractmethod
     def line(self, state: S) -> tuple[int, ...]:
         """Return the cells of the line that ended the play, ascending; none if no line did."""
+
+    def line_side(self, state: S) -> Side | None:
+        """Return the side that completed the line that ended the play, None if no line did; in misère it has lost."""
+        outcome = self.outcome(state)
+        return outcome.winner if outcome is not None and outcome.reason is Reason.LINE else None
+
+    def vanishing_cell(self, state: S) -> int | None:
+        """Return the cell whose mark the next move takes away; None in games whose marks stay."""
+        return None
+
+    def target(self, state: S) -> Target | None:
+        """Return the small board that the next move must be made in; None if it is free."""
+        return None
+
+    def takeover(self, state: S) -> Move | None:
+        """Return the move by which the side to move may take over the first move; None if it may not."""
+        return None
 
     def marks(self, state: S) -> tuple[str, str]:
         """Return the mark that each side places, by side; two characters where it may choose."""

@@ -177,6 +177,10 @@ class LineGame(Game[LineState]):
             return ()
         return list_cells(_union(self.complete_lines(state.first if state.ply & 1 else state.second)))
 
+    def line_side(self, state: LineState) -> Side | None:
+        """Return the side that moved last, if it completed a line."""
+        return 1 - (state.ply & 1) if state.has_line else None
+
     def complete_lines(self, own: int) -> list[int]:
         """Return the lines that lie wholly in the cells `own`."""
         return complete_lines(self.shape, self.k, own)

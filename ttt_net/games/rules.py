@@ -129,7 +129,7 @@ _PAGES = {
     ),
     "ultimate": RulePage(
         goal="Win three small boards in a row. A small board is won by three of your marks in a row.",
-        special="Your cell sends your opponent: a mark in the upper right cell of any board sends them to the upper "
+        special="Your cell sends your opponent: a mark in the top right cell of any board sends them to the top "
         "right board. If that one is won or full, they choose. If all are closed before three are in a row, it is a "
         "draw. Boards have the numbers 1 to 9, row by row; a move is board and cell, such as 5:b2.",
         tips=(

@@ -42,11 +42,15 @@ class SwapGame(Game[SwapState]):
         moves = self.base.actions(state.position)
         return (*moves, self.swap) if state.moves == 1 and moves else moves
 
+    def takeover(self, state: SwapState) -> Move | None:
+        """Return `swap` right after the first move, unless that has ended the play."""
+        return self.swap if state.moves == 1 and not self.base.is_terminal(state.position) else None
+
     def result(self, state: SwapState, move: Move) -> SwapState:
         """Return the position after a move or a swap; an illegal one raises `Refusal`."""
         if move != self.swap:
             return SwapState(self.base.result(state.position, move), min(state.moves + 1, 2), state.is_swapped)
-        if state.moves != 1 or self.base.is_terminal(state.position):
+        if self.takeover(state) is None:
             raise Refusal(Code.ILLEGAL_MOVE, "swap is possible only in answer to the first move")
         return SwapState(state.position, 2, is_swapped=True)
 
@@ -55,7 +59,7 @@ class SwapGame(Game[SwapState]):
         return self.base.is_terminal(state.position)
 
     def utility(self, state: SwapState, side: Side) -> int:
-        """Return what the position is worth to the player `side`, whichever mark he has now."""
+        """Return what the position is worth to the player `side`, whichever mark they have now."""
         return self.base.utility(state.position, side ^ state.is_swapped)
 
     def outcome(self, state: SwapState) -> Outcome | None:
@@ -72,6 +76,11 @@ class SwapGame(Game[SwapState]):
     def line(self, state: SwapState) -> tuple[int, ...]:
         """Return the line of the game beneath."""
         return self.base.line(state.position)
+
+    def line_side(self, state: SwapState) -> Side | None:
+        """Return the player who completed the line, whichever mark they have now."""
+        side = self.base.line_side(state.position)
+        return None if side is None else side ^ state.is_swapped
 
     def marks(self, state: SwapState) -> tuple[str, str]:
         """Return the mark that each side places; a swap changes them over."""

@@ -4,7 +4,7 @@ import re
 from typing import NamedTuple
 
 from ttt_net.errors import Code, Refusal
-from ttt_net.games.game import Game, Move, Outcome, Reason, Side
+from ttt_net.games.game import Game, Move, Outcome, Reason, Side, Target
 from ttt_net.games.geometry import bits_of, cell_name, cells_of, draw_bits, winning_lines
 from ttt_net.games.line import last_cells
 
@@ -13,6 +13,7 @@ ANY = -1
 
 _SMALL_LINES = winning_lines((3, 3), 3)
 _HAS_LINE = tuple(any(own & line == line for line in _SMALL_LINES) for own in range(512))
+_BOARD_NAMES = ("top left", "top", "top right", "left", "centre", "right", "bottom left", "bottom", "bottom right")
 _CELL = tuple(tuple((b // 3 * 3 + i // 3) * 9 + b % 3 * 3 + i % 3 for i in range(9)) for b in range(9))
 """The cell, by small board and by its place in that."""
 _PLACE = {cell: (b, i) for b, cells in enumerate(_CELL) for i, cell in enumerate(cells)}
@@ -112,6 +113,10 @@ class UltimateGame(Game[UltimateState]):
         """Return who won each small board."""
         marks = ((state.won_first, "X"), (state.won_second, "O"), (state.closed, "="))
         return "".join(next((mark for boards, mark in marks if boards >> b & 1), ".") for b in range(9))
+
+    def target(self, state: UltimateState) -> Target | None:
+        """Return the board that the last move has chosen, None if every open one may be played in."""
+        return None if state.target == ANY else Target(state.target, _BOARD_NAMES[state.target])
 
     def details(self, state: UltimateState) -> str:
         """Return which board the next move is in, if it is not free."""

@@ -90,6 +90,11 @@ class VanishingGame(Game[VanishingState]):
         own = state.first if len(state.moves) & 1 else state.second
         return cells_of(own) if state.has_line else ()
 
+    def vanishing_cell(self, state: VanishingState) -> int | None:
+        """Return the cell of the oldest mark of the side to move, once it has three."""
+        ply = len(state.moves)
+        return None if ply < 2 * MARKS or self.is_terminal(state) else state.moves[ply - 2 * MARKS]
+
     def details(self, state: VanishingState) -> str:
         """Return the moves that led here: the board shows neither the ages of the marks nor what was repeated."""
         return " ".join(["after", *(self.move_names[move] for move in state.moves)]) if state.moves else ""

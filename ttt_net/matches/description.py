@@ -6,7 +6,7 @@ from typing import Any
 from ttt_net.clock import Clock
 from ttt_net.games import Game, find_game
 from ttt_net.games.rules import draw_example, find_rules
-from ttt_net.messages import ClockInfo, GameInfo, Position, RuleExample, RulesReply
+from ttt_net.messages import ClockInfo, GameInfo, Position, RuleExample, RulesReply, TargetInfo
 
 
 @lru_cache(maxsize=64)
@@ -35,6 +35,7 @@ def describe_rules(name: str) -> RulesReply:
 
 def describe_position(game: Game[Any], ply: int, state: Any, *, is_over: bool) -> Position:  # noqa: ANN401 - of any game
     """Return the position after `ply` moves; once the match is over nobody is to move, whatever the rules say."""
+    target = None if is_over else game.target(state)
     return Position(
         ply=ply,
         board=game.board(state),
@@ -43,6 +44,10 @@ def describe_position(game: Game[Any], ply: int, state: Any, *, is_over: bool) -
         line=list(game.line(state)),
         marks=game.marks(state),
         blocks=game.blocks(state),
+        line_by=game.line_side(state),
+        vanishing=None if is_over else game.vanishing_cell(state),
+        target=target and TargetInfo(target.block + 1, target.name),
+        takeover=None if is_over else game.takeover(state),
     )
 
 

@@ -192,10 +192,10 @@ class Match:
         """Return up to `count` positions of the match from `ply` on, without their legal moves; may be none."""
         end = len(self.moves)
         before = [
-            restruct(describe_position(self.game, ply + number, state, is_over=False), legal=[])
+            restruct(describe_position(self.game, ply + number, state, is_over=False), legal=[], takeover=None)
             for number, state in enumerate(self._before[ply : ply + count])
         ]
-        return [*before, restruct(self.position(), legal=[])] if ply <= end < ply + count else before
+        return [*before, restruct(self.position(), legal=[], takeover=None)] if ply <= end < ply + count else before
 
     def snapshot(self, you: Side | None, present: tuple[bool, bool], now_ms: int, watchers: int = 0) -> wire.Snapshot:
         """Return the whole match as `you` may see it (None: a watcher)."""

@@ -111,6 +111,7 @@ from ttt_net.messages.types import (
     RuleExample,
     SeekInfo,
     ServerMessage,
+    TargetInfo,
 )
 
 __all__ = [
@@ -206,6 +207,7 @@ __all__ = [
     "Snapshot",
     "Started",
     "Suggestion",
+    "TargetInfo",
     "Tookback",
     "UnseekRequest",
     "UnwatchRequest",

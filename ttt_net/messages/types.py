@@ -71,11 +71,22 @@ class GameInfo(Struct, frozen=True, omit_defaults=True):
     block: list[int] | None = None
 
 
+class TargetInfo(Struct, frozen=True):
+    """The small board that the next move must be made in: its number from 1, row by row, and where it is in words."""
+
+    board: int
+    name: str
+
+
 class Position(Struct, frozen=True, omit_defaults=True):
     """Where a match stands: one character per cell (`X`, `O`, `.`), whose turn, the legal moves, the completed line.
 
     `to_move` is null and `legal` empty when the match is over. `marks` is the mark that each side places.
     `blocks` is there where a board consists of small ones: who won each, `=` if nobody can, `.` while it is open.
+
+    For people there is besides, each only where it means something: `line_by`, the side that completed the line (in
+    misère it has lost); `vanishing`, the cell whose mark the next move takes away; `target`, the small board that the
+    next move must be made in; `takeover`, the legal move by which the first move may be taken over.
     """
 
     ply: int
@@ -85,6 +96,10 @@ class Position(Struct, frozen=True, omit_defaults=True):
     line: list[int]
     marks: tuple[str, str]
     blocks: str = ""
+    line_by: int | None = None
+    vanishing: int | None = None
+    target: TargetInfo | None = None
+    takeover: int | None = None
 
 
 class ClockInfo(Struct, frozen=True):

@@ -36,6 +36,11 @@ def _is_block(game: GameInfo) -> bool:
     return len(game.block) == len(game.shape) == 2 and all(part >= 1 and size % part == 0 for size, part in sizes)
 
 
+def _blocks_of(game: GameInfo) -> int:
+    """Return the number of small boards that the board consists of; 0 if it consists of none."""
+    return 0 if game.block is None else prod(game.shape) // prod(game.block)
+
+
 def check_position(game: GameInfo, position: Position) -> None:
     """Raise `Refusal` when a position is not one of the game's board."""
     cells = prod(game.shape)
@@ -43,6 +48,10 @@ def check_position(game: GameInfo, position: Position) -> None:
     _claim(position.to_move in (None, *_SIDES), f"side {position.to_move} to move")
     _claim(all(0 <= move < len(game.move_cells) for move in position.legal), "a legal move that does not exist")
     _claim(all(0 <= cell < cells for cell in position.line), "a line outside the board")
+    _claim(position.line_by in (None, *_SIDES), f"a line of side {position.line_by}")
+    _claim(position.vanishing is None or 0 <= position.vanishing < cells, "a vanishing mark outside the board")
+    _claim(position.takeover is None or position.takeover in position.legal, "a takeover that is no legal move")
+    _claim(position.target is None or 1 <= position.target.board <= _blocks_of(game), "a target that is no small board")
 
 
 def check_played(game: GameInfo, played: Played | Tookback) -> None:
