@@ -181,7 +181,8 @@ async def _sample_lag(hub: Hub) -> None:
 
 def _address(listeners: Listeners, configuration: Configuration) -> ServerAddress:
     port = listeners.public.getsockname()[1]
-    where = ServerAddress(configuration.title, configuration.host or None, port, configuration.folder)
+    host = None if configuration.host in ("", "0.0.0.0", "::") else configuration.host  # noqa: S104 - is it everywhere?
+    where = ServerAddress(configuration.title, host, port, configuration.folder, public_url=configuration.public_url)
     if listeners.certificate is None:
         return where
     return where._replace(

@@ -105,3 +105,10 @@ def test_a_reader_who_has_read_enough_stops_no_server() -> None:
     with os.fdopen(writing, "w", encoding="utf-8") as out:
         greet(HERE, out)
         print("and on", file=out, flush=True)
+
+
+def test_where_friends_reach_it_is_what_is_printed_and_shown() -> None:
+    lines = greeting(EVERYWHERE._replace(public_url="wss://play.example.org"))
+    assert lines[0] == "listening on ws://127.0.0.1:8765", "which is for scripts"
+    assert "join with: python client.py wss://play.example.org" in lines
+    assert "in a web browser:        https://play.example.org/" in lines

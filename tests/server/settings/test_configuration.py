@@ -25,6 +25,8 @@ def other(one: Setting) -> str:
         return "no" if one.default else "yes"
     if one.kind in (int, float):
         return str(int(one.least) + 1 if int(one.least) + 1 != one.default else int(one.least) + 2)
+    if one.kind is str and one.check:
+        return "wss://play.example.org"
     return "192.0.2.1, 192.0.2.128/25" if one.kind == tuple[str, ...] else OTHER[one.kind]
 
 
@@ -88,6 +90,13 @@ def test_a_flag_wins_over_the_environment_and_that_over_the_file(tmp_path: Path)
         ([], {}, "host = 1", "FILE: host: 1 is no text"),
         ([], {}, "host = [1]", "FILE: host: [1] is no text"),
         ([], {}, '[limits]\ncodes = "often"', "FILE: limits.codes: 'often' is no rate; write 20/s, 10/min, 5/10s or"),
+        (
+            ["--public-url", "play.example"],
+            {},
+            "",
+            "--public-url: 'play.example' is no address of a server; write wss://",
+        ),
+        (["--public-url", "wss://a/b"], {}, "", "--public-url: 'wss://a/b' is no address of a server"),
         (["--proxies", "a"], {}, "", "--proxies: 'a' does not appear to be an IPv4 or IPv6 network"),
         ([], {}, 'proxies = ["10.0.0.1/8"]', "FILE: proxies: 10.0.0.1/8 has host bits set"),
         ([], {}, "proxies = [1]", "FILE: proxies: [1] is no list of texts"),

@@ -28,6 +28,8 @@ class ServerAddress(NamedTuple):
     scheme: str = "ws"
     fingerprint: str | None = None
     """That of a certificate that nobody vouches for; clients are told it."""
+    public_url: str = ""
+    """Where friends reach it, if that is elsewhere: ws:// or wss://, without a path."""
 
 
 def greet(where: ServerAddress, out: TextIO | None = None) -> None:
@@ -59,7 +61,9 @@ def greeting(where: ServerAddress) -> list[str]:
         f"listening on {where.scheme}://{display(where.host or '127.0.0.1', where.port)}",
         f"{where.name}; matches are kept in {_from_home(where.data)}",
     ]
-    if where.host is None:
+    if where.public_url:
+        lines.append(f"join with: {PLAY} {where.public_url}")
+    elif where.host is None:
         lines.append(f"play from this machine:  {PLAY}{suffix}")
         lines += [f"friends on this network: {PLAY} {_typed(where, each)}" for each in _others(where)]
     else:
@@ -94,6 +98,8 @@ def _others(where: ServerAddress) -> list[str]:
 
 def web_address(where: ServerAddress) -> str:
     """Return the address to open in a browser: by preference one that other machines can reach."""
+    if where.public_url:
+        return f"http{where.public_url.removeprefix('ws')}/"
     scheme = "https" if where.scheme == "wss" else "http"
     host = display(where.host, where.port) if where.host is not None else next(iter(_others(where)), None)
     return f"{scheme}://{host or display('127.0.0.1', where.port)}/"

@@ -4,6 +4,7 @@ import contextlib
 import errno
 import ipaddress
 import socket
+from urllib.parse import urlsplit
 
 from ttt_net.errors import ConfigurationError
 
@@ -35,6 +36,21 @@ def listen(host: str | None, port: int, flag: str = "--port") -> socket.socket:
                 f"{where} is taken, perhaps by a server that runs already; choose another with {flag}"
             ) from None
         raise ConfigurationError(f"cannot listen on {where}: {error.strerror or error}") from None
+
+
+def check_url(text: str) -> None:
+    """Check that `text` is what a client takes as an address, with its scheme; raises `ValueError` if it is not."""
+    url = urlsplit(text)
+    if (
+        url.scheme not in ("ws", "wss")
+        or not url.hostname
+        or url.path
+        or url.query
+        or url.fragment
+        or "@" in url.netloc
+    ):
+        raise ValueError(f"{text!r} is no address of a server; write wss://play.example.org or ws://192.0.2.7:8765")
+    _ = url.port  # raises too, where it is none
 
 
 def display(host: str, port: int) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from platformdirs import user_data_path
 
+from ttt_net.server.settings.addresses import check_url
 from ttt_net.server.settings.certificate import Tls
 from ttt_net.server.settings.limits import Limits
 from ttt_net.server.settings.logs import FORMATS, LEVELS
@@ -30,6 +31,9 @@ class Configuration:
     )
     name: str = setting(
         "", "what players see as its name; empty: ttt_net on, and the name of the machine", is_common=True
+    )
+    public_url: str = setting(
+        "", "where friends reach it, if not at this machine's addresses: wss://play.example.org", check=check_url
     )
     announce: bool = setting(
         True, "tell the local network of the server (mDNS), so that clients find it", is_common=True

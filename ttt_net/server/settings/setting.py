@@ -36,7 +36,8 @@ def setting(
 ) -> T:
     """Return a field of a frozen dataclass that is a setting: with bounds, for numbers, and choices, for words.
 
-    `check` is called with each word of a list; a `ValueError` of it refuses the value. What is common is told first.
+    `check` is called with each word of a list, or with a text; a `ValueError` of it refuses the value. What is common
+    is told first.
     """
     entry = {
         "help": help,
@@ -101,6 +102,8 @@ class Setting:
             return Path(given).expanduser() if given else None
         if self.choices and given not in self.choices:
             raise ValueError(f"{given!r} is none of {', '.join(self.choices)}")
+        if self.check and given:
+            self.check(given)
         return given
 
     def _number(self, given: object) -> int | float:
