@@ -21,8 +21,8 @@ from typing import NamedTuple
 from msgspec.structs import replace
 from websockets.asyncio.client import connect
 
-from benchmarks.soak import RandomMind
-from ttt_net.client.bot.plan import Plan
+from benchmarks.soak import RandomEngine
+from ttt_net.client.bot.plan import BotPlan
 from ttt_net.client.bot.player import Bot
 from ttt_net.client.events import MAX_QUEUED_EVENTS, Event
 from ttt_net.clock import TimeControl
@@ -190,8 +190,8 @@ async def _bot(number: int, port: int, listener: Listener) -> None:
     connection = ClientConnection(
         f"ws://127.0.0.1:{port}", dialogue, mailbox.put, ReconnectLimits(None, None), lambda token: None, listener.hear
     )
-    plan = Plan(SeekRequest(0, ["mnk:19x19,19"]), None, move_ms=0)  # long enough for all restarts
-    await Bot(connection, RandomMind(random.Random(number), 0.3), plan, lambda text: None).play(mailbox)
+    plan = BotPlan(SeekRequest(0, ["mnk:19x19,19"]), None, move_ms=0)  # long enough for all restarts
+    await Bot(connection, RandomEngine(random.Random(number), 0.3), plan, lambda text: None).play(mailbox)
 
 
 async def run(matches: int, rounds: int, pairs: int, restarts: int) -> None:

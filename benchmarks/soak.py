@@ -1,7 +1,7 @@
 """Hundreds of bots on links that break, for minutes or hours: whether the server stays as it was at the start.
 
 `python -m benchmarks.soak` plays for 10 minutes with 300 bots. They are the bots of this repository but for their
-minds, which choose at random; between them and the server is `bad_link`. At the end everybody leaves, and nothing of
+engines, which choose at random; between them and the server is `bad_link`. At the end everybody leaves, and nothing of
 them may be left: no table, session, connection, descriptor or task, and no error in the log. Linux only, as it reads
 /proc. The exit code is 1 if anything is.
 """
@@ -22,10 +22,10 @@ from typing import NamedTuple
 
 from benchmarks.bad_link import BadLink
 from benchmarks.meter import cost, is_supported, open_descriptors, resident_bytes
-from ttt_net.client.bot.mind import Mind
-from ttt_net.client.bot.plan import Plan
+from ttt_net.client.bot.engine_process import EngineProcess
+from ttt_net.client.bot.engine_worker import Question, Thought
+from ttt_net.client.bot.plan import BotPlan
 from ttt_net.client.bot.player import Bot
-from ttt_net.client.bot.thinker import Question, Thought
 from ttt_net.client.events import MAX_QUEUED_EVENTS, Event
 from ttt_net.commands.admin import reached
 from ttt_net.errors import Code
@@ -63,8 +63,8 @@ class Sample(NamedTuple):
     report: protocol.Report
 
 
-class RandomMind(Mind):
-    """A mind that takes its time, and any move."""
+class RandomEngine(EngineProcess):
+    """A engine that takes its time, and any move."""
 
     def __init__(self, rng: random.Random, thought_s: float) -> None:
         super().__init__("random")
@@ -167,8 +167,8 @@ async def _play_as(name: str, port: int, scale: Scale, rng: random.Random) -> Fa
     mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
     dialogue = ClientSession(name, None, BotProfile("random"))
     connection = ClientConnection(f"ws://127.0.0.1:{port}", dialogue, mailbox.put, FOREVER, lambda token: None)
-    plan = Plan(SeekRequest(0, [rng.choice(GAMES)]), None, move_ms=0)
-    bot = Bot(connection, RandomMind(rng, scale.thought_s), plan, lambda text: None)
+    plan = BotPlan(SeekRequest(0, [rng.choice(GAMES)]), None, move_ms=0)
+    bot = Bot(connection, RandomEngine(rng, scale.thought_s), plan, lambda text: None)
     await bot.play(mailbox)
     return bot.world.farewell
 

@@ -97,7 +97,7 @@ def _play(options: Options, serve: Serve) -> int:
 
 
 def _check_bot(name: str, level: int | None) -> None:
-    from ttt_net.client.bot.thinker import playable_games  # only here: people do not wait for strategies
+    from ttt_net.client.bot.engine_worker import playable_games  # only here: people do not wait for strategies
 
     playable_games(name, level)  # an unknown one is refused before a word of where it would go
 

@@ -103,11 +103,11 @@ async def _play_plainly(options: Options, mine: Identity) -> Ending:
 
 
 async def _play_as_bot(options: Options, mine: Identity) -> Ending:
-    from ttt_net.client.bot.diary import score
-    from ttt_net.client.bot.mind import Mind
-    from ttt_net.client.bot.plan import Plan
+    from ttt_net.client.bot.bot_log import score
+    from ttt_net.client.bot.engine_process import EngineProcess
+    from ttt_net.client.bot.engine_worker import playable_games, require
+    from ttt_net.client.bot.plan import BotPlan
     from ttt_net.client.bot.player import Bot
-    from ttt_net.client.bot.thinker import playable_games, require
 
     assert options.bot is not None
     if options.game is not None:
@@ -124,9 +124,9 @@ async def _play_as_bot(options: Options, mine: Identity) -> Ending:
         patience_ms = None if is_endless else _LATER_MS
         first_ms = None if is_endless else _FIRST_MS
         connection = _connection(options, mine, mailbox, first_ms=first_ms, later_ms=patience_ms)
-        plan = Plan(SeekRequest(0, games, options.time, opponents), options.games, options.move_ms, options.places)
+        plan = BotPlan(SeekRequest(0, games, options.time, opponents), options.games, options.move_ms, options.places)
         plan = replace(plan, hint=hint if is_endless and options.opponents is None else "")
-        bot = Bot(connection, Mind(options.bot, options.seed, options.level, games), plan, write)
+        bot = Bot(connection, EngineProcess(options.bot, options.seed, options.level, games), plan, write)
         await bot.play(mailbox)
     tally = bot.world.tally
     sentence = f"Played {tally.games} game{'s' * (tally.games != 1)}: {score(tally)}."

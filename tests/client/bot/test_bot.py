@@ -9,11 +9,11 @@ from msgspec.structs import replace
 from tests.client.fake_server import FakeLink, FakeServer, fake_server
 from tests.client.samples import ANN, BEN, ok, played, snapshot
 from tests.patience import PATIENCE_S
-from ttt_net.client.bot.agenda import Agenda
-from ttt_net.client.bot.mind import Mind
-from ttt_net.client.bot.plan import Plan
+from ttt_net.client.bot.engine_process import EngineProcess
+from ttt_net.client.bot.engine_worker import Question, playable_games
+from ttt_net.client.bot.plan import BotPlan
 from ttt_net.client.bot.player import Bot
-from ttt_net.client.bot.thinker import Question, playable_games
+from ttt_net.client.bot.think_queue import ThinkQueue
 from ttt_net.client.events import MAX_QUEUED_EVENTS, Event
 from ttt_net.errors import Code, ConfigurationError
 from ttt_net.messages import (
@@ -57,7 +57,9 @@ async def bot_at(
     mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
     dialogue = ClientSession("alphabeta", None, BotProfile(strategy, places=places))
     connection = ClientConnection(server.url, dialogue, mailbox.put, FOREVER, lambda token: None)
-    bot = Bot(connection, Mind(strategy, seed=1), Plan(SEEK, games, move_ms=200, places=places), lambda text: None)
+    bot = Bot(
+        connection, EngineProcess(strategy, seed=1), BotPlan(SEEK, games, move_ms=200, places=places), lambda text: None
+    )
     async with asyncio.TaskGroup() as group:
         playing = group.create_task(bot.play(mailbox))
         yield bot
@@ -164,47 +166,47 @@ async def test_a_seek_that_can_never_be_met_ends_the_bot() -> None:
         assert bot.world.farewell.why is Parting.REJECTED
 
 
-async def test_a_mind_thinks_without_holding_the_loop() -> None:
-    mind = Mind("alphabeta", seed=1)
-    await mind.start()
+async def test_an_engine_thinks_without_holding_the_loop() -> None:
+    engine = EngineProcess("alphabeta", seed=1)
+    await engine.start()
     beats = 0
     async with asyncio.TaskGroup() as group:
-        thinking = group.create_task(mind.think(Question("connect4", [], 300)))
+        thinking = group.create_task(engine.think(Question("connect4", [], 300)))
         while not thinking.done():
             await asyncio.sleep(0)
             beats += 1
-    await mind.stop()
+    await engine.stop()
     assert thinking.result().move is not None
     assert beats > 50  # a search on the loop's own thread would leave two or three
 
 
-async def test_a_mind_thinks_from_the_start_that_the_match_had() -> None:
-    mind = Mind("alphabeta", games=["tictactoe"])
+async def test_an_engine_thinks_from_the_start_that_the_match_had() -> None:
+    engine = EngineProcess("alphabeta", games=["tictactoe"])
     async with asyncio.timeout(PATIENCE_S):
-        thought = await mind.think(Question("tictactoe", [5], 1000, "XX./.../OO."))
-        wrong = await mind.think(Question("tictactoe", [], 1000, "XXX/OO./..."))
-    await mind.stop()
+        thought = await engine.think(Question("tictactoe", [5], 1000, "XX./.../OO."))
+        wrong = await engine.think(Question("tictactoe", [], 1000, "XXX/OO./..."))
+    await engine.stop()
     assert (thought.move, thought.is_winning) == (8, True)
     assert wrong.move is None
     assert "over" in wrong.objection
 
 
-async def test_a_mind_that_died_is_started_again() -> None:
-    mind = Mind("random", seed=1)
+async def test_an_engine_that_died_is_started_again() -> None:
+    engine = EngineProcess("random", seed=1)
     async with asyncio.timeout(PATIENCE_S):
-        await mind.start()
-        await mind.stop()
-        thought = await mind.think(Question("tictactoe", [0, 1, 2, 3], 10))
-    await mind.stop()
+        await engine.start()
+        await engine.stop()
+        thought = await engine.think(Question("tictactoe", [0, 1, 2, 3], 10))
+    await engine.stop()
     assert thought.move in (4, 5, 6, 7, 8)
 
 
 async def test_the_same_seed_makes_the_same_choices() -> None:
-    minds = [Mind("random", seed=7), Mind("random", seed=7)]
+    engines = [EngineProcess("random", seed=7), EngineProcess("random", seed=7)]
     chosen = []
-    for mind in minds:
-        chosen.append([(await mind.think(Question("connect4", [], 10))).move for _ in range(10)])
-        await mind.stop()
+    for engine in engines:
+        chosen.append([(await engine.think(Question("connect4", [], 10))).move for _ in range(10)])
+        await engine.stop()
     assert chosen[0] == chosen[1]
 
 
@@ -239,7 +241,7 @@ async def test_an_opponent_who_plays_and_takes_back_without_end_does_not_fill_th
         await link.tells(replace(played("tictactoe", [0]), seq=202))
         play = await link.hears(PlayRequest)
         assert play.ply == 1
-        assert len(bot._agenda) <= 1
+        assert len(bot._queue) <= 1
 
 
 def challenge(number: int, by: PlayerInfo = BEN, game: str = "tictactoe") -> Challenged:
@@ -265,10 +267,10 @@ async def test_a_bot_plays_as_many_as_it_has_places_and_seeks_while_one_is_free(
 
 async def test_a_bot_says_why_a_challenge_is_not_for_it_and_forgets_one_that_is_over() -> None:
     people_only = replace(SEEK, opponents="people")
-    assert Plan(people_only, None, 100).objection(challenge(1, by=PlayerInfo("Zed", "random"))) == "no_bots"
-    assert Plan(SEEK, None, 100).objection(challenge(1, game="qubic")) == "another_game"
-    assert Plan(JoinRequest(0, "BCDFGH"), None, 100).objection(challenge(1)) == "later"
-    assert Plan(SeekRequest(0), None, 100).objection(challenge(1)) is None
+    assert BotPlan(people_only, None, 100).objection(challenge(1, by=PlayerInfo("Zed", "random"))) == "no_bots"
+    assert BotPlan(SEEK, None, 100).objection(challenge(1, game="qubic")) == "another_game"
+    assert BotPlan(JoinRequest(0, "BCDFGH"), None, 100).objection(challenge(1)) == "later"
+    assert BotPlan(SeekRequest(0), None, 100).objection(challenge(1)) is None
     async with fake_server() as server, bot_at(server, games=None):
         link = await server.accepts()
         await link.lets_in()
@@ -287,12 +289,12 @@ async def test_a_bot_with_a_number_of_games_to_play_begins_no_more_than_those() 
 
 
 async def test_the_match_with_the_least_time_left_is_thought_about_first() -> None:
-    agenda = Agenda()
+    queue = ThinkQueue()
     for name in ("untimed", "slow", "fast", "slow"):
-        agenda.add(name)
+        queue.add(name)
     left_ms = {"untimed": math.inf, "slow": 9_000.0, "fast": 500.0}
-    assert [await agenda.next(lambda name: left_ms[name]) for _ in range(3)] == ["fast", "slow", "untimed"]
-    assert len(agenda) == 0
+    assert [await queue.next(lambda name: left_ms[name]) for _ in range(3)] == ["fast", "slow", "untimed"]
+    assert len(queue) == 0
 
 
 async def test_the_more_matches_wait_the_shorter_each_is_thought_about() -> None:
@@ -301,6 +303,6 @@ async def test_the_more_matches_wait_the_shorter_each_is_thought_about() -> None
         match = opponent_moves_first()
         assert bot._budget_ms(match) == 200
         for name in ("a", "b", "c"):
-            bot._agenda._names[name] = None
+            bot._queue._names[name] = None
         assert bot._budget_ms(match) == 50
-        bot._agenda._names.clear()
+        bot._queue._names.clear()

@@ -7,7 +7,7 @@ from ttt_net.messages import Challenged, DeclineReason, InviteRequest, JoinReque
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class BotPlan:
     """What a bot is here for: whom it seeks, how many games it plays (None: for ever), how long it thinks.
 
     `places` is how many matches it plays at once; `hint` is said once, when it is let in.

@@ -1,7 +1,7 @@
-"""The bot at the table: it seeks, plays, accepts rematches, and answers draw offers by what it sees.
+"""Play as a bot: seek, play, accept rematches, and answer draw offers by what the engine sees.
 
-It hears and says what a person's client does; only its moves come from a mind in another process. It plays several
-matches at once, one for each of its places; the mind thinks about one at a time, and the shorter the more wait for it.
+It hears and says what a person's client does; only its moves come from an engine in another process. It plays several
+matches at once, one for each of its places; the engine thinks about one at a time, and the shorter the more wait.
 """
 
 import asyncio
@@ -10,11 +10,11 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from ttt_net.client.bot.agenda import Agenda
-from ttt_net.client.bot.diary import Diary
-from ttt_net.client.bot.mind import Mind
-from ttt_net.client.bot.plan import Plan
-from ttt_net.client.bot.thinker import Question
+from ttt_net.client.bot.bot_log import BotLog
+from ttt_net.client.bot.engine_process import EngineProcess
+from ttt_net.client.bot.engine_worker import Question
+from ttt_net.client.bot.plan import BotPlan
+from ttt_net.client.bot.think_queue import ThinkQueue
 from ttt_net.client.events import Event, Stop, TerminalEvent, WorldEvent
 from ttt_net.client.update_world import update_world
 from ttt_net.client.world import World
@@ -60,14 +60,16 @@ _FATAL = (Code.UNKNOWN_GAME, Code.BAD_MESSAGE)
 class Bot:
     """One bot; `play` it with the mailbox that the connection fills. `world` then has the tally."""
 
-    def __init__(self, connection: ClientConnection, mind: Mind, plan: Plan, write: Callable[[str], None]) -> None:
+    def __init__(
+        self, connection: ClientConnection, engine: EngineProcess, plan: BotPlan, write: Callable[[str], None]
+    ) -> None:
         self.world = World(address=connection.url.removeprefix("ws://"))
         self._connection = connection
-        self._mind = mind
+        self._engine = engine
         self._plan = plan
         self._write = write
-        self._diary = Diary(plan.hint, is_for_onlookers=plan.is_for_onlookers)
-        self._agenda = Agenda()
+        self._log = BotLog(plan.hint, is_for_onlookers=plan.is_for_onlookers)
+        self._queue = ThinkQueue()
         self._asked: dict[str, int] = {}
         self._unseen: set[str] = set()
         """The unfinished matches that the server has named, and has not shown yet."""
@@ -86,7 +88,7 @@ class Bot:
     async def play(self, mailbox: asyncio.Queue[Event]) -> None:
         """Play until the games are played, the server says farewell, or the system says stop."""
         try:
-            await self._mind.start()
+            await self._engine.start()
             async with asyncio.TaskGroup() as group:
                 tasks = (group.create_task(self._connection.run()), group.create_task(self._think_all()))
                 while not self._is_done:
@@ -98,7 +100,7 @@ class Bot:
                 for task in tasks:
                     task.cancel()
         finally:
-            await self._mind.stop()
+            await self._engine.stop()
 
     def ask(self, request: Request) -> None:
         """Send a request that somebody else in this program wants to be sent."""
@@ -108,7 +110,7 @@ class Bot:
         before = self.world
         self.world = update_world(self.world, event, _now_ms())
         self._forget_ended(event, before)
-        if said := self._diary.line_of(event, before, self.world, _now_ms()):
+        if said := self._log.line_of(event, before, self.world, _now_ms()):
             self._write(said)
         match event:
             case Welcome():
@@ -196,7 +198,7 @@ class Bot:
             self._say(AnswerRequest(0, challenge=challenged.challenge, accept=False, reason=reason))
 
     def _find_jobs(self) -> None:
-        """Let the mind think about every match that waits for our move and is not thought about yet."""
+        """Let the engine think about every match that waits for our move and is not thought about yet."""
         self._asked = {name: ply for name, ply in self._asked.items() if name in self.world.matches}
         for name, match in self.world.matches.items():
             ply = match.position.ply
@@ -204,16 +206,16 @@ class Bot:
             is_ours = match.position.to_move == match.you and match.outcome is None and not is_waiting
             if is_ours and self._asked.get(name) != ply:
                 self._asked[name] = ply
-                self._agenda.add(name)
+                self._queue.add(name)
 
     async def _think_all(self) -> None:
         while True:
-            name = await self._agenda.next(self._left_ms)
+            name = await self._queue.next(self._left_ms)
             match = self.world.matches.get(name)
             if match is None or match.outcome is not None or match.position.to_move != match.you:
                 continue
             question = Question(match.game.name, match.moves, self._budget_ms(match), match.start)
-            thought = await self._mind.think(question)
+            thought = await self._engine.think(question)
             await asyncio.sleep(self._plan.pace_s)
             if not self._still_stands(name, question):
                 continue
@@ -231,7 +233,7 @@ class Bot:
 
     def _budget_ms(self, match: Snapshot) -> int:
         """Return how long one move may take, so that the clock lasts for many more, and nobody waits for too long."""
-        shared_ms = self._plan.move_ms // (1 + len(self._agenda))
+        shared_ms = self._plan.move_ms // (1 + len(self._queue))
         if match.clock is None or match.time is None:
             return max(_LEAST_MS, shared_ms)
         left_ms = match.clock.remaining_ms[match.you or 0]

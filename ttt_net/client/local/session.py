@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ttt_net.client import json_lines
-from ttt_net.client.bot.mind import Mind
-from ttt_net.client.bot.plan import Plan
+from ttt_net.client.bot.engine_process import EngineProcess
+from ttt_net.client.bot.engine_worker import require
+from ttt_net.client.bot.plan import BotPlan
 from ttt_net.client.bot.player import Bot
-from ttt_net.client.bot.thinker import require
 from ttt_net.client.client_controller import ClientController
 from ttt_net.client.command_line.local import AT_HOME, HUMAN, Local
 from ttt_net.client.command_line.options import Options
@@ -97,7 +97,7 @@ class _Room:
         def later(code: str) -> None:  # what the last match came to stays to be seen for a moment
             asyncio.get_running_loop().call_later(PAUSE_S, invitations.put_nowait, code)
 
-        plan = Plan(
+        plan = BotPlan(
             self._invite(),
             self.options.games or 1,
             self.options.move_ms,
@@ -122,7 +122,7 @@ class _Room:
                 task.cancel()
         return Ending(first.world.farewell, tally=first.world.tally)
 
-    async def _join_all(self, invitations: "asyncio.Queue[str]", plan: Plan) -> None:
+    async def _join_all(self, invitations: "asyncio.Queue[str]", plan: BotPlan) -> None:
         """Let O take up one invitation after the other."""
         code = await invitations.get()
         opponent = BotOpponent(code, lambda join, mailbox: self._bot(1, replace(plan, seek=join), mailbox, _unheard))
@@ -143,7 +143,7 @@ class _Room:
         side = 1 - self._host
         if self.local.players[side] == HUMAN:
             return SecondPerson(code, lambda join, mailbox: self._place(side, join, mailbox), self.mailbox)
-        plan = Plan(JoinRequest(0, code=code), None, self.options.move_ms)
+        plan = BotPlan(JoinRequest(0, code=code), None, self.options.move_ms)
         return BotOpponent(code, lambda join, mailbox: self._bot(side, replace(plan, seek=join), mailbox, _unheard))
 
     def _place(
@@ -154,11 +154,11 @@ class _Room:
         table.display = replace(table.display, has_doorway=self.options.has_doorway)
         return table
 
-    def _bot(self, side: int, plan: Plan, mailbox: "asyncio.Queue[Event]", write: Callable[[str], None]) -> Bot:
+    def _bot(self, side: int, plan: BotPlan, mailbox: "asyncio.Queue[Event]", write: Callable[[str], None]) -> Bot:
         options, strategy = self.options, self.local.players[side]
         seed = None if options.seed is None else options.seed + side
-        mind = Mind(strategy, seed, options.level, [self.local.game])
-        return Bot(self._connection(side, strategy, mailbox), mind, plan, write)
+        engine = EngineProcess(strategy, seed, options.level, [self.local.game])
+        return Bot(self._connection(side, strategy, mailbox), engine, plan, write)
 
     def _connection(
         self, side: int, bot: str | None, mailbox: "asyncio.Queue[Event]", name: str | None = None

@@ -1,7 +1,7 @@
-"""The thinking process: one question a line comes in, one answer a line goes out, as JSON, until the input ends.
+"""Answer questions in the engine's process: a line of JSON in, a line of JSON out, until the input ends.
 
-`python -m ttt_net.client.bot.thinker STRATEGY SEED LEVEL [GAME...]`. Since it ends with its input, it never outlives
-the bot that started it, whatever killed that.
+`python -m ttt_net.client.bot.engine_worker STRATEGY SEED LEVEL [GAME...]`. Since it ends with its input, it never
+outlives the bot that started it, whatever killed that.
 """
 
 import json
@@ -43,8 +43,8 @@ def playable_games(strategy: str, level: int | None = None) -> list[str]:
 
     An unknown strategy or level raises `ConfigurationError`.
     """
-    mind = find_strategy(strategy, level=level)
-    playable = [name for name in NAMES if mind.objection(find_game(name)) is None]
+    engine = find_strategy(strategy, level=level)
+    playable = [name for name in NAMES if engine.objection(find_game(name)) is None]
     return [] if len(playable) == len(NAMES) else playable
 
 

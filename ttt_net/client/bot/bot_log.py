@@ -1,4 +1,4 @@
-"""What a bot tells the person who hosts it: a line for whatever happens to it, and never the same one twice."""
+"""Log the life of a bot for the person who hosts it: a line for each event of note, never the same one twice."""
 
 from msgspec.structs import replace
 
@@ -17,7 +17,7 @@ _NO_NEWS = (Code.TOO_FAST, Code.RESTARTING, Code.UNKNOWN_GAME, Code.BAD_MESSAGE)
 """Refusals of a seek that pass by themselves in no time, or that are the end and told as such."""
 
 
-class Diary:
+class BotLog:
     """Turns what a bot hears into sentences; `hint` is said once, when it is let in.
 
     Whoever only looks on at bots, `is_for_onlookers`, is told of both of them alike, and of their matches alone.

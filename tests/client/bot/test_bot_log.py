@@ -6,7 +6,7 @@ import pytest
 from msgspec import structs
 
 from tests.client.samples import ANN, snapshot, welcome
-from ttt_net.client.bot.diary import Diary
+from ttt_net.client.bot.bot_log import BotLog
 from ttt_net.client.events import WorldEvent
 from ttt_net.client.json_lines import line_of_link
 from ttt_net.client.update_world import update_world
@@ -19,19 +19,19 @@ BOT = PlayerInfo("deep", "alphabeta")
 LET_IN = welcome(you=BOT)
 
 
-def written(*events: WorldEvent | tuple[int, WorldEvent], diary: Diary | None = None) -> list[str]:
+def written(*events: WorldEvent | tuple[int, WorldEvent], log: BotLog | None = None) -> list[str]:
     """Return all that is said of the events; some have the time at which they happen."""
-    diary, world, lines, now_ms = diary or Diary(), World(address="example.org:8765"), [], 0
+    log, world, lines, now_ms = log or BotLog(), World(address="example.org:8765"), [], 0
     for each in events:
         now_ms, event = each if isinstance(each, tuple) else (now_ms, each)
         before, world = world, update_world(world, event, now_ms)
-        lines.append(diary.line_of(event, before, world, now_ms))
+        lines.append(log.line_of(event, before, world, now_ms))
     return [line for line in lines if line]
 
 
 def test_a_host_reads_who_plays_whom_and_how_it_went() -> None:
     match = snapshot(you=1, opponent=BOT)
-    lines = written(LET_IN, match, Ended("m1", 2, 0, winner=0, reason="resign"), diary=Diary("A hint."))
+    lines = written(LET_IN, match, Ended("m1", 2, 0, winner=0, reason="resign"), log=BotLog("A hint."))
     assert lines == [
         "Playing as deep [bot] on the test; Ctrl-C stops it.\nA hint.",
         f"Tic-tac-toe: {BOT.name} [bot] (X) against Ann (O).",
@@ -85,8 +85,8 @@ def test_what_keeps_a_bot_from_playing_is_said_once() -> None:
 
 
 def test_whoever_looks_on_is_told_of_both_sides_alike() -> None:
-    diary = Diary(is_for_onlookers=True)
-    lines = written(LET_IN, snapshot(opponent=BOT), Ended("m1", 2, 0, winner=0, reason="resign"), diary=diary)
+    log = BotLog(is_for_onlookers=True)
+    lines = written(LET_IN, snapshot(opponent=BOT), Ended("m1", 2, 0, winner=0, reason="resign"), log=log)
     assert lines == [f"Tic-tac-toe: {ANN.name} (X) against deep [bot] (O).", "Ann won: deep resigned."]
 
 

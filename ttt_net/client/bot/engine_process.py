@@ -1,4 +1,4 @@
-"""The bot's end of a thinking process: a search holds the interpreter's lock, so a thread would not do."""
+"""Run a strategy in a process of its own: a search holds the interpreter's lock, so a thread would not do."""
 
 import asyncio
 import contextlib
@@ -8,16 +8,16 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from ttt_net.client.bot.thinker import Question, Thought
+from ttt_net.client.bot.engine_worker import Question, Thought
 from ttt_net.programs import beside_us
 
 START_TIMEOUT_S = 20.0
 GRACE_S = 10.0
-"""How much longer than it may think a mind may take to answer, on a busy machine."""
+"""How much longer than it may think an engine may take to answer, on a busy machine."""
 _MAX_ANSWER_BYTES = 65_536
 
 
-class Mind:
+class EngineProcess:
     """The parent's end of a thinking process."""
 
     def __init__(
@@ -32,13 +32,13 @@ class Mind:
         self._process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
-            "ttt_net.client.bot.thinker",
+            "ttt_net.client.bot.engine_worker",
             *self._arguments,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             env=beside_us(os.environ),
             limit=_MAX_ANSWER_BYTES,
-            start_new_session=True,  # Ctrl-C is for the bot, which then ends the mind
+            start_new_session=True,  # Ctrl-C is for the bot, which then ends the engine
         )
         await self._answer(START_TIMEOUT_S)
 

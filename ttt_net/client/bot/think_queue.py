@@ -1,10 +1,10 @@
-"""Which matches wait for the mind, each of them once; the one with the least time left comes first."""
+"""Queue the matches that wait for the engine, each of them once; the one with the least time left comes first."""
 
 import asyncio
 from collections.abc import Callable
 
 
-class Agenda:
+class ThinkQueue:
     """The names of matches that are to be thought about."""
 
     def __init__(self) -> None:
@@ -15,7 +15,7 @@ class Agenda:
         return len(self._names)
 
     def add(self, name: str) -> None:
-        """Put a match on the agenda, if it is not on it."""
+        """Add a match, if it is not waiting already."""
         self._names[name] = None
         self._is_waiting.set()
 
