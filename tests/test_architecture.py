@@ -80,10 +80,11 @@ INSIDE = {
         embedded check start
     """,
     "client": """
-        events pages world update_world display commands words moves signals json_lines
+        events pages finding.discovery finding.address finding.servers finding.server_list
+        world update_world display commands words moves signals json_lines
         screens.screen screens.game_terms screens.lobby_offers screens.lobby screens.games screens.invitation
         screens.history screens.profile screens.leaders screens.chat screens.match_commands screens.match
-        screens.replay screens.registry update act keys drawing controller finding.discovery terminal lines finding
+        screens.replay screens.server_picker screens.registry update act keys drawing controller terminal lines finding
         client_controller bot command_line user_io naming certificate_question inquiry sessions local main
     """,
 }

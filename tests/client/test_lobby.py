@@ -294,7 +294,7 @@ def test_escape_in_the_lobby_goes_back_only_to_where_one_has_been() -> None:
     display, requests = pressed(lobby(), "escape")
     assert (display.is_leaving, requests) == (False, ())
     assert "Esc servers" not in draw(display, (120, 40), 0, BOXES).plain
-    display = replace(display, has_doorway=True, world=replace(display.world, seeking=SEEK))
+    display = replace(display, has_server_picker=True, world=replace(display.world, seeking=SEEK))
     display, requests = pressed(display, "escape")
     assert (display.is_leaving, requests) == (False, (UnseekRequest(0),))
     assert "Esc servers" in draw(display, (120, 40), 0, BOXES).plain

@@ -651,7 +651,7 @@ def test_a_search_that_is_refused_takes_back_the_one_before_it() -> None:
 
 def test_whoever_is_asked_whether_to_leave_may_end_the_match_and_stay() -> None:
     for moves, end in (([4], AbortRequest(0, match="m1")), ([4, 0], ResignRequest(0, match="m1"))):
-        display, _ = done(replace(seen(snapshot(moves=moves)), has_doorway=True), Command.LEAVE)
+        display, _ = done(replace(seen(snapshot(moves=moves)), has_server_picker=True), Command.LEAVE)
         command = command_for("r", display)
         assert command is Command.RESIGN
         display, requests = done(display, command)

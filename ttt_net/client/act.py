@@ -42,7 +42,7 @@ from ttt_net.messages import (
 )
 from ttt_net.sdk.events import Answered
 
-_LONGEST = {Entry.MOVE: 12, Entry.CHAT: 140, Entry.CODE: 120, Entry.GAME: 40}
+_LONGEST = {Entry.MOVE: 12, Entry.CHAT: 140, Entry.CODE: 120, Entry.GAME: 40, Entry.ADDRESS: 80}
 """How much may be typed of each."""
 
 
@@ -59,6 +59,8 @@ def act(display: Display, command: AnyCommand, seek: SeekRequest) -> Effect:
         case Command.ERASE:
             return replace(display, typed=display.typed[:-1]), ()
         case Type(text):
+            entry = screen_of(display).entry
+            display = replace(display, entry=entry) if entry is not None else display
             return replace(display, typed=(display.typed + text)[: _LONGEST[display.entry]]), ()
         case Choose(index) if display.entry is Entry.CHAT:
             return replace(display, entry=Entry.MOVE, typed=""), chat(display, phrase=PHRASES[index])
@@ -177,6 +179,8 @@ def _entered(display: Display) -> Effect:
             return display, chat(display, text=typed)
         case Entry.GAME:
             return said(display, request_for(display.page, typed.lower()))
+        case Entry.ADDRESS:
+            return screen_of(display).entered(display, typed)
         case _:
             return display, ()
 
@@ -187,13 +191,17 @@ def _back(display: Display, seek: SeekRequest) -> Effect:
         return replace(display, overlay=Overlay.NONE), ()
     if display.typed or display.entry is not Entry.MOVE:
         return replace(display, typed="", entry=Entry.MOVE), ()
+    if (effect := screen_of(display).act(display, Command.BACK)) is not None:
+        return effect
     if len(display.pages) == 1 and display.world.seeking is not None:
         return said(display, UnseekRequest(0))
     if len(display.pages) == 1:
-        return replace(display, is_leaving=display.has_doorway, is_going_back=display.has_doorway, shown=None), ()
+        return replace(
+            display, is_leaving=display.has_server_picker, is_going_back=display.has_server_picker, shown=None
+        ), ()
     is_match, match = display.page.screen == "match", display.match
     if is_match and not display.has_lobby:
-        return act_in_match(replace(display, is_going_back=display.has_doorway), Command.LEAVE, seek)
+        return act_in_match(replace(display, is_going_back=display.has_server_picker), Command.LEAVE, seek)
     display = replace(
         display, pages=display.pages[:-1], left=match.match if is_match and match is not None else display.left
     )

@@ -5,10 +5,14 @@
 
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from ttt_net.client.pages import Entry, Page
 from ttt_net.client.world import World
 from ttt_net.messages import Chatted, PlayRequest, Position, Snapshot
+
+if TYPE_CHECKING:
+    from ttt_net.client.finding.server_list import ServerList
 
 
 class Overlay(Enum):
@@ -42,7 +46,7 @@ class Display:
     world: World = field(default_factory=World)
     has_lobby: bool = True
     """Whether the server has a lobby for us: at one keyboard there is none."""
-    has_doorway: bool = False
+    has_server_picker: bool = False
     """Whether one came by a list of servers, and may go back to it."""
     pages: tuple[Page, ...] = (Page("lobby"),)
     """The screens that lie on one another; the last is seen, Escape goes back to the one before."""
@@ -74,6 +78,8 @@ class Display:
     """Whether we want to hear nobody."""
     replay: ReplayState | None = None
     """The match that is stepped through, or was last."""
+    servers: "ServerList | None" = None
+    """What the list of servers shows, where one is chosen."""
     is_leaving: bool = False
     is_going_back: bool = False
     """Whether one who leaves goes back to where servers are chosen."""

@@ -32,6 +32,9 @@ def command_for(key: str, display: Display) -> AnyCommand | None:
         return _WRITING.get(key) or (
             Type(key) if len(key) == 1 and key.isprintable() and _takes_text(display) else None
         )
+    screen = screen_of(display)
+    if screen.entry is not None and key not in _WRITING:
+        return command_on_screen(key, display) or (Type(key) if len(key) == 1 and key.isprintable() else None)
     if key in _EVERYWHERE:
         return _EVERYWHERE[key]
     if display.overlay is Overlay.LEAVE and key.lower() in _LEAVING:
@@ -50,7 +53,9 @@ def hints(display: Display, width: int) -> list[Hint]:
         return [Hint("any key:", "back", "escape")]
     if display.entry is not Entry.MOVE:
         phrases = [Hint("1-8", "a phrase")] if display.entry is Entry.CHAT else []
-        send = [Hint("Enter", "send", "c-m")] if _takes_text(display) else []
+        send = (
+            [Hint("Enter", "join" if display.entry is Entry.ADDRESS else "send", "c-m")] if _takes_text(display) else []
+        )
         return [*phrases, *send, Hint("Esc", "back", "escape")]
     if display.overlay is Overlay.LEAVE:
         is_new = match is not None and match.position.ply < 2

@@ -28,7 +28,7 @@ from ttt_net.sdk.events import Farewell, Parting
 from ttt_net.sdk.trust import trust_of
 
 if TYPE_CHECKING:  # the list of servers does not wait for what is needed once one is chosen
-    from ttt_net.client.finding.doorway import Place
+    from ttt_net.client.finding.server_list import Place
     from ttt_net.client.sessions import Ending, Session
 
 OK, FAULT, USAGE, NETWORK, REFUSED = range(5)
@@ -195,16 +195,16 @@ def _with_pin(options: Options) -> Options:
 
 
 def _going_to(place: "Place", options: Options) -> Options:
-    from ttt_net.client.finding.doorway import Alone, Go, Host
+    from ttt_net.client.finding.server_list import Alone, Go, Host
 
     match place:
         case Go(url, code):
             trust = trust_of(url, options.trust.fingerprint, is_insecure=options.trust.is_insecure)
             options = replace(options, url=url, trust=trust, is_address_given=True, join=code or options.join)
-            return replace(options, has_doorway=is_on_screen(options))
+            return replace(options, has_server_picker=is_on_screen(options))
         case Alone(level):
             local = against_computer(options.game or DEFAULT_GAME)
-            return replace(options, local=local, level=level, has_doorway=is_on_screen(options))
+            return replace(options, local=local, level=level, has_server_picker=is_on_screen(options))
         case Host():
             return replace(options, is_hosting=True)
 
@@ -212,12 +212,12 @@ def _going_to(place: "Place", options: Options) -> Options:
 def _place_for(options: Options) -> "Place | None":
     """Return where to go, or None if the person leaves; nobody who cannot be asked is kept waiting."""
     if options.bot is None and is_on_screen(options):
-        from ttt_net.client.finding.choose import choose_on_screen
+        from ttt_net.client.finding.choose_server import choose_on_screen
         from ttt_net.client.terminal.screen import Screen
 
         return asyncio.run(choose_on_screen(Screen(glyphs_of(options))))
-    from ttt_net.client.finding.choose import choose_by_lines
-    from ttt_net.client.finding.doorway import Go
+    from ttt_net.client.finding.choose_server import choose_by_lines
+    from ttt_net.client.finding.server_list import Go
 
     if may_ask(options):
         from ttt_net.client.sessions import writer_of

@@ -26,6 +26,7 @@ class Entry(Enum):
     CHAT = "Say"
     CODE = "Code or link"
     GAME = "Game"
+    ADDRESS = "Address or code"
 
 
 class Purpose(Enum):

@@ -79,7 +79,7 @@ async def _play_on_screen(options: Options, mine: Identity) -> Ending:
             controller = ClientController(
                 connection, seek, address, opening, has_lobby=True, is_hosting=options.is_hosting
             )
-            controller.display = replace(controller.display, has_doorway=options.has_doorway)
+            controller.display = replace(controller.display, has_server_picker=options.has_server_picker)
             await play_on_screen(controller, screen, mailbox)
     return _ending(controller.display, options)
 

@@ -29,7 +29,7 @@ class Options:
     trust: Trust = field(default_factory=Trust)
     is_address_given: bool = True
     """Whether the address was typed, and not the default one."""
-    has_doorway: bool = False
+    has_server_picker: bool = False
     """Whether the server was chosen from the list of those that there are."""
     name: str | None = None
     join: str | None = None

@@ -85,7 +85,11 @@ def _page(head: list[Text], body: list[Text], foot: list[Text], size: tuple[int,
 
 
 def _head(display: Display, width: int, now_ms: int, glyphs: Glyphs, *, is_roomy: bool) -> list[Text]:
-    match = screen_of(display).match(display)
+    screen = screen_of(display)
+    match = screen.match(display)
+    if screen.has_short_head:
+        status = [_status(display, width, now_ms, glyphs), Text()] if screen.status(display) else []
+        return [_title(display, width, glyphs), *status]
     lines = []
     if is_roomy:
         lines += [_title(display, width, glyphs), Text()]

@@ -151,7 +151,7 @@ class _Room:
     ) -> ClientController:
         connection = self._connection(side, None, mailbox)
         table = ClientController(connection, SeekRequest(0, [self.local.game], self.options.time), AT_HOME, opening)
-        table.display = replace(table.display, has_doorway=self.options.has_doorway)
+        table.display = replace(table.display, has_server_picker=self.options.has_server_picker)
         return table
 
     def _bot(self, side: int, plan: BotPlan, mailbox: "asyncio.Queue[Event]", write: Callable[[str], None]) -> Bot:

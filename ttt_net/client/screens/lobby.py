@@ -231,7 +231,7 @@ def _hints(display: Display, *, entrances: Sequence[Entrance]) -> list[Hint]:
     if not display.has_lobby:
         return [LEAVE]
     if world.link is LinkState.CONNECTING:
-        return [*[Hint("Esc", "servers", "escape")] * display.has_doorway, LEAVE, HELP]
+        return [*[Hint("Esc", "servers", "escape")] * display.has_server_picker, LEAVE, HELP]
     hints = []
     rows = _rows(display, 0)
     at = cursor_of(rows, display.page.row, display.page.place)
@@ -245,7 +245,7 @@ def _hints(display: Display, *, entrances: Sequence[Entrance]) -> list[Hint]:
     if world.seeking is not None:
         hints.append(Hint("Esc", "stop", "escape"))
     hints += [Hint("p", "play", "p"), Hint("i", "invite", "i"), Hint("c", "code", "c")]
-    if world.seeking is None and display.has_doorway:
+    if world.seeking is None and display.has_server_picker:
         hints.append(Hint("Esc", "servers", "escape"))
     if live_of_others(display):
         hints.append(Hint("w", "watch", "w"))

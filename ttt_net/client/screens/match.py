@@ -172,7 +172,7 @@ def _watching(display: Display, match: Snapshot) -> list[Hint]:
 def _over(display: Display) -> list[Hint]:
     found = [Hint("r", "rematch", "r")]
     found += [Hint("n", "new game", "n")] if display.world.seeking is None else []
-    if display.has_lobby or display.has_doorway:
+    if display.has_lobby or display.has_server_picker:
         found.append(Hint("Esc", "lobby" if display.has_lobby else "back", "escape"))
     found.append(Hint("v", "replay", "v"))
     found += [Hint("a", "analyse", "a")] if "analyse" in display.world.features else []

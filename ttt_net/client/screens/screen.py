@@ -8,7 +8,7 @@ from types import MappingProxyType
 from ttt_net.client import words
 from ttt_net.client.commands import AnyCommand, Command, Step
 from ttt_net.client.display import Display
-from ttt_net.client.pages import Page
+from ttt_net.client.pages import Entry, Page
 from ttt_net.client.world import LinkState
 from ttt_net.messages import Request, SeekRequest, ServerMessage, Snapshot
 
@@ -106,6 +106,10 @@ def _not_here(display: Display, command: AnyCommand) -> Effect | None:
     return None
 
 
+def _not_taken(display: Display, typed: str) -> Effect:
+    return display, ()
+
+
 def default_status(display: Display) -> str:
     """Return what is sought, or that we are connecting."""
     if display.world.seeking is not None:
@@ -180,6 +184,12 @@ class Screen:
     """What a key means, in place of all of `keys`."""
     act: Callable[[Display, AnyCommand], Effect | None] = _not_here
     """What a command does where it means something else here than on a list; None where it does not."""
+    entry: Entry | None = None
+    """What every other printable key begins to type."""
+    entered: Callable[[Display, str], Effect] = _not_taken
+    """What comes of what was typed."""
+    has_short_head: bool = False
+    """Whether its title and status take no more lines than they have to."""
     is_form: bool = False
     """Whether it closes once something was chosen."""
     hints: Callable[[Display], list[Hint]] = lambda display: [BACK, LEAVE, HELP]

@@ -82,10 +82,11 @@ class Screen:
             vertical_overflow="crop",
         )
 
-    def greet(self, sentence: str) -> None:
-        """Show a sentence before anything else is loaded, where the status will stand."""
+    def greet(self, sentence: str, *, row: int | None = None) -> None:
+        """Show a sentence before anything else is loaded, where the status will stand, or in another row."""
         lines = [Text(sentence, style="bold"), *[Text()] * self.size[1]]
-        blank = [Text()] * (_STATUS_ROW if self.size[1] > _ROOMY_ROWS else 0)
+        status_row = _STATUS_ROW if self.size[1] > _ROOMY_ROWS else 0
+        blank = [Text()] * (status_row if row is None else row)
         page = Text("\n", no_wrap=True, overflow="crop", end="").join([*blank, *lines][: self.size[1]])
         page.no_wrap, page.overflow, page.end = True, "crop", ""
         self.show(page, self.size)

@@ -1,4 +1,4 @@
-"""Looking around while somebody chooses, and asking line by line."""
+"""Search for servers while somebody chooses, and ask line by line."""
 
 import asyncio
 import subprocess
@@ -9,13 +9,13 @@ from dataclasses import replace
 import pytest
 
 from tests.patience import PATIENCE_S
-from ttt_net.client.finding import choose, discovery
+from ttt_net.client.finding import choose_server, discovery
 from ttt_net.client.finding.address import DEFAULT_URL
-from ttt_net.client.finding.choose import Search, choose_by_lines
-from ttt_net.client.finding.doorway import Alone, Doorway, Go, Host, typed
+from ttt_net.client.finding.choose_server import Search, choose_by_lines
+from ttt_net.client.finding.server_list import Alone, Go, Host, ServerList
 
 
-async def test_what_is_typed_while_an_address_is_tried_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_is_chosen_while_an_address_is_tried_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     is_trying, may_answer, changed = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
     async def slowly(host: str, port: int) -> bool:
@@ -26,18 +26,18 @@ async def test_what_is_typed_while_an_address_is_tried_is_kept(monkeypatch: pyte
     async def nothing(report: object) -> None:
         return
 
-    monkeypatch.setattr(choose, "does_answer", slowly)
-    monkeypatch.setattr(choose, "look_around", nothing)
-    monkeypatch.setattr(choose, "servers_used", tuple)
+    monkeypatch.setattr(choose_server, "does_answer", slowly)
+    monkeypatch.setattr(choose_server, "look_around", nothing)
+    monkeypatch.setattr(choose_server, "servers_used", tuple)
     async with asyncio.timeout(PATIENCE_S):
         search = Search(changed.set)
         async with search.under_way():
             await is_trying.wait()
-            search.door = typed(search.door, "exam")
+            search.servers = replace(search.servers, level=7)
             may_answer.set()
             await changed.wait()
-            assert search.door.typed == "exam"
-            assert search.door.does_answer == {DEFAULT_URL: True}
+            assert search.servers.level == 7
+            assert search.servers.does_answer == {DEFAULT_URL: True}
 
 
 @pytest.mark.parametrize(
@@ -54,10 +54,10 @@ async def test_what_is_typed_while_an_address_is_tried_is_kept(monkeypatch: pyte
 def test_an_answer_is_a_number_an_address_or_a_code(
     monkeypatch: pytest.MonkeyPatch, answers: list[str], place: object
 ) -> None:
-    async def found_nothing() -> Doorway:
-        return replace(Doorway(), has_looked=True)
+    async def found_nothing() -> ServerList:
+        return replace(ServerList(), has_looked=True)
 
-    monkeypatch.setattr(choose, "_look", found_nothing)
+    monkeypatch.setattr(choose_server, "_look", found_nothing)
     waiting: Iterator[str] = iter(answers)
     written: list[str] = []
     assert choose_by_lines(lambda question: next(waiting, ""), written.append) == place
@@ -81,9 +81,9 @@ async def test_a_network_that_cannot_be_searched_is_told_and_no_fault(
 
 
 def test_the_list_of_servers_does_not_wait_for_what_comes_after_it() -> None:
-    first = "ttt_net.commands.play, ttt_net.client.finding.choose, ttt_net.client.terminal.screen"
+    first = "ttt_net.commands.play, ttt_net.client.finding.choose_server, ttt_net.client.terminal.screen"
     command = [sys.executable, "-c", f"import sys, {first}; print(*sys.modules)"]
     loaded = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=True).stdout.split()
     later = {"prompt_toolkit", "websockets", "zeroconf", "wcwidth", "importlib.resources", "logging.handlers"}
-    later |= {"ttt_net.server", *(f"ttt_net.client.{name}" for name in ("view", "sessions", "naming", "rows"))}
+    later |= {"ttt_net.server", *(f"ttt_net.client.{name}" for name in ("display", "sessions", "naming", "screens"))}
     assert later & set(loaded) == set()

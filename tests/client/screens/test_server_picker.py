@@ -1,0 +1,246 @@
+"""Choose a server: sightings and keys in, the next display or a place out."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.client.conftest import RealServer
+from tests.client.pressing import pressed
+from tests.client.real_terminal import Terminal
+from ttt_net.announcement import Announcement
+from ttt_net.client.act import act
+from ttt_net.client.commands import Type
+from ttt_net.client.display import Display
+from ttt_net.client.drawing.draw import SMALLEST, draw
+from ttt_net.client.drawing.glyphs import BOXES
+from ttt_net.client.finding.address import DEFAULT_URL
+from ttt_net.client.finding.choose_server import server_lines
+from ttt_net.client.finding.discovery import Blocked, Found, Gone
+from ttt_net.client.finding.server_list import Alone, Go, Host, Place, ServerList, read_place, sighted, tried
+from ttt_net.client.finding.servers import Used
+from ttt_net.client.pages import Entry, Page
+from ttt_net.client.screens.registry import rows_of
+from ttt_net.client.screens.screen import cursor_of
+from ttt_net.errors import ConfigurationError
+from ttt_net.messages import SeekRequest
+
+FRIDAY = Found("a", Announcement("Friday", 8765, ("192.0.2.7",), 3, 1, "0.1.0"), "192.0.2.7", True, False)
+SHUT = Found("b", Announcement("Shut", 7000, ("192.0.2.8",)), "192.0.2.8", False, False)
+HERE = Found("c", Announcement("Mine", 8765, ("192.0.2.9",), 1, 0), "192.0.2.9", True, True)
+OTHERS = ("computer", "host", "type")
+ENTER = "c-m"
+
+
+def picking(servers: ServerList) -> Display:
+    return Display(pages=(Page("servers"),), servers=servers, has_lobby=False)
+
+
+def typing(display: Display, text: str) -> Display:
+    return act(display, Type(text), SeekRequest(0))[0]
+
+
+def place_of(display: Display) -> Place | None:
+    assert display.servers is not None
+    return display.servers.place
+
+
+def entered(display: Display) -> Place | None:
+    return place_of(pressed(display, ENTER)[0])
+
+
+def keys(servers: ServerList) -> list[str]:
+    return [each.key for each in servers.destinations]
+
+
+def chosen(display: Display) -> str:
+    rows = rows_of(display, 0)
+    at = cursor_of(rows, display.page.row, display.page.place)
+    assert at is not None
+    return rows[at].key
+
+
+def shown(display: Display, size: tuple[int, int] = (80, 24)) -> str:
+    return draw(display, size, 0, BOXES).plain
+
+
+def test_one_server_found_and_nothing_else_enter_joins_it() -> None:
+    assert entered(picking(sighted(ServerList(), FRIDAY))) == Go("ws://192.0.2.7:8765")
+
+
+def test_a_server_on_this_machine_counts_as_found_at_once_and_is_listed_once() -> None:
+    servers = tried(ServerList(), DEFAULT_URL, does_answer=True)
+    assert servers.has_found
+    assert entered(picking(servers)) == Go(DEFAULT_URL)
+    servers = sighted(servers, HERE)
+    assert keys(servers) == ["here", *OTHERS]
+    first = servers.destinations[0]
+    assert (first.name, first.detail) == ("Mine", "on this machine 1 player, 0 matches")
+
+
+def test_what_was_found_stands_before_what_was_used_and_no_server_stands_twice() -> None:
+    servers = ServerList(
+        used=(Used("ws://192.0.2.7:8765", "Friday"), Used("ws://example.org:8765", "Far"), Used(DEFAULT_URL, ""))
+    )
+    friday, shut, far = "ws://192.0.2.7:8765", "ws://192.0.2.8:7000", "ws://example.org:8765"
+    assert keys(servers) == [friday, far, *OTHERS]
+    servers = sighted(sighted(servers, SHUT), FRIDAY)
+    assert keys(servers) == [friday, shut, far, *OTHERS]
+    assert keys(sighted(servers, Gone("a"))) == [shut, friday, far, *OTHERS]
+
+
+def test_a_row_stays_chosen_whatever_comes_before_it() -> None:
+    servers = sighted(ServerList(), SHUT)
+    display, _ = pressed(picking(servers), "down", "up")
+    assert chosen(replace(display, servers=sighted(servers, FRIDAY))) == "ws://192.0.2.8:7000"
+    assert chosen(replace(display, servers=sighted(servers, Gone("b")))) == "computer"
+
+
+def test_a_server_that_does_not_answer_is_shown_with_what_that_may_mean() -> None:
+    (line, *_) = server_lines(sighted(ServerList(), SHUT))
+    assert line == "1. Shut, 192.0.2.8:7000, does not answer: a firewall?"
+
+
+def test_an_address_can_be_typed_at_any_time_and_a_wrong_one_be_mended() -> None:
+    display, _ = pressed(picking(sighted(ServerList(), FRIDAY)), *"example.or", "g")
+    assert "Address or code: example.org_" in shown(display)
+    assert shown(display).endswith("Enter join  Esc back")
+    assert entered(display) == Go("ws://example.org:8765")
+    assert pressed(display, "backspace")[0].typed == "example.or"
+    assert len(typing(picking(ServerList()), "x" * 500).typed) == 80
+    display, _ = pressed(typing(picking(ServerList()), "nowhere:at"), ENTER)
+    assert (place_of(display), display.entry, display.typed) == (None, Entry.ADDRESS, "nowhere:at")
+    assert "is no address" in shown(display)
+    display, _ = pressed(display, "backspace", "backspace", "8", "0", ENTER)
+    assert place_of(display) == Go("ws://nowhere:80")
+
+
+def test_letters_that_are_keys_elsewhere_are_typed() -> None:
+    display, _ = pressed(picking(ServerList()), "j", "k", "?", "q")
+    assert display.typed == "jk?q"
+
+
+def test_where_a_server_was_found_the_explanation_does_not_say_that_none_was() -> None:
+    display, _ = pressed(picking(sighted(ServerList(), FRIDAY)), "?")
+    assert "announced itself" not in shown(display)
+    assert "Not the server you look for?" in shown(display)
+    assert "Friday" in shown(display)
+    for key in ("?", "escape"):
+        assert "Not the server" not in shown(pressed(display, key)[0])
+
+
+def test_a_narrow_window_has_room_for_the_address_of_a_server() -> None:
+    page = shown(picking(sighted(ServerList(), FRIDAY)), (40, 16))
+    assert "Friday  192.0.2.7:8765" in page
+    assert "Play the computer here  level 4 of 8" in " ".join(page.split("\n")).replace("     ", "")
+
+
+def test_nothing_typed_leads_nowhere() -> None:
+    display, _ = pressed(picking(ServerList()), "end", ENTER)
+    assert (place_of(display), display.entry) == (None, Entry.ADDRESS)
+    assert entered(display) is None
+
+
+def test_where_nothing_is_found_the_computer_is_there_at_any_level_and_a_server_can_be_started() -> None:
+    display = picking(ServerList())
+    assert entered(display) == Alone(4)
+    assert entered(pressed(display, "right")[0]) == Alone(5)
+    assert entered(pressed(display, *["right"] * 99)[0]) == Alone(8)
+    assert entered(pressed(display, *["left"] * 99)[0]) == Alone(1)
+    assert entered(pressed(display, "down")[0]) == Host()
+
+
+def test_q_leaves_without_a_place() -> None:
+    display, _ = pressed(picking(ServerList()), "q")
+    assert display.is_leaving
+    assert place_of(display) is None
+
+
+def test_a_code_is_tried_on_the_server_that_is_there_or_the_one_that_is_typed_with_it() -> None:
+    assert read_place(sighted(ServerList(), FRIDAY), "bcd234") == Go("ws://192.0.2.7:8765", "BCD234")
+    assert read_place(ServerList(), "example.org BCD234") == Go("ws://example.org:8765", "BCD234")
+    assert read_place(ServerList(), "laptop") == Go("ws://laptop:8765")
+    for text in ("BCD234", "example.org friend", "a b c"):
+        with pytest.raises(ConfigurationError):
+            read_place(ServerList(), text)
+
+
+def test_nothing_found_says_why_that_may_be_and_what_to_type() -> None:
+    text = " ".join(server_lines(ServerList(has_looked=True)))
+    for word in ("firewall", "VPN", "subnet", "192.168.1.20", "start a server here"):
+        assert word in text
+    blocked = sighted(ServerList(), Blocked("Network is unreachable"))
+    assert "Network is unreachable" in " ".join(server_lines(blocked))
+
+
+FULL = ServerList(used=tuple(Used(f"ws://s{number}.example.org:8765", f"Server {number}") for number in range(8)))
+
+
+@pytest.mark.parametrize("size", [(24, 8), (40, 12), (80, 24), (120, 40), (200, 60)])
+@pytest.mark.parametrize(
+    "display",
+    [
+        picking(ServerList()),
+        picking(ServerList(has_looked=True)),
+        picking(sighted(ServerList(), FRIDAY)),
+        picking(FULL),
+        typing(picking(FULL), "x" * 80),
+        pressed(typing(picking(FULL), ":"), ENTER)[0],
+    ],
+    ids=["looking", "nothing", "one", "full", "typing", "wrong"],
+)
+def test_every_picture_fills_the_screen_and_no_line_is_too_wide(display: Display, size: tuple[int, int]) -> None:
+    lines = shown(display, size).split("\n")
+    assert len(lines) == size[1]
+    assert max(map(len, lines)) <= size[0]
+    display = replace(display, entry=Entry.MOVE, typed="")
+    for _ in rows_of(display, 0):
+        display, _ = pressed(display, "down")
+        assert any(line.startswith("> ") for line in shown(display, size).split("\n"))
+
+
+@pytest.mark.parametrize("width", [24, 40, 80])
+def test_the_way_out_is_shown_at_every_width(width: int) -> None:
+    assert shown(picking(ServerList()), (width, 12)).endswith("? more  q leave")
+
+
+def test_a_narrow_window_cuts_nothing_that_can_be_chosen_or_tried() -> None:
+    page = " ".join(shown(picking(ServerList(has_looked=True)), (40, 16)).split())
+    for whole in ("or start a server here. Or >", "Start a server here for friends Type an address or a code"):
+        assert whole in page
+
+
+def test_below_the_smallest_size_there_is_a_sentence() -> None:
+    assert shown(picking(ServerList()), (SMALLEST[0] - 1, 8)).startswith("Make the window larger")
+
+
+def test_on_a_screen_the_computer_is_one_key_away(environment: dict[str, str]) -> None:
+    terminal = Terminal([], environment)
+    terminal.shows("level 4 of 8")
+    terminal.press("\x1b[C")
+    terminal.shows("level 5 of 8")
+    terminal.press("\r")
+    assert "alphabeta [bot, level 5]" in terminal.shows("Your turn: place X.")
+    terminal.press("\x03")
+    assert terminal.ends() == 0
+
+
+def test_escape_leads_back_to_where_one_came_in(environment: dict[str, str], real_server: RealServer) -> None:
+    environment["TTT_NET_HOME"] = str(real_server.folder / "home")
+    terminal = Terminal(["--name", "Ann"], environment)
+    terminal.shows("level 4 of 8")
+    terminal.press("\x1b[D", "\r")
+    terminal.shows("Your turn: place X.")
+    terminal.press("\x1b")
+    terminal.shows("and leave?")
+    terminal.press("q")
+    terminal.shows("level 4 of 8")
+    terminal.press(real_server.address, "\r")
+    terminal.shows("Looking for a person")
+    terminal.press("\x1b")
+    terminal.shows("Esc servers")
+    terminal.press("\x1b")
+    terminal.shows(f"{real_server.address}")
+    terminal.shows("level 4 of 8")
+    terminal.press("q")
+    assert terminal.ends() == 0
+    assert terminal.is_restored()
