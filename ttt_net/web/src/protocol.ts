@@ -379,6 +379,10 @@ export interface Position {
   line: number[];
   marks: [string, string];
   blocks?: string;
+  line_by?: number;
+  vanishing?: number;
+  target?: TargetInfo;
+  takeover?: number;
 }
 
 export interface Presence {
@@ -590,6 +594,11 @@ export interface Started {
 export interface Suggestion {
   type: "suggestion";
   bots: ListedPlayer[];
+}
+
+export interface TargetInfo {
+  board: number;
+  name: string;
 }
 
 export interface TimeControl {
