@@ -23,7 +23,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from ttt_net.server.hub import Hub
-from ttt_net.server.journal import Database, Journal
+from ttt_net.server.journal import Journal, LocalLedger
 from ttt_net.server.main import JOURNAL_FILE, steady_clock
 from ttt_net.server.services import build_services
 from ttt_net.server.settings.configuration import Configuration
@@ -378,15 +378,15 @@ async def run(times: int) -> None:
     """Print the table."""
     lifted = {each.name: UNMETERED for each in fields(Limits) if each.type is Rate}
     limits = Limits(**lifted, max_live_matches=1_000_000)  # type: ignore[arg-type]
-    with tempfile.TemporaryDirectory() as folder, closing(Database(Path(folder) / JOURNAL_FILE)) as database:
+    with tempfile.TemporaryDirectory() as folder, closing(LocalLedger(Path(folder) / JOURNAL_FILE)) as ledger:
         configuration, loop = Configuration(name="test", limits=limits), asyncio.get_running_loop()
-        hub = Hub(build_services(configuration, Journal(database), loop, steady_clock(), random.Random(1)))
+        hub = Hub(build_services(configuration, Journal(ledger), loop, steady_clock(), random.Random(1)))
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(database.run())
+            tasks.create_task(ledger.run())
             try:
                 await print_table(hub, times)
             finally:
-                database.stop()
+                ledger.stop()
 
 
 async def print_table(hub: Hub, times: int) -> None:

@@ -32,7 +32,7 @@ from ttt_net.matches.referee import decide
 from ttt_net.messages import MatchEvent, PlayerInfo, PlayRequest, SeekRequest, Started
 from ttt_net.sdk.connection import ClientConnection, ReconnectLimits
 from ttt_net.sdk.session import BotProfile, ClientSession
-from ttt_net.server.journal import Database, Journal
+from ttt_net.server.journal import Journal, LocalLedger
 from ttt_net.server.main import JOURNAL_FILE
 
 ROOT = Path(__file__).parent.parent
@@ -84,10 +84,10 @@ def facts_of(match: int, plies: int) -> Iterator[MatchEvent]:
 async def build(path: Path, matches: int, plies: int) -> int:
     """Write a journal of so many unfinished matches, each of two players of its own; return the number of facts."""
     template = list(facts_of(0, plies))
-    with closing(Database(path)) as database:
-        journal = Journal(database)
+    with closing(LocalLedger(path)) as ledger:
+        journal = Journal(ledger)
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(database.run())
+            tasks.create_task(ledger.run())
             for match in range(matches):
                 for side, name in enumerate(("first", "second")):
                     journal.register(
@@ -97,7 +97,7 @@ async def build(path: Path, matches: int, plies: int) -> int:
                 journal.append(facts, unheard, unheard, (2 * match + 1, 2 * match + 2))
                 if match % 500 == 499:
                     await asyncio.sleep(0)
-            database.stop()
+            ledger.stop()
     return matches * len(template)
 
 

@@ -4,6 +4,7 @@
 
     TttNetError
     ├── Refusal             the peer asked for what it may not; nothing has changed
+    │   └── StorageError    ... because the disk is full or failing; its cause is for the host
     ├── ProtocolError       the peer broke the language; carries the close code it earned
     └── ConfigurationError  we were started wrongly: one line to stderr, exit 2
 """
@@ -87,6 +88,15 @@ class Refusal(TttNetError):  # noqa: N818 - a refusal is an answer, not a fault
         super().__init__(message)
         self.code = code
         self.retry_after_ms = retry_after_ms
+
+
+class StorageError(Refusal):
+    """A refusal because the disk is full or failing, or because a law of the schema was broken; nothing has changed."""
+
+    def __init__(self, cause: str) -> None:
+        super().__init__(Code.STORAGE, "the server cannot use its disk; nothing was changed, try again", 1_000)
+        self.cause = cause
+        """What is wrong, for the log and for admins."""
 
 
 class Advice(StrEnum):

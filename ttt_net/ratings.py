@@ -25,6 +25,9 @@ PERIOD_MS = 4 * 24 * 3_600_000
 TAU = 0.5
 """How far volatility may change at a time; the paper's example has this one."""
 
+_DIGITS = 4
+_VOLATILITY_DIGITS = 9
+"""A match changes it by some 0.00001: with four digits it would stay for ever as it was at the start."""
 _SCALE = 173.7178
 _PRECISION = 1e-6
 _MAX_STEPS = 100
@@ -73,7 +76,10 @@ def aged(rating: Rating, now_ms: int) -> Rating:
 
 
 def rated(first: Rating, second: Rating, score: float, now_ms: int) -> tuple[Rating, Rating]:
-    """Return both ratings after a match that ended at `now_ms`; `score` is the first's: 1 won, 0.5 drawn, 0 lost."""
+    """Return both ratings after a match that ended at `now_ms`; `score` is the first's: 1 won, 0.5 drawn, 0 lost.
+
+    They are rounded, so that machines whose mathematics differ in the last digits agree on them.
+    """
     return (
         _after(first, aged(second, now_ms), score, now_ms),
         _after(second, aged(first, now_ms), 1 - score, now_ms),
@@ -83,8 +89,9 @@ def rated(first: Rating, second: Rating, score: float, now_ms: int) -> tuple[Rat
 def _after(player: Rating, opponent: Rating, score: float, now_ms: int) -> Rating:
     updated = updated_by(player, [(opponent, score)], _periods(player, now_ms))
     return updated._replace(
-        rating=min(HIGHEST, max(LOWEST, updated.rating)),
-        deviation=min(MAX_DEVIATION, max(MIN_DEVIATION, updated.deviation)),
+        rating=round(min(HIGHEST, max(LOWEST, updated.rating)), _DIGITS),
+        deviation=round(min(MAX_DEVIATION, max(MIN_DEVIATION, updated.deviation)), _DIGITS),
+        volatility=round(updated.volatility, _VOLATILITY_DIGITS),
         at_ms=now_ms,
     )
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from benchmarks.restart import SCRIPT, build, token_of
 from tests.patience import PATIENCE_S
+from tests.server.journal.jobs import on_disk
 from tests.server.running import running
 from ttt_net.server.main import JOURNAL_FILE
 
@@ -19,8 +20,7 @@ async def test_from_the_start_to_a_move_no_table_is_read_from_end_to_end(tmp_pat
     assert await build(tmp_path / JOURNAL_FILE, MATCHES, plies=4) == 5 * MATCHES
     seen: set[str] = set()
     async with running(tmp_path) as server:
-        connection = server.database._connection
-        server.database.submit(lambda _: connection.set_trace_callback(seen.add), lambda _: None)
+        await on_disk(server.ledger, lambda connection: connection.set_trace_callback(seen.add))
         assert server.rooms == {}
         peers = [await server.connect() for _ in range(2)]
         for side, peer in enumerate(peers):
@@ -28,8 +28,7 @@ async def test_from_the_start_to_a_move_no_table_is_read_from_end_to_end(tmp_pat
             assert len((await peer.resume("m0000321"))["moves"]) == 4
         await peers[0].ok("play", match="m0000321", ply=4, move=SCRIPT[4])
         await peers[1].hear("played", ply=5)
-        server.database.submit(lambda _: connection.set_trace_callback(None), lambda _: None)
-        await server.flushed()
+        await on_disk(server.ledger, lambda connection: connection.set_trace_callback(None))
         assert list(server.rooms) == ["m0000321"]
     statements = {each for each in seen if each.split()[0] in ("SELECT", "UPDATE", "INSERT", "DELETE")}
     assert len(statements) >= 4

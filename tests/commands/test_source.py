@@ -7,7 +7,7 @@ import pytest
 
 from ttt_net import messages as wire
 from ttt_net.__main__ import main
-from ttt_net.server.journal import Database, Journal
+from ttt_net.server.journal import Journal, LocalLedger
 from ttt_net.server.main import JOURNAL_FILE
 from ttt_net.server.players import Player
 
@@ -15,8 +15,8 @@ from ttt_net.server.players import Player
 @pytest.fixture
 async def data(tmp_path: Path) -> Path:
     """A folder with two matches in it: abcdefgh was resigned after one move, abcdefgh-2 goes on."""
-    database = Database(tmp_path / JOURNAL_FILE)
-    journal = Journal(database)
+    ledger = LocalLedger(tmp_path / JOURNAL_FILE)
+    journal = Journal(ledger)
     answers: list[object] = []
     players = (wire.PlayerInfo("Ann"), wire.PlayerInfo("Bob"))
     heard = answers.append
@@ -31,19 +31,19 @@ async def data(tmp_path: Path) -> Path:
             (1, 2),
         )
     journal.append([wire.Ended(match="abcdefgh", seq=3, at_ms=2, winner=0, reason="resign")], heard, heard)
-    database.stop()
-    await database.run()
-    assert answers == [Player(1, "Ann", ()), Player(2, "Bob", ()), None, None, None]
-    database.close()
+    ledger.stop()
+    await ledger.run()
+    assert answers == [Player(1, "Ann"), Player(2, "Bob", ()), None, None, None]
+    ledger.close()
     return tmp_path
 
 
 @pytest.fixture
 def held(data: Path) -> Iterator[Path]:
     """The same folder, with a server's database open on it."""
-    database = Database(data / JOURNAL_FILE)
+    ledger = LocalLedger(data / JOURNAL_FILE)
     yield data
-    database.close()
+    ledger.close()
 
 
 def test_a_match_is_replayed_by_its_id_while_a_server_holds_the_journal(

@@ -19,14 +19,14 @@ import sys, threading
 from pathlib import Path
 from ttt_net.server.journal import Database
 from ttt_net.server.start import main
-commit, switch = Database._commit, Path(sys.argv.pop(1))
+commit, switch = Database.commit, Path(sys.argv.pop(1))
 
 def hang(self, batch):
     if switch.exists():
         threading.Event().wait()
     return commit(self, batch)
 
-Database._commit = hang
+Database.commit = hang
 sys.exit(main())
 """
 

@@ -3,9 +3,6 @@
 import asyncio
 import json
 import random
-import sqlite3
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any, cast
 
 import msgspec
@@ -21,8 +18,7 @@ from ttt_net.errors import ProtocolError, Refusal
 from ttt_net.matches.match import Match
 from ttt_net.matches.referee import decide
 from ttt_net.server.hub import Hub
-from ttt_net.server.journal import Database, Journal
-from ttt_net.server.journal.schema import migrate
+from ttt_net.server.journal import Journal, MemoryLedger
 from ttt_net.server.services import build_services
 from ttt_net.server.settings.configuration import Configuration
 from ttt_net.server.wire.connection import Connection
@@ -115,8 +111,8 @@ def test_a_hub_answers_every_frame_exactly_once_and_is_never_at_fault(said: list
 
 async def answer_all(said: list[tuple[int, bytes]], seed: int) -> None:
     """Let a hub answer, on an event loop that never turns: what is told later is never told."""
-    database = Instant()
-    journal, loop = Journal(cast(Database, database)), asyncio.get_running_loop()
+    ledger = MemoryLedger(is_instant=True)
+    journal, loop = Journal(ledger), asyncio.get_running_loop()
     hub = Hub(build_services(Configuration(name="test"), journal, loop, lambda: 0, random.Random(seed)))
     peers = [Silent() for _ in range(3)]
     for number, frame in said:
@@ -127,18 +123,7 @@ async def answer_all(said: list[tuple[int, bytes]], seed: int) -> None:
         except ProtocolError:
             continue
         assert len(peer.answers) == before + 1
-    database.connection.close()
-
-
-class Instant:
-    """A database in memory that answers at once."""
-
-    def __init__(self) -> None:
-        self.connection = sqlite3.connect(":memory:", isolation_level=None)
-        migrate(self.connection, Path("memory"))
-
-    def submit(self, work: Callable[[sqlite3.Connection], Any], done: Callable[[Any], None]) -> None:
-        done(work(self.connection))
+    ledger.database.close()
 
 
 class Silent:

@@ -9,13 +9,16 @@ from collections.abc import AsyncIterator, Callable, Iterator, KeysView, Sequenc
 from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from tests.patience import PATIENCE_S
 from tests.server.encrypted_peer import Authority, EncryptedPeer
+from tests.server.journal.jobs import before_commits, on_disk
 from tests.server.peer import Peer, RawPeer
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.hub import Hub
-from ttt_net.server.journal import Database, Journal
+from ttt_net.server.journal import Journal, LocalLedger
+from ttt_net.server.journal.queries import SanctionsQuery
 from ttt_net.server.main import JOURNAL_FILE, serving, steady_clock
 from ttt_net.server.rooms.analysis_queue import installed_engine
 from ttt_net.server.rooms.room import MatchRoom
@@ -54,11 +57,11 @@ class Server:
     """What a test may do with a running server, and what it may look at."""
 
     def __init__(
-        self, hub: Hub, clock: Clock, database: Database, port: int, trusting: ssl.SSLContext | None = None
+        self, hub: Hub, clock: Clock, ledger: LocalLedger, port: int, trusting: ssl.SSLContext | None = None
     ) -> None:
         self.hub = hub
         self.clock = clock
-        self.database = database
+        self.ledger = ledger
         self.port = port
         self.url = f"{'wss' if trusting else 'ws'}://127.0.0.1:{port}"
         self._trusting = trusting
@@ -154,17 +157,21 @@ class Server:
     def stopped_disk(self) -> Iterator[None]:
         """Let nothing be written down inside the block; all of it is once the block ends."""
         release = threading.Event()
-        self.database.submit(lambda _: release.wait(PATIENCE_S), lambda _: None)
-        try:
-            yield
-        finally:
-            release.set()
+        with before_commits(self.ledger, lambda: release.wait(PATIENCE_S)):
+            try:
+                yield
+            finally:
+                release.set()
 
     async def flushed(self) -> None:
         """Wait until all that was submitted to the journal has been answered."""
         answered = asyncio.Event()
-        self.database.submit(lambda _: None, lambda _: answered.set())
+        self.ledger.ask(SanctionsQuery(), lambda _: answered.set(), lambda _: answered.set())
         await answered.wait()
+
+    async def execute(self, statement: str, *values: object) -> list[Any]:
+        """Run SQL after all that was asked before, and return the rows: so a test breaks a disk, or looks at it."""
+        return await on_disk(self.ledger, lambda connection: connection.execute(statement, values).fetchall())
 
     async def until_empty(self) -> None:
         """Wait until nobody is connected, nor waits to be: connections are accepted in their order."""
@@ -198,15 +205,15 @@ async def running(
     """
     settings = replace(configuration or Configuration(name="test"), limits=limits or Limits())
     with listen("127.0.0.1", 0) as listening:
-        database = Database(folder / JOURNAL_FILE)
+        ledger = LocalLedger(folder / JOURNAL_FILE)
         try:
             clock = Clock()
             loop, dice = asyncio.get_running_loop(), rng or SeededDice(seed)
-            hub = Hub(build_services(settings, Journal(database), loop, clock, dice, engine))
+            hub = Hub(build_services(settings, Journal(ledger), loop, clock, dice, engine))
             certificate, trusting = (authority.certificate, authority.trusting()) if authority else (None, None)
-            with closing(Server(hub, clock, database, listening.getsockname()[1], trusting)) as server:
-                async with serving(hub, database, listening, certificate), asyncio.timeout(PATIENCE_S):
+            with closing(Server(hub, clock, ledger, listening.getsockname()[1], trusting)) as server:
+                async with serving(hub, ledger, listening, certificate), asyncio.timeout(PATIENCE_S):
                     yield server
                     server.hang_up()
         finally:
-            database.close()
+            ledger.close()

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from ttt_net import messages as wire
-from ttt_net.errors import Closing, Code, Refusal
+from ttt_net.errors import Closing, Code, Refusal, StorageError
 from ttt_net.server.hub import Hub
-from ttt_net.server.journal import Failed, Journal, StorageError
+from ttt_net.server.journal import Failed, Journal
 from ttt_net.server.players import Player
 from ttt_net.server.services import build_services
 from ttt_net.server.settings.configuration import Configuration

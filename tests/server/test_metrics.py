@@ -42,9 +42,10 @@ async def test_moves_matches_refusals_and_requests_are_counted(tmp_path: Path) -
         assert meters.refusals == {"not_your_turn": 1, "hello_first": 1}
         assert meters.requests == 2 + 2 + 4 + 1
         assert sum(meters.move_s.counts) == 3
-        assert sum(server.database.commit_s.counts) >= 5
-        assert server.database.commit_s.total > 0
-        assert server.database.failures == 0
+        health = server.ledger.health()
+        assert sum(health.commit_s.counts) >= 5
+        assert health.commit_s.total > 0
+        assert health.failures == 0
 
 
 async def test_connections_that_the_server_ends_are_counted_by_reason(tmp_path: Path) -> None:

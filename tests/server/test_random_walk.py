@@ -7,19 +7,16 @@ one that a failure names is walked again in the same way.
 import asyncio
 import json
 import random
-import sqlite3
-from collections import deque
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Sequence
+from functools import partial
 from typing import Any, cast
 
 import pytest
 
-from tests.server.journal.jobs import Work
-from ttt_net.errors import Closing, Refusal
+from ttt_net.errors import Closing, Refusal, StorageError
 from ttt_net.server.hub import Hub
-from ttt_net.server.journal import Database, Journal, StorageError, read_match
-from ttt_net.server.journal.schema import migrate
+from ttt_net.server.journal import Journal, MemoryLedger, read_match
+from ttt_net.server.journal.database import Answer, Job
 from ttt_net.server.services import build_services
 from ttt_net.server.settings.configuration import Configuration
 from ttt_net.server.settings.limits import Limits
@@ -41,46 +38,23 @@ VERBS = (
 )  # fmt: skip
 
 
-class LateDisk:
-    """A database in memory whose jobs are done when they are told to be, in their order; some fail."""
+class LateDisk(MemoryLedger):
+    """A ledger in memory whose jobs are done when they are told to be, in their order; some fail."""
 
     def __init__(self, rng: random.Random, failing: float) -> None:
-        self.connection = sqlite3.connect(":memory:", isolation_level=None)
-        migrate(self.connection, Path("memory"))
-        self.connection.execute("PRAGMA foreign_keys = ON")
+        super().__init__()
+        self.connection = self.database.connection
         self.failing = failing
         self._rng = rng
-        self._jobs: deque[tuple[Work, Callable[[Any], None]]] = deque()
 
-    def submit(self, work: Work, done: Callable[[Any], None]) -> None:
-        self._jobs.append((work, done))
+    def commit(self, jobs: Sequence[Job]) -> list[Answer]:
+        """Do each job in a transaction of its own; all are written before the first of them is answered."""
+        return [answer for job in jobs for answer in self._commit(job)]
 
-    def submit_alike(
-        self,
-        work: Callable[..., list[Any]],
-        item: object,
-        done: Callable[[Any], None],
-        alone: Callable[..., Any] | None = None,
-    ) -> None:
-        self.submit(
-            lambda connection: alone(connection, item) if alone else work(connection, [item])[0],
-            done,
-        )
-
-    def write(self, count: int) -> None:
-        """Do so many jobs; all are written before the first of them is answered."""
-        batch = [self._jobs.popleft() for _ in range(min(count, len(self._jobs)))]
-        answers = [self._do(work) for work, _ in batch]
-        for (_, done), answer in zip(batch, answers, strict=True):
-            done(answer)
-
-    def _do(self, work: Work) -> object:
+    def _commit(self, job: Job) -> list[Answer]:
         if self._rng.random() < self.failing:
-            return StorageError("no space left")
-        self.connection.execute("BEGIN")
-        answer = work(self.connection)
-        self.connection.execute("COMMIT")
-        return answer
+            return [partial(job.failed, StorageError("no space left"))]
+        return self.database.commit([job])
 
 
 class Ear:
@@ -159,7 +133,7 @@ class Walk:
         self.rng = random.Random(seed)
         self.now_ms = 1_000_000_000
         self.disk = LateDisk(self.rng, 0.02 if seed % 2 else 0.0)
-        journal = Journal(cast(Database, self.disk))
+        journal = Journal(self.disk)
         loop, rng = asyncio.get_running_loop(), random.Random(seed)
         settings = Configuration(name="x", limits=LIMITS)
         self.hub = Hub(build_services(settings, journal, loop, lambda: self.now_ms, rng))
@@ -179,7 +153,7 @@ class Walk:
         if ear is None or (chance < 0.05 and len(self.ears) < MOST_HERE):
             self.come()
         elif chance < 0.3:
-            self.disk.write(self.rng.randrange(1, 6))
+            self.disk.deliver(self.rng.randrange(1, 6))
         elif chance < 0.33:
             self.now_ms += self.rng.choice([10, 1_000, 6_000, 70_000])
             self.hub.tick(0)
@@ -252,7 +226,7 @@ class Walk:
         """Let the disk come to rest, and compare what everybody knows with what is on it."""
         failing, self.disk.failing = self.disk.failing, 0.0
         for _ in range(40):
-            self.disk.write(1_000)
+            self.disk.deliver(1_000)
             await asyncio.sleep(0)
         self.disk.failing = failing
         assert self.hub.metrics.faults == 0
@@ -264,7 +238,6 @@ class Walk:
             assert table.audience, "a table that nobody hears is let go of"
             if table.match is not None:
                 record = read_match(self.disk.connection, match_id)
-                assert record is not None
                 assert [player.name for player in table.match.players] == [
                     player.name for player in cast(Any, record.facts[0]).players
                 ]

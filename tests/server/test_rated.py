@@ -48,14 +48,13 @@ async def test_a_disk_that_fails_at_the_end_leaves_the_match_live_and_the_rating
     async with running(tmp_path) as server:
         ann, bob = [await server.join(name) for name in ("Ann", "Bob")]
         await rated_match(server, ann, bob, "m")
-        connection = server.database._connection
-        connection.execute(
+        await server.execute(
             "CREATE TEMP TRIGGER planted BEFORE INSERT ON ratings BEGIN SELECT raise(ABORT, 'full'); END"
         )
         assert await ann.refused("resign", match="m") == "storage"
         assert (await bob.resume("m")).get("outcome") is None
-        assert connection.execute("SELECT count(*) FROM ratings").fetchone() == (0,)
-        connection.execute("DROP TRIGGER planted")
+        assert await server.execute("SELECT count(*) FROM ratings") == [(0,)]
+        await server.execute("DROP TRIGGER planted")
         await ann.ok("resign", match="m")
         await bob.hear("rated", match="m")
 

@@ -121,7 +121,6 @@ def check_journal(file: Path) -> int:
         names = dict(connection.execute("SELECT id, name FROM players").fetchall())
         for match, first, second, is_over in connection.execute("SELECT id, first, second, is_over FROM matches"):
             record = read_match(connection, match)
-            assert record is not None
             facts = record.facts
             assert [fact.seq for fact in facts] == list(range(1, len(facts) + 1))
             rebuilt = Match.from_events(facts)

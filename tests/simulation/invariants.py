@@ -7,6 +7,7 @@ What a client can see for itself (one answer to each request, no gap in a match)
 from typing import TYPE_CHECKING, Any
 
 from ttt_net import messages as wire
+from ttt_net.errors import Refusal
 from ttt_net.matches.match import Match
 from ttt_net.server.journal import read_match
 
@@ -182,8 +183,10 @@ def _match(world: "World", match_id: str) -> Match:
 
 
 def _events(world: "World", match_id: str) -> list[Any]:
-    stored = read_match(world.disk.connection, match_id)
-    return stored.facts if stored is not None else []
+    try:
+        return list(read_match(world.disk.connection, match_id).facts)
+    except Refusal:
+        return []
 
 
 def _newest_seq(world: "World", match_id: str) -> int:

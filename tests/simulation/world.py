@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import msgspec
 
-from tests.simulation.disk import SimulatedDatabase, SimulatedDisk
+from tests.simulation.disk import SimulatedDisk, SimulatedLedger
 from tests.simulation.invariants import check, check_at_rest, check_played_out
 from tests.simulation.loop import SimulatedLoop
 from tests.simulation.network import Link
@@ -18,7 +18,7 @@ from tests.simulation.peer import Peer
 from tests.simulation.swarm import Swarm
 from ttt_net import messages as wire
 from ttt_net.server.hub import Hub
-from ttt_net.server.journal import Database, Journal
+from ttt_net.server.journal import Journal
 from ttt_net.server.services import build_services
 from ttt_net.server.settings.configuration import Configuration
 from ttt_net.server.settings.limits import Limits
@@ -46,11 +46,11 @@ class Server:
 
     def __init__(self, world: "World", process: int) -> None:
         self.world, self.process = world, process
-        self.database = SimulatedDatabase(world.disk, world.loop, process)
+        self.ledger = SimulatedLedger(world.disk, world.loop, process)
         self.links: list[Link] = []
         self.is_draining = False
         with world.loop.acting_as(process):
-            journal = Journal(cast(Database, self.database))
+            journal = Journal(self.ledger)
             settings, rng = Configuration(name="simulated", limits=_LIMITS), random.Random(world.rng.getrandbits(64))
             self.hub = Hub(build_services(settings, journal, world.loop.as_asyncio, world.now_ms, rng))
             self.hub.recall()
@@ -208,7 +208,7 @@ class World:
         return (
             server is not None
             and not server.is_draining
-            and server.database.is_idle
+            and server.ledger.is_idle
             and all(peer.is_welcome and not peer.talk.asked for peer in self.peers)
         )
 
@@ -304,7 +304,7 @@ class World:
     def _kill(self) -> None:
         server, self.server = self.server, None
         assert server is not None
-        server.database.is_cut_off = True
+        server.ledger.is_cut_off = True
         self.loop.kill(server.process)
         for link in server.links:
             link.vanish()

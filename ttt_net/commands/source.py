@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
-from ttt_net.errors import ConfigurationError, Refusal
+from ttt_net.errors import ConfigurationError, Refusal, StorageError
 from ttt_net.games.record import Record
 from ttt_net.games.records import read_each
 from ttt_net.matches.history import record_of
-from ttt_net.server.journal import StorageError, finished_matches, open_readonly, read_match
+from ttt_net.server.journal import finished_matches, open_readonly, read_match
 from ttt_net.server.main import JOURNAL_FILE
 from ttt_net.server.settings.configuration import DEFAULT_DATA
 
@@ -83,10 +83,10 @@ def _from_journal(data: Path, ids: Iterable[str]) -> list[Record]:
         records = []
         for match in ids:
             try:
-                journaled = read_match(connection, match)
+                records.append(record_of(read_match(connection, match).facts))
             except StorageError as error:
                 raise ConfigurationError(error.cause) from None
-            if journaled is None:
-                raise ConfigurationError(f"there is no file and no match {match}; matches are looked up in {data}")
-            records.append(record_of(journaled.facts))
+            except Refusal:
+                sentence = f"there is no file and no match {match}; matches are looked up in {data}"
+                raise ConfigurationError(sentence) from None
     return records

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import AsyncExitStack, contextmanager
 
-from ttt_net.server.journal import Database
+from ttt_net.server.journal import LocalLedger
 from ttt_net.server.main import JOURNAL_FILE, make_hub, serving
 from ttt_net.server.process.mdns import announced
 from ttt_net.server.process.startup_banner import ServerAddress
@@ -25,12 +25,12 @@ END_S = 15.0
 def server_inside(configuration: Configuration) -> Iterator[ServerAddress]:
     """Run a server inside the block, which begins when it listens; `ConfigurationError` if it cannot."""
     with listen(configuration.host or None, configuration.port) as listening:
-        database = Database(configuration.folder / JOURNAL_FILE)
+        ledger = LocalLedger(configuration.folder / JOURNAL_FILE)
         try:
             host = configuration.host or None
             where = ServerAddress(configuration.title, host, listening.getsockname()[1], configuration.folder)
             begun: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = Future()
-            arguments = (configuration, database, listening, where, begun)
+            arguments = (configuration, ledger, listening, where, begun)
             thread = threading.Thread(target=_run, args=arguments, name="server", daemon=True)
             thread.start()
             loop, stop = begun.result()
@@ -40,18 +40,18 @@ def server_inside(configuration: Configuration) -> Iterator[ServerAddress]:
                 loop.call_soon_threadsafe(stop.set)
                 thread.join(END_S)
         finally:
-            database.close()
+            ledger.close()
 
 
 def _run(
     configuration: Configuration,
-    database: Database,
+    ledger: LocalLedger,
     listening: socket.socket,
     where: ServerAddress,
     begun: "Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]]",
 ) -> None:
     try:
-        asyncio.run(_serve(configuration, database, listening, where, begun))
+        asyncio.run(_serve(configuration, ledger, listening, where, begun))
     except BaseException as error:
         if begun.done():
             raise
@@ -60,16 +60,16 @@ def _run(
 
 async def _serve(
     configuration: Configuration,
-    database: Database,
+    ledger: LocalLedger,
     listening: socket.socket,
     where: ServerAddress,
     begun: "Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]]",
 ) -> None:
     stop = asyncio.Event()
-    hub = make_hub(configuration, database, asyncio.get_running_loop())
+    hub = make_hub(configuration, ledger, asyncio.get_running_loop())
     async with AsyncExitStack() as running:
         if configuration.announce and not is_loopback(where.host):
             await running.enter_async_context(announced(where, hub.census))
-        await running.enter_async_context(serving(hub, database, listening))
+        await running.enter_async_context(serving(hub, ledger, listening))
         begun.set_result((asyncio.get_running_loop(), stop))
         await stop.wait()

@@ -18,7 +18,7 @@ from ttt_net.server.admin.commands import load_sanctions
 from ttt_net.server.admin.listener import AdminListener, attending, open_listener
 from ttt_net.server.admission.acceptor import Acceptor
 from ttt_net.server.hub import Hub
-from ttt_net.server.journal import Database, Journal
+from ttt_net.server.journal import Journal, LocalLedger
 from ttt_net.server.process.maintenance import maintenance_jobs
 from ttt_net.server.process.mdns import announced
 from ttt_net.server.process.notify import keep_alive, notify
@@ -62,17 +62,17 @@ def serve(configuration: Configuration, certificate: Certificate | None, listeni
 
     When the disk hangs at the end, the process exits from within with 1.
     """
-    database = Database(configuration.folder / JOURNAL_FILE)
+    ledger = LocalLedger(configuration.folder / JOURNAL_FILE)
     try:
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-            hub = make_hub(configuration, database, runner.get_loop())
+            hub = make_hub(configuration, ledger, runner.get_loop())
             admin = open_listener(configuration.admin, configuration.folder)
-            runner.run(_serve(hub, database, Listeners(listening, certificate, admin)))
+            runner.run(_serve(hub, ledger, Listeners(listening, certificate, admin)))
     finally:
-        database.close()
+        ledger.close()
 
 
-async def _serve(hub: Hub, database: Database, listeners: Listeners) -> None:
+async def _serve(hub: Hub, ledger: LocalLedger, listeners: Listeners) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -87,8 +87,8 @@ async def _serve(hub: Hub, database: Database, listeners: Listeners) -> None:
     async with AsyncExitStack() as running:
         if hub.services.configuration.announce and not is_loopback(where.host):
             await running.enter_async_context(announced(where, hub.census))
-        await running.enter_async_context(serving(hub, database, listeners.public, listeners.certificate))
-        await running.enter_async_context(attending(listeners.admin, hub, database, stop.set))
+        await running.enter_async_context(serving(hub, ledger, listeners.public, listeners.certificate))
+        await running.enter_async_context(attending(listeners.admin, hub, stop.set))
         greet(where)
         notify("READY=1")
         log.info("started on port %d; the journal is in %s", where.port, hub.services.configuration.folder)
@@ -99,32 +99,32 @@ async def _serve(hub: Hub, database: Database, listeners: Listeners) -> None:
         with contextlib.suppress(NotImplementedError):
             loop.remove_signal_handler(number)
         signal.signal(number, signal.SIG_IGN)
-    if database.is_stuck:
+    if ledger.is_stuck:
         log.error("the disk does not answer; the server ends without it, and nothing acknowledged is lost")
         _end_at_once()
     log.info("stopped")
 
 
-def make_hub(configuration: Configuration, database: Database, loop: asyncio.AbstractEventLoop) -> Hub:
+def make_hub(configuration: Configuration, ledger: LocalLedger, loop: asyncio.AbstractEventLoop) -> Hub:
     """Return the hub of a server that strangers may use: its secrets come from the system."""
-    journal, rng = Journal(database), random.SystemRandom()
+    journal, rng = Journal(ledger), random.SystemRandom()
     return Hub(build_services(configuration, journal, loop, steady_clock(), rng, installed_engine()))
 
 
 @contextlib.asynccontextmanager
 async def serving(
-    hub: Hub, database: Database, listening: socket.socket, certificate: Certificate | None = None
+    hub: Hub, ledger: LocalLedger, listening: socket.socket, certificate: Certificate | None = None
 ) -> AsyncIterator[None]:
     """Serve on the socket inside the block; at its end tell every client, and wait for none of them for long."""
     loop = asyncio.get_running_loop()
     find_asset("/")  # reads the page, before anybody could wait for it
     async with asyncio.TaskGroup() as tasks:
-        writing = tasks.create_task(database.run())
-        ticking = tasks.create_task(_tick(hub, maintenance_jobs(hub, database)))
+        writing = tasks.create_task(ledger.run())
+        ticking = tasks.create_task(_tick(hub, maintenance_jobs(hub)))
         sampling = tasks.create_task(_sample_lag(hub))
         analysing = tasks.create_task(hub.analysis.run())
         living = tasks.create_task(keep_alive(lambda: "{} players, {} matches".format(*hub.census())))
-        load_sanctions(database, hub.services)
+        load_sanctions(hub.services)
         hub.recall()
         protocols, arrivals = _protocols(hub, loop, certificate), hub.limits.arrivals
         acceptor = Acceptor(listening, tasks, protocols, hub.is_shut_to, arrivals, hub.now_ms)
@@ -133,7 +133,7 @@ async def serving(
                 yield
         finally:
             hub.services.shutdown.drain()
-            database.stop()
+            ledger.stop()
             await asyncio.wait([writing], timeout=_WRITING_S)
             hub.close_all()
             with contextlib.suppress(TimeoutError):

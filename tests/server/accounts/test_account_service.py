@@ -36,7 +36,7 @@ async def test_who_is_forgotten_takes_no_other_name_in_the_same_breath(tmp_path:
             await ann.say("rename", name="Annabel")
         await ann.close_code()
         await server.flushed()
-        rows = server.database._connection.execute("SELECT name, name_key, token_hash FROM players").fetchall()
+        rows = await server.execute("SELECT name, name_key, token_hash FROM players")
         assert rows == [("deleted", None, None)]
         await server.join("Annabel")
 
@@ -54,9 +54,7 @@ async def test_a_new_name_is_seen_in_the_matches_of_before(tmp_path: Path) -> No
         assert [player["name"] for player in snapshot["players"]] == [bob.name, "Annabel"]
         token = bob.token
         journal = tmp_path / "journal.sqlite"
-        assert old.encode() not in b"".join(
-            fact for (fact,) in server.database._connection.execute("SELECT fact FROM facts")
-        )
+        assert old.encode() not in b"".join(fact for (fact,) in await server.execute("SELECT fact FROM facts"))
         assert journal.exists()
     async with running(tmp_path) as server:
         again = await server.connect()
@@ -110,7 +108,7 @@ async def test_who_is_forgotten_leaves_no_trace_but_his_matches(tmp_path: Path) 
         await zoe.ok("resign", match=match)
         await bob.hear("ended")
         token = zoe.token
-        server.database._connection.execute(
+        await server.execute(
             "INSERT INTO sanctions SELECT 'mute', 'player:' || id, name, 'rude', 0, NULL FROM players"
             " WHERE name = 'Zoetrope'"
         )
@@ -182,9 +180,9 @@ async def test_no_match_begins_with_somebody_who_is_being_forgotten(tmp_path: Pa
 async def test_who_could_not_be_forgotten_plays_on(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         ann = await server.join("Ann")
-        server.database.submit(lambda db: db.execute("PRAGMA query_only = ON"), lambda _: None)
+        await server.execute("PRAGMA query_only = ON")
         assert await ann.refused("forget", name="Ann") == "storage"
-        server.database.submit(lambda db: db.execute("PRAGMA query_only = OFF"), lambda _: None)
+        await server.execute("PRAGMA query_only = OFF")
         await server.match(ann, await server.join("Bob"))
 
 
@@ -261,7 +259,7 @@ async def test_what_may_be_no_name_is_refused_in_words(tmp_path: Path, name: str
 async def test_a_name_of_before_the_rules_is_kept(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         peer = await server.join("Old-name")
-        server.database._connection.execute("UPDATE players SET name = 'O N', name_key = 'o n'")
+        await server.execute("UPDATE players SET name = 'O N', name_key = 'o n'")
         token = peer.token
     async with running(tmp_path) as server:
         again = await server.connect()

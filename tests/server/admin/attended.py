@@ -86,5 +86,5 @@ async def attended(
         door = open_listener(wanted, folder)
         assert door is not None
         each = Attended(server, door)
-        async with attending(door, server.hub, server.database, each.stopped.set), asyncio.timeout(PATIENCE_S):
+        async with attending(door, server.hub, each.stopped.set), asyncio.timeout(PATIENCE_S):
             yield each

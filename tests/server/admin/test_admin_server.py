@@ -234,24 +234,24 @@ async def test_no_token_is_in_anything_that_an_admin_is_told(tmp_path: Path) -> 
 async def test_a_disk_that_refuses_makes_the_server_unready_until_it_works_again(tmp_path: Path) -> None:
     async with attended(tmp_path) as each:
         first, _, match = await each.server.pair()
-        each.server.database.submit(lambda db: db.execute("PRAGMA query_only = ON"), lambda _: None)
+        await each.server.execute("PRAGMA query_only = ON")
         assert await first.refused("play", match=match, ply=0, move=4) == "storage"
         assert await each.http("/readyz") == (503, "the disk refuses to be written\n")
-        each.server.database.submit(lambda db: db.execute("PRAGMA query_only = OFF"), lambda _: None)
+        await each.server.execute("PRAGMA query_only = OFF")
         await each.http("/readyz")
         await each.server.flushed()
         assert await each.http("/readyz") == (200, "ready\n")
 
 
 async def test_a_disk_that_hangs_makes_the_server_unready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ttt_net.server.journal.database.SLOW_S", 0.0)
+    monkeypatch.setattr("ttt_net.server.journal.ledger.SLOW_S", 0.0)
     async with attended(tmp_path) as each:
         with each.server.stopped_disk():
-            await until(lambda: each.server.database.trouble() is not None)
+            await until(lambda: each.server.ledger.health().trouble is not None)
             status, body = await each.http("/readyz")
             assert (status, "has not answered" in body) == (503, True)
         await each.server.flushed()
-        assert each.server.database.trouble() is None
+        assert each.server.ledger.health().trouble is None
 
 
 async def test_an_admin_who_does_not_read_holds_up_neither_the_end_nor_the_others(tmp_path: Path) -> None:

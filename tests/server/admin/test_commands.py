@@ -12,7 +12,7 @@ from tests.server.peer import Peer
 from tests.server.running import running, until
 from ttt_net.server.admin import commands
 from ttt_net.server.admission.sanctions import Sanction
-from ttt_net.server.journal import moderation
+from ttt_net.server.journal import lookups
 from ttt_net.server.journal.backup import verify
 from ttt_net.server.settings.configuration import Configuration
 
@@ -178,7 +178,7 @@ async def test_the_server_copies_its_journal_when_asked(tmp_path: Path) -> None:
 async def test_without_a_disk_a_ban_is_refused_but_a_kick_is_not(tmp_path: Path) -> None:
     async with attended(tmp_path) as each, each.admin() as admin:
         ann = await each.server.join("Ann")
-        each.server.database.submit(lambda db: db.execute("PRAGMA query_only = ON"), lambda _: None)
+        await each.server.execute("PRAGMA query_only = ON")
         assert await admin.failed("ban", whom="Ann")
         assert each.server.hub.services.sanctions.in_force() == []
         await admin.done("kick", name="Ann")
@@ -202,7 +202,7 @@ async def test_bans_that_could_not_be_read_at_the_start_are_in_force_once_they_c
         ann = await each.server.join("Ann")
         await admin.done("ban", whom="Ann")
     monkeypatch.setattr(commands, "_RETRY_S", 0.0)
-    read, tries = moderation.read_sanctions, 0
+    read, tries = lookups.read_sanctions, 0
 
     def fail_twice(connection: sqlite3.Connection) -> list[Sanction]:
         nonlocal tries
@@ -211,7 +211,7 @@ async def test_bans_that_could_not_be_read_at_the_start_are_in_force_once_they_c
             raise sqlite3.OperationalError("disk I/O error")
         return read(connection)
 
-    monkeypatch.setattr(moderation, "read_sanctions", fail_twice)
+    monkeypatch.setattr(lookups, "read_sanctions", fail_twice)
     async with running(tmp_path) as server:
         await until(lambda: bool(server.hub.services.sanctions.in_force()))
         again = await server.connect()

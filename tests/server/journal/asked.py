@@ -60,8 +60,8 @@ class Asked:
 @asynccontextmanager
 async def opened(path: Path) -> AsyncIterator[Asked]:
     """Open a journal in which Ann is player 1 and Bob player 2."""
-    async with running(path) as database:
-        asked = Asked(Journal(database))
+    async with running(path) as ledger:
+        asked = Asked(Journal(ledger))
         await asked.register("Ann", "token of Ann")
         await asked.register("Bob", "token of Bob")
         yield asked

@@ -19,7 +19,7 @@ from ttt_net.__main__ import main
 from ttt_net.errors import ConfigurationError
 from ttt_net.server.journal import Database, open_readonly
 from ttt_net.server.journal.backup import JournalContents, back_up, restore, verify
-from ttt_net.server.journal.schema import SCHEMA_VERSION
+from ttt_net.server.journal.migrations import SCHEMA_VERSION
 
 JOURNAL = "journal.sqlite"
 _HEADER_BYTES = 100
@@ -186,7 +186,7 @@ async def test_a_journal_that_somebody_reads_is_not_replaced(tmp_path: Path) -> 
     with closing(Database(journal)) as database, closing(open_readonly(journal)) as reader:
         reader.execute("BEGIN")
         assert reader.execute("SELECT count(*) FROM players").fetchone() == (4,)
-        database._connection.execute("UPDATE players SET created_ms = 1")
+        database.connection.execute("UPDATE players SET created_ms = 1")
         database.close()
         with pytest.raises(ConfigurationError, match="somebody reads"):
             restore(copy, journal, is_replacing=True)
@@ -265,7 +265,7 @@ async def test_a_journal_that_was_kept_is_never_written_over(tmp_path: Path) -> 
 async def test_what_a_killed_restore_or_server_left_does_no_harm(tmp_path: Path) -> None:
     copy, journal = await a_copy(tmp_path), tmp_path / "data" / JOURNAL
     with closing(Database(journal)) as database:
-        database._connection.execute("UPDATE players SET created_ms = 1")
+        database.connection.execute("UPDATE players SET created_ms = 1")
         log = journal.with_name(f"{JOURNAL}-wal").read_bytes()
     new = tmp_path / "new" / JOURNAL
     (new.parent / "restoring").mkdir(parents=True)

@@ -1,118 +1,124 @@
-"""One file, one thread: what opens it, what it refuses, and what a failing disk does to it."""
+"""One file, and what a failing disk does to it: batches, refusals, faults; what opens it, and what it refuses."""
 
 import os
 import sqlite3
 import stat
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tests.server.journal.jobs import Work, results, running
-from ttt_net.errors import ConfigurationError
-from ttt_net.server.journal import Database, StorageError
-from ttt_net.server.journal.schema import SCHEMA_VERSION
+from tests.server.journal.jobs import committed, register
+from ttt_net.errors import Code, ConfigurationError, Refusal, StorageError
+from ttt_net.messages import PlayerInfo, Started
+from ttt_net.server.journal import Database
+from ttt_net.server.journal.entries import AppendEvents, ForgetPlayer, Probe
+from ttt_net.server.journal.migrations import SCHEMA_VERSION
+from ttt_net.server.journal.queries import NameQuery
+from ttt_net.server.players import Player
+
+STARTED = Started(match="m", seq=1, at_ms=0, game="tictactoe", players=(PlayerInfo(""), PlayerInfo("")))
+FAULT = AppendEvents((STARTED,))
+"""An entry that no author may make: a start without seats."""
+BROKEN = AppendEvents((STARTED,), (1, 99))
+"""An entry that breaks a law of the tables: there is no such player."""
 
 
-def insert(name: str) -> Work:
-    return lambda connection: (
-        connection.execute(
-            "INSERT INTO players (name, name_key, token_hash, created_ms) VALUES (?, ?, ?, 0)",
-            (name, name, name.encode()),
-        ).rowcount
-    )
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    with closing(Database(tmp_path / "journal")) as made:
+        yield made
 
 
-def names(connection: sqlite3.Connection) -> list[str]:
-    return [name for (name,) in connection.execute("SELECT name FROM players ORDER BY id")]
+def names(database: Database) -> list[str]:
+    return [name for (name,) in database.connection.execute("SELECT name FROM players ORDER BY id")]
 
 
-def fault(connection: sqlite3.Connection) -> None:
-    raise OverflowError("planted")
+def test_jobs_are_done_in_order_and_answered_in_order(database: Database) -> None:
+    assert committed(database, register("a"), NameQuery("a"), register("b"), NameQuery("b")) == [
+        Player(1, "a"), (1, "a"), Player(2, "b"), (2, "b"),
+    ]  # fmt: skip
 
 
-async def test_jobs_are_done_in_order_and_answered_in_order(tmp_path: Path) -> None:
-    async with running(tmp_path / "journal") as database:
-        assert await results(database, insert("a"), insert("b"), names, insert("c"), names) == [
-            1, 1, ["a", "b"], 1, ["a", "b", "c"],
-        ]  # fmt: skip
-
-
-async def test_one_bad_job_does_not_spoil_the_batch_that_it_meets(tmp_path: Path) -> None:
-    async with running(tmp_path / "journal") as database:
-        answers = await results(database, insert("a"), insert("a"), lambda db: db.execute("nonsense"), insert("b"))
-        assert [type(answer) for answer in answers] == [int, StorageError, StorageError, int]
-        assert await results(database, names) == [["a", "b"]]
-
-
-async def test_what_a_failing_job_had_written_is_taken_back(tmp_path: Path) -> None:
-    def half(connection: sqlite3.Connection) -> None:
-        insert("x")(connection)
-        insert("x")(connection)
-
-    async with running(tmp_path / "journal") as database:
-        (answer,) = await results(database, half)
-        assert isinstance(answer, StorageError)
-        assert await results(database, names) == [[]]
-
-
-async def test_a_fault_of_ours_in_one_job_leaves_the_thread_and_the_others_alone(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+def test_one_bad_job_does_not_spoil_the_batch_that_it_meets(
+    database: Database, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with running(tmp_path / "journal") as database:
-        answers = await results(database, insert("a"), fault, insert("b"))
-        assert [type(answer) for answer in answers] == [int, StorageError, int]
-        assert await results(database, names) == [["a", "b"]]
-    assert "planted" in caplog.text
+    answers = committed(database, register("a"), BROKEN, register("b"), FAULT, BROKEN, NameQuery("b"))
+    assert [type(answer) for answer in answers] == [Player, StorageError, Player, StorageError, StorageError, tuple]
+    assert names(database) == ["a", "b"]
+    assert database.failures == 3
+    assert [record.exc_info is not None for record in caplog.records] == [False, True, False], "a fault has its place"
+    assert "a match starts with its seats" in caplog.text
     caplog.clear()
 
 
-async def test_a_fault_of_ours_in_one_answer_does_not_keep_the_others_from_theirs(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    def failing(_: object) -> None:
-        raise OverflowError("planted")
-
-    async with running(tmp_path / "journal") as database:
-        database.submit(insert("a"), failing)
-        assert await results(database, insert("b"), names) == [1, ["a", "b"]]
-    assert "planted" in caplog.text
+def test_what_a_failing_job_had_written_is_undone(database: Database, caplog: pytest.LogCaptureFixture) -> None:
+    committed(database, register("a"), register("b"))
+    second = Started(match="n", seq=3, at_ms=0, game="tictactoe", players=STARTED.players)
+    (answer,) = committed(database, AppendEvents((STARTED, second), (1, 2)))
+    assert isinstance(answer, StorageError)
+    assert database.connection.execute("SELECT * FROM matches").fetchall() == []
     caplog.clear()
 
 
-async def test_a_file_that_may_not_grow_refuses_and_takes_again_what_has_room(tmp_path: Path) -> None:
-    async with running(tmp_path / "journal") as database:
-        await results(database, insert("a"), lambda db: db.execute("PRAGMA max_page_count = 1"))
-        (answer,) = await results(database, insert("b" * 50_000))
-        assert isinstance(answer, StorageError)
-        assert "full" in answer.cause
-        await results(database, lambda db: db.execute("PRAGMA max_page_count = 100000"))
-        assert await results(database, insert("c"), names) == [1, ["a", "c"]]
-
-
-async def test_a_file_that_cannot_be_written_is_still_read(tmp_path: Path) -> None:
-    async with running(tmp_path / "journal") as database:
-        await results(database, insert("a"), lambda db: db.execute("PRAGMA query_only = ON"))
-        refused, read = await results(database, insert("b"), names)
-        assert isinstance(refused, StorageError)
-        assert read == ["a"]
-        await results(database, lambda db: db.execute("PRAGMA query_only = OFF"))
-        assert await results(database, insert("c"), names) == [1, ["a", "c"]]
-
-
-async def test_a_disk_that_fails_is_logged_once_and_once_more_when_it_works_again(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+def test_a_refusal_is_an_answer_like_others_and_leaves_no_trace(
+    database: Database, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with running(tmp_path / "journal") as database:
-        await results(database, insert("a"), lambda db: db.execute("PRAGMA query_only = ON"))
-        for name in "bcd":
-            await results(database, insert(name), names)
-        assert database.failures == 3
-        assert database.trouble() == "the disk refuses to be written"
-        await results(database, lambda db: db.execute("PRAGMA query_only = OFF"), insert("e"))
-        assert database.trouble() is None
+    committed(database, register("a"), register("b"), AppendEvents((STARTED,), (1, 2)))
+    run: list[str] = []
+    database.connection.set_trace_callback(run.append)
+    answers = committed(database, register("c"), register("a"), ForgetPlayer(1), NameQuery("x"), register("d"))
+    database.connection.set_trace_callback(None)
+    assert [type(answer) for answer in answers] == [Player, Player, Refusal, Refusal, Player]
+    assert [each.code for each in answers[2:4]] == [Code.STILL_PLAYING, Code.UNKNOWN_PLAYER]
+    assert (run.count("BEGIN"), run.count("COMMIT")) == (1, 1), "all in one transaction"
+    assert names(database) == ["a", "b", "c", "d"]
+    assert (database.failures, caplog.records) == (0, [])
+
+
+def test_a_file_that_may_not_grow_refuses_and_takes_again_what_has_room(
+    database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    committed(database, register("a"))
+    database.connection.execute("PRAGMA max_page_count = 1")
+    (answer,) = committed(database, register("b" * 50_000))
+    assert isinstance(answer, StorageError)
+    assert "full" in answer.cause
+    assert "full" not in str(answer), "players need not know"
+    database.connection.execute("PRAGMA max_page_count = 100000")
+    committed(database, register("c"))
+    assert names(database) == ["a", "c"]
+    caplog.clear()
+
+
+def test_a_file_that_cannot_be_written_is_still_read(database: Database, caplog: pytest.LogCaptureFixture) -> None:
+    committed(database, register("a"))
+    database.connection.execute("PRAGMA query_only = ON")
+    refused, read = committed(database, register("b"), NameQuery("a"))
+    assert isinstance(refused, StorageError)
+    assert read == (1, "a")
+    database.connection.execute("PRAGMA query_only = OFF")
+    committed(database, register("c"))
+    assert names(database) == ["a", "c"]
+    caplog.clear()
+
+
+def test_a_disk_that_fails_is_logged_once_and_once_more_when_it_works_again(
+    database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    committed(database, register("a"))
+    database.connection.execute("PRAGMA query_only = ON")
+    for name in "bcd":
+        committed(database, register(name), NameQuery("a"))
+    assert (database.failures, database.is_failing) == (3, True)
+    database.connection.execute("PRAGMA query_only = OFF")
+    committed(database, NameQuery("a"))
+    assert database.is_failing, "to read tells nothing"
+    committed(database, Probe())
+    assert not database.is_failing
     assert [(record.levelname, record.message.partition(":")[0]) for record in caplog.records] == [
         ("ERROR", "storage"),
         ("WARNING", "storage"),
@@ -120,12 +126,15 @@ async def test_a_disk_that_fails_is_logged_once_and_once_more_when_it_works_agai
     caplog.clear()
 
 
-async def test_what_was_submitted_before_the_stop_is_done(tmp_path: Path) -> None:
-    async with running(tmp_path / "journal") as database:
-        for number in range(1_000):
-            database.submit(insert(str(number)), lambda _: None)
-    async with running(tmp_path / "journal") as database:
-        assert len((await results(database, names))[0]) == 1_000
+def test_in_memory_there_are_the_same_tables(database: Database) -> None:
+    query = "SELECT type, name, sql FROM sqlite_master ORDER BY name"
+    memory = Database(None)
+    assert memory.connection.execute(query).fetchall() == database.connection.execute(query).fetchall()
+    for pragma in ("foreign_keys", "user_version"):
+        assert memory.connection.execute(f"PRAGMA {pragma}").fetchone() == (
+            database.connection.execute(f"PRAGMA {pragma}").fetchone()
+        )
+    memory.close()
 
 
 def test_the_files_are_for_their_owner_alone(tmp_path: Path) -> None:

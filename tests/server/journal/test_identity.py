@@ -13,31 +13,11 @@ from ttt_net.errors import Code, Refusal
 from ttt_net.messages import Ended, PlayerInfo, Started
 from ttt_net.names import looks
 from ttt_net.ratings import Rating, rated
-from ttt_net.server.journal import Database, Journal, read_match
-from ttt_net.server.journal.database import _Job
+from ttt_net.server.journal import Database, Journal, MemoryLedger, read_match
 from ttt_net.server.players import FORGOTTEN, Player
 
 NAMES = ["Ann", "ann", "Bob", "B0b", "Paul", "PAUI", "Cleo", "Сleo", "Dora"]
 NOBODY = PlayerInfo("")
-
-
-class Now:
-    """A database whose jobs are done as they come, by the thread that asks: a test without a loop."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self.open()
-
-    def open(self) -> None:
-        self.database = Database(self._path)
-        self.database._connection.execute("PRAGMA synchronous = OFF")  # no power is cut here
-
-    def submit(self, work: Any, done: Callable[[Any], None]) -> None:
-        self.submit_alike(lambda connection, _: [work(connection)], None, done)
-
-    def submit_alike(self, work: Any, item: Any, done: Callable[[Any], None], alone: Any = None) -> None:
-        (result,) = self.database._commit([_Job(work, item, done, alone)])
-        done(result)
 
 
 class Identities(RuleBasedStateMachine):
@@ -47,14 +27,18 @@ class Identities(RuleBasedStateMachine):
     def open(self) -> None:
         self.folder = tempfile.TemporaryDirectory()
         self.path = Path(self.folder.name) / "journal"
-        self.now = Now(self.path)
-        self.journal = Journal(self.now)  # type: ignore[arg-type]
+        self.open_journal()
         self.names: dict[int, str] = {}
         self.tokens: dict[str, int] = {}
         self.live: dict[str, tuple[int, int, bool]] = {}
         self.over: dict[str, tuple[int, int]] = {}
         self.ratings: dict[int, Rating] = {}
         self.at_ms = self.given = 0
+
+    def open_journal(self) -> None:
+        self.database = Database(self.path)
+        self.database.connection.execute("PRAGMA synchronous = OFF")  # no power is cut here
+        self.journal = Journal(MemoryLedger(self.database, is_instant=True))
 
     def asked(self, ask: Callable[..., None], *arguments: Any) -> Any:
         answers: list[Any] = []
@@ -133,8 +117,8 @@ class Identities(RuleBasedStateMachine):
 
     @rule()
     def restart(self) -> None:
-        self.now.database.close()
-        self.now.open()
+        self.database.close()
+        self.open_journal()
 
     @invariant()
     def every_token_is_its_players(self) -> None:
@@ -146,7 +130,7 @@ class Identities(RuleBasedStateMachine):
 
     @invariant()
     def ratings_are_what_the_rated_results_made_them(self) -> None:
-        rows = self.now.database._connection.execute(
+        rows = self.database.connection.execute(
             "SELECT player, rating, deviation, volatility, games, rated_ms FROM ratings"
         )
         assert {player: Rating(*values) for player, *values in rows} == self.ratings
@@ -154,15 +138,14 @@ class Identities(RuleBasedStateMachine):
     @invariant()
     def every_match_shows_the_names_of_now(self) -> None:
         for match, seats in [*self.over.items(), *((m, seats[:2]) for m, seats in self.live.items())]:
-            record = read_match(self.now.database._connection, match)
-            assert record is not None
+            record = read_match(self.database.connection, match)
             assert isinstance(record.facts[0], Started)
             shown = [player.name for player in record.facts[0].players]
             assert shown == [self.names.get(player, FORGOTTEN) for player in seats]
 
     def teardown(self) -> None:
-        if hasattr(self, "now"):
-            self.now.database.close()
+        if hasattr(self, "database"):
+            self.database.close()
             self.folder.cleanup()
 
 

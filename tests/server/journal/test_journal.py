@@ -2,15 +2,16 @@
 
 import asyncio
 import secrets
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.server.journal.asked import Asked, ended, opened, played, started
-from tests.server.journal.jobs import running
-from ttt_net.errors import Code, Refusal
+from tests.server.journal.jobs import on_disk, running
+from ttt_net.errors import Code, Refusal, StorageError
 from ttt_net.messages import MatchEvent, Offered
-from ttt_net.server.journal import Journal, StorageError, StoredMatch
+from ttt_net.server.journal import Journal, StoredMatch
 from ttt_net.server.players import Player
 
 
@@ -55,17 +56,20 @@ async def test_a_move_without_company_is_one_statement_and_with_it_a_transaction
     async with opened(tmp_path / "journal") as journal:
         for match in matches:
             await journal.append(started(match), seats=(1, 2))
-    async with running(tmp_path / "journal") as database:
-        database._connection.set_trace_callback(lambda statement: run.append(statement.split()[0]))
-        asking = Journal(database)
+    async with running(tmp_path / "journal") as ledger:
+        trace = partial(list.append, run)
+        await on_disk(ledger, lambda connection: connection.set_trace_callback(trace))
+        run.clear()
+        asking = Journal(ledger)
         asking.append([played(2)], answers.put_nowait, answers.put_nowait)
         assert await answers.get() is None
-        assert set(run) == {"INSERT"}
+        assert {each.split()[0] for each in run} == {"INSERT"}
         run.clear()
         for match in matches:
             asking.append([played(3 if match == "m" else 2, match)], answers.put_nowait, answers.put_nowait)
         assert [await answers.get() for _ in matches] == [None, None]
-        assert [run[0], *set(run[1:-1]), run[-1]] == ["BEGIN", "INSERT", "COMMIT"]
+        verbs = [each.split()[0] for each in run]
+        assert [verbs[0], *set(verbs[1:-1]), verbs[-1]] == ["BEGIN", "INSERT", "COMMIT"]
     async with opened(tmp_path / "journal") as journal:
         assert await journal.read("m") == StoredMatch((1, 2), [started(), played(2), played(3)])
         assert await journal.read("n") is not None

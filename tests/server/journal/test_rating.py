@@ -1,6 +1,5 @@
 """The ratings change with the end of a rated match and with nothing else: in one transaction, or not at all."""
 
-import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,11 +8,12 @@ from typing import Any
 import pytest
 
 from tests.server.journal.asked import ANN, BOB, Asked, played
-from tests.server.journal.jobs import Work, results, running
+from tests.server.journal.jobs import on_disk, running
 from ttt_net.clock import Speed, TimeControl
+from ttt_net.errors import StorageError
 from ttt_net.messages import Ended, RatingChange, Started
 from ttt_net.ratings import PERIOD_MS, Rating, rated
-from ttt_net.server.journal import Database, Journal, StorageError
+from ttt_net.server.journal import Journal, LocalLedger
 from ttt_net.server.players import Player
 
 BLITZ = TimeControl(180_000, 2_000)
@@ -30,13 +30,12 @@ def end(match: str, seq: int, winner: int | None = 0, reason: str = "line", at_m
 class Club:
     """A journal in which Ann (a bot) is 1 and Bob is 2, and what it has of their ratings."""
 
-    def __init__(self, database: Database) -> None:
-        self.database = database
-        self.journal = Asked(Journal(database))
+    def __init__(self, ledger: LocalLedger) -> None:
+        self.ledger = ledger
+        self.journal = Asked(Journal(ledger))
 
     async def rows(self, query: str = "SELECT * FROM ratings") -> list[tuple[Any, ...]]:
-        (rows,) = await results(self.database, lambda connection: connection.execute(query).fetchall())
-        return list(rows)
+        return await on_disk(self.ledger, lambda connection: connection.execute(query).fetchall())
 
     async def ratings(self, name: str, bot: str | None, now_ms: int) -> dict[tuple[str, Speed], Rating]:
         player = await self.journal.find(f"token of {name}", bot, now_ms)
@@ -48,17 +47,16 @@ class Club:
         return await self.journal.append(played(2, match), end(match, 3, winner, at_ms=at_ms))
 
 
-def planted(table: str) -> Work:
-    """Return the work after which no more can be written to a table."""
+def planted(table: str) -> str:
+    """Return the statement after which no more can be written to a table."""
     event = "UPDATE" if table in ("ratings", "meetings") else "INSERT"
-    statement = f"CREATE TEMP TRIGGER planted BEFORE {event} ON {table} BEGIN SELECT raise(ABORT, 'planted'); END"
-    return lambda connection: connection.execute(statement).rowcount
+    return f"CREATE TEMP TRIGGER planted BEFORE {event} ON {table} BEGIN SELECT raise(ABORT, 'planted'); END"
 
 
 @asynccontextmanager
 async def club(path: Path) -> AsyncIterator[Club]:
-    async with running(path) as database:
-        made = Club(database)
+    async with running(path) as ledger:
+        made = Club(ledger)
         for name, bot in (("Ann", "random"), ("Bob", None)):
             await made.journal.register(name, f"token of {name}")
             await made.journal.find(f"token of {name}", bot)
@@ -112,9 +110,9 @@ async def test_a_write_that_fails_leaves_neither_the_end_nor_the_ratings(tmp_pat
         before = await our.rows()
         await our.journal.append(begun("n"), seats=(1, 2))
         for table in ("ratings", "facts", "results", "meetings", "standings"):
-            await results(our.database, planted(table))
+            await our.rows(planted(table))
             assert isinstance(await our.journal.append(end("n", 2, at_ms=5_000)), StorageError), table
-            await results(our.database, lambda connection: connection.execute("DROP TRIGGER planted").rowcount)
+            await our.rows("DROP TRIGGER planted")
             assert await our.rows() == before
             assert await our.rows("SELECT is_over, ended_ms FROM matches WHERE id = 'n'") == [(0, None)]
             assert await our.rows(
@@ -137,7 +135,7 @@ async def test_an_end_that_is_written_twice_counts_once(tmp_path: Path) -> None:
 
 async def test_ends_that_share_a_commit_are_rated_one_after_the_other(tmp_path: Path) -> None:
     async with club(tmp_path / "journal") as our:
-        journal = Journal(our.database)
+        journal = Journal(our.ledger)
         for match in "abcde":
             await our.journal.append(begun(match), seats=(1, 2))
         answers: list[object] = []
@@ -170,9 +168,6 @@ async def test_the_standings_count_every_rating_once(tmp_path: Path) -> None:
         await our.play("last", 1)
         assert await our.rows("SELECT * FROM standings ORDER BY 1, 2, 3") == await our.rows(counted)
 
-        def forget(connection: sqlite3.Connection) -> None:
-            connection.execute("DELETE FROM ratings WHERE player = 1")
-
-        await results(our.database, forget)
+        await our.rows("DELETE FROM ratings WHERE player = 1")
         assert await our.rows("SELECT * FROM standings ORDER BY 1, 2, 3") == await our.rows(counted)
         assert len(await our.rows("SELECT * FROM standings")) == 1

@@ -3,13 +3,13 @@
 import json
 import sqlite3
 from pathlib import Path
-from typing import Any
 
+from tests.server.journal.jobs import on_disk
 from tests.server.peer import Peer
 from tests.server.running import Server, running, until
-from ttt_net.server.journal.periodic_job import BITE, REST_MS
-from ttt_net.server.journal.retention import forget_guests, forget_matches
-from ttt_net.server.process.maintenance import DAY_MS, maintenance_jobs, old_guests, old_matches
+from ttt_net.server.journal.apply import apply
+from ttt_net.server.journal.entries import ForgetGuests, ForgetMatches
+from ttt_net.server.process.maintenance import BITE, DAY_MS, REST_MS, maintenance_jobs, old_guests, old_matches
 from ttt_net.server.settings.configuration import Configuration
 
 
@@ -26,13 +26,6 @@ async def finished(server: Server, names: tuple[str, str], count: int) -> list[s
         first, second, match = await server.match(first, second)
 
 
-async def query(server: Server, sql: str) -> list[Any]:
-    rows: list[Any] = []
-    server.database.submit(lambda connection: connection.execute(sql).fetchall(), rows.extend)
-    await server.flushed()
-    return rows
-
-
 class Clock:
     now_ms = 0
 
@@ -45,18 +38,18 @@ async def test_what_ended_before_the_day_goes_and_what_was_counted_stays(tmp_pat
         old = await finished(server, ("Ann", "Bob"), 3)
         first, second, live = await server.pair("Cid", "Dan")
         clock, kept = Clock(), {old[1]}
-        retention = old_matches(server.database, clock, 30, lambda: kept)
+        retention = old_matches(server.hub.services.journal, clock, 30, lambda: kept)
         clock.now_ms = server.hub.now_ms() + 29 * DAY_MS
         retention.tick()
-        assert len(await query(server, "SELECT id FROM matches")) == 4
+        assert len(await server.execute("SELECT id FROM matches")) == 4
         clock.now_ms += 2 * DAY_MS
         retention.tick()
-        assert {match for (match,) in await query(server, "SELECT id FROM matches")} == {old[1], live}
-        assert await query(server, "SELECT count(*) FROM results") == [(2,)]
-        assert await query(server, "SELECT count(*) FROM facts") == [(3,)]
-        assert await query(server, "SELECT won + lost FROM players ORDER BY id LIMIT 2") == [(3,), (3,)]
-        assert await query(server, "SELECT won + lost FROM meetings") == [(3,), (3,)]
-        assert await query(server, "PRAGMA foreign_key_check") == []
+        assert {match for (match,) in await server.execute("SELECT id FROM matches")} == {old[1], live}
+        assert await server.execute("SELECT count(*) FROM results") == [(2,)]
+        assert await server.execute("SELECT count(*) FROM facts") == [(3,)]
+        assert await server.execute("SELECT won + lost FROM players ORDER BY id LIMIT 2") == [(3,), (3,)]
+        assert await server.execute("SELECT won + lost FROM meetings") == [(3,), (3,)]
+        assert await server.execute("PRAGMA foreign_key_check") == []
         await first.ok("resign", match=live)
         await second.hear("ended")
         peer = await server.join("Eve")
@@ -69,12 +62,12 @@ async def test_a_bite_is_small_and_the_next_comes_with_the_next_tick(tmp_path: P
         await finished(server, ("Ann", "Bob"), BITE + 5)
         clock = Clock()
         clock.now_ms = server.hub.now_ms() + 2 * DAY_MS
-        retention = old_matches(server.database, clock, 1, tuple)
+        retention = old_matches(server.hub.services.journal, clock, 1, tuple)
         left = []
         for _ in range(3):
             retention.tick()
             retention.tick()  # the one before has not been answered yet
-            left += await query(server, "SELECT count(*) FROM matches")
+            left += await server.execute("SELECT count(*) FROM matches")
         assert left == [(5,), (0,), (0,)]
 
 
@@ -88,7 +81,7 @@ async def test_when_there_is_nothing_to_forget_it_rests(tmp_path: Path) -> None:
             asked.append(1)
             return ()
 
-        retention = old_matches(server.database, clock, 1, in_use)
+        retention = old_matches(server.hub.services.journal, clock, 1, in_use)
         for step_ms in (0, 1_000, REST_MS - 1_001, 1):
             clock.now_ms += step_ms
             retention.tick()
@@ -100,7 +93,7 @@ async def test_with_no_days_nothing_is_ever_forgotten(tmp_path: Path) -> None:
     for days, names in ((0, {"stale ratings"}), (1, {"stale ratings", "old matches", "old guests"})):
         configuration = Configuration(retention_days=days, guest_days=days)
         async with running(tmp_path, configuration=configuration) as server:
-            assert set(maintenance_jobs(server.hub, server.database)) == names
+            assert set(maintenance_jobs(server.hub)) == names
 
 
 async def guest(server: Server, token: str | None = None) -> Peer:
@@ -120,15 +113,15 @@ async def test_guests_who_come_no_more_are_forgotten_and_their_matches_are_not(t
         name = gone.name
         await gone.close()
         await until(lambda: len(server.sessions) == 2)
-        chore = old_guests(server.database, server.hub, 30)
+        chore = old_guests(server.hub, 30)
         server.clock.offset_ms += 29 * DAY_MS
         chore.tick()
         await server.flushed()
-        assert await query(server, "SELECT count(*) FROM players WHERE is_guest") == [(2,)]
+        assert await server.execute("SELECT count(*) FROM players WHERE is_guest") == [(2,)]
         server.clock.offset_ms += 2 * DAY_MS
         chore.tick()
         await server.flushed()
-        assert await query(server, "SELECT name FROM players ORDER BY id") == [("Ann",), ("deleted",), (here.name,)]
+        assert await server.execute("SELECT name FROM players ORDER BY id") == [("Ann",), ("deleted",), (here.name,)]
         assert {player["name"] for player in (await ann.resume(live))["players"]} == {"Ann", "deleted"}
         await ann.ok("record", match=over)
         assert name not in (await ann.hear("record"))["text"]
@@ -140,10 +133,10 @@ async def test_guests_who_come_no_more_are_forgotten_and_their_matches_are_not(t
         server.clock.offset_ms += 31 * DAY_MS
         chore.tick()
         await server.flushed()
-        assert await query(server, "SELECT count(*) FROM players WHERE is_guest") == [(0,)]
-        assert {match for (match,) in await query(server, "SELECT id FROM matches")} == {over, live}
+        assert await server.execute("SELECT count(*) FROM players WHERE is_guest") == [(0,)]
+        assert {match for (match,) in await server.execute("SELECT id FROM matches")} == {over, live}
         assert nobodys not in server.rooms
-        assert await query(server, "PRAGMA foreign_key_check") == []
+        assert await server.execute("PRAGMA foreign_key_check") == []
 
 
 async def test_a_guest_who_comes_back_is_seen_and_a_named_player_is_never_forgotten(tmp_path: Path) -> None:
@@ -153,7 +146,7 @@ async def test_a_guest_who_comes_back_is_seen_and_a_named_player_is_never_forgot
         for peer in (named, comes):
             await peer.close()
         await until(lambda: not server.sessions)
-        chore = old_guests(server.database, server.hub, 30)
+        chore = old_guests(server.hub, 30)
         for _ in range(3):
             server.clock.offset_ms += 20 * DAY_MS
             again = await guest(server, comes.token)
@@ -161,11 +154,11 @@ async def test_a_guest_who_comes_back_is_seen_and_a_named_player_is_never_forgot
             await until(lambda: not server.sessions)
             chore.tick()
             await server.flushed()
-        assert await query(server, "SELECT name FROM players ORDER BY id") == [("Gus",), (comes.name,)]
+        assert await server.execute("SELECT name FROM players ORDER BY id") == [("Gus",), (comes.name,)]
         server.clock.offset_ms += 31 * DAY_MS
         chore.tick()
         await server.flushed()
-        assert await query(server, "SELECT name FROM players ORDER BY id") == [("Gus",), ("deleted",)]
+        assert await server.execute("SELECT name FROM players ORDER BY id") == [("Gus",), ("deleted",)]
 
 
 async def test_many_guests_are_forgotten_a_bite_at_a_time(tmp_path: Path) -> None:
@@ -174,12 +167,12 @@ async def test_many_guests_are_forgotten_a_bite_at_a_time(tmp_path: Path) -> Non
             "INSERT INTO players (name, name_key, token_hash, created_ms, is_guest, seen_ms)"
             " SELECT key, key, randomblob(32), 0, 1, 0 FROM json_each(?)"
         )
-        await query(server, insert.replace("?", f"'{json.dumps([0] * (BITE + 5))}'"))
-        chore = old_guests(server.database, server.hub, 30)
+        await server.execute(insert.replace("?", f"'{json.dumps([0] * (BITE + 5))}'"))
+        chore = old_guests(server.hub, 30)
         left = []
         for _ in range(3):
             chore.tick()
-            left += await query(server, "SELECT count(*) FROM players WHERE is_guest")
+            left += await server.execute("SELECT count(*) FROM players WHERE is_guest")
         assert left == [(5,), (0,), (0,)]
 
 
@@ -192,8 +185,8 @@ async def test_no_step_of_it_reads_a_whole_table(tmp_path: Path) -> None:
         def explain(connection: sqlite3.Connection) -> None:
             seen: list[str] = []
             connection.set_trace_callback(seen.append)
-            forget_matches(connection, 2**60, ())
-            forget_guests(connection, 2**60, 2**60, [99], ())
+            apply(connection, ForgetMatches(2**60, (), BITE))
+            apply(connection, ForgetGuests(2**60, 2**60, (99,), (), BITE))
             connection.set_trace_callback(None)
             deletes = (
                 "DELETE FROM results WHERE player = 1 AND is_private = 0 AND ended_ms = 1 AND match = 'x'",
@@ -207,7 +200,6 @@ async def test_no_step_of_it_reads_a_whole_table(tmp_path: Path) -> None:
             for statement in [*asked, *deletes]:
                 plans.extend(row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {statement}"))
 
-        server.database.submit(explain, lambda _: None)
-        await server.flushed()
+        await on_disk(server.ledger, explain)
         assert len(plans) >= 12
         assert {plan for plan in plans if plan.startswith("SCAN")} == {"SCAN json_each VIRTUAL TABLE INDEX 1:"}

@@ -71,7 +71,7 @@ async def test_a_code_that_a_friend_was_told_is_good_after_a_restart_and_still_o
         old = (await ann.hear("invitation"))["code"]
         await ann.ok("invite", **asked)
         code = (await ann.hear("invitation"))["code"]
-        server.database.submit(lambda db: db.execute("PRAGMA query_only = ON"), lambda _: None)
+        await server.execute("PRAGMA query_only = ON")
         assert await bob.refused("invite") == "storage"
         tokens = ann.token, bob.token
     async with running(tmp_path) as server:
@@ -88,7 +88,7 @@ async def test_a_code_that_a_friend_was_told_is_good_after_a_restart_and_still_o
         server.clock.offset_ms += 3_600_000
         await bob.ok("invite")  # which forgets what is too old
         await server.flushed()
-        assert len(server.database._connection.execute("SELECT * FROM invitations").fetchall()) == 1
+        assert len(await server.execute("SELECT * FROM invitations")) == 1
     async with running(tmp_path) as server:
         cid = await server.join("Cid")
         for each in (code, late):
@@ -102,9 +102,9 @@ async def test_a_code_is_good_as_long_as_no_other_is_written_down_and_its_maker_
         ann, bob, cid = [await server.join(name) for name in ("Ann", "Bob", "Cid")]
         await ann.ok("invite")
         code = (await ann.hear("invitation"))["code"]
-        server.database.submit(lambda db: db.execute("PRAGMA query_only = ON"), lambda _: None)
+        await server.execute("PRAGMA query_only = ON")
         assert await ann.refused("invite") == "storage"
-        server.database.submit(lambda db: db.execute("PRAGMA query_only = OFF"), lambda _: None)
+        await server.execute("PRAGMA query_only = OFF")
         await bob.ok("join", code=code)
         await cid.ok("invite")
         code = (await cid.hear("invitation"))["code"]
@@ -119,17 +119,17 @@ async def test_a_code_is_not_spent_on_a_match_that_cannot_be_written_down(tmp_pa
         await ann.ok("invite")
         code = (await ann.hear("invitation"))["code"]
         full = "CREATE TEMP TRIGGER planted BEFORE INSERT ON matches BEGIN SELECT raise(ABORT, 'full'); END"
-        server.database.submit(lambda db: db.execute(full), lambda _: None)
+        await server.execute(full)
         await bob.ok("join", code=code)
         assert [await peer.close_code() for peer in (ann, bob)] == [1011, 1011]
-        server.database.submit(lambda db: db.execute("DROP TRIGGER planted"), lambda _: None)
+        await server.execute("DROP TRIGGER planted")
         tokens = ann.token, bob.token
         ann, bob = await server.connect(), await server.connect()
         for peer, token in zip((ann, bob), tokens, strict=True):
             await peer.hello(token=token)
         await bob.ok("join", code=code)
         await ann.hear("snapshot")
-        assert server.database._connection.execute("SELECT * FROM invitations").fetchall() == []
+        assert await server.execute("SELECT * FROM invitations") == []
 
 
 async def test_an_invitation_may_name_the_side_and_the_position_to_begin_from(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """One match at a time: moves, offers, endings, flags, presence and resuming, over real sockets."""
 
-import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -304,25 +303,11 @@ async def test_a_restart_brings_back_seats_board_offers_and_clock(tmp_path: Path
         await second.ok("play", match=match, ply=3, move=1)
 
 
-def fill(connection: sqlite3.Connection) -> None:
-    """Let the file grow no further."""
-    (pages,) = connection.execute("PRAGMA page_count").fetchone()
-    connection.execute(f"PRAGMA max_page_count = {pages}")
-
-
-def empty(connection: sqlite3.Connection) -> None:
-    connection.execute("PRAGMA max_page_count = 1000000")
-
-
-async def submit(server: Server, work: Any) -> None:
-    server.database.submit(work, lambda _: None)
-    await server.flushed()
-
-
 async def test_a_disk_that_is_full_refuses_moves_and_play_goes_on_when_there_is_room(tmp_path: Path) -> None:
     async with running(tmp_path, FAST) as server:
         first, second, match = await server.pair(games=["mnk:19x19,19"])
-        await submit(server, fill)
+        ((pages,),) = await server.execute("PRAGMA page_count")
+        await server.execute(f"PRAGMA max_page_count = {pages}")
         made, peers = 0, (first, second)
         while (answer := await peers[made % 2].ask("play", match=match, ply=made, move=made))["type"] == "ok":
             made += 1
@@ -333,7 +318,7 @@ async def test_a_disk_that_is_full_refuses_moves_and_play_goes_on_when_there_is_
             assert await mover.refused("play", match=match, ply=made, move=made) == "storage"
             assert await other.refused("resign", match=match) == "storage"
         assert (await other.resume(match))["moves"] == list(range(made))
-        await submit(server, empty)
+        await server.execute("PRAGMA max_page_count = 1000000")
         await mover.ok("play", match=match, ply=made, move=made)
         assert (await other.resume(match))["moves"] == list(range(made + 1))
         assert not [message for message in other.heard if message["type"] == "ended"]
@@ -398,7 +383,7 @@ async def test_a_disk_that_cannot_be_written_refuses_and_a_flag_that_fell_meanwh
     async with running(tmp_path) as server:
         first, second, match = await server.pair(time=TIMED)
         await first.play(match, (first, 4), (second, 0))
-        await submit(server, lambda connection: connection.execute("PRAGMA query_only = ON"))
+        await server.execute("PRAGMA query_only = ON")
         assert await first.refused("play", match=match, ply=2, move=8) == "storage"
         table, failures = server.rooms[match], 0
         fail = table._fail
@@ -410,7 +395,7 @@ async def test_a_disk_that_cannot_be_written_refuses_and_a_flag_that_fell_meanwh
 
         monkeypatch.setattr(table, "_fail", failing)
         await until(lambda: failures > 0)
-        await submit(server, lambda connection: connection.execute("PRAGMA query_only = OFF"))
+        await server.execute("PRAGMA query_only = OFF")
         ended = await second.hear("ended", match=match)
         assert (ended["winner"], ended["reason"]) == (1, "time")
 
@@ -418,11 +403,11 @@ async def test_a_disk_that_cannot_be_written_refuses_and_a_flag_that_fell_meanwh
 async def test_seekers_whose_match_cannot_be_written_down_are_told_and_may_come_back(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         peers = [await server.join(name) for name in ("Ann", "Bob")]
-        await submit(server, lambda connection: connection.execute("PRAGMA query_only = ON"))
+        await server.execute("PRAGMA query_only = ON")
         for peer in peers:
             await peer.ok("seek")
         assert [await peer.close_code() for peer in peers] == [1011, 1011]
-        await submit(server, lambda connection: connection.execute("PRAGMA query_only = OFF"))
+        await server.execute("PRAGMA query_only = OFF")
         again = [await server.connect() for _ in peers]
         for peer, before in zip(again, peers, strict=True):
             assert (await peer.hello(token=before.token))["matches"] == []
@@ -436,21 +421,15 @@ async def test_a_match_that_cannot_be_read_is_refused_and_hurts_no_other(tmp_pat
             await peer.close()
         await server.until_empty()
         update = "UPDATE facts SET fact = ? WHERE match = (SELECT number FROM matches WHERE id = ?)"
-        await submit(server, lambda db: db.execute(update, (b"{}", match)))
+        await server.execute(update, b"{}", match)
         again = await server.connect()
         await again.hello(token=first.token)
         assert await again.refused("resume", match=match, seq=0) == "storage"
-        await submit(
-            server,
-            lambda db: db.execute(
-                update,
-                (
-                    b'{"type":"started","match":"%s","seq":1,"at_ms":0,"game":"chess","players":[{"name":"a"},{"name":"b"}]}'
-                    % match.encode(),
-                    match,
-                ),
-            ),
+        chess = (
+            b'{"type":"started","match":"%s","seq":1,"at_ms":0,"game":"chess","players":[{"name":"a"},{"name":"b"}]}'
+            % match.encode()
         )
+        await server.execute(update, chess, match)
         carl = await server.join("Carl")
         with server.stopped_disk():
             request = await again.say("resume", match=match, seq=0)

@@ -18,7 +18,6 @@ from ttt_net.server.admin import protocol
 from ttt_net.server.admin.commands import AdminCommands
 from ttt_net.server.admin.report import match_rows, player_rows, report
 from ttt_net.server.hub import Hub
-from ttt_net.server.journal import Database
 from ttt_net.server.metrics import Metrics
 from ttt_net.server.settings.limits import Limits
 from ttt_net.server.wire.connection import Connection
@@ -33,16 +32,15 @@ LIMITS = replace(Limits(), max_connections=16, unsent_bytes=1_048_576, kernel_se
 class AdminServer:
     """Answers what an admin asks."""
 
-    def __init__(self, hub: Hub, database: Database, token: str, stop: Callable[[], None]) -> None:
+    def __init__(self, hub: Hub, token: str, stop: Callable[[], None]) -> None:
         self.limits = LIMITS
         self.metrics = Metrics()
         self.now_ms = hub.now_ms
         self.turns = hub.turns
         self._hub = hub
-        self._database = database
         self._token = token
         self._shutdown = hub.services.shutdown
-        self._commands = AdminCommands(hub.services, database, stop)
+        self._commands = AdminCommands(hub.services, stop)
         self._connections: set[Connection] = set()
         self._since_ms = hub.now_ms()
 
@@ -134,9 +132,9 @@ class AdminServer:
         up_s = (self.now_ms() - self._since_ms) / 1000
         left_ms = self._shutdown.left_ms()
         left_s = None if left_ms is None else left_ms / 1000
-        return report(self._hub, self._database, up_s, self._unready(), left_s)
+        return report(self._hub, self._hub.services.journal.health(), up_s, self._unready(), left_s)
 
     def _unready(self) -> str | None:
         if self._shutdown.left_ms() is not None:
             return "the server is about to restart"
-        return self._database.trouble()
+        return self._hub.services.journal.health().trouble

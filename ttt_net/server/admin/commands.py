@@ -2,17 +2,16 @@
 
 import asyncio
 import logging
-import sqlite3
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-from ttt_net.errors import Closing, Code, Refusal
+from ttt_net.errors import Closing, Code, Refusal, StorageError
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.admin import protocol
 from ttt_net.server.admission.sanctions import Act, Sanction, network_to_ban, of_player, until
-from ttt_net.server.journal import Database, StorageError, moderation
-from ttt_net.server.journal.backup import back_up
-from ttt_net.server.journal.moderation import AuditNote
+from ttt_net.server.journal.entries import AuditNote
+from ttt_net.server.players import PlayerId
 from ttt_net.server.services import Services
 from ttt_net.server.shutdown import spoken
 from ttt_net.text import clean, counted, name_key
@@ -25,29 +24,26 @@ _RETRY_S = 5.0
 _VERBS: dict[Act, str] = {"ban": "banned", "mute": "muted"}
 
 
-def load_sanctions(database: Database, services: Services) -> None:
+def load_sanctions(services: Services) -> None:
     """Read the bans and mutes of the journal and put them in force.
 
     The journal answers this before any `hello` that is said later. Where it cannot be read, banned players may come in
     until it can: it is tried again and again.
     """
 
-    def done(found: list[Sanction] | StorageError) -> None:
-        if isinstance(found, list):
-            services.sanctions.add(found)
-        else:
-            log.error("bans and mutes are not in force: %s", found.cause)
-            services.loop.call_later(_RETRY_S, load_sanctions, database, services)
+    def failed(refusal: Refusal) -> None:
+        log.error("bans and mutes are not in force: %s", _reason(refusal))
+        services.loop.call_later(_RETRY_S, load_sanctions, services)
 
-    database.submit(moderation.read_sanctions, done)
+    services.journal.sanctions(services.sanctions.add, failed)
 
 
 class AdminCommands:
     """Carries them out; `carry_out` answers once, or raises `Refusal` and changes nothing."""
 
-    def __init__(self, services: Services, database: Database, stop: Callable[[], None]) -> None:
+    def __init__(self, services: Services, stop: Callable[[], None]) -> None:
         self._services = services
-        self._database = database
+        self._journal = services.journal
         self._stop = stop
         self._is_backing_up = False
         self._is_attending = True
@@ -118,45 +114,32 @@ class AdminCommands:
         if network is None:
             self._impose_on_player("ban", asked.whom.removeprefix("name:"), asked.reason, asked.for_s, answer)
             return
-        sanction = self._sanction("ban", network, network, asked.reason, asked.for_s)
-        self._impose(lambda _: sanction, answer)
+        self._impose(self._sanction("ban", network, network, asked.reason, asked.for_s), answer)
 
     def _impose_on_player(self, act: Act, name: str, reason: str, for_s: int | None, answer: ReplyTo) -> None:
-        def find(connection: sqlite3.Connection) -> Sanction | Refusal:
-            found = moderation.find_player(connection, name)
-            if found is None:
-                return Refusal(Code.UNKNOWN_PLAYER, f"no player is called {name}")
-            return self._sanction(act, of_player(found[0]), found[1], reason, for_s)
+        def found(player: tuple[PlayerId, str]) -> None:
+            self._impose(self._sanction(act, of_player(player[0]), player[1], reason, for_s), answer)
 
-        self._impose(find, answer)
+        self._journal.player_named(name, found, partial(_fail, answer))
 
     def _sanction(self, act: Act, whom: str, shown: str, reason: str, for_s: int | None) -> Sanction:
         now_ms = self._services.now_ms()
         until_ms = None if for_s is None else now_ms + for_s * 1000
         return Sanction(act, whom, shown, clean(reason, 80), now_ms, until_ms)
 
-    def _impose(self, find: Callable[[sqlite3.Connection], Sanction | Refusal], answer: ReplyTo) -> None:
-        """Write the sanction down with its note in one transaction; then put it in force, and answer."""
+    def _impose(self, sanction: Sanction, answer: ReplyTo) -> None:
+        """Keep the sanction with its note in one transaction; then put it in force, and answer."""
+        rest = f" {until(sanction.until_ms)}: {sanction.reason}"
+        note = _note_about(sanction, sanction.since_ms, sanction.act, rest)
 
-        def work(connection: sqlite3.Connection) -> Sanction | Refusal:
-            sanction = find(connection)
-            if isinstance(sanction, Sanction):
-                moderation.keep_sanction(connection, sanction)
-                rest = f" {until(sanction.until_ms)}: {sanction.reason}"
-                moderation.write_note(connection, _note_about(sanction, sanction.since_ms, sanction.act, rest))
-            return sanction
-
-        def done(result: Sanction | Refusal | StorageError) -> None:
-            if not isinstance(result, Sanction):
-                answer(protocol.Failed(_reason(result)))
-                return
-            log.warning("admin: %s", result.act)  # of whom, is in the audit log
-            self._services.sanctions.add([result])
-            closed = self._close_banned(result) if result.act == "ban" else 0
+        def done() -> None:
+            log.warning("admin: %s", sanction.act)  # of whom, is in the audit log
+            self._services.sanctions.add([sanction])
+            closed = self._close_banned(sanction) if sanction.act == "ban" else 0
             also = f"; {counted(closed, 'connection')} closed" if closed else ""
-            answer(protocol.Done(f"{result.shown} is {_VERBS[result.act]} {until(result.until_ms)}{also}"))
+            answer(protocol.Done(f"{sanction.shown} is {_VERBS[sanction.act]} {until(sanction.until_ms)}{also}"))
 
-        self._database.submit(work, done)
+        self._journal.impose(sanction, note, done, partial(_fail, answer))
 
     def _close_banned(self, ban: Sanction) -> int:
         sanctions = self._services.sanctions
@@ -183,19 +166,12 @@ class AdminCommands:
             raise Refusal(Code.UNKNOWN_PLAYER, f"{whom} is not {_VERBS[act]}; bans lists who is")
         note = _note_about(found, self._services.now_ms(), f"un{act}", "")
 
-        def work(connection: sqlite3.Connection) -> None:
-            moderation.lift_sanction(connection, act, found.whom)
-            moderation.write_note(connection, note)
-
-        def done(failure: StorageError | None) -> None:
-            if failure:
-                answer(protocol.Failed(failure.cause))
-                return
+        def done() -> None:
             log.warning("admin: %s", note.act)
             self._services.sanctions.lift(act, found.whom)
             answer(protocol.Done(f"{found.shown} is no longer {_VERBS[act]}"))
 
-        self._database.submit(work, done)
+        self._journal.lift(found, note, done, partial(_fail, answer))
 
     def _bans(self) -> protocol.SanctionRows:
         return protocol.SanctionRows(
@@ -214,8 +190,8 @@ class AdminCommands:
         if self._is_backing_up:
             raise Refusal(Code.TOO_FAST, "another backup is under way")
         self._is_backing_up = True
-        journal = self._database.path
-        work = self._services.loop.run_in_executor(None, back_up, journal, file, lambda: self._is_attending)
+        copy = partial(self._journal.snapshot, file, lambda: self._is_attending)
+        work = self._services.loop.run_in_executor(None, copy)
 
         def done(copied: asyncio.Future[int]) -> None:
             self._is_backing_up = False
@@ -236,17 +212,17 @@ class AdminCommands:
 
     def _note(self, act: str, what: str, player: int | None = None) -> None:
         log.warning("admin: %s", act)
-        note = AuditNote(self._services.now_ms(), act, what, player)
-        self._database.submit(lambda connection: moderation.write_note(connection, note), lambda _: None)
+        self._journal.note(AuditNote(self._services.now_ms(), act, what, player))
 
     def _audit(self, asked: protocol.Audit, answer: ReplyTo) -> None:
-        def done(notes: list[AuditNote] | StorageError) -> None:
-            if isinstance(notes, StorageError):
-                answer(protocol.Failed(notes.cause))
-            else:
-                answer(protocol.AuditRows([protocol.AuditRow(note.at_ms, note.act, note.what) for note in notes]))
+        def done(notes: list[AuditNote]) -> None:
+            answer(protocol.AuditRows([protocol.AuditRow(note.at_ms, note.act, note.what) for note in notes]))
 
-        self._database.submit(lambda connection: moderation.read_notes(connection, asked.last), done)
+        self._journal.notes(asked.last, done, partial(_fail, answer))
+
+
+def _fail(answer: ReplyTo, refusal: Refusal) -> None:
+    answer(protocol.Failed(_reason(refusal)))
 
 
 def _reason(refusal: Refusal) -> str:

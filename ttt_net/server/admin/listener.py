@@ -17,7 +17,6 @@ from ttt_net.errors import ConfigurationError
 from ttt_net.private_files import write_private
 from ttt_net.server.admin.admin_server import AdminServer
 from ttt_net.server.hub import Hub
-from ttt_net.server.journal import Database
 from ttt_net.server.settings.addresses import display, is_loopback, listen
 from ttt_net.server.wire.connection import Connection
 
@@ -141,15 +140,13 @@ def _token(path: Path) -> str:
 
 
 @contextlib.asynccontextmanager
-async def attending(
-    listener: AdminListener | None, hub: Hub, database: Database, stop: Callable[[], None]
-) -> AsyncIterator[None]:
+async def attending(listener: AdminListener | None, hub: Hub, stop: Callable[[], None]) -> AsyncIterator[None]:
     """Answer the admin inside the block; `stop` is what ends the server."""
     if listener is None:
         yield
         return
     loop = asyncio.get_running_loop()
-    admins = AdminServer(hub, database, listener.token, stop)
+    admins = AdminServer(hub, listener.token, stop)
     async with asyncio.TaskGroup() as tasks:
         ticking = tasks.create_task(_tick(admins))
         is_unix = listener.listening.family not in (socket.AF_INET, socket.AF_INET6)

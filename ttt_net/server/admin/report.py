@@ -6,14 +6,14 @@ import ttt_net
 from ttt_net.server.admin import protocol
 from ttt_net.server.admission.client_address import shown
 from ttt_net.server.hub import Hub
-from ttt_net.server.journal import Database
+from ttt_net.server.journal.ledger import LedgerHealth
 from ttt_net.server.metrics import Histogram
 
 MAX_ROWS = 1_000
 
 
 def report(
-    hub: Hub, database: Database, up_s: float, unready: str | None, restart_in_s: float | None
+    hub: Hub, health: LedgerHealth, up_s: float, unready: str | None, restart_in_s: float | None
 ) -> protocol.Report:
     """Return the figures as they are now, and the counts since the start."""
     services = hub.services
@@ -31,18 +31,18 @@ def report(
         tables=len(hub.registry.rooms),
         live=hub.census()[1],
         queue_bytes=sum(connection.unsent_bytes for connection in services.connections),
-        jobs=database.waiting,
+        jobs=health.waiting,
         tasks=len(asyncio.all_tasks()),
         accepted=metrics.accepted,
         requests=metrics.requests,
         matches=metrics.matches,
         moves=metrics.moves,
-        failures=database.failures,
+        failures=health.failures,
         faults=metrics.faults,
         refusals=dict(metrics.refusals),
         endings=dict(metrics.endings),
         move_s=_timing(metrics.move_s),
-        commit_s=_timing(database.commit_s),
+        commit_s=_timing(health.commit_s),
         lag_s=_timing(metrics.lag_s),
     )
 

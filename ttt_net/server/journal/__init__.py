@@ -1,16 +1,21 @@
-"""What outlives the process: the events of every match, and who the players are."""
+"""What outlives the process: the events of every match, and who the players are.
 
-from ttt_net.server.journal.database import Database, StorageError, open_readonly
+A write is an entry (`entries`), ordered by a `Ledger`, carried out by `apply`; a read is a query (`queries`).
+"""
+
+from ttt_net.server.journal.database import Database, open_readonly
+from ttt_net.server.journal.entries import Changes
 from ttt_net.server.journal.journal import Failed, Journal
-from ttt_net.server.journal.matches import StoredMatch, finished_matches, read_match, with_names
-from ttt_net.server.journal.rating import Changes
+from ttt_net.server.journal.ledger import LocalLedger, MemoryLedger
+from ttt_net.server.journal.lookups import StoredMatch, finished_matches, read_match, with_names
 
 __all__ = [
     "Changes",
     "Database",
     "Failed",
     "Journal",
-    "StorageError",
+    "LocalLedger",
+    "MemoryLedger",
     "StoredMatch",
     "finished_matches",
     "open_readonly",

@@ -10,11 +10,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
-from ttt_net.errors import ConfigurationError, TttNetError
+from ttt_net.errors import ConfigurationError, StorageError, TttNetError
 from ttt_net.matches.match import Match
 from ttt_net.private_files import make_private_folder, sync
 from ttt_net.server.journal.database import Database, lock_beside, open_readonly
-from ttt_net.server.journal.matches import read_match
+from ttt_net.server.journal.lookups import read_match
 from ttt_net.text import counted
 
 _PAGES = 1_024
@@ -172,10 +172,10 @@ def check(connection: sqlite3.Connection) -> JournalContents:
 def _play_through(connection: sqlite3.Connection, match: str) -> int:
     try:
         record = read_match(connection, match)
-        assert record is not None, "its id was just read"
         Match.from_events(record.facts)
     except (TttNetError, ValueError, AssertionError) as error:
-        raise ConfigurationError(f"match {match} cannot be played through: {getattr(error, 'cause', error)}") from None
+        cause = error.cause if isinstance(error, StorageError) else error
+        raise ConfigurationError(f"match {match} cannot be played through: {cause}") from None
     if [fact.seq for fact in record.facts] != list(range(1, len(record.facts) + 1)):
         raise ConfigurationError(f"match {match} lacks facts")
     return len(record.facts)

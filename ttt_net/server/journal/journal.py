@@ -1,38 +1,37 @@
-"""The journal as the server sees it: each call is answered later, on the event loop, by one of two callbacks."""
+"""The journal as the server sees it: it makes entries and queries, and each call is answered later by a callback."""
 
-import sqlite3
+import hashlib
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
-from ttt_net.errors import Code, Refusal
-from ttt_net.messages import Ended, MatchEvent, ServerMessage, Started
+from ttt_net.errors import Refusal
+from ttt_net.messages import MatchEvent, ServerMessage, Started
+from ttt_net.names import looks
 from ttt_net.pairing.lobby import Invitation
-from ttt_net.server.journal.database import Database
-from ttt_net.server.journal.invitations import keep_invitation, read_invitations
-from ttt_net.server.journal.matches import StoredMatch, append_fact, append_facts, read_match
-from ttt_net.server.journal.players import (
-    find_player,
-    forget_idle_player,
-    note_guest,
-    register_player,
-    rename_player,
-)
-from ttt_net.server.journal.queries import PastQuery, answer
-from ttt_net.server.journal.rating import Changes
+from ttt_net.server.admission.sanctions import Sanction
+from ttt_net.server.journal import entries, queries
+from ttt_net.server.journal.entries import AuditNote, Changes, MaintenanceEntry
+from ttt_net.server.journal.ledger import Ledger, LedgerHealth
+from ttt_net.server.journal.lookups import StoredMatch, with_names
 from ttt_net.server.players import Player, PlayerId
+from ttt_net.text import name_key
 
 Failed = Callable[[Refusal], None]
 """What is called instead of `done` if nothing has changed: the request was refused, or the disk failed."""
 
 
 class Journal:
-    """The append-only list of events of each match, and the players.
+    """The append-only list of events of each match, the players, and what the host has decided.
 
-    Every call is answered by `done` or by `failed`, on the event loop, in the order of the calls.
+    Every call is answered by `done` or by `failed`, in the order of the calls. A `Refusal` with the code `STORAGE`
+    means that the disk failed.
     """
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    # Matches.
 
     def append(
         self,
@@ -46,19 +45,15 @@ class Journal:
         `seats` are needed with the first event of a match. In the same transaction an invitation is spent with the
         start of its match, and with the end of a rated one the ratings of both change; `done` gets how.
         """
-        is_plain = len(events) == 1 and not isinstance(events[0], Started | Ended)
-        self._database.submit_alike(
-            append_facts, (events, seats), _either(done, failed), append_fact if is_plain else None
-        )
+        if seats is not None:
+            events = [with_names(each, "", "") if isinstance(each, Started) else each for each in events]
+        self._ledger.append(entries.AppendEvents(tuple(events), seats), done, failed)
 
     def read(self, match: str, done: Callable[[StoredMatch], None], failed: Failed) -> None:
         """Read a match; an id that no match has is refused with `UNKNOWN_MATCH`."""
+        self._ledger.ask(queries.MatchQuery(match), done, failed)
 
-        def work(connection: sqlite3.Connection) -> StoredMatch | Refusal:
-            found = read_match(connection, match)
-            return found or Refusal(Code.UNKNOWN_MATCH, f"there is no match {match}")
-
-        self._submit(work, done, failed)
+    # Players.
 
     def register(
         self,
@@ -75,50 +70,107 @@ class Journal:
 
         The player that the token belongs to already is not made again: their client has said the same twice.
         """
-        self._submit(
-            lambda connection: register_player(connection, name, token, bot, now_ms, is_guest=is_guest), done, failed
-        )
+        alike = () if is_guest else _looks(name)
+        entry = entries.RegisterPlayer(name, name_key(name), alike, token_hash(token), now_ms, bot, is_guest)
+        self._ledger.append(entry, done, failed)
 
     def find(
         self, token: str, bot: str | None, now_ms: int, done: Callable[[Player | None], None], failed: Failed
     ) -> None:
         """Find the player that the token belongs to, None if it is unknown; a bot comes with its label."""
-        self._submit(lambda connection: find_player(connection, token, bot, now_ms), done, failed)
+        query = queries.TokenQuery(token_hash(token), now_ms)
+
+        def found(player: Player | None) -> None:
+            if player is None or bot in (None, player.bot):
+                done(player)
+            else:
+                assert bot is not None
+                self._ledger.append(entries.LabelBot(player.id, bot), labelled, failed)
+
+        def labelled(_: None) -> None:
+            self._ledger.ask(query, done, failed)  # once more: a match of theirs may have ended meanwhile
+
+        self._ledger.ask(query, found, failed)
 
     def rename(self, player: PlayerId, name: str, done: Callable[[], None], failed: Failed) -> None:
         """Give the player another name from now on, in all their matches too."""
-        self._submit(lambda connection: rename_player(connection, player, name), lambda _: done(), failed)
+        entry = entries.RenamePlayer(player, name, name_key(name), _looks(name))
+        self._ledger.append(entry, lambda _: done(), failed)
 
     def forget(self, player: PlayerId, done: Callable[[], None], failed: Failed) -> None:
         """Delete the player's name, token and ratings, unless a match of theirs goes on; only the number is kept."""
-        self._submit(lambda connection: forget_idle_player(connection, player), lambda _: done(), failed)
+        self._ledger.append(entries.ForgetPlayer(player), lambda _: done(), failed)
 
     def seen(self, guest: PlayerId, now_ms: int) -> None:
         """Note that a guest is here, unless that was done a while ago; nobody waits for it."""
-        self._database.submit(lambda connection: note_guest(connection, guest, now_ms), lambda _: None)
+        self._ledger.append(entries.SeeGuest(guest, now_ms), _unheard, _unheard)
+
+    def player_named(self, name: str, done: Callable[[tuple[PlayerId, str]], None], failed: Failed) -> None:
+        """Find number and name of the player who has a name; refused with `UNKNOWN_PLAYER` if nobody has."""
+        self._ledger.ask(queries.NameQuery(name), done, failed)
+
+    # Invitations, and the past.
 
     def invite(self, invitation: Invitation, now_ms: int, done: Callable[[], None], failed: Failed) -> None:
         """Keep an invitation, in place of the player's last."""
-        self._submit(lambda connection: keep_invitation(connection, invitation, now_ms), lambda _: done(), failed)
+        self._ledger.append(entries.KeepInvitation(invitation, now_ms), lambda _: done(), failed)
 
     def invitations(self, now_ms: int, done: Callable[[list[Invitation]], None], failed: Failed) -> None:
         """Read the invitations that are good still."""
-        self._submit(lambda connection: read_invitations(connection, now_ms), done, failed)
+        self._ledger.ask(queries.InvitationsQuery(now_ms), done, failed)
 
-    def ask(self, query: PastQuery, done: Callable[[ServerMessage], None], failed: Failed) -> None:
+    def ask(self, query: queries.PastQuery, done: Callable[[ServerMessage], None], failed: Failed) -> None:
         """Answer a query about the past."""
+        self._ledger.ask(query, done, failed)
 
-        def work(connection: sqlite3.Connection) -> ServerMessage | Refusal:
-            try:
-                return answer(connection, query)
-            except Refusal as refusal:
-                return refusal
+    # The host's acts.
 
-        self._submit(work, done, failed)
+    def sanctions(self, done: Callable[[list[Sanction]], None], failed: Failed) -> None:
+        """Read all bans and mutes."""
+        self._ledger.ask(queries.SanctionsQuery(), done, failed)
 
-    def _submit(self, work: Callable[[sqlite3.Connection], Any], done: Callable[[Any], None], failed: Failed) -> None:
-        self._database.submit(work, _either(done, failed))
+    def impose(self, sanction: Sanction, note: AuditNote, done: Callable[[], None], failed: Failed) -> None:
+        """Keep a ban or mute, and a note of it."""
+        self._ledger.append(entries.ImposeSanction(sanction, note), lambda _: done(), failed)
+
+    def lift(self, sanction: Sanction, note: AuditNote, done: Callable[[], None], failed: Failed) -> None:
+        """Delete a ban or mute, and keep a note of it."""
+        self._ledger.append(entries.LiftSanction(sanction.act, sanction.whom, note), lambda _: done(), failed)
+
+    def note(self, note: AuditNote) -> None:
+        """Keep a note in the audit log; nobody waits for it."""
+        self._ledger.append(entries.WriteNote(note), _unheard, _unheard)
+
+    def notes(self, last: int, done: Callable[[list[AuditNote]], None], failed: Failed) -> None:
+        """Read the last notes of the audit log, the oldest first."""
+        self._ledger.ask(queries.NotesQuery(last), done, failed)
+
+    # Its own upkeep.
+
+    def maintain(self, entry: MaintenanceEntry, done: Callable[[list[Any]], None], failed: Failed) -> None:
+        """Forget or unsettle a few things; `done` gets which."""
+        self._ledger.append(entry, done, failed)
+
+    def snapshot(self, file: Path, is_wanted: Callable[[], bool]) -> int:
+        """Copy it to a new file, and return the size in bytes; to be called on another thread.
+
+        Raises `ConfigurationError` if it cannot be.
+        """
+        return self._ledger.snapshot(file, is_wanted)
+
+    def health(self) -> LedgerHealth:
+        """Return how the disk does."""
+        return self._ledger.health()
 
 
-def _either(done: Callable[[Any], None], failed: Failed) -> Callable[[Any], None]:
-    return lambda result: failed(result) if isinstance(result, Refusal) else done(result)
+def token_hash(token: str) -> bytes:
+    """Return what is kept of a token: with 256 random bits in it, a plain hash cannot be guessed back."""
+    return hashlib.sha256(token.encode()).digest()
+
+
+def _looks(name: str) -> tuple[str, ...]:
+    return tuple(sorted(looks(name)))
+
+
+def _unheard(_: object) -> None:
+    """Do nothing with the answer."""

@@ -1,56 +1,97 @@
 """Maintain the journal while the server runs: forget old matches and guests, let ratings go stale."""
 
 from collections.abc import Callable, Collection
-from functools import partial
+from typing import Any, Generic, TypeVar
 
+from ttt_net.errors import Refusal
 from ttt_net.server.hub import Hub
-from ttt_net.server.journal import Database
-from ttt_net.server.journal.periodic_job import PeriodicJob
-from ttt_net.server.journal.rating import unsettle
-from ttt_net.server.journal.retention import forget_guests, forget_matches
+from ttt_net.server.journal import Journal
+from ttt_net.server.journal.entries import ForgetGuests, ForgetMatches, MaintenanceEntry, UnsettleRatings
 from ttt_net.server.players import PlayerId
 
 DAY_MS = 86_400_000
+BITE = 20
+"""How much is done in one transaction: so little that no move waits for it."""
+REST_MS = 600_000
+"""How long to rest when nothing was left to do."""
+
+T = TypeVar("T")
 
 
-def maintenance_jobs(hub: Hub, database: Database) -> dict[str, Callable[[], None]]:
+class PeriodicJob(Generic[T]):
+    """Applies a small entry at each `tick`, while anything is left to do.
+
+    `prepare` gets the time and returns the entry, which does at most `BITE` things and whose result lists them; `then`
+    hears of each once it is committed.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        now_ms: Callable[[], int],
+        prepare: Callable[[int], MaintenanceEntry],
+        then: Callable[[T], None] = lambda _: None,
+    ) -> None:
+        self._journal = journal
+        self._now_ms = now_ms
+        self._prepare = prepare
+        self._then = then
+        self._next_ms = 0
+        self._is_busy = False
+
+    def tick(self) -> None:
+        """Append the next entry, if it is time; to be called about once a second."""
+        now_ms = self._now_ms()
+        if not self._is_busy and now_ms >= self._next_ms:
+            entry = self._prepare(now_ms)
+            self._is_busy = True
+            self._journal.maintain(entry, self._done, self._failed)
+
+    def _done(self, did: list[Any]) -> None:
+        self._is_busy = False
+        if len(did) < BITE:
+            self._rest()
+        for each in did:
+            self._then(each)
+
+    def _failed(self, _: Refusal) -> None:
+        self._is_busy = False
+        self._rest()
+
+    def _rest(self) -> None:
+        self._next_ms = self._now_ms() + REST_MS
+
+
+def maintenance_jobs(hub: Hub) -> dict[str, Callable[[], None]]:
     """Return what is to be called about once a second, by its name."""
-    wanted = hub.services.configuration
-    chores: dict[str, Callable[[], None]] = {"stale ratings": stale_ratings(database, hub.now_ms).tick}
+    wanted, journal = hub.services.configuration, hub.services.journal
+    jobs: dict[str, Callable[[], None]] = {"stale ratings": stale_ratings(journal, hub.now_ms).tick}
     if wanted.retention_days:
-        chores["old matches"] = old_matches(database, hub.now_ms, wanted.retention_days, hub.registry.rooms.keys).tick
+        jobs["old matches"] = old_matches(journal, hub.now_ms, wanted.retention_days, hub.registry.rooms.keys).tick
     if wanted.guest_days:
-        chores["old guests"] = old_guests(database, hub, wanted.guest_days).tick
-    return chores
+        jobs["old guests"] = old_guests(hub, wanted.guest_days).tick
+    return jobs
 
 
-def stale_ratings(database: Database, now_ms: Callable[[], int]) -> PeriodicJob[tuple[int, str, str]]:
+def stale_ratings(journal: Journal, now_ms: Callable[[], int]) -> PeriodicJob[tuple[PlayerId, str, str]]:
     """Return the job that keeps leaderboards in order while deviations grow with time."""
-    return PeriodicJob(database, now_ms, lambda now_ms: partial(unsettle, now_ms=now_ms))
+    return PeriodicJob(journal, now_ms, lambda now_ms: UnsettleRatings(now_ms, BITE))
 
 
 def old_matches(
-    database: Database, now_ms: Callable[[], int], days: int, in_use: Callable[[], Collection[str]]
+    journal: Journal, now_ms: Callable[[], int], days: int, in_use: Callable[[], Collection[str]]
 ) -> PeriodicJob[str]:
     """Return the job that forgets matches so many days after their end, unless they are in use."""
     return PeriodicJob(
-        database,
-        now_ms,
-        lambda now_ms: partial(forget_matches, before_ms=now_ms - days * DAY_MS, kept=frozenset(in_use())),
+        journal, now_ms, lambda now_ms: ForgetMatches(now_ms - days * DAY_MS, tuple(sorted(in_use())), BITE)
     )
 
 
-def old_guests(database: Database, hub: Hub, days: int) -> PeriodicJob[PlayerId]:
+def old_guests(hub: Hub, days: int) -> PeriodicJob[PlayerId]:
     """Return the job that forgets guests so many days after they were last here."""
-    return PeriodicJob(
-        database,
-        hub.now_ms,
-        lambda now_ms: partial(
-            forget_guests,
-            before_ms=now_ms - days * DAY_MS,
-            now_ms=now_ms,
-            here=[session.player for session in hub.services.players.sessions.values() if session.is_guest],
-            kept=frozenset(hub.registry.rooms),
-        ),
-        hub.accounts.forgotten,
-    )
+
+    def prepare(now_ms: int) -> ForgetGuests:
+        here = tuple(session.player for session in hub.services.players.sessions.values() if session.is_guest)
+        return ForgetGuests(now_ms - days * DAY_MS, now_ms, here, tuple(sorted(hub.registry.rooms)), BITE)
+
+    return PeriodicJob(hub.services.journal, hub.now_ms, prepare, hub.accounts.forgotten)

@@ -1,0 +1,392 @@
+"""The only code that writes to the journal's tables, but for migrations: `apply` carries out one entry.
+
+Its result depends on the entry and on the tables alone: it reads no clock, draws no lot, and knows no thread. What it
+must not do it refuses, with `Refusal` or with an error of SQLite, whose triggers keep laws of their own (events are
+numbered without a gap, a match is counted once): then the caller undoes what it had begun.
+"""
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from typing import assert_never
+
+import msgspec
+
+from ttt_net.clock import Speed, TimeControl, speed
+from ttt_net.errors import Code, Refusal
+from ttt_net.games import Reason
+from ttt_net.messages import Ended, Played, RatingChange, Started, Tookback, decode_event, encode
+from ttt_net.ratings import PROVISIONAL_STANDING, Rating, rated
+from ttt_net.server.journal import entries
+from ttt_net.server.journal.entries import AnyEntry, AppendEvents, AuditNote, Changes
+from ttt_net.server.journal.lookups import unfinished_of
+from ttt_net.server.journal.migrations import SCHEMA_VERSION
+from ttt_net.server.players import FORGOTTEN, Player, PlayerId, still_playing
+
+MAX_NOTES = 100_000
+"""The oldest notes of the audit log beyond these are deleted."""
+SEEN_MS = 3_600_000
+"""How often at most it is noted that a guest was here."""
+_SCORES = {0: 1.0, None: 0.5, 1: 0.0}
+"""What the first player scored, by the winner."""
+_APPEND = "INSERT INTO facts (match, seq, fact) VALUES ((SELECT number FROM matches WHERE id = ?), ?, ?)"
+
+
+def apply(connection: sqlite3.Connection, entry: AnyEntry) -> object:
+    """Write what the entry says, and return its result, which is documented there.
+
+    Raises `Refusal` or `sqlite3.Error` if it may not or cannot be; the transaction must be rolled back then, unless
+    nothing was changed. The caller begins and commits; a plain event may do without.
+    """
+    match entry:
+        case AppendEvents():
+            return append_events(connection, [entry])[0]
+        case entries.RegisterPlayer():
+            return _register(connection, entry)
+        case entries.LabelBot():
+            _label(connection, entry)
+        case entries.RenamePlayer():
+            _rename(connection, entry)
+        case entries.ForgetPlayer():
+            _forget_idle(connection, entry.player)
+        case entries.SeeGuest():
+            _see(connection, entry)
+        case entries.KeepInvitation():
+            _keep_invitation(connection, entry)
+        case entries.ImposeSanction():
+            _impose(connection, entry)
+        case entries.LiftSanction():
+            _lift(connection, entry)
+        case entries.WriteNote():
+            _write_note(connection, entry.note)
+        case entries.ForgetMatches():
+            return _forget_matches(connection, entry)
+        case entries.ForgetGuests():
+            return _forget_guests(connection, entry)
+        case entries.UnsettleRatings():
+            return _unsettle(connection, entry)
+        case entries.Probe():
+            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        case _:
+            assert_never(entry)
+    return None
+
+
+# Matches.
+
+
+def append_events(connection: sqlite3.Connection, appends: Sequence[AppendEvents]) -> list[Changes | None]:
+    """Apply many of these entries with one statement for each table that they touch; return their results.
+
+    It comes to the same as one by one: a thread that touches the database waits for the interpreter's lock after
+    every statement, so that a few long ones are much better than many short ones.
+    """
+    if len(appends) == 1 and appends[0].is_plain:
+        (event,) = appends[0].events
+        connection.execute(_APPEND, (event.match, event.seq, encode(event)))
+        return [None]
+    started, ended, rows = [], [], []
+    for append in appends:
+        for event in append.events:
+            rows.append((event.match, event.seq, encode(event)))
+            if isinstance(event, Started):
+                assert append.seats is not None, "a match starts with its seats"
+                started.append((event.match, *append.seats, event.at_ms, *_kind(event)))
+                if event.code is not None and event.previous is None:
+                    connection.execute("DELETE FROM invitations WHERE code = ?", (event.code,))
+            elif isinstance(event, Ended):
+                ended.append(event)
+    if started:
+        connection.executemany(
+            "INSERT INTO matches (id, first, second, started_ms, game, time, is_rated, is_private)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            started,
+        )
+    connection.executemany(_APPEND, rows)
+    if not ended:
+        return [None] * len(appends)
+    changes = _rate(connection, ended)
+    connection.executemany(  # which the triggers count for both players
+        "UPDATE matches SET is_over = 1, ended_ms = ?, winner = ?, reason = ?, plies = ? WHERE id = ? AND NOT is_over",
+        [(each.at_ms, each.winner, each.reason, _plies(connection, each.match), each.match) for each in ended],
+    )
+    return [next((changes[each.match] for each in append.events if each.match in changes), None) for append in appends]
+
+
+def _kind(started: Started) -> tuple[str, str | None, bool, bool]:
+    time = None if started.time is None else encode(started.time).decode()
+    return started.game, time, started.rated, started.private
+
+
+def _plies(connection: sqlite3.Connection, match: str) -> int:
+    """Return how many moves a match has, those that were taken back left out: its newest such event knows."""
+    newest = connection.execute(
+        "SELECT fact FROM facts WHERE match = (SELECT number FROM matches WHERE id = ?) ORDER BY seq DESC", (match,)
+    )
+    for (kept,) in newest:
+        event = decode_event(kept)
+        if isinstance(event, Played | Tookback):
+            return event.ply
+    return 0
+
+
+# Ratings.
+
+
+def _rate(connection: sqlite3.Connection, ended: Sequence[Ended]) -> dict[str, Changes]:
+    """Change the ratings that rated matches among those lead to, in the order of their ends; return how, by match.
+
+    The matches must still be marked as live: so none is ever rated twice.
+    """
+    results = {each.match: each for each in ended if each.reason != Reason.ABORT.value}
+    rows = {
+        match: row
+        for match, *row in connection.execute(
+            "SELECT matches.id, game, time, first, one.bot IS NOT NULL, second, other.bot IS NOT NULL FROM matches"
+            " JOIN players AS one ON one.id = first JOIN players AS other ON other.id = second"
+            " WHERE matches.id IN (SELECT value FROM json_each(?)) AND is_rated AND NOT is_over"
+            " AND one.token_hash IS NOT NULL AND other.token_hash IS NOT NULL",
+            (json.dumps(list(results)),),
+        )
+    }
+    changes: dict[str, Changes] = {}
+    for match, result in results.items():
+        if match in rows:
+            game, time, *players = rows[match]
+            control = None if time is None else msgspec.json.decode(time, type=TimeControl)
+            changes[match] = _rate_match(connection, result, game, speed(control), players)
+    return changes
+
+
+def _rate_match(
+    connection: sqlite3.Connection, result: Ended, game: str, at_speed: Speed, players: Sequence[int]
+) -> Changes:
+    """Rate one match; `players` are the first and whether they are a bot, then the second."""
+    first, first_is_bot, second, second_is_bot = players
+    before = [_rating(connection, player, game, at_speed) for player in (first, second)]
+    after = rated(before[0], before[1], _SCORES[result.winner], result.at_ms)
+    connection.executemany(
+        "INSERT INTO ratings"
+        " (player, game, speed, rating, deviation, volatility, games, rated_ms, is_bot, standing, settled_until_ms)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT DO UPDATE SET rating = excluded.rating, deviation = excluded.deviation,"
+        " volatility = excluded.volatility, games = excluded.games, rated_ms = excluded.rated_ms,"
+        " is_bot = excluded.is_bot, standing = excluded.standing, settled_until_ms = excluded.settled_until_ms",
+        [
+            (player, game, at_speed, *rating, is_bot, rating.standing, rating.settled_until_ms)
+            for player, rating, is_bot in ((first, after[0], first_is_bot), (second, after[1], second_is_bot))
+        ],
+    )
+    one, other = (
+        RatingChange(old.shown, new.shown, new.is_provisional) for old, new in zip(before, after, strict=True)
+    )
+    return one, other
+
+
+def _rating(connection: sqlite3.Connection, player: PlayerId, game: str, at_speed: Speed) -> Rating:
+    row = connection.execute(
+        "SELECT rating, deviation, volatility, games, rated_ms FROM ratings"
+        " WHERE player = ? AND game = ? AND speed = ?",
+        (player, game, at_speed),
+    ).fetchone()
+    return Rating() if row is None else Rating(*row)
+
+
+def _unsettle(connection: sqlite3.Connection, entry: entries.UnsettleRatings) -> list[tuple[PlayerId, str, str]]:
+    stale = connection.execute(
+        "SELECT player, game, speed FROM ratings WHERE settled_until_ms < ?"
+        " ORDER BY settled_until_ms, player, game, speed LIMIT ?",
+        (entry.at_ms, entry.most),
+    ).fetchall()
+    connection.executemany(  # which the triggers count
+        "UPDATE ratings SET standing = standing + ?, settled_until_ms = NULL"
+        " WHERE player = ? AND game = ? AND speed = ?",
+        [(PROVISIONAL_STANDING, *key) for key in stale],
+    )
+    return stale
+
+
+# Players.
+
+
+def _register(connection: sqlite3.Connection, entry: entries.RegisterPlayer) -> Player:
+    known = connection.execute("SELECT id, name FROM players WHERE token_hash = ?", (entry.token_hash,)).fetchone()
+    if known is not None:
+        return Player(*known)
+    _refuse_taken(connection, entry.name, entry.name_key, entry.looks, None)
+    (player,) = connection.execute(
+        "INSERT INTO players (name, name_key, token_hash, bot, created_ms, is_guest, seen_ms)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id",
+        (entry.name, entry.name_key, entry.token_hash, entry.bot, entry.at_ms, entry.is_guest, entry.at_ms),
+    ).fetchone()
+    _write_looks(connection, player, entry.looks)
+    return Player(player, entry.name, is_guest=entry.is_guest, bot=entry.bot)
+
+
+def _label(connection: sqlite3.Connection, entry: entries.LabelBot) -> None:
+    _refuse_forgotten(connection, entry.player)
+    connection.execute("UPDATE players SET bot = ? WHERE id = ?", (entry.bot, entry.player))
+
+
+def _rename(connection: sqlite3.Connection, entry: entries.RenamePlayer) -> None:
+    _refuse_forgotten(connection, entry.player)
+    _refuse_taken(connection, entry.name, entry.name_key, entry.looks, entry.player)
+    _write_looks(connection, entry.player, entry.looks)
+    connection.execute(
+        "UPDATE players SET name = ?, name_key = ?, is_guest = 0 WHERE id = ?",
+        (entry.name, entry.name_key, entry.player),
+    )
+
+
+def _refuse_forgotten(connection: sqlite3.Connection, player: PlayerId) -> None:
+    """Raise `Refusal` if the player is forgotten: they may have said `forget` just before."""
+    known = connection.execute("SELECT token_hash FROM players WHERE id = ?", (player,)).fetchone()
+    if known == (None,):
+        raise Refusal(Code.UNKNOWN_PLAYER, "you are forgotten here; say hello with a name")
+
+
+def _refuse_taken(
+    connection: sqlite3.Connection, name: str, name_key: str, looks: Sequence[str], player: PlayerId | None
+) -> None:
+    """Raise `Refusal` if another than `player` has that name, or one that people would take for it."""
+    alike = connection.execute(
+        "SELECT 1 FROM players WHERE name_key = ? AND id IS NOT ? UNION ALL"
+        " SELECT 1 FROM looks WHERE look IN (SELECT value FROM json_each(?)) AND player IS NOT ? LIMIT 1",
+        (name_key, player, json.dumps(list(looks)), player),
+    )
+    if alike.fetchone() is not None:
+        sentence = f"another player here is called {name}, or so much like it; choose another"
+        raise Refusal(Code.NAME_TAKEN, sentence)
+
+
+def _write_looks(connection: sqlite3.Connection, player: PlayerId, looks: Sequence[str]) -> None:
+    connection.execute("DELETE FROM looks WHERE player = ?", (player,))
+    connection.executemany("INSERT INTO looks (look, player) VALUES (?, ?)", [(look, player) for look in looks])
+
+
+def _forget_idle(connection: sqlite3.Connection, player: PlayerId) -> None:
+    unfinished = unfinished_of(connection, player)
+    if unfinished:
+        raise still_playing(len(unfinished))
+    _forget(connection, player)
+
+
+def _forget(connection: sqlite3.Connection, player: PlayerId) -> None:
+    """Delete the player's name, token and ratings; what they have played keeps their number."""
+    connection.execute(
+        "UPDATE players SET name = ?, name_key = NULL, token_hash = NULL, bot = NULL, is_guest = 0, created_ms = 0,"
+        " seen_ms = 0 WHERE id = ?",
+        (FORGOTTEN, player),
+    )
+    connection.execute("DELETE FROM looks WHERE player = ?", (player,))
+    connection.execute("DELETE FROM ratings WHERE player = ?", (player,))
+    connection.execute("DELETE FROM invitations WHERE player = ?", (player,))
+    connection.execute(  # it would still name them; and nobody can come in with their token any more
+        "DELETE FROM sanctions WHERE act IN ('ban', 'mute') AND whom = 'player:' || ?", (player,)
+    )
+
+
+def _see(connection: sqlite3.Connection, entry: entries.SeeGuest) -> None:
+    connection.execute(
+        "UPDATE players SET seen_ms = ? WHERE id = ? AND seen_ms < ?",
+        (entry.at_ms, entry.player, entry.at_ms - SEEN_MS),
+    )
+
+
+def _keep_invitation(connection: sqlite3.Connection, entry: entries.KeepInvitation) -> None:
+    invitation = entry.invitation
+    connection.execute("DELETE FROM invitations WHERE expires_ms <= ?", (entry.at_ms,))
+    time = None if invitation.time is None else encode(invitation.time).decode()
+    connection.execute(
+        "INSERT OR REPLACE INTO invitations (player, code, game, time, expires_ms, side, start)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (
+            invitation.by,
+            invitation.code,
+            invitation.game,
+            time,
+            invitation.expires_ms,
+            invitation.side,
+            invitation.start,
+        ),
+    )
+
+
+# The host's acts.
+
+
+def _impose(connection: sqlite3.Connection, entry: entries.ImposeSanction) -> None:
+    sanction = entry.sanction
+    if sanction.player is not None:
+        known = connection.execute("SELECT token_hash FROM players WHERE id = ?", (sanction.player,)).fetchone()
+        if known in (None, (None,)):
+            raise Refusal(Code.UNKNOWN_PLAYER, f"no player is called {sanction.shown}")
+    connection.execute("DELETE FROM sanctions WHERE until_ms <= ?", (sanction.since_ms,))
+    connection.execute("INSERT OR REPLACE INTO sanctions VALUES (?, ?, ?, ?, ?, ?)", sanction)
+    _write_note(connection, entry.note)
+
+
+def _lift(connection: sqlite3.Connection, entry: entries.LiftSanction) -> None:
+    connection.execute("DELETE FROM sanctions WHERE act = ? AND whom = ?", (entry.act, entry.whom))
+    _write_note(connection, entry.note)
+
+
+def _write_note(connection: sqlite3.Connection, note: AuditNote) -> None:
+    connection.execute("INSERT INTO audit (at_ms, act, what, player) VALUES (?, ?, ?, ?)", note)
+    connection.execute("DELETE FROM audit WHERE id <= (SELECT max(id) FROM audit) - ?", (MAX_NOTES,))
+
+
+# Retention. Counts, ratings and who met whom stay as they are. Of a match goes the record and its line in histories;
+# of a guest the name and the token, so that their matches have a neutral name, as those of whom `ForgetPlayer` names.
+
+
+def _forget_matches(connection: sqlite3.Connection, entry: entries.ForgetMatches) -> list[str]:
+    rows = connection.execute(
+        "SELECT number, id, first, second, is_private, ended_ms FROM matches"
+        " WHERE is_over AND ended_ms < ? ORDER BY ended_ms, number LIMIT ?",
+        (entry.before_ms, entry.most + len(entry.kept)),
+    ).fetchall()
+    gone = [row for row in rows if row[1] not in entry.kept][: entry.most]
+    for number, match, first, second, is_private, ended_ms in gone:
+        for player in (first, second):
+            key = (player, is_private, ended_ms, match)
+            connection.execute(
+                "DELETE FROM results WHERE player = ? AND is_private = ? AND ended_ms = ? AND match = ?", key
+            )
+        _delete_match(connection, number)
+    return [match for _, match, *_ in gone]
+
+
+def _forget_guests(connection: sqlite3.Connection, entry: entries.ForgetGuests) -> list[PlayerId]:
+    connection.execute(
+        "UPDATE players SET seen_ms = ? WHERE id IN (SELECT value FROM json_each(?)) AND is_guest AND seen_ms < ?",
+        (entry.at_ms, json.dumps(entry.here), entry.before_ms),
+    )
+    rows = connection.execute(
+        "SELECT id FROM players WHERE is_guest AND seen_ms < ? ORDER BY seen_ms, id LIMIT ?",
+        (entry.before_ms, entry.most),
+    )
+    guests = [guest for (guest,) in rows]
+    for guest in guests:
+        _forget(connection, guest)
+        for number, match in _deserted(connection, guest):
+            if match not in entry.kept:
+                _delete_match(connection, number)
+    return guests
+
+
+def _deserted(connection: sqlite3.Connection, player: PlayerId) -> list[tuple[int, str]]:
+    """Return the unfinished matches of a forgotten player with others who are forgotten."""
+    found = []
+    for one, other in (("first", "second"), ("second", "first")):
+        found += connection.execute(
+            f"SELECT number, matches.id FROM matches JOIN players ON players.id = {other}"  # noqa: S608 - ours
+            f" WHERE NOT is_over AND {one} = ? AND token_hash IS NULL",
+            (player,),
+        ).fetchall()
+    return found
+
+
+def _delete_match(connection: sqlite3.Connection, number: int) -> None:
+    connection.execute("DELETE FROM facts WHERE match = ?", (number,))
+    connection.execute("DELETE FROM matches WHERE number = ?", (number,))

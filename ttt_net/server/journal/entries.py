@@ -1,0 +1,194 @@
+"""Everything that changes the journal, as values: a closed union, `AnyEntry`, that `apply` carries out.
+
+An entry holds all that its author knows and the database does not: times, ids, what a name looks like, the hash of a
+token. So the same entries, applied in the same order to the same tables, lead to the same tables on any machine.
+"""
+
+from typing import NamedTuple
+
+import msgspec
+
+from ttt_net.messages import Ended, MatchEvent, RatingChange, Started
+from ttt_net.pairing.lobby import Invitation
+from ttt_net.server.admission.sanctions import Act, Sanction
+from ttt_net.server.players import PlayerId
+
+Changes = tuple[RatingChange, RatingChange]
+"""What a rated match did to the ratings of both players, by side."""
+
+
+class AuditNote(NamedTuple):
+    """One act of an admin. If it was about a player, `what` follows their name, which is not kept."""
+
+    at_ms: int
+    act: str
+    what: str
+    player: PlayerId | None = None
+
+
+class JournalEntry(msgspec.Struct, frozen=True, tag_field="entry", omit_defaults=True):
+    """Anything that is written; applied whole, or refused and without a trace."""
+
+
+class AppendEvents(JournalEntry, frozen=True, tag=True):
+    """Append events to their matches. Result: `Changes` if the end of a rated match is among them, else None.
+
+    Names in a `Started` are empty: an event says who by seat alone, so that a name can be changed, and forgotten.
+    The start of a match by invitation spends it; the end of a rated match rates both.
+    """
+
+    events: tuple[MatchEvent, ...]
+    seats: tuple[PlayerId, PlayerId] | None = None
+    """The players by side; needed with a `Started`."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether this is a single event that neither starts nor ends its match, as a move is: one statement."""
+        return len(self.events) == 1 and not isinstance(self.events[0], Started | Ended)
+
+
+# Players.
+
+
+class RegisterPlayer(JournalEntry, frozen=True, tag=True):
+    """Register a player. Result: the new `Player`, or the one that the token belongs to already.
+
+    Refused with `NAME_TAKEN` if another has that name, or one that people would take for it.
+    """
+
+    name: str
+    name_key: str
+    looks: tuple[str, ...]
+    """What the name looks like; empty for a guest, whose name is made up."""
+    token_hash: bytes
+    at_ms: int
+    bot: str | None = None
+    is_guest: bool = False
+
+
+class LabelBot(JournalEntry, frozen=True, tag=True):
+    """Label a player as a bot, for good: a look at a profile is no play. Refused if they are forgotten."""
+
+    player: PlayerId
+    bot: str
+
+
+class RenamePlayer(JournalEntry, frozen=True, tag=True):
+    """Give a player another name, in all their matches too; a guest is none any more.
+
+    Refused with `NAME_TAKEN`, as in `RegisterPlayer`, and if they are forgotten.
+    """
+
+    player: PlayerId
+    name: str
+    name_key: str
+    looks: tuple[str, ...]
+
+
+class ForgetPlayer(JournalEntry, frozen=True, tag=True):
+    """Delete a player's name, token and ratings; only the number is kept. Refused while a match of theirs goes on."""
+
+    player: PlayerId
+
+
+class SeeGuest(JournalEntry, frozen=True, tag=True):
+    """Note that a guest is here, unless that was done within the hour."""
+
+    player: PlayerId
+    at_ms: int
+
+
+class KeepInvitation(JournalEntry, frozen=True, tag=True):
+    """Keep an invitation in place of the player's last, and delete those that have expired."""
+
+    invitation: Invitation
+    at_ms: int
+
+
+# The host's acts.
+
+
+class ImposeSanction(JournalEntry, frozen=True, tag=True):
+    """Keep a ban or mute with a note of it, and delete those that have run out. Refused if the player is forgotten."""
+
+    sanction: Sanction
+    note: AuditNote
+
+
+class LiftSanction(JournalEntry, frozen=True, tag=True):
+    """Delete a ban or mute, and keep a note of it."""
+
+    act: Act
+    whom: str
+    note: AuditNote
+
+
+class WriteNote(JournalEntry, frozen=True, tag=True):
+    """Keep a note in the audit log."""
+
+    note: AuditNote
+
+
+# What comes up again and again: each takes at most `most` things, so that no move waits long for one.
+
+
+class ForgetMatches(JournalEntry, frozen=True, tag=True):
+    """Delete the oldest matches that ended before a time, but for those kept. Result: their ids."""
+
+    before_ms: int
+    kept: tuple[str, ...]
+    most: int
+
+
+class ForgetGuests(JournalEntry, frozen=True, tag=True):
+    """Forget the guests who were last here before a time. Result: their numbers.
+
+    Those who are here at `at_ms` are seen. Matches that they have not finished wait for their opponents; what nobody
+    can come back to any more is deleted, but for the matches kept.
+    """
+
+    before_ms: int
+    at_ms: int
+    here: tuple[PlayerId, ...]
+    kept: tuple[str, ...]
+    most: int
+
+
+class UnsettleRatings(JournalEntry, frozen=True, tag=True):
+    """Let ratings that time has made provisional stand so in the lists. Result: player, game and speed of each."""
+
+    at_ms: int
+    most: int
+
+
+class Probe(JournalEntry, frozen=True, tag=True):
+    """Write what is there already, to learn whether the disk can be written again."""
+
+
+MaintenanceEntry = ForgetMatches | ForgetGuests | UnsettleRatings
+AnyEntry = (
+    AppendEvents
+    | RegisterPlayer
+    | LabelBot
+    | RenamePlayer
+    | ForgetPlayer
+    | SeeGuest
+    | KeepInvitation
+    | ImposeSanction
+    | LiftSanction
+    | WriteNote
+    | MaintenanceEntry
+    | Probe
+)
+
+_decoder: msgspec.json.Decoder[AnyEntry] = msgspec.json.Decoder(AnyEntry)
+
+
+def encode_entry(entry: AnyEntry) -> bytes:
+    """Return the entry as JSON."""
+    return msgspec.json.encode(entry)
+
+
+def decode_entry(data: bytes) -> AnyEntry:
+    """Return the entry of that JSON. Raises `msgspec.MsgspecError` if it is none."""
+    return _decoder.decode(data)

@@ -1,0 +1,282 @@
+"""What puts entries into one order and has them applied: the seam below the journal, and two that stand on it.
+
+To add a backend, write a class with the methods of `Ledger`. Its law: *what was applied is what happened*. An entry's
+author hears of it only once it is applied, in its place in the order, to the tables of the author's own process.
+"""
+
+import asyncio
+import logging
+import queue
+import sqlite3
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from ttt_net.server.journal.backup import back_up
+from ttt_net.server.journal.database import Answer, Database, Done, Failed, Job
+from ttt_net.server.journal.entries import AnyEntry, Probe
+from ttt_net.server.journal.queries import AnyQuery
+from ttt_net.server.metrics import Histogram
+
+log = logging.getLogger(__name__)
+
+MAX_BATCH = 256
+"""The most jobs in one commit, so that the first of them does not wait for ever for its answer."""
+SLOW_S = 5.0
+"""A transaction that takes longer means that the disk hangs."""
+
+Hear = Callable[[int, AnyEntry], None]
+"""What a follower is called with: an entry that was applied, and its position, counted from 1."""
+
+
+class LedgerHealth(NamedTuple):
+    """How a ledger does at this moment."""
+
+    trouble: str | None
+    """What is wrong with it, for people; None: nothing."""
+    waiting: int
+    """Entries and queries that wait, beside those that are under way."""
+    failures: int
+    """Those that failed so far."""
+    commit_s: Histogram
+    """How long commits took, each of one or more entries."""
+
+
+class Ledger(Protocol):
+    """The order of all writes, of this process and of others, if there are others."""
+
+    def append(self, entry: AnyEntry, done: Done, failed: Failed) -> None:
+        """Order an entry; call `done` with its result once it is applied, or `failed` if it is refused.
+
+        What is appended while a commit is under way shares the next.
+        """
+
+    def ask(self, query: AnyQuery, done: Done, failed: Failed) -> None:
+        """Answer a query after all that this process appended before; call `done` or `failed`."""
+
+    def follow(self, position: int, hear: Hear) -> None:
+        """Call `hear` with each accepted entry after the position, in order. Raises `LookupError` if some are gone."""
+
+    def trim(self, position: int) -> None:
+        """Let go of the entries up to the position, which a snapshot has."""
+
+    def snapshot(self, file: Path, is_wanted: Callable[[], bool] = lambda: True) -> int:
+        """Copy the tables as they are into a new file, and return its size in bytes; for any thread.
+
+        Raises `ConfigurationError` if the file cannot be written, or it is not wanted any more.
+        """
+
+    def health(self) -> LedgerHealth:
+        """Return how it does."""
+
+
+class LocalLedger:
+    """The ledger of a server that stands alone: its order is that of the calls, and entries are applied directly.
+
+    One thread writes: the calls of one turn of the event loop wake it once, and all that waits when it is free shares
+    one commit, synchronous and FULL. Entries are not kept, for the tables have what they led to; so positions count
+    from the start of the process, and one can be followed from the present alone.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open or create the file. Raises `ConfigurationError` if it cannot be used."""
+        self.database = Database(path)
+        self._path = path
+        self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._gathered: list[Job] = []
+        self._commit_s = Histogram()
+        self._working_since_s: float | None = None
+        self._has_ended = threading.Event()
+        self._has_ended.set()
+        self.position = 0
+        """How many entries were accepted since the start of the process."""
+        self._followers: list[Hear] = []
+
+    def append(self, entry: AnyEntry, done: Done, failed: Failed) -> None:
+        """Apply an entry on the writer's thread; the answer comes on the event loop, once it is on the disk.
+
+        The number of jobs waiting is bounded by who asks: one per match and one per connection at a time.
+        """
+        self._submit(Job(entry, partial(self._applied, entry, done), failed))
+
+    def ask(self, query: AnyQuery, done: Done, failed: Failed) -> None:
+        """Answer a query on the writer's thread, between the writes."""
+        self._submit(Job(query, done, failed))
+
+    def _submit(self, job: Job) -> None:
+        if not self._gathered:
+            # what arrives in one turn of the loop wakes the writer once, and shares a commit
+            asyncio.get_running_loop().call_soon(self._hand_over)
+        self._gathered.append(job)
+
+    def _hand_over(self) -> None:
+        for job in self._gathered:
+            self._jobs.put(job)
+        self._gathered.clear()
+
+    def follow(self, position: int, hear: Hear) -> None:
+        """Call `hear` with each accepted entry from now on, on the event loop. Raises `LookupError` for older ones."""
+        if position != self.position:
+            raise LookupError(f"a local ledger keeps no entries; it is at {self.position}, not at {position}")
+        self._followers.append(hear)
+
+    def _applied(self, entry: AnyEntry, done: Done, result: object) -> None:
+        self.position += 1
+        for hear in self._followers:
+            hear(self.position, entry)
+        done(result)
+
+    def trim(self, position: int) -> None:
+        """Return at once: no entries are kept."""
+
+    def snapshot(self, file: Path, is_wanted: Callable[[], bool] = lambda: True) -> int:
+        """Copy the journal while it is written to; see `back_up`."""
+        return back_up(self._path, file, is_wanted)
+
+    def health(self) -> LedgerHealth:
+        """Return how the disk does; to be asked on the event loop."""
+        waiting = len(self._gathered) + self._jobs.qsize()
+        return LedgerHealth(self._trouble(), waiting, self.database.failures, self._commit_s)
+
+    def _trouble(self) -> str | None:
+        since_s = self._working_since_s
+        if since_s is not None and time.perf_counter() - since_s > SLOW_S:
+            return f"the disk has not answered for {time.perf_counter() - since_s:.0f} s"
+        if self.database.is_failing:
+            self._submit(Job(Probe(), _unheard, _unheard))  # so that an idle server notices when the disk works again
+            return "the disk refuses to be written"
+        return None
+
+    # The thread.
+
+    async def run(self) -> None:
+        """Work until `stop`; what was asked before is still done."""
+        loop = asyncio.get_running_loop()
+        self._has_ended.clear()
+        await asyncio.to_thread(self._work, loop.call_soon_threadsafe)
+
+    def stop(self) -> None:
+        """Let `run` end after the jobs that are waiting."""
+        self._hand_over()
+        self._jobs.put(None)
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether the thread is at work still, though `run` was cancelled: the disk hangs, and nothing can stop it."""
+        return not self._has_ended.is_set()
+
+    def close(self) -> None:
+        """Close the file; nothing may be running."""
+        self.database.close()
+
+    def _work(self, notify: Callable[[Callable[[], None]], object]) -> None:
+        is_running = True
+        while is_running:
+            job = self._jobs.get()
+            batch: list[Job] = []
+            while job is not None:
+                batch.append(job)
+                if len(batch) == MAX_BATCH or self._jobs.empty():
+                    break
+                job = self._jobs.get()
+            is_running = job is not None
+            if batch:
+                self._working_since_s = since_s = time.perf_counter()
+                answers = self.database.commit(batch)
+                self._working_since_s = None
+                self._commit_s.observe(time.perf_counter() - since_s)
+                notify(partial(_tell, answers))
+        self._has_ended.set()
+
+
+class MemoryLedger:
+    """A ledger that keeps its entries, and applies them to tables in memory: for simulations, tests and examples.
+
+    Entries and queries wait for `deliver`, or with `is_instant` for nothing. Knows no thread and no event loop.
+    """
+
+    def __init__(self, database: Database | None = None, *, is_instant: bool = False) -> None:
+        self.database = database or Database(None)
+        self.entries: list[AnyEntry] = []
+        """Those that were accepted, from `trimmed` on."""
+        self.trimmed = 0
+        """The position of the last entry that is not kept any more."""
+        self._is_instant = is_instant
+        self._waiting: deque[Job] = deque()
+        self._followers: list[Hear] = []
+
+    @property
+    def position(self) -> int:
+        """The position of the last accepted entry."""
+        return self.trimmed + len(self.entries)
+
+    def append(self, entry: AnyEntry, done: Done, failed: Failed) -> None:
+        """Let an entry wait for its turn."""
+        self._submit(Job(entry, partial(self._applied, entry, done), failed))
+
+    def ask(self, query: AnyQuery, done: Done, failed: Failed) -> None:
+        """Let a query wait for its turn."""
+        self._submit(Job(query, done, failed))
+
+    def _submit(self, job: Job) -> None:
+        self._waiting.append(job)
+        if self._is_instant:
+            self.deliver()
+
+    def deliver(self, most: int | None = None) -> None:
+        """Commit so many of those that wait, all by default, and give their answers."""
+        count = len(self._waiting) if most is None else min(most, len(self._waiting))
+        if count:
+            for give in self.commit([self._waiting.popleft() for _ in range(count)]):
+                give()
+
+    def commit(self, jobs: Sequence[Job]) -> list[Answer]:
+        """Commit jobs together; a simulation may let some fail."""
+        return self.database.commit(jobs)
+
+    def _applied(self, entry: AnyEntry, done: Done, result: object) -> None:
+        self.entries.append(entry)
+        for hear in self._followers:
+            hear(self.position, entry)
+        done(result)
+
+    def follow(self, position: int, hear: Hear) -> None:
+        """Call `hear` with each entry after the position, with those that are kept at once."""
+        if not self.trimmed <= position <= self.position:
+            raise LookupError(f"entries {self.trimmed + 1} to {self.position} are kept, not what follows {position}")
+        for number, entry in enumerate(self.entries[position - self.trimmed :], position + 1):
+            hear(number, entry)
+        self._followers.append(hear)
+
+    def trim(self, position: int) -> None:
+        """Let go of the entries up to the position."""
+        if position > self.trimmed:
+            del self.entries[: position - self.trimmed]
+            self.trimmed = position
+
+    def snapshot(self, file: Path, is_wanted: Callable[[], bool] = lambda: True) -> int:
+        """Copy the tables into a file."""
+        with closing(sqlite3.connect(file)) as copy:
+            self.database.connection.backup(copy)
+        return file.stat().st_size
+
+    def health(self) -> LedgerHealth:
+        """Return that it does well."""
+        return LedgerHealth(None, len(self._waiting), self.database.failures, Histogram())
+
+
+def _tell(answers: Sequence[Answer]) -> None:
+    for give in answers:
+        try:
+            give()
+        except Exception:  # a fault of ours in one answer must not keep the others from theirs
+            log.exception("fault while answering a job")
+
+
+def _unheard(_: object) -> None:
+    """Do nothing with the answer."""

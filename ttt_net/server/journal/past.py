@@ -1,0 +1,241 @@
+"""Answers to what players ask about the past: profiles, histories, ratings, replays, records. Writes nothing.
+
+Every answer is bounded, and so is its cost, however much there is in the journal.
+"""
+
+import sqlite3
+from collections.abc import Sequence
+
+import msgspec
+
+from ttt_net import messages as wire
+from ttt_net.clock import Speed, TimeControl
+from ttt_net.errors import Code, Refusal
+from ttt_net.games.records import write_record
+from ttt_net.matches.history import record_of
+from ttt_net.matches.match import Match
+from ttt_net.messages import decode_event
+from ttt_net.ratings import Rating, aged
+from ttt_net.server.journal.lookups import read_match, with_names
+from ttt_net.server.players import PlayerId
+from ttt_net.text import name_key
+
+PAGE = 20
+MAX_RATINGS = 50
+"""Ratings in a profile, the most played first."""
+_MAX_DIGITS = 18
+MAX_POSITIONS = 32
+"""Positions in one answer; on the largest board they take 15 KB."""
+
+_RESULTS = (
+    "SELECT ended_ms, match FROM results WHERE player = ? AND is_private = ? AND (ended_ms, match) < (?, ?)"
+    " ORDER BY ended_ms DESC, match DESC LIMIT ?"
+)
+_RESULTS_OF_GAME = _RESULTS.replace("player = ?", "player = ? AND game = ?")
+_FINISHED = (
+    "SELECT game, ended_ms, winner, reason, plies, time, is_rated, is_private, one.name, other.name, fact FROM matches"
+    " JOIN players AS one ON one.id = first JOIN players AS other ON other.id = second"
+    " JOIN facts ON facts.match = number AND seq = 1 WHERE matches.id = ?"
+)
+
+
+def profile(
+    connection: sqlite3.Connection,
+    said: wire.ProfileRequest,
+    asker: PlayerId,
+    online: wire.PlayerInfo | None,
+    live: list[str],
+    now_ms: int,
+) -> wire.ProfileReply:
+    """Return who a player is; `online` and `live` say what only the server's memory knows of him."""
+    player, name, bot = _player(connection, said.name, asker)
+    since_ms, won, drawn, lost = connection.execute(
+        "SELECT created_ms, won, drawn, lost FROM players WHERE id = ?", (player,)
+    ).fetchone()
+    rows = connection.execute(
+        "SELECT game, speed, rating, deviation, volatility, games, rated_ms FROM ratings WHERE player = ?"
+        " ORDER BY games DESC, game, speed LIMIT ?",
+        (player, MAX_RATINGS),
+    )
+    ratings = [_rating_info(game, speed, aged(Rating(*values), now_ms)) for game, speed, *values in rows]
+    against = None
+    if player != asker:
+        met = connection.execute(
+            "SELECT won, drawn, lost FROM meetings WHERE player = ? AND opponent = ?", (asker, player)
+        ).fetchone()
+        against = wire.HeadToHead(*(met or (0, 0, 0)))
+    info = online or wire.PlayerInfo(name, bot)
+    return wire.ProfileReply(info, since_ms, online is not None, won, drawn, lost, ratings, against, live)
+
+
+def _rating_info(game: str, speed: Speed, rating: Rating) -> wire.RatingInfo:
+    return wire.RatingInfo(
+        game, speed, rating.shown, round(rating.deviation), rating.games, provisional=rating.is_provisional
+    )
+
+
+def history(
+    connection: sqlite3.Connection, name: str | None, game: str | None, before: str | None, asker: PlayerId
+) -> wire.HistoryReply:
+    """Return a page of a player's finished matches, newest first; the private ones only to himself."""
+    player, shown, bot = _player(connection, name, asker)
+    kinds = (0, 1) if player == asker else (0,)
+    page = _RESULTS_OF_GAME if game is not None else _RESULTS
+    ended_ms, match = _cursor(before)
+    found: list[tuple[int, str]] = []
+    for is_private in kinds:
+        values = (player, *(() if game is None else (game,)), is_private, ended_ms, match, PAGE + 1)
+        found += connection.execute(page, values)
+    found.sort(reverse=True)
+    shown_rows = found[:PAGE]
+    next_page = "{}-{}".format(*shown_rows[-1]) if len(found) > PAGE else None
+    matches = [_finished(connection, match) for _, match in shown_rows]
+    return wire.HistoryReply(wire.PlayerInfo(shown, bot), matches, next_page)
+
+
+def _cursor(before: str | None) -> tuple[int, str]:
+    """Return the end and the id of the match that the page before ended with."""
+    if before is None:
+        return 2**62, ""
+    ended_ms, _, match = before.partition("-")
+    if not (ended_ms.isascii() and ended_ms.isdecimal() and len(ended_ms) <= _MAX_DIGITS):
+        raise Refusal(Code.BAD_MESSAGE, "`before` is what the page before this one gave, or left out")
+    return int(ended_ms), match
+
+
+def _finished(connection: sqlite3.Connection, match: str) -> wire.FinishedMatch:
+    game, ended_ms, winner, reason, plies, time, is_rated, is_private, first, second, fact = connection.execute(
+        _FINISHED, (match,)
+    ).fetchone()
+    started = decode_event(fact)
+    assert isinstance(started, wire.Started)
+    return wire.FinishedMatch(
+        match=match,
+        game=game,
+        at_ms=ended_ms,
+        players=with_names(started, first, second).players,
+        winner=winner,
+        reason=reason,
+        plies=plies,
+        time=None if time is None else msgspec.json.decode(time, type=TimeControl),
+        rated=bool(is_rated),
+        private=bool(is_private),
+    )
+
+
+def _player(connection: sqlite3.Connection, name: str | None, asker: PlayerId) -> tuple[PlayerId, str, str | None]:
+    """Return number, name and label of the player of that name, or of the asker."""
+    if name is None:
+        found = connection.execute("SELECT id, name, bot FROM players WHERE id = ?", (asker,)).fetchone()
+    else:
+        found = connection.execute("SELECT id, name, bot FROM players WHERE name_key = ?", (name_key(name),)).fetchone()
+    if found is None:
+        raise Refusal(Code.UNKNOWN_PLAYER, "no player here has that name")
+    player, shown, bot = found
+    return player, shown, bot
+
+
+# Ratings.
+
+
+_COUNTS = "SELECT standing, people + ? * bots FROM standings WHERE game = ? AND speed = ? ORDER BY standing DESC"
+_LEADERS = (
+    "SELECT name, bot, rating, deviation, volatility, games, rated_ms FROM ratings JOIN players ON id = player"
+    " WHERE game = ? AND speed = ? AND standing <= ?{people} ORDER BY standing DESC, player LIMIT ? OFFSET ?"
+)
+_BEFORE_IN_STANDING = (
+    "SELECT count(*) FROM ratings WHERE game = ? AND speed = ? AND standing = ? AND player < ?{people}"
+)
+_PEOPLE = " AND NOT is_bot"
+_MINE = "SELECT standing, is_bot FROM ratings WHERE player = ? AND game = ? AND speed = ?"
+
+
+def leaderboard(
+    connection: sqlite3.Connection, said: wire.LeaderboardRequest, game: str, asker: PlayerId, now_ms: int
+) -> wire.LeaderboardReply:
+    """Return a page of the ratings at a game and speed, and where the asker stands.
+
+    Its cost does not grow with the number of ratings, but with that of different standings (at most some thousand),
+    and of those who share one.
+    """
+    counts = connection.execute(_COUNTS, (said.bots, game, said.speed)).fetchall()
+    total = sum(count for _, count in counts)
+    skipped = (said.page - 1) * PAGE
+    leaders: list[wire.Leader] = []
+    if skipped < total:
+        standing, before = _standing_at(counts, skipped)
+        rows = connection.execute(
+            _LEADERS.format(people="" if said.bots else _PEOPLE),
+            (game, said.speed, standing, PAGE, skipped - before),
+        )
+        leaders = [_leader(skipped + number, row, now_ms) for number, row in enumerate(rows, 1)]
+    pages = max(1, -(-total // PAGE))
+    you = _rank(connection, said, game, asker, counts)
+    return wire.LeaderboardReply(game, said.speed, said.page, pages, leaders, you)
+
+
+def _standing_at(counts: Sequence[tuple[int, int]], place: int) -> tuple[int, int]:
+    """Return the standing of whoever has `place` others before him, and how many stand higher than that."""
+    before = 0
+    for standing, count in counts:
+        if place < before + count:
+            return standing, before
+        before += count
+    raise AssertionError("the place is on the list")
+
+
+def _rank(
+    connection: sqlite3.Connection,
+    said: wire.LeaderboardRequest,
+    game: str,
+    asker: PlayerId,
+    counts: Sequence[tuple[int, int]],
+) -> int | None:
+    mine = connection.execute(_MINE, (asker, game, said.speed)).fetchone()
+    if mine is None or (mine[1] and not said.bots):
+        return None
+    (beside,) = connection.execute(
+        _BEFORE_IN_STANDING.format(people="" if said.bots else _PEOPLE), (game, said.speed, mine[0], asker)
+    ).fetchone()
+    return 1 + sum(count for standing, count in counts if standing > mine[0]) + int(beside)
+
+
+def _leader(rank: int, row: Sequence[object], now_ms: int) -> wire.Leader:
+    name, bot, *values = row
+    rating = aged(Rating(*values), now_ms)  # type: ignore[arg-type]
+    player = wire.PlayerInfo(str(name), None if bot is None else str(bot), None, rating.shown, rating.is_provisional)
+    return wire.Leader(rank, player, rating.games, round(rating.deviation))
+
+
+# Matches.
+
+
+def replay(
+    connection: sqlite3.Connection,
+    said: wire.ReplayRequest,
+    asker: PlayerId,
+    is_heard: bool,
+) -> wire.ReplayReply:
+    """Return positions of a match, from `said.ply` on."""
+    match = _match(connection, said.match, asker, is_heard=is_heard)
+    last = len(match.moves)
+    if said.ply > last:
+        raise Refusal(Code.STALE_PLY, f"match {match.id} has {last} plies; ask from 0 to {last}")
+    return wire.ReplayReply(match.id, said.ply, match.positions(said.ply, MAX_POSITIONS), last)
+
+
+def record(connection: sqlite3.Connection, said: wire.RecordRequest, asker: PlayerId) -> wire.RecordReply:
+    """Return a finished match as a text to keep."""
+    match = _match(connection, said.match, asker, is_heard=False)
+    return wire.RecordReply(match.id, write_record(record_of(match.events)))
+
+
+def _match(connection: sqlite3.Connection, match_id: str, asker: PlayerId, *, is_heard: bool) -> Match:
+    """Return a match that `asker` may look back on."""
+    journaled = read_match(connection, match_id)
+    match = Match.from_events(journaled.facts)
+    if match.is_private and not is_heard and asker not in journaled.seats:
+        raise Refusal(Code.NOT_PUBLIC, "that match is private, and only its players may see it")
+    if not match.is_over and not is_heard:
+        raise Refusal(Code.NOT_FINISHED, f"match {match_id} is still being played; say watch to see it")
+    return match
