@@ -10,6 +10,7 @@ from websockets.exceptions import InvalidStatus
 
 from tests.server.admin.attended import attended
 from tests.server.running import until
+from ttt_net.server.admin.listener import METRICS_TOKEN_FILE
 
 
 @pytest.fixture(params=["", "127.0.0.1:0"], ids=["unix", "loopback"])
@@ -168,6 +169,27 @@ async def test_without_the_token_nothing_but_health_is_answered(tmp_path: Path, 
         assert (await each.http("/", *lines))[0] == 401
         assert await each.http("/healthz", *lines) == (200, "ok\n")
         assert await each.http("/readyz", *lines) == (200, "ready\n")
+
+
+@pytest.mark.parametrize("wanted", ["", "127.0.0.1:0"])
+async def test_the_token_for_metrics_opens_nothing_else(tmp_path: Path, wanted: str) -> None:
+    async with attended(tmp_path, wanted) as each:
+        token = (tmp_path / METRICS_TOKEN_FILE).read_text().strip()
+        assert len(token) == 43
+        assert token != each.door.token
+        line = f"Authorization: Bearer {token}"
+        assert (await each.http("/metrics", line))[0] == 200
+        assert (await each.http("/metrics", line, "Origin: http://localhost"))[0] == 401
+        for path in ("/", "/stats", "/metrics/", "/nonsense"):
+            assert (await each.http(path, line))[0] == 401
+        headers = {"Authorization": f"Bearer {token}"}
+        for path in ("/", "/metrics"):
+            if wanted:
+                connecting = connect(f"ws://{each.door.address}{path}", additional_headers=headers, proxy=None)
+            else:
+                connecting = unix_connect(each.door.address, f"ws://admin{path}", additional_headers=headers)
+            with pytest.raises(InvalidStatus, match="401"):
+                await connecting
 
 
 async def test_a_page_of_a_browser_is_not_let_in_even_with_the_token(tmp_path: Path) -> None:

@@ -10,7 +10,14 @@ import pytest
 
 from tests.server.admin.attended import attended
 from ttt_net.errors import ConfigurationError
-from ttt_net.server.admin.listener import ADDRESS_FILE, SOCKET_FILE, TOKEN_FILE, AdminListener, open_listener
+from ttt_net.server.admin.listener import (
+    ADDRESS_FILE,
+    METRICS_TOKEN_FILE,
+    SOCKET_FILE,
+    TOKEN_FILE,
+    AdminListener,
+    open_listener,
+)
 
 
 def opened(wanted: str, folder: Path) -> AdminListener:
@@ -28,7 +35,7 @@ def test_by_default_it_is_a_socket_in_the_folder_for_its_owner_alone(tmp_path: P
         os.umask(before)
     assert door.address == str(tmp_path / SOCKET_FILE)
     modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir()}
-    assert modes == {SOCKET_FILE: 0o600, ADDRESS_FILE: 0o600, TOKEN_FILE: 0o600}
+    assert modes == {SOCKET_FILE: 0o600, ADDRESS_FILE: 0o600, TOKEN_FILE: 0o600, METRICS_TOKEN_FILE: 0o600}
 
 
 def test_the_token_stays_the_same_and_is_long(tmp_path: Path) -> None:

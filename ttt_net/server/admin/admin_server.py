@@ -32,13 +32,15 @@ LIMITS = replace(Limits(), max_connections=16, unsent_bytes=1_048_576, kernel_se
 class AdminServer:
     """Answers what an admin asks."""
 
-    def __init__(self, hub: Hub, token: str, stop: Callable[[], None]) -> None:
+    def __init__(self, hub: Hub, token: str, metrics_token: str, stop: Callable[[], None]) -> None:
         self.limits = LIMITS
         self.metrics = Metrics()
         self.now_ms = hub.now_ms
         self.turns = hub.turns
         self._hub = hub
         self._token = token
+        self._metrics_token = metrics_token
+        """Opens `/metrics` alone: whoever watches the server need not have its host's whole power."""
         self._shutdown = hub.services.shutdown
         self._commands = AdminCommands(hub.services, stop)
         self._connections: set[Connection] = set()
@@ -80,7 +82,8 @@ class AdminServer:
         if is_plain and request.path == "/readyz":
             unready = self._unready()
             return protocol.reject(503, f"{unready}\n") if unready else protocol.reject(200, "ready\n")
-        if not self._may_enter(request):
+        may_read = is_plain and request.path == "/metrics" and _has_token(request, self._metrics_token)
+        if not (may_read or _has_token(request, self._token)):
             return protocol.reject(401, "this needs the header Authorization: Bearer TOKEN; see admin.token\n")
         if not is_plain:
             return None
@@ -96,12 +99,6 @@ class AdminServer:
         del response.headers["Content-Type"]
         response.headers["Content-Type"] = kind
         return response
-
-    def _may_enter(self, request: Request) -> bool:
-        given = request.headers.get_all("Authorization")
-        is_foreign = "Origin" in request.headers  # no page of any site has business here
-        wanted = f"Bearer {self._token}".encode()
-        return not is_foreign and len(given) == 1 and hmac.compare_digest(given[0].encode(), wanted)
 
     def received(self, connection: Connection, text: str) -> None:
         """Answer one question, now or when the journal has answered."""
@@ -138,3 +135,9 @@ class AdminServer:
         if self._shutdown.left_ms() is not None:
             return "the server is about to restart"
         return self._hub.services.journal.health().trouble
+
+
+def _has_token(request: Request, token: str) -> bool:
+    given = request.headers.get_all("Authorization")
+    is_foreign = "Origin" in request.headers  # no page of any site has business here
+    return not is_foreign and len(given) == 1 and hmac.compare_digest(given[0].encode(), f"Bearer {token}".encode())

@@ -1,4 +1,4 @@
-"""Listen for admins: on a Unix socket in the data folder, or a port of the loopback; and keep the token for it."""
+"""Listen for admins: on a Unix socket in the data folder, or a port of the loopback; and keep the tokens for it."""
 
 import asyncio
 import contextlib
@@ -25,6 +25,8 @@ SOCKET_FILE = "admin.sock"
 ADDRESS_FILE = "admin.address"
 """Holds the address of a server that runs, for `python -m ttt_net admin`."""
 TOKEN_FILE = "admin.token"  # noqa: S105 - a name, not a secret
+METRICS_TOKEN_FILE = "metrics.token"  # noqa: S105 - as above
+"""Holds a token that `/metrics` can be read with, and nothing done."""
 _MAX_PATH_BYTES = 100
 """Longer paths are too long for a Unix socket on some systems."""
 _TOKEN = re.compile(r"[\x21-\x7e]{16,}")
@@ -34,11 +36,12 @@ log = logging.getLogger(__name__)
 
 
 class AdminListener(NamedTuple):
-    """An open listener, its address as it is written down, and the token."""
+    """An open listener, its address as it is written down, and the tokens for it."""
 
     listening: socket.socket
     address: str
     token: str
+    metrics_token: str
     folder: Path
     file: tuple[int, int] | None
     """Which file a Unix socket is: at its path there may be another by the end."""
@@ -56,7 +59,7 @@ def open_listener(wanted: str, folder: Path) -> AdminListener | None:
     has_unix = hasattr(socket, "AF_UNIX") and len(os.fsencode(path.absolute())) <= _MAX_PATH_BYTES
     if "/" in wanted and not has_unix:
         raise ConfigurationError(f"admin: {path} is too long for a Unix socket, or there are none here")
-    token = _token(folder / TOKEN_FILE)
+    token, metrics_token = _token(folder / TOKEN_FILE), _token(folder / METRICS_TOKEN_FILE)
     file = None
     if has_unix and (not wanted or "/" in wanted):
         listening, address = _listen_unix(path), str(path.absolute())
@@ -70,7 +73,7 @@ def open_listener(wanted: str, folder: Path) -> AdminListener | None:
     except OSError as error:
         listening.close()
         raise ConfigurationError(f"cannot write {folder / ADDRESS_FILE}: {error.strerror}") from None
-    return AdminListener(listening, address, token, folder, file)
+    return AdminListener(listening, address, token, metrics_token, folder, file)
 
 
 def _loopback(text: str) -> tuple[str, int]:
@@ -146,7 +149,7 @@ async def attending(listener: AdminListener | None, hub: Hub, stop: Callable[[],
         yield
         return
     loop = asyncio.get_running_loop()
-    admins = AdminServer(hub, listener.token, stop)
+    admins = AdminServer(hub, listener.token, listener.metrics_token, stop)
     async with asyncio.TaskGroup() as tasks:
         ticking = tasks.create_task(_tick(admins))
         is_unix = listener.listening.family not in (socket.AF_INET, socket.AF_INET6)
