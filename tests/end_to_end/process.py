@@ -50,10 +50,14 @@ async def start(
     scheme: str = "ws",
     errors: BinaryIO | None = None,
     inside: Sequence[str] = (),
+    pass_fds: Sequence[int] = (),
 ) -> Process:
     """Start a server and wait until it listens."""
     process = await asyncio.create_subprocess_exec(
-        *command(data, *more, port=port, inside=inside), stdout=asyncio.subprocess.PIPE, stderr=errors
+        *command(data, *more, port=port, inside=inside),
+        stdout=asyncio.subprocess.PIPE,
+        stderr=errors,
+        pass_fds=pass_fds,
     )
     assert process.stdout is not None
     async with asyncio.timeout(PATIENCE_S):

@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 import shutil
+import signal
 import ssl
 import subprocess
 import sys
@@ -13,11 +14,12 @@ from typing import Any
 import pytest
 from websockets.asyncio.client import connect
 
-from tests.end_to_end.process import ROOT, Process, running
+from tests.end_to_end.process import ROOT, Process, running, start
 from tests.end_to_end.proxies import HOSTING, PROXIES, proxied, put
 from tests.patience import PATIENCE_S
 from tests.server.peer import Peer, RawPeer
 from ttt_net.__main__ import main
+from ttt_net.server.settings.addresses import listen
 from ttt_net.server.settings.sources import read_order
 
 FOR_PROXIES = ("--public", "--behind-proxy", "--no-announce")
@@ -112,6 +114,43 @@ async def restarted_in_mid_play(server: Process, ann: Peer) -> None:
     assert await server.exit_code() == 0
 
 
+HANDED_OVER = """
+import os, sys
+os.dup2(int(sys.argv[1]), 3)
+os.environ |= {"LISTEN_FDS": "1", "LISTEN_PID": str(os.getpid())}
+os.execv(sys.argv[2], sys.argv[2:])
+"""
+"""What systemd does between fork and exec: the open port is descriptor 3, and the variables say for whom."""
+
+
+@pytest.mark.parametrize("name", PROXIES)
+async def test_nobody_is_refused_while_the_server_restarts_behind_the_proxy_on_a_port_that_stays_open(
+    name: str, tmp_path: Path
+) -> None:
+    with listen("127.0.0.1", 0) as port:
+        port.set_inheritable(True)
+        inside = [sys.executable, "-c", HANDED_OVER, str(port.fileno())]
+        backend = port.getsockname()[1]
+        async with proxied(name, tmp_path / "proxy", backend) as (public, authority):
+            context = ssl.create_default_context()
+            authority.configure_trust(context)
+            outside = Outside(public, context)
+            for turn in range(3):
+                server = await start(tmp_path / "data", *FOR_PROXIES, inside=inside, pass_fds=(port.fileno(),))
+                assert server.port == backend, "its own --port is not listened on"
+                guest = await outside.join(f"Late{turn}", "127.0.0.2")
+                server.send(signal.SIGTERM)
+                assert await guest.close_code() == 1012
+                assert await server.exit_code() == 0
+                async with asyncio.TaskGroup() as tasks:  # they come while there is no server at all
+                    waiting = [tasks.create_task(outside.join(f"Early{turn}{n}", "127.0.0.3")) for n in range(10)]
+                    server = await start(tmp_path / "data", *FOR_PROXIES, inside=inside, pass_fds=(port.fileno(),))
+                for each in waiting:
+                    await each.result().ok("ping")
+                server.process.kill()
+                await server.exit_code()
+
+
 @pytest.mark.parametrize("name", PROXIES)
 async def test_a_silent_link_is_kept_open_by_the_servers_pings(name: str, tmp_path: Path) -> None:
     """Longer than the server's patience with a silent peer: pings and pongs find their way through the proxy."""
@@ -149,12 +188,17 @@ def unit(tmp_path: Path) -> Path:
         pytest.skip("systemd-analyze is not installed")
     file = tmp_path / "ttt_net.service"
     file.write_text(put((HOSTING / "ttt_net.service").read_text(), ("/opt/ttt_net/.venv/bin/python", sys.executable)))
+    shutil.copy(HOSTING / "ttt_net.socket", tmp_path)
     return file
 
 
 def test_the_services_file_has_no_mistake(unit: Path) -> None:
     verified = subprocess.run(
-        ["systemd-analyze", "verify", str(unit)], capture_output=True, text=True, timeout=PATIENCE_S, check=False
+        ["systemd-analyze", "verify", str(unit), str(unit.with_suffix(".socket"))],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
     )
     complaints = [line for line in (verified.stdout + verified.stderr).splitlines() if "ttt_net" in line]
     assert (verified.returncode, complaints) == (0, [])
@@ -172,7 +216,15 @@ def test_the_services_file_shuts_the_server_in(unit: Path) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        *("ttt_net.service", "server.toml", "nginx.conf", "Caddyfile", "requirements.lock", "licences.md"),
+        *(
+            "ttt_net.service",
+            "ttt_net.socket",
+            "server.toml",
+            "nginx.conf",
+            "Caddyfile",
+            "requirements.lock",
+            "licences.md",
+        ),
         *("container/Dockerfile", "container/compose.yaml", "monitoring/alerts.yaml", "monitoring/dashboard.json"),
     ],
 )

@@ -13,7 +13,7 @@ from ttt_net.errors import ConfigurationError
 from ttt_net.programs import SERVER
 from ttt_net.server.check import refuse_faults, report
 from ttt_net.server.settings import logs
-from ttt_net.server.settings.addresses import listen
+from ttt_net.server.settings.addresses import inherited, listen
 from ttt_net.server.settings.certificate import certificate_for
 from ttt_net.server.settings.sources import LaunchOptions, as_file, read_order
 
@@ -41,7 +41,7 @@ def _carry_out(order: LaunchOptions) -> int:
         return report(configuration)
     refuse_faults(configuration)
     certificate = certificate_for(configuration.tls, configuration.folder)
-    with listen(configuration.host or None, configuration.port) as listening:
+    with inherited(os.environ) or listen(configuration.host or None, configuration.port) as listening:
         from ttt_net.server.main import serve
 
         serve(configuration, certificate, listening)

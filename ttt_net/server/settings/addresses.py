@@ -3,11 +3,15 @@
 import contextlib
 import errno
 import ipaddress
+import os
 import socket
+from collections.abc import MutableMapping
 from urllib.parse import urlsplit
 
 from ttt_net.errors import ConfigurationError
 
+_FIRST_INHERITED = 3
+"""The number of the first socket that a service manager hands over: SD_LISTEN_FDS_START."""
 BACKLOG = 1024
 """Connections that may wait to be accepted; with the usual 100, a rush is turned away and retries a second later."""
 
@@ -51,6 +55,30 @@ def check_url(text: str) -> None:
     ):
         raise ValueError(f"{text!r} is no address of a server; write wss://play.example.org or ws://192.0.2.7:8765")
     _ = url.port  # raises too, where it is none
+
+
+def inherited(environment: MutableMapping[str, str]) -> socket.socket | None:
+    """Return the listening socket that the service manager has opened for this process; None if there is none.
+
+    This is systemd's protocol (sd_listen_fds(3)): while a server restarts, the manager keeps the socket open, and who
+    connects waits in the kernel. The variables are taken out of the environment, since they are for no child. Raises
+    `ConfigurationError` if what was handed over cannot be served.
+    """
+    process, count = environment.pop("LISTEN_PID", ""), environment.pop("LISTEN_FDS", "")
+    environment.pop("LISTEN_FDNAMES", None)
+    if process != str(os.getpid()):
+        return None
+    if count != "1":
+        raise ConfigurationError(f"the service manager hands over {count or 'no'} sockets; one is served")
+    try:
+        listening = socket.socket(fileno=_FIRST_INHERITED)
+    except OSError as error:
+        raise ConfigurationError(f"what the service manager hands over is no socket: {error.strerror}") from None
+    is_stream = listening.family in (socket.AF_INET, socket.AF_INET6) and listening.type == socket.SOCK_STREAM
+    if not is_stream or not listening.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+        raise ConfigurationError("the socket that the service manager hands over listens to no TCP port")
+    listening.set_inheritable(False)
+    return listening
 
 
 def display(host: str, port: int) -> str:

@@ -1,0 +1,60 @@
+"""Sockets that a service manager hands over, each to a process of its own: the descriptor has to be number 3."""
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.patience import PATIENCE_S
+from ttt_net.server.settings.addresses import inherited, listen
+
+HANDED_OVER = """
+import os, sys
+from ttt_net.errors import ConfigurationError
+from ttt_net.server.settings.addresses import inherited
+os.dup2(int(sys.argv[1]), 3)
+environment = {"LISTEN_FDS": sys.argv[2], "LISTEN_PID": str(os.getpid()), "OTHER": "stays"}
+try:
+    with inherited(environment) as listening:
+        print(listening.getsockname()[1], os.get_inheritable(listening.fileno()), environment)
+except ConfigurationError as error:
+    print(error)
+"""
+
+
+def handed_over(descriptor: int, count: str = "1") -> str:
+    """Return what a process says that is handed a descriptor."""
+    command = [sys.executable, "-c", HANDED_OVER, str(descriptor), count]
+    run = subprocess.run(
+        command, pass_fds=(descriptor,), capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    return run.stdout.strip()
+
+
+def test_a_listening_port_is_taken_over_and_no_child_hears_of_it() -> None:
+    with listen("127.0.0.1", 0) as port:
+        assert handed_over(port.fileno()) == f"{port.getsockname()[1]} False {{'OTHER': 'stays'}}"
+
+
+@pytest.mark.parametrize("count", ["0", "2", ""])
+def test_another_number_of_sockets_than_one_is_refused(count: str) -> None:
+    with listen("127.0.0.1", 0) as port:
+        assert handed_over(port.fileno(), count).endswith("sockets; one is served")
+
+
+def test_what_is_no_listening_port_is_refused() -> None:
+    with socket.socket() as silent, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams:
+        for each in (silent, datagrams):
+            assert handed_over(each.fileno()).endswith("listens to no TCP port")
+    with Path(os.devnull).open("rb") as file:
+        assert "no socket" in handed_over(file.fileno())
+
+
+@pytest.mark.parametrize("process", ["", "1", "me"])
+def test_what_is_for_another_process_is_left_alone(process: str) -> None:
+    assert inherited({"LISTEN_PID": process, "LISTEN_FDS": "1"}) is None
+    assert inherited({}) is None
