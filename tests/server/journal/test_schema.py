@@ -112,6 +112,17 @@ def test_a_file_of_every_earlier_version_comes_to_the_same_and_every_match_plays
         assert check(connection).matches == 4
 
 
+def test_an_old_journal_is_kept_as_it_was_before_a_step(old: Path, tmp_path: Path) -> None:
+    before = rows(old, "SELECT type, name, sql FROM sqlite_master ORDER BY name")
+    update(old)
+    kept = old.with_name(f"{old.name}.schema-1")
+    assert rows(kept, "SELECT type, name, sql FROM sqlite_master ORDER BY name") == before
+    assert kept.stat().st_mode & 0o777 == 0o600
+    update(old)
+    update(tmp_path / "new")
+    assert sorted(path.name for path in tmp_path.iterdir() if ".schema-" in path.name) == [kept.name]
+
+
 def test_ratings_of_before_know_until_when_they_are_settled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "old"
     settled, unsure = Rating(1_600, 60.5, 0.059, 40, 10**12), Rating(1_700, 111, 0.06, 3, 10**12)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from ttt_net.errors import ConfigurationError, Refusal, StorageError
-from ttt_net.private_files import make_private_folder
+from ttt_net.private_files import make_private_folder, sync
 from ttt_net.server.journal.apply import append_events, apply
 from ttt_net.server.journal.entries import AnyEntry, AppendEvents, JournalEntry, Probe
 from ttt_net.server.journal.migrations import SCHEMA_VERSION, migrate
@@ -217,5 +217,26 @@ def _prepare(connection: sqlite3.Connection, path: Path) -> None:
     connection.execute("PRAGMA synchronous = FULL")  # an acknowledged move outlives a power cut
     connection.execute("PRAGMA trusted_schema = OFF")
     connection.execute("PRAGMA secure_delete = FAST")  # what is to be forgotten leaves no trace in the file
+    _keep_before(connection, path)
     migrate(connection, path)
     connection.execute("PRAGMA foreign_keys = ON")
+
+
+def _keep_before(connection: sqlite3.Connection, path: Path) -> None:
+    """Copy a journal that is about to be brought up to date, whole or not at all, to go back to if need be.
+
+    `restore` puts such a copy back. Where it cannot be written, nothing is changed, and the
+    server does not start.
+    """
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    kept = path.with_name(f"{path.name}.schema-{version}")
+    if not 0 < version < SCHEMA_VERSION or kept.exists():
+        return
+    part = path.with_name(f"{kept.name}.part")
+    part.unlink(missing_ok=True)
+    os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    connection.execute("VACUUM INTO ?", (str(part),))
+    sync(part)
+    part.replace(kept)
+    sync(path.parent)
+    log.warning("kept the journal as it was in %s", kept)
