@@ -3,7 +3,8 @@
 import ast
 import re
 import textwrap
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -74,7 +75,7 @@ INSIDE = {
         client
     """,
     "server": """
-        metrics guard settings players admission.client_address admission.rate_limiter admission.sanctions
+        metrics settings players admission.client_address admission.rate_limiter admission.sanctions
         admission.acceptor journal wire admission.connection_limiter accounts.session accounts.online_players
         matchmaking.lobby_feed shutdown services accounts.login rooms matchmaking accounts hub process admin main
         embedded check start
@@ -223,6 +224,115 @@ def test_a_planted_inversion_is_found() -> None:
 )
 def test_a_planted_violation_is_found(module: str, source: str) -> None:
     assert len(violations(module, textwrap.dedent(source))) == 1
+
+
+def every_module() -> dict[str, Path]:
+    """Every module of the package by its name, with the verbs and the scripts."""
+    found = {}
+    for path in sorted(ROOT.rglob("*.py")):
+        parts = path.relative_to(ROOT.parent).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def modules_imported(source: str, known: Collection[str]) -> set[str]:
+    """Return the modules that a module imports, wherever; `from a import b` is one of `a.b`, if that is one."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            whole = [f"{node.module}.{alias.name}" for alias in node.names]
+            found |= {name if name in known else node.module for name in whole}
+    return found & set(known)
+
+
+def cycle_in(imported: Mapping[str, set[str]]) -> list[str]:
+    """Return the modules of one import cycle, or none: those that cannot be put in order."""
+    left = {module: set(others) - {module} for module, others in imported.items()}
+    while ready := [module for module, others in left.items() if not others & left.keys()]:
+        for module in ready:
+            del left[module]
+    return sorted(left)
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    known = every_module()
+    assert cycle_in({name: modules_imported(path.read_text(), known) for name, path in known.items()}) == []
+
+
+def test_a_planted_cycle_is_found_even_where_a_function_imports() -> None:
+    sources = {
+        "t.a": "def f():\n    from t.b import g",
+        "t.b": "import t.c",
+        "t.c": "from t import a",
+        "t.d": "",
+    }
+    imported = {name: modules_imported(source, sources) for name, source in sources.items()}
+    assert cycle_in(imported) == ["t.a", "t.b", "t.c"]
+    assert cycle_in(imported | {"t.c": set()}) == []
+
+
+SHARED_NAMES = {"Node", "Entry", "Search", "Kind", "Hint", "Row"}
+"""Public classes of the engines and of the client that still share a name; no more may."""
+
+
+def test_the_name_of_a_class_is_unique_in_the_tree() -> None:
+    names = Counter(
+        node.name
+        for path in every_module().values()
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert {name for name, count in names.items() if count > 1} <= SHARED_NAMES
+
+
+CHANCE_AND_TIME = {"time", "random", "secrets", "uuid", "asyncio"}
+GIVEN = {"Random", "SystemRandom"}
+"""Classes of `random` whose instances are passed."""
+AT_THE_EDGE = {
+    "strategies.strategy",
+    "server.main",
+    "server.embedded",
+    "server.admin.listener",
+    "server.admin.report",
+    "server.admission.acceptor",
+    "server.journal.database",
+    "server.process.mdns",
+    "server.process.notify",
+    "server.rooms.analysis_queue",
+}
+"""Modules that start tasks, threads and processes, and read clocks; what they call gets time and dice as arguments."""
+
+
+def chances(source: str) -> list[str]:
+    """Return the calls by which a module would read a clock, draw a number or ask for an event loop of its own."""
+    return [
+        f"{node.func.value.id}.{node.func.attr}"
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and isinstance(node.func.value, ast.Name)
+        and node.func.value.id in CHANCE_AND_TIME
+        and node.func.attr not in GIVEN
+    ]
+
+
+def test_the_core_gets_its_time_its_loop_and_its_dice_as_arguments() -> None:
+    core = [
+        (module, path)
+        for module, path in modules()
+        if layer_of(module) not in {"client", "client.bot", "sdk"} and module not in AT_THE_EDGE
+    ]
+    found = {module: chances(path.read_text()) for module, path in core}
+    assert {module: calls for module, calls in found.items() if calls} == {"server.hub": ["asyncio.Event"]}
+
+
+def test_a_planted_clock_loop_or_die_is_found() -> None:
+    source = "now = time.monotonic()\nrandom.choice('ab')\nloop = asyncio.get_running_loop()\nrng = random.Random(1)\n"
+    assert chances(source) == ["time.monotonic", "random.choice", "asyncio.get_running_loop"]
+    for name in CHANCE_AND_TIME:
+        assert f"from {name} import" not in "".join(path.read_text() for _, path in modules()), "only whole modules"
 
 
 def test_only_the_room_tells_events_and_only_after_the_journal_has_them() -> None:

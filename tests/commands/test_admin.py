@@ -114,7 +114,7 @@ async def test_top_writes_a_line_for_each_look_into_a_pipe(tmp_path: Path, monke
 
         def look_twice() -> int:
             with reached(tmp_path) as line:
-                return watch(line, output, 2)
+                return watch(line.ask, output, 2)
 
         assert await asyncio.to_thread(look_twice) == 0
         lines = output.getvalue().splitlines()

@@ -107,7 +107,7 @@ async def test_a_flood_from_one_address_leaves_room_for_the_others(tmp_path: Pat
     async with running(tmp_path, limits) as server, at_play(server):
         flood = [await RawPeer.connect(server.port, source="127.0.0.2") for _ in range(200)]
         await until(lambda: server.hub.metrics.endings["address"] >= 150)
-        await until(lambda: server.hub.limiter._live["127.0.0.2"] <= 20 + 8)
+        await until(lambda: server.hub.limiter.count_of("127.0.0.2") <= 20 + 8)
         for number in range(10):
             await (await server.join(f"Visitor-{number}")).ok("ping")
         for peer in flood:
@@ -305,7 +305,7 @@ async def flooded(peer: RawPeer, flood: bytes) -> int | None:
 
 def held(connection: Connection) -> int:
     """Return how many bytes of ours wait for the peer."""
-    return connection._transport.get_write_buffer_size()
+    return connection.unsent_bytes
 
 
 async def test_twenty_stopped_readers_under_a_flood_hold_64_kib_each_and_are_gone_in_6_seconds(tmp_path: Path) -> None:
@@ -321,9 +321,9 @@ async def test_twenty_stopped_readers_under_a_flood_hold_64_kib_each_and_are_gon
             matches.append((await opponent.hear("snapshot"))["match"])
         connections = [server.connection_of(f"Mallory-{number}") for number in range(20)]
         most = 0
-        while any(connection._behind_since_s is None for connection in connections if connection.is_open):
+        while any(not connection.is_behind for connection in connections if connection.is_open):
             for peer, connection in zip(stalled, connections, strict=True):
-                if connection.is_open and connection._behind_since_s is None:
+                if connection.is_open and not connection.is_behind:
                     await peer.send(said("who", 4) * 50)
             await asyncio.sleep(0)
             most = max(most, *map(held, connections))
@@ -349,7 +349,7 @@ async def test_readers_who_stop_do_not_keep_the_server_from_ending(tmp_path: Pat
         for number in range(20):
             peer = await server.stalled(f"Mallory-{number}")
             connection = server.connection_of(f"Mallory-{number}")
-            while connection.is_open and connection._behind_since_s is None:
+            while connection.is_open and not connection.is_behind:
                 await peer.send(said("who", 4) * 50)
                 await asyncio.sleep(0)
         ann = await server.join("Ann")

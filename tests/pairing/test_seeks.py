@@ -122,7 +122,7 @@ def test_nothing_is_kept_of_seeks_that_are_gone() -> None:
         room.withdraw(player)
     room.tick(60_000)
     room.alone(60_000)
-    assert (len(room), room._numbered, room.index._halls, room.index._places) == (0, {}, {}, {})
+    assert (len(room), room._numbered, room.index._lists, room.index._places) == (0, {}, {}, {})
     assert not any(room._narrow)
     assert not room._alone
 

@@ -22,9 +22,9 @@ def _plain_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the machine be an ordinary one, whatever this one is."""
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     monkeypatch.setattr(check, "local_addresses", lambda: ["192.168.1.5"])
-    monkeypatch.setattr(check, "_file_limit", lambda: 1_000_000)
-    monkeypatch.setattr(check, "_memory", lambda: 64 * 2**30)
-    monkeypatch.setattr(check, "_MIN_FREE_BYTES", 1)
+    monkeypatch.setattr(check, "file_limit", lambda: 1_000_000)
+    monkeypatch.setattr(check, "memory_bytes", lambda: 64 * 2**30)
+    monkeypatch.setattr(check, "MIN_FREE_BYTES", 1)
 
 
 def of(folder: Path, **settings: object) -> Configuration:
@@ -72,7 +72,7 @@ def test_a_certificate_that_has_expired_is_wrong_and_one_that_soon_will_is_risky
     good.key.chmod(0o600)
     tmp_path.chmod(0o700)
     assert list(faults(of(tmp_path, tls=tls))) == list(risks(of(tmp_path, tls=tls))) == []
-    monkeypatch.setattr(check, "_SOON", timedelta(days=200))
+    monkeypatch.setattr(check, "SOON", timedelta(days=200))
     (line,) = risks(of(tmp_path, tls=tls))
     assert "renew it, and send SIGHUP" in line
 
@@ -113,7 +113,7 @@ def test_what_others_on_the_machine_may_read_is_said(tmp_path: Path, monkeypatch
     assert any("others on this machine can read" in line for line in found)
     assert any("others on this machine may look into" in line for line in found)
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    monkeypatch.setattr(check, "_MIN_FREE_BYTES", 10**18)
+    monkeypatch.setattr(check, "MIN_FREE_BYTES", 10**18)
     found = list(risks(of(tmp_path)))
     assert any("as root" in line for line in found)
     assert any("MB are free" in line for line in found)

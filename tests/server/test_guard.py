@@ -10,9 +10,8 @@ import pytest
 
 from tests.server.running import Server, running, until
 from ttt_net.messages import ServerMessage
-from ttt_net.server.guard import Guard
 from ttt_net.server.matchmaking import lobby_feed
-from ttt_net.server.metrics import Metrics
+from ttt_net.server.metrics import Guard, Metrics
 from ttt_net.server.rooms import analysis_queue
 
 
@@ -51,7 +50,7 @@ def break_reception(server: Server) -> None:
 
 
 def break_noticeboard(server: Server) -> None:
-    server.hub.services.feed._late[1] = {"seeks": None}  # of nobody who looks
+    server.hub.services.feed.tick = broken  # type: ignore[method-assign, assignment]
 
 
 @pytest.mark.parametrize("plant", [break_reception, break_noticeboard])
@@ -73,7 +72,7 @@ async def test_a_fault_in_one_part_leaves_the_others_their_turns(
 async def test_a_fault_in_an_analysis_costs_that_analysis(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(analysis_queue, "_told", broken)
+    monkeypatch.setattr(analysis_queue, "described", broken)
     line = '{"ply": 1, "side": 0, "move": 4, "best": [], "value": 0}'
     async with running(tmp_path, engine=(sys.executable, "-c", f"print({line!r})")) as server:
         first, second, match = await server.pair()
@@ -95,10 +94,9 @@ async def test_a_list_that_could_not_be_made_is_told_once_it_can(
         await ann.ok("lobby", on=True)
         await ann.hear("seeks", count=0)
         board = server.hub.services.feed
-        sources = dict(board._sources)
-        board._sources = sources | {"seeks": broken}
+        board.publish({"seeks": broken})
         await bob.ok("seek", games=["tictactoe"])
         await until(lambda: server.hub.metrics.faults > 2)
-        board._sources = sources
+        board.publish({"seeks": server.hub.listing.seeks})
         await ann.hear("seeks", count=1)
         assert len(reports(caplog)) >= 2

@@ -5,11 +5,11 @@ import sys
 
 import pytest
 
-from ttt_net.server.main import _loop_factory
+from ttt_net.server.main import loop_factory
 
 
 def test_without_uvloop_the_loop_is_one_that_can_look_at_a_listening_socket_on_every_system(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "uvloop", None)
-    assert _loop_factory() is asyncio.SelectorEventLoop, "the usual one of Windows has no add_reader"
+    assert loop_factory() is asyncio.SelectorEventLoop, "the usual one of Windows has no add_reader"

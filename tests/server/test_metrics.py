@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.server.running import running, until
-from ttt_net.server.main import _SAMPLE_S
+from ttt_net.server.main import SAMPLE_S
 from ttt_net.server.metrics import Histogram
 
 
@@ -66,5 +66,5 @@ async def test_the_lateness_of_the_event_loop_is_measured(tmp_path: Path) -> Non
     async with running(tmp_path) as server:
         lag_s = server.hub.metrics.lag_s
         await until(lambda: sum(lag_s.counts) >= 1)
-        time.sleep(_SAMPLE_S + 0.1)  # noqa: ASYNC251 - the loop is to stand still past its next look at the clock
+        time.sleep(SAMPLE_S + 0.1)  # noqa: ASYNC251 - the loop is to stand still past its next look at the clock
         await until(lambda: lag_s.total >= 0.1)

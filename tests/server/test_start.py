@@ -11,7 +11,7 @@ import pytest
 from tests.end_to_end.process import ROOT
 from tests.patience import PATIENCE_S
 from tests.server.peer import Peer, RawPeer
-from ttt_net.server.main import _allow_many_files
+from ttt_net.server.main import allow_many_files
 
 SLOW = """
 import sys
@@ -71,5 +71,5 @@ def test_where_the_limit_of_files_is_endless_but_not_to_be_had_fewer_are_asked_f
 
     monkeypatch.setattr(resource, "getrlimit", lambda _: (256, 2**63 - 1))
     monkeypatch.setattr(resource, "setrlimit", setrlimit)
-    _allow_many_files()
+    allow_many_files()
     assert asked == [(10_240, 2**63 - 1)]

@@ -1,14 +1,15 @@
 """`admin top`: the server's figures, once a second: a screen in a terminal, a line in a pipe."""
 
 import time
-from typing import Protocol, TextIO
+from collections.abc import Callable
+from typing import TextIO
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from ttt_net.commands.admin import state, times, waiting, who_is_here
+from ttt_net.commands.admin_view import state, times, waiting, who_is_here
 from ttt_net.server.admin import protocol
 from ttt_net.server.shutdown import spoken
 from ttt_net.text import clean, counted
@@ -18,27 +19,24 @@ _ABOVE_TABLE = 10
 """Rows of the screen that are not matches."""
 
 
-class Asker(Protocol):
-    """Who answers questions: a `Line`, or a test."""
-
-    def ask(self, question: protocol.AnyAdminRequest) -> protocol.AnyAdminReply:
-        """Return the answer."""
+Ask = Callable[[protocol.AnyAdminRequest], protocol.AnyAdminReply]
+"""Sends a request and returns the reply."""
 
 
-def watch(line: Asker, output: TextIO, rounds: int | None = None) -> int:
+def watch(ask: Ask, output: TextIO, rounds: int | None = None) -> int:
     """Show until Ctrl-C, or for that many rounds; return the exit code."""
     console = Console(file=output, highlight=False)
     before: protocol.Report | None = None
     try:
         if not console.is_terminal:
             while rounds is None or rounds > 0:
-                before = _write_line(console, line, before)
+                before = _write_line(console, ask, before)
                 rounds = None if rounds is None else rounds - 1
                 time.sleep(_EVERY_S)
             return 0
         with Live(console=console, screen=True, auto_refresh=False) as live:
             while rounds is None or rounds > 0:
-                report, matches = _ask(line)
+                report, matches = _figures(ask)
                 live.update(draw(report, before, matches, console.height), refresh=True)
                 before = report
                 rounds = None if rounds is None else rounds - 1
@@ -48,15 +46,15 @@ def watch(line: Asker, output: TextIO, rounds: int | None = None) -> int:
     return 0
 
 
-def _ask(line: Asker) -> tuple[protocol.Report, protocol.MatchRows]:
-    report, matches = line.ask(protocol.Stats()), line.ask(protocol.ListMatches())
+def _figures(ask: Ask) -> tuple[protocol.Report, protocol.MatchRows]:
+    report, matches = ask(protocol.Stats()), ask(protocol.ListMatches())
     assert isinstance(report, protocol.Report)
     assert isinstance(matches, protocol.MatchRows)
     return report, matches
 
 
-def _write_line(console: Console, line: Asker, before: protocol.Report | None) -> protocol.Report:
-    report, _ = _ask(line)
+def _write_line(console: Console, ask: Ask, before: protocol.Report | None) -> protocol.Report:
+    report, _ = _figures(ask)
     console.print(one_line(report, before), soft_wrap=True)
     return report
 

@@ -22,7 +22,7 @@ _KINDS: tuple[tuple[bool, Opponents], ...] = tuple(
 )
 
 
-class Key(NamedTuple):
+class ListKey(NamedTuple):
     """The key of one list of seeks, besides time control and whether they are rated."""
 
     is_bot: bool
@@ -72,7 +72,7 @@ class _Bucket:
 class _Place(NamedTuple):
     """Where a seek is listed, and with which rating."""
 
-    key: Key
+    key: ListKey
     rating: int
 
 
@@ -87,7 +87,7 @@ class _Candidate(NamedTuple):
     game: str
 
 
-Hall = dict[Key, _Bucket]
+SeekLists = dict[ListKey, _Bucket]
 """The seeks of one time control that are all rated, or all casual."""
 
 
@@ -98,7 +98,7 @@ class Index:
         self._rating_of = rating_of
         self._may_meet = may_meet
         self._bands = bands
-        self._halls: dict[tuple[TimeControl | None, bool], Hall] = {}
+        self._lists: dict[tuple[TimeControl | None, bool], SeekLists] = {}
         self._seeks: dict[int, Seek] = {}
         self._places: dict[int, list[_Place]] = {}
 
@@ -111,26 +111,26 @@ class Index:
     def add(self, seek: Seek, stage: int) -> None:
         """List a seek whose band is that of the stage."""
         places = [
-            _Place(Key(seek.is_bot, seek.opponents, game, stage), self._rating_of(seek.player, game, seek.time))
+            _Place(ListKey(seek.is_bot, seek.opponents, game, stage), self._rating_of(seek.player, game, seek.time))
             for game in seek.games
         ]
         for game in (_EVERYBODY,) if seek.games else (_EVERYBODY, _ANYTHING):
-            places.append(_Place(Key(seek.is_bot, seek.opponents, game, 0), 0))
-        hall = self._halls.setdefault((seek.time, seek.is_rated), {})
+            places.append(_Place(ListKey(seek.is_bot, seek.opponents, game, 0), 0))
+        lists = self._lists.setdefault((seek.time, seek.is_rated), {})
         for key, rating in places:
-            hall.setdefault(key, _Bucket()).add(rating, seek.number)
+            lists.setdefault(key, _Bucket()).add(rating, seek.number)
         self._seeks[seek.number] = seek
         self._places[seek.number] = places
 
     def remove(self, seek: Seek) -> None:
         """Take a seek off the lists."""
-        hall = self._halls[seek.time, seek.is_rated]
+        lists = self._lists[seek.time, seek.is_rated]
         for key, rating in self._places.pop(seek.number):
-            hall[key].remove(rating, seek.number)
-            if not hall[key]:
-                del hall[key]
-        if not hall:
-            del self._halls[seek.time, seek.is_rated]
+            lists[key].remove(rating, seek.number)
+            if not lists[key]:
+                del lists[key]
+        if not lists:
+            del self._lists[seek.time, seek.is_rated]
         del self._seeks[seek.number]
 
     def best(self, seek: Seek, stage: int) -> tuple[Seek, str] | None:
@@ -145,17 +145,17 @@ class Index:
 
     def _candidates(self, seek: Seek, stage: int) -> Iterator[_Candidate]:
         """Return the best of each list in which somebody who fits may stand."""
-        hall = self._halls.get((seek.time, seek.is_rated), {})
-        for is_bot, opponents in _KINDS if hall else ():
+        lists = self._lists.get((seek.time, seek.is_rated), {})
+        for is_bot, opponents in _KINDS if lists else ():
             if not seek.welcomes(is_bot=is_bot) or (opponents != "any" and (opponents == "bots") != seek.is_bot):
                 continue
             if not seek.games:
-                yield from self._oldest(hall.get(Key(is_bot, opponents, _EVERYBODY, 0)), seek, None)
+                yield from self._oldest(lists.get(ListKey(is_bot, opponents, _EVERYBODY, 0)), seek, None)
             for game in seek.games:
-                yield from self._oldest(hall.get(Key(is_bot, opponents, _ANYTHING, 0)), seek, game)
+                yield from self._oldest(lists.get(ListKey(is_bot, opponents, _ANYTHING, 0)), seek, game)
                 for other_stage in range(len(self._bands)):
                     band = self._bands[max(stage, other_stage)]
-                    yield from self._nearest(hall.get(Key(is_bot, opponents, game, other_stage)), seek, game, band)
+                    yield from self._nearest(lists.get(ListKey(is_bot, opponents, game, other_stage)), seek, game, band)
 
     def _nearest(self, bucket: _Bucket | None, seek: Seek, game: str, band: int) -> Iterator[_Candidate]:
         """Return the nearest who fits and is no further away than the band."""

@@ -19,8 +19,8 @@ from ttt_net.server.settings.configuration import Configuration
 
 FINE, RISKY, WRONG = range(3)
 """The exit codes of a check."""
-_SOON = timedelta(days=14)
-_MIN_FREE_BYTES = 200_000_000
+SOON = timedelta(days=14)
+MIN_FREE_BYTES = 200_000_000
 _CONNECTION_BYTES = 40_960
 """What a connection costs apart from what is unsent, with TLS."""
 _MIN_PREFIX = {4: 8, 6: 32}
@@ -110,7 +110,7 @@ def _of_the_certificate(configuration: Configuration) -> Iterator[str]:
     tls = configuration.tls
     if tls.self_signed and configuration.public:
         yield "tls.self_signed: browsers warn of it, and clients need its fingerprint; it is for a trial"
-    if tls.cert and _ends(tls.cert) < datetime.now(UTC) + _SOON:
+    if tls.cert and _ends(tls.cert) < datetime.now(UTC) + SOON:
         yield f"tls.cert: {tls.cert} ends on {_ends(tls.cert):%Y-%m-%d}; renew it, and send SIGHUP"
     if tls.key and tls.key.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH):
         yield f"tls.key: others on this machine can read {tls.key}, and so be this server; chmod 600 it"
@@ -123,7 +123,7 @@ def _of_the_folder(folder: Path) -> Iterator[str]:
     if not os.access(there, os.W_OK):
         yield f"data: {there} cannot be written to by this user"
     free = shutil.disk_usage(there).free
-    if free < _MIN_FREE_BYTES:
+    if free < MIN_FREE_BYTES:
         yield f"data: {free // 1_000_000} MB are free for {folder}; when nothing is left, moves are refused"
 
 
@@ -131,11 +131,11 @@ def _of_the_machine(configuration: Configuration) -> Iterator[str]:
     limits = configuration.limits
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         yield "the server would run as root, and an intruder would be root; give it a user of its own"
-    files = _file_limit()
+    files = file_limit()
     if files is not None and files < limits.max_connections + 100:
         yield f"limits.max_connections: {limits.max_connections:,}, and the system allows {files:,} open files"
     most = limits.max_connections * (limits.unsent_bytes + 2 * limits.kernel_send_buffer + _CONNECTION_BYTES)
-    if (memory := _memory()) is not None and most > memory // 2:
+    if (memory := memory_bytes()) is not None and most > memory // 2:
         yield (
             f"limits.max_connections: if {limits.max_connections:,} clients stop to read, "
             f"{most // 1_000_000:,} MB of {memory // 1_000_000:,} are taken"
@@ -157,7 +157,8 @@ def _is_global(host: str) -> bool:
         return False
 
 
-def _file_limit() -> int | None:
+def file_limit() -> int | None:
+    """Return how many files the system lets a process open; None where it does not say."""
     try:
         import resource
     except ImportError:  # Windows has no such limit
@@ -165,7 +166,8 @@ def _file_limit() -> int | None:
     return resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 
 
-def _memory() -> int | None:
+def memory_bytes() -> int | None:
+    """Return the size of the machine's memory; None where it does not say."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):

@@ -41,7 +41,7 @@ _WRITING_S = 1.0
 _CLOSING_S = 2.0
 """How long the end waits for clients to take part in the closing handshake."""
 _TICK_S = 1.0
-_SAMPLE_S = 0.25
+SAMPLE_S = 0.25
 """How often the lateness of the event loop is measured."""
 _MOST_FILES_ON_MACOS = 10_240
 """There the limit is said to be endless, and who asks for as much is refused."""
@@ -64,7 +64,7 @@ def serve(configuration: Configuration, certificate: Certificate | None, listeni
     """
     ledger = LocalLedger(configuration.folder / JOURNAL_FILE)
     try:
-        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        with asyncio.Runner(loop_factory=loop_factory()) as runner:
             hub = make_hub(configuration, ledger, runner.get_loop())
             admin = open_listener(configuration.admin, configuration.folder)
             runner.run(_serve(hub, ledger, Listeners(listening, certificate, admin)))
@@ -80,7 +80,7 @@ async def _serve(hub: Hub, ledger: LocalLedger, listeners: Listeners) -> None:
             loop.add_signal_handler(number, stop.set)
     if listeners.certificate and hasattr(signal, "SIGHUP"):
         loop.add_signal_handler(signal.SIGHUP, listeners.certificate.reload)
-    _allow_many_files()
+    allow_many_files()
     gc.freeze()  # what lives as long as the process needs no look from the collector
     gc.set_threshold(*_GC_THRESHOLDS)
     where = _address(listeners, hub.services.configuration)
@@ -174,8 +174,8 @@ async def _tick(hub: Hub, chores: Mapping[str, Callable[[], None]]) -> None:
 async def _sample_lag(hub: Hub) -> None:
     loop = asyncio.get_running_loop()
     while True:
-        due_s = loop.time() + _SAMPLE_S
-        await asyncio.sleep(_SAMPLE_S)
+        due_s = loop.time() + SAMPLE_S
+        await asyncio.sleep(SAMPLE_S)
         hub.metrics.lag_s.observe(loop.time() - due_s)
 
 
@@ -196,7 +196,7 @@ def steady_clock() -> Callable[[], int]:
     return lambda: (time.monotonic_ns() + offset_ns) // 1_000_000
 
 
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
+def loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
     """Return uvloop's event loop where it is installed: it is faster, and otherwise the same.
 
     Else the one that can look at a listening socket on every system: on Windows the usual one cannot.
@@ -209,7 +209,7 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
     return new_loop
 
 
-def _allow_many_files() -> None:
+def allow_many_files() -> None:
     """Ask for as many open sockets as the machine allows."""
     try:
         import resource

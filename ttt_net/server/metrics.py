@@ -1,10 +1,14 @@
-"""Count what the server does, in plain integers, so that counting costs next to nothing.
+"""Count what the server does, in plain integers, so that counting costs next to nothing; and contain faults.
 
 What can be looked up (who is connected, what is played) is not counted here, but looked up when somebody asks.
 """
 
+import logging
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Callable
+
+log = logging.getLogger(__name__)
 
 SECONDS = (0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 """The upper bounds of the histograms' classes: from a commit on a fast disk to a disk that hangs."""
@@ -63,3 +67,31 @@ class Metrics:
         """From the moment in which a match takes up a move to that in which it has been told: the disk is in it."""
         self.lag_s = Histogram()
         """By how much the event loop was late."""
+
+
+class Guard:
+    """Lets parts of the server have their turns, each by itself, so that a fault in one costs the others nothing."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._metrics = metrics
+        self._faults: Counter[str] = Counter()
+
+    def attempt(self, part: str, do: Callable[[], object], otherwise: Callable[[], object] | None = None) -> None:
+        """Do what `part` has to do, and after a fault in it `otherwise`."""
+        try:
+            do()
+        except Exception:  # noqa: BLE001 - whatever it is, everybody else plays on
+            self.note(part)
+            if otherwise:
+                otherwise()
+
+    def note(self, part: str) -> None:
+        """Log and count the exception that is being handled: a fault in `part`.
+
+        One that comes with every turn is logged the 1st, 2nd, 4th, 8th ... time: it shall not fill the disk too.
+        """
+        self._metrics.faults += 1
+        self._faults[part] += 1
+        count = self._faults[part]
+        if count & (count - 1) == 0:
+            log.exception("fault: %s (number %d of its kind)", part, count)

@@ -12,16 +12,14 @@ from dataclasses import dataclass
 from ttt_net.server.accounts.online_players import AbandonHistory, OnlinePlayers
 from ttt_net.server.admission.rate_limiter import RateLimiter
 from ttt_net.server.admission.sanctions import Sanctions
-from ttt_net.server.guard import Guard
 from ttt_net.server.journal import Journal
 from ttt_net.server.matchmaking.lobby_feed import LobbyFeed
-from ttt_net.server.metrics import Metrics
+from ttt_net.server.metrics import Guard, Metrics
 from ttt_net.server.settings.configuration import Configuration
 from ttt_net.server.settings.limits import Limits
 from ttt_net.server.shutdown import ShutdownNotice
 from ttt_net.server.wire.connection import Connection
-from ttt_net.server.wire.reader import ReadBuffer
-from ttt_net.server.wire.turn_queue import TurnQueue
+from ttt_net.server.wire.reader import ReadBuffer, TurnQueue
 from ttt_net.text import clean
 
 

@@ -201,7 +201,7 @@ async def test_bans_that_could_not_be_read_at_the_start_are_in_force_once_they_c
     async with attended(tmp_path) as each, each.admin() as admin:
         ann = await each.server.join("Ann")
         await admin.done("ban", whom="Ann")
-    monkeypatch.setattr(commands, "_RETRY_S", 0.0)
+    monkeypatch.setattr(commands, "RETRY_S", 0.0)
     read, tries = lookups.read_sanctions, 0
 
     def fail_twice(connection: sqlite3.Connection) -> list[Sanction]:

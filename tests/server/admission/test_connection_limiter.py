@@ -51,7 +51,7 @@ async def test_connections_over_the_limit_of_an_address_hear_which_limit_and_far
         await first.close()
         await until(lambda: len(server.connections) == 2)
         assert (await answer(server))[0] == 101, "the place of one who left is free"
-        await until(lambda: server.hub.limiter._live == {"127.0.0.1": 3})
+        await until(lambda: server.hub.limiter.count_of("127.0.0.1") == 3)
 
 
 async def test_new_connections_over_the_rate_of_an_address_hear_when_to_come_back(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ async def test_behind_a_proxy_the_callers_are_counted_and_not_the_proxy(tmp_path
             assert (await answer(server, b"X-Forwarded-For: 192.0.2.9, " + caller))[0] == 429, "spoofed on the left"
         assert (await answer(server, b"X-Forwarded-For: 2001:db8::ffff"))[0] == 429, "the same /64"
         assert (await answer(server, b"X-Forwarded-For: 2001:db8:0:1::1"))[0] == 101
-        await until(lambda: server.hub.limiter._live["198.51.100.1"] == 2)
+        await until(lambda: server.hub.limiter.count_of("198.51.100.1") == 2)
 
 
 async def test_without_a_listed_proxy_the_header_is_ignored_and_said_once(

@@ -8,8 +8,10 @@ import pytest
 from tests.server.peer import Peer, said
 from tests.server.running import Server, running, until
 from ttt_net.server.matchmaking import lobby_feed
-from ttt_net.server.matchmaking.lobby_feed import CROWD, LobbyFeed
+from ttt_net.server.matchmaking.lobby_feed import CROWD, LobbyFeed, Subject
 from ttt_net.server.settings.limits import Limits
+
+SUBJECTS: tuple[Subject, ...] = ("seeks", "players", "live")
 
 
 @pytest.fixture(autouse=True)
@@ -63,12 +65,12 @@ async def test_nothing_is_told_after_off_or_when_nothing_has_changed(tmp_path: P
         await lists(ann)
         await bob.ok("seek")
         await bob.ok("unseek")
-        await until(lambda: not board(server)._timers)
+        await until(lambda: not any(map(board(server).is_pending, SUBJECTS)))
         await ann.ok("ping")
         assert "seeks" not in [message["type"] for message in ann.heard]
         await ann.ok("lobby", on=False)
         await bob.ok("seek")
-        assert not board(server)._timers
+        assert not any(map(board(server).is_pending, SUBJECTS))
         assert not readers(server)
 
 
@@ -94,13 +96,12 @@ async def test_a_reader_who_is_behind_is_told_once_he_has_caught_up(tmp_path: Pa
         bob = await server.join("Bob")
         for games in (["connect4"], ["qubic"]):
             await bob.ok("seek", games=games)
-            await until(lambda: "seeks" not in board(server)._timers)
+            await until(lambda: not board(server).is_pending("seeks"))
         server.tick(0)
-        ((_, late),) = board(server)._late.items()
-        assert "seeks" in late
+        assert len(board(server).late_readers) == 1
         connection.resume_writing()
         server.tick(0)
-        assert not board(server)._late
+        assert not board(server).late_readers
         while not (seeks := (await slow.hear("seeks"))["seeks"]):
             pass
         assert seeks[0]["games"] == ["qubic"], "the list as it is by then"
@@ -111,7 +112,7 @@ def board(server: Server) -> LobbyFeed:
 
 
 def readers(server: Server) -> set[int]:
-    return set(board(server)._readers)
+    return set(board(server).readers)
 
 
 async def test_the_list_of_matches_is_not_made_anew_for_each_who_comes_to_watch(tmp_path: Path) -> None:

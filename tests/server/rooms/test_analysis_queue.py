@@ -56,9 +56,8 @@ async def test_one_who_asks_again_and_again_is_told_once_and_slowed_down(tmp_pat
         answers = [await first.ask("analyse", match=match) for _ in range(server.hub.limits.inquiries.count + 1)]
         assert [answer["type"] for answer in answers] == ["ok"] * (len(answers) - 1) + ["refused"]
         assert answers[-1]["code"] == "too_fast"
-        (order,) = filter(None, (server.hub.analysis._current,))
-        assert len(order.askers) == 1
-        assert not server.hub.analysis._waiting
+        (job,) = server.hub.analysis.jobs
+        assert len(job.askers) == 1
 
 
 async def test_only_who_may_look_back_on_a_match_has_it_analysed(tmp_path: Path) -> None:
@@ -77,7 +76,7 @@ async def test_a_host_may_turn_it_off(tmp_path: Path) -> None:
 
 
 async def test_what_was_found_before_the_time_was_up_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(analysis_queue, "_GRACE_S", 2.0)
+    monkeypatch.setattr(analysis_queue, "GRACE_S", 2.0)
     async with running(tmp_path, Limits(analysis_s=0.1), engine=(sys.executable, "-c", PRINTS_AND_HANGS)) as server:
         first, _, match = await finished(server)
         await first.ok("analyse", match=match)

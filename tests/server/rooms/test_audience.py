@@ -1,6 +1,7 @@
 """Who hears a match, without sockets."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any, cast
 
 import msgspec
@@ -8,7 +9,7 @@ import msgspec
 from tests.server.running import until
 from ttt_net.messages import PlayerInfo
 from ttt_net.server.accounts.session import Session
-from ttt_net.server.rooms.audience import CROWD, Audience
+from ttt_net.server.rooms.audience import COUNT_S, CROWD, Audience
 from ttt_net.server.wire.connection import Connection
 
 
@@ -49,7 +50,7 @@ async def test_players_are_told_at_once_and_a_crowd_of_watchers_in_order() -> No
     late, late_wire = session(10_000)
     audience.watch(late)
     audience.leave(watchers[-1][0])
-    await until(lambda: not audience._queue)
+    await until(lambda: not audience.is_telling)
     assert all(wire.sent == [b"1", b"2", b"3"] for _, wire in watchers[:-1])
     assert watchers[-1][1].sent == []
     assert late_wire.sent == [], "what was told before is in the snapshot"
@@ -64,7 +65,7 @@ async def test_whoever_comes_back_does_not_hear_again_what_was_told_before() -> 
     back, wire = watchers[-1]
     audience.leave(back)
     audience.watch(back)
-    await until(lambda: not audience._queue)
+    await until(lambda: not audience.is_telling)
     assert wire.sent == []
 
 
@@ -79,16 +80,31 @@ async def test_whoever_asked_is_answered_first_even_when_he_has_left() -> None:
     assert not audience
 
 
-async def test_how_many_watch_is_told_together() -> None:
-    audience = Audience("m", asyncio.get_running_loop())
+class Later:
+    """An event loop that calls back when the test says so."""
+
+    def __init__(self) -> None:
+        self.due: list[Callable[[], None]] = []
+
+    def call_later(self, delay: float, callback: Callable[[], None]) -> None:
+        assert delay == COUNT_S
+        self.due.append(callback)
+
+    def call_soon(self, callback: Callable[[], None]) -> None:
+        raise AssertionError("nobody waits for the next turn")
+
+
+def test_how_many_watch_is_told_together() -> None:
+    later = Later()
+    audience = Audience("m", cast(asyncio.AbstractEventLoop, later))
     player, wire = session(0)
     audience.players[0] = player
-    for number in range(1, 101):
+    audience.watch(session(1)[0])
+    audience.tell_count()
+    for number in range(2, 101):
         audience.watch(session(number)[0])
-        audience.tell_count()
     assert wire.counts == [1]
-    audience._count_again()
+    later.due.pop()()
     assert wire.counts == [1, 100]
-    audience._count_again()
-    assert wire.counts == [1, 100]
-    audience.close()
+    later.due.pop()()
+    assert (wire.counts, later.due) == ([1, 100], [])

@@ -102,7 +102,7 @@ async def test_talking_too_much_is_refused(tmp_path: Path) -> None:
 async def test_a_hall_full_of_talk_is_told_to_wait(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         first, _, eve, _, match = await watched(server)
-        server.hub.chat._deliveries.take(server.clock(), 6_000)
+        server.hub.chat.deliveries.take(server.clock(), 6_000)
         assert await eve.refused("chat", match=match, phrase="hello") == "too_fast"
         await first.ok("chat", match=match, phrase="hello")
         server.later(2_000)

@@ -378,23 +378,15 @@ async def test_who_resumes_a_long_match_from_the_start_is_not_drowned_in_it(tmp_
 
 
 async def test_a_disk_that_cannot_be_written_refuses_and_a_flag_that_fell_meanwhile_falls_later(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
     async with running(tmp_path) as server:
         first, second, match = await server.pair(time=TIMED)
         await first.play(match, (first, 4), (second, 0))
         await server.execute("PRAGMA query_only = ON")
         assert await first.refused("play", match=match, ply=2, move=8) == "storage"
-        table, failures = server.rooms[match], 0
-        fail = table._fail
-
-        def failing(*arguments: Any) -> None:
-            nonlocal failures
-            failures += 1
-            fail(*arguments)
-
-        monkeypatch.setattr(table, "_fail", failing)
-        await until(lambda: failures > 0)
+        failures = server.ledger.health().failures
+        await until(lambda: server.ledger.health().failures > failures)
         await server.execute("PRAGMA query_only = OFF")
         ended = await second.hear("ended", match=match)
         assert (ended["winner"], ended["reason"]) == (1, "time")

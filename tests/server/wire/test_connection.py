@@ -152,7 +152,7 @@ async def test_a_closing_handshake_that_is_not_answered_ends_in_time(tmp_path: P
 
 def flood(connection: Connection) -> None:
     """Send to a peer that does not read, until the server has to keep what the kernel will not take."""
-    while connection.is_open and connection._behind_since_s is None:
+    while connection.is_open and not connection.is_behind:
         connection.send(frame(b'{"type":"filler","x":"' + b"x" * 1_000 + b'"}'))
     assert connection.is_open
 
@@ -191,7 +191,7 @@ async def test_a_fault_in_looking_after_one_connection_costs_only_that_one(
 
 def held(connection: Connection) -> int:
     """Return how many bytes of ours wait for the peer."""
-    return connection._transport.get_write_buffer_size()
+    return connection.unsent_bytes
 
 
 @pytest.mark.parametrize("size", [1, 100, 1_000, 4_000, 60_000])
@@ -254,7 +254,7 @@ async def test_a_reader_that_catches_up_is_kept_and_misses_nothing(tmp_path: Pat
                 connection.send(frame(b'{"type":"filler"}'))
             connection.send(frame(b'{"type":"mark"}'))
             await slow.hear("mark")
-            await until(lambda: connection._behind_since_s is None)
+            await until(lambda: not connection.is_behind)
         assert connection.is_open
 
 

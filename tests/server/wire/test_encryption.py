@@ -148,7 +148,7 @@ async def stalled(server: Server, authority: Authority, name: str) -> tuple[Encr
     peer = await EncryptedPeer.start(server.port, authority.trusting(), receive_buffer=4_096)
     await peer.hello(name)
     connection = server.connection_of(name)
-    while connection.is_open and connection._behind_since_s is None:
+    while connection.is_open and not connection.is_behind:
         connection.send(frame(b"x" * 1_000))
     return peer, connection
 
@@ -182,7 +182,7 @@ async def test_a_reader_that_catches_up_is_kept_and_misses_nothing(tmp_path: Pat
         connection.send(frame(b'{"type":"mark"}'))
         heard = [frame_[1] async for frame_ in frames(peer)]
         assert [heard[-61 + number] for number in range(60)] == [b'{"type":"filler","n":%d}' % n for n in range(60)]
-        await until(lambda: connection._behind_since_s is None)
+        await until(lambda: not connection.is_behind)
         assert connection.is_open
         peer.close()
 
@@ -253,7 +253,7 @@ def test_a_self_signed_certificate_is_made_once_and_its_key_is_private(
     again = certificate_for(Tls(self_signed=True), tmp_path)
     assert again is not None
     assert made.fingerprint == again.fingerprint == fingerprint_of(tmp_path / "self-signed.pem")
-    monkeypatch.setattr(certificates, "_RENEW_DAYS", 400)
+    monkeypatch.setattr(certificates, "RENEW_DAYS", 400)
     late = certificate_for(Tls(self_signed=True), tmp_path)
     assert late is not None
     assert late.fingerprint != made.fingerprint, "one that ends soon is made anew"

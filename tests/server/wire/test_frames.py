@@ -16,8 +16,7 @@ from ttt_net.server.settings.limits import Limits
 from ttt_net.server.settings.rate import Rate
 from ttt_net.server.wire.connection import Connection
 from ttt_net.server.wire.frames import FrameBoundary, ends_with_close, frame, short_text
-from ttt_net.server.wire.reader import ReadBuffer
-from ttt_net.server.wire.turn_queue import TurnQueue
+from ttt_net.server.wire.reader import ReadBuffer, TurnQueue
 
 MASK = b"\x01\x80\xff\x5a"
 

@@ -19,7 +19,7 @@ from ttt_net.text import clean, counted, name_key
 log = logging.getLogger(__name__)
 
 ReplyTo = Callable[[protocol.AnyAdminReply], None]
-_RETRY_S = 5.0
+RETRY_S = 5.0
 """When sanctions that could not be read are read again."""
 _VERBS: dict[Act, str] = {"ban": "banned", "mute": "muted"}
 
@@ -33,7 +33,7 @@ def load_sanctions(services: Services) -> None:
 
     def failed(refusal: Refusal) -> None:
         log.error("bans and mutes are not in force: %s", _reason(refusal))
-        services.loop.call_later(_RETRY_S, load_sanctions, services)
+        services.loop.call_later(RETRY_S, load_sanctions, services)
 
     services.journal.sanctions(services.sanctions.add, failed)
 

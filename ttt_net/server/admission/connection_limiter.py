@@ -41,6 +41,10 @@ class ConnectionLimiter:
         self._newcomers: dict[Connection, None] = {}
         self._has_warned = False
 
+    def count_of(self, network: str) -> int:
+        """Return how many connections come from a network that is metered."""
+        return self._live[network]
+
     def shut_to(self, peer: str) -> str | None:
         """Return why one more connection from that address would be far too many, or None if it would not."""
         if len(self._connections) >= self._limits.max_connections + POLITE:

@@ -6,13 +6,13 @@ nothing.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from functools import partial
 from typing import Literal
 
 from ttt_net.messages import ServerMessage, encode
 from ttt_net.server.accounts.session import Session
-from ttt_net.server.guard import Guard
+from ttt_net.server.metrics import Guard
 from ttt_net.server.players import PlayerId
 from ttt_net.server.wire.frames import frame
 
@@ -46,6 +46,20 @@ class LobbyFeed:
         self._told: dict[Subject, bytes] = {}
         """What all readers have heard last; nothing where they have not all heard the same."""
         self._timers: dict[Subject, asyncio.TimerHandle] = {}
+
+    @property
+    def readers(self) -> Set[PlayerId]:
+        """The players who look."""
+        return self._readers.keys()
+
+    @property
+    def late_readers(self) -> Set[PlayerId]:
+        """The players who look and have something still to hear, because they were behind."""
+        return self._late.keys()
+
+    def is_pending(self, subject: Subject) -> bool:
+        """Tell whether a list has changed and is to be told soon."""
+        return subject in self._timers
 
     def publish(self, sources: Mapping[Subject, Callable[[], ServerMessage]]) -> None:
         """Add lists, each with the function that makes it."""

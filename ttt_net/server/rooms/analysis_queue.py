@@ -34,7 +34,7 @@ MAX_KEPT = 64
 """Analyses that are kept, so that asking again costs nothing."""
 MAX_BEST = 3
 """Best moves that are named for each that was made."""
-_GRACE_S = 30.0
+GRACE_S = 30.0
 """How much longer than its search the process may take, to load and to end."""
 _NICE = 15
 _RETRY_MS = 5_000
@@ -86,6 +86,11 @@ class AnalysisQueue:
         self._ordered = asyncio.Event()
 
     @property
+    def jobs(self) -> Sequence[AnalysisJob]:
+        """The job that is under way, if one is, and those that wait."""
+        return (*filter(None, (self._current,)), *self._waiting)
+
+    @property
     def is_open(self) -> bool:
         """Whether anything is analysed here."""
         return self._command is not None
@@ -105,8 +110,7 @@ class AnalysisQueue:
         self._services.journal.ask(query, found, partial(session.refuse, request.id))
 
     def _take(self, session: Session, request: wire.AnalyseRequest, record: str) -> None:
-        jobs = (*self._waiting, *filter(None, (self._current,)))
-        job = next((job for job in jobs if job.match == request.match), None)
+        job = next((job for job in self.jobs if job.match == request.match), None)
         if request.match in self._kept:
             session.ok(request.id)
             self._kept.move_to_end(request.match)
@@ -145,14 +149,14 @@ class AnalysisQueue:
         judged_all = True
         try:
             (record,) = await asyncio.to_thread(read_records, job.record)
-            async with asyncio.timeout(budget_s + _GRACE_S), self._process(job, budget_s) as lines:
+            async with asyncio.timeout(budget_s + GRACE_S), self._process(job, budget_s) as lines:
                 async for line in lines:
                     if line.startswith(_LESSON):
                         lesson = msgspec.json.decode(line, type=wire.MatchLesson)
                         continue
                     each = msgspec.json.decode(line, type=JudgedMove)
                     judged_all &= each.value is not None
-                    moves.append(_told(each))
+                    moves.append(described(each))
             if len(moves) < len(record.moves):
                 raise EOFError("the process ended too early")
         except (TimeoutError, EOFError, OSError, ValueError, msgspec.MsgspecError, Refusal) as error:
@@ -190,7 +194,7 @@ class AnalysisQueue:
             await process.wait()
 
 
-def _told(each: JudgedMove) -> wire.AnalysedMove:
+def described(each: JudgedMove) -> wire.AnalysedMove:
     """Return what a client hears of a move; an estimate becomes a score between -1 and 1."""
     score = None if each.value is not None or each.estimate is None else each.estimate / (abs(each.estimate) + 50)
     return wire.AnalysedMove(

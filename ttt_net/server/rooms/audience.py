@@ -38,6 +38,11 @@ class Audience:
         return bool(self.players or self._watchers)
 
     @property
+    def is_telling(self) -> bool:
+        """Whether some watchers have still to hear what others have."""
+        return bool(self._queue)
+
+    @property
     def watchers(self) -> int:
         """How many watch."""
         return len(self._watchers)

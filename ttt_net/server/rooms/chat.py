@@ -35,7 +35,7 @@ class Chat:
     def __init__(self, services: Services, rooms: Mapping[str, MatchRoom]) -> None:
         self._services = services
         self._rooms = rooms
-        self._deliveries = Bucket(DELIVERIES, services.now_ms())
+        self.deliveries = Bucket(DELIVERIES, services.now_ms())
 
     def act(self, session: Session, request: SocialRequest) -> None:
         """Carry out one request. Raises `Refusal` if it may not be."""
@@ -75,10 +75,10 @@ class Chat:
 
     def _spend(self, hearers: int) -> None:
         now_ms = self._services.now_ms()
-        wait_ms = self._deliveries.wait_ms(now_ms)
+        wait_ms = self.deliveries.wait_ms(now_ms)
         if wait_ms:
             raise Refusal(Code.TOO_FAST, "too many talk at once; say it again in a moment", wait_ms)
-        self._deliveries.take(now_ms, hearers)
+        self.deliveries.take(now_ms, hearers)
 
     def _mute(self, session: Session, request: wire.MuteRequest) -> None:
         if request.name is None:

@@ -16,7 +16,7 @@ from ttt_net.server.settings.setting import setting
 log = logging.getLogger(__name__)
 
 _SELF_SIGNED_DAYS = 365
-_RENEW_DAYS = 30
+RENEW_DAYS = 30
 _PEM_START = "-----BEGIN CERTIFICATE-----"
 _PEM_END = "-----END CERTIFICATE-----"
 
@@ -133,7 +133,7 @@ def _is_good(cert: Path, key: Path) -> bool:
         return False
     try:
         load(cert, key)  # they are two files: a power cut may come between them
-        return expires(cert) > _in_days(_RENEW_DAYS)
+        return expires(cert) > _in_days(RENEW_DAYS)
     except (ConfigurationError, ValueError):
         return False
 

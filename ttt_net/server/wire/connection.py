@@ -27,8 +27,7 @@ from ttt_net.server.settings.limits import Limits
 from ttt_net.server.settings.rate import Bucket
 from ttt_net.server.wire.frames import LONGEST_CLOSE, FrameBoundary, ends_with_close, frame, short_text
 from ttt_net.server.wire.http import TurnedAway
-from ttt_net.server.wire.reader import ReadBuffer, Reader
-from ttt_net.server.wire.turn_queue import TurnQueue
+from ttt_net.server.wire.reader import ReadBuffer, Reader, TurnQueue
 
 log = logging.getLogger(__name__)
 
