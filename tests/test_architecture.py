@@ -304,7 +304,7 @@ AT_THE_EDGE = {
     "server.admin.listener",
     "server.admin.report",
     "server.admission.acceptor",
-    "server.journal.database",
+    "server.journal.ledger",
     "server.process.mdns",
     "server.process.notify",
     "server.rooms.analysis_queue",
