@@ -23,7 +23,8 @@ async def test_a_match_is_played_to_its_line_and_both_hear_the_same_facts(tmp_pa
             assert heard[0] == heard[1]
             assert (heard[0]["seq"], heard[0]["ply"], heard[0]["move"]) == (ply + 2, ply + 1, move)
         assert heard[0]["position"] == {
-            "ply": 5, "board": "XXXOO....", "to_move": None, "legal": [], "line": [0, 1, 2], "marks": ["X", "O"],
+            "ply": 5, "board": "XXXOO....", "to_move": None, "legal": [], "line": [0, 1, 2], "line_by": 0,
+            "marks": ["X", "O"],
         }  # fmt: skip
         ended = [await each.hear("ended", match=match) for each in (first, second)]
         assert ended[0] == ended[1]
