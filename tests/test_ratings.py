@@ -65,9 +65,12 @@ some_ratings = st.builds(
 )
 scores = st.sampled_from([0.0, 0.5, 1.0])
 times = st.integers(0, 2**43)
+ROUNDED = 1e-4
+"""Ratings are kept with four digits; the examples have more."""
 
 
 @given(some_ratings, some_ratings, scores, times)
+@example(Rating(100.0, 45.0, 0.0625, 1, 0), Rating(2753.935546875, 45.0, 0.0625, 1, 0), 0.0, 0)
 def test_who_wins_does_not_lose_by_it_and_no_bound_is_left(
     one: Rating, other: Rating, score: float, at_ms: int
 ) -> None:
@@ -79,9 +82,9 @@ def test_who_wins_does_not_lose_by_it_and_no_bound_is_left(
         assert after.games == before.games + 1
         assert after.at_ms == at_ms
         if scored == 1:
-            assert after.rating >= before.rating
+            assert after.rating >= before.rating - ROUNDED
         if scored == 0:
-            assert after.rating <= before.rating
+            assert after.rating <= before.rating + ROUNDED
 
 
 @given(some_ratings, some_ratings, scores, times)
