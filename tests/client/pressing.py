@@ -3,6 +3,8 @@
 from tests.client.samples import welcome
 from ttt_net.client.act import act
 from ttt_net.client.display import Display
+from ttt_net.client.drawing.draw import draw
+from ttt_net.client.drawing.glyphs import BOXES
 from ttt_net.client.events import WorldEvent
 from ttt_net.client.keys import command_for
 from ttt_net.client.screens.registry import rows_of
@@ -32,3 +34,7 @@ def pressed(display: Display, *keys: str) -> tuple[Display, tuple[Request, ...]]
 
 def keys_of(display: Display) -> list[str]:
     return [row.key for row in rows_of(display, 0) if row.enter is not None]
+
+
+def drawn(display: Display, size: tuple[int, int] = (80, 24)) -> str:
+    return draw(display, size, 0, BOXES).plain

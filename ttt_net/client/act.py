@@ -30,7 +30,6 @@ from ttt_net.client.words import join_command, match_link
 from ttt_net.errors import Code
 from ttt_net.messages import (
     AbortRequest,
-    HistoryReply,
     Refused,
     Request,
     ResignRequest,
@@ -76,8 +75,8 @@ def act(display: Display, command: AnyCommand, seek: SeekRequest) -> Effect:
             return replace(display, entry=entry, typed="", overlay=Overlay.NONE), ()
         case Open(page):
             return opened(display, SCREENS[page.screen].prepared(page, seek))
-        case Reopen(name):
-            return _reopened(display, name)
+        case Reopen():
+            return _reopened(display, command)
         case Command.COPY:
             return _copied(display), ()
         case Command.BOT:
@@ -134,18 +133,11 @@ def opened(display: Display, page: Page) -> Effect:
     return replace(display, pages=(*display.pages, page), overlay=Overlay.NONE, world=world), screen.requests(page)
 
 
-def _reopened(display: Display, name: str) -> Effect:
-    """Ask for a finished match: one of ours as a player, any other as a watcher."""
-    history = display.world.reply(HistoryReply)
-    finished = next((each for each in history.matches if each.match == name), None) if history is not None else None
-    is_ours = (
-        finished is not None
-        and display.world.you is not None
-        and display.world.you.name in (p.name for p in finished.players)
-    )
-    if is_ours:
-        return replace(display, left=None), (ResumeRequest(0, match=name, seq=0),)
-    return said(replace(display, left=None), WatchRequest(0, match=name))
+def _reopened(display: Display, command: Reopen) -> Effect:
+    """Ask for a finished match."""
+    if command.is_ours:
+        return replace(display, left=None), (ResumeRequest(0, match=command.match, seq=0),)
+    return said(replace(display, left=None), WatchRequest(0, match=command.match))
 
 
 def _with_bot(display: Display, seek: SeekRequest) -> Effect:

@@ -106,9 +106,10 @@ class Show:
 
 @dataclass(frozen=True, slots=True)
 class Reopen:
-    """A finished match comes on the screen."""
+    """A finished match comes on the screen: one of ours as a player, any other as a watcher."""
 
     match: str
+    is_ours: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,11 +23,15 @@ from tests.client.samples import (
     swapping,
     welcome,
 )
+from ttt_net.announcement import Announcement
 from ttt_net.client.act import act
 from ttt_net.client.commands import AnyCommand, Begin, Command, Open, Send, Type
 from ttt_net.client.display import Display
 from ttt_net.client.drawing.glyphs import ASCII, BOXES, Glyphs
 from ttt_net.client.events import WorldEvent
+from ttt_net.client.finding.discovery import Found
+from ttt_net.client.finding.server_list import ServerList, sighted
+from ttt_net.client.finding.servers import Used
 from ttt_net.client.pages import Entry, Page, Purpose
 from ttt_net.client.screens.games import NEXT_CLOCK
 from ttt_net.client.update import update
@@ -69,6 +73,12 @@ def with_blocks(blocks: str) -> Snapshot:
     return structs.replace(match, position=structs.replace(match.position, blocks=blocks))
 
 
+def picking(servers: ServerList) -> Display:
+    """Return the list from which a server is chosen."""
+    return Display(pages=(Page("servers"),), servers=servers, has_lobby=False)
+
+
+FOUND = Found("a", Announcement("Friday", 8765, ("192.0.2.7",), 3, 1, "0.1.0"), "192.0.2.7", True, False)
 CHATTED = Chatted("m1", "players", BEN, "Good luck, and mind the fourth column!")
 REPLAYED = ReplayReply("m1", 0, [position_after("connect4", FOUR[:ply]) for ply in range(8)], 7)
 HOSTING = knowing(seen(), address="192.168.1.20:8765", is_hosting=True)
@@ -104,7 +114,6 @@ SCREENS: dict[str, tuple[Display, Glyphs]] = {
         ),
         BOXES,
     ),
-    "tictactoe-start": (seen(snapshot()), BOXES),
     "tictactoe-pending": (replace(seen(snapshot(moves=[4, 0])), pending=PlayRequest(1, "m1", 2, 8), notice=""), BOXES),
     "tictactoe-won": (seen(snapshot(moves=[4, 0, 2, 1]), snapshot(moves=[4, 0, 2, 1, 6])), BOXES),
     "tictactoe-drawn": (seen(snapshot(moves=DRAW)), BOXES),
@@ -114,10 +123,8 @@ SCREENS: dict[str, tuple[Display, Glyphs]] = {
     "tictactoe-typing": (doing(seen(snapshot()), Type("b"), Type("2")), BOXES),
     "tictactoe-lost-link": (seen(snapshot(), Lost("the connection broke"), Retrying(4, 500)), BOXES),
     "tictactoe-offer": (seen(snapshot(opponent=BEN, offers=[OfferInfo(1, "draw")])), BOXES),
-    "connect4-start": (seen(snapshot("connect4")), BOXES),
     "connect4-won": (seen(snapshot("connect4", FOUR[:-1]), snapshot("connect4", FOUR)), BOXES),
     "connect4-clock": (seen(snapshot("connect4", [38], you=1, clock=ClockInfo((175_000, 9_870), 1))), BOXES),
-    "gomoku": (seen(snapshot("mnk:15x15,5", [112, 113])), BOXES),
     "cube": (seen(layered()), BOXES),
     "cube-of-four": (seen(layered(4)), BOXES),
     "cube-of-four-ascii": (seen(layered(4)), ASCII),
@@ -127,5 +134,9 @@ SCREENS: dict[str, tuple[Display, Glyphs]] = {
     "large-gomoku": (seen(snapshot("mnk:19x19,5", [180, 181, 160])), BOXES),
     "wild": (doing(seen(snapshot("wild")), Command.PLACE), BOXES),
     "choice": (doing(seen(swapping()), Command.PLACE), BOXES),
+}
+SCREENS |= {
+    "servers": (picking(ServerList(has_looked=True)), BOXES),
+    "servers-found": (picking(sighted(ServerList(used=(Used("ws://example.org:8765", "Far"),)), FOUND)), BOXES),
 }
 SCREENS |= {f"start-of-{name}": (seen(snapshot(name, opponent=BEN)), BOXES) for name in NAMES}

@@ -30,8 +30,18 @@ GOLDENS = Path(__file__).parent / "goldens"
 LARGE, ROOMY, COMPACT = (120, 40), (80, 24), (40, 12)
 
 
-@pytest.mark.parametrize("size", [LARGE, ROOMY, COMPACT], ids=lambda size: f"{size[0]}x{size[1]}")
-@pytest.mark.parametrize("name", SCREENS)
+OTHER_SIZES = [
+    *(("lobby", LARGE), ("start-of-gomoku", LARGE), ("moves-and-chat", COMPACT)),
+    *(("lobby", COMPACT), ("profile", COMPACT), ("connect4-clock", COMPACT)),
+]
+"""What differs most from the size that all screens are kept at: a roomy list and board, and crowded ones."""
+
+
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [*((name, ROOMY) for name in SCREENS), *OTHER_SIZES],
+    ids=lambda value: value if isinstance(value, str) else f"{value[0]}x{value[1]}",
+)
 def test_a_screen_is_as_it_was_looked_at_and_found_good(name: str, size: tuple[int, int]) -> None:
     display, glyphs = SCREENS[name]
     page = draw(display, size, 0, glyphs).plain + "\n"
@@ -39,6 +49,12 @@ def test_a_screen_is_as_it_was_looked_at_and_found_good(name: str, size: tuple[i
     if os.environ.get("UPDATE_GOLDENS"):
         golden.write_text(page, encoding="utf-8")
     assert page == golden.read_text(encoding="utf-8")
+
+
+def test_no_golden_is_left_of_a_screen_that_is_gone() -> None:
+    kept = {f"{name}-{ROOMY[0]}x{ROOMY[1]}.txt" for name in SCREENS}
+    kept |= {f"{name}-{size[0]}x{size[1]}.txt" for name, size in OTHER_SIZES}
+    assert {path.name for path in GOLDENS.iterdir()} == kept
 
 
 @pytest.mark.parametrize("name", SCREENS)
@@ -127,7 +143,7 @@ def test_peers_cannot_reach_the_terminal_through_any_text() -> None:
 
 
 @pytest.mark.parametrize("size", [(200, 60), LARGE, ROOMY, COMPACT], ids=str)
-@pytest.mark.parametrize("name", ["tictactoe-start", "connect4-start", "cube"])
+@pytest.mark.parametrize("name", ["start-of-tictactoe", "start-of-connect4", "cube"])
 def test_every_cell_and_key_can_be_clicked_where_it_is_seen(name: str, size: tuple[int, int]) -> None:
     display, glyphs = SCREENS[name]
     page = draw(display, size, 0, glyphs)

@@ -51,16 +51,13 @@ async def test_what_is_chosen_while_an_address_is_tried_is_kept(monkeypatch: pyt
         (["BCD234", "example.org BCD234"], Go("ws://example.org:8765", "BCD234")),
     ],
 )
-def test_an_answer_is_a_number_an_address_or_a_code(
-    monkeypatch: pytest.MonkeyPatch, answers: list[str], place: object
-) -> None:
-    async def found_nothing() -> ServerList:
-        return replace(ServerList(), has_looked=True)
-
-    monkeypatch.setattr(choose_server, "_look", found_nothing)
+def test_an_answer_is_a_number_an_address_or_a_code(answers: list[str], place: object) -> None:
     waiting: Iterator[str] = iter(answers)
     written: list[str] = []
-    assert choose_by_lines(lambda question: next(waiting, ""), written.append) == place
+    assert (
+        choose_by_lines(lambda question: next(waiting, ""), written.append, lambda: ServerList(has_looked=True))
+        == place
+    )
     assert next(waiting, None) is None
     assert "1. Play the computer here, level 4 of 8" in written
 

@@ -30,7 +30,16 @@ from ttt_net.client.update import update
 from ttt_net.messages import Chatted, PlayerInfo
 
 SIZES = [(20, 6), (24, 8), (40, 12), (63, 15), (80, 24), (120, 40), (200, 60)]
-VIEWS = ["lobby", "games", "connect4-clock", "gomoku", "cube-of-four", "ultimate", "tictactoe-lost-link", "chat"]
+VIEWS = [
+    "lobby",
+    "games",
+    "connect4-clock",
+    "start-of-gomoku",
+    "cube-of-four",
+    "ultimate",
+    "tictactoe-lost-link",
+    "chat",
+]
 
 
 class Wire:
@@ -93,7 +102,7 @@ def test_a_quiet_terminal_neither_rings_nor_has_another_title(monkeypatch: pytes
         screen.is_focused = False
         with screen.opened():
             screen.paint(update(Display(), welcome(), 0), 0)
-            screen.paint(SCREENS["tictactoe-start"][0], 0)
+            screen.paint(SCREENS["start-of-tictactoe"][0], 0)
         assert (b"\x07\x07" in wire.bytes.getvalue()) is not is_quiet
 
 

@@ -90,13 +90,29 @@ async def choose_on_screen(screen: "Screen") -> Place | None:
     return search.servers.place
 
 
-def choose_by_lines(ask: Callable[[str], str], write: Callable[[str], None]) -> Place:
-    """Look around for two seconds, print what there is with numbers, and return what was chosen.
+def search_for_a_moment() -> ServerList:
+    """Return what is there after two seconds."""
 
-    `ask` raises `EOFError` where there is nobody to answer.
+    async def search() -> ServerList:
+        searching = Search(lambda: None)
+        async with searching.under_way():
+            await asyncio.sleep(LOOK_S)
+        return replace(searching.servers, has_looked=True)
+
+    return asyncio.run(search())
+
+
+def choose_by_lines(
+    ask: Callable[[str], str],
+    write: Callable[[str], None],
+    search: Callable[[], ServerList] = search_for_a_moment,
+) -> Place:
+    """Search for two seconds, print what there is with numbers, and return what was chosen.
+
+    Raises `EOFError`, by `ask`, if there is nobody to answer.
     """
     write("Looking for servers on this network, for two seconds ...")
-    servers = asyncio.run(_look())
+    servers = search()
     for line in server_lines(servers):
         write(line)
     rows = numbered(servers)
@@ -120,13 +136,6 @@ def _level(ask: Callable[[str], str], default: int) -> int:
         answer = ask(f"Level, 1 to {MAX_LEVEL} [{default}]: ").strip() or str(default)
         if answer.isdecimal() and answer.isascii() and 1 <= int(answer) <= MAX_LEVEL:
             return int(answer)
-
-
-async def _look() -> ServerList:
-    search = Search(lambda: None)
-    async with search.under_way():
-        await asyncio.sleep(LOOK_S)
-    return replace(search.servers, has_looked=True)
 
 
 def numbered(servers: ServerList) -> list[Destination]:

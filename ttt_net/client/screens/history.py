@@ -17,7 +17,7 @@ from ttt_net.client.screens.screen import (
     list_hints,
     page_before,
 )
-from ttt_net.messages import FinishedMatch, HistoryReply, HistoryRequest, SeekRequest
+from ttt_net.messages import FinishedMatch, HistoryReply, HistoryRequest, PlayerInfo, SeekRequest
 from ttt_net.text import clean
 
 
@@ -31,14 +31,14 @@ def _rows(display: Display, now_ms: int) -> list[Row]:
     told = display.world.reply(HistoryReply)
     if told is None:
         return WAITING
-    rows = [_finished(match, told.player.name) for match in told.matches]
+    rows = [_finished(match, told.player.name, display.world.you) for match in told.matches]
     if told.before is not None:
         older = HistoryRequest(0, name=told.player.name, before=told.before)
         rows.append(Row(("Older ones",), "older", More(Page("history", about=told.player.name), older)))
     return rows or [Row(("No match has ended yet.",))]
 
 
-def _finished(match: FinishedMatch, name: str) -> Row:
+def _finished(match: FinishedMatch, name: str, you: PlayerInfo | None) -> Row:
     side = 0 if match.players[0].name == name else 1
     if match.winner is None:
         result = "called off" if match.reason == "abort" else "drawn"
@@ -46,8 +46,9 @@ def _finished(match: FinishedMatch, name: str) -> Row:
         result = "won" if match.winner == side else "lost"
     kind = ", ".join(["rated"] * match.rated + ["private"] * match.private)
     against = f"against {words.full_label(match.players[1 - side])}"
+    is_ours = you is not None and you.name in (player.name for player in match.players)
     cells = (day(match.at_ms), result, words.title_of(match.game), against, kind)
-    return Row(cells, f"match:{match.match}", Reopen(match.match))
+    return Row(cells, f"match:{match.match}", Reopen(match.match, is_ours))
 
 
 def _word(display: Display, wanted: SeekRequest, rest: str) -> Meaning:

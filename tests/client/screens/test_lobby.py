@@ -1,0 +1,250 @@
+"""The lobby: its rows, and what the keys do with them."""
+
+from dataclasses import replace
+
+import pytest
+from msgspec import structs
+
+from tests.client.pressing import SEEK, keys_of, lobby, pressed
+from tests.client.samples import (
+    ANN,
+    BEN,
+    BOT,
+    CHALLENGED,
+    HISTORY,
+    LIVE,
+    PLAYERS,
+    PROFILE,
+    SEEKS,
+    snapshot,
+    welcome,
+)
+from ttt_net.client import words
+from ttt_net.client.act import act
+from ttt_net.client.commands import AnyCommand, Command, Open, Send
+from ttt_net.client.display import Display
+from ttt_net.client.drawing.draw import draw
+from ttt_net.client.drawing.glyphs import BOXES
+from ttt_net.client.events import WorldEvent
+from ttt_net.client.keys import command_for
+from ttt_net.client.pages import Page
+from ttt_net.client.update import update
+from ttt_net.messages import (
+    AcceptRequest,
+    AnswerRequest,
+    ChallengeAccepted,
+    Challenged,
+    ChallengeOver,
+    ChallengeRequest,
+    InvitationReply,
+    JoinRequest,
+    ListedPlayer,
+    LiveList,
+    LiveMatch,
+    PlayerList,
+    ProfileRequest,
+    Refused,
+    ReplayReply,
+    UnseekRequest,
+    WatchRequest,
+)
+from ttt_net.sdk.events import Answered, Lost
+
+
+def test_own_matches_come_first_and_then_what_can_be_answered_accepted_and_watched() -> None:
+    display, _ = pressed(lobby(snapshot(), SEEKS, PLAYERS, LIVE, CHALLENGED), "escape")
+    assert keys_of(display) == [
+        "own:m1", "challenge:5", "seek:7", "player:Ben", "player:Cleo", "player:alphabeta", "live:m9"
+    ]  # fmt: skip
+
+
+def test_whose_turn_it_is_is_seen_however_much_others_do() -> None:
+    busy = PlayerList(
+        2, [ListedPlayer("Ann"), ListedPlayer("tactics", "tactics", 1, ["tictactoe", "gomoku", "connect4", "qubic"])]
+    )
+    display, _ = pressed(lobby(snapshot(opponent=BEN), busy, LIVE), "escape")
+    page = draw(display, (80, 24), 0, BOXES).plain
+    for said in ("against Ben", "your turn", "Gomoku and 2 more, plays 1 match", "move 13"):
+        assert said in page, said
+
+
+def test_a_match_of_ours_is_gone_on_with_and_never_watched() -> None:
+    ours = LiveList(2, [LiveMatch("m1", "tictactoe", (ANN, BOT), 3, 0), *LIVE.matches])
+    display, _ = pressed(lobby(snapshot(), ours), "escape")
+    assert keys_of(display) == ["own:m1", "live:m9"]
+    assert pressed(display, "w")[1] == (WatchRequest(0, match="m9"),)
+    for asked in (WatchRequest(0, match="m1"), WatchRequest(0, match="m1", code="K7QMX2")):
+        shown, requests = act(display, Send(asked), SEEK)
+        assert (shown.page.screen, shown.shown, requests) == ("match", "m1", ())
+    refused = Answered(WatchRequest(0, match="m1"), Refused(1, "seated", "you play in this match"))
+    display = update(replace(display, world=replace(display.world, watching="m1")), refused, 0)
+    assert (display.world.watching, keys_of(display)) == (None, ["own:m1", "live:m9"]), "it came after we had asked"
+
+
+def test_v_tells_who_the_other_is_on_every_row_that_is_about_one() -> None:
+    display, _ = pressed(lobby(snapshot(opponent=BEN)), "escape")
+    assert pressed(display, "v")[1] == (ProfileRequest(0, name="Ben"),)
+    assert pressed(lobby(CHALLENGED), "v")[1] == (ProfileRequest(0, name="Ben"),)
+    assert pressed(lobby(Challenged(6, ANN, BEN, "connect4", 30_000)), "v")[1] == (ProfileRequest(0, name="Ben"),)
+    assert pressed(lobby(SEEKS), "v")[1] == (ProfileRequest(0, name="Ben"),)
+    assert command_for("v", lobby(LIVE)) is None
+
+
+def test_whoever_seeks_one_game_is_challenged_to_that_unless_another_is_chosen() -> None:
+    for player, game in (("Ben", "connect4"), ("Cleo", "tictactoe")):
+        display = lobby(PlayerList(2, [each for each in PLAYERS.players if each.name == player]))
+        assert pressed(display, "c-m", "c-m")[1] == (ChallengeRequest(0, name=player, game=game),)
+        assert pressed(display, "c-m", "5")[1] == (ChallengeRequest(0, name=player, game="gomoku"),)
+
+
+def test_a_seek_on_the_list_is_accepted_with_one_key() -> None:
+    assert pressed(lobby(SEEKS), "c-m")[1] == (AcceptRequest(0, seek=7),)
+
+
+def test_the_cursor_stays_with_its_row_while_others_come_and_go() -> None:
+    display, _ = pressed(lobby(PLAYERS), "down")
+    display = update(display, SEEKS, 0)
+    page = draw(display, (80, 24), 0, BOXES).plain
+    assert "> Cleo" in page
+    display = update(display, PlayerList(1, [ListedPlayer("Ben")]), 0)
+    assert "> Ben" in draw(display, (80, 24), 0, BOXES).plain, "the nearest when its row is gone"
+
+
+def test_tab_goes_from_section_to_section() -> None:
+    display = lobby(SEEKS, PLAYERS, LIVE)
+    rows = []
+    for _ in range(4):
+        display, _ = pressed(display, "c-i")
+        rows.append(display.page.row)
+    assert rows == ["player:Ben", "live:m9", "seek:7", "player:Ben"]
+
+
+def test_escape_stops_the_search() -> None:
+    display, _ = pressed(lobby(), "p", "1")
+    display, requests = pressed(display, "escape")
+    assert (display.world.seeking, requests) == (None, (UnseekRequest(0),))
+    assert pressed(display, "escape")[1] == ()
+
+
+def test_a_player_is_challenged_with_two_keys_and_a_bot_only_to_what_it_plays() -> None:
+    display, requests = pressed(lobby(PLAYERS), "c-m", "1")
+    assert requests == (ChallengeRequest(0, name="Ben", game="tictactoe"),)
+    bots = PlayerList(1, [ListedPlayer("alphabeta", "alphabeta", 0, ["connect4"])])
+    display, _ = pressed(lobby(bots), "c-m")
+    assert keys_of(display) == ["game:connect4", "other"]
+
+
+def test_a_challenge_is_said_counted_down_and_answered() -> None:
+    display = lobby(CHALLENGED)
+    assert words.notice(display) == "Ben challenges you: Connect Four, 3+2."
+    assert "29 s left" in draw(display, (80, 24), 1_000, BOXES).plain
+    assert pressed(display, "a")[1] == (AnswerRequest(0, challenge=5, accept=True),)
+    assert pressed(display, "d")[1] == (AnswerRequest(0, challenge=5, accept=False),)
+    assert pressed(display, "c-m")[1] == (AnswerRequest(0, challenge=5, accept=True),)
+    assert keys_of(update(display, ChallengeOver(5, "expired"), 0)) == []
+    display, requests = pressed(lobby(), "a")
+    assert requests == ()
+    assert words.notice(display) == "Nobody challenges you at the moment."
+
+
+def test_a_challenge_that_was_accepted_is_gone_and_a_match_that_begins_takes_no_other_away() -> None:
+    display = lobby(CHALLENGED, Challenged(6, ANN, BEN, "connect4", 30_000))
+    for event in (ChallengeAccepted(5), snapshot("connect4")):
+        display = update(display, event, 0)
+    assert [each.challenge.challenge for each in display.world.lobby.challenges] == [6]
+
+
+def test_what_became_of_our_own_challenge_is_said_and_it_can_be_taken_back() -> None:
+    display = lobby(Challenged(6, ANN, BEN, "connect4", 30_000))
+    assert pressed(display, "c-m")[1] == (AnswerRequest(0, challenge=6, accept=False),)
+    display = update(display, ChallengeOver(6, "later"), 0)
+    assert words.notice(display) == "Ben would rather play later."
+
+
+def test_an_invitation_that_waits_is_found_again_in_the_lobby_until_it_is_too_old() -> None:
+    display, _ = pressed(update(lobby(), InvitationReply("K7QMX2", "connect4", 600_000), 1_000), "escape")
+    page = draw(display, (80, 24), 61_000, BOXES).plain
+    assert "you invited a friend  Connect Four  code K7QMX2, 9 min left" in page
+    assert "Enter show code" in page
+    assert pressed(display, "c-m")[0].page.screen == "invitation"
+    assert "K7QMX2" not in draw(display, (80, 24), 601_000, BOXES).plain
+    for match, is_still_good in (
+        (snapshot(), True),
+        (structs.replace(snapshot(), private=True, code="ABCDEF"), True),
+        (structs.replace(snapshot(), private=True, code="K7QMX2"), False),
+    ):
+        back, _ = pressed(update(display, match, 2_000), "escape")
+        assert ("code K7QMX2" in draw(back, (80, 24), 2_000, BOXES).plain) == is_still_good
+
+
+def test_what_a_page_has_asked_for_and_an_invitation_outlive_a_link() -> None:
+    invited = lobby(PLAYERS, CHALLENGED, InvitationReply("K7QMX2", "connect4", 600_000))
+    finished = snapshot("connect4", [38, 31, 37, 30, 36, 29, 35])
+    pages: list[tuple[Display, AnyCommand, WorldEvent, str]] = [
+        (lobby(PROFILE), Open(Page("profile", about="Ben")), PROFILE, "12 won"),
+        (lobby(), Open(Page("history")), HISTORY, "against Ben"),
+        (lobby(finished), Command.REPLAY, ReplayReply("m1", 0, [finished.position], 7), "Move 0 of 7"),
+    ]
+    for display, command, told, shown in pages:
+        display = update(act(display, command, SEEK)[0], told, 0)
+        assert shown in draw(display, (80, 24), 0, BOXES).plain
+        for event in (Lost("the connection broke"), welcome()):
+            display = update(display, event, 0)
+        assert shown in draw(display, (80, 24), 0, BOXES).plain
+    again = update(pressed(invited, "escape")[0], welcome(), 0)
+    assert keys_of(again) == ["invitation:"], "the lists are told anew, and a challenge has ended"
+
+
+def test_what_is_only_read_moves_where_it_does_not_fit() -> None:
+    display = lobby(InvitationReply("K7QMX2", "connect4", 600_000))
+    assert "private match" not in draw(display, (40, 12), 0, BOXES).plain
+    for _ in range(20):
+        display, _ = pressed(display, "down")
+    assert "private match" in " ".join(draw(display, (40, 12), 0, BOXES).plain.split())
+    for _ in range(20):
+        display, _ = pressed(display, "up")
+    assert "| K | 7 |" in draw(display, (40, 12), 0, BOXES).plain
+
+
+def test_the_line_of_keys_says_what_enter_does_with_a_challenge() -> None:
+    assert "Enter accept  d decline" in draw(lobby(CHALLENGED), (80, 24), 0, BOXES).plain
+    ours = lobby(Challenged(6, ANN, BEN, "connect4", 30_000))
+    assert "Enter take back" in draw(ours, (80, 24), 0, BOXES).plain
+    elsewhere = lobby(snapshot(), CHALLENGED, SEEKS)
+    assert "a accept  d decline" in draw(pressed(elsewhere, "escape")[0], (80, 24), 0, BOXES).plain
+
+
+def test_a_code_is_typed_and_sent() -> None:
+    _, requests = pressed(lobby(), "c", *"k7qmx2", "c-m")
+    assert requests == (JoinRequest(0, code="K7QMX2"),)
+    display, requests = pressed(lobby(), "c", "k", "escape")
+    assert (display.typed, requests) == ("", ())
+
+
+def test_a_match_is_watched_with_one_key_from_anywhere_in_the_lobby() -> None:
+    assert pressed(lobby(PLAYERS, LIVE), "w")[1] == (WatchRequest(0, match="m9"),)
+    assert pressed(lobby(LIVE), "c-m")[1] == (WatchRequest(0, match="m9"),)
+
+
+@pytest.mark.parametrize("size", [(24, 8), (40, 12), (80, 24), (200, 60)])
+def test_a_long_lobby_fits_every_window_and_shows_the_cursor(size: tuple[int, int]) -> None:
+    many = PlayerList(100, [ListedPlayer(f"player {n:03}") for n in range(100)])
+    display = lobby(many)
+    for _ in range(3):
+        display, _ = pressed(display, *["pagedown"] * 3)
+        lines = draw(display, size, 0, BOXES).split("\n", allow_blank=True)
+        assert len(lines) == size[1]
+        assert max(line.cell_len for line in lines) <= size[0]
+        assert sum(line.plain.startswith("> ") for line in lines) == 1
+
+
+def test_escape_in_the_lobby_goes_back_only_to_where_one_has_been() -> None:
+    display, requests = pressed(lobby(), "escape")
+    assert (display.is_leaving, requests) == (False, ())
+    assert "Esc servers" not in draw(display, (120, 40), 0, BOXES).plain
+    display = replace(display, has_server_picker=True, world=replace(display.world, seeking=SEEK))
+    display, requests = pressed(display, "escape")
+    assert (display.is_leaving, requests) == (False, (UnseekRequest(0),))
+    assert "Esc servers" in draw(display, (120, 40), 0, BOXES).plain
+    display, _ = pressed(display, "escape")
+    assert (display.is_leaving, display.is_going_back) == (True, True)

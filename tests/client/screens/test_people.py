@@ -1,0 +1,153 @@
+"""Profiles, histories and rankings: what is asked for, what is shown, what becomes of it."""
+
+import pytest
+from msgspec import structs
+
+from tests.client.pressing import drawn, keys_of, lobby, pressed
+from tests.client.samples import (
+    ANN,
+    BEN,
+    BOT,
+    CHALLENGED,
+    FINISHED,
+    HISTORY,
+    LEADERS,
+    LIVE,
+    PLAYERS,
+    PROFILE,
+    SEEKS,
+    snapshot,
+)
+from ttt_net.client import words
+from ttt_net.client.update import update
+from ttt_net.errors import Code
+from ttt_net.messages import (
+    ChallengeRequest,
+    Ended,
+    HeadToHead,
+    HistoryRequest,
+    LeaderboardRequest,
+    ProfileRequest,
+    Rated,
+    RatingChange,
+    Refused,
+    ResumeRequest,
+    SeekRequest,
+    WatchRequest,
+)
+from ttt_net.sdk.events import Answered
+
+WON = [4, 0, 2, 1, 6]
+
+
+def test_a_player_on_the_list_has_a_profile_and_so_have_we() -> None:
+    display, requests = pressed(lobby(PLAYERS), "v")
+    assert requests == (ProfileRequest(0, name="Ben"),)
+    assert "looking it up" in drawn(display)
+    display = update(display, PROFILE, 0)
+    page = drawn(display)
+    for said in ("Ben", "12 won, 1 drawn, 7 lost", "you won 2, drew 0, lost 3", "Connect Four", "1512", "1390?"):
+        assert said in page
+    assert keys_of(display) == ["history", "challenge", "rating:connect4:blitz", "rating:gomoku:untimed", "live:m9"]
+    assert pressed(display, "down", "c-m", "6")[1] == (ChallengeRequest(0, name="Ben", game="connect4"),)
+    assert pressed(display, "end", "c-m")[1] == (WatchRequest(0, match="m9"),)
+    assert pressed(lobby(), "o")[1] == (ProfileRequest(0),)
+    assert pressed(lobby(SEEKS), "v")[1] == (ProfileRequest(0, name="Ben"),)
+
+
+def test_the_matches_of_a_profile_are_called_by_who_plays_and_our_own_are_gone_back_to() -> None:
+    mine = structs.replace(PROFILE, player=ANN, live=["m1", "m9", "m8"], against=None)
+    display = lobby(snapshot(moves=[4], opponent=BEN))
+    display = update(update(pressed(display, "escape", "o")[0], LIVE, 0), mine, 0)
+    page = drawn(display)
+    for said in ("against Ben", "their turn", "Ben - alphabeta [bot]", "m8", "watch it"):
+        assert said in page
+    assert keys_of(display)[-3:] == ["own:m1", "live:m9", "live:m8"]
+    assert pressed(display, "end", "c-m")[1] == (WatchRequest(0, match="m8"),)
+    display, requests = pressed(display, "end", "up", "up", "c-m")
+    assert (display.page.screen, display.shown, requests) == ("match", "m1", ())
+
+
+def test_who_has_played_nothing_is_not_counted_with_noughts() -> None:
+    new = structs.replace(PROFILE, won=0, drawn=0, lost=0, ratings=[], against=HeadToHead(0, 0, 0), live=[])
+    page = drawn(update(pressed(lobby(PLAYERS), "v")[0], new, 0))
+    assert "No finished match yet." in page
+    assert "0 " not in page.replace("2025-10-09", "")
+
+
+def test_a_list_without_anything_to_choose_offers_no_choice() -> None:
+    display = update(pressed(lobby(), "h")[0], structs.replace(HISTORY, matches=[], before=None), 0)
+    assert drawn(display).split("\n")[-1] == "Esc back  q leave  ? keys"
+
+
+def test_from_a_rating_the_way_leads_to_the_best_at_it_and_back() -> None:
+    display = update(pressed(lobby(PLAYERS), "v")[0], PROFILE, 0)
+    display, requests = pressed(display, "down", "down", "c-m")
+    assert requests == (LeaderboardRequest(0, game="connect4", speed="blitz"),)
+    display = update(display, LEADERS, 0)
+    assert "The best at Connect Four, blitz" in drawn(display)
+    assert "Your rank: 31" in drawn(display)
+    assert pressed(display, "t")[1] == (LeaderboardRequest(0, game="connect4", speed="bullet"),)
+    assert pressed(display, "g")[1] == (LeaderboardRequest(0, game="tictactoe3d", speed="blitz"),)
+    assert pressed(display, "end", "c-m")[1] == (LeaderboardRequest(0, game="connect4", speed="blitz", page=2),)
+    display, _ = pressed(display, "escape")
+    assert display.page.screen == "profile"
+
+
+def test_a_list_that_is_refused_is_empty_and_an_unknown_player_has_no_page() -> None:
+    display, (request,) = pressed(lobby(), "l")
+    display = update(display, Answered(request, Refused(3, Code.ALWAYS_CASUAL, "never rated")), 0)
+    assert "Nobody has a rating here yet" in drawn(display)
+    display, (request,) = pressed(lobby(PLAYERS), "v")
+    display = update(display, Answered(request, Refused(3, Code.UNKNOWN_PLAYER, "nobody is called Ben")), 0)
+    assert display.page.screen == "lobby"
+    assert words.notice(display) == "Nobody is called Ben."
+
+
+def test_a_match_of_the_past_is_opened_and_escape_leads_back_to_the_list() -> None:
+    display = update(pressed(lobby(), "h")[0], HISTORY, 0)
+    assert keys_of(display) == ["match:m5", "match:m4", "older"]
+    assert "called off" in drawn(display)
+    assert pressed(display, "end", "c-m")[1] == (HistoryRequest(0, name="Ann", before="m4"),)
+    display, requests = pressed(display, "c-m")
+    assert requests == (ResumeRequest(0, match="m5", seq=0),)
+    display = update(display, snapshot(match="m5", moves=WON), 0)
+    assert display.page.screen == "match"
+    display, _ = pressed(display, "escape")
+    assert display.page.screen == "history"
+    display = update(display, snapshot(match="m5", moves=WON), 0)
+    assert display.page.screen == "history", "a match that we have left comes back only if it is asked for"
+
+
+def test_a_match_between_others_is_watched_again() -> None:
+    other = structs.replace(FINISHED, match="m7", players=(BEN, BOT))
+    display = update(pressed(lobby(), "h")[0], structs.replace(HISTORY, player=BEN, matches=[other]), 0)
+    assert pressed(display, "c-m")[1] == (WatchRequest(0, match="m7"),)
+
+
+def test_a_link_is_copied_and_shown() -> None:
+    display, _ = pressed(lobby(snapshot(moves=WON)), "y")
+    assert display.copied == "http://192.168.1.20:8765/m/m1"
+    assert display.copied in words.notice(display)
+    display, _ = pressed(lobby(structs.replace(snapshot(moves=WON), code="K7QMX2", private=True)), "y")
+    assert display.copied == "http://192.168.1.20:8765/m/m1#K7QMX2"
+
+
+def test_what_a_rated_match_did_to_the_ratings_is_said() -> None:
+    display = lobby(snapshot("connect4", opponent=BEN), Ended("m1", 2, 0, winner=0, reason="resign"))
+    display = update(display, Rated("m1", (RatingChange(1500, 1512), RatingChange(1500, 1488, True))), 0)
+    assert "X 1512 (+12)" in drawn(display)
+    assert "O 1488? (-12)" in drawn(display)
+
+
+def test_a_rated_game_is_asked_for_with_one_more_key() -> None:
+    _, requests = pressed(lobby(), "p", "r", "6")
+    assert requests == (SeekRequest(0, ["connect4"], opponents="people", rated=True),)
+    assert "Rated: yes" in drawn(pressed(lobby(), "p", "r")[0])
+
+
+@pytest.mark.parametrize("key", ["v", "h", "l", "o", "p", "i"])
+def test_every_page_is_one_key_away_and_escape_leads_back(key: str) -> None:
+    display, _ = pressed(lobby(PLAYERS, SEEKS, LIVE, CHALLENGED), "c-i", key)
+    assert display.page.screen != "lobby"
+    assert pressed(display, "escape")[0].page.screen == "lobby"

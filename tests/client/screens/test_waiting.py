@@ -1,0 +1,128 @@
+"""Waiting for a person: what the screen says meanwhile, and the one key that plays a bot instead."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.client.pressing import drawn, lobby, pressed
+from tests.client.samples import ANN, BEN, BLITZ, BOT, knowing, snapshot
+from ttt_net.client import words
+from ttt_net.client.act import act
+from ttt_net.client.commands import Command, Open, Pick, Type
+from ttt_net.client.drawing.draw import draw
+from ttt_net.client.drawing.glyphs import BOXES
+from ttt_net.client.keys import command_for
+from ttt_net.client.pages import Page
+from ttt_net.client.update import update
+from ttt_net.messages import (
+    AcceptRequest,
+    ChallengeRequest,
+    ListedPlayer,
+    Opponents,
+    PlayerList,
+    SeekInfo,
+    SeekList,
+    SeekRequest,
+    Suggestion,
+)
+
+WON = [4, 0, 2, 1, 6]
+
+
+def bots(*listed: ListedPlayer, online: int = 2) -> PlayerList:
+    return PlayerList(online, [ListedPlayer("Ann"), *listed])
+
+
+def test_whoever_looks_for_a_person_is_told_at_once_that_one_key_plays_a_bot() -> None:
+    display = update(lobby(), bots(ListedPlayer("alphabeta", "alphabeta", 0, [], level=5, places=4, free=3)), 0)
+    display, _ = pressed(display, "p", "t", "t", "6")
+    for width in (80, 40):
+        page = draw(display, (width, 16), 0, BOXES).plain
+        assert "Looking for a person: Connect Four, 3+2 ..." in page or width == 40
+        assert "A bot plays you at once: press b" in page
+        assert "b bot" in page
+    challenge = ChallengeRequest(0, name="alphabeta", game="connect4", time=BLITZ)
+    assert pressed(display, "b")[1] == (challenge,)
+    assert pressed(display, "c-m")[1] == (challenge,), "it is the row that the cursor is on"
+    assert pressed(display, "b")[0].world.seeking is not None, "a person who comes first is as welcome as before"
+
+
+def test_the_bot_that_is_chosen_plays_or_else_the_weakest() -> None:
+    display = update(
+        lobby(),
+        bots(ListedPlayer("strong", "alphabeta", 0, [], level=8), ListedPlayer("weak", "mcts", 0, [], level=2)),
+        0,
+    )
+    display, _ = pressed(display, "p", "1")
+    assert pressed(display, "b")[1] == (ChallengeRequest(0, name="weak"),)
+    assert pressed(display, "down", "b")[1] == (ChallengeRequest(0, name="strong"),)
+    display, _ = pressed(display, "escape")
+    assert pressed(display, "b")[1] == (ChallengeRequest(0, name="weak"),)
+    display = replace(display, pages=(Page("lobby", "player:strong"),))
+    assert "> strong [bot, level 8]" in drawn(display), "among all players, where nobody is looked for"
+    assert pressed(display, "b")[1] == (ChallengeRequest(0, name="strong"),)
+
+
+@pytest.mark.parametrize(
+    "busy",
+    [
+        ListedPlayer("alphabeta", "alphabeta", 4, [], places=4, free=0),
+        ListedPlayer("alphabeta", "alphabeta", 0, ["connect4"]),
+        ListedPlayer("alphabeta", "alphabeta", 0, None),
+        ListedPlayer("Ben", None, 0, ["tictactoe"]),
+    ],
+)
+def test_nobody_is_offered_for_a_bot_who_is_full_plays_something_else_or_is_a_person(busy: ListedPlayer) -> None:
+    display, _ = pressed(update(lobby(), bots(busy), 0), "p", "1")
+    assert "press b" not in drawn(display)
+    display, requests = pressed(display, "b")
+    assert requests == ()
+    assert words.notice(display) == "No bot is free for Tic-tac-toe now."
+
+
+def test_a_bot_can_be_had_as_well_by_one_who_looks_for_nobody() -> None:
+    display = update(lobby(), bots(ListedPlayer("alphabeta", "alphabeta", 0, [])), 0)
+    assert pressed(display, "b")[1] == (ChallengeRequest(0, name="alphabeta"),)
+
+
+def test_where_the_list_is_but_a_part_of_a_crowd_the_suggested_bots_are_offered() -> None:
+    suggested = Suggestion([ListedPlayer("alphabeta", "alphabeta", 0, None, level=5)])
+    display, _ = pressed(update(lobby(), bots(online=500), 0), "p", "1")
+    assert "alphabeta [bot, level 5]" in drawn(update(display, suggested, 0))
+    display = update(display, bots(online=1), 0)
+    assert "[bot" not in drawn(update(display, suggested, 0)), "the whole list knows that it has gone"
+
+
+def test_a_bot_is_one_key_away_at_a_board_where_a_new_opponent_is_waited_for() -> None:
+    display = update(lobby(snapshot(moves=WON)), bots(ListedPlayer("tactics", "tactics", 0, [])), 0)
+    assert command_for("b", display) is not Command.BOT
+    display, _ = pressed(display, "n")
+    assert "Looking for a person; b plays a bot." in draw(display, (40, 16), 0, BOXES).plain
+    assert pressed(display, "b")[1] == (ChallengeRequest(0, name="tactics"),)
+    assert "Looking for a person ..." in drawn(update(display, bots(), 0))
+    live = update(display, snapshot(match="m2"), 0)
+    assert command_for("b", live) == Type("b"), "there it is a column"
+
+
+def test_at_a_finished_board_one_hears_of_a_person_who_has_come_meanwhile() -> None:
+    seeks = SeekList(2, [SeekInfo(6, BOT, []), SeekInfo(7, BEN, ["connect4"])])
+    display = update(lobby(snapshot(moves=WON)), seeks, 0)
+    assert "Esc: Ben waits for an opponent." in draw(display, (40, 16), 0, BOXES).plain
+    display, _ = pressed(display, "escape")
+    assert pressed(display, "c-m")[1] == (AcceptRequest(0, seek=7),)
+    for waiting in (SeekList(1, seeks.seeks[:1]), SeekList(1, [SeekInfo(8, ANN, ["connect4"])])):
+        assert "waits for" not in drawn(update(lobby(snapshot(moves=WON)), waiting, 0))
+    assert "waits for" not in drawn(update(lobby(snapshot()), seeks, 0)), "while one plays"
+
+
+def test_who_is_welcome_stays_as_it_was_asked_for() -> None:
+    for opponents in ("any", "bots", "people"):
+        wanted = SeekRequest(0, ["tictactoe"], opponents=opponents)
+        display, _ = act(lobby(), Open(Page("games")), wanted)
+        assert act(display, Pick("game:connect4"), wanted)[1] == (SeekRequest(0, ["connect4"], opponents=opponents),)
+
+
+@pytest.mark.parametrize(("opponents", "whom"), [("any", "an opponent"), ("people", "a person"), ("bots", "a bot")])
+def test_the_lobby_says_whom_it_looks_for(opponents: Opponents, whom: str) -> None:
+    display = knowing(lobby(), seeking=SeekRequest(0, ["tictactoe"], opponents=opponents))
+    assert f"Looking for {whom}: Tic-tac-toe ..." in drawn(display)

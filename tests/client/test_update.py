@@ -1,0 +1,369 @@
+"""What is shown after each event."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+from msgspec import structs
+
+from tests.client.samples import BEN, knowing, played, snapshot, welcome
+from ttt_net.client import words
+from ttt_net.client.act import act, answered
+from ttt_net.client.client_controller import ClientController
+from ttt_net.client.commands import AnyCommand, Command, Move, Quick, Send, Show
+from ttt_net.client.display import Display
+from ttt_net.client.drawing.draw import draw
+from ttt_net.client.drawing.glyphs import BOXES
+from ttt_net.client.events import WorldEvent
+from ttt_net.client.screens.match import waiting
+from ttt_net.client.screens.registry import screen_of
+from ttt_net.client.update import update
+from ttt_net.client.world import LinkState, World
+from ttt_net.errors import Code
+from ttt_net.messages import (
+    AwayInfo,
+    Chatted,
+    ClockInfo,
+    Declined,
+    Ended,
+    LobbyRequest,
+    Notice,
+    Offered,
+    OfferRequest,
+    Ok,
+    OutcomeInfo,
+    PlayRequest,
+    Presence,
+    Refused,
+    Rematched,
+    Request,
+    ResumeRequest,
+    SeekRequest,
+    Snapshot,
+    UnseekRequest,
+    UnwatchRequest,
+    Watching,
+    WatchRequest,
+)
+from ttt_net.sdk.connection import FOREVER, ClientConnection
+from ttt_net.sdk.events import Answered, Back, Farewell, Garbled, Lost, Parting, Retrying
+from ttt_net.sdk.matches import Tally
+from ttt_net.sdk.session import ClientSession
+
+SEEK = SeekRequest(0, ["tictactoe"])
+
+
+def seen(*events: WorldEvent, at_ms: int = 0) -> Display:
+    display = Display(World(address="localhost:8765"))
+    for event in (welcome(), *events):
+        display = update(display, event, at_ms)
+    return display
+
+
+def drawn(display: Display, now_ms: int) -> str:
+    """Return the words on the screen, wherever their lines end."""
+    return " ".join(draw(display, (80, 24), now_ms, BOXES).plain.split())
+
+
+def done(display: Display, *commands: AnyCommand) -> tuple[Display, tuple[Request, ...]]:
+    """Return the display after the actions, and what the last of them says."""
+    requests: tuple[Request, ...] = ()
+    for command in commands:
+        display, requests = act(display, command, SEEK)
+    return display, requests
+
+
+def second(clock: ClockInfo | None = None) -> Snapshot:
+    return snapshot("connect4", [38], you=1, match="m2", opponent=BEN, clock=clock)
+
+
+def test_a_new_match_comes_on_the_screen_and_ends_the_search() -> None:
+    display, requests = done(seen(), Command.NEW)
+    assert requests == (SEEK,)
+    assert screen_of(display).status(display) == "Looking for an opponent: Tic-tac-toe ..."
+    display = update(display, snapshot(), 0)
+    assert display.world.seeking is None
+    assert display.is_my_turn
+    assert display.cursor == 4
+    assert words.status(display) == "Your turn: place X."
+
+
+def test_an_unfinished_match_is_shown_at_once_and_said_to_be_one() -> None:
+    display = update(update(Display(), welcome("m1"), 0), snapshot(moves=[4, 0]), 0)
+    assert display.is_live
+    assert words.notice(display) == "Your unfinished match goes on."
+    assert words.notice(seen(snapshot(moves=[4, 0]))) == "", "it has just begun, however quick the other was"
+
+
+def test_a_move_is_pending_until_its_fact_is_there() -> None:
+    display, requests = done(seen(snapshot()), Command.PLACE)
+    assert requests == (PlayRequest(0, match="m1", ply=0, move=4),)
+    assert display.pending is not None
+    assert not display.may_move
+    assert "on its way" in words.status(display)
+    _, requests = done(display, Command.PLACE)
+    assert requests == ()
+    display = update(display, played("tictactoe", [4]), 0)
+    assert display.pending is None
+    assert words.status(display) == "alphabeta [bot] is thinking ..."
+
+
+def test_a_refused_move_is_taken_back_and_the_reason_shown() -> None:
+    display, (play,) = done(seen(snapshot()), Command.PLACE)
+    display = update(display, Answered(play, Refused(1, Code.STORAGE, "the disk is full")), 0)
+    assert display.pending is None
+    assert words.notice(display) == "The disk is full."
+
+
+def test_a_fact_heard_twice_changes_nothing() -> None:
+    display = seen(snapshot(), played("tictactoe", [4]))
+    assert update(display, played("tictactoe", [4]), 0) == display
+
+
+def test_each_match_is_counted_once_however_its_end_is_heard() -> None:
+    end = Ended("m1", 2, 0, winner=0, reason="resign")
+    over = snapshot(outcome=None)
+    display = seen(over, end, end)
+    assert display.world.tally == Tally(won=1)
+    assert seen(snapshot(moves=[4, 0, 2, 1]), snapshot(moves=[4, 0, 2, 1, 6])).world.tally == Tally(won=1)
+    assert seen(snapshot(moves=[4, 0, 2, 1, 6])).world.tally == Tally(), "it had ended before we came"
+    assert seen(snapshot(), Ended("m1", 2, 0, winner=None, reason="abort")).world.tally == Tally()
+    assert seen(snapshot(), Ended("m1", 2, 0, winner=None, reason="agreement")).world.tally == Tally(drawn=1)
+    assert seen(snapshot(you=1), Ended("m1", 2, 0, winner=0, reason="time")).world.tally.games == 1
+
+
+def test_an_offer_is_said_and_lapses_with_the_next_move() -> None:
+    display = seen(snapshot(opponent=BEN), Offered("m1", 2, 0, side=1, kind="draw"))
+    assert display.match is not None
+    assert waiting(display, display.match, 0) == "Ben offers a draw: d yes, x no."
+    display = update(display, played("tictactoe", [4], seq=3), 0)
+    assert display.match is not None
+    assert display.match.offers == []
+
+
+def test_a_declined_offer_is_said() -> None:
+    display = seen(snapshot(), Offered("m1", 2, 0, side=0, kind="draw"), Declined("m1", 3, 0, side=1, kind="draw"))
+    assert display.match is not None
+    assert display.match.offers == []
+    assert words.notice(display) == "Your draw offer was declined."
+
+
+def test_a_rematch_comes_on_the_screen_when_the_old_match_is_over() -> None:
+    display = seen(snapshot(), Ended("m1", 2, 0, winner=1, reason="resign"))
+    display, requests = done(display, Command.REMATCH)
+    assert requests == (OfferRequest(0, match="m1", kind="rematch"),)
+    display = update(display, Rematched("m1", 3, 0, next="m1-2"), 0)
+    display = update(display, snapshot(match="m1-2", you=1), 0)
+    assert display.shown == "m1-2"
+    assert set(display.world.matches) == {"m1-2"}
+
+
+def test_another_live_match_waits_its_turn() -> None:
+    display = seen(snapshot(), snapshot(match="m2"))
+    assert display.shown == "m1"
+    display = update(display, Ended("m1", 2, 0, winner=1, reason="resign"), 0)
+    display, requests = done(display, Command.NEW)
+    assert (display.shown, requests) == ("m2", ())
+
+
+def test_a_match_of_others_comes_on_the_screen_only_if_it_was_asked_for() -> None:
+    assert seen(snapshot(you=None)).match is None
+    display, requests = done(seen(), Send(WatchRequest(0, match="m1")))
+    assert requests == (WatchRequest(0, match="m1"),)
+    display = update(display, snapshot(you=None, moves=[4]), 0)
+    assert (display.is_watched, display.is_live, display.is_my_turn) == (True, False, False)
+    assert words.status(display) == "alphabeta [bot] is thinking ..."
+    display = update(display, Ended("m1", 9, 0, winner=0, reason="resign"), 0)
+    assert words.status(display) == "Ann won: alphabeta resigned."
+    assert display.world.tally == Tally()
+    display, requests = done(display, Command.BACK)
+    assert requests == (UnwatchRequest(0, match="m1"),)
+    assert (display.match, display.page.screen) == (None, "lobby")
+
+
+def test_a_match_of_ours_takes_the_place_of_one_that_is_watched() -> None:
+    display, _ = done(seen(), Send(WatchRequest(0, match="m1")))
+    display = update(update(display, snapshot(you=None), 0), snapshot(match="m2"), 0)
+    assert (display.shown, display.world.watching, set(display.world.matches)) == ("m2", None, {"m2"})
+
+
+def test_the_server_hears_that_we_watch_no_more_when_a_match_of_ours_begins() -> None:
+    said: list[Request] = []
+    session, mailbox = ClientSession("Ann", None), asyncio.Queue[object]()
+    connection = ClientConnection("ws://localhost:1", session, mailbox.put, FOREVER, print)
+    connection.say = said.append  # type: ignore[assignment, method-assign]
+    controller = ClientController(connection, SEEK, "localhost:1", has_lobby=True)
+    controller.hear(welcome(), 0)
+    controller.do(Send(WatchRequest(0, match="m1")))
+    controller.hear(snapshot(you=None), 0)
+    controller.hear(snapshot(match="m2"), 0)
+    assert said == [SEEK, LobbyRequest(0, on=True), WatchRequest(0, match="m1"), UnwatchRequest(0, match="m1")]
+
+
+@pytest.mark.parametrize(
+    ("code", "is_wanted"), [(Code.UNKNOWN_GAME, False), (Code.ALWAYS_CASUAL, False), (Code.TOO_FAST, True)]
+)
+def test_what_there_is_not_is_not_sought_again(code: Code, *, is_wanted: bool) -> None:
+    said: list[Request] = []
+    session, mailbox = ClientSession("Ann", None), asyncio.Queue[object]()
+    connection = ClientConnection("ws://localhost:1", session, mailbox.put, FOREVER, print)
+    connection.say = said.append  # type: ignore[assignment, method-assign]
+    controller = ClientController(connection, SEEK, "localhost:1", has_lobby=True)
+    controller.hear(welcome(), 0)
+    other = SeekRequest(0, ["mnk:9x9,9"], rated=True)
+    controller.do(Send(other))
+    controller.hear(Answered(other, Refused(1, code, "no")), 0)
+    controller.do(Command.NEW)
+    assert said[-1] == (other if is_wanted else SEEK)
+
+
+def test_a_match_that_may_not_be_watched_is_not_waited_for() -> None:
+    display, (watch,) = done(seen(), Send(WatchRequest(0, match="m1")))
+    display = update(display, Answered(watch, Refused(1, Code.NOT_PUBLIC, "that match is private")), 0)
+    assert display.world.watching is None
+    assert words.notice(display) == "That match is private."
+
+
+def test_a_lost_link_is_said_with_what_it_means_and_stops_the_clock() -> None:
+    clock = ClockInfo((60_000, 60_000), running=0)
+    display = seen(snapshot(clock=clock), at_ms=1000)
+    assert display.left_ms(0, 11_000) == 50_000
+    assert display.left_ms(1, 11_000) == 60_000
+    display = update(update(display, Lost("the connection broke"), 11_000), Retrying(3, 250), 11_000)
+    assert display.left_ms(0, 99_000) == 50_000
+    assert words.banner(display) == "Reconnecting, try 3: your match is safe. The connection broke."
+    said = words.banner(display, display.world.lost_for_ms(23_000))
+    assert said == "Reconnecting for 12 s, try 3: your match is safe. The connection broke."
+    display = update(update(display, Back(), 99_000), welcome("m1"), 99_000)
+    assert display.world.link is LinkState.ONLINE
+    assert words.banner(display) == ""
+
+
+def test_an_answer_to_resume_that_knows_no_such_match_takes_it_away() -> None:
+    display = seen(snapshot())
+    display = update(display, Answered(ResumeRequest(3, "m1", 1), Refused(3, Code.UNKNOWN_MATCH, "gone")), 0)
+    assert display.match is None
+
+
+def test_good_answers_and_taken_back_seeks_need_no_words() -> None:
+    display = seen(snapshot())
+    assert update(display, Answered(SEEK, Ok(1)), 0) == display
+    assert update(display, Answered(UnseekRequest(1), Refused(1, Code.NOT_SEEKING, "none")), 0) == display
+
+
+def test_what_was_left_out_and_what_has_no_request_is_said() -> None:
+    assert words.notice(seen(Garbled("nonsense"))) == "Left out: nonsense"
+    assert words.notice(seen(Refused(None, Code.BAD_MESSAGE, "what?"))) == "What?"
+
+
+def test_the_farewell_is_kept() -> None:
+    farewell = Farewell(Parting.REPLACED, "elsewhere")
+    assert seen(farewell).world.farewell == farewell
+
+
+def test_how_many_watch_is_kept() -> None:
+    display = seen(snapshot(), Watching("m1", 3), Watching("elsewhere", 5))
+    assert display.match is not None
+    assert words.facts(display, display.match) == ["3 watching"]
+
+
+def test_a_match_that_begins_while_another_is_played_is_told_and_one_key_away() -> None:
+    display = seen(snapshot(), second())
+    assert (display.shown, display.elsewhere) == ("m1", display.world.matches["m2"])
+    assert words.notice(display) == "Another match has begun, against Ben: Connect Four."
+    display, _ = done(display, Command.UP)
+    assert display.match is not None
+    assert waiting(display, display.match, 0) == "It is your turn against Ben, too: n goes there."
+    display, requests = done(replace(display, cursor=8, typed="b"), Command.NEW)
+    assert (display.shown, display.typed, requests) == ("m2", "", ())
+    assert display.cursor == 3, "a cursor of its own, where marks fall"
+    display = update(display, Ended("m1", 2, 0, winner=0, reason="resign"), 0)
+    assert words.notice(display) == "The match against alphabeta [bot] is over. You won: alphabeta resigned."
+    assert display.elsewhere is None
+    assert done(display, Command.NEW)[0].notice == "Finish this match first, or leave it."
+
+
+def test_what_stands_in_the_line_for_notices_hides_no_turn_elsewhere() -> None:
+    display, _ = done(seen(snapshot(), snapshot("connect4", [38, 31], you=1, match="m2", opponent=BEN)), Command.NEW)
+    assert words.notice(display) == "Finish this match first, or leave it."
+    display = update(display, played("connect4", [38, 31, 37], match="m2"), 0)
+    assert "It is your turn against Ben, too: n goes there." in draw(display, (80, 24), 0, BOXES).plain
+
+
+def test_before_the_first_link_it_is_said_what_keeps_us_from_it() -> None:
+    display = update(
+        Display(World(address="example.org:8765")), Retrying(3, 10, "no computer of that name is known"), 0
+    )
+    assert "No answer from example.org:8765, try 3. No computer of that name is known." in drawn(display, 0)
+    assert "No computer of that name is known." in draw(display, (40, 16), 0, BOXES).plain
+    assert words.banner(update(display, Retrying(4, 10), 0)) == "No answer from example.org:8765, try 4 ..."
+
+
+def test_what_is_said_does_not_hide_an_offer() -> None:
+    display = update(seen(snapshot(moves=[4, 0], opponent=BEN)), Chatted("m1", "players", BEN, "Good luck!"), 0)
+    for events in ((), (Chatted("m1", "players", BEN, "What do you say?"),)):
+        offered = update(display, Offered("m1", 4, 0, side=1, kind="draw"), 0)
+        for event in events:
+            offered = update(offered, event, 0)
+        assert "Ben offers a draw: d yes, x no. Ben: " in drawn(offered, 0)
+
+
+def test_a_sentence_has_room_where_there_are_blank_lines() -> None:
+    display = replace(seen(snapshot()), notice="You have not moved yet, so there is nothing to take back.")
+    lines = draw(display, (40, 16), 0, BOXES).plain.split("\n")
+    assert lines[-3:-1] == ["You have not moved yet, so there is", "nothing to take back."]
+
+
+def test_a_restart_that_is_announced_is_counted_down_until_it_comes_or_is_called_off() -> None:
+    told = Notice("The server restarts in 30 seconds; your matches are safe.", 30_000)
+    display = update(seen(snapshot(moves=[4, 0])), told, 1_000)
+    assert "The server restarts in 30 s; your match is safe." in drawn(display, 1_000)
+    assert "The server restarts in 4 s; your match is safe." in drawn(display, 26_500)
+    assert "30 seconds" not in drawn(display, 26_500)
+    said = update(display, Notice("tea at five", 20_000), 11_000)
+    assert "Tea at five. The server restarts in 19 s; your match is safe." in drawn(said, 12_000)
+    offered = update(display, Offered("m1", 4, 0, side=1, kind="draw"), 2_000)
+    assert "offers a draw: d yes, x no. The server restarts in 29 s" in drawn(offered, 2_000)
+    assert "no match begins until it is back." in drawn(update(seen(), told, 1_000), 1_000)
+    off = update(display, Notice("The restart was called off."), 9_000)
+    assert "The restart was called off." in drawn(off, 9_000)
+    for over in (off, update(display, Lost("gone"), 9_000), update(display, welcome("m1"), 9_000)):
+        assert "restarts in" not in drawn(over, 9_000)
+
+
+def test_only_what_begins_is_told_to_have_begun() -> None:
+    resumed = update(Display(World(address="localhost:8765")), welcome("m1", "m2"), 0)
+    for match in (snapshot(), second()):
+        resumed = update(resumed, match, 0)
+    assert (words.notice(resumed), resumed.elsewhere) == ("Your unfinished match goes on.", resumed.world.matches["m2"])
+    busy = knowing(seen(snapshot()), watching="m2")
+    over = structs.replace(second(), outcome=OutcomeInfo(0, "time"))
+    for match in (structs.replace(second(), you=None), over):
+        assert words.notice(update(busy, match, 0)) == ""
+
+
+def test_every_match_has_a_clock_of_its_own_whichever_is_seen() -> None:
+    display = update(seen(snapshot()), second(ClockInfo((180_000, 180_000), 1)), 10_000)
+    display = update(display, played("tictactoe", [4]), 20_000)
+    display, _ = done(display, Show("m2"))
+    assert display.left_ms(1, 40_000) == 150_000
+    away = Presence("m1", 1, online=False, away=AwayInfo(1, on_purpose=False, claim_in_ms=60_000))
+    display, _ = done(update(display, away, 50_000), Show("m1"))
+    assert display.claim_in_ms(70_000) == 40_000
+    assert "m2" not in update(display, Ended("m2", 3, 0, winner=0, reason="time"), 80_000).world.heard_at_ms
+
+
+def test_a_move_on_its_way_in_one_match_is_no_matter_of_another() -> None:
+    display, _ = done(seen(snapshot("mnk:19x19,5"), second()), Move("s19"))
+    assert "Your move s19 is on its way" in words.status(display)
+    display, requests = done(display, Command.NEW, Quick(4))
+    assert words.status(replace(display, pending=PlayRequest(0, "m1", 0, 18))) == "Your turn: place O."
+    assert requests == (PlayRequest(0, match="m2", ply=1, move=31),)
+
+
+def test_a_search_that_is_refused_takes_back_the_one_before_it() -> None:
+    refused = Answered(SeekRequest(2, ["foo"]), Refused(2, "unknown_game", "unknown game 'foo'"))
+    display = update(knowing(seen(), seeking=SeekRequest(0, ["foo"])), refused, 0)
+    assert display.world.seeking is None
+    assert answered(display, refused) == (UnseekRequest(0),)
+    assert answered(display, Answered(SeekRequest(2, ["connect4"]), Ok(2))) == ()

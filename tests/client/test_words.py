@@ -1,0 +1,94 @@
+"""Sentences about matches, players, links and times."""
+
+import pytest
+from msgspec import structs
+
+from tests.client.samples import BEN, BOT, knowing, snapshot, welcome
+from ttt_net.client import words
+from ttt_net.client.display import Display
+from ttt_net.client.events import WorldEvent
+from ttt_net.client.update import update
+from ttt_net.client.world import World
+from ttt_net.messages import (
+    Ended,
+    OutcomeInfo,
+    PlayerInfo,
+    Presence,
+    Restarting,
+)
+
+
+def seen(*events: WorldEvent, at_ms: int = 0) -> Display:
+    display = Display(World(address="localhost:8765"))
+    for event in (welcome(), *events):
+        display = update(display, event, at_ms)
+    return display
+
+
+def test_the_score_of_a_series_counts_the_match_that_is_over() -> None:
+    match = structs.replace(snapshot(), score=(1.0, 0.5))
+    assert words.series(match) == "Series X 1 : 0.5 O"
+    assert words.series(structs.replace(match, outcome=OutcomeInfo(1, "resign"))) == "Series X 1 : 1.5 O"
+    assert words.series(structs.replace(match, outcome=OutcomeInfo(None, "draw"))) == "Series X 1.5 : 1 O"
+
+
+def test_presence_is_shown_in_words() -> None:
+    display = seen(snapshot(opponent=BEN), Presence("m1", side=1, online=False))
+    assert display.match is not None
+    assert words.absence(display.match, None, "c") == "Ben is away."
+    assert update(display, Presence("m1", side=5, online=False), 0) == display
+    assert update(display, Presence("unknown", side=0, online=False), 0) == display
+
+
+@pytest.mark.parametrize(
+    ("winner", "reason", "sentence"),
+    [
+        (0, "line", "You won: you completed a line."),
+        (1, "line", "You lost: Ben completed a line."),
+        (0, "resign", "You won: Ben resigned."),
+        (1, "resign", "You lost: you resigned."),
+        (0, "time", "You won: Ben's time ran out."),
+        (1, "time", "You lost: your time ran out."),
+        (1, "abandon", "You lost: you left the match."),
+        (1, "a reason of tomorrow", "You lost."),
+        (None, "draw", "A draw."),
+        (None, "agreement", "A draw, by agreement."),
+        (None, "abort", "The match was called off; it does not count."),
+    ],
+)
+def test_the_result_is_said_in_words(winner: int | None, reason: str, sentence: str) -> None:
+    display = seen(snapshot(opponent=BEN), Ended("m1", 2, 0, winner=winner, reason=reason))
+    assert display.match is not None
+    assert words.result(display.match) == sentence
+
+
+def test_names_are_cleaned_and_bots_marked() -> None:
+    assert words.label_of(BOT) == "alphabeta [bot]"
+    assert words.label_of(PlayerInfo("\x1b[31mEve\u202e\u200b")) == "[31mEve"
+    assert words.label_of(PlayerInfo("\x1b\x07", bot="")) == "? [bot]"
+
+
+@pytest.mark.parametrize(
+    ("ms", "said"), [(None, ""), (12, "12 ms, good"), (250, "250 ms, fair"), (900, "900 ms, slow")]
+)
+def test_the_way_to_the_server_is_a_number_and_a_word(ms: int | None, said: str) -> None:
+    assert words.latency(ms) == said
+
+
+@pytest.mark.parametrize(
+    ("ms", "said"),
+    [(-1, "0 s"), (4_900, "4 s"), (119_000, "119 s"), (120_000, "2 min"), (3_600_000, "1 h"), (90_000_000, "1 d")],
+)
+def test_a_duration_is_short_and_has_a_unit(ms: int, said: str) -> None:
+    assert words.duration(ms) == said
+
+
+def test_only_who_plays_is_told_that_his_match_stays_as_it_is() -> None:
+    display = knowing(seen(), watching="m9")
+    onlooker = update(display, snapshot("gomoku", [112], you=None, match="m9", opponent=BEN), 0)
+    for others in (display, onlooker):
+        assert words.parting(others.world, "client.py") == ""
+        assert words.notice(update(others, Restarting(1_000), 0)) == "The server restarts; please wait."
+    player = seen(snapshot())
+    assert words.parting(player.world, "client.py").startswith("Your match stays as it is.")
+    assert words.notice(update(player, Restarting(1_000), 0)) == "The server restarts; your match waits as it is."
