@@ -62,6 +62,36 @@ def test_the_result_is_said_in_words(winner: int | None, reason: str, sentence: 
     assert words.result(display.match) == sentence
 
 
+@pytest.mark.parametrize(
+    ("you", "sentence"),
+    [
+        (0, "You lost: you completed a line and lose."),
+        (1, "You won: Ben completed a line and loses."),
+        (None, "Ben won: Ann completed a line and loses."),
+    ],
+)
+def test_in_misere_the_line_is_the_loser_s(you: int | None, sentence: str) -> None:
+    assert words.result(snapshot("misere", [0, 3, 1, 4, 2], you=you, opponent=BEN)) == sentence
+
+
+@pytest.mark.parametrize(
+    ("game", "moves", "you", "sentence"),
+    [
+        ("vanishing", [0, 2, 4, 7, 3, 5], 0, "Your turn: place X; a3 vanishes."),
+        ("vanishing", [0, 2, 4, 7, 3, 5, 8], 0, "Ben is to move; c3 vanishes ..."),
+        ("ultimate", [2], 1, "Your turn: place O in board 3, top right."),
+        ("ultimate", [2], 0, "Ben is to move in board 3, top right ..."),
+        ("connect4+swap", [38], 1, "Your turn: place O, or take over X (Tab)."),
+        ("connect4+swap", [38], 0, "Ben is to move ..."),
+        ("tictactoe", [4], 1, "Your turn: place O."),
+    ],
+)
+def test_what_a_position_demands_is_said_with_whose_turn_it_is(
+    game: str, moves: list[int], you: int, sentence: str
+) -> None:
+    assert words.status(seen(snapshot(game, moves, you=you, opponent=BEN))) == sentence
+
+
 def test_names_are_cleaned_and_bots_marked() -> None:
     assert words.label_of(BOT) == "alphabeta [bot]"
     assert words.label_of(PlayerInfo("\x1b[31mEve\u202e\u200b")) == "[31mEve"

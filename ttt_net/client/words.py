@@ -101,6 +101,9 @@ def result(match: Snapshot) -> str:
         return _result_of_others(match, outcome.winner, outcome.reason)
     has_won = outcome.winner == match.you
     opponent = name_of(opponent_of(match))
+    if outcome.reason == "line" and match.position.line_by == 1 - outcome.winner:
+        how = f"{opponent} completed a line and loses" if has_won else "you completed a line and lose"
+        return f"{'You won' if has_won else 'You lost'}: {how}."
     winner, loser, losers = ("you", opponent, f"{opponent}'s") if has_won else (opponent, "you", "your")
     how = _HOW.get(outcome.reason, "").format(winner=winner, loser=loser, losers=losers)
     return f"{'You won' if has_won else 'You lost'}{': ' if how else ''}{how}."
@@ -109,6 +112,8 @@ def result(match: Snapshot) -> str:
 def _result_of_others(match: Snapshot, side: int, reason: str) -> str:
     winner, loser = name_of(match.players[side]), name_of(match.players[1 - side])
     how = _HOW.get(reason, "").format(winner=winner, loser=loser, losers=f"{loser}'s")
+    if reason == "line" and match.position.line_by == 1 - side:
+        how = f"{loser} completed a line and loses"
     return f"{winner} won{': ' if how else ''}{how}."
 
 
@@ -152,8 +157,36 @@ def clock_name(time: TimeControl) -> str:
     return f"{time.initial_ms / 60_000:g}+{time.increment_ms / 1000:g}"
 
 
-def status(display: Display) -> str:
-    """Return in one sentence what is the matter at the board; nothing where there is none."""
+def cell_name(match: Snapshot, cell: int) -> str:
+    """Return how a move in a cell is written, without the mark where a move says that too."""
+    game = match.game
+    names = (name for place, name in zip(game.move_cells, game.move_names, strict=True) if place == cell)
+    return clean(next(names, ""), 12) or "?"
+
+
+def demands(match: Snapshot, takeover: str) -> str:
+    """Return what the position demands of the side to move, to be put behind what it is told to do.
+
+    `takeover` is the key or word by which the first move is taken over.
+    """
+    position = match.position
+    if position.to_move is None:
+        return ""
+    said = ""
+    if position.target is not None:
+        said += f" in board {position.target.board}, {clean(position.target.name, 20) or '?'}"
+    if position.vanishing is not None:
+        said += f"; {cell_name(match, position.vanishing)} vanishes"
+    if position.takeover is not None:
+        said += f", or take over {mark_of(match, 1 - position.to_move)} ({takeover})"
+    return said
+
+
+def status(display: Display, takeover: str = "Tab") -> str:
+    """Return in one sentence what is the matter at the board; nothing where there is none.
+
+    `takeover` is the key or word by which the first move is taken over.
+    """
     match = display.match
     if match is None:
         return ""
@@ -164,11 +197,13 @@ def status(display: Display) -> str:
     if display.under_way is not None:
         return f"Your move {move_name(match, display.under_way.move)} is on its way ..."
     if display.is_my_turn:
-        return f"Your turn: place {mark_of(match, match.you or 0).replace('/', ' or ')}."
+        mark = mark_of(match, match.you or 0).replace("/", " or ")
+        return f"Your turn: place {mark}{demands(match, takeover)}."
     if match.position.to_move is None:
         return ""  # the last move is here, and the end that it has led to is about to be
     mover = match.players[match.position.to_move]
-    return f"{label_of(mover)} is {'thinking' if mover.bot is not None else 'to move'} ..."
+    where = "" if match.position.takeover is not None else demands(match, takeover)
+    return f"{label_of(mover)} is {'thinking' if mover.bot is not None else f'to move{where}'} ..."
 
 
 def banner(display: Display, lost_for_ms: int | None = None) -> str:

@@ -27,9 +27,11 @@ QUESTIONS = {
 """What may be asked in a match, and what the answer says."""
 
 
-def seen(game: str = "tictactoe", moves: list[int] | None = None, clock: ClockInfo | None = None) -> Display:
+def seen(
+    game: str = "tictactoe", moves: list[int] | None = None, clock: ClockInfo | None = None, you: int = 0
+) -> Display:
     display = update(Display(World(address="here")), Welcome(1, "test", PlayerInfo("Ann"), []), 0)
-    return update(display, snapshot(game, moves or [], opponent=BEN, clock=clock), 0)
+    return update(display, snapshot(game, moves or [], opponent=BEN, clock=clock, you=you), 0)
 
 
 def asked(question: str, display: Display) -> str:
@@ -85,6 +87,17 @@ def test_the_clock_and_the_moves_are_told() -> None:
     display = seen(clock=ClockInfo((178_400, 60_000), 0))
     assert asked("clock", display) == "You have 2 minutes 58 seconds; Ben has 1 minute 0 seconds."
     assert asked("moves", seen(moves=[4, 0])) == "Possible: b3, c3, a2, c2, a1, b1, c1."
+
+
+def test_what_a_position_demands_is_told_with_the_turn() -> None:
+    reader = ScreenReader()
+
+    def told(game: str, moves: list[int], you: int) -> str:
+        return reader.parts(seen(game, moves, you=you), is_shared=False)["status"]
+
+    assert told("vanishing", [0, 2, 4, 7, 3, 5], 0) == "Your turn, move 7; a3 vanishes."
+    assert told("ultimate", [2], 1) == "Your turn, move 2 in board 3, top right."
+    assert told("connect4+swap", [38], 1) == "Your turn, move 2, or take over X (type swap)."
 
 
 @pytest.mark.parametrize("question", ["board", "row 1", "lines", "clock", "moves"])

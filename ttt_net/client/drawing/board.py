@@ -16,7 +16,7 @@ from ttt_net.client.drawing.glyphs import Glyphs
 from ttt_net.client.drawing.looks import Frame, Labels, Look, labels_of, looks_of
 from ttt_net.client.drawing.targets import aim
 from ttt_net.client.moves import layers_of
-from ttt_net.messages import GameInfo
+from ttt_net.messages import Snapshot
 
 _LAYER_GAP = 3
 _LONGEST_GRID = 9
@@ -62,7 +62,7 @@ def draw_board(
     for form in forms:
         if (form.columns > 3 and form.has_grid != has_grid) or form.has_grid > has_grid:
             continue
-        pen = _Pen(form, match.game, labels, glyphs)
+        pen = _Pen(form, match, labels, glyphs)
         across, down = pen.size(layers_of(match))
         if across <= width and down <= height:
             return pen.boards(looks_of(display, match, glyphs), layers_of(match))
@@ -70,13 +70,20 @@ def draw_board(
 
 
 class _Pen:
-    """Draws the boards of one game in one form."""
+    """Draws the boards of one match in one form. Small boards are numbered, and the one to play in is lit."""
 
-    def __init__(self, form: Form, game: GameInfo, labels: Labels, glyphs: Glyphs) -> None:
+    def __init__(self, form: Form, match: Snapshot, labels: Labels, glyphs: Glyphs) -> None:
         self.form, self.labels, self.glyphs = form, labels, glyphs
+        game, target = match.game, match.position.target
         self.height, self.width = game.shape[-2:]
         whole = [1, 1] if form.has_grid else [self.height, self.width]
         self.block_height, self.block_width = game.block if game.block and form.columns > 2 else whole
+        self.is_numbered = game.block is not None and form.columns > 2
+        self.across = self.width // self.block_width
+        is_lit = self.is_numbered and target is not None
+        self.target = divmod(target.board - 1, self.across) if is_lit and target is not None else None
+        """The row and column of the small board to play in."""
+        self.has_frame = form.has_grid or self.is_numbered
         self.margin = max(map(len, labels.rows), default=-1) + 1 if form.has_labels else 0
 
     def size(self, layers: int) -> tuple[int, int]:
@@ -85,8 +92,7 @@ class _Pen:
         across = self.margin + self.width * form.columns + self.width // self.block_width + 1
         if form.columns == 2:
             across = self.margin + 2 * self.width + 1 + 2 * form.has_labels
-        has_frame = form.has_grid
-        down = self.height * form.rows + self.height // self.block_height - 1 + 2 * has_frame
+        down = self.height * form.rows + self.height // self.block_height - 1 + 2 * self.has_frame
         if form.has_labels:
             down += bool(self.labels.columns) + (layers > 1)
         return across * layers + (_LAYER_GAP if form.has_labels else 1) * (layers - 1), down
@@ -106,14 +112,14 @@ class _Pen:
         """Return the lines of one board, whose first cell is number `first`."""
         lines = []
         for y in range(self.height):
-            if y % self.block_height == 0 and (y or self.form.has_grid):
+            if y % self.block_height == 0 and (y or self.has_frame):
                 lines.append(self._labelled(self._rule(y), ""))
             row = looks[y * self.width : (y + 1) * self.width]
             for part in range(self.form.rows):
                 is_middle = part == (self.form.rows - 1) // 2
                 label = self.labels.rows[y] if self.labels.rows and is_middle else ""
                 lines.append(self._labelled(self._row(row, part, first + y * self.width), label))
-        if self.form.has_grid:
+        if self.has_frame:
             lines.append(self._labelled(self._rule(self.height), ""))
         return [*self._heads(name, lines[0].cell_len), *lines]
 
@@ -144,25 +150,39 @@ class _Pen:
             left, middle, right = glyphs.corners[0], glyphs.top_tee, glyphs.corners[1]
         elif y == self.height:
             left, middle, right = glyphs.corners[2], glyphs.bottom_tee, glyphs.corners[3]
-        part = glyphs.horizontal * (self.form.columns * self.block_width)
-        return Text(left + middle.join([part] * (self.width // self.block_width)) + right, style="dim")
+        row = y // self.block_height
+        line = Text(left, style="dim")
+        for column in range(self.across):
+            number = f" {row * self.across + column + 1} " if self.is_numbered and y < self.height else ""
+            if self.target == (row, column):
+                number = f"[{number.strip()}]"
+            is_lit = self.target in ((row, column), (row - 1, column))
+            part = number.center(self.form.columns * self.block_width, glyphs.horizontal)
+            line.append(part, "not dim bold" if is_lit else "")
+            line.append(middle if column < self.across - 1 else right)
+        return line
 
     def _row(self, row: Sequence[Look], part: int, first: int) -> Text:
         """Return one line of text of a row of cells, the first of which is number `first`."""
         if self.form.columns == 2:
             return _tight_row(row, first, walls=self.glyphs.vertical if self.form.has_labels else "")
         line = Text()
+        block_row = first // self.width % self.height // self.block_height
         for x, look in enumerate(row):
             if x % self.block_width == 0:
-                line.append(self.glyphs.vertical, "dim")
+                line.append(self.glyphs.vertical, self._wall(block_row, x // self.block_width))
             start = len(line)
             left, middle, right = _cell(self.form, look, part, self.glyphs)
             line.append(left, look.frame_style)
             line.append(middle, look.style)
             line.append(right, look.frame_style)
             aim(line, Point(first + x), start)
-        line.append(self.glyphs.vertical, "dim")
+        line.append(self.glyphs.vertical, self._wall(block_row, self.across))
         return line
+
+    def _wall(self, row: int, column: int) -> str:
+        """Return the style of the wall to the left of a small board, which is also to the right of another."""
+        return "bold" if self.target in ((row, column), (row, column - 1)) else "dim"
 
 
 def _cell(form: Form, look: Look, part: int, glyphs: Glyphs) -> tuple[str, str, str]:
@@ -188,6 +208,8 @@ def _large_cell(form: Form, look: Look, part: int, glyphs: Glyphs) -> tuple[str,
         left, right = glyphs.won[0], glyphs.won[1]
     elif look.frame is Frame.LAST and part == middle:
         left, right = glyphs.last[0], glyphs.last[1]
+    elif look.frame is Frame.VANISHING and part == middle:
+        left, right = look.frame.value[0], look.frame.value[1]
     inside = form.columns - 2
     shape = (glyphs.huge if form.rows == 5 else glyphs.large).get(look.mark)
     small = (look.mark or look.hint) if part == middle else ""

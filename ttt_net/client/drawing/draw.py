@@ -92,7 +92,7 @@ def _head(display: Display, width: int, now_ms: int, glyphs: Glyphs, *, is_roomy
         return [_title(display, width, glyphs), *status]
     lines = []
     if is_roomy:
-        lines += [_title(display, width, glyphs), Text()]
+        lines += [_title(display, width, glyphs), _rule_below(display, width, glyphs)]
     if match is not None:
         lines += seats(display, match, now_ms, width, is_roomy=is_roomy)
     lines.append(_status(display, width, now_ms, glyphs))
@@ -111,6 +111,14 @@ def _title(display: Display, width: int, glyphs: Glyphs) -> Text:
         if room >= 2:
             return title.append(" " * room).append(right, "not bold dim")
     return title
+
+
+def _rule_below(display: Display, width: int, glyphs: Glyphs) -> Text:
+    """Return what stands behind the title where there is room, if there is none; else an empty line."""
+    screen = screen_of(display)
+    rule = screen.subtitle(display)
+    is_behind = cell_len(f"{screen.title(display)} {glyphs.dash} {rule}") <= width
+    return Text() if is_behind or not rule else Text(cut(rule, width, glyphs), style="dim")
 
 
 def _rights(display: Display) -> list[str]:

@@ -1,7 +1,8 @@
 """How each cell of a board looks, and what is written beside it: for any game, and before any size is known.
 
-What colour says is also said beside the mark: `[X]` the cursor, `(X)` the last move, `*X*` the winning line;
-our own move on its way is `x?`. A small board that is won is full of its winner's mark, small where he has none.
+What colour says is also said beside the mark: `[X]` the cursor, `(X)` the last move, `*X*` the winning line, `~X~` the
+mark that vanishes next; our own move on its way is `x?`. A small board that is won is full of its winner's mark, small
+where they have none.
 """
 
 import re
@@ -29,6 +30,7 @@ class Frame(Enum):
     LAST = "()"
     CURSOR = "[]"
     WON = "**"
+    VANISHING = "~~"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,13 +112,16 @@ def looks_of(display: Display, match: Snapshot, glyphs: Glyphs) -> list[Look]:
             mark, hint = "", owner.lower()
         if cell == pending_cell and not mark:
             mark = mark_of(match, match.you or 0)
-        style = f"bold {COLOURS.get(mark, '')}".strip() if mark else "dim"
+        is_target = cell in legal and position.target is not None
+        style = f"bold {COLOURS.get(mark, '')}".strip() if mark else "bold" if is_target else "dim"
         if cell in won:
             look = Look(mark, hint, f"bold {WON}", Frame.WON, f"bold {WON}")
         elif cell == cursor:
             look = Look(mark, hint, style, Frame.CURSOR, "bold" if display.may_move else "dim")
         elif cell == last:
             look = Look(mark, hint, style, Frame.LAST, style)
+        elif cell == position.vanishing:
+            look = Look(mark, hint, COLOURS.get(mark, ""), Frame.VANISHING, "bold")
         else:
             look = Look(mark, hint, style)
         if cell == pending_cell:

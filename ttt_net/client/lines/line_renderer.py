@@ -13,6 +13,8 @@ from ttt_net.client.screens.replay import step, verdict
 from ttt_net.client.world import LinkState
 from ttt_net.messages import Challenged, PlayerInfo, Snapshot
 
+TAKEOVER = "type swap"
+"""How the first move is taken over."""
 YES = {"rematch": "rematch", "draw": "draw", "takeback": "takeback"}
 """What is typed to accept an offer."""
 NO, CLAIM = "decline", "claim"
@@ -149,7 +151,7 @@ def link(display: Display) -> str:
 def status(display: Display) -> str:
     """Return in one sentence what is the matter now."""
     if display.match is not None:
-        return words.result(display.match) or words.status(display)
+        return words.result(display.match) or words.status(display, TAKEOVER)
     if display.world.seeking is not None or display.world.link is not LinkState.ONLINE or display.is_arriving:
         return ""
     if display.world.lobby.invitation is not None:

@@ -8,7 +8,7 @@ from itertools import islice
 
 from ttt_net.client import words
 from ttt_net.client.display import Display
-from ttt_net.client.lines.line_renderer import info, parts_of, status
+from ttt_net.client.lines.line_renderer import TAKEOVER, info, parts_of, status
 from ttt_net.client.moves import layers_of
 from ttt_net.messages import PlayerInfo, Snapshot
 from ttt_net.text import clean
@@ -79,8 +79,10 @@ def _status(display: Display, *, is_shared: bool) -> str:
     if to_move is None:
         return ""
     if display.is_my_turn and not is_shared:
-        return f"Your turn, move {match.position.ply + 1}."
-    return f"{words.name_of(match.players[to_move])} is to move." if is_shared or match.position.ply == 0 else ""
+        return f"Your turn, move {match.position.ply + 1}{words.demands(match, TAKEOVER)}."
+    is_told = is_shared or match.position.ply == 0
+    where = words.demands(match, TAKEOVER) if is_shared else ""
+    return f"{words.name_of(match.players[to_move])} is to move{where}." if is_told else ""
 
 
 def board(match: Snapshot) -> str:

@@ -191,7 +191,10 @@ def _playing(display: Display, match: Snapshot) -> list[Hint]:
     if quick:
         found.append(Hint(f"1-{max(quick)}", ""))
     if any(match.game.move_cells[move] < 0 for move in match.position.legal):
-        found.append(Hint("Tab", "more", "c-i"))
+        is_swap = match.position.takeover is not None
+        found.append(
+            Hint("Tab", f"take over {words.mark_of(match, 1 - (match.you or 0))}" if is_swap else "more", "c-i")
+        )
     if not (quick and match.game.gravity):
         found.append(Hint("type", _example(match)))
     for key, label in _OFFERED if display.has_lobby else _OFFERED_AT_HOME:
