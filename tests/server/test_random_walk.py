@@ -13,10 +13,12 @@ from typing import Any, cast
 
 import pytest
 
+from tests.server.journal.walk import canonical
 from ttt_net.errors import Closing, Refusal, StorageError
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Journal, MemoryLedger, read_match
 from ttt_net.server.journal.database import Answer, Job
+from ttt_net.server.journal.entries import decode_entry, encode_entry
 from ttt_net.server.services import build_services
 from ttt_net.server.settings.configuration import Configuration
 from ttt_net.server.settings.limits import Limits
@@ -287,4 +289,9 @@ async def test_whatever_is_said_all_know_the_same(seed: int) -> None:
     await walk.look()
     assert not walk.hub.registry.rooms
     assert walk.hub.metrics.moves > 0
-    walk.disk.connection.close()
+    replayed = MemoryLedger(is_instant=True)
+    for entry in walk.disk.entries:
+        replayed.append(decode_entry(encode_entry(entry)), lambda _: None, lambda _: None)
+    assert canonical(replayed.database.connection) == canonical(walk.disk.connection), "entries tell it all"
+    for database in (replayed.database, walk.disk.database):
+        database.close()

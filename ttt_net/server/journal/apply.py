@@ -7,7 +7,7 @@ numbered without a gap, a match is counted once): then the caller undoes what it
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import assert_never
 
 import msgspec
@@ -85,7 +85,8 @@ def append_events(connection: sqlite3.Connection, appends: Sequence[AppendEvents
         (event,) = appends[0].events
         connection.execute(_APPEND, (event.match, event.seq, encode(event)))
         return [None]
-    started, ended, rows = [], [], []
+    started, rows = [], []
+    ends: dict[str, Ended] = {}
     for append in appends:
         for event in append.events:
             rows.append((event.match, event.seq, encode(event)))
@@ -95,7 +96,7 @@ def append_events(connection: sqlite3.Connection, appends: Sequence[AppendEvents
                 if event.code is not None and event.previous is None:
                     connection.execute("DELETE FROM invitations WHERE code = ?", (event.code,))
             elif isinstance(event, Ended):
-                ended.append(event)
+                ends.setdefault(event.match, event)  # a match has one end
     if started:
         connection.executemany(
             "INSERT INTO matches (id, first, second, started_ms, game, time, is_rated, is_private)"
@@ -103,14 +104,15 @@ def append_events(connection: sqlite3.Connection, appends: Sequence[AppendEvents
             started,
         )
     connection.executemany(_APPEND, rows)
-    if not ended:
+    if not ends:
         return [None] * len(appends)
-    changes = _rate(connection, ended)
+    changes = _rate(connection, ends)
     connection.executemany(  # which the triggers count for both players
         "UPDATE matches SET is_over = 1, ended_ms = ?, winner = ?, reason = ?, plies = ? WHERE id = ? AND NOT is_over",
-        [(each.at_ms, each.winner, each.reason, _plies(connection, each.match), each.match) for each in ended],
+        [(each.at_ms, each.winner, each.reason, _plies(connection, each), each.match) for each in ends.values()],
     )
-    return [next((changes[each.match] for each in append.events if each.match in changes), None) for append in appends]
+    told = {id(ends[match]): change for match, change in changes.items()}  # to the author of that end alone
+    return [next((told[id(each)] for each in append.events if id(each) in told), None) for append in appends]
 
 
 def _kind(started: Started) -> tuple[str, str | None, bool, bool]:
@@ -118,10 +120,11 @@ def _kind(started: Started) -> tuple[str, str | None, bool, bool]:
     return started.game, time, started.rated, started.private
 
 
-def _plies(connection: sqlite3.Connection, match: str) -> int:
-    """Return how many moves a match has, those that were taken back left out: its newest such event knows."""
+def _plies(connection: sqlite3.Connection, end: Ended) -> int:
+    """Return how many moves a match had at its end, those that were taken back left out: its newest event knows."""
     newest = connection.execute(
-        "SELECT fact FROM facts WHERE match = (SELECT number FROM matches WHERE id = ?) ORDER BY seq DESC", (match,)
+        "SELECT fact FROM facts WHERE match = (SELECT number FROM matches WHERE id = ?) AND seq < ? ORDER BY seq DESC",
+        (end.match, end.seq),
     )
     for (kept,) in newest:
         event = decode_event(kept)
@@ -133,12 +136,12 @@ def _plies(connection: sqlite3.Connection, match: str) -> int:
 # Ratings.
 
 
-def _rate(connection: sqlite3.Connection, ended: Sequence[Ended]) -> dict[str, Changes]:
+def _rate(connection: sqlite3.Connection, ends: Mapping[str, Ended]) -> dict[str, Changes]:
     """Change the ratings that rated matches among those lead to, in the order of their ends; return how, by match.
 
     The matches must still be marked as live: so none is ever rated twice.
     """
-    results = {each.match: each for each in ended if each.reason != Reason.ABORT.value}
+    results = {match: end for match, end in ends.items() if end.reason != Reason.ABORT.value}
     rows = {
         match: row
         for match, *row in connection.execute(

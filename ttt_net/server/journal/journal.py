@@ -5,8 +5,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace as restruct
+
 from ttt_net.errors import Refusal
 from ttt_net.messages import MatchEvent, ServerMessage, Started
+from ttt_net.messages.types import UNSCORED
 from ttt_net.names import looks
 from ttt_net.pairing.lobby import Invitation
 from ttt_net.server.admission.sanctions import Sanction
@@ -46,7 +49,7 @@ class Journal:
         start of its match, and with the end of a rated one the ratings of both change; `done` gets how.
         """
         if seats is not None:
-            events = [with_names(each, "", "") if isinstance(each, Started) else each for each in events]
+            events = [_as_kept(each) if isinstance(each, Started) else each for each in events]
         self._ledger.append(entries.AppendEvents(tuple(events), seats), done, failed)
 
     def read(self, match: str, done: Callable[[StoredMatch], None], failed: Failed) -> None:
@@ -166,6 +169,16 @@ class Journal:
 def token_hash(token: str) -> bytes:
     """Return what is kept of a token: with 256 random bits in it, a plain hash cannot be guessed back."""
     return hashlib.sha256(token.encode()).digest()
+
+
+def _as_kept(started: Started) -> Started:
+    """Return the start of a match without names, and with its score as it comes back from JSON.
+
+    A score may be made of ints, and is of floats once it was read: in its bytes these differ.
+    """
+    one, other = started.score
+    score = UNSCORED if started.score == UNSCORED else (float(one), float(other))
+    return restruct(with_names(started, "", ""), score=score)
 
 
 def _looks(name: str) -> tuple[str, ...]:

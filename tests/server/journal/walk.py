@@ -1,0 +1,180 @@
+"""A seeded random walk through all entries that there are, and what a database has after them."""
+
+import random
+import sqlite3
+from itertools import count
+from typing import Any
+
+from tests.server.journal.jobs import committed
+from ttt_net.clock import TimeControl
+from ttt_net.messages import Ended, MatchEvent, Played, PlayerInfo, Rematched, Started, Tookback
+from ttt_net.pairing.lobby import Invitation
+from ttt_net.server.admission.sanctions import ACTS, Sanction, of_player
+from ttt_net.server.journal import entries
+from ttt_net.server.journal.database import Database
+from ttt_net.server.journal.entries import AnyEntry, AuditNote
+
+_NAMES = [f"{first}{second}" for first in "ABCDEFGHIJ" for second in "abcdefghij"]
+_GAMES = ["tictactoe", "connect4"]
+_TIMES = [None, TimeControl(60_000), TimeControl(180_000, 2_000)]
+_DAY_MS = 86_400_000
+_STEPS = (
+    ["play"] * 30 + ["start"] * 6 + ["end"] * 6 + ["register"] * 3 + ["invite"] * 3 + ["rematch", "see", "label"] * 2
+    + ["rename", "forget", "impose", "lift", "note", "old_matches", "old_guests", "stale", "probe"]
+)  # fmt: skip
+
+
+class Walk:
+    """Makes entries that suit the database as it is, and one time out of ten some that do not."""
+
+    def __init__(self, seed: int) -> None:
+        self.rng = random.Random(seed)
+        self.database = Database(None)
+        self.asked: list[AnyEntry] = []
+        """All entries, in order."""
+        self.answers: list[object] = []
+        """What came of each."""
+        self._now_ms = 1_000
+        self._numbers = count(1)
+
+    def go(self, steps: int) -> None:
+        """Ask for so many entries more."""
+        for _ in range(steps):
+            self._now_ms += self.rng.choice([1, 1_000, 1_000_000, 3 * _DAY_MS] if self.rng.random() < 0.05 else [1, 50])
+            entry = getattr(self, f"_{self.rng.choice(_STEPS)}")()
+            if entry is not None:
+                (answer,) = committed(self.database, entry)
+                self.asked.append(entry)
+                self.answers.append(answer)
+
+    # Entries, or None where there is nobody and nothing for one.
+
+    def _register(self) -> AnyEntry:
+        name, is_guest = self.rng.choice(_NAMES), self.rng.random() < 0.4
+        token = self.rng.choice([b"a token of before", self.rng.randbytes(8)])
+        alike = () if is_guest else (name.lower(), name.lower()[::-1])
+        bot = self.rng.choice([None, None, "random"])
+        return entries.RegisterPlayer(name, name.lower(), alike, token, self._now_ms, bot, is_guest)
+
+    def _label(self) -> AnyEntry:
+        return entries.LabelBot(self._player(), self.rng.choice(["random", "mcts"]))
+
+    def _rename(self) -> AnyEntry:
+        name = self.rng.choice(_NAMES)
+        return entries.RenamePlayer(self._player(), name, name.lower(), (name.lower(), name.lower()[::-1]))
+
+    def _forget(self) -> AnyEntry:
+        return entries.ForgetPlayer(self._player())
+
+    def _see(self) -> AnyEntry:
+        return entries.SeeGuest(self._player(), self._now_ms)
+
+    def _invite(self) -> AnyEntry:
+        number = next(self._numbers)
+        expires_ms = self._now_ms + 3_600_000
+        time, side = self.rng.choice(_TIMES), self.rng.choice([None, 0])
+        invitation = Invitation(f"CODE{number}", self._player(), self.rng.choice(_GAMES), time, expires_ms, side)  # type: ignore[arg-type]
+        return entries.KeepInvitation(invitation, self._now_ms)
+
+    def _start(self) -> AnyEntry:
+        codes = [code for (code,) in self._rows("SELECT code FROM invitations")]
+        code = self.rng.choice(codes) if codes and self.rng.random() < 0.3 else None
+        started = self._started(f"m{next(self._numbers)}", 1, code=code)
+        return entries.AppendEvents((started,), (self._player(), self._player()))
+
+    def _play(self) -> AnyEntry | None:
+        found = self._live()
+        if found is None:
+            return None
+        match, seq = found
+        events: list[MatchEvent] = [Played(match, seq, self._now_ms, seq % 2, seq - 1, self.rng.randrange(9))]
+        if self.rng.random() < 0.1:
+            events.append(Tookback(match, seq + 1, self._now_ms, seq % 2, seq - 2))
+        return entries.AppendEvents(tuple(events))
+
+    def _end(self) -> AnyEntry | None:
+        found = self._live()
+        if found is None:
+            return None
+        match, seq = found
+        reason = self.rng.choice(["line", "time", "abort"])
+        winner = None if reason == "abort" else self.rng.choice([0, 1, None])
+        return entries.AppendEvents((Ended(match, seq, self._now_ms, winner, reason),))
+
+    def _rematch(self) -> AnyEntry | None:
+        over = self._rows("SELECT id, first, second FROM matches WHERE is_over ORDER BY number DESC LIMIT 5")
+        if not over:
+            return None
+        match, first, second = self.rng.choice(over)
+        new = f"m{next(self._numbers)}"
+        rematched = Rematched(match, self._next_seq(match), self._now_ms, new)
+        return entries.AppendEvents((rematched, self._started(new, 1, previous=match)), (second, first))
+
+    def _impose(self) -> AnyEntry:
+        player = self._player()
+        whom = self.rng.choice([of_player(player), "192.0.2.0/24"])
+        until_ms = self.rng.choice([None, self._now_ms + 5_000])
+        sanction = Sanction(self.rng.choice(ACTS), whom, "shown", "why", self._now_ms, until_ms)
+        note = AuditNote(self._now_ms, sanction.act, ": why", sanction.player)
+        return entries.ImposeSanction(sanction, note)
+
+    def _lift(self) -> AnyEntry:
+        whom = self.rng.choice([of_player(self._player()), "192.0.2.0/24"])
+        return entries.LiftSanction(self.rng.choice(ACTS), whom, AuditNote(self._now_ms, "unban", ""))
+
+    def _note(self) -> AnyEntry:
+        return entries.WriteNote(AuditNote(self._now_ms, "announce", "hello"))
+
+    def _old_matches(self) -> AnyEntry:
+        kept = tuple(match for (match,) in self._rows("SELECT id FROM matches WHERE is_over LIMIT 2"))
+        return entries.ForgetMatches(self._now_ms - self.rng.choice([1, _DAY_MS]), kept, self.rng.choice([1, 20]))
+
+    def _old_guests(self) -> AnyEntry:
+        return entries.ForgetGuests(self._now_ms - 2 * _DAY_MS, self._now_ms, (self._player(),), (), 2)
+
+    def _stale(self) -> AnyEntry:
+        return entries.UnsettleRatings(self._now_ms + self.rng.choice([0, 10**12]), self.rng.choice([1, 20]))
+
+    def _probe(self) -> AnyEntry:
+        return entries.Probe()
+
+    # What the entries are about.
+
+    def _started(self, match: str, seq: int, code: str | None = None, previous: str | None = None) -> Started:
+        nobody = (PlayerInfo(""), PlayerInfo(""))
+        game, time = self.rng.choice(_GAMES), self.rng.choice(_TIMES)
+        is_rated = code is None and self.rng.random() < 0.7
+        return Started(
+            match, seq, self._now_ms, game, nobody, time, previous, code is not None, is_rated, code=code
+        )  # fmt: skip
+
+    def _player(self) -> int:
+        """Return the number of a player, forgotten or not; sometimes of nobody."""
+        (last,) = self._rows("SELECT coalesce(max(id), 0) FROM players")[0]
+        return self.rng.randint(1, int(last) + (self.rng.random() < 0.1) or 1)
+
+    def _live(self) -> tuple[str, int] | None:
+        """Return an unfinished match with the number of its next event; sometimes with another number."""
+        live = self._rows("SELECT id FROM matches WHERE NOT is_over ORDER BY number DESC LIMIT 8")
+        if not live:
+            return None
+        (match,) = self.rng.choice(live)
+        return match, self._next_seq(match) + (self.rng.choice([-1, 1]) if self.rng.random() < 0.05 else 0)
+
+    def _next_seq(self, match: str) -> int:
+        query = "SELECT 1 + max(seq) FROM facts WHERE match = (SELECT number FROM matches WHERE id = ?)"
+        (seq,) = self.database.connection.execute(query, (match,)).fetchone()
+        return int(seq)
+
+    def _rows(self, query: str) -> list[tuple[Any, ...]]:
+        return self.database.connection.execute(query).fetchall()
+
+
+def canonical(connection: sqlite3.Connection) -> str:
+    """Return all that is in the tables as text: equal databases have equal texts, whatever their files look like."""
+    tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY 1")]
+    lines = []
+    for table in tables:
+        rows = sorted(map(repr, connection.execute(f"SELECT * FROM {table}")))
+        lines += [f"{table} {row}" for row in rows]
+    return "\n".join(lines)
