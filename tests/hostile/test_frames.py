@@ -22,6 +22,11 @@ def opening(*lines: bytes, method: bytes = b"GET", version: bytes = b"HTTP/1.1",
     return b"\r\n".join((method + b" / " + version, *kept, *lines)) + b"\r\n\r\n"
 
 
+def rebound(name: bytes) -> bytes:
+    """Return the handshake of a page that a browser found under that name, which leads here."""
+    return opening(b"Host: " + name, b"Origin: http://" + name, drop=b"Host")
+
+
 OPENINGS = [
     ("a handshake", opening(), 101),
     ("no key", opening(drop=b"Sec-WebSocket-Key"), 400),
@@ -32,18 +37,26 @@ OPENINGS = [
     ("an upgrade to something else", opening(b"Upgrade: h2c", drop=b"Upgrade"), 426),
     ("a POST", opening(method=b"POST"), 405),
     ("HTTP/1.0", opening(version=b"HTTP/1.0"), 505),
-    ("HTTP/9", opening(version=b"HTTP/9"), None),
-    ("a body", opening(b"Content-Length: 5"), None),
+    ("HTTP/9", opening(version=b"HTTP/9"), 505),
+    ("a body", opening(b"Content-Length: 5") + b"12345", 413),
+    ("a body in chunks", opening(b"Transfer-Encoding: chunked") + b"5\r\n12345\r\n0\r\n\r\n", 411),
+    ("a POST with a body", opening(b"Content-Length: 5", method=b"POST") + b"12345", 405),
+    ("line feeds alone", opening().replace(b"\r\n", b"\n"), 400),
+    ("a header without a name", opening(b": x"), 400),
+    ("more than 16 KiB", opening(*[b"X%d: " % n + b"y" * 1_000 for n in range(20)]), 431),
     ("a very long line", b"GET /" + b"a" * 10_000, 414),
     ("a very long header", opening(b"X: " + b"a" * 10_000), 431),
     ("a thousand headers", opening(*[b"X: y"] * 1_000), 431),
-    ("no HTTP at all", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", None),
+    ("no HTTP at all", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", 400),
     ("zeros", bytes(10_000), 414),
-    ("zeros without end", bytes(20_000), None),
-    ("line feeds", b"\n" * 10_000, None),
+    ("zeros without end", bytes(20_000), 431),
+    ("line feeds", b"\n" * 10_000, 400),
     ("a foreign page", opening(b"Origin: http://evil.example"), 403),
     ("a page of nowhere", opening(b"Origin: null"), 403),
     ("a page of our own", opening(b"Origin: http://127.0.0.1"), 101),
+    ("a page of another scheme", opening(b"Origin: https://127.0.0.1"), 403),
+    ("a page that another name led here", rebound(b"evil.example"), 403),
+    ("a page under a name of the local network", rebound(b"raspberry.local"), 101),
     ("two origins", opening(b"Origin: http://127.0.0.1", b"Origin: http://evil.example"), 403),
     ("two hosts", opening(b"Origin: http://127.0.0.1", b"Host: evil.example"), 403),
     ("an origin that cannot be read", opening(b"Origin: http://[", b"X: y"), 403),
@@ -69,7 +82,7 @@ async def test_an_opening_is_answered_with_its_status(
     async with running(tmp_path, authority=authority) as server:
         peer = await server.raw()
         await peer.send(sent)
-        is_cut = authority is not None and len(sent) > RECORD_BYTES
+        is_cut = authority is not None and len(sent) > RECORD_BYTES and b"\n" not in sent
         assert await peer.status() == (414 if is_cut else status)
         peer.close()
         await server.until_empty()

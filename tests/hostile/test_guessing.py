@@ -60,3 +60,22 @@ async def test_nobody_is_called_like_those_who_run_the_place(tmp_path: Path) -> 
             peer = await server.connect()
             assert await peer.refused("hello", protocols=[1], name=name) == "bad_name", name
             await peer.close()
+
+
+async def test_no_bot_is_labelled_like_those_who_run_the_place(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        labels = (
+            "MODERATOR",
+            "mоderator",
+            "the ADM1N",
+            "server-bot",
+            "o f f i c i a l",
+            "alphabeta",
+            "mcts by Ann",
+            "",
+        )
+        shown = []
+        for number, label in enumerate(labels):
+            peer = await server.connect()
+            shown.append((await peer.hello(name=f"Robo{number}", bot=label))["you"]["bot"])
+        assert shown == ["bot"] * 5 + ["alphabeta", "mcts by Ann", "bot"]

@@ -26,10 +26,13 @@ _WRITTEN_TOGETHER = (
 """Japanese, Korean and Chinese are each written in several, which count as one (UTS #39, section 5.1)."""
 _JOINERS = "_-"
 _DIGITS = "0123456789"
-_RESERVED = [
+_OFFICES = [
     "admin", "administrator", "root", "owner", "host", "operator", "moderator", "mod", "staff", "support", "help",
-    "official", "system", "server", "bot", "guest", "anonymous", "unknown", "nobody", "everybody",
-    "everyone", "all", "any", "none", "null", "deleted", "you", "me", "ttt_net",
+    "official", "system", "server", "ttt_net",
+]  # fmt: skip
+_RESERVED = [
+    *_OFFICES, "bot", "guest", "anonymous", "unknown", "nobody", "everybody",
+    "everyone", "all", "any", "none", "null", "deleted", "you", "me",
 ]  # fmt: skip
 _MAX_TYPED_CELLS = 80
 _MAX_TYPED = 100
@@ -43,6 +46,12 @@ def checked_name(text: str) -> str:
     if fault:
         raise Refusal(Code.BAD_NAME, f"{fault}; a name is {RULE}")
     return name
+
+
+def is_like_an_office(text: str) -> bool:
+    """Tell whether a word of a text, or all of it, looks like the name of an office: admin, moderator, server."""
+    words = [*text.replace("-", " ").replace("_", " ").split(), text.replace(" ", "")]
+    return any(_reserved_word(word) in _OFFICES for word in words)
 
 
 def fitting_name(text: str) -> str | None:
@@ -96,6 +105,12 @@ def _letters_fault(name: str) -> str | None:
 
 
 def _word_fault(name: str) -> str | None:
+    word = _reserved_word(name)
+    return f"{name!r} is reserved, as is all that looks like {word!r}" if word else None
+
+
+def _reserved_word(name: str) -> str | None:
+    """Return the reserved word that a name looks like, if there is one."""
     bare = "".join(character for character in name if character not in _JOINERS)
     core = bare.strip(_DIGITS)
     before = len(bare) - len(bare.lstrip(_DIGITS))
@@ -104,7 +119,7 @@ def _word_fault(name: str) -> str | None:
         for letters, word in _reserved().items():
             first = max(0, before + len(of_core) - len(letters)) if core else 0
             if look.find(letters, first, before + len(letters)) >= 0:
-                return f"{name!r} is reserved, as is all that looks like {word!r}"
+                return word
     return None
 
 

@@ -31,7 +31,7 @@ from ttt_net.server.rooms.room import MatchRoom
 from ttt_net.server.services import Services
 from ttt_net.server.shutdown import COME_BACK_MS
 from ttt_net.server.wire.connection import Connection
-from ttt_net.server.wire.http import HEALTH, answer_http, turn_away
+from ttt_net.server.wire.http import HEALTH, YEAR_S, answer_http, own_pages, turn_away
 
 _HARMLESS = (
     wire.PingRequest
@@ -77,6 +77,12 @@ class Hub:
         self.metrics = services.metrics
         self.now_ms = services.now_ms
         self.turns = services.turns
+        configuration = services.configuration
+        self._stays_encrypted = configuration.public and configuration.tls.cert is not None
+        """Whether browsers are told to come encrypted from now on; a proxy in front tells them itself."""
+        self._own_pages = own_pages(
+            configuration.public_url, is_encrypted=configuration.tls.is_on, behind_proxy=configuration.behind_proxy
+        )
         self.emptied = asyncio.Event()
         """Set while draining, once the last connection is gone."""
         self.limiter = ConnectionLimiter(
@@ -142,7 +148,11 @@ class Hub:
         turned_away = self.limiter.identify(connection, request.headers.get_all("X-Forwarded-For"))
         if turned_away and request.path != HEALTH:  # who looks after the server still sees that it lives
             return turn_away(turned_away)
-        return answer_http(request, self.services.configuration.origins, is_closed=self.services.shutdown.is_draining)
+        origins = self.services.configuration.origins
+        answer = answer_http(request, origins, self._own_pages, is_closed=self.services.shutdown.is_draining)
+        if answer and self._stays_encrypted:
+            answer.headers["Strict-Transport-Security"] = f"max-age={YEAR_S}"
+        return answer
 
     def tick(self, now_s: float) -> None:
         """Look after every connection, the lobby and its lists; to be called about once a second."""

@@ -15,6 +15,7 @@ from tests.server.running import Server, running, until
 from ttt_net.errors import ConfigurationError
 from ttt_net.server.settings import certificate as certificates
 from ttt_net.server.settings.certificate import Tls, certificate_for, fingerprint_of
+from ttt_net.server.settings.configuration import Configuration
 from ttt_net.server.settings.limits import Limits
 from ttt_net.server.settings.rate import Rate
 from ttt_net.server.wire.connection import Connection
@@ -41,6 +42,30 @@ async def test_a_match_is_played_over_tls(tmp_path: Path) -> None:
         await first.close()
         assert first.socket.close_code == 1000
         await until(lambda: len(server.connections) == 1)
+
+
+@pytest.mark.parametrize("suites", ["AES128-GCM-SHA256", "ECDHE+AES:!AESGCM:!AESCCM", "AES128-SHA"])
+async def test_suites_without_forward_secrecy_and_with_cbc_are_not_spoken(tmp_path: Path, suites: str) -> None:
+    async with encrypted(tmp_path) as (server, authority):
+        context = authority.trusting()
+        context.maximum_version = ssl.TLSVersion.TLSv1_2
+        context.set_ciphers(suites)
+        with pytest.raises(ssl.SSLError):
+            await Peer.connect(server.url, context)
+        context.set_ciphers("ECDHE+AESGCM")
+        await (await Peer.connect(server.url, context)).close()
+
+
+async def test_browsers_are_told_to_stay_with_a_public_servers_own_certificate(tmp_path: Path) -> None:
+    for is_public in (True, False):
+        (tmp_path / str(is_public)).mkdir()
+        authority = Authority(tmp_path / str(is_public))
+        tls = Tls(cert=authority.cert, key=authority.key)
+        configuration = Configuration(name="test", public=is_public, tls=tls)
+        async with running(tmp_path / str(is_public), configuration=configuration, authority=authority) as server:
+            peer = await server.raw()
+            await peer.send(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            assert (b"Strict-Transport-Security: max-age=31536000" in await peer.read_head()) is is_public
 
 
 async def test_a_client_that_does_not_know_the_authority_stays_away(tmp_path: Path) -> None:

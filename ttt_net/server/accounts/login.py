@@ -6,7 +6,7 @@ from functools import partial
 
 from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
-from ttt_net.names import checked_name
+from ttt_net.names import checked_name, is_like_an_office
 from ttt_net.server.players import FORGOTTEN, Player
 from ttt_net.server.services import Services
 from ttt_net.server.settings.limits import Limits
@@ -128,5 +128,8 @@ def name_here(typed: str, limits: Limits) -> str:
 
 
 def label_of(request: wire.HelloRequest) -> str | None:
-    """Return the label of a bot as others may see it; None for people."""
-    return None if request.bot is None else clean(request.bot, wire.MAX_NAME_CELLS) or "bot"
+    """Return the label of a bot as others may see it; None for people. One that reads like an office is only `bot`."""
+    if request.bot is None:
+        return None
+    label = clean(request.bot, wire.MAX_NAME_CELLS)
+    return label if label and not is_like_an_office(label) else "bot"

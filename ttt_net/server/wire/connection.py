@@ -14,6 +14,7 @@ from io import BytesIO
 from typing import Protocol as Interface
 from typing import cast
 
+from websockets.exceptions import InvalidMessage
 from websockets.frames import Frame, Opcode
 from websockets.http11 import Request, Response
 from websockets.protocol import State
@@ -26,7 +27,7 @@ from ttt_net.server.metrics import Metrics
 from ttt_net.server.settings.limits import Limits
 from ttt_net.server.settings.rate import Bucket
 from ttt_net.server.wire.frames import LONGEST_CLOSE, FrameBoundary, ends_with_close, frame, short_text
-from ttt_net.server.wire.http import TurnedAway
+from ttt_net.server.wire.http import TurnedAway, refuse_opening
 from ttt_net.server.wire.reader import ReadBuffer, Reader, TurnQueue
 
 log = logging.getLogger(__name__)
@@ -87,7 +88,7 @@ class Connection(Reader):
         "_late_bytes",
         "_late_end",
         "_loop",
-        "_opening_bytes",
+        "_opening",
         "_owner",
         "_pinged_s",
         "_protocol",
@@ -112,7 +113,8 @@ class Connection(Reader):
         self._backlog = b""
         """What was read and has not been acted on; while there is any, nothing more is read."""
         self._is_paused = False
-        self._opening_bytes = 0
+        self._opening = b""
+        """The request so far, before the connection is a WebSocket."""
         self._answered = 0
         """Plain HTTP requests that this connection was kept open after."""
         self._late_bytes = 0
@@ -175,10 +177,6 @@ class Connection(Reader):
 
     def _read_opening(self, data: bytes) -> bytes:
         """Take in the opening handshake; return the bytes after it."""
-        self._opening_bytes += len(data)
-        if self._opening_bytes > self._owner.limits.handshake_bytes:
-            self.evict("long_handshake")
-            return b""
         # `websockets` would read frames that came with a request as if they were answers to nothing: line by line,
         # the request is complete, and answered, before the first byte of a frame is looked at.
         lines = BytesIO(data)
@@ -189,9 +187,22 @@ class Connection(Reader):
             if self._answered and self._behind_since_s is not None:
                 self.evict("unread_answers")  # more is asked for while an answer waits to be read
                 break
-            self._advance(line)
+            self._opening += line
+            is_long = len(self._opening) > self._owner.limits.handshake_bytes
+            if not is_long:
+                self._advance(line)
+            if is_long or isinstance(self._protocol.handshake_exc, InvalidMessage):
+                self._refuse_opening(is_long=is_long)
             self._flush()
         return lines.read()
+
+    def _refuse_opening(self, *, is_long: bool) -> None:
+        """Answer what is no request, or not one that is answered; the parser would close without a word."""
+        self._note_end("long_handshake" if is_long else "bad_request")
+        self._transport.write(refuse_opening(self._opening, is_long=is_long).serialize())
+        self._opening = b""
+        self._transport.write_eof()
+        self._begin_to_close()
 
     def _take_turn(self) -> None:
         """Act on a few frames; what is left waits until other connections have had their turn.
@@ -245,6 +256,7 @@ class Connection(Reader):
                     return
                 self._protocol.send_response(answer or self._protocol.accept(event))
                 self.is_open = self._closing_since_s is None and self._protocol.state is State.OPEN
+                self._opening = b""
             elif isinstance(event, Frame):
                 self._take(event)
 
@@ -256,7 +268,7 @@ class Connection(Reader):
         self._protocol.parser.close()
         del self._protocol.parser
         self._protocol = ServerProtocol(max_size=MAX_MESSAGE_BYTES)
-        self._opening_bytes = 0
+        self._opening = b""
         self.opened_s = self._loop.time()
         return True
 
@@ -363,7 +375,7 @@ class Connection(Reader):
                 self.abort()
         elif self._protocol.state is State.CONNECTING:
             if now_s - self.opened_s > limits.handshake_s:
-                if self._answered and self._behind_since_s is None and not self._opening_bytes:
+                if self._answered and self._behind_since_s is None and not self._opening:
                     self._begin_to_close()  # a browser that has what it wanted
                     self._transport.close()
                 else:

@@ -13,9 +13,11 @@ from urllib.parse import urlsplit
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
+from ttt_net.networks import is_address
 from ttt_net.server.wire.page import Asset, find_asset
 
 HEALTH = "/healthz"
+YEAR_S = 31_536_000
 _PLAIN = "text/plain; charset=utf-8"
 _CONTENT_POLICY = "; ".join(
     (
@@ -44,7 +46,41 @@ class TurnedAway(NamedTuple):
     retry_after_s: int
 
 
-def answer_http(request: Request, origins: Collection[str] = (), *, is_closed: bool) -> Response | None:
+class OwnPages(NamedTuple):
+    """Where the server's own page may have come from."""
+
+    scheme: str
+    """`http` or `https`; empty where a proxy in front knows."""
+    is_any_name: bool
+    """Whether it may be under any name: TLS, or a proxy, lets none come under a name that is not the server's."""
+    name: str = ""
+    """The name that the host gave."""
+
+    def has(self, host: str) -> bool:
+        """Tell whether a browser may have found the server's page under that name.
+
+        One with a dot may be anybody's, who lets it lead here to have their page speak to us as if it were ours (DNS
+        rebinding); those of local networks, and addresses, are in no public DNS.
+        """
+        is_local = "." not in host or host.endswith(_LOCAL_ENDINGS) or is_address(host)
+        return self.is_any_name or host == self.name or is_local
+
+
+ANY_PAGE = OwnPages("", is_any_name=True)
+_LOCAL_ENDINGS = (".localhost", ".local", ".lan", ".home.arpa", ".internal")
+
+
+def own_pages(public_url: str, *, is_encrypted: bool, behind_proxy: bool) -> OwnPages:
+    """Return where the server's own page may have come from, by how it is set up."""
+    url = urlsplit(public_url)
+    if behind_proxy:
+        return OwnPages({"wss": "https", "ws": "http"}.get(url.scheme, ""), is_any_name=True)
+    return OwnPages("https" if is_encrypted else "http", is_encrypted, url.hostname or "")
+
+
+def answer_http(
+    request: Request, origins: Collection[str] = (), own: OwnPages = ANY_PAGE, *, is_closed: bool
+) -> Response | None:
     """Answer a plain request, or a handshake that is not accepted; return None for one that is.
 
     A page may connect only to the server that it came from, or if its origin is one of `origins`; programs that are
@@ -52,11 +88,31 @@ def answer_http(request: Request, origins: Collection[str] = (), *, is_closed: b
     """
     if "Upgrade" not in request.headers:
         return _answer_plain(request, is_closed=is_closed)
-    if _is_foreign(request.headers.get_all("Origin"), request.headers.get_all("Host"), origins):
+    if _is_foreign(request.headers.get_all("Origin"), request.headers.get_all("Host"), origins, own):
         return _respond(HTTPStatus.FORBIDDEN, b"pages of other sites may not connect\n")
     if is_closed:
         return _respond(HTTPStatus.SERVICE_UNAVAILABLE, b"the server is restarting; try again\n", {"Retry-After": "1"})
     return None
+
+
+def refuse_opening(opening: bytes, *, is_long: bool) -> Response:
+    """Answer what came in place of a request that can be answered, all of it or what there is of it."""
+    line, _, rest = opening.partition(b"\r\n")
+    words = line.split(b" ")
+    names = {each.partition(b":")[0].strip().lower() for each in rest.split(b"\r\n")}
+    if is_long:
+        return _respond(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, b"the request is too long\n")
+    if b"\n" in line or len(words) != 3 or not words[2].startswith(b"HTTP/"):
+        return _respond(HTTPStatus.BAD_REQUEST, b"this is no request of HTTP/1.1; its lines end with CR LF\n")
+    if words[2] not in (b"HTTP/1.0", b"HTTP/1.1"):
+        return _respond(HTTPStatus.HTTP_VERSION_NOT_SUPPORTED, b"only HTTP/1.1\n")
+    if words[0] not in (b"GET", b"HEAD"):
+        return _respond(HTTPStatus.METHOD_NOT_ALLOWED, b"only GET and HEAD\n", {"Allow": "GET, HEAD"})
+    if b"transfer-encoding" in names:
+        return _respond(HTTPStatus.LENGTH_REQUIRED, b"requests have no body here\n")
+    if b"content-length" in names:
+        return _respond(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, b"requests have no body here\n")
+    return _respond(HTTPStatus.BAD_REQUEST, b"a header of the request cannot be read\n")
 
 
 def turn_away(why: TurnedAway) -> Response:
@@ -112,10 +168,15 @@ def _respond(status: HTTPStatus, body: bytes, more: dict[str, str] | None = None
     return Response(status.value, status.phrase, Headers(headers), body)
 
 
-def _is_foreign(origins: list[str], hosts: list[str], allowed: Collection[str]) -> bool:
-    if len(origins) == 1 and origins[0] in allowed:
+def _is_foreign(origins: list[str], hosts: list[str], allowed: Collection[str], own: OwnPages) -> bool:
+    if not origins or (len(origins) == 1 and origins[0] in allowed):
         return False
     try:
-        return bool(origins) and [urlsplit(origin).netloc for origin in origins] != hosts
+        pages = [urlsplit(origin) for origin in origins]
+        return (
+            [page.netloc for page in pages] != hosts
+            or any(own.scheme not in ("", page.scheme) for page in pages)
+            or not all(own.has((page.hostname or "").rstrip(".")) for page in pages)
+        )
     except ValueError:
         return True
