@@ -34,3 +34,40 @@ def test_what_was_compressed_beforehand_is_what_it_is_a_copy_of() -> None:
     lines = node("--input-type=module", "--eval", script).stdout.splitlines()
     assert len(lines) >= 2
     assert all(line.endswith(" true") for line in lines), lines
+
+
+def test_every_language_says_all_that_english_says_with_the_same_gaps() -> None:
+    script = """
+        import { readFileSync, readdirSync } from "node:fs";
+        import { transformSync } from "esbuild";
+        const load = async (name) => {
+            const { code } = transformSync(readFileSync(`src/words/${name}`, "utf8"), { loader: "ts" });
+            const found = await import("data:text/javascript," + encodeURIComponent(code));
+            return found.en ?? found.words;
+        };
+        const gaps = (text) => [...new Set(text.match(/\\{\\d\\}/g))].sort().join();
+        const en = await load("en.ts");
+        const same = ["comma", "stop", "because", "invitation", "bot", "nameOfBot", "chat", "chatLines", "actions"];
+        for (const name of readdirSync("src/words").filter((each) => each !== "en.ts")) {
+            const words = await load(name);
+            const rules = new Intl.PluralRules(name.slice(0, 2)).resolvedOptions().pluralCategories;
+            for (const [key, sentence] of Object.entries(en)) {
+                const own = words[key];
+                if (own === undefined && !same.includes(key)) console.log(name, "lacks", key);
+                if (own === undefined || key === "titles" || key === "rules") continue;
+                const each = typeof sentence === "string" ? { other: sentence } : sentence;
+                const needed = rules.filter((rule) => ["one", "few", "other"].includes(rule));
+                if ("other" in each && typeof own !== "string")
+                    for (const rule of needed) if (!(rule in own)) console.log(name, key, "lacks", rule);
+                for (const part in each) {
+                    const said = typeof own === "string" ? own : own[part];
+                    const isCounted = "other" in each && part === "one"; // "one move" needs no number
+                    const isSame = !said || isCounted || gaps(said) === gaps(each[part]);
+                    if (!isSame) console.log(name, key, part, "has other gaps");
+                }
+            }
+            for (const key in words) if (!(key in en)) console.log(name, "has more:", key);
+        }
+    """
+    done = node("--input-type=module", "--eval", script)
+    assert (done.stdout, done.stderr) == ("", "")

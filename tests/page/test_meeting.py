@@ -12,6 +12,20 @@ from tests.patience import PATIENCE_S
 CLIENT = [sys.executable, str(ROOT / "client.py")]
 
 
+def test_the_page_speaks_the_language_of_the_browser_and_another_by_hand(place: Place) -> None:
+    ann, mia = place.visitor(locale="ru-RU"), place.visitor(locale="ar", **SMALL_PHONE)
+    for visitor, words, direction in ((ann, "Крестики-нолики и их семья", "ltr"), (mia, "إكس أو وعائلتها", "rtl")):
+        visitor.page.goto(place.url)
+        visitor.page.get_by_role("heading", name=words).wait_for()
+        assert visitor.page.evaluate("getComputedStyle(document.body).direction") == direction
+        assert visitor.page.evaluate("document.scrollingElement.scrollWidth") <= visitor.page.viewport_size["width"]
+    ann.page.get_by_role("button", name="Настройки").click()
+    ann.page.get_by_role("combobox", name="Язык").select_option("fr")
+    ann.page.get_by_role("heading", name="Le morpion et sa famille").wait_for()
+    ann.page.reload()
+    ann.page.get_by_role("heading", name="Le morpion et sa famille").wait_for()
+
+
 def test_a_friend_opens_a_link_and_plays(place: Place) -> None:
     ann = place.visitor().come("Ann")
     ann.choose("connect4", "3+2")

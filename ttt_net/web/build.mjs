@@ -18,11 +18,24 @@ const TARGET = process.argv[2] ?? join(HERE, "built");
 const AS_WRITTEN = ["index.html", "icon.svg", "icon-turn.svg"];
 const FIRST = { app: "src/main.ts", style: "src/style.css" };
 /** What is fetched only when it is wanted. */
-const LATER = { more: "src/more.ts", sounds: "src/sounds.ts" };
+const LANGUAGES = ["ar", "es", "fr", "pt", "ru", "zh"];
+const LATER = {
+  more: "src/more.ts",
+  sounds: "src/sounds.ts",
+  ...Object.fromEntries(LANGUAGES.map((code) => [`words-${code}`, `src/words/${code}.ts`])),
+};
 const COMPRESSED = /\.(?:js|css)$/;
 
 await rm(TARGET, { recursive: true, force: true });
 await mkdir(TARGET, { recursive: true });
+/** Have the page fetch what is fetched later by the names of the built files. */
+const fetching = {
+  name: "fetching",
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^\./ }, ({ kind, path }) =>
+      kind === "dynamic-import" ? { path: path.replace(/^\.\/(.+\/)?(\w+)\.js$/, (_, folder, name) => `./${folder ? `${folder.slice(0, -1)}-` : ""}${name}.js`), external: true } : null,
+    ),
+};
 /** Have code that is fetched later take what it shares with the page from the page's own script, which is there by then. */
 const sharing = {
   name: "sharing",
@@ -45,7 +58,7 @@ const options = {
   legalComments: "none",
   logLevel: "warning",
 };
-const first = { ...options, entryPoints: FIRST, external: Object.keys(LATER).map((name) => `./${name}.js`) };
+const first = { ...options, entryPoints: FIRST, plugins: [fetching] };
 const made = await Promise.all([build(first), build({ ...options, entryPoints: LATER, plugins: [sharing] })]);
 for (const { path, contents } of made.flatMap((each) => each.outputFiles)) await writeFile(join(TARGET, basename(path)), contents);
 for (const name of AS_WRITTEN) await writeFile(join(TARGET, name), await readFile(join(SOURCES, name)));

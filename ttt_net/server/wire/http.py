@@ -132,13 +132,21 @@ def _answer_plain(request: Request, *, is_closed: bool) -> Response:
     elif (asset := find_asset(path)) is not None:
         response = _serve(request, asset)
     else:
-        response = _respond(HTTPStatus.NOT_FOUND, b"not found\n")
+        response = _not_found(request)
     if request.method == "HEAD":
         response.body = b""
     if not is_closed and _may_stay(request):
         del response.headers["Connection"]
         response.headers["Connection"] = "keep-alive"
     return response
+
+
+def _not_found(request: Request) -> Response:
+    """Answer a person with the page, which leads them on, and a program with a line."""
+    page = find_asset("/")
+    if page is None or not any("text/html" in value for value in request.headers.get_all("Accept")):
+        return _respond(HTTPStatus.NOT_FOUND, b"not found\n")
+    return _respond(HTTPStatus.NOT_FOUND, page.body, {"Content-Type": page.kind, "Cache-Control": "no-cache"})
 
 
 def _may_stay(request: Request) -> bool:

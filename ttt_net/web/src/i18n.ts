@@ -6,9 +6,15 @@ import { en } from "./words/en.js";
 /** The sentences by their names; where one depends on a number, one for each plural category of the language. */
 export type Words = typeof en;
 
-/** The languages there are, by their codes, as they call themselves. */
+/** The languages there are, by their codes, as they call themselves: those of most who use the Internet. */
 export const LANGUAGES = [
   ["en", "English"],
+  ["zh", "中文"],
+  ["es", "Español"],
+  ["ar", "العربية"],
+  ["pt", "Português"],
+  ["fr", "Français"],
+  ["ru", "Русский"],
 ] as const;
 export type Language = (typeof LANGUAGES)[number][0];
 const KEPT = "ttt_net.language";
@@ -33,16 +39,29 @@ export async function speak(code: Language, isChosen = false): Promise<void> {
     return;
   }
   language = code;
-  direction = code === ("ar" as string) ? "rtl" : "ltr";
+  direction = code === "ar" ? "rtl" : "ltr";
   if (isChosen) keep(KEPT, code);
   document.documentElement.lang = code;
   document.documentElement.dir = direction;
 }
 
+/** Fetch the sentences of a language. */
 async function wordsOf(code: Language): Promise<Partial<Words>> {
   switch (code) {
-    default:
+    case "en":
       return en;
+    case "zh":
+      return (await import("./words/zh.js")).words;
+    case "es":
+      return (await import("./words/es.js")).words;
+    case "ar":
+      return (await import("./words/ar.js")).words;
+    case "pt":
+      return (await import("./words/pt.js")).words;
+    case "fr":
+      return (await import("./words/fr.js")).words;
+    case "ru":
+      return (await import("./words/ru.js")).words;
   }
 }
 
@@ -53,7 +72,7 @@ export const f = (sentence: string, ...values: (string | number)[]): string =>
 /** The same where the sentence depends on a number, which is `{0}`. */
 export function many(sentences: Record<string, string>, count: number, ...values: (string | number)[]): string {
   const rule = count === 0 && sentences.zero ? "zero" : new Intl.PluralRules(language).select(count);
-  return f(sentences[rule] ?? sentences.other ?? "", count.toLocaleString(language), ...values);
+  return f(sentences[rule] ?? sentences.other ?? "", count.toLocaleString(`${language}-u-nu-latn`), ...values);
 }
 
 /** Keep a text that is written the other way from mixing with the sentence around it. */

@@ -21,9 +21,9 @@ function toast(): Tree | "" {
 
 /** A text that only the player can copy. */
 function toCopy(): Tree | "" {
-  const field = { type: "text", readonly: true, value: ui.copied, label: w.address, focus: true };
+  const field = { type: "text", readonly: true, value: ui.copied, id: "to-copy", focus: true };
   const onfocus = (event: Event) => (event.target as HTMLInputElement).select();
-  return ui.copied && h("div.toast.copied", h("label", w.copyThis, h("input", { ...field, onfocus })), button("×", () => set({ copied: "" }), "plain", w.close));
+  return ui.copied && h("div.toast.copied", h("label", { for: "to-copy" }, w.copyThis, h("input", { ...field, onfocus })), button("×", () => set({ copied: "" }), "plain", w.close));
 }
 
 /** Challenges, ours and to us. */

@@ -1,0 +1,191 @@
+"""What must hold whatever happens: the board stays where it is, what matters is in sight, nothing is lost or unsaid."""
+
+from typing import Any
+
+import pytest
+
+from tests.page.place import PHONE, Place, Visitor
+
+LYING: dict[str, Any] = {"viewport": {"width": 740, "height": 360}}
+STANDING: dict[str, Any] = PHONE | {"viewport": {"width": 360, "height": 740}}
+
+
+def box(visitor: Visitor, selector: str) -> dict[str, float]:
+    found = visitor.page.locator(selector).first.bounding_box()
+    assert found is not None, f"{selector} is not there"
+    return dict(found)
+
+
+def win(first: Visitor, second: Visitor) -> None:
+    """Let the first player complete the upper row."""
+    for turn, cell in enumerate((0, 3, 1, 4, 2)):
+        (first, second)[turn % 2].play(cell)
+
+
+def test_nothing_that_happens_moves_the_board(place: Place) -> None:
+    first, second = place.pair("tictactoe", "3+2", **STANDING)
+    first.play(0)
+    second.await_turn()
+    before = box(second, ".boards")
+    cleo = place.visitor().come("Cleo")
+    cleo.page.get_by_role("button", name="Challenge Bob").click()
+    ann, bob = (first, second) if second.page.locator(".challenge").count() else (second, first)
+    bob.page.locator(".challenge").wait_for()
+    first.page.get_by_role("button", name="Draw: offer one").click()
+    second.page.get_by_text("offers a draw.").wait_for()
+    place.administer("drain", "3600")
+    second.page.locator(".banner").wait_for()
+    assert box(second, ".boards") == before
+    place.administer("drain", "--cancel")
+    second.press("No")
+    first.page.locator(".toast", has_text="declined the draw.").wait_for()
+    second.cell(4).tap()
+    first.await_turn()
+    assert first.page.locator(".cell.last").get_attribute("id") == "cell-4"
+    assert ann.page.locator(".challenge").count() == 0
+
+
+def test_what_has_just_come_under_the_finger_takes_no_taps(place: Place) -> None:
+    first, _ = place.pair()
+    first.play(0)
+    shielded = """() => new Promise(resolve => {
+        const deck = document.querySelector(".deck");
+        new MutationObserver(() => "settling" in deck.dataset && resolve(getComputedStyle(deck).pointerEvents))
+            .observe(deck, {attributes: true});
+        [...deck.querySelectorAll("button")].find(each => /Resign|Call off/.test(each.textContent)).click();
+    })"""
+    assert first.page.evaluate(shielded) == "none"
+
+
+def test_in_misere_the_sentence_and_the_line_are_of_the_one_who_lost_by_it(place: Place) -> None:
+    first, second = place.pair("misere")
+    win(first, second)
+    first.until("You lost: you completed a line.")
+    second.until("You won: ")
+    assert "You won: you" not in second.page.locator(".status").inner_text()
+    for visitor in (first, second):
+        assert visitor.page.locator(".boards.loss").count() == 1
+        assert "losing line" in (visitor.cell(0).get_attribute("aria-label") or "")
+
+
+def test_what_is_stored_is_not_trusted(place: Place) -> None:
+    ann = place.visitor().come("Ann")
+    for broken in (
+        '{"game":',
+        '"x"',
+        "[1]",
+        "null",
+        '{"width":"9","height":1e9,"game":7,"row":-1,"theme":{},"untilMs":"x"}',
+    ):
+        ann.page.evaluate(
+            "text => { for (const each of ['choice', 'settings', 'invitation', 'language'])"
+            "localStorage.setItem('ttt_net.' + each, text) }",
+            broken,
+        )
+        ann.page.reload()
+        ann.page.locator("main.lobby").wait_for()
+        ann.page.get_by_role("radio", name="Tic-tac-toe", exact=True).wait_for()
+
+
+def test_a_link_that_cannot_be_copied_is_shown_to_be_copied_by_hand(place: Place) -> None:
+    ann = place.visitor()
+    ann.page.add_init_script(
+        "Object.defineProperty(navigator, 'clipboard', {value: undefined}); document.execCommand = () => window.copies"
+    )
+    ann.come("Ann")
+    ann.press("Invite a friend")
+    ann.press("Copy the link")
+    shown = ann.page.get_by_label("Copy this link:")
+    assert shown.input_value().startswith(f"{place.url}/j/")
+    assert ann.page.evaluate("document.activeElement.selectionEnd") > 10
+    ann.page.evaluate("window.copies = true")
+    ann.press("Copy the link")
+    ann.page.locator(".toast", has_text="The link is copied.").wait_for()
+
+
+def test_an_open_invitation_is_there_after_loading_the_page_again(place: Place) -> None:
+    ann = place.visitor().come("Ann")
+    ann.press("Invite a friend")
+    code = ann.page.locator(".code").inner_text()
+    ann.page.reload()
+    ann.page.locator(".code", has_text=code).wait_for()
+    ann.press("Back")
+    ann.page.reload()
+    ann.page.get_by_role("button", name="Invite a friend").wait_for()
+
+
+def test_the_mark_that_vanishes_next_is_marked(place: Place) -> None:
+    first, second = place.pair("vanishing")
+    for turn, cell in enumerate((0, 1, 4, 2, 5, 3)):
+        (first, second)[turn % 2].play(cell)
+    for visitor in (first, second):
+        visitor.page.locator("#cell-0.fading").wait_for()
+    assert "vanishes with the next move" in (first.cell(0).get_attribute("aria-label") or "")
+
+
+@pytest.mark.parametrize("game", ["connect4", "qubic", "ultimate"])
+def test_on_a_phone_that_lies_on_its_side_all_that_matters_is_in_sight(place: Place, game: str) -> None:
+    first, _ = place.pair(game, "3+2", **LYING)
+    for size in ((740, 360), (640, 360)):  # the second is a window of 1280 by 720 at 200 %
+        first.page.set_viewport_size({"width": size[0], "height": size[1]})
+        for selector in (".boards", ".status", ".deck button", ".seat >> nth=0", ".seat >> nth=1"):
+            found = box(first, selector)
+            assert found["y"] >= 0, selector
+            assert found["y"] + found["height"] <= size[1], selector
+            assert found["x"] + found["width"] <= size[0], selector
+
+
+def test_layers_side_by_side_stand_in_one_row_and_the_end_of_a_match_is_in_sight(place: Place) -> None:
+    first, second = place.pair("tictactoe3d", viewport={"width": 1280, "height": 800})
+    first.page.get_by_role("button", name="Settings").click()
+    first.page.get_by_label("Layers of a cube side by side").check()
+    first.press("Close")
+    rows = first.page.evaluate(
+        "[...document.querySelectorAll('.layer')].map(each => Math.round(each.getBoundingClientRect().y))"
+    )
+    assert len(rows) == 3
+    assert len(set(rows)) == 1
+    first.page.set_viewport_size({"width": 360, "height": 740})
+    win_at = (0, 9, 1, 10, 2)
+    for turn, cell in enumerate(win_at):
+        (first, second)[turn % 2].play(cell)
+    rematch = box(first, "button:text('Rematch')")
+    assert rematch["y"] + rematch["height"] <= 740
+
+
+def test_being_offline_is_told_at_once_and_a_tap_out_of_turn_is_answered(place: Place) -> None:
+    first, second = place.pair()
+    second.cell(4).click()
+    second.page.locator(".toast", has_text="It is not your turn.").wait_for()
+    assert first.page.locator(".columns").inner_text().split() == ["a", "b", "c"]
+    assert first.page.locator(".rows").inner_text().split() == ["3", "2", "1"]
+    assert "Your turn" in first.page.title()
+    first.page.evaluate("dispatchEvent(new Event('offline'))")
+    first.page.locator(".banner", has_text="this device is offline").wait_for()
+    first.page.locator(".banner").wait_for(state="detached")
+    place.complaints.clear()
+
+
+def test_an_address_that_leads_nowhere_leads_to_the_lobby(place: Place) -> None:
+    ann = place.visitor().come("Ann")
+    answer = ann.page.goto(f"{place.url}/nowhere")
+    assert answer.status == 404
+    ann.press("To the lobby")
+    ann.page.locator("main.lobby").wait_for()
+    place.complaints = [line for line in place.complaints if "404" not in line]
+
+
+def test_two_play_on_one_device_before_anybody_gives_a_name(place: Place) -> None:
+    ann = place.visitor()
+    ann.page.goto(place.url)
+    for cell in (0, 3, 1, 4, 2):
+        ann.cell(cell).click()
+    ann.until("X won.")
+    assert ann.page.locator(".cell.won").count() == 3
+    ann.press("New match")
+    ann.until("It is the turn of X.")
+    ann.page.goto(f"{place.url}/#here=scorefour")
+    for cell in (5, 5, 6):
+        ann.cell(cell).click()
+    assert ann.page.locator(".cell .mark").count() == 3
+    assert ann.cell(21).locator(".mark-O").count() == 1
