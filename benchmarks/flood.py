@@ -245,7 +245,8 @@ def server(is_shared: bool, data: Path | None = None) -> Iterator[subprocess.Pop
             PLAYER,
         ]
         process = subprocess.Popen(
-            [sys.executable, str(ROOT / "server.py"), *flags, "--log-level", "error"], stdout=subprocess.PIPE
+            [sys.executable, str(ROOT / "server.py"), "--no-house-bots", *flags, "--log-level", "error"],
+            stdout=subprocess.PIPE,
         )
         try:
             if not is_shared:

@@ -109,7 +109,8 @@ def unheard(_: object) -> None:
 async def serving(data: Path, port: int = 0) -> AsyncIterator[tuple[asyncio.subprocess.Process, int]]:
     """Run a server inside the block; yield it and its port once it listens."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, str(ROOT / "server.py"), "--host", "127.0.0.1", "--port", str(port), "--data", str(data)),
+        *(sys.executable, str(ROOT / "server.py"), "--host", "127.0.0.1", "--port", str(port)),
+        *("--data", str(data), "--no-house-bots"),
         stdout=asyncio.subprocess.PIPE,
     )
     try:

@@ -42,7 +42,8 @@ class Contestant(NamedTuple):
     has_journal: bool
 
 
-_OURS = ("server.py", "--host", "127.0.0.1", "--port", "0", "--rate", "1000000", "--limits-matches", "1000000/s")
+_LIMITS = ("--rate", "1000000", "--limits-matches", "1000000/s")
+_OURS = ("server.py", "--host", "127.0.0.1", "--port", "0", "--no-house-bots", *_LIMITS)
 SERVER = Contestant("ttt_net", "server", ("-c", _WITHOUT_UVLOOP, *_OURS), has_journal=True)
 FAST_SERVER = Contestant("ttt_net, uvloop", "server", _OURS, has_journal=True)
 TWO_WAY_RELAY = Contestant("relay to both", "relay to both", ("-m", "benchmarks.relay", "--to-both"), has_journal=False)

@@ -123,7 +123,7 @@ async def serving(folder: Path) -> AsyncIterator[tuple[asyncio.subprocess.Proces
     """Run a server inside the block, with its log in the folder; yield it and its port."""
     with (folder / "log").open("wb") as log:
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, str(ROOT / "server.py"), "--host", "127.0.0.1", "--port", "0"),
+            *(sys.executable, str(ROOT / "server.py"), "--no-house-bots", "--host", "127.0.0.1", "--port", "0"),
             *("--rate", "10000", "--limits-matches", "10000/s"),
             *("--data", str(folder / "data"), "--log-format", "json"),
             stdout=asyncio.subprocess.PIPE,

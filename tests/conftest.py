@@ -12,6 +12,8 @@ R = TypeVar("R", pytest.TestReport, pytest.CollectReport)
 REQUIRE_ALL = os.environ.get("TTT_NET_REQUIRE_ALL") == "1"
 """Set by .ci/run: whatever a test needs must be there, so a skip is a failure."""
 
+os.environ.setdefault("TTT_NET_HOUSE_BOTS", "no")  # of servers in processes of their own: who is there is the test's
+
 settings.register_profile("ttt_net", deadline=None, derandomize=REQUIRE_ALL)
 settings.load_profile("ttt_net")
 

@@ -305,6 +305,7 @@ AT_THE_EDGE = {
     "server.admin.report",
     "server.admission.acceptor",
     "server.journal.ledger",
+    "server.process.house_bots",
     "server.process.mdns",
     "server.process.notify",
     "server.rooms.analysis_queue",

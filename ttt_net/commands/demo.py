@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
     console = Console(markup=False, highlight=False, emoji=False)
     with tempfile.TemporaryDirectory(prefix="ttt_net-demo-") as folder, ExitStack() as processes:
         server = processes.enter_context(
-            _process("serve", "--host", "127.0.0.1", "--port", "0", "--data", folder, home=folder)
+            _process("serve", "--host", "127.0.0.1", "--port", "0", "--no-house-bots", "--data", folder, home=folder)
         )
         url = _first_line(server).removeprefix("listening on ")
         console.print(f"A server is listening on {url}.")

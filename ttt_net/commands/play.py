@@ -47,7 +47,7 @@ def _private_server() -> Iterator[client.Served]:
             free_names=True, max_connections=8, codes=Rate(_MANY), matches=Rate(_MANY), messages=Rate(_MANY)
         )
         private = Configuration(
-            host="127.0.0.1", port=0, data=Path(folder), name=AT_HOME, announce=False, limits=limits
+            host="127.0.0.1", port=0, data=Path(folder), name=AT_HOME, announce=False, house_bots=False, limits=limits
         )
         with server_inside(private) as where:
             yield client.Served(f"ws://127.0.0.1:{where.port}")

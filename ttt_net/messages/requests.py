@@ -50,8 +50,10 @@ class HelloRequest(Request, frozen=True, omit_defaults=True):
     matches are casual, and the token that you get is good as ever. A guest who says `rename` is a guest no more.
 
     `bot` is the label of a program that plays, such as its strategy; people leave it out. A bot may say at what
-    `level` it plays, how many matches at once (`places`; 1 if it does not say), and how many of those places are
-    `reserved` for people. `client` may name the program that speaks; nothing follows from it.
+    `level` it plays, whether it also plays at any level that is asked for (`any_level`), how many matches at once
+    (`places`; 1 if it does not say), and how many of those places are `reserved` for people. A bot that plays
+    `on_request` is paired only with seeks for bots, never in the place of a person; `about` is a line on how it plays.
+    `client` may name the program that speaks; nothing follows from it.
     """
 
     protocols: Annotated[list[int], Meta(min_length=1, max_length=16)]
@@ -62,6 +64,9 @@ class HelloRequest(Request, frozen=True, omit_defaults=True):
     level: Level | None = None
     places: Places | None = None
     reserved: Places = 0
+    any_level: bool = False
+    on_request: bool = False
+    about: ShortText | None = None
 
 
 class SeekRequest(Request, frozen=True, omit_defaults=True):
@@ -69,6 +74,7 @@ class SeekRequest(Request, frozen=True, omit_defaults=True):
 
     `games` in order of preference, none for any that the other names, `tictactoe` if they name none either (a rated
     seek names its games); `time` null for no clock; `opponents`, `min_rating` and `max_rating` say who is welcome.
+    `level` is the one that a bot is to play at; one that plays at another is not found, people are.
     The closest in rating is found first, and those further away the longer you wait. A seek outlives a lost
     link by 10 seconds.
     """
@@ -79,6 +85,7 @@ class SeekRequest(Request, frozen=True, omit_defaults=True):
     rated: bool = False
     min_rating: Rating | None = None
     max_rating: Rating | None = None
+    level: Level | None = None
 
 
 class UnseekRequest(Request, frozen=True):
@@ -97,13 +104,16 @@ class AcceptRequest(Request, frozen=True):
 class ChallengeRequest(Request, frozen=True, omit_defaults=True):
     """Challenge a connected player by `name`. You both hear `challenged`, and then what becomes of it.
 
-    It takes the place of an earlier one to the same player; at most five wait for their answers at a time.
+    It takes the place of an earlier one to the same player; at most five wait for their answers at a time. `level` is
+    the one that a bot is to play at, if it plays at any (`any_level`); such a match is casual. The `level` of the bot
+    in the match is the one that it plays at.
     """
 
     name: ShortText
     game: GameName = "tictactoe"
     time: TimeControl | None = None
     rated: bool = False
+    level: Level | None = None
 
 
 class AnswerRequest(Request, frozen=True, omit_defaults=True):

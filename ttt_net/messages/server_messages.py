@@ -15,6 +15,7 @@ from ttt_net.messages.types import (
     GameInfo,
     HeadToHead,
     Leader,
+    Level,
     ListedPlayer,
     LiveMatch,
     MatchLesson,
@@ -126,7 +127,10 @@ class Chatted(ServerMessage, frozen=True, omit_defaults=True, tag="chat"):
 
 
 class Challenged(ServerMessage, frozen=True, omit_defaults=True):
-    """A player wants to play you: say `answer` before it expires. Its maker hears it too, with the same number."""
+    """A player wants to play you: say `answer` before it expires. Its maker hears it too, with the same number.
+
+    `level` is the one that the bot among you is to play at, if it was asked for.
+    """
 
     challenge: int
     by: PlayerInfo
@@ -135,6 +139,7 @@ class Challenged(ServerMessage, frozen=True, omit_defaults=True):
     expires_in_ms: int
     time: TimeControl | None = None
     rated: bool = False
+    level: Level | None = None
 
 
 class ChallengeAccepted(ServerMessage, frozen=True):

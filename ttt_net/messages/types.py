@@ -146,6 +146,7 @@ class SeekInfo(Struct, frozen=True, omit_defaults=True):
     opponents: Opponents = "any"
     min_rating: Rating | None = None
     max_rating: Rating | None = None
+    level: Level | None = None
 
 
 class LiveMatch(Struct, frozen=True, omit_defaults=True):
@@ -164,7 +165,8 @@ class LiveMatch(Struct, frozen=True, omit_defaults=True):
 class ListedPlayer(Struct, frozen=True, omit_defaults=True):
     """One row of the list of players; `seeking` names the games of a standing seek.
 
-    A bot plays so many matches at once (`places`), of which a person could have so many now (`free`).
+    A bot plays so many matches at once (`places`), of which a person could have so many now (`free`); with `any_level`
+    it plays at any level that is asked for. `about` is a line on how it plays.
     """
 
     name: str
@@ -174,6 +176,8 @@ class ListedPlayer(Struct, frozen=True, omit_defaults=True):
     level: Level | None = None
     places: int | None = None
     free: int | None = None
+    any_level: bool = False
+    about: str | None = None
 
 
 class RatingChange(Struct, frozen=True, omit_defaults=True):

@@ -34,6 +34,8 @@ class Challenge:
     time: TimeControl | None
     expires_ms: int
     is_rated: bool = False
+    level: int | None = None
+    """The level that a bot is to play at; None: at its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,8 @@ class Pairing:
     is_rated: bool = False
     code: str | None = None
     start: str | None = None
+    level: int | None = None
+    """The level that a bot is to play at; None: at its own."""
 
     @property
     def is_private(self) -> bool:
@@ -109,7 +113,8 @@ class Lobby:
             raise Refusal(Code.NOT_WELCOME, f"that seek is for ratings {_range_text(seek)} only")
         self.seeks.withdraw(seek.player)
         self.seeks.withdraw(player)
-        return self._paired(seek.player, player, game, seek.time, is_rated=seek.is_rated)
+        pairing = self._paired(seek.player, player, game, seek.time, is_rated=seek.is_rated)
+        return replace(pairing, level=seek.level)
 
     def tick(self, now_ms: int) -> list[Pairing]:
         """Return the pairings that waiting has led to; to be asked about once a second."""
@@ -124,7 +129,15 @@ class Lobby:
         return self._met(self.seeks.look_again(player))
 
     def challenge(
-        self, by: Player, to: Player, game: str, time: TimeControl | None, now_ms: int, *, is_rated: bool = False
+        self,
+        by: Player,
+        to: Player,
+        game: str,
+        time: TimeControl | None,
+        now_ms: int,
+        *,
+        is_rated: bool = False,
+        level: int | None = None,
     ) -> Challenge:
         """Let a challenge wait for its answer; it takes the place of an earlier one to the same player."""
         if by == to:
@@ -137,7 +150,7 @@ class Lobby:
             wait_ms = max(0, min(each.expires_ms for each in others) - now_ms)
             raise Refusal(Code.TOO_MANY_CHALLENGES, f"{len(others)} of your challenges wait for an answer", wait_ms)
         self._last_challenge += 1
-        challenge = Challenge(self._last_challenge, by, to, game, time, now_ms + CHALLENGE_MS, is_rated)
+        challenge = Challenge(self._last_challenge, by, to, game, time, now_ms + CHALLENGE_MS, is_rated, level)
         self._challenges[challenge.number] = challenge
         return challenge
 
@@ -154,7 +167,8 @@ class Lobby:
 
     def accepted(self, challenge: Challenge) -> Pairing:
         """Return the pairing that an accepted challenge leads to."""
-        return self._paired(challenge.by, challenge.to, challenge.game, challenge.time, is_rated=challenge.is_rated)
+        pairing = self._paired(challenge.by, challenge.to, challenge.game, challenge.time, is_rated=challenge.is_rated)
+        return replace(pairing, level=challenge.level)
 
     def expired(self, now_ms: int) -> list[Challenge]:
         """Take off the list, and return, the challenges that nobody has answered in time; forget old invitations."""
@@ -238,7 +252,8 @@ class Lobby:
 
     def _paired_seeks(self, match: SeekMatch) -> Pairing:
         seek, found, game = match
-        return self._paired(seek.player, found.player, game, seek.time, is_rated=seek.is_rated)
+        pairing = self._paired(seek.player, found.player, game, seek.time, is_rated=seek.is_rated)
+        return replace(pairing, level=seek.level or found.level)
 
     def _paired(
         self,

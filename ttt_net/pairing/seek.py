@@ -27,6 +27,8 @@ class Seek:
     min_rating: int | None = None
     max_rating: int | None = None
     """Who is welcome, by the rating at the game that is played."""
+    level: int | None = None
+    """The level that a bot is to play at; None: at its own."""
     number: int = 0
     """What others name it by; it is given when the seek comes to stand, and never twice."""
 

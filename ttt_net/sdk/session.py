@@ -88,6 +88,12 @@ class BotProfile:
     level: int | None = None
     places: int = 1
     reserved: int = 0
+    any_level: bool = False
+    """Whether it plays at any level that is asked for."""
+    on_request: bool = False
+    """Whether it is paired only with seeks for bots."""
+    about: str | None = None
+    """A line on how it plays."""
 
 
 class ClientSession:
@@ -144,6 +150,7 @@ class ClientSession:
         if self.bot:
             bot = self.bot
             hello = replace(hello, bot=bot.label, level=bot.level, places=bot.places, reserved=bot.reserved)
+            hello = replace(hello, any_level=bot.any_level, on_request=bot.on_request, about=bot.about)
         self._hello_id = hello.id
         return [hello]
 
@@ -275,7 +282,7 @@ class ClientSession:
             standing.games == seek.games
             and standing.time == seek.time
             and standing.rated == seek.rated
-            and standing.opponents == seek.opponents
+            and (standing.opponents, standing.level) == (seek.opponents, seek.level)
             and (standing.min_rating, standing.max_rating) == (seek.min_rating, seek.max_rating)
         )
         return [] if is_standing else [seek]

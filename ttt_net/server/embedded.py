@@ -12,6 +12,7 @@ from contextlib import AsyncExitStack, contextmanager
 
 from ttt_net.server.journal import LocalLedger
 from ttt_net.server.main import JOURNAL_FILE, make_hub, serving
+from ttt_net.server.process.house_bots import house_bots
 from ttt_net.server.process.mdns import announced
 from ttt_net.server.process.startup_banner import ServerAddress
 from ttt_net.server.settings.addresses import is_loopback, listen
@@ -71,5 +72,7 @@ async def _serve(
         if configuration.announce and not is_loopback(where.host):
             await running.enter_async_context(announced(where, hub.census))
         await running.enter_async_context(serving(hub, ledger, listening))
+        if configuration.house_bots:
+            await running.enter_async_context(house_bots(where, configuration.folder, None))
         begun.set_result((asyncio.get_running_loop(), stop))
         await stop.wait()

@@ -104,9 +104,9 @@ class Hub:
         self._login = Login(services, self._sessions.begin)
 
     def census(self) -> tuple[int, int]:
-        """Return how many players are connected, and how many matches they play."""
+        """Return how many people are connected, and how many matches go on."""
         matches = (room.match for room in self._rooms.values())
-        return len(self.services.players), sum(match is not None and not match.is_over for match in matches)
+        return self.services.players.people, sum(match is not None and not match.is_over for match in matches)
 
     def recall(self) -> None:
         """Read what was promised before a restart and is not of a match: invitations."""

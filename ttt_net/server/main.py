@@ -19,6 +19,7 @@ from ttt_net.server.admin.listener import AdminListener, attending, open_listene
 from ttt_net.server.admission.acceptor import Acceptor
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Journal, LocalLedger
+from ttt_net.server.process.house_bots import house_bots
 from ttt_net.server.process.maintenance import maintenance_jobs
 from ttt_net.server.process.mdns import announced
 from ttt_net.server.process.notify import keep_alive, notify
@@ -90,6 +91,9 @@ async def _serve(hub: Hub, ledger: LocalLedger, listeners: Listeners) -> None:
         await running.enter_async_context(serving(hub, ledger, listeners.public, listeners.certificate))
         await running.enter_async_context(attending(listeners.admin, hub, stop.set))
         greet(where)
+        if hub.services.configuration.house_bots:
+            fingerprint = listeners.certificate.fingerprint if listeners.certificate else None
+            await running.enter_async_context(house_bots(where, hub.services.configuration.folder, fingerprint))
         notify("READY=1")
         log.info("started on port %d; the journal is in %s", where.port, hub.services.configuration.folder)
         await stop.wait()

@@ -466,3 +466,81 @@ async def test_of_a_crowd_those_are_listed_who_have_time(tmp_path: Path, monkeyp
         await first.ok("resign", match=match)
         await second.hear("ended")
         assert await listed(yan) == {"Ann", "Bob"}
+
+
+MIA = {"bot": "beginner", "level": 1, "places": 4, "any_level": True, "on_request": True, "about": "likes\x1b corners"}
+
+
+async def test_a_bot_plays_at_the_level_that_a_challenge_asks_for_and_says_so(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        mia, ann, bob = await server.join("Mia", **MIA), await server.join("Ann"), await server.join("Bob")
+        await ann.ok("who")
+        (row,) = [each for each in (await ann.hear("players"))["players"] if each["name"] == "Mia"]
+        assert (row["level"], row["any_level"], row["about"]) == (1, True, "likes corners")
+        for asked in (6, None):
+            await ann.ok("challenge", name="Mia", game="connect4", level=asked)
+            told = await mia.hear("challenged")
+            assert told.get("level") == asked
+            await mia.ok("answer", challenge=told["challenge"], accept=True)
+            match = await ann.hear("snapshot")
+            assert match["players"][1 - match["you"]] == {"name": "Mia", "bot": "beginner", "level": asked or 1}
+            await ann.ok("resign", match=match["match"])
+            await ann.hear("ended")
+            await mia.hear("ended")
+        assert await ann.refused("challenge", name="Mia", game="connect4", level=6, rated=True) == "always_casual"
+        assert await ann.refused("challenge", name="Bob", level=6) == "not_welcome"
+        await server.join("Rob", bot="alphabeta", level=3)
+        assert await ann.refused("challenge", name="Rob", level=6) == "not_welcome"
+        await ann.ok("challenge", name="Rob", level=3)
+        await bob.close()
+
+
+async def test_a_rematch_is_played_at_the_same_level(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        mia, ann = await server.join("Mia", **MIA), await server.join("Ann")
+        await ann.ok("challenge", name="Mia", level=5)
+        await mia.ok("answer", challenge=(await mia.hear("challenged"))["challenge"], accept=True)
+        match = (await ann.hear("snapshot"))["match"]
+        await ann.ok("resign", match=match)
+        for peer in (ann, mia):
+            await peer.ok("offer", match=match, kind="rematch")
+        again = await ann.hear("snapshot", match=f"{match}-2")
+        assert again["players"][1 - again["you"]]["level"] == 5
+
+
+async def test_a_bot_on_request_never_takes_the_place_of_a_person(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        mia, ann, bob, cleo = [
+            await server.join(name, **(MIA if name == "Mia" else {})) for name in ("Mia", "Ann", "Bob", "Cleo")
+        ]
+        await mia.ok("seek", games=[], opponents="people")
+        await ann.ok("seek", games=["gomoku"], opponents="any")
+        await bob.ok("seek", games=["gomoku"], opponents="any")
+        match = await ann.hear("snapshot")
+        assert {player["name"] for player in match["players"]} == {"Ann", "Bob"}
+        await cleo.ok("seek", games=["gomoku"], opponents="bots", level=4)
+        match = await cleo.hear("snapshot")
+        assert match["players"][1 - match["you"]] == {"name": "Mia", "bot": "beginner", "level": 4}
+
+
+async def test_a_seek_with_a_level_is_for_bots_that_play_at_it(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        rob, ann = await server.join("Rob", bot="alphabeta", level=3), await server.join("Ann")
+        await rob.ok("seek", games=["gomoku"])
+        await ann.ok("seek", games=["gomoku"], level=5)
+        await ann.ok("lobby", on=True)
+        seeks = (await ann.hear("seeks"))["seeks"]
+        assert [(seek["by"]["name"], seek.get("level")) for seek in seeks] == [("Rob", None), ("Ann", 5)]
+        assert await rob.refused("accept", seek=seeks[1]["seek"]) == "not_welcome"
+        assert await ann.refused("seek", games=["connect4"], level=5, rated=True) == "always_casual"
+        await ann.ok("seek", games=["gomoku"], level=3)
+        assert (await ann.hear("snapshot"))["game"]["name"] == "gomoku"
+
+
+async def test_bots_are_not_counted_as_people(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        await server.join("Mia", **MIA)
+        ann = await server.join("Ann")
+        assert server.hub.census() == (1, 0)
+        await ann.close()
+        await until(lambda: server.hub.census() == (0, 0))

@@ -26,6 +26,7 @@ class EngineProcess:
         """`games` are those that it may be asked about, and none are all: what they need is loaded beforehand."""
         self._arguments = [strategy, *("" if number is None else str(number) for number in (seed, level)), *games]
         self._process: asyncio.subprocess.Process | None = None
+        self._turn = asyncio.Lock()
 
     async def start(self) -> None:
         """Start the process and wait until it is ready, so that no opponent has to."""
@@ -43,16 +44,20 @@ class EngineProcess:
         await self._answer(START_TIMEOUT_S)
 
     async def think(self, question: Question) -> Thought:
-        """Return what the strategy chooses; a process that died or hangs is started once more."""
-        for is_last in (False, True):
-            try:
-                if self._process is None:
-                    await self.start()
-                return await self._ask(question)
-            except (OSError, EOFError, TimeoutError):
-                await self.stop()
-                if is_last:
-                    raise
+        """Return what the strategy chooses, one question at a time; a process that died or hangs is started again.
+
+        Raises `OSError`, `EOFError` or `TimeoutError` if that does not help either.
+        """
+        async with self._turn:
+            for is_last in (False, True):
+                try:
+                    if self._process is None:
+                        await self.start()
+                    return await self._ask(question)
+                except (OSError, EOFError, TimeoutError):
+                    await self.stop()
+                    if is_last:
+                        raise
         raise AssertionError("unreachable")
 
     async def _ask(self, question: Question) -> Thought:

@@ -28,6 +28,8 @@ class Question(NamedTuple):
     ms: int
     start: str | None = None
     """The position before the first move, if it is not the usual one."""
+    level: int | None = None
+    """The level to play at, if it is not the one that the process was started with."""
 
 
 class Thought(NamedTuple):
@@ -58,13 +60,18 @@ def require(strategy: str, level: int | None, game: str) -> None:
 def main(arguments: list[str]) -> int:
     """Answer questions until the input ends; the first line out says that all is ready."""
     name, seed, level, *games = arguments
-    strategy = find_strategy(name, seed=int(seed) if seed else None, level=int(level) if level else None)
+    usual = int(level) if level else None
+    strategies = {usual: find_strategy(name, seed=int(seed) if seed else None, level=usual)}
     print("[]", flush=True)
     if name in COMPILED:
         for game in games or NAMES:
             warm(find_game(game))
     for line in sys.stdin:
-        print(json.dumps(answer(strategy, Question(*json.loads(line)))), flush=True)
+        question = Question(*json.loads(line))
+        wanted = usual if question.level is None else question.level
+        if wanted not in strategies:
+            strategies[wanted] = find_strategy(name, seed=int(seed) if seed else None, level=wanted)
+        print(json.dumps(answer(strategies[wanted], question)), flush=True)
     return 0
 
 

@@ -24,6 +24,10 @@ class BotPlan:
     """Called with every match as it begins."""
     is_for_onlookers: bool = False
     """Whether what is written is for somebody who only looks on."""
+    any_level: bool = False
+    """Whether each match is played at the level that the server shows of us there."""
+    has_own_engine: bool = True
+    """Whether the engine is ours alone, to be started and stopped with us."""
     pace_s: float = 0.0
     """How long a move takes at least, so that people can follow."""
 

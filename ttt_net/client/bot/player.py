@@ -88,7 +88,8 @@ class Bot:
     async def play(self, mailbox: asyncio.Queue[Event]) -> None:
         """Play until the games are played, the server says farewell, or the system says stop."""
         try:
-            await self._engine.start()
+            if self._plan.has_own_engine:
+                await self._engine.start()
             async with asyncio.TaskGroup() as group:
                 tasks = (group.create_task(self._connection.run()), group.create_task(self._think_all()))
                 while not self._is_done:
@@ -100,7 +101,8 @@ class Bot:
                 for task in tasks:
                     task.cancel()
         finally:
-            await self._engine.stop()
+            if self._plan.has_own_engine:
+                await self._engine.stop()
 
     def ask(self, request: Request) -> None:
         """Send a request that somebody else in this program wants to be sent."""
@@ -214,7 +216,8 @@ class Bot:
             match = self.world.matches.get(name)
             if match is None or match.outcome is not None or match.position.to_move != match.you:
                 continue
-            question = Question(match.game.name, match.moves, self._budget_ms(match), match.start)
+            level = match.players[match.you or 0].level if self._plan.any_level else None
+            question = Question(match.game.name, match.moves, self._budget_ms(match), match.start, level)
             thought = await self._engine.think(question)
             await asyncio.sleep(self._plan.pace_s)
             if not self._still_stands(name, question):

@@ -94,6 +94,11 @@ class OnlinePlayers:
             shelf.pop(session.player, None)
 
     @property
+    def people(self) -> int:
+        """How many people are connected; bots are none."""
+        return len(self._order) - len(self._bots)
+
+    @property
     def bots(self) -> Collection[Session]:
         """The sessions of bots."""
         return self._bots.values()

@@ -40,9 +40,12 @@ class Session:
         "_muted",
         "_ratings",
         "_rooms",
+        "about",
+        "any_level",
         "connection",
         "info",
         "is_guest",
+        "on_request",
         "places",
         "player",
         "plays",
@@ -71,6 +74,12 @@ class Session:
         """How many matches at once a bot plays; people as many as they like."""
         self.reserved = 0
         """How many of a bot's places are for people."""
+        self.any_level = False
+        """Whether a bot plays at any level that is asked for."""
+        self.on_request = False
+        """Whether a bot is paired only with seeks for bots."""
+        self.about: str | None = None
+        """A line of a bot on how it plays."""
         self.plays: tuple[str, ...] | None = None
         """The games that a bot has sought, none if any; None if it has sought nothing."""
         self._hears_nobody = False
@@ -112,6 +121,10 @@ class Session:
         """Set how many matches at once a bot plays, and how many of them only against people."""
         self.places, self.reserved = places, reserved
 
+    def describe(self, *, any_level: bool, on_request: bool, about: str | None) -> None:
+        """Set how a bot plays, and for whom."""
+        self.any_level, self.on_request, self.about = any_level, on_request, about
+
     def sought(self, games: tuple[str, ...]) -> None:
         """Remember the games of the last seek."""
         self.plays = games
@@ -147,6 +160,11 @@ class Session:
         if known is None:
             return self.info
         return replace(self.info, rating=known.rating, provisional=known.is_provisional)
+
+    def info_for(self, game: str, time: TimeControl | None, level: int | None) -> PlayerInfo:
+        """Return the player as of `info_at`, for a match in which a bot was asked to play at a level, or None."""
+        info = self.info_at(game, time)
+        return replace(info, level=level) if self.any_level and level is not None else info
 
     def rated(self, game: str, time: TimeControl | None, change: RatingChange) -> None:
         """Keep a new rating."""

@@ -11,6 +11,10 @@ from ttt_net.server.players import Player
 from ttt_net.server.rooms.analysis_queue import AnalysisQueue
 from ttt_net.server.services import Services
 from ttt_net.server.wire.connection import Connection
+from ttt_net.text import clean
+
+MAX_ABOUT_CELLS = 60
+"""How long the line of a bot on how it plays may be."""
 
 
 class SessionService:
@@ -87,4 +91,6 @@ def _session(connection: Connection, request: wire.HelloRequest, player: Player)
     )
     if session.is_bot:
         session.offer_places(1 if request.places is None else request.places, request.reserved)
+        about = clean(request.about or "", MAX_ABOUT_CELLS) or None
+        session.describe(any_level=request.any_level, on_request=request.on_request, about=about)
     return session

@@ -66,8 +66,34 @@ class Eligibility:
 
     def may_be_paired(self, one: Seek, other: Seek) -> bool:
         """Tell whether two may have the match that both seek."""
-        may_both = self._has_place(one, other) and self._has_place(other, one)
+        may_both = self._suits(one, other) and self._suits(other, one)
         return may_both and (not one.is_rated or self._are_elsewhere(one.player, other.player))
+
+    def _suits(self, one: Seek, other: Seek) -> bool:
+        """Tell whether a seek, if it is a bot's, is for such a one, at the level asked for, and has a place."""
+        if not one.is_bot:
+            return True
+        bot = self._services.players.sessions[one.player]
+        is_asked = not bot.on_request or other.opponents == "bots"
+        is_of_level = other.level is None or bot.any_level or bot.info.level == other.level
+        return is_asked and is_of_level and self._has_place(one, other)
+
+    def must_play_at(self, one: Session, other: Session, level: int | None, *, is_rated: bool) -> None:
+        """Raise `Refusal` unless one of two plays at the level that is asked for, and casually."""
+        if level is None:
+            return
+        bot = next((each for each in (other, one) if each.is_bot), None)
+        if bot is None:
+            raise Refusal(Code.NOT_WELCOME, f"{other.info.name} is a person; only bots are asked for a level")
+        if not bot.any_level and bot.info.level != level:
+            own = "as it does" if bot.info.level is None else f"at level {bot.info.level}"
+            raise Refusal(Code.NOT_WELCOME, f"{bot.info.name} plays {own} alone")
+        self.must_be_casual(level, is_rated=is_rated)
+
+    def must_be_casual(self, level: int | None, *, is_rated: bool) -> None:
+        """Raise `Refusal` for a rated match against a bot whose level is asked for: its rating is of its own level."""
+        if level is not None and is_rated:
+            raise Refusal(Code.ALWAYS_CASUAL, "a match with a level that is asked for is never rated")
 
     def _has_place(self, one: Seek, other: Seek) -> bool:
         """Tell whether there is a place for what `one` seeks: of a bot, an adjourned match that goes on may take it."""

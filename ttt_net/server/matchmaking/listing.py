@@ -49,6 +49,7 @@ class Listing:
             opponents=seek.opponents,
             min_rating=seek.min_rating,
             max_rating=seek.max_rating,
+            level=seek.level,
         )
 
     def players(self) -> wire.PlayerList:
@@ -81,6 +82,8 @@ class Listing:
             level=session.info.level,
             places=session.places,
             free=free,
+            any_level=session.any_level,
+            about=session.about,
         )
 
 

@@ -42,7 +42,10 @@ class MatchRegistry:
             seq=1,
             at_ms=services.now_ms(),
             game=pairing.game,
-            players=(first.info_at(pairing.game, pairing.time), second.info_at(pairing.game, pairing.time)),
+            players=(
+                first.info_for(pairing.game, pairing.time, pairing.level),
+                second.info_for(pairing.game, pairing.time, pairing.level),
+            ),
             time=pairing.time,
             private=pairing.is_private,
             rated=pairing.is_rated,

@@ -121,6 +121,7 @@ class Matchmaker:
         games = tuple(dict.fromkeys(game_name(name) for name in request.games))
         if request.rated:
             self._eligibility.must_be_ratable(session, games)
+        self._eligibility.must_be_casual(request.level, is_rated=request.rated)
         self._eligibility.may_play(session, against_bot=request.opponents == "bots")
         session.sought(games)
         seek = Seek(
@@ -132,6 +133,7 @@ class Matchmaker:
             is_rated=request.rated,
             min_rating=request.min_rating,
             max_rating=request.max_rating,
+            level=request.level,
         )
         session.ok(request.id)
         pairing = self._lobby.seek(seek, self._services.now_ms())
@@ -153,6 +155,8 @@ class Matchmaker:
         if seek is not None and seek.is_rated:
             self._eligibility.must_be_ratable(session, seek.games)
             self._eligibility.must_be_elsewhere(session.player, seek.player)
+        if seek is not None and session.is_bot:
+            self._eligibility.must_play_at(session, session, seek.level, is_rated=False)
         pairing = self._lobby.accept(request.seek, session.player, is_bot=session.is_bot)
         self._seeks_changed()
         session.ok(request.id)
@@ -171,13 +175,15 @@ class Matchmaker:
             self._eligibility.must_be_ratable(session, (game,))
             self._eligibility.must_be_ratable(other, (game,))
             self._eligibility.must_be_elsewhere(session.player, other.player)
+        self._eligibility.must_play_at(session, other, request.level, is_rated=request.rated)
         self._services.rate_limiter.spend("challenges", session.player, session.connection.metered_as)
+        now_ms, level = self._services.now_ms(), request.level
         challenge = self._lobby.challenge(
-            session.player, other.player, game, request.time, self._services.now_ms(), is_rated=request.rated
+            session.player, other.player, game, request.time, now_ms, is_rated=request.rated, level=level
         )
         session.ok(request.id)
         by, to = session.info_at(game, request.time), other.info_at(game, request.time)
-        told = wire.Challenged(challenge.number, by, to, game, CHALLENGE_MS, request.time, request.rated)
+        told = wire.Challenged(challenge.number, by, to, game, CHALLENGE_MS, request.time, request.rated, level)
         session.tell(told)
         other.tell(told)
 

@@ -54,7 +54,8 @@ class Seats:
     def both_here(self, started: Started) -> tuple[PlayerInfo, PlayerInfo]:
         """Return who plays a rematch, as they are now."""
         first, second = (
-            self._services.players.sessions[player].info_at(started.game, started.time) for player in self.swapped()
+            self._services.players.sessions[player].info_for(started.game, started.time, known.level)
+            for player, known in zip(self.swapped(), started.players, strict=True)
         )
         return first, second
 

@@ -38,6 +38,9 @@ class Configuration:
     announce: bool = setting(
         True, "tell the local network of the server (mDNS), so that clients find it", is_common=True
     )
+    house_bots: bool = setting(
+        True, "seat a handful of bots, in a process of their own, so that nobody is alone here", is_common=True
+    )
     behind_proxy: bool = setting(
         False, "a proxy in front has the certificate, and says in X-Forwarded-For who calls", is_common=True
     )

@@ -1,0 +1,114 @@
+"""Play as the house bots of a server: `python -m ttt_net.client.bot.house`, which a server starts by itself.
+
+They are ordinary clients with one engine between them, which is started when it is first needed. One line of JSON on
+the standard input says where the server is; when the input ends they leave, so they never outlive the server.
+"""
+
+import asyncio
+import json
+import sys
+import threading
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ttt_net.client.bot.characters import CHARACTERS, Character
+from ttt_net.client.bot.engine_process import EngineProcess
+from ttt_net.client.bot.engine_worker import playable_games
+from ttt_net.client.bot.plan import BotPlan
+from ttt_net.client.bot.player import Bot
+from ttt_net.client.events import MAX_QUEUED_EVENTS, Event
+from ttt_net.errors import Code
+from ttt_net.messages import SeekRequest
+from ttt_net.sdk import identity
+from ttt_net.sdk.connection import ClientConnection, ReconnectLimits
+from ttt_net.sdk.events import Farewell, Parting
+from ttt_net.sdk.session import BotProfile, ClientSession
+from ttt_net.sdk.trust import Trust
+
+STRATEGY = "alphabeta"
+MOVE_MS = 400
+"""How long a move may take to find: the engine is shared, and the machine is the server's."""
+PACE_S = 0.5
+"""How long a move takes at least, so that people can follow."""
+PLACES = 4
+"""How many matches each of them plays at once, with people alone."""
+_HERE = "this server"
+"""What they know their server by, whatever its port is: their folder is its own."""
+_LIMITS = ReconnectLimits(10_000, 600_000)
+_KEPT_OUT = (Parting.GIVEN_UP, Parting.REPLACED)
+"""Ends that a host has wanted: who was sent away stays away until the server starts again."""
+
+
+class HouseOrder(NamedTuple):
+    """Where the server is, and the fingerprint of its certificate if it is encrypted."""
+
+    url: str
+    fingerprint: str | None = None
+
+
+async def play_house(order: HouseOrder, characters: Sequence[Character] = CHARACTERS) -> bool:
+    """Let the characters play until they are sent away; return whether it was the host who did so with all of them."""
+    engine = EngineProcess(STRATEGY)
+    try:
+        async with asyncio.TaskGroup() as group:
+            playing = [group.create_task(_play(order, character, engine)) for character in characters]
+    finally:
+        await engine.stop()
+    return all(task.result().why in _KEPT_OUT for task in playing)
+
+
+async def _play(order: HouseOrder, character: Character, engine: EngineProcess) -> Farewell:
+    """Let one of them play under its name, or under one that is free."""
+    taken: set[str] = set()
+    while True:
+        mine = identity.take_numbered(_HERE, character.name, frozenset(taken))
+        try:
+            farewell = await _play_as(mine, order, character, engine)
+        finally:
+            mine.release()
+        if farewell.code != Code.NAME_TAKEN:
+            return farewell
+        taken.add(mine.name)
+
+
+async def _play_as(mine: identity.Identity, order: HouseOrder, character: Character, engine: EngineProcess) -> Farewell:
+    mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
+    profile = BotProfile(character.label, character.level, PLACES, PLACES, True, True, character.about)
+    session = ClientSession(mine.name, mine.token(), profile)
+    connection = ClientConnection(
+        order.url, session, mailbox.put, _LIMITS, mine.keep_token, trust=Trust(order.fingerprint, is_insecure=True)
+    )
+    seek = SeekRequest(0, playable_games(STRATEGY), None, "people")
+    plan = BotPlan(seek, None, MOVE_MS, PLACES, any_level=True, pace_s=PACE_S, has_own_engine=False)
+    bot = Bot(connection, engine, plan, lambda text: None)
+    await bot.play(mailbox)
+    return bot.world.farewell or Farewell(Parting.DONE, "")
+
+
+async def _play_until_the_input_ends(order: HouseOrder) -> bool:
+    loop = asyncio.get_running_loop()
+    ended = asyncio.Event()
+
+    def wait() -> None:
+        sys.stdin.read()
+        loop.call_soon_threadsafe(ended.set)
+
+    threading.Thread(target=wait, daemon=True).start()  # a pipe is no event of the loop on every system
+    async with asyncio.TaskGroup() as group:
+        playing = group.create_task(play_house(order))
+        ending = group.create_task(ended.wait())
+        await asyncio.wait((playing, ending), return_when=asyncio.FIRST_COMPLETED)
+        is_over = playing.done()
+        for task in (playing, ending):
+            task.cancel()
+    return not is_over or playing.result()
+
+
+def main() -> int:
+    """Play until the input ends; return 0 if that, or the host, was the end of it."""
+    order = HouseOrder(*json.loads(sys.stdin.readline()))
+    return 0 if asyncio.run(_play_until_the_input_ends(order)) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
