@@ -19,6 +19,13 @@ from ttt_net.text import clean, name_key, width
     ("typed", "name"),
     [
         ("Ann", "Ann"),
+        ("José María", "José María"),
+        ("Jose\u0301 Mari\u0301a", "José María"),
+        ("Ægir Þórsdóttir", "Ægir Þórsdóttir"),
+        ("Nguyễn Thị Ánh", "Nguyễn Thị Ánh"),
+        ("Мария Петрова", "Мария Петрова"),
+        ("Ann Lee 2", "Ann Lee 2"),
+        (" Ann \u00a0\u2003 Lee\t", "Ann Lee"),
         ("alphabeta-2", "alphabeta-2"),
         ("x_1", "x_1"),
         ("007", "007"),
@@ -42,8 +49,8 @@ def test_a_name_of_one_script_is_taken(typed: str, name: str) -> None:
 @pytest.mark.parametrize(
     "typed",
     [
-        "", " ", "A", "é", "e\u0301", "x" * 21, "名" * 11, "Ann Lee", "Ann.Lee", "-Ann", "_x", "😀😀", "\u0430nn",
-        "Ann\u0430", "abγ", "김たな",
+        "", " ", "A", "é", "e\u0301", "x" * 21, "名" * 11, "Ann.Lee", "Ann Лee", "Ann Лев", "-Ann", "_x", "😀😀",
+        "\u0430nn",        "Ann\u0430", "abγ", "김たな",
         "a\u0663b", "١٢", "𝐀𝐧𝐧\u0430", "⁂⁂", "\u202e\u200b", "ꙮꙮ\U0001f600", "a\u20ddb", "ᚠᚢᚦ",
     ],
 )  # fmt: skip
@@ -57,7 +64,9 @@ def test_what_is_no_name_is_refused_with_what_is_allowed(typed: str) -> None:
 @pytest.mark.parametrize(
     ("typed", "name"),
     [
-        ("Ann Lee", "Ann-Lee"),
+        ("Ann Lee!", "Ann Lee"),
+        ("Ann.Lee", "Ann-Lee"),
+        ("Ann . Lee", "Ann Lee"),
         (" Mr.  Smith ", "Mr-Smith"),
         ("O'Brien", "OBrien"),
         ("A", "A-1"),
@@ -96,6 +105,12 @@ def test_a_name_is_checked_once_and_for_all(typed: str) -> None:
     except Refusal:
         return
     assert checked_name(name) == name
+
+
+@pytest.mark.parametrize("name", ["ad min", "A D M I N", "guest 12", "1 bot", "ttt net", "y o u"])
+def test_spaces_hide_no_reserved_word(name: str) -> None:
+    with pytest.raises(Refusal, match="reserved"):
+        checked_name(name)
 
 
 def test_nobody_is_called_like_a_reserved_word_however_it_is_written() -> None:
@@ -158,7 +173,8 @@ def test_digits_around_a_word_may_be_letters_of_it(digits: str) -> None:
     ("one", "other"),
     [
         ("paul", "PAUL"), ("paul", "PAUI"), ("paul", "pau1"), ("Bob", "B0b"), ("modern", "modem"), ("сосо", "coco"),
-        ("НОВ", "HOB"), ("Ian", "lan"), ("раса", "paca"), ("Οο", "oo"), ("Αnn", "Ann"), ("ann", "ａｎｎ".upper()),
+        ("НОВ", "HOB"), ("Ian", "lan"), ("раса", "paca"), ("Οο", "oo"),
+        ("AnnLee", "Ann Lee"), ("A nn Lee", "ann lee"), ("Αnn", "Ann"), ("ann", "ａｎｎ".upper()),
     ],
 )  # fmt: skip
 def test_names_that_people_confuse_have_a_look_in_common(one: str, other: str) -> None:

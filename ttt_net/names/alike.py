@@ -12,7 +12,8 @@ from functools import lru_cache
 def looks(name: str) -> frozenset[str]:
     """Return what a name looks like as it is written, and without regard to case.
 
-    Capitals look like other characters than small letters do: I like l, but i like the Cyrillic letter.
+    Capitals look like other characters than small letters do: I like l, but i like the Cyrillic letter. A space is
+    easily overlooked, so that names which differ in spaces alone look the same.
     """
     return frozenset(looks_as_written(name))
 
@@ -23,7 +24,7 @@ def looks_as_written(name: str) -> tuple[str, str]:
 
 
 def _skeleton(name: str) -> str:
-    once = _stand_ins(name).casefold()
+    once = _stand_ins(name.replace(" ", "")).casefold()
     return _stand_ins(once)  # a capital that stands for its class may, as a small letter, be in another
 
 

@@ -1,4 +1,4 @@
-"""Which names there are: 2 to 20 characters of one script, besides digits, `_` and `-`; some words are nobody's."""
+"""Which names there are: 2 to 20 characters of one script, digits, inner spaces, `_` and `-`; some are reserved."""
 
 import unicodedata
 from functools import lru_cache
@@ -8,7 +8,7 @@ from ttt_net.names.alike import looks, looks_as_written
 from ttt_net.text import clean, width
 
 LEAST, MOST = 2, 20
-RULE = f"{LEAST} to {MOST} letters of one script, digits, _ or -, beginning with a letter or digit"
+RULE = f"{LEAST} to {MOST} letters of one script, digits, single inner spaces, _ or -, beginning with a letter or digit"
 """What is allowed, in words; each refusal says it. A letter that is two cells wide counts twice towards the most."""
 
 SCRIPTS = frozenset({
@@ -24,7 +24,7 @@ _WRITTEN_TOGETHER = (
     frozenset({"CJK", "BOPOMOFO"}),
 )
 """Japanese, Korean and Chinese are each written in several, which count as one (UTS #39, section 5.1)."""
-_JOINERS = "_-"
+_JOINERS = " _-"
 _DIGITS = "0123456789"
 _OFFICES = [
     "admin", "administrator", "root", "owner", "host", "operator", "moderator", "mod", "staff", "support", "help",
@@ -61,7 +61,9 @@ def fitting_name(text: str) -> str | None:
         return typed
     kept = ""
     for character in typed:
-        joined = "-" if character in " ." and kept and kept[-1] not in _JOINERS else character
+        if character in " ." and (not kept or kept[-1] in _JOINERS):
+            continue
+        joined = "-" if character == "." else character
         if (kept or _may_be_first(joined)) and not _letters_fault(kept + joined) and width(kept + joined) <= MOST:
             kept += joined
     kept = _cleaned(kept).rstrip(_JOINERS)  # what was left out may have stood between marks that now pile up

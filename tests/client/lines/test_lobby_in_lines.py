@@ -40,6 +40,7 @@ from ttt_net.messages import (
     InviteRequest,
     JoinRequest,
     LeaderboardRequest,
+    ListedPlayer,
     LiveList,
     LobbyRequest,
     Notice,
@@ -95,6 +96,23 @@ async def test_a_player_of_the_list_is_challenged_to_a_game_of_a_list() -> None:
         await paper.shows("6. Connect Four, marks fall; four in a row wins")
         challenge = await link.grants(ChallengeRequest)
         assert (challenge.name, challenge.game) == ("Cleo", "connect4")
+
+
+async def test_somebody_whose_name_has_spaces_is_challenged_in_quotes_or_as_listed() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in()
+        await link.grants(SeekRequest)
+        paper.type("stop", 'challenge "José María" Connect Four')
+        await link.grants(UnseekRequest)
+        challenge = await link.grants(ChallengeRequest)
+        assert (challenge.name, challenge.game) == ("José María", "connect4")
+        here = [ListedPlayer("Ann"), ListedPlayer("Ann Lee"), ListedPlayer("Ann Lees")]
+        await link.tells(PlayerList(3, here), replace(CHALLENGED, by=ANN, to=BEN, rated=True))
+        await paper.shows("You challenge Ben: Connect Four, 3+2, rated. Type stop to take it back.")
+        paper.type("challenge ann lee 3+2")
+        challenge = await link.grants(ChallengeRequest)
+        assert (challenge.name, challenge.time) == ("Ann Lee", TimeControl(180_000, 2_000))
 
 
 async def test_a_challenge_of_ours_is_told_and_taken_back() -> None:

@@ -25,7 +25,7 @@ from ttt_net.client.screens.screen import (
     list_hints,
 )
 from ttt_net.messages import MAX_NAME_CELLS as MAX_SHOWN_NAME_CELLS
-from ttt_net.messages import ChallengeRequest, InviteRequest, Request, SeekRequest
+from ttt_net.messages import ChallengeRequest, InviteRequest, PlayerList, Request, SeekRequest
 from ttt_net.text import clean
 
 _RATED = Hint("r", "rated", "r")
@@ -119,10 +119,22 @@ def _play(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
 
 
 def _challenge(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
-    name, _, terms = rest.partition(" ")
+    name, terms = _name_and_terms(display, rest)
     if not name:
         return "Whom? Type challenge and a name; who tells who is here."
     return in_terms(ChallengeRequest(0, clean(name, MAX_NAME_CELLS), game_of(wanted), wanted.time), terms)
+
+
+def _name_and_terms(display: Display, rest: str) -> tuple[str, str]:
+    """Return the name that is typed first, and the rest: in quotes, or of somebody who is here, it may have spaces."""
+    if rest.startswith('"') and '"' in rest[1:]:
+        name, _, terms = rest[1:].partition('"')
+        return name.strip(), terms.strip()
+    told = display.world.reply(PlayerList)
+    typed = rest.lower() + " "
+    here = [row.name for row in (told.players if told else ()) if typed.startswith(row.name.lower() + " ")]
+    name = max(here, key=len, default="") or rest.partition(" ")[0]
+    return name, rest[len(name) :].strip()
 
 
 def _invite(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
