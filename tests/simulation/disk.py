@@ -5,7 +5,7 @@ the commit. A killed server loses the jobs that were not committed, and the answ
 """
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -34,11 +34,18 @@ class SimulatedDisk:
         """Return how long the next transaction takes."""
         return self._rng.random() * self.slowest_s
 
-    def commit(self, job: Job) -> list[Answer]:
-        """Do a job in a transaction of its own."""
-        if self._rng.random() < self.failing:
-            return [partial(job.failed, StorageError("no space left"))]
-        return self.database.commit([job])
+    def commit(self, jobs: Sequence[Job]) -> list[Answer]:
+        """Do jobs in transactions, together up to the next that fails; return their answers, in order."""
+        answers: list[Answer] = []
+        together: list[Job] = []
+        for job in jobs:
+            if self._rng.random() < self.failing:
+                answers += self.database.commit(together) if together else []
+                answers.append(partial(job.failed, StorageError("no space left")))
+                together = []
+            else:
+                together.append(job)
+        return answers + (self.database.commit(together) if together else [])
 
 
 class SimulatedLedger:
@@ -93,9 +100,9 @@ class SimulatedLedger:
         if self.is_cut_off:
             return
         batch, self._jobs = self._jobs[:MAX_BATCH], self._jobs[MAX_BATCH:]
-        answers = [answer for job in batch for answer in self._disk.commit(job)]
+        answers = self._disk.commit(batch)
         with self._loop.acting_as(self._process):
-            self._loop.call_soon(self._report, answers)
+            self._loop.call_later(self._disk.delay_s() / 4, self._report, answers)  # it may be killed before it hears
 
     def _report(self, answers: list[Answer]) -> None:
         self._is_busy = False

@@ -42,6 +42,8 @@ def check_at_rest(world: "World") -> None:
     rooms_are_heard_and_flags_fall(world, server)
     clients_show_what_the_server_holds(world, server)
     results_and_ratings_agree(world)
+    what_was_decided_is_in_force(world, server)
+    what_was_promised_stands(world, server)
     time_never_goes_back(world)
 
 
@@ -149,6 +151,38 @@ def clients_show_what_the_server_holds(world: "World", server: "Server") -> None
             shown = (seen.seq, seen.is_over, None if seen.is_over else seen.to_move)
             held = (stored.seq, stored.is_over, None if stored.is_over else stored.to_move)
             world.claim(shown == held, f"{peer.name} shows {shown} of {match_id}, the journal has {held}")
+
+
+def what_was_decided_is_in_force(world: "World", server: "Server") -> None:
+    """Bans and mutes in memory are those of the journal, who is banned is not here, and each admin had an answer."""
+    services = server.hub.services
+    now_ms = world.now_ms()
+    rows = _all(world, "SELECT act, whom FROM sanctions WHERE until_ms IS NULL OR until_ms > ?", now_ms)
+    held = {(each.act, each.whom) for each in services.sanctions.in_force()}
+    world.claim(held == set(rows), f"sanctions {held} are in force, the journal has {set(rows)}")
+    for player, session in services.players.sessions.items():
+        is_banned = services.sanctions.of("ban", player) or services.sanctions.ban_of_address(
+            session.connection.address
+        )
+        world.claim(not is_banned, f"{session.info.name} is banned, and here")
+    left = [act for process, _, act in world.unanswered_acts if process == server.process]
+    world.claim(not left, f"an admin waits for an answer to {left}")
+
+
+def what_was_promised_stands(world: "World", server: "Server") -> None:
+    """An invitation is good if the journal has it, and no other; names in a room are those of the journal."""
+    now_ms = world.now_ms()
+    rows = _all(world, "SELECT code FROM invitations WHERE expires_ms > ?", now_ms)
+    for (code,) in rows:
+        world.claim(server.hub.lobby.is_code(code, now_ms), f"invitation {code} is in the journal and not good")
+    for code in world.codes:
+        is_good = server.hub.lobby.is_code(code, now_ms)
+        world.claim(not is_good or (code,) in rows, f"invitation {code} is good and not in the journal")
+    for match_id, room in server.hub.registry.rooms.items():
+        if room.match is not None:
+            held = [player.name for player in room.match.players]
+            kept = [player.name for player in _match(world, match_id).players]
+            world.claim(held == kept, f"{held} play {match_id}, by the journal {kept}")
 
 
 def results_and_ratings_agree(world: "World") -> None:

@@ -57,6 +57,7 @@ class Talk:
 
     asked: dict[int, wire.Request] = field(default_factory=dict)
     seqs: dict[str, int] = field(default_factory=dict)
+    challenges: set[int] = field(default_factory=set)
 
 
 class Peer:
@@ -226,6 +227,14 @@ class Peer:
                             talk.seqs.pop(request.match, None)  # a snapshot follows
                         elif isinstance(request, wire.ResumeRequest) and request.seq:
                             talk.seqs[request.match] = request.seq  # what is missing follows, then a snapshot
+            case wire.Challenged():
+                talk.challenges.add(message.challenge)
+            case wire.ChallengeOver() | wire.ChallengeAccepted():
+                is_known = message.challenge in talk.challenges
+                world.claim(
+                    is_known, f"{self.name} hears the end of challenge {message.challenge}, which is not theirs"
+                )
+                talk.challenges.discard(message.challenge)
             case wire.Snapshot():
                 world.claim(
                     talk.seqs.get(message.match, 0) <= message.seq, f"{self.name} is shown an older {message.match}"

@@ -17,8 +17,10 @@ from ttt_net.matches import referee
 from ttt_net.matches.match import Match
 from ttt_net.server.accounts.online_players import OnlinePlayers
 from ttt_net.server.accounts.session import Session
+from ttt_net.server.admission.sanctions import Sanctions
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Journal
+from ttt_net.server.matchmaking.invitations import Invitations
 from ttt_net.server.matchmaking.match_registry import MatchRegistry
 from ttt_net.server.rooms.audience import Audience
 from ttt_net.server.rooms.room import MatchRoom
@@ -84,6 +86,10 @@ def _a_snapshot_of_before(snapshot: Callable[..., wire.Snapshot]) -> Callable[..
     return _every(15, snapshot, wrong)
 
 
+def _somebody_else(get: Callable[..., Any]) -> Callable[..., Any]:
+    return _every(50, get, lambda players, player: next(iter(players.sessions.values()), None))
+
+
 PLANTED: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], Callable[..., Any]]]] = {
     "an ack before the commit": (Journal, "append", _acknowledge_before_the_commit),
     "a failed write taken for done": (Journal, "append", _take_a_failed_write_for_done),
@@ -96,6 +102,9 @@ PLANTED: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], Callable[..., 
     "a lost wake-up": (MatchRoom, "_settle", lambda real: _every(60, real)),
     "a room that is never let go": (MatchRegistry, "_let_go", lambda real: _every(5, real)),
     "a flag that never falls": (referee, "flag_fall", lambda real: lambda match, now_ms: []),
+    "a ban that is not put in force": (Sanctions, "add", lambda real: _every(4, real)),
+    "an invitation that a restart forgets": (Invitations, "recall", lambda real: _every(3, real)),
+    "a session taken for that of somebody else": (OnlinePlayers, "get", _somebody_else),
     "a session that stays after its connection": (OnlinePlayers, "remove", lambda real: _every(10, real)),
 }
 """Each fault: where it is planted, and what takes the real function's place."""

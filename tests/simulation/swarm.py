@@ -90,8 +90,25 @@ REQUESTS: dict[str, tuple[int, Maker]] = {
 """Every request that a person makes, how often, and how it is made up."""
 _ALWAYS = ("seek", "resign")
 _GAMES_OF_RULES: tuple[str, ...] = ("ultimate", "connect4+swap", "mnk:7x1,4", "nonesuch")
-FAULTS = ("cut", "silence", "stall", "die", "leave", "late_disk", "failing_disk", "pause", "crash", "drain")
-"""What may go wrong: links, clients, the disk, the process."""
+FAULTS = (
+    "cut",
+    "silence",
+    "stall",
+    "die",
+    "leave",
+    "late_disk",
+    "failing_disk",
+    "pause",
+    "crash",
+    "drain",
+    "kick",
+    "ban",
+    "mute",
+    "announce",
+    "countdown",
+    "call_off",
+)
+"""What may go wrong: links, clients, the disk, the process; and what an admin does."""
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,9 @@ from tests.simulation.network import Link
 from tests.simulation.peer import Peer
 from tests.simulation.swarm import Swarm
 from ttt_net import messages as wire
+from ttt_net.errors import Refusal
+from ttt_net.server.admin import protocol
+from ttt_net.server.admin.commands import AdminCommands, load_sanctions
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Journal
 from ttt_net.server.services import build_services
@@ -55,12 +58,38 @@ class Server:
             journal = Journal(self.ledger)
             settings, rng = Configuration(name="simulated", limits=_LIMITS), random.Random(world.rng.getrandbits(64))
             self.hub = Hub(build_services(settings, journal, world.loop.as_asyncio, world.now_ms, rng))
+            self.admin = AdminCommands(self.hub.services, self._stop)
             self.hub.recall()
+            load_sanctions(self.hub.services)
             world.loop.call_later(_TICK_S, self._tick)
 
     def _tick(self) -> None:
         self.hub.tick(self.world.loop.time())
         self.world.loop.call_later(_TICK_S, self._tick)
+
+    def _stop(self) -> None:
+        """Restart, as a countdown that an admin began ends."""
+        with self.world.loop.acting_as(0):
+            self.world.loop.call_soon(self.world.drain, self)
+
+    def ask(self, request: protocol.AnyAdminRequest) -> None:
+        """Let an admin ask for something; it must be answered once, as long as this process lives."""
+        world = self.world
+        answers: list[protocol.AnyAdminReply] = []
+
+        def answer(reply: protocol.AnyAdminReply) -> None:
+            answers.append(reply)
+            world.trace(None, f"answers the admin: {reply}")
+            world.claim(len(answers) == 1, f"an admin heard two answers: {answers}")
+            world.unanswered_acts.discard(key)
+
+        key = (self.process, world.loop.time(), str(request))
+        world.unanswered_acts.add(key)
+        with world.loop.acting_as(self.process):
+            try:
+                self.admin.carry_out(request, answer)
+            except Refusal as refusal:
+                answer(protocol.Failed(str(refusal)))
 
     def accept(self, link: Link) -> None:
         """Take in a new link."""
@@ -94,6 +123,8 @@ class World:
         """Match, ply and move that a player was told `ok` for, and the journal was not asked for yet."""
         self.events: dict[tuple[str, int], bytes] = {}
         """Of each match and seq, what was told."""
+        self.unanswered_acts: set[tuple[int, float, str]] = set()
+        """What admins asked for and have no answer to, each with its process and moment."""
         self.server: Server | None = None
         self._boot()
         self.peers = [Peer(self, number, random.Random(self.rng.getrandbits(64))) for number in range(self.swarm.peers)]
@@ -196,11 +227,14 @@ class World:
         self.disk.failing, self.disk.slowest_s = 0.0, 0.001
         if self.server is None:
             self._boot()
+        self._live(lambda: self.server is not None and not self.server.is_draining, 5.0)
+        if self.server is not None:
+            self.server.ask(protocol.Drain(None))
         for peer in self.peers:
             if peer.link is not None:
                 peer.link.go_on()
             peer.arrive()
-        self._live(lambda: False, 1.0)
+        self._live(lambda: False, 6.0)  # what could not be read at the start is read again by then
         is_quiet = False
         for _ in range(_MOST_LULLS):
             is_quiet = self._live(self._is_quiet, 120.0)
@@ -295,14 +329,44 @@ class World:
             self.loop.call_later(self.rng.random() * 2, self._boot)
 
     def _fault_drain(self, peer: Peer) -> None:
-        server = self.server
-        if server is None or server.is_draining:
+        if self.server is not None:
+            self.drain(self.server)
+
+    def drain(self, server: Server) -> None:
+        """Let the server end as it does, and start anew."""
+        if server is not self.server or server.is_draining:
             return
         server.is_draining = True
         with self.loop.acting_as(server.process):
             server.hub.services.shutdown.drain()
             self.loop.call_later(0.2, server.hub.close_all)
         self.loop.call_later(1.0, self._end_drain, server)
+
+    def _ask(self, request: protocol.AnyAdminRequest) -> None:
+        server = self.server
+        if server is not None and not server.is_draining and not self.loop.is_paused(server.process):
+            server.ask(request)
+
+    def _fault_kick(self, peer: Peer) -> None:
+        self._ask(protocol.Kick(peer.name, "once"))
+
+    def _fault_ban(self, peer: Peer) -> None:
+        whom = self.rng.choice([peer.name, peer.name, peer.address])
+        self._ask(protocol.Ban(whom, "for a while", self.rng.choice([2, 20])))
+        if self.rng.random() < 0.5:
+            self.loop.call_later(1.0, self._ask, protocol.Unban(whom))
+
+    def _fault_mute(self, peer: Peer) -> None:
+        self._ask(protocol.MutePlayer(peer.name, "", self.rng.choice([2, 20])))
+
+    def _fault_announce(self, peer: Peer) -> None:
+        self._ask(protocol.Announce("good evening"))
+
+    def _fault_countdown(self, peer: Peer) -> None:
+        self._ask(protocol.Drain(self.rng.choice([0, 2, 30])))
+
+    def _fault_call_off(self, peer: Peer) -> None:
+        self._ask(protocol.Drain(None))
 
     def _end_drain(self, server: Server) -> None:
         if server is self.server:

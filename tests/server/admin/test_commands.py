@@ -202,21 +202,24 @@ async def test_bans_that_could_not_be_read_at_the_start_are_in_force_once_they_c
         ann = await each.server.join("Ann")
         await admin.done("ban", whom="Ann")
     monkeypatch.setattr(commands, "RETRY_S", 0.0)
-    read, tries = lookups.read_sanctions, 0
+    read, is_broken, tries = lookups.read_sanctions, True, 0
 
-    def fail_twice(connection: sqlite3.Connection) -> list[Sanction]:
+    def fail(connection: sqlite3.Connection) -> list[Sanction]:
         nonlocal tries
         tries += 1
-        if tries < 3:
+        if is_broken:
             raise sqlite3.OperationalError("disk I/O error")
         return read(connection)
 
-    monkeypatch.setattr(lookups, "read_sanctions", fail_twice)
+    monkeypatch.setattr(lookups, "read_sanctions", fail)
     async with running(tmp_path) as server:
-        await until(lambda: bool(server.hub.services.sanctions.in_force()))
+        early = await server.connect()
+        await early.hello(token=ann.token)
+        await until(lambda: tries > 2)
+        is_broken = False
+        assert await early.close_code() == 4005
         again = await server.connect()
         assert await again.refused("hello", protocols=[1], token=ann.token) == "banned"
-        assert tries == 3
 
 
 async def test_a_reason_in_wide_letters_fits_into_the_close_frame(tmp_path: Path) -> None:

@@ -1,12 +1,16 @@
 """Challenges, invitations and watching, over real sockets."""
 
+import sqlite3
 from pathlib import Path
 
 import pytest
 
 from tests.server.peer import Message, Peer
 from tests.server.running import running, until
+from ttt_net.pairing.lobby import Invitation
 from ttt_net.server.accounts.session import Session
+from ttt_net.server.journal import lookups
+from ttt_net.server.matchmaking import invitations
 from ttt_net.server.settings.limits import Limits
 from ttt_net.server.settings.rate import Rate
 
@@ -130,6 +134,32 @@ async def test_a_code_is_not_spent_on_a_match_that_cannot_be_written_down(tmp_pa
         await bob.ok("join", code=code)
         await ann.hear("snapshot")
         assert await server.execute("SELECT * FROM invitations") == []
+
+
+async def test_invitations_that_could_not_be_read_at_the_start_are_good_once_they_can(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seed 3 of the simulation found that they never were."""
+    async with running(tmp_path) as server:
+        ann = await server.join("Ann")
+        await ann.ok("invite", game="tictactoe")
+        code = (await ann.hear("invitation"))["code"]
+    monkeypatch.setattr(invitations, "RETRY_S", 0.0)
+    read, tries = lookups.read_invitations, 0
+
+    def fail_twice(connection: sqlite3.Connection, now_ms: int) -> list[Invitation]:
+        nonlocal tries
+        tries += 1
+        if tries < 3:
+            raise sqlite3.OperationalError("disk I/O error")
+        return read(connection, now_ms)
+
+    monkeypatch.setattr(lookups, "read_invitations", fail_twice)
+    async with running(tmp_path) as server:
+        again, bob = await server.connect(), await server.join("Bob")
+        await again.hello(token=ann.token)
+        await until(lambda: server.hub.lobby.is_code(code, server.clock()))
+        await bob.ok("join", code=code)
 
 
 async def test_an_invitation_may_name_the_side_and_the_position_to_begin_from(tmp_path: Path) -> None:

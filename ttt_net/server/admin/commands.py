@@ -28,14 +28,29 @@ def load_sanctions(services: Services) -> None:
     """Read the bans and mutes of the journal and put them in force.
 
     The journal answers this before any `hello` that is said later. Where it cannot be read, banned players may come in
-    until it can: it is tried again and again.
+    until it can: it is tried again and again, and closes their connections then.
     """
+
+    def done(found: list[Sanction]) -> None:
+        services.sanctions.add(found)
+        close_banned(services)
 
     def failed(refusal: Refusal) -> None:
         log.error("bans and mutes are not in force: %s", _reason(refusal))
         services.loop.call_later(RETRY_S, load_sanctions, services)
 
-    services.journal.sanctions(services.sanctions.add, failed)
+    services.journal.sanctions(done, failed)
+
+
+def close_banned(services: Services) -> int:
+    """Close the connections of players who are banned; return how many there were."""
+    sanctions, closed = services.sanctions, 0
+    for session in list(services.players.sessions.values()):
+        ban = sanctions.of("ban", session.player) or sanctions.ban_of_address(session.connection.address)
+        if ban:
+            session.connection.close(Closing.KICKED, ban.sentence())
+            closed += 1
+    return closed
 
 
 class AdminCommands:
@@ -135,20 +150,11 @@ class AdminCommands:
         def done() -> None:
             log.warning("admin: %s", sanction.act)  # of whom, is in the audit log
             self._services.sanctions.add([sanction])
-            closed = self._close_banned(sanction) if sanction.act == "ban" else 0
+            closed = close_banned(self._services) if sanction.act == "ban" else 0
             also = f"; {counted(closed, 'connection')} closed" if closed else ""
             answer(protocol.Done(f"{sanction.shown} is {_VERBS[sanction.act]} {until(sanction.until_ms)}{also}"))
 
         self._journal.impose(sanction, note, done, partial(_fail, answer))
-
-    def _close_banned(self, ban: Sanction) -> int:
-        sanctions = self._services.sanctions
-        closed = 0
-        for session in list(self._services.players.sessions.values()):
-            if sanctions.of("ban", session.player) or sanctions.ban_of_address(session.connection.address):
-                session.connection.close(Closing.KICKED, ban.sentence())
-                closed += 1
-        return closed
 
     def _lift(self, act: Act, whom: str, answer: ReplyTo) -> None:
         name = whom.removeprefix("name:")

@@ -7,7 +7,7 @@ from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
 from ttt_net.games import find_game, game_name
 from ttt_net.games.notation import read_start, write_position
-from ttt_net.pairing.lobby import INVITATION_MS, Lobby
+from ttt_net.pairing.lobby import INVITATION_MS, Invitation, Lobby
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.matchmaking.eligibility import Eligibility
 from ttt_net.server.matchmaking.match_registry import MatchRegistry
@@ -15,6 +15,9 @@ from ttt_net.server.players import PlayerId
 from ttt_net.server.services import Services
 
 log = logging.getLogger(__name__)
+
+RETRY_S = 5.0
+"""When invitations that could not be read are read again."""
 
 
 class Invitations:
@@ -27,12 +30,18 @@ class Invitations:
         self._eligibility = eligibility
 
     def recall(self) -> None:
-        """Read the invitations that were made before a restart, and make them good again."""
+        """Read the invitations that were made before a restart, and make them good again; try until it can be done."""
+        services = self._services
+
+        def done(found: list[Invitation]) -> None:
+            starting = services.players.starting  # of one that is just being spent, the journal does not know yet
+            self._lobby.reinstate([each for each in found if not starting[each.by]])
 
         def failed(refusal: Refusal) -> None:
             log.error("invitations of before the start are not good: %s", refusal)
+            services.loop.call_later(RETRY_S, self.recall)
 
-        self._services.journal.invitations(self._services.now_ms(), self._lobby.reinstate, failed)
+        services.journal.invitations(services.now_ms(), done, failed)
 
     def invite(self, session: Session, request: wire.InviteRequest) -> None:
         """Make an invitation; once it is written down it is good, in place of their last, and its code is told."""
