@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from ttt_net.client.command_line.inquiry import Inquiry
-from ttt_net.client.command_line.local import AT_HOME, against_computer
+from ttt_net.client.command_line.local import against_computer
 from ttt_net.client.command_line.options import DEFAULT_GAME, Options, parse
 from ttt_net.client.drawing.glyphs import encodable
 from ttt_net.client.finding.servers import servers_used
@@ -131,12 +131,10 @@ def _play_locally(options: Options, serve: Serve) -> int:
     with raised(), ExitStack() as server, ExitStack() as terminal:
         screen = None
         if is_on_screen(options):
-            from ttt_net.client.display import Display
             from ttt_net.client.terminal.screen import Screen
-            from ttt_net.client.world import World
 
             screen = terminal.enter_context(Screen(glyphs_of(options), is_quiet=options.is_quiet).opened())
-            screen.paint(Display(World(address=AT_HOME), has_lobby=False), 0)
+            screen.greet("Setting up the board ...")
         from ttt_net.client.local.session import (  # after the first picture, as is the server
             check_strategies,
             local_session,

@@ -82,10 +82,12 @@ async def choose_on_screen(screen: "Screen") -> Place | None:
     with delivered(mailbox), screen.opened():
         screen.greet("Looking for servers on this network ...", row=1)
         from ttt_net.client.finding.picker_controller import PickerController  # after the first picture
-        from ttt_net.client.terminal.loop import play_on_screen
 
         search = Search(lambda: post(mailbox, Resized()))
         controller = PickerController(search)
+        screen.paint(controller.display, 0)
+        from ttt_net.client.terminal.loop import play_on_screen  # after the list: what reads keys loads slowly
+
         await play_on_screen(controller, screen, mailbox)
     return search.servers.place
 
