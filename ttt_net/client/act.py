@@ -98,8 +98,8 @@ def act(display: Display, command: AnyCommand, seek: SeekRequest) -> Effect:
 def answered(display: Display, event: Answered) -> tuple[Request, ...]:
     """Return what to say after an answer.
 
-    Whoever leaves too late to call the match off resigns it. A search that is refused leaves an earlier one standing,
-    which nobody would expect to lead to a match.
+    A player who leaves too late to call the match off resigns it. A search that is refused leaves an earlier one
+    standing, which nobody would expect to lead to a match.
     """
     if not isinstance(event.answer, Refused):
         return ()
@@ -178,7 +178,7 @@ def _entered(display: Display) -> Effect:
 
 
 def _back(display: Display, seek: SeekRequest) -> Effect:
-    """Go back by one step: from a question, what is being typed, a page, a search, and to the servers."""
+    """Go back by one step: from a question, a typed text, a page, a search, and to the servers."""
     if display.overlay is not Overlay.NONE:
         return replace(display, overlay=Overlay.NONE), ()
     if display.typed or display.entry is not Entry.MOVE:

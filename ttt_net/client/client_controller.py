@@ -90,7 +90,7 @@ class ClientController:
 
     @property
     def wanted(self) -> SeekRequest:
-        """What was sought last, or is to be sought first."""
+        """The search that was asked for last, or is to be asked for first."""
         return self._seek
 
     @property
@@ -118,7 +118,7 @@ class ClientController:
             if self.display.world.seeking is not None:
                 self.do(
                     Send(UnseekRequest(0))
-                )  # whoever waits for a friend is not to be drawn into a match with a stranger
+                )  # who waits for a friend is not to be drawn into a match with a stranger
             if not self._has_lobby:
                 pages = tuple(page for page in self.display.pages if page.screen != "invitation")
                 self.display = replace(self.display, notice=invitation(self.display, event), pages=pages)

@@ -1,4 +1,4 @@
-"""What a player can do, each as a value; what comes of it is in `act`."""
+"""Declare the commands of a player, each as a value; `act` carries them out."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ ON_LISTS = {
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """More characters of what is being written."""
+    """More characters of a typed text."""
 
     text: str
 

@@ -40,7 +40,7 @@ class Controller(Protocol):
 
     @property
     def wanted(self) -> SeekRequest:
-        """What was sought last, or is to be sought first."""
+        """The search that was asked for last, or is to be asked for first."""
 
     @property
     def is_done(self) -> bool:

@@ -1,4 +1,4 @@
-"""Hold what this terminal shows: of all that is known, which match and screen, and what is being done there.
+"""Hold the state of this terminal: which match and screen of the world it shows, and the cursor and typed text there.
 
 `update` brings it up to date after an event, `act` after a command. Knows no sockets, no terminal and no rules of play.
 """
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Overlay(Enum):
-    """What lies over a screen and takes the keys."""
+    """A panel or question that lies over a screen and takes the keys."""
 
     NONE = "none"
     HELP = "help"
@@ -41,7 +41,7 @@ _MAX_TALKERS = 6
 
 @dataclass(frozen=True, slots=True)
 class Display:
-    """All that a renderer needs."""
+    """The world and the state of this terminal: all that a renderer needs."""
 
     world: World = field(default_factory=World)
     has_lobby: bool = True

@@ -1,4 +1,4 @@
-"""What reaches a client's loop: the events of its connection, keys, lines, signals."""
+"""Declare the events of a client's loop: those of its connection, keys, lines, signals."""
 
 from dataclasses import dataclass
 

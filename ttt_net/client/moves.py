@@ -1,4 +1,4 @@
-"""Which legal moves a cell or a digit means, in any game that a server may list."""
+"""Find the legal moves that a cell or a digit means, in any game that a server may list."""
 
 from ttt_net.messages import Snapshot
 

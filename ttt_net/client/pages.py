@@ -20,7 +20,7 @@ SPEEDS: tuple[Speed, ...] = ("untimed", "rapid", "blitz", "bullet")
 
 
 class Entry(Enum):
-    """What is being typed: a move by its name, or on a line of its own something else."""
+    """The kind of text that is typed: a move by its name, or on a line of its own something else."""
 
     MOVE = "Move"
     CHAT = "Say"
@@ -30,7 +30,7 @@ class Entry(Enum):
 
 
 class Purpose(Enum):
-    """What a game is being chosen for."""
+    """The purpose for which a game is chosen."""
 
     PLAY = "play"
     CHALLENGE = "challenge"

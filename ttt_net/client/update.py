@@ -1,4 +1,4 @@
-"""Return what is shown after an event: the world changes first, then what this terminal shows of it."""
+"""Return the display after an event: the world changes first, then the state of this terminal."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Return what is known after an event: of the link, of matches, and of the lobby. Knows no screen."""
+"""Return the world after an event: the link, the matches, and the lobby. Knows no screen."""
 
 from dataclasses import replace
 from types import MappingProxyType

@@ -14,7 +14,7 @@ def tell(sentence: str) -> None:
 
 
 def complain(sentence: str) -> None:
-    """Say what is wrong, on standard error: in one line, but where a terminal would break it within a word."""
+    """Write an error to standard error: in one line, but where a terminal would break it within a word."""
     line = f"{CLIENT}: {sentence}"
     print(_filled(line) if sys.stderr.isatty() else line, file=sys.stderr)
 

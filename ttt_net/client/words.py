@@ -32,7 +32,7 @@ _HOW = {
     "abandon": "{loser} left the match",
 }
 FINISH_FIRST = "Finish this match first, or leave it."
-"""What one who plays is told when he asks for an opponent."""
+"""The answer to a player who asks for an opponent during a match."""
 MAX_SENTENCE_CELLS = 160
 MAX_NOTICE_CELLS = 400
 """A command to join has to be whole, with a fingerprint and a long name in it."""
@@ -183,7 +183,7 @@ def demands(match: Snapshot, takeover: str) -> str:
 
 
 def status(display: Display, takeover: str = "Tab") -> str:
-    """Return in one sentence what is the matter at the board; nothing where there is none.
+    """Return the state of the match in one sentence; nothing where there is none.
 
     `takeover` is the key or word by which the first move is taken over.
     """
@@ -207,7 +207,7 @@ def status(display: Display, takeover: str = "Tab") -> str:
 
 
 def banner(display: Display, lost_for_ms: int | None = None) -> str:
-    """Return what is wrong with the link, for how long, and what that means for the match; nothing when all is well."""
+    """Return the trouble of the link, for how long, and what that means for the match; nothing when all is well."""
     if display.world.link is LinkState.LOST:
         safe = "your match is safe" if display.is_live else "please wait"
         since = "" if lost_for_ms is None else f" for {duration(lost_for_ms)}"
@@ -243,7 +243,7 @@ def offers(match: Snapshot, yes: Mapping[str, str], no: str) -> str:
 
 
 def absence(match: Snapshot, claim_in_ms: int | None, claim: str) -> str:
-    """Return that the opponent is away, and when or how the match may be claimed; nothing when he is here."""
+    """Return that the opponent is away, and when or how the match may be claimed; nothing when they are here."""
     if match.you is None or match.outcome is not None or match.present[1 - match.you]:
         return ""
     opponent = name_of(opponent_of(match))
@@ -291,7 +291,7 @@ def new_ratings(display: Display, match: Snapshot) -> list[str]:
 
 
 def facts(display: Display, match: Snapshot) -> list[str]:
-    """Return what is worth knowing about a match besides its board: the session's score, who looks on."""
+    """Return the facts of a match besides its board: the scores, the watchers, the code."""
     said = []
     if any(match.score):
         said.append(series(match))
@@ -360,7 +360,7 @@ def latency(latency_ms: int | None) -> str:
 
 
 def clock_face(left_ms: int) -> str:
-    """Return what is left as m:ss, with tenths in the last ten seconds."""
+    """Return the time left as m:ss, with tenths in the last ten seconds."""
     if left_ms < TENTHS_BELOW_MS:
         return f"0:{left_ms // 1000:02}.{left_ms % 1000 // 100}"
     minutes, seconds = divmod(left_ms // 1000, 60)
@@ -373,7 +373,7 @@ MAX_GAMES = 2
 
 
 def game_name(name: str) -> str:
-    """Return a game's name as it may be shown, whoever sent it."""
+    """Return a game's name as it may be shown."""
     return clean(name, 40) or "?"
 
 
@@ -416,7 +416,7 @@ def _site(display: Display) -> str:
 
 
 def terms(game: str, time: TimeControl | None, *, is_rated: bool) -> str:
-    """Return what is to be played, and how: `connect4, 3+2, rated`."""
+    """Return the game, the clock and the kind in words: `connect4, 3+2, rated`."""
     parts = [title_of(game) if game else "any game"]
     if time is not None:
         parts.append(clock_name(time))

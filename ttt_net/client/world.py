@@ -27,7 +27,7 @@ Reply = TypeVar("Reply", bound=ServerMessage)
 
 
 class LinkState(Enum):
-    """Whether the server hears us."""
+    """The state of the link to the server."""
 
     CONNECTING = "connecting"
     ONLINE = "online"
@@ -48,7 +48,7 @@ class PendingChallenge:
 
 @dataclass(frozen=True, slots=True)
 class LobbyState:
-    """What goes on between us and other players before a match: challenges, an invitation, bots that are suggested."""
+    """The lobby as it concerns us: challenges, an invitation, and the bots that the server suggests."""
 
     is_subscribed: bool = False
     challenges: tuple[PendingChallenge, ...] = ()
@@ -64,7 +64,10 @@ _NEVER: Mapping[str, int] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """What is known. Times are local, in milliseconds, by the clock that `update_world` is given."""
+    """The state of the link, our matches and the lobby, as far as we know it.
+
+    Times are local, in milliseconds, by the clock that `update_world` is given.
+    """
 
     address: str = ""
     """The server as it was typed, or where it runs."""
@@ -149,7 +152,7 @@ class World:
         return any(self.has_seat(name) and match.outcome is None for name, match in self.matches.items())
 
     def left_ms(self, name: str, side: int, now_ms: int) -> int | None:
-        """Return what is left to `side` on the clock of a match that is known, or None without a clock."""
+        """Return the time left to `side` on the clock of a match that is known, or None without a clock."""
         match = self.matches[name]
         if match.clock is None:
             return None

@@ -75,7 +75,7 @@ async def test_who_is_here_is_a_list_that_a_number_chooses_from() -> None:
         await tells_lists(link)
         await paper.shows("Waiting for an opponent:")
         await paper.shows("1. Ben, Connect Four, 3+2")
-        await paper.shows("Type a number to play whoever waits, or to challenge a player.")
+        await paper.shows("Type a number to play someone who waits, or to challenge a player.")
         paper.type("9", "1")
         await paper.shows("9 chooses nothing; 1 to 4.")
         accept = await link.hears(AcceptRequest)

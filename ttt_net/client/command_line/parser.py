@@ -15,7 +15,7 @@ Play tic-tac-toe and its family, with people anywhere or with the computer.
   {CLIENT} 192.168.1.20           join one: host, host:port or wss://...
   {CLIENT} --host                 start a server here; friends find it
   {CLIENT} ADDRESS --invite       get a code for a friend, and wait
-  {CLIENT} ADDRESS --join CODE    ... who joins with the code you gave him
+  {CLIENT} ADDRESS --join CODE    ... who joins with the code you gave them
   {CLIENT} --local                two at one keyboard, without any server
   {CLIENT} --local --o alphabeta --level 4   against the computer, 1 to 8
   {CLIENT} ADDRESS --bot alphabeta           seat a bot for all to play
@@ -44,7 +44,7 @@ class Parser(argparse.ArgumentParser):
         first = said.split()[0]
         if not first.startswith("-"):
             return f"{said}: there can be only one address"
-        import difflib  # only for whoever mistypes: nobody else waits for it
+        import difflib  # only where something was mistyped
 
         known = [option for action in self._actions for option in action.option_strings]
         likely = difflib.get_close_matches(first.partition("=")[0], known, 1)

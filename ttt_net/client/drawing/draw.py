@@ -69,7 +69,7 @@ def _with_prompt(
 
 
 def _page(head: list[Text], body: list[Text], foot: list[Text], size: tuple[int, int]) -> Text:
-    """Put the parts together, the body in the middle of what is left, each line cut and the rest filled with blanks."""
+    """Put the parts together, the body in the middle of the free lines, each line cut or filled with blanks."""
     width, height = size
     free = max(0, height - len(head) - len(body) - len(foot))
     lines = [*head, *[Text()] * (free // 2), *body, *[Text()] * (free - free // 2), *foot][:height]
@@ -193,7 +193,7 @@ def _foot(display: Display, width: int, now_ms: int, *, is_roomy: bool) -> list[
 
 
 def _end_of(text: str, width: int) -> str:
-    """Return as much of the end of a text as fits, so that what is being typed is seen."""
+    """Return as much of the end of a typed text as fits."""
     while cell_len(text) > width:
         text = text[1:]
     return text
@@ -221,7 +221,7 @@ def _keys(display: Display, width: int) -> Text:
 
 
 def _prompt(display: Display, width: int, now_ms: int) -> Text:
-    """Return the line above the keys: a question, what is being typed, an offer, or the newest notice."""
+    """Return the line above the keys: a question, a typed text, an offer, or the newest notice."""
     match = screen_of(display).match(display)
     if display.entry is not Entry.MOVE:
         start = f"{display.entry.value}: "

@@ -49,7 +49,7 @@ def _seat(display: Display, match: Snapshot, side: int, now_ms: int, label: str,
     is_to_move = match.position.to_move == side and match.outcome is None
     seat = Text("> " if is_to_move else "  ", style="bold")
     seat.append(mark, f"bold {COLOURS.get(mark, '')}".strip())
-    if words.name_of(match.players[side]) == mark:  # at one keyboard, who has no name is called by his mark
+    if words.name_of(match.players[side]) == mark:  # at one keyboard, a player without a name is called by their mark
         label = label[len(mark) + 1 :]
     seat.append(f" {label}".rstrip(), "" if is_to_move else "not bold")
     if side == match.you and not is_brief:

@@ -2,7 +2,7 @@
 
 Marks differ by shape and brackets say what colour says too, so that a board reads the same without colour.
 The colours are those of Okabe and Ito, which people with any colour vision tell apart, that have a contrast of at least
-4 (the green: 3) with a black and with a white background: nobody has to say which one he has.
+4 (the green: 3) with a black and with a white background: nobody has to say which one they have.
 """
 
 import codecs

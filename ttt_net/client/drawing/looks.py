@@ -1,4 +1,4 @@
-"""How each cell of a board looks, and what is written beside it: for any game, and before any size is known.
+"""Return the looks of cells and the labels of a board, for any game, and before any size is known.
 
 What colour says is also said beside the mark: `[X]` the cursor, `(X)` the last move, `*X*` the winning line, `~X~` the
 mark that vanishes next; our own move on its way is `x?`. A small board that is won is full of its winner's mark, small
@@ -24,7 +24,7 @@ _NOBODY = "="
 
 
 class Frame(Enum):
-    """What stands around a cell; its value is what a form of one row draws to the left and to the right."""
+    """The frame of a cell; its value is drawn to the left and to the right in a form of one row."""
 
     NONE = "  "
     LAST = "()"
@@ -35,7 +35,7 @@ class Frame(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How one cell is drawn: a mark or a hint, the style of it, and what stands around it."""
+    """The looks of a cell: a mark or a hint, its style, and the frame around it."""
 
     mark: str
     hint: str
@@ -47,7 +47,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """What is written beside a board; each is empty where the names of the moves do not tell."""
+    """The labels beside a board; each is empty where the names of the moves do not tell."""
 
     columns: tuple[str, ...]
     rows: tuple[str, ...]

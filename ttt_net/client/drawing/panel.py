@@ -1,4 +1,4 @@
-"""What stands beside a board: the score, who watches, the moves, what was said."""
+"""Draw the panel beside a board: the score, the watchers, the moves, the chat."""
 
 import textwrap
 

@@ -1,4 +1,4 @@
-"""What a click means: parts of a picture know the action or the key that they stand for, wherever they come to lie.
+"""Find the meaning of a click: parts of a picture carry the command or the key that they stand for.
 
 A target is a span of a line like a colour is one, so that it moves with the text; it is taken off before anything is
 written to a terminal.

@@ -1,1 +1,1 @@
-"""Where a server is: addresses, what announces itself, what was used before, and a person who chooses."""
+"""Find a server: addresses, announcements, servers used before, and a person who chooses."""

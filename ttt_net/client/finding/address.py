@@ -1,4 +1,4 @@
-"""How servers and invitations are written: addresses in all their forms, codes, and the links that browsers open."""
+"""Read addresses of servers in all their forms, invitation codes, and the links that browsers open."""
 
 import ipaddress
 import re
@@ -26,7 +26,7 @@ class Address(NamedTuple):
 
 
 def read_address(text: str) -> Address:
-    """Return the address that was typed or pasted; what is none raises `ConfigurationError`.
+    """Return the address that was typed or pasted. Raises `ConfigurationError` if it is none.
 
     The web address of a server is one of its addresses, and the link of an invitation has its code.
     """
@@ -40,7 +40,7 @@ def read_address(text: str) -> Address:
 
 
 def url_of(text: str) -> str:
-    """Return the address as a URL; what is no address raises `ConfigurationError`."""
+    """Return the address as a URL. Raises `ConfigurationError` if it is none."""
     allowed = f"{clean(text, 60)!r} is no address; write host, host:port, ws://host:port or wss://host:port"
     bare = text.strip()
     try:
@@ -58,7 +58,7 @@ def url_of(text: str) -> str:
 
 
 def code_of(text: str) -> str:
-    """Return the invitation code that was typed, as it is written; what is none raises `ConfigurationError`."""
+    """Return the invitation code that was typed, in upper case. Raises `ConfigurationError` if it is none."""
     if CODE.fullmatch(text.strip()) is None:
         raise ConfigurationError(f"{clean(text, 20)!r} is no invitation code; one looks like BCD234")
     return text.strip().upper()

@@ -35,14 +35,14 @@ LOOK_S = 2.0
 
 
 class Search:
-    """Looks around, and keeps the list true to what is seen; `changed` is called after every change."""
+    """Searches for servers and keeps the list of them; `changed` is called after every change."""
 
     def __init__(self, changed: Callable[[], None]) -> None:
         self.servers = ServerList(used=servers_used())
         self._changed = changed
 
     def become(self, servers: ServerList) -> None:
-        """Take note of what is seen, or done."""
+        """Replace the list."""
         if servers != self.servers:
             self.servers = servers
             self._changed()
@@ -93,7 +93,7 @@ async def choose_on_screen(screen: "Screen") -> Place | None:
 
 
 def search_for_a_moment() -> ServerList:
-    """Return what is there after two seconds."""
+    """Return the servers that were found within two seconds."""
 
     async def search() -> ServerList:
         searching = Search(lambda: None)

@@ -1,7 +1,7 @@
 """Looking for servers on the local network: what announces itself by mDNS, and whether it answers.
 
 The library is loaded when the looking starts, never before the first picture. What was heard is checked and bounded
-(`announcement`), for whoever is on the network can announce anything; of an address, no more is tried than to
+(`announcement`), for anybody on the network can announce anything; of an address, no more is tried than to
 connect to it.
 """
 

@@ -54,7 +54,7 @@ class PickerController:
 
     @property
     def wanted(self) -> SeekRequest:
-        """What would be sought."""
+        """A search that is never asked for."""
         return SeekRequest(0)
 
     @property

@@ -1,4 +1,4 @@
-"""Hold what is known of where one could go when no address was given: servers that were found or used before.
+"""Hold the servers that were found or used before, for a person who gave no address.
 
 A value and pure functions: sightings go in, the next value comes out. Knows no socket and no terminal.
 """
@@ -62,7 +62,7 @@ _UNKNOWN: Mapping[str, bool] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class ServerList:
-    """All that is known of where one could go."""
+    """The servers that were found or used before, and the other places to go."""
 
     used: tuple[Used, ...] = ()
     found: Mapping[str, Found] = field(default_factory=lambda: _NOTHING)
@@ -80,7 +80,7 @@ class ServerList:
 
     @property
     def destinations(self) -> tuple[Destination, ...]:
-        """What there is to choose, in order."""
+        """The destinations to choose from, in order."""
         found = [*self._local(), *self._announced()]
         known = {row.url for row in found}
         level = f"level {self.level} of {MAX_LEVEL}"

@@ -23,7 +23,7 @@ class Used(NamedTuple):
 
 
 def servers_used() -> tuple[Used, ...]:
-    """Return the servers that were joined, newest first; what is no server in the file is left out."""
+    """Return the servers that were joined, newest first; lines of the file that name none are left out."""
     try:
         rows = json.loads((identity.home() / FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):

@@ -153,7 +153,7 @@ class LineClient:
         self._tell_list()
 
     def _note(self, event: WorldEvent) -> None:
-        """Take note of what is still to be told, and of what numbers mean."""
+        """Keep the promised replies and the meaning of numbers up to date."""
         self._pending.note(event)
         match event:
             case Answered(request, Refused()):
@@ -209,7 +209,7 @@ class LineClient:
 
     @property
     def _seen(self) -> Display:
-        """What is told: of a match that is stepped through, how it stood there."""
+        """The display to be told: of a match that is stepped through, as it stood there."""
         display = self._controller.display
         return seen_at(display) if display.page.screen == "replay" else display
 
@@ -273,7 +273,7 @@ class LineClient:
         return "\n".join([self._renderer.help, *[more] * display.has_lobby])
 
     def _tell(self, news: Sequence[str] = ()) -> None:
-        """Write the news, and what is new in the display since the last time."""
+        """Write the news, and the parts of the display that have changed."""
         display = self._seen
         if display.shown != self._shown:  # another match is told from its beginning, even between the same two
             self._shown = display.shown
@@ -290,7 +290,7 @@ class LineClient:
             self._write(text)
 
     def _tell_list(self) -> None:
-        """Write the list that was asked for, or do what is first on it, once it is there."""
+        """Write the list that was asked for, or carry out its first row, once it is there."""
         while (found := self._menu.take(self._controller, _now_ms())) is not None:
             self._is_list_fresh = self._menu.has_choices
             self._do(found)

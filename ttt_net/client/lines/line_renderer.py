@@ -1,4 +1,4 @@
-"""How a match is told line by line: here with boards, for pipes and plain terminals; `speech` tells it for the ear."""
+"""Render a display line by line, with boards, for pipes and plain terminals; `screen_reader` renders it for the ear."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -34,7 +34,7 @@ class LineRenderer(Protocol):
     """What may be typed."""
 
     def name_of(self, player: PlayerInfo) -> str:
-        """Return how a player is called when he moves."""
+        """Return the name of a player who moves."""
 
     def parts(self, display: Display, *, is_shared: bool) -> dict[str, str]:
         """Return all that can be said of a display, part by part, in the order in which it is said."""
@@ -81,7 +81,7 @@ class BoardRenderer:
 
 
 def parts_of(display: Display, seen: dict[str, str], status: str, first: str, over: str) -> dict[str, str]:
-    """Return all that is told of a display, in order, with what is `seen` of its match and its `status`.
+    """Return the sentences of a display by part, in order, with those that are `seen` of its match and its `status`.
 
     `first` says what can be typed in a match of ours, `over` after it.
     """
@@ -136,7 +136,7 @@ def info(display: Display) -> str:
 
 
 def link(display: Display) -> str:
-    """Return what is the matter with the link; the same however often it is tried."""
+    """Return the state of the link in a sentence; the same however often it is tried."""
     if display.world.link is LinkState.LOST:
         return f"The link is lost; {'your match is safe' if display.is_live else 'please wait'}."
     if display.world.link is LinkState.CONNECTING:
@@ -149,7 +149,7 @@ def link(display: Display) -> str:
 
 
 def status(display: Display) -> str:
-    """Return in one sentence what is the matter now."""
+    """Return the state of the match, or of the lobby, in one sentence."""
     if display.match is not None:
         return words.result(display.match) or words.status(display, TAKEOVER)
     if display.world.seeking is not None or display.world.link is not LinkState.ONLINE or display.is_arriving:

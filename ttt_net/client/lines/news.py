@@ -1,4 +1,4 @@
-"""What is said once, beside what is seen in a display: of an event, and of what was stopped, or stays as it is."""
+"""Tell once what no display keeps: an event, and that something was stopped or stays as it is."""
 
 from ttt_net.client import words
 from ttt_net.client.commands import AnyCommand, Command, Step

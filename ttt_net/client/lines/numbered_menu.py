@@ -1,7 +1,7 @@
 """Pages where there are only lines: a list is asked for, told once with numbers, and a number chooses from it.
 
 Nothing lies on anything here: a page is gone as soon as it is told. Its numbers go on meaning what was told with them,
-whoever comes and goes, until another list is told or a match of ours begins.
+while others come and go, until another list is told or a match of ours begins.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ def are_numbers_moves(display: Display) -> bool:
 
 
 class NumberedMenu:
-    """What was asked for and is not here yet, and what the numbers stand for."""
+    """Holds the list that was asked for until it is here, and the commands that its numbers stand for."""
 
     def __init__(self) -> None:
         self._asked: ListQuery | None = None
@@ -84,7 +84,7 @@ class NumberedMenu:
         return f"{number} chooses nothing; {numbers}."
 
     def take(self, controller: Controller, now_ms: int) -> AnyCommand | str | None:
-        """Return the list in words, or what is to be done at once; None as long as it is not here."""
+        """Return the list in words, or the command to carry out at once; None as long as it is not here."""
         asked, display = self._asked, controller.display
         if asked is None or any(reply is None or reply in self._passed for reply in _replies(asked, display)):
             return None
@@ -137,7 +137,7 @@ def _spoken(cell: str) -> str:
 
 
 def _replies(asked: ListQuery, display: Display) -> list[ServerMessage | None]:
-    """Return what is on the page that was asked for, as far as it is here."""
+    """Return the replies that the page that was asked for shows, as far as they are here."""
     return [display.world.replies.get(kind) for kind in SCREENS[asked.page.screen].replies]
 
 

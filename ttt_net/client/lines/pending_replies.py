@@ -1,4 +1,4 @@
-"""What is still to come, so that a line that needs it can wait: an answer, a match, our turn."""
+"""Follow the replies that are still to come, so that a line that needs one can wait: an answer, a match, our turn."""
 
 from ttt_net.client.controller import Controller
 from ttt_net.client.events import SecondPlayerEvent, WorldEvent

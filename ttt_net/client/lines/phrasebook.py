@@ -1,4 +1,4 @@
-"""What can be typed where there are only lines: each word and what it does, whatever is on the page."""
+"""Find the command that a typed line means, where there are only lines."""
 
 from difflib import get_close_matches
 
@@ -72,7 +72,7 @@ def _step(word: str, ply: int) -> AnyCommand | None:
 
 
 def _said(display: Display, text: str) -> AnyCommand | str:
-    """Return what is to be said at the match: one of the phrases, or where the host lets people write, any words."""
+    """Return the chat message of a line: one of the phrases, or where the host lets people write, any words."""
     phrase = phrase_of(text)
     said = chat(display, phrase=phrase) if phrase is not None else chat(display, text=clean(text, MAX_SAID_CELLS))
     if not said:
@@ -92,7 +92,7 @@ def _is_like_a_move(word: str, display: Display) -> bool:
 
 
 def _unknown(word: str, display: Display) -> AnyCommand | str:
-    """Return what is near what was typed; where there is nothing, and it is our turn, which moves there are."""
+    """Return the nearest word to a typed one; where there is none, and it is our turn, which moves there are."""
     if word in OF_A_REPLAY:
         return f"{word} is for a replay; once a match is over, replay begins one."
     steps = OF_A_REPLAY if display.page.screen == "replay" else ()

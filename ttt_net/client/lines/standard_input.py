@@ -1,7 +1,7 @@
 """Lines from standard input, for as long as somebody takes them, and not a byte longer.
 
 A pipe, a file or a terminal may all block, so a thread reads them. What comes when lines are no longer taken is left to
-whoever asks next; who must not take for an answer what was typed before his question throws that away first.
+the next question; one that must not take for an answer what was typed before it throws that away first.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ def reading_lines(mailbox: asyncio.Queue[Event], source: int = _STDIN) -> Iterat
 
 
 def ask_anew(question: str) -> str:
-    """Return a person's answer to what is asked now: what was typed before, for something else, is thrown away."""
+    """Return a person's answer to a question; text that was typed before it is thrown away."""
     with suppress(ImportError, OSError, ValueError):
         import termios
 
@@ -77,7 +77,7 @@ class _Reader:
         self._deliver(None)
 
     def _next_chunk(self) -> bytes | None:
-        """Return what is there, nothing at the end, or None once nobody takes lines any more."""
+        """Return the bytes that are there, none at the end, or None once nobody takes lines any more."""
         with suppress(OSError, ValueError):
             if self._stopped in select.select([self._source, self._stopped], [], [])[0]:
                 return None

@@ -45,7 +45,7 @@ def chat(display: Display, *, text: str | None = None, phrase: Phrase | None = N
 
 
 def ask_whom_to_mute(display: Display) -> Effect:
-    """Hear no more of the opponent, or hear him again; where one only watches, ask who of the talkers is meant."""
+    """Hear no more of the opponent, or hear them again; where one only watches, ask who of the talkers is meant."""
     match = display.match
     if match is None:
         return display, ()
@@ -57,7 +57,7 @@ def ask_whom_to_mute(display: Display) -> Effect:
 
 
 def muted(display: Display, index: int) -> Effect:
-    """Mute whom the list has at that place, or hear him again: everybody comes first, then the talkers."""
+    """Mute the player at that place of the list, or hear them again: everybody comes first, then the talkers."""
     names = display.talkers
     if index > len(names):
         return display, ()

@@ -19,7 +19,7 @@ A_RATED_GAME = "connect4"
 
 
 def in_terms(request: SeekRequest | ChallengeRequest | InviteRequest, terms: str) -> Meaning:
-    """Return the request for the game, the clock and the kind that are named; what is not named stays as it is."""
+    """Return the request for the game, the clock and the kind that are named; the others stay as they are."""
     names = []
     for word in terms.lower().split():
         if word in ("rated", "casual") and not isinstance(request, InviteRequest):
@@ -42,8 +42,8 @@ def in_terms(request: SeekRequest | ChallengeRequest | InviteRequest, terms: str
 
 
 def game_named(text: str) -> str:
-    """Return the game that is meant by its name, its title or its number; what is none of them stays as it is."""
-    from ttt_net.games.catalogue import NAMES  # whoever plays what he came for needs no list
+    """Return the game that is meant by its name, its title or its number; any other text stays as it is."""
+    from ttt_net.games.catalogue import NAMES  # the first picture needs no list
 
     if text.isdecimal() and text.isascii() and 1 <= int(text) <= len(NAMES):
         return NAMES[int(text) - 1]
@@ -56,7 +56,7 @@ def _folded(text: str) -> str:
 
 
 def _nearly(game: str) -> str | None:
-    """Return the game whose name was nearly typed; None for what is a game, if only on the server."""
+    """Return the game whose name was nearly typed; None for a name that is a game, if only on the server."""
     from ttt_net.games import find_game
     from ttt_net.games.catalogue import NAMES
 

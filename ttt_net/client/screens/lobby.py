@@ -1,4 +1,4 @@
-"""The lobby: own matches first, then challenges, who waits, free bots, players, and what is being played."""
+"""Show the lobby: own matches first, then challenges, people who wait, free bots, players, and live matches."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -274,7 +274,7 @@ def _watch(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
 
 
 def _stop(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
-    """Stop what is looked at or waits, one after the other: what was told last comes first."""
+    """Stop watching, a search or a challenge, one after the other."""
     if display.is_watched:
         return Command.BACK
     if display.world.seeking is not None:
@@ -331,7 +331,9 @@ def _help(display: Display, *, entrances: Sequence[Entrance]) -> list[str]:
 _WORDS: dict[str, Word] = {
     "bot": partial(_bot, is_first=True),
     "bots": partial(_bot, is_first=False),
-    "who": partial(_always, ask=replace(_WHO, hint="Type a number to play whoever waits, or to challenge a player.")),
+    "who": partial(
+        _always, ask=replace(_WHO, hint="Type a number to play someone who waits, or to challenge a player.")
+    ),
     "join": _join,
     "matches": partial(_always, ask=replace(_MATCHES, hint="Type a number to watch, or to go on with your own.")),
     "watch": _watch,

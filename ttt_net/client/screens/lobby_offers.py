@@ -74,7 +74,7 @@ def _plays(player: ListedPlayer, seek: SeekRequest) -> bool:
 
 
 def challenge_to(bot: ListedPlayer, seek: SeekRequest) -> ChallengeRequest:
-    """Return what asks a bot for what is sought."""
+    """Return the challenge of a bot to the game that is sought."""
     return ChallengeRequest(0, name=bot.name, game=seek.games[0], time=seek.time, rated=seek.rated)
 
 
@@ -98,14 +98,14 @@ def challenges(display: Display, *, is_ours: bool) -> list[Challenged]:
 
 
 def chosen_bot(display: Display, seek: SeekRequest) -> ListedPlayer | None:
-    """Return the bot that is chosen, or else the first that plays what is sought."""
+    """Return the bot that is chosen, or else the first that plays the game that is sought."""
     bots = free_bots(display, seek)
     chosen = (bot for bot in bots if display.page.row in (f"bot:{bot.name}", f"player:{bot.name}"))
     return next(chosen, next(iter(bots), None))
 
 
 def no_bot(seek: SeekRequest) -> str:
-    """Return that no bot can be had for what is sought."""
+    """Return that no bot is free for the games that are sought."""
     return f"No bot is free for {words.some_games(seek.games)} now."
 
 

@@ -228,7 +228,7 @@ def _analyse(display: Display) -> Effect:
 
 
 def _save(display: Display) -> Effect:
-    """Ask for the record of a finished match; whoever keeps the screen writes it down when it comes."""
+    """Ask for the record of a finished match, which the loop writes into a file."""
     if display.match is None or display.match.outcome is None:
         return replace(display, notice="Only a match that is over can be saved."), ()
     return display, (RecordRequest(0, match=display.match.match),)
@@ -265,7 +265,7 @@ def _new(display: Display, seek: SeekRequest) -> Effect:
 
 
 def gone_on(display: Display, match: Snapshot) -> Effect:
-    """Put a match of ours on the screen, on the lobby alone; whoever goes on with his own looks on no more."""
+    """Put a match of ours on the screen, on the lobby alone; a match that was watched is not watched any more."""
     watched = display.world.watching
     requests: tuple[Request, ...] = ()
     if watched is not None and not display.world.has_seat(watched):
@@ -294,7 +294,7 @@ def is_next_to_watch(display: Display) -> bool:
 
 
 def leads_on(display: Display, fact: Rematched) -> bool:
-    """Tell whether to go on to the next match by ourselves: whoever reads or writes something is left in peace."""
+    """Tell whether to go on to the next match by ourselves: not while something is read or written."""
     is_seen = display.page.screen == "match" and display.overlay is Overlay.NONE and display.entry is Entry.MOVE
     return is_seen and display.world.watching == display.shown == fact.match and is_next_to_watch(display)
 

@@ -111,7 +111,7 @@ def _not_taken(display: Display, typed: str) -> Effect:
 
 
 def default_status(display: Display) -> str:
-    """Return what is sought, or that we are connecting."""
+    """Return the search that stands, or that we are connecting."""
     if display.world.seeking is not None:
         return words.sought(display.world.seeking)
     is_connecting = display.world.link is LinkState.CONNECTING
@@ -129,7 +129,7 @@ def page_before(display: Display, request: Request) -> Display:
 
 
 def day(at_ms: int) -> str:
-    """Return the day by UTC; what is no time at all is a dash."""
+    """Return the day by UTC; a dash for a number that is no time."""
     try:
         return datetime.fromtimestamp(at_ms / 1000, UTC).date().isoformat()
     except (OverflowError, OSError, ValueError):
@@ -150,7 +150,7 @@ LEAVING_HELP = ("Esc          back", "q  Ctrl-C    leave; Ctrl-Z suspends")
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """What a renderer asks of one screen. All of it is pure; what is heard and pressed comes in as the display."""
+    """One screen, as functions of the display; all of them are pure."""
 
     name: str
     """By which pages and the registry know it."""

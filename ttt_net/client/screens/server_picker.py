@@ -1,4 +1,4 @@
-"""Choose a server: what was found, what was used before, the computer here, a server of one's own, or what is typed."""
+"""Choose a server: found, used before or typed; or play the computer here, or start a server."""
 
 from dataclasses import replace
 from functools import partial

@@ -1,1 +1,1 @@
-"""The full screen of a terminal: what is written to it, what is read from it, and the loop between."""
+"""Drive the full screen of a terminal: output, keys, and the loop between."""

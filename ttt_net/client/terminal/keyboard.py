@@ -26,7 +26,7 @@ ANSI_SEQUENCES |= {"\x1b[I": Keys.ControlF23, "\x1b[O": Keys.ControlF24}
 
 @contextmanager
 def reading(mailbox: asyncio.Queue[Event]) -> Iterator[Input]:
-    """Deliver what is pressed, clicked and pasted until the context ends; yields what it is read from."""
+    """Deliver keys, clicks and pasted text as events until the context ends; yields the input they are read from."""
     keyboard = create_input()
     reader = _Reader(keyboard, mailbox)
     with keyboard.raw_mode(), keyboard.attach(reader.read):
