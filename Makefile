@@ -6,8 +6,9 @@ EXTRAS := engine,fast,metrics,tls,test
 FUZZ_S ?= 60
 LOCK := docs/hosting/requirements.lock
 SEEDS ?= 1000
+CUTS ?= 500
 
-.PHONY: help install demo test check docs page bench fuzz simulate audit dist lock sbom clean
+.PHONY: help install demo test check docs page bench fuzz simulate powercuts audit dist lock sbom clean
 
 help: ## list what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -63,6 +64,9 @@ fuzz: install ## fuzz what takes in bytes of strangers, FUZZ_S seconds for each 
 
 simulate: install ## live through SEEDS=1000 simulated worlds, or one with its trace: SEED=42 [SHRINK=1]
 	@$(BIN)/python -m tests.simulation $(if $(SEED),--seed $(SEED) $(if $(SHRINK),--shrink),--seeds $(SEEDS) $(if $(FROM),--first $(FROM)))
+
+powercuts: install ## cut the power of a recorded server CUTS=500 times, and look for every acknowledged move
+	@$(BIN)/python -m tests.powercuts --cuts $(CUTS) $(if $(SEED),--seed $(SEED))
 
 audit: install ## ask whether a dependency has a known hole; needs the Internet
 	@$(BIN)/python -m pip install --quiet pip-audit
