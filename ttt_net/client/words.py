@@ -37,6 +37,7 @@ MAX_SENTENCE_CELLS = 160
 MAX_NOTICE_CELLS = 400
 """A command to join has to be whole, with a fingerprint and a long name in it."""
 MAX_MARKS = 4
+MAX_ABOUT_CELLS = 60
 MAX_CODE = 12
 _LATENCIES = ((100, "good"), (300, "fair"))
 TENTHS_BELOW_MS = 10_000

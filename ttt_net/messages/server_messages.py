@@ -282,7 +282,9 @@ class RecordReply(ServerMessage, frozen=True, tag="record"):
 
 
 class Suggestion(ServerMessage, frozen=True):
-    """You have waited alone for some seconds; these bots would play your game: say `challenge` if you like.
+    """You have waited alone for some seconds; these bots would play your game, the nearest in strength first.
+
+    Say `challenge` if you like.
 
     A choice, never forced: your seek stands on. It is told once for a seek.
     """

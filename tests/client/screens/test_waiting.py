@@ -63,6 +63,37 @@ def test_the_bot_that_is_chosen_plays_or_else_the_weakest() -> None:
     assert pressed(display, "b")[1] == (ChallengeRequest(0, name="strong"),)
 
 
+MIA = ListedPlayer("Mia", "beginner", 0, [], level=1, places=4, free=4, any_level=True, about="is\x1b surprised")
+TOM = ListedPlayer("Tom", "casual player", 0, [], level=3, places=4, free=4, any_level=True)
+ROB = ListedPlayer("Rob", "mcts", 0, [], level=5)
+
+
+def test_a_digit_plays_a_bot_at_that_level_and_the_row_says_how_it_plays() -> None:
+    display, _ = pressed(update(lobby(), bots(MIA, TOM, ROB), 0), "p", "1")
+    page = drawn(display)
+    assert "press b, or 1 to 8 for its level" in page
+    assert "is surprised" in page
+    assert pressed(display, "7")[1] == (ChallengeRequest(0, name="Mia", level=7),)
+    assert pressed(display, "1")[1] == (ChallengeRequest(0, name="Mia"),), "it is her own"
+    assert pressed(display, "3")[1] == (ChallengeRequest(0, name="Tom"),)
+    assert pressed(display, "5")[1] == (ChallengeRequest(0, name="Rob"),)
+    assert pressed(display, "down", "down", "7")[1] == (ChallengeRequest(0, name="Mia", level=7),), "Rob cannot"
+    alone, _ = pressed(update(lobby(), bots(ROB), 0), "p", "1")
+    assert "1 to 8" not in drawn(alone)
+    alone, requests = pressed(alone, "6")
+    assert (requests, words.notice(alone)) == ((), "No bot is free at level 6 now.")
+
+
+def test_after_some_seconds_alone_the_offer_names_the_bot_that_the_server_suggests() -> None:
+    display, _ = pressed(update(lobby(), bots(MIA, TOM), 0), "p", "1")
+    assert "Looking for a person: Tic-tac-toe ..." in drawn(display)
+    display = update(display, Suggestion([TOM, MIA]), 0)
+    assert "Nobody yet: b plays Tom [bot, level 3]." in drawn(display)
+    assert pressed(display, "b")[1] == (ChallengeRequest(0, name="Tom"),)
+    gone = update(display, bots(MIA), 0)
+    assert "Nobody yet: b plays Mia [bot, level 1]." in drawn(gone)
+
+
 @pytest.mark.parametrize(
     "busy",
     [

@@ -7,6 +7,7 @@ import pytest
 
 from tests.server.peer import Message, Peer
 from tests.server.running import running, until
+from ttt_net.messages import RatingChange
 from ttt_net.pairing.lobby import Invitation
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.journal import lookups
@@ -574,3 +575,18 @@ async def test_bots_are_not_counted_as_people(tmp_path: Path) -> None:
         assert server.hub.census() == (1, 0)
         await ann.close()
         await until(lambda: server.hub.census() == (0, 0))
+
+
+async def test_the_bots_that_are_suggested_are_the_nearest_in_strength_first(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        for name, level in {"Mia": 1, "Tom": 3, "Nora": 5, "Max": None}.items():
+            bot = await server.join(name, bot="any", level=level)
+            await bot.ok("seek", opponents="people", time={"initial_ms": 1_000})
+        ann = await server.join("Ann")
+        for rating, expected in ((None, ["Mia", "Tom", "Nora", "Max"]), (1_480, ["Nora", "Tom", "Mia", "Max"])):
+            if rating is not None:
+                (session,) = [each for each in server.hub.services.players.sessions.values() if not each.is_bot]
+                session.rated("connect4", None, RatingChange(0, rating))
+            await ann.ok("seek", games=["connect4"])
+            server.later(5_000)
+            assert [each["name"] for each in (await ann.hear("suggestion"))["bots"]] == expected

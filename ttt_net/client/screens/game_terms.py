@@ -1,5 +1,6 @@
 """Read the game, the clock and the kind that are typed: `connect4 3+2 rated`."""
 
+import re
 from difflib import get_close_matches
 
 from msgspec import structs
@@ -13,14 +14,21 @@ from ttt_net.messages import ChallengeRequest, InviteRequest, SeekRequest
 from ttt_net.text import clean
 
 MAX_NAME_CELLS = 24
+LEVELS = "12345678"
+_LEVEL = re.compile(r"(?:^|\s)level ?(\w+)", re.IGNORECASE)
 _MAX_GAME_CELLS = 40
 A_RATED_GAME = "connect4"
 """The game that is meant where none was named or sought."""
 
 
 def in_terms(request: SeekRequest | ChallengeRequest | InviteRequest, terms: str) -> Meaning:
-    """Return the request for the game, the clock and the kind that are named; the others stay as they are."""
+    """Return the request for what is named: game, clock, kind, `level 3` of a bot; what is not named stays as it is."""
     names = []
+    asked = _LEVEL.search(terms)
+    if asked is not None and not isinstance(request, InviteRequest):
+        if asked[1] not in LEVELS:
+            return f"level {clean(asked[1], 20)} is none: 1 to 8."
+        request, terms = structs.replace(request, level=int(asked[1])), _LEVEL.sub(" ", terms)
     for word in terms.lower().split():
         if word in ("rated", "casual") and not isinstance(request, InviteRequest):
             request = structs.replace(request, rated=word == "rated")

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
+from msgspec import structs
+
 from ttt_net.client import words
 from ttt_net.client.commands import AnyCommand, Begin, Change, Command, Open, Send
 from ttt_net.client.display import Display
@@ -12,12 +14,14 @@ from ttt_net.client.screens.game_terms import MAX_NAME_CELLS, in_terms
 from ttt_net.client.screens.lobby_offers import (
     challenge_to,
     challenges,
+    chosen_bot,
     free_bots,
     live_match,
     live_of_others,
     no_bot,
     own_match,
     request_of,
+    suggested_bot,
     waiting_people,
 )
 from ttt_net.client.screens.screen import (
@@ -70,6 +74,9 @@ def _status(display: Display) -> str:
         return "One moment ..."
     if world.link is LinkState.ONLINE and world.seeking is None:
         return f"Welcome, {words.name_of(world.you)}. p finds you an opponent." if world.you is not None else ""
+    suggested = suggested_bot(display, world.seeking) if world.seeking is not None else None
+    if suggested is not None:
+        return f"Nobody yet: b plays {words.full_label(PlayerInfo(suggested.name, suggested.bot, suggested.level))}."
     return default_status(display)
 
 
@@ -78,13 +85,19 @@ def _footer(display: Display, width: int) -> list[str]:
     return words.company_hint(display, width)
 
 
+_OFFER = "A bot plays you at once: press b"
+_OFFER_OF_LEVELS = f"{_OFFER}, or 1 to 8 for its level"
+
+
 def _rows(display: Display, now_ms: int) -> list[Row]:
     """Return all that can be chosen in the lobby."""
     told = display.world.reply(PlayerList)
     players = told.players if told is not None else []
     ours = display.world.you.name if display.world.you is not None else None
     seek = display.world.seeking
-    bots = {each.name: _bot_row(each, seek) for each in free_bots(display, seek)} if seek is not None else {}
+    free = free_bots(display, seek) if seek is not None else []
+    bots = {each.name: _bot_row(each, seek) for each in free} if seek is not None else {}
+    has_levels = any(each.any_level for each in free)
     others = [each for each in _people_first(players) if each.name != ours and each.name not in bots]
     return [
         *section(
@@ -92,7 +105,7 @@ def _rows(display: Display, now_ms: int) -> list[Row]:
         ),
         *section("Challenges", [*_challenges(display, ours, now_ms), *_invited(display, now_ms)]),
         *section("Waiting for an opponent", [_seek_row(each) for each in waiting_people(display)]),
-        *section("A bot plays you at once: press b", list(bots.values())),
+        *section(_OFFER_OF_LEVELS if has_levels else _OFFER, list(bots.values())),
         *section("Players", [_player_row(each) for each in others]),
         *section("Being played", [live_match(each) for each in live_of_others(display)]),
     ]
@@ -126,7 +139,8 @@ def _bot_row(bot: ListedPlayer, seek: SeekRequest) -> Row:
     challenge = challenge_to(bot, seek)
     label = words.full_label(PlayerInfo(bot.name, bot.bot, bot.level))
     wanted = words.terms(challenge.game, challenge.time, is_rated=challenge.rated)
-    return Row((label, wanted), f"bot:{bot.name}", Send(challenge))
+    about = clean(bot.about or "", words.MAX_ABOUT_CELLS)
+    return Row((label, wanted, *[about] * bool(about)), f"bot:{bot.name}", Send(challenge))
 
 
 def _seek_row(seek: SeekInfo) -> Row:
@@ -206,6 +220,17 @@ def _answer(display: Display, *, is_accepted: bool) -> Effect:
     if challenge is None or (is_accepted and challenge.by.name == ours):
         return replace(display, notice="Nobody challenges you at the moment."), ()
     return display, (AnswerRequest(0, challenge=challenge.challenge, accept=is_accepted),)
+
+
+def _play_at(display: Display, *, level: int) -> Effect:
+    """Challenge a bot that plays at a level."""
+    if display.world.seeking is None:
+        return replace(display, notice="p first: what would you play?"), ()
+    seek = structs.replace(display.world.seeking, level=level)
+    bot = chosen_bot(display, seek)
+    if bot is None:
+        return replace(display, notice=f"No bot is free at level {level} now."), ()
+    return display, (challenge_to(bot, seek),)
 
 
 _VERBS = {
@@ -302,6 +327,7 @@ _KEYS: dict[str, KeyMeaning] = {
     "o": Open(Page("profile")),
     "w": _watch_chosen,
     "v": _profile,
+    **{str(level): Change(partial(_play_at, level=level)) for level in range(1, 9)},
 }
 
 
@@ -317,7 +343,7 @@ def _help(display: Display, *, entrances: Sequence[Entrance]) -> list[str]:
     opened = f"{' '.join(each.key for each in entrances):<13}{', '.join(each.help for each in entrances)}"
     return [
         *LISTS_HELP,
-        "p b          play: choose a game; a bot",
+        "p b 1-8      play: a game; a bot, of a level",
         "i c          invite; type a code",
         "a d          accept, decline a challenge",
         "w            watch a match",
@@ -343,7 +369,7 @@ _WORDS: dict[str, Word] = {
 
 LINES_HELP = (
     "play, play connect4 3+2 rated: look for an opponent. games: which there are.\n"
-    "bot, bot connect4: play a bot. bots: choose one.\n"
+    "bot, bot connect4 level 3: play a bot. bots: choose one.\n"
     "who: who is here. challenge NAME GAME. accept, decline.\n"
     "invite GAME: a code for a friend. join CODE: take one up.\n"
     "matches: what is being played. watch NAME: look on. stop: look no more."

@@ -70,12 +70,15 @@ def free_bots(display: Display, seek: SeekRequest) -> list[ListedPlayer]:
 
 def _plays(player: ListedPlayer, seek: SeekRequest) -> bool:
     is_free = player.bot is not None and player.free != 0 and player.seeking is not None
-    return is_free and (not player.seeking or seek.games[0] in player.seeking)
+    is_of_level = seek.level is None or player.any_level or player.level == seek.level
+    return is_free and is_of_level and (not player.seeking or seek.games[0] in player.seeking)
 
 
 def challenge_to(bot: ListedPlayer, seek: SeekRequest) -> ChallengeRequest:
     """Return the challenge of a bot to the game that is sought."""
-    return ChallengeRequest(0, name=bot.name, game=seek.games[0], time=seek.time, rated=seek.rated)
+    level = seek.level if bot.any_level and seek.level != bot.level else None
+    rated = seek.rated and level is None  # a level that is asked for is never rated
+    return ChallengeRequest(0, name=bot.name, game=seek.games[0], time=seek.time, rated=rated, level=level)
 
 
 def live_match(match: LiveMatch) -> Row:
@@ -98,10 +101,22 @@ def challenges(display: Display, *, is_ours: bool) -> list[Challenged]:
 
 
 def chosen_bot(display: Display, seek: SeekRequest) -> ListedPlayer | None:
-    """Return the bot that is chosen, or else the first that plays the game that is sought."""
+    """Return the bot that is chosen, or else the one that the server suggests, or the first that plays what is sought.
+
+    Where a level is asked for, one that plays at it as a rule comes before one that plays at any.
+    """
     bots = free_bots(display, seek)
     chosen = (bot for bot in bots if display.page.row in (f"bot:{bot.name}", f"player:{bot.name}"))
-    return next(chosen, next(iter(bots), None))
+    of_level = (bot for bot in bots if seek.level is not None and bot.level == seek.level)
+    return next(chosen, None) or next(of_level, None) or suggested_bot(display, seek) or next(iter(bots), None)
+
+
+def suggested_bot(display: Display, seek: SeekRequest) -> ListedPlayer | None:
+    """Return the first bot of the server's suggestion, the nearest in strength, if it is free still."""
+    suggestion = display.world.lobby.suggestion
+    names = [bot.name for bot in suggestion.bots] if suggestion is not None else []
+    free = {bot.name: bot for bot in free_bots(display, seek)}
+    return next((free[name] for name in names if name in free), None)
 
 
 def no_bot(seek: SeekRequest) -> str:

@@ -6,7 +6,7 @@ from itertools import islice
 
 from ttt_net import messages as wire
 from ttt_net.pairing.lobby import Lobby
-from ttt_net.pairing.seek import Seek
+from ttt_net.pairing.seek import ANY_GAME, Seek
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.matchmaking.eligibility import Eligibility
 from ttt_net.server.rooms.room import MatchRoom
@@ -18,7 +18,11 @@ MAX_SUGGESTED = 10
 _MAX_LOOKED_AT = 500
 """Bots that are asked whether they would play somebody; where there are more, they find one anyway."""
 _AT_ITS_BEST = 9
-"""Where a bot stands that says no level and plays as well as it can: behind all that do."""
+"""The level that a bot is taken to play at that says none, and plays as well as it can."""
+_OF_LEVEL_1, _PER_LEVEL = 900, 150
+"""Ratings that bots are taken to have by their level, until they have one."""
+_OF_NEWCOMERS = 1000
+"""The strength of a bot that suits one who has no rating yet."""
 
 
 class Listing:
@@ -57,10 +61,15 @@ class Listing:
         return wire.PlayerList(len(self._players), [self._row(session) for session in self._players.some(MAX_LISTED)])
 
     def bots_for(self, seek: Seek) -> list[wire.ListedPlayer]:
-        """Return bots that would play a person what they seek, the weakest first."""
-        rows = (self._row(bot) for bot in islice(self._players.bots, _MAX_LOOKED_AT) if _plays(bot, seek))
-        free = (row for row in rows if row.free)
-        return heapq.nsmallest(MAX_SUGGESTED, free, key=lambda row: (row.level or _AT_ITS_BEST, row.name))
+        """Return bots that would play a person what they seek, the nearest in strength first."""
+        game = seek.games[0] if seek.games else ANY_GAME
+        own = self._players.sessions[seek.player].info_at(game, seek.time).rating
+        wanted = _OF_NEWCOMERS if own is None else own
+        bots = (bot for bot in islice(self._players.bots, _MAX_LOOKED_AT) if _plays(bot, seek))
+        listed = ((abs(_strength(bot, game, seek) - wanted), self._row(bot)) for bot in bots)
+        free = (each for each in listed if each[1].free)
+        nearest = heapq.nsmallest(MAX_SUGGESTED, free, key=lambda each: (each[0], each[1].level or 0, each[1].name))
+        return [row for _, row in nearest]
 
     def live(self) -> wire.LiveList:
         """Return the live public matches: first the featured one, then the most watched."""
@@ -91,6 +100,12 @@ def _plays(bot: Session, seek: Seek) -> bool:
     if bot.plays is None:
         return False
     return not bot.plays or not seek.games or not set(bot.plays).isdisjoint(seek.games)
+
+
+def _strength(bot: Session, game: str, seek: Seek) -> int:
+    """Return the rating of a bot at what is sought, or what its level stands for."""
+    rating = bot.info_at(game, seek.time).rating
+    return _OF_LEVEL_1 + _PER_LEVEL * ((bot.info.level or _AT_ITS_BEST) - 1) if rating is None else rating
 
 
 def _rating(room: MatchRoom) -> int:
