@@ -364,6 +364,46 @@ def test_only_the_room_tells_events_and_only_after_the_journal_has_them() -> Non
     assert callers == ["matches.match", "server.rooms.room"]
 
 
+WHITE_BOXES = {
+    "tests/server/wire/test_encryption.py": {"_transport", "_outgoing", "_tls"},
+    "tests/server/wire/test_connection.py": {"_transport"},
+    "tests/hostile/test_floods.py": {"_match"},
+}
+"""What a test looks at inside, since nothing else shows it: that TLS has no buffer of its own and leaves no cycle, and
+which options a socket has; and the match that a load generator plays."""
+
+
+def private_names(source: str) -> set[str]:
+    """Return the private names that a module takes from others: of objects, and by import."""
+    own = {"self", "cls"}
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Attribute) and re.match("_[a-z]", node.attr):
+            is_own = isinstance(node.value, ast.Name) and node.value.id in own
+            found |= set() if is_own else {node.attr}
+        elif isinstance(node, ast.ImportFrom):
+            found |= {alias.name for alias in node.names if alias.name.startswith("_")}
+    return found
+
+
+def test_tests_use_no_private_name_of_the_server() -> None:
+    """Those who test use what those who call use; so a private name may change, and no test with it."""
+    server = {
+        node.attr
+        for path in (ROOT / "server").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Attribute) and re.match("_[a-z]", node.attr)
+    } - {"_replace"}
+    found = {}
+    for path in [
+        *(ROOT.parent / "tests" / "server").rglob("test_*.py"),
+        *(ROOT.parent / "tests" / "hostile").rglob("test_*.py"),
+    ]:
+        name = path.relative_to(ROOT.parent).as_posix()
+        found[name] = (private_names(path.read_text()) & server) - WHITE_BOXES.get(name, set())
+    assert {name: names for name, names in found.items() if names} == {}
+
+
 def test_no_test_imports_from_another_file_of_tests() -> None:
     files = Path(__file__).parent.rglob("*.py")
     found = {

@@ -328,7 +328,7 @@ async def test_twenty_stopped_readers_under_a_flood_hold_64_kib_each_and_are_gon
             await asyncio.sleep(0)
             most = max(most, *map(held, connections))
         for peer, connection in zip(stalled, connections, strict=True):
-            while connection.is_open and held(connection) < 50_000 and connection._unsent < 60:
+            while connection.is_open and held(connection) < 50_000 and connection.unsent_messages < 60:
                 await peer.send(said("who", 5))
                 await asyncio.sleep(0)
             most = max(most, held(connection))

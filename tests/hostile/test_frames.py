@@ -184,8 +184,7 @@ async def test_a_message_that_never_ends_is_held_in_4_kib(tmp_path: Path, author
         await peer.send(fragments([1_000] * 4 + [0] * 50_000) + client_frame(PING, b"?"))
         while (await peer.read_frame() or (0, b""))[1] != b"?":
             pass
-        assert connection._fragments is not None
-        assert len(connection._fragments) == 4_000
+        assert connection.fragment_bytes == 4_000
 
 
 async def test_the_same_bytes_end_the_same_way_however_they_are_cut(

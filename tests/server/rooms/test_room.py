@@ -519,7 +519,7 @@ async def test_who_guesses_the_id_of_a_rematch_and_comes_too_early_hears_it_all(
         await first.ok("offer", match=match, kind="rematch")
         with server.stopped_disk():
             await second.say("offer", match=match, kind="rematch")
-            await until(lambda: server.rooms[match]._is_busy)
+            await until(lambda: server.rooms[match].is_busy)
             watching = await eve.say("watch", match=f"{match}-2")
             await until(lambda: f"{match}-2" in server.rooms)
         assert (await eve.answer(watching))["type"] == "ok"
@@ -538,7 +538,7 @@ async def test_a_rematch_that_is_being_written_down_takes_a_place_of_the_bot(tmp
         cay = await server.join("Cay")
         with server.stopped_disk():
             await ann.say("offer", match=match, kind="rematch")
-            await until(lambda: server.rooms[match]._is_busy)
+            await until(lambda: server.rooms[match].is_busy)
             await cay.ok("seek", games=["tictactoe"])
             assert await bot.refused("seek", games=["tictactoe"]) == "too_many_matches"
         await bot.hear("snapshot", previous=match)

@@ -108,11 +108,11 @@ async def test_a_peer_that_is_heard_is_pinged_a_fifth_as_often(tmp_path: Path) -
         assert await peer.read_frame() == (PING, b"")
         await peer.send(client_frame(PONG) + said("ping", 2))
         assert await peer.read_frame() == (TEXT, b'{"type":"ok","id":2}')
-        connection._heard_s = now_s + 4.5 * after_s
+        connection.heard_s = now_s + 4.5 * after_s
         connection.tick(now_s + 4.9 * after_s)
         await peer.send(said("ping", 3))
         assert await peer.read_frame() == (TEXT, b'{"type":"ok","id":3}'), "and no ping before it"
-        connection._heard_s = now_s + 4.5 * after_s
+        connection.heard_s = now_s + 4.5 * after_s
         connection.tick(now_s + 5.1 * after_s)
         assert await peer.read_frame() == (PING, b"")
 
@@ -239,7 +239,7 @@ async def test_a_stopped_reader_that_still_answers_pings_is_dropped_when_it_has_
             await stalled.send(client_frame(PONG))
             connection.tick(now_s + second)
             assert connection.is_open
-        connection._heard_s = now_s + 50  # what one more pong would do
+        connection.heard_s = now_s + 50  # what one more pong would do
         connection.tick(now_s + server.hub.limits.stalled_s + 0.1)
         await server.until_empty()
 

@@ -87,7 +87,8 @@ class MatchRoom:
         self._hooks = hooks
         self._waiting: deque[tuple[Session, RoomRequest, int]] = deque()
         """Who waits with what, and since when: a clock is not charged for our disk."""
-        self._is_busy = False
+        self.is_busy = False
+        """Whether a write or a read is under way; requests wait meanwhile."""
 
     @property
     def is_listed(self) -> bool:
@@ -146,7 +147,7 @@ class MatchRoom:
 
     def request(self, session: Session, request: RoomRequest) -> None:
         """Carry out a request now, or when its turn comes; it gets exactly one answer."""
-        if not self._is_busy and self.match is not None:  # then nobody waits
+        if not self.is_busy and self.match is not None:  # then nobody waits
             self._serve(self.match, session, request, self._services.now_ms())
             return
         try:
@@ -155,7 +156,7 @@ class MatchRoom:
             session.refuse(request.id, refusal)
             return
         self._waiting.append((session, request, self._services.now_ms()))
-        if not self._is_busy:
+        if not self.is_busy:
             self._read()
 
     def _admit(self, session: Session, request: RoomRequest) -> None:
@@ -269,7 +270,7 @@ class MatchRoom:
     # Events.
 
     def _commit(self, match: Match, events: list[MatchEvent], asked: _Asked | None) -> None:
-        self._is_busy = True
+        self.is_busy = True
         if isinstance(events[-1], Rematched):
             self._commit_rematch(match, events, asked)
         else:
@@ -303,7 +304,7 @@ class MatchRoom:
         ratings: Changes | None,
     ) -> None:
         """Apply and tell what is in the journal now; then go on."""
-        self._is_busy = False
+        self.is_busy = False
         self._apply(match, events, asked)
         if ratings:
             self._tell_ratings(match, ratings)
@@ -338,7 +339,7 @@ class MatchRoom:
 
     def _fail(self, asked: _Asked | None, _: Refusal) -> None:
         """Refuse, and forget the copy in memory: whether or not the write reached the disk, the journal knows."""
-        self._is_busy = False
+        self.is_busy = False
         if asked:
             reason = "the server cannot write to its disk; your request was not carried out, and the match is safe"
             asked[0].refuse(asked[1], Refusal(Code.STORAGE, reason, 1_000))
@@ -348,7 +349,7 @@ class MatchRoom:
 
     def _read(self) -> None:
         self.seats.stop_timer()
-        self._is_busy = True
+        self.is_busy = True
 
         def done(record: StoredMatch) -> None:
             try:
@@ -356,11 +357,11 @@ class MatchRoom:
             except Refusal as refusal:  # a match of a game that this program does not know
                 failed(refusal)
                 return
-            self._is_busy = False
+            self.is_busy = False
             self._settle()
 
         def failed(refusal: Refusal) -> None:
-            self._is_busy = False
+            self.is_busy = False
             self._refuse_all(refusal)
             self._settle()
 
@@ -382,7 +383,7 @@ class MatchRoom:
 
     def _settle(self) -> None:
         """Serve what waits; when there is nothing, and nobody hears the match, let go of it."""
-        while self._waiting and not self._is_busy:
+        while self._waiting and not self.is_busy:
             session, request, came_ms = self._waiting.popleft()
             if not session.connection.is_open:
                 continue
@@ -391,7 +392,7 @@ class MatchRoom:
                 self._read()
                 return
             self._serve(self.match, session, request, came_ms)
-        if not self.audience and not self._is_busy:
+        if not self.audience and not self.is_busy:
             self.seats.stop_timer()
             self.audience.close()
             self._hooks.let_go(self)
@@ -402,7 +403,7 @@ class MatchRoom:
 
     def _look_at_clock(self) -> None:
         """Let the flag fall, if it is time, or read the match again; the timer of the seats calls it."""
-        if self._is_busy:
+        if self.is_busy:
             return  # a write is under way; what it leads to sets the timer again
         if self.match is None:
             self._read()

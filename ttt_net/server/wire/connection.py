@@ -83,7 +83,6 @@ class Connection(Reader):
         "_bucket",
         "_closing_since_s",
         "_fragments",
-        "_heard_s",
         "_is_paused",
         "_late_bytes",
         "_late_end",
@@ -93,14 +92,15 @@ class Connection(Reader):
         "_pinged_s",
         "_protocol",
         "_transport",
-        "_unsent",
         "address",
+        "heard_s",
         "is_open",
         "lag_ms",
         "metered_as",
         "opened_s",
         "session",
         "turned_away",
+        "unsent_messages",
     )
 
     def __init__(self, owner: ConnectionOwner, loop: asyncio.AbstractEventLoop, buffer: ReadBuffer) -> None:
@@ -120,7 +120,8 @@ class Connection(Reader):
         self._late_bytes = 0
         self._late_end = b""
         """The last of what came late, in which the peer may take part in the closing handshake."""
-        self._unsent = 0
+        self.unsent_messages = 0
+        """What was sent since the peer fell behind."""
         self._behind_since_s: float | None = None
         self._closing_since_s: float | None = None
         self._pinged_s: float | None = None
@@ -128,7 +129,7 @@ class Connection(Reader):
         """When the way was measured last: at first as soon as there is a player, whose clock may run soon."""
         self.lag_ms = 0
         """How long a message and its answer are on the network, as pings measure it."""
-        self.opened_s = self._heard_s = loop.time()
+        self.opened_s = self.heard_s = loop.time()
         self._bucket = Bucket(owner.limits.messages, owner.now_ms())
         self.is_open = False
         """Whether what is sent now may still be heard."""
@@ -159,7 +160,7 @@ class Connection(Reader):
 
     def data_received(self, data: bytes) -> None:
         """Take in bytes, and act on the messages that are complete with them."""
-        self._heard_s = self._loop.time()
+        self.heard_s = self._loop.time()
         if self.is_open and not self._backlog and self._boundary.is_between and self._fragments is None:
             payload = short_text(data)  # as nearly all are, and the parser costs as much as the rest of a move
             if payload is not None:
@@ -295,7 +296,7 @@ class Connection(Reader):
     def resume_writing(self) -> None:
         """Count no more: the peer has caught up."""
         self._behind_since_s = None
-        self._unsent = 0
+        self.unsent_messages = 0
 
     # What the owner tells us.
 
@@ -303,6 +304,11 @@ class Connection(Reader):
     def unsent_bytes(self) -> int:
         """What waits in our memory for this client to read."""
         return self._transport.get_write_buffer_size()
+
+    @property
+    def fragment_bytes(self) -> int:
+        """How much has come of a message whose last fragment has not."""
+        return 0 if self._fragments is None else len(self._fragments)
 
     @property
     def left_on_purpose(self) -> bool:
@@ -321,9 +327,9 @@ class Connection(Reader):
             return
         limits = self._owner.limits
         if self._behind_since_s is not None:
-            self._unsent += 1
+            self.unsent_messages += 1
             waiting = self._transport.get_write_buffer_size() + len(frames)
-            if self._unsent > limits.unsent_messages or waiting > limits.unsent_bytes:
+            if self.unsent_messages > limits.unsent_messages or waiting > limits.unsent_bytes:
                 self.close(Closing.TOO_SLOW)
                 return
         self._transport.write(frames)
@@ -382,13 +388,13 @@ class Connection(Reader):
                     self.evict("no_handshake")
         elif self.session is None and now_s - self.opened_s > limits.hello_s:
             self.close(Closing.NO_HELLO)
-        elif now_s - self._heard_s > limits.dead_after_s:
+        elif now_s - self.heard_s > limits.dead_after_s:
             self.evict("silent")
         elif self._behind_since_s is not None and now_s - self._behind_since_s > limits.stalled_s:
             self.close(Closing.TOO_SLOW)
             self.abort()
         elif self._pinged_s is None and (
-            now_s - max(self._asked_s, self._heard_s) > limits.ping_after_s
+            now_s - max(self._asked_s, self.heard_s) > limits.ping_after_s
             or now_s - self._asked_s > limits.ping_after_s * _HEARD_ANYWAY
         ):
             self._pinged_s = self._asked_s = now_s
