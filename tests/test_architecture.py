@@ -85,7 +85,8 @@ INSIDE = {
         world update_world display commands words moves signals json_lines
         screens.screen screens.game_terms screens.lobby_offers screens.lobby screens.games screens.invitation
         screens.history screens.profile screens.leaders screens.chat screens.match_commands screens.match
-        screens.replay screens.server_picker screens.registry update act keys drawing controller terminal lines finding
+        screens.replay screens.rules screens.server_picker screens.registry rules_seen update act keys drawing
+        controller terminal lines finding
         client_controller bot command_line user_io naming certificate_question inquiry sessions local main
     """,
 }

@@ -25,6 +25,7 @@ from ttt_net.client.screens.games import request_for
 from ttt_net.client.screens.lobby_offers import challenge_to, chosen_bot, no_bot, request_of
 from ttt_net.client.screens.match_commands import act_in_match, followed, gone_on, is_next_to_watch
 from ttt_net.client.screens.registry import SCREENS, rows_of, screen_of
+from ttt_net.client.screens.rules import help_on
 from ttt_net.client.screens.screen import Effect, Row, cursor_of, moved, next_section
 from ttt_net.client.words import join_command, match_link
 from ttt_net.errors import Code
@@ -52,7 +53,8 @@ def act(display: Display, command: AnyCommand, seek: SeekRequest) -> Effect:
     display = replace(display, notice="")
     match command:
         case Command.HELP:
-            return replace(display, overlay=Overlay.NONE if display.overlay is Overlay.HELP else Overlay.HELP), ()
+            led_to = help_on(display, display.world.seeking or seek)
+            return opened(replace(display, typed=""), led_to) if isinstance(led_to, Page) else led_to
         case Command.BACK:
             return _back(display, seek)
         case Command.ERASE:

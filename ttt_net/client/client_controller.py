@@ -1,5 +1,6 @@
 """Keep the display of one player: events and commands change it, and requests go to the server."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from msgspec import structs
@@ -9,6 +10,7 @@ from ttt_net.client.commands import AnyCommand, Send
 from ttt_net.client.display import Display
 from ttt_net.client.events import WorldEvent
 from ttt_net.client.screens.match_commands import followed, leads_on
+from ttt_net.client.screens.rules import opening
 from ttt_net.client.update import update
 from ttt_net.client.words import invitation
 from ttt_net.client.world import LinkState, World
@@ -23,6 +25,7 @@ from ttt_net.messages import (
     Rematched,
     Request,
     ResumeRequest,
+    RulesRequest,
     SeekRequest,
     Snapshot,
     UnseekRequest,
@@ -35,6 +38,8 @@ from ttt_net.text import clean
 
 _IMPOSSIBLE = (Code.UNKNOWN_GAME, Code.ALWAYS_CASUAL)
 """Refusals of a search that would be refused again."""
+OPENING_PLIES = 2
+"""A match with fewer moves has just begun."""
 _CALM_MS = 10
 """A difference of latency that nobody cares about."""
 
@@ -60,10 +65,12 @@ class ClientController:
         is_in_lines: bool = False,
         is_seeking: bool = True,
         is_hosting: bool = False,
+        is_first_match_of: Callable[[str], bool] | None = None,
     ) -> None:
         """Ask for the `opening` first, if there is one, in place of the seek: a refusal of it ends everything.
 
-        `is_in_lines`: of the lobby nothing is seen, and told is what is asked for.
+        `is_in_lines`: of the lobby nothing is seen, and told is what is asked for. `is_first_match_of` tells, and
+        remembers, whether the rules of a game are to be shown as a match of it begins; None: never.
         """
         self.connection = connection
         self.display = Display(World(address=address, is_hosting=is_hosting), has_lobby=has_lobby)
@@ -75,6 +82,8 @@ class ClientController:
         """What is sought where nothing else is said, and what was before it."""
         self._opening = opening
         self._has_opened = False
+        self._is_in_lines = is_in_lines
+        self._is_first_match_of = is_first_match_of
         self._has_lobby = has_lobby and not is_in_lines
         self._is_seeking = is_seeking
 
@@ -109,6 +118,8 @@ class ClientController:
             self.display = replace(self.display, is_arriving=False)
         if isinstance(event, Snapshot) and watched is not None and self.display.world.watching is None:
             self._say((UnwatchRequest(0, match=watched),))  # a match of ours has taken its place
+        if isinstance(event, Snapshot):
+            self._introduce(event)
         if isinstance(event, Rematched) and leads_on(self.display, event):
             self.display, requests = followed(self.display)
             self._say(requests)
@@ -159,6 +170,17 @@ class ClientController:
     def forget_notice(self) -> None:
         """Take the notice away, once it has been said where nothing stays on a screen."""
         self.display = replace(self.display, notice="")
+
+    def _introduce(self, match: Snapshot) -> None:
+        """Show the rules of a game before somebody's first match of it."""
+        is_new = match.you is not None and match.outcome is None and match.position.ply < OPENING_PLIES
+        is_seen = self.display.shown == match.match and self.display.page.screen == "match"
+        if not (is_new and is_seen and self._is_first_match_of and self._is_first_match_of(match.game.name)):
+            return
+        if self._is_in_lines:
+            self.say(RulesRequest(0, game=match.game.name))
+        else:
+            self.do(opening(match.game.name))
 
     def _begin(self, welcome: Welcome) -> None:
         if self._opening is not None:

@@ -49,6 +49,8 @@ def _takes_text(display: Display) -> bool:
 def hints(display: Display, width: int) -> list[Hint]:
     """Return the keys that matter now, the most needed first, as many as fit."""
     match = display.match
+    if display.overlay is Overlay.HELP and display.has_lobby and display.page.screen not in ("match", "replay"):
+        return [Hint("?", "rules of a game", "?"), Hint("any other key:", "back", "escape")]
     if display.overlay in (Overlay.HELP, Overlay.SIDE_PANEL):
         return [Hint("any key:", "back", "escape")]
     if display.entry is not Entry.MOVE:

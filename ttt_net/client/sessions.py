@@ -72,12 +72,19 @@ async def _play_on_screen(options: Options, mine: Identity) -> Ending:
         with screen.opened():
             screen.greet(f"Connecting to {options.server} ...")
             from ttt_net.client.client_controller import ClientController
+            from ttt_net.client.rules_seen import is_first_match_of
             from ttt_net.client.terminal.loop import play_on_screen
 
             connection = _connection(options, mine, mailbox, first_ms=_FIRST_MS, later_ms=None)
             seek, address, opening = _seek(options), _address(options), _opening(options)
             controller = ClientController(
-                connection, seek, address, opening, has_lobby=True, is_hosting=options.is_hosting
+                connection,
+                seek,
+                address,
+                opening,
+                has_lobby=True,
+                is_hosting=options.is_hosting,
+                is_first_match_of=is_first_match_of,
             )
             controller.display = replace(controller.display, has_server_picker=options.has_server_picker)
             await play_on_screen(controller, screen, mailbox)
@@ -88,14 +95,18 @@ async def _play_plainly(options: Options, mine: Identity) -> Ending:
     from ttt_net.client.client_controller import ClientController
     from ttt_net.client.lines.line_client import LineClient
     from ttt_net.client.lines.standard_input import reading_lines
+    from ttt_net.client.rules_seen import is_first_match_of
 
     mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
     with delivered(mailbox):
         connection = _connection(options, mine, mailbox, first_ms=_FIRST_MS, later_ms=_LATER_MS)
         seek, address, opening = _seek(options), _address(options), _opening(options)
-        controller = ClientController(connection, seek, address, opening, has_lobby=True, is_in_lines=True)
+        is_typed, write = sys.stdin.isatty(), writer_of(options)
+        is_first = is_first_match_of if is_typed and sys.stdout.isatty() and not options.is_json else None
+        controller = ClientController(
+            connection, seek, address, opening, has_lobby=True, is_in_lines=True, is_first_match_of=is_first
+        )
         with reading_lines(mailbox) as is_ahead:
-            is_typed, write = sys.stdin.isatty(), writer_of(options)
             await LineClient(controller, line_renderer_of(options), write, is_typed=is_typed, is_ahead=is_ahead).play(
                 mailbox
             )

@@ -9,6 +9,7 @@ from ttt_net.client.pages import Entry, Page
 from ttt_net.client.screens.registry import screen_of
 from ttt_net.client.update_world import update_world
 from ttt_net.client.world import World
+from ttt_net.errors import Code
 from ttt_net.messages import (
     AnalysisReply,
     AnswerRequest,
@@ -29,6 +30,7 @@ from ttt_net.messages import (
     Request,
     Restarting,
     ResumeRequest,
+    RulesRequest,
     Snapshot,
     Tookback,
     UnseekRequest,
@@ -100,7 +102,7 @@ def _with_snapshot(earlier: Display, world: World, snapshot: Snapshot) -> Displa
     is_new = snapshot.match not in earlier.world.matches
     is_next = earlier.match is not None and earlier.match.next == snapshot.match
     is_ours = snapshot.you is not None
-    is_busy = earlier.is_live and earlier.page.screen == "match"
+    is_busy = earlier.is_live and earlier.page.screen in ("match", "rules")
     is_shown = earlier.shown == snapshot.match or not is_busy
     if is_shown and is_ours and world.watching is not None:
         world = world.without_match(world.watching).with_match(snapshot)
@@ -183,6 +185,8 @@ def _answered(display: Display, before: World, event: Answered) -> Display:
     screen = screen_of(display)
     if any(type(request) is type(each) for each in screen.requests(display.page)):
         display = screen.refused(display, request)
+    if isinstance(request, RulesRequest) and refusal.code == Code.BAD_MESSAGE:
+        return replace(display, notice="This server tells no rules.")
     return replace(display, notice=_sentence(refusal.message))
 
 

@@ -129,9 +129,9 @@ _PAGES = {
     ),
     "ultimate": RulePage(
         goal="Win three small boards in a row. A small board is won by three of your marks in a row.",
-        special="Your cell sends your opponent: a mark in the top right cell of any board sends them to the top "
-        "right board. If that one is won or full, they choose. If all are closed before three are in a row, it is a "
-        "draw. Boards have the numbers 1 to 9, row by row; a move is board and cell, such as 5:b2.",
+        special="Your cell chooses the board of your opponent's move: a top right cell sends them to the top right "
+        "board. If that board is won or full, they choose. If nobody gets three, it is a draw. The move 5:b2 is cell "
+        "b2 of board 5; boards are numbered row by row.",
         tips=(
             "Look where your move sends your opponent before you look what it wins.",
             "Send nobody to a closed board without need: they may then play where they like.",

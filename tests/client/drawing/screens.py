@@ -37,6 +37,7 @@ from ttt_net.client.screens.games import NEXT_CLOCK
 from ttt_net.client.update import update
 from ttt_net.client.world import World
 from ttt_net.games.catalogue import NAMES
+from ttt_net.matches.description import describe_rules
 from ttt_net.messages import (
     Chatted,
     ClockInfo,
@@ -79,6 +80,13 @@ def picking(servers: ServerList) -> Display:
 
 
 FOUND = Found("a", Announcement("Friday", 8765, ("192.0.2.7",), 3, 1, "0.1.0"), "192.0.2.7", True, False)
+
+
+def explained(game: str) -> Display:
+    """Return the page of rules of a game over a match of it."""
+    return update(doing(seen(snapshot(game, opponent=BEN)), Command.HELP), describe_rules(game), 0)
+
+
 CHATTED = Chatted("m1", "players", BEN, "Good luck, and mind the fourth column!")
 REPLAYED = ReplayReply("m1", 0, [position_after("connect4", FOUR[:ply]) for ply in range(8)], 7)
 HOSTING = knowing(seen(), address="192.168.1.20:8765", is_hosting=True)
@@ -119,7 +127,9 @@ SCREENS: dict[str, tuple[Display, Glyphs]] = {
     "tictactoe-drawn": (seen(snapshot(moves=DRAW)), BOXES),
     "tictactoe-ascii": (seen(snapshot(), played("tictactoe", [4]), played("tictactoe", [4, 0])), ASCII),
     "tictactoe-leaving": (doing(seen(snapshot()), Command.LEAVE), BOXES),
-    "tictactoe-help": (doing(seen(snapshot()), Command.HELP), BOXES),
+    "tictactoe-help": (doing(seen(snapshot()), Command.HELP, Command.HELP), BOXES),
+    "rules-of-connect4": (explained("connect4"), BOXES),
+    "rules-of-ultimate": (explained("ultimate"), BOXES),
     "tictactoe-typing": (doing(seen(snapshot()), Type("b"), Type("2")), BOXES),
     "tictactoe-lost-link": (seen(snapshot(), Lost("the connection broke"), Retrying(4, 500)), BOXES),
     "tictactoe-offer": (seen(snapshot(opponent=BEN, offers=[OfferInfo(1, "draw")])), BOXES),

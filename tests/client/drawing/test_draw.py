@@ -153,8 +153,8 @@ def test_every_cell_and_key_can_be_clicked_where_it_is_seen(name: str, size: tup
     cells = {target.cell for target in aimed if isinstance(target, Point)}
     assert cells == set(range(len(display.match.position.board)))
     assert Key("?") in aimed
-    row = next(y for y, line in enumerate(lines) if line.endswith("? keys"))
-    assert target_at(page, lines[row].index("? keys"), row) == Key("?")
+    row = next(y for y, line in enumerate(lines) if line.endswith("? rules"))
+    assert target_at(page, lines[row].index("? rules"), row) == Key("?")
     assert target_at(page, 0, 500) is None
     assert without_targets(page).plain == page.plain
 
@@ -319,9 +319,12 @@ def test_whoever_looks_on_is_told_so_and_sees_only_the_keys_that_are_his() -> No
     assert "You look on" in doing(display, Point(3)).notice
     assert command_for("s", display) == Begin(Entry.CHAT), "no move of his begins with it"
     assert command_for("b", display) is None
-    page = draw(doing(display, Command.HELP), ROOMY, 0, BOXES).plain
+    page = draw(doing(display, Command.HELP, Command.HELP), ROOMY, 0, BOXES).plain
     assert "claim" not in page
     assert "say; mute" in page
     assert (
-        "say; mute" not in draw(doing(replace(seen(snapshot()), has_lobby=False), Command.HELP), ROOMY, 0, BOXES).plain
+        "say; mute"
+        not in draw(
+            doing(replace(seen(snapshot()), has_lobby=False), Command.HELP, Command.HELP), ROOMY, 0, BOXES
+        ).plain
     )

@@ -52,7 +52,7 @@ def done(display: Display, *commands: AnyCommand) -> tuple[Display, tuple[Reques
 
 
 def test_escape_goes_back_step_by_step_and_a_live_match_stays() -> None:
-    display, _ = done(seen(snapshot()), Type("b"), Command.HELP)
+    display, _ = done(seen(snapshot()), Type("b"), Command.SIDE_PANEL)
     for overlay, typed in ((Overlay.NONE, "b"), (Overlay.NONE, "")):
         display, requests = done(display, Command.BACK)
         assert (display.overlay, display.typed, requests) == (overlay, typed, ())

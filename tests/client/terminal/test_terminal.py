@@ -87,6 +87,8 @@ def test_a_click_on_a_cell_plays_there_and_a_click_on_a_key_presses_it(
     person.click(f"  {free}  ")
     person.comes_to(lambda picture: f"  {free}  " not in picture, "our mark")
     person.comes_to(may_move, "our turn again")
+    person.click("? rules")
+    person.shows("How to play Tic-tac-toe")
     person.click("? keys")
     person.shows("move the cursor")
     person.click("any key: back")

@@ -12,7 +12,7 @@ from ttt_net.client.display import Display, Overlay
 from ttt_net.client.drawing.board import draw_board
 from ttt_net.client.drawing.draw_list import cut, draw_list, wrapped
 from ttt_net.client.drawing.draw_match import beside, board_alone, centred, seats
-from ttt_net.client.drawing.glyphs import WARNING, WON, Glyphs
+from ttt_net.client.drawing.glyphs import COLOURS, WARNING, WON, Glyphs
 from ttt_net.client.drawing.panel import panel
 from ttt_net.client.drawing.targets import aim
 from ttt_net.client.events import Key
@@ -20,6 +20,7 @@ from ttt_net.client.keys import hints
 from ttt_net.client.pages import Entry
 from ttt_net.client.screens.chat import phrases, whom_to_mute
 from ttt_net.client.screens.registry import rows_of, screen_of
+from ttt_net.client.screens.screen import Row
 from ttt_net.text import clean
 
 SMALLEST = (24, 8)
@@ -165,6 +166,10 @@ def _list(display: Display, size: tuple[int, int], now_ms: int, glyphs: Glyphs) 
     """Return the rows, and below them what one who hosts tells their friends, where there is room for it."""
     width, height = size
     hint = centred([Text(line, style="dim") for line in screen_of(display).footer(display, width)], width)
+    screen = screen_of(display)
+    if screen.lines is not None:
+        read = draw_list([Row((line,)) for line in screen.lines(display, width)], display.page, size, glyphs)
+        return [_with_marks(line) for line in read]
     rows = rows_of(display, now_ms)
     if not rows:
         return hint
@@ -172,6 +177,13 @@ def _list(display: Display, size: tuple[int, int], now_ms: int, glyphs: Glyphs) 
     is_hint_due = display.world.is_hosting and len(listed) + len(hint) < height
     below = hint if is_hint_due else []
     return [*listed, *[Text()] * (height - len(listed) - len(below)), *below]
+
+
+def _with_marks(line: Text) -> Text:
+    """Return a line with the marks of X and O in their colours."""
+    for mark, colour in COLOURS.items():
+        line.highlight_regex(rf"(?<![\w']){mark}(?![\w'])", f"bold {colour}")
+    return line
 
 
 def _packed(lines: list[str], width: int, height: int) -> list[str]:

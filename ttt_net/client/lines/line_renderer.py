@@ -32,6 +32,8 @@ class LineRenderer(Protocol):
 
     help: str
     """What may be typed."""
+    has_drawings: bool
+    """Whether boards are drawn."""
 
     def name_of(self, player: PlayerInfo) -> str:
         """Return the name of a player who moves."""
@@ -48,8 +50,9 @@ class BoardRenderer:
 
     help = (
         "Type a move (5, b2), or: board, info, draw, takeback, resign, claim, adjourn, accept, decline, say WORDS, "
-        "mute, quit, help. After the end: rematch, new, replay, analyse, save."
+        "mute, rules, quit, help. After the end: rematch, new, replay, analyse, save."
     )
+    has_drawings = True
 
     def __init__(self, glyphs: Glyphs, columns: Callable[[], int | None] = lambda: None) -> None:
         """`columns` returns how wide lines may be at the moment; None: as wide as they usually are."""

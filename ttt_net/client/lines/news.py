@@ -7,7 +7,8 @@ from ttt_net.client.display import Display
 from ttt_net.client.events import SecondPlayerEvent, WorldEvent
 from ttt_net.client.lines.line_renderer import LineRenderer, retold
 from ttt_net.client.screens.replay import is_position_missing, seen_at, turning_point
-from ttt_net.messages import AnalysedMove, AnalysisReply, Notice, Played, Snapshot
+from ttt_net.client.screens.rules import told as told_rules
+from ttt_net.messages import AnalysedMove, AnalysisReply, Notice, Played, RulesReply, Snapshot
 from ttt_net.text import clean
 
 
@@ -19,6 +20,8 @@ def news_of(event: WorldEvent, controller: Controller, renderer: LineRenderer) -
             is_ours = event.side == match.you and not controller.is_shared
             who = "You" if is_ours else renderer.name_of(match.players[event.side])
             return [f"{who} played {words.move_name(match, event.move)}."]
+        case (RulesReply() as rules) | SecondPlayerEvent(RulesReply() as rules):
+            return [told_rules(rules, has_drawing=renderer.has_drawings)]
         case AnalysisReply() | SecondPlayerEvent(AnalysisReply()) if match is not None:
             told = event.event if isinstance(event, SecondPlayerEvent) else event
             return _analysed(match, told) if isinstance(told, AnalysisReply) and told.match == match.match else []

@@ -25,6 +25,8 @@ from ttt_net.messages import (
     Request,
     ResignRequest,
     ResumeRequest,
+    RulesReply,
+    RulesRequest,
     ServerMessage,
     Snapshot,
     WatchRequest,
@@ -86,6 +88,8 @@ def _promised(request: Request) -> type[ServerMessage] | None:
             return InvitationReply
         case ChallengeRequest():
             return Challenged
+        case RulesRequest():
+            return RulesReply
         case RecordRequest():
             return RecordReply
         case ReplayRequest():

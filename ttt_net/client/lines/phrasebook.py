@@ -9,6 +9,7 @@ from ttt_net.client.screens.chat import PHRASES, chat, phrase_in_words, phrase_o
 from ttt_net.client.screens.lobby_offers import challenges
 from ttt_net.client.screens.registry import WORDS
 from ttt_net.client.screens.replay import WORDS as OF_A_REPLAY
+from ttt_net.client.screens.rules import asked_for
 from ttt_net.client.screens.screen import Meaning
 from ttt_net.client.words import name_of
 from ttt_net.messages import AnswerRequest, ClaimKind, SeekRequest
@@ -29,7 +30,8 @@ OF_A_MATCH: dict[str, AnyCommand] = {
 """What means nothing before there is a match; `say` and the claims do not either."""
 OF_A_FINISHED_MATCH = (Command.SAVE, Command.REPLAY, Command.ANALYSE)
 _LEAVING = ("quit", "q", "exit", "leave", "bye")
-_OTHERS = ("accept", "decline", "new", "say", "help", "repeat", "board", "info", "choose", "more")
+_RULES = ("rules", "?")
+_OTHERS = ("rules", "accept", "decline", "new", "say", "help", "repeat", "board", "info", "choose", "more")
 _ACCEPTED = {"rematch": Command.REMATCH, "draw": Command.DRAW, "takeback": Command.TAKE_BACK}
 """Who accepts an offer offers the same."""
 CLAIMS: dict[str, ClaimKind] = {"claim": "win", "claim win": "win", "claim draw": "draw", "adjourn": "adjourn"}
@@ -46,6 +48,8 @@ def command_of(line: str, display: Display, wanted: SeekRequest) -> Meaning:
     word, rest, whole = word.lower(), rest.strip(), word_of(line)
     if display.page.screen == "replay" and (step := _step(whole, display.page.ply)) is not None:
         return step
+    if word in _RULES:
+        return asked_for(display, display.world.seeking or wanted, rest)
     if word in WORDS:
         return WORDS[word](display, wanted, rest) if display.has_lobby else "There is no lobby here."
     match word:

@@ -27,9 +27,11 @@ class ScreenReader:
 
     help = (
         "Type a move, such as b2. To hear more: board, row 2, lines, moves, clock, info, repeat. "
+        "For the rules: rules. "
         "To act: draw, takeback, resign, claim, adjourn, accept, decline, say and your words, mute, quit. "
         "After the end: rematch, new, replay, analyse, save."
     )
+    has_drawings = False
 
     def name_of(self, player: PlayerInfo) -> str:
         """Return the name alone: that it is a bot's was said at the beginning."""

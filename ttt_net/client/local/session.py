@@ -19,6 +19,7 @@ from ttt_net.client.events import MAX_QUEUED_EVENTS, Event
 from ttt_net.client.lines.line_client import LineClient
 from ttt_net.client.lines.standard_input import reading_lines
 from ttt_net.client.local.table import BotOpponent, LocalTable, Opponent, SecondPerson
+from ttt_net.client.rules_seen import is_first_match_of
 from ttt_net.client.sessions import Ending, json_writer_of, line_renderer_of, tap_of, writer_of
 from ttt_net.client.signals import delivered
 from ttt_net.errors import ConfigurationError
@@ -70,6 +71,7 @@ class _Room:
         self.options = options
         self.local: Local = options.local
         self.mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
+        self._is_in_lines = False
         self._host = self.local.players.index(HUMAN) if self.local.people else 0
         """The side of whoever invites: the first person, or X."""
 
@@ -83,6 +85,7 @@ class _Room:
 
     async def play_plainly(self) -> Ending:
         """Let one or two people, or a program, play line by line."""
+        self._is_in_lines = True
         table = self._table(self.options.games)
         plain = LineClient(table, line_renderer_of(self.options), writer_of(self.options), is_typed=sys.stdin.isatty())
         with reading_lines(self.mailbox):
@@ -150,7 +153,15 @@ class _Room:
         self, side: int, opening: InviteRequest | JoinRequest, mailbox: "asyncio.Queue[Event]"
     ) -> ClientController:
         connection = self._connection(side, None, mailbox)
-        table = ClientController(connection, SeekRequest(0, [self.local.game], self.options.time), AT_HOME, opening)
+        is_read = side == self._host and sys.stdin.isatty() and sys.stdout.isatty() and not self.options.is_json
+        table = ClientController(
+            connection,
+            SeekRequest(0, [self.local.game], self.options.time),
+            AT_HOME,
+            opening,
+            is_in_lines=self._is_in_lines,
+            is_first_match_of=is_first_match_of if is_read else None,
+        )
         table.display = replace(table.display, has_server_picker=self.options.has_server_picker)
         return table
 

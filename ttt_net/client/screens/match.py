@@ -10,7 +10,7 @@ from ttt_net.client.moves import quick_moves
 from ttt_net.client.pages import Entry
 from ttt_net.client.screens.lobby_offers import free_bots, waiting_people
 from ttt_net.client.screens.match_commands import is_next_to_watch
-from ttt_net.client.screens.screen import HELP, LEAVE, Hint, Screen, default_prompt
+from ttt_net.client.screens.screen import LEAVE, RULES, Hint, Screen, default_prompt
 from ttt_net.messages import PlayerInfo, SeekRequest, Snapshot
 from ttt_net.text import clean
 
@@ -153,7 +153,7 @@ def choices(display: Display) -> int:
 def _hints(display: Display) -> list[Hint]:
     match = display.match
     if match is None:
-        return [LEAVE, HELP]
+        return [LEAVE, RULES]
     if display.is_watched:
         return _watching(display, match)
     return _over(display) if match.outcome is not None else _playing(display, match)
@@ -166,7 +166,7 @@ def _watching(display: Display, match: Snapshot) -> list[Hint]:
     found += [Hint("s", "say", "s")] if display.has_lobby else []
     found.append(Hint("i", "moves", "i"))
     found += [Hint("y", "link", "y")] if display.has_lobby else []
-    return [*found, LEAVE, HELP]
+    return [*found, LEAVE, RULES]
 
 
 def _over(display: Display) -> list[Hint]:
@@ -178,7 +178,7 @@ def _over(display: Display) -> list[Hint]:
     found += [Hint("a", "analyse", "a")] if "analyse" in display.world.features else []
     found.append(Hint("w", "save", "w"))
     found += [Hint("s", "say", "s"), Hint("y", "link", "y")] if display.has_lobby else []
-    return [*found, LEAVE, HELP]
+    return [*found, LEAVE, RULES]
 
 
 _OFFERED_AT_HOME = (("d", "draw"), ("t", "take back"), ("i", "moves"))
@@ -199,7 +199,7 @@ def _playing(display: Display, match: Snapshot) -> list[Hint]:
         found.append(Hint("type", _example(match)))
     for key, label in _OFFERED if display.has_lobby else _OFFERED_AT_HOME:
         found.append(Hint(_pressed(key, display), label, key.upper()))
-    return [*found, Hint(_pressed("q", display), "leave", "Q"), HELP]
+    return [*found, Hint(_pressed("q", display), "leave", "Q"), RULES]
 
 
 def _example(match: Snapshot) -> str:

@@ -11,9 +11,9 @@ from ttt_net.client.display import Display
 from ttt_net.client.screens import match as match_screen
 from ttt_net.client.screens.screen import (
     BACK,
-    HELP,
     LEAVE,
     LEAVING_HELP,
+    RULES,
     Effect,
     Hint,
     KeyMeaning,
@@ -145,7 +145,7 @@ SCREEN = Screen(
     hints=lambda display: [
         *(Hint("left", "", "left"), Hint("right", "", "right"), BACK),
         *(Hint("Home", "", "home"), Hint("End", "", "end")),
-        *(LEAVE, HELP),
+        *(LEAVE, RULES),
     ],
     help=lambda display: [
         "left right   one move back, one on",

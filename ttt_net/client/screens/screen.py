@@ -139,6 +139,7 @@ def day(at_ms: int) -> str:
 WAITING = [Row(("The server is looking it up ...",))]
 """The rows of a list that is not here yet."""
 LEAVE, HELP = Hint("q", "leave", "q"), Hint("?", "keys", "?")
+RULES = Hint("?", "rules", "?")
 BACK, CHOOSE = Hint("Esc", "back", "escape"), Hint("Enter", "choose", "c-m")
 LISTS_HELP = (
     "arrows jk    move; PgUp PgDn far",
@@ -160,6 +161,8 @@ class Screen:
     status: Callable[[Display], str] = default_status
     """One sentence under the title."""
     rows: Callable[[Display, int], list[Row]] = _no_rows
+    lines: Callable[[Display, int], list[str]] | None = None
+    """Lines to read in place of the rows, of at most so many columns, where it makes them itself."""
     prompt: Callable[[Display, int], str] = default_prompt
     """The line above the keys when nothing is being typed or asked."""
     footer: Callable[[Display, int], list[str]] = lambda display, width: []

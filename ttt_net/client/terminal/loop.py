@@ -118,7 +118,9 @@ def _note_address(controller: Controller) -> None:
 
 
 def _press(name: str, controller: Controller) -> None:
-    if controller.display.overlay in (Overlay.HELP, Overlay.SIDE_PANEL):
+    if controller.display.overlay is Overlay.HELP and name == "?":
+        controller.do(Command.HELP)
+    elif controller.display.overlay in (Overlay.HELP, Overlay.SIDE_PANEL):
         controller.do(Command.BACK)
     elif (command := command_for(name, controller.display)) is not None:
         if command is Command.COPY:

@@ -17,7 +17,7 @@ CONFIG_VARIABLE = "TTT_NET_CONFIG"
 MAX_FILE_BYTES = 1_000_000
 MAX_RATE = 1_000_000
 CHECK = "check"
-NOT_OURS = {CONFIG_VARIABLE, "TTT_NET_HOME", "TTT_NET_REQUIRE_ALL"}
+NOT_OURS = {CONFIG_VARIABLE, "TTT_NET_HOME", "TTT_NET_RULES", "TTT_NET_REQUIRE_ALL"}
 """Variables that begin like a setting and are none of the server's."""
 
 

@@ -1,0 +1,182 @@
+"""Explain a game: its page of rules as the server tells it, on a screen or in lines. `?` opens it at a board.
+
+The drawn example stands beside the text where there is room for both.
+"""
+
+import re
+import textwrap
+from dataclasses import replace
+
+from ttt_net.client import words
+from ttt_net.client.commands import AnyCommand, Command, Open, Send
+from ttt_net.client.display import Display, Overlay
+from ttt_net.client.pages import Page
+from ttt_net.client.screens.screen import (
+    LEAVE,
+    LEAVING_HELP,
+    Effect,
+    Hint,
+    Meaning,
+    Row,
+    Screen,
+    default_status,
+)
+from ttt_net.messages import Request, RuleExample, RulesReply, RulesRequest, SeekRequest
+from ttt_net.text import clean
+
+_MAX_TITLE_CELLS = 40
+_MAX_TEXT_CELLS = 400
+_MAX_ROWS, _MAX_ROW_CELLS = 24, 76
+_MAX_TIPS = 4
+_NARROWEST = 36
+_GAP = 3
+_LEAST_TEXT = 38
+"""With fewer columns than this beside the example, the text stands above and below it."""
+_INDENT = 2
+
+
+def game_to_explain(display: Display, seek: SeekRequest) -> str:
+    """Return the game whose rules are asked for: that of the match or the row, else what was sought last."""
+    if display.match is not None:
+        return display.match.game.name
+    kind, _, name = display.page.row.partition(":")
+    if display.page.screen == "games" and kind == "game" and name:
+        return name
+    return seek.games[0] if seek.games else "tictactoe"
+
+
+def help_on(display: Display, seek: SeekRequest) -> Effect | Page:
+    """Return what `?` leads to: at a board the rules, then the keys; elsewhere the keys, then the rules."""
+    if display.page.screen == "rules":
+        return replace(display, pages=display.pages[:-1], overlay=Overlay.HELP), ()
+    is_at_board = display.page.screen in ("match", "replay")
+    if (display.overlay is Overlay.HELP) is not is_at_board and (is_at_board or display.has_lobby):
+        return Page("rules", about=game_to_explain(display, seek))
+    return replace(display, overlay=Overlay.NONE if display.overlay is Overlay.HELP else Overlay.HELP), ()
+
+
+def game_family(name: str) -> str:
+    """Return what games have in common that share a page of rules: their name without the size."""
+    return re.sub(r":[^+]*", "", name)
+
+
+def told(reply: RulesReply, *, has_drawing: bool) -> str:
+    """Return the page in lines; for the ear without its drawing, whose caption says what can be seen."""
+    lines = [f"{_title_of(reply)}. {_text(reply.goal)}"]
+    if reply.example is not None:
+        lines += _drawn(reply.example) if has_drawing else []
+        lines.append(f"An example: {_text(reply.example.caption)}")
+    lines += [_text(reply.special), *(f"Tip: {_text(tip)}" for tip in reply.tips[:_MAX_TIPS])]
+    return "\n".join(filter(None, lines))
+
+
+def _text(text: str) -> str:
+    return clean(text, _MAX_TEXT_CELLS)
+
+
+def _title_of(reply: RulesReply) -> str:
+    return clean(reply.title, _MAX_TITLE_CELLS) or "?"
+
+
+def _drawn(example: RuleExample) -> list[str]:
+    """Return the drawing with all left out that is not plain ASCII: blanks in it mean something."""
+    rows = (row[:_MAX_ROW_CELLS] for row in example.rows[:_MAX_ROWS])
+    return ["".join(each for each in row if " " <= each <= "~").rstrip() for row in rows]
+
+
+def _title(display: Display) -> str:
+    reply = display.world.reply(RulesReply)
+    return f"How to play {_title_of(reply)}" if reply is not None else "How to play"
+
+
+def _status(display: Display) -> str:
+    if display.is_live:
+        return words.status(display)  # time may run
+    return "" if display.world.reply(RulesReply) is not None else default_status(display)
+
+
+def lines(display: Display, width: int) -> list[str]:
+    """Return the page on lines of at most `width` columns."""
+    reply = display.world.reply(RulesReply)
+    if reply is None:
+        return ["The server is looking it up ..."]
+    width -= 2 * _INDENT
+    caption = _text(reply.example.caption) if reply.example is not None else ""
+    drawing = _drawn(reply.example) if reply.example is not None else []
+    across = max(map(len, drawing), default=0)
+    tips = [f"- {_text(tip)}" for tip in reply.tips[:_MAX_TIPS]]
+    if not drawing or width - across - _GAP < _LEAST_TEXT:
+        parts = [_wrapped(_text(reply.goal), width), [*drawing, *_wrapped(caption, width)]]
+        return _joined([*parts, _wrapped(_text(reply.special), width), _listed(tips, width)])
+    beside = width - across - _GAP
+    left = [*drawing, "", *_wrapped(caption, across if across >= _LEAST_TEXT // 2 else width)]
+    is_caption_beside = across < _LEAST_TEXT // 2
+    if is_caption_beside:
+        left = drawing
+    texts = [_text(reply.goal), *[caption] * is_caption_beside, _text(reply.special)]
+    right = _joined([*(_wrapped(text, beside) for text in texts), _listed(tips, beside)])
+    height = max(len(left), len(right))
+    left, right = ([*side, *[""] * (height - len(side))] for side in (left, right))
+    return [f"{one.ljust(across + _GAP)}{other}".rstrip() for one, other in zip(left, right, strict=True)]
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    return textwrap.wrap(text, max(10, width), break_on_hyphens=False)
+
+
+def _listed(texts: list[str], width: int) -> list[str]:
+    return [
+        line
+        for text in texts
+        for line in textwrap.wrap(text, max(10, width), subsequent_indent="  ", break_on_hyphens=False)
+    ]
+
+
+def _joined(parts: list[list[str]]) -> list[str]:
+    """Return the parts with an empty line between each two."""
+    joined: list[str] = []
+    for part in filter(None, parts):
+        joined += ["", *part] if joined else part
+    return joined
+
+
+def _rows(display: Display, now_ms: int) -> list[Row]:
+    return [Row((line,)) for line in lines(display, _NARROWEST)]  # as far as can be scrolled at any width
+
+
+def _closed(display: Display, command: AnyCommand) -> Effect | None:
+    is_read = command is Command.PLACE
+    return (replace(display, pages=display.pages[:-1]), ()) if is_read and len(display.pages) > 1 else None
+
+
+def _unknown(display: Display, request: Request) -> Display:
+    """Close the page at a server that has none."""
+    return replace(display, pages=display.pages[:-1]) if len(display.pages) > 1 else display
+
+
+def asked_for(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
+    """Return the question for the rules of the game that was typed, or of the one that is played or sought."""
+    game = clean(rest, _MAX_TITLE_CELLS).lower() or game_to_explain(display, wanted)
+    return Send(RulesRequest(0, game=game))
+
+
+SCREEN = Screen(
+    name="rules",
+    title=_title,
+    status=_status,
+    rows=_rows,
+    lines=lines,
+    requests=lambda page: (RulesRequest(0, game=page.about),),
+    replies=(RulesReply,),
+    refused=_unknown,
+    act=_closed,
+    hints=lambda display: [Hint("Enter", "go on", "c-m"), Hint("Esc", "back", "escape"), LEAVE, Hint("?", "keys", "?")],
+    help=lambda display: ["arrows jk    further down or up", "Enter Esc    go on", *LEAVING_HELP[1:]],
+    usage="rules GAME",
+    has_short_head=True,
+)
+
+
+def opening(game: str) -> Open:
+    """Return the command that opens the page of a game."""
+    return Open(Page("rules", about=game))
