@@ -69,7 +69,7 @@ def contents(connection: sqlite3.Connection) -> set[tuple[object, ...]]:
     for name, token_hash in connection.execute("SELECT name, token_hash FROM players"):
         found |= {("name", name), ("player", bytes(token_hash).hex())}
     for (match,) in connection.execute("SELECT id FROM matches").fetchall():
-        for event in read_match(connection, match).facts:
+        for event in read_match(connection, match).events:
             if isinstance(event, Played):
                 found.add(("move", match, event.ply - 1, event.move))
             elif isinstance(event, Ended):

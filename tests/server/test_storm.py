@@ -121,7 +121,7 @@ def check_journal(file: Path) -> int:
         names = dict(connection.execute("SELECT id, name FROM players").fetchall())
         for match, first, second, is_over in connection.execute("SELECT id, first, second, is_over FROM matches"):
             record = read_match(connection, match)
-            facts = record.facts
+            facts = record.events
             assert [fact.seq for fact in facts] == list(range(1, len(facts) + 1))
             rebuilt = Match.from_events(facts)
             assert tuple(player.name for player in rebuilt.players) == (names[first], names[second])

@@ -12,7 +12,7 @@ from pathlib import Path
 from tests.simulation.loop import SimulatedLoop
 from ttt_net.errors import StorageError
 from ttt_net.server.journal.database import Answer, Database, Done, Failed, Job
-from ttt_net.server.journal.entries import AnyEntry
+from ttt_net.server.journal.entries import AnyEntry, JournalEntry, decode_entry, encode_entry
 from ttt_net.server.journal.ledger import MAX_BATCH, Hear, LedgerHealth
 from ttt_net.server.journal.queries import AnyQuery
 from ttt_net.server.metrics import Histogram
@@ -25,6 +25,9 @@ class SimulatedDisk:
         self._loop, self._rng = loop, rng
         self.database = Database(None)
         self.connection = self.database.connection
+        self.replica = Database(None)
+        """Another database, which has only heard of the entries, as bytes."""
+        self._unheard: list[bytes] = []
         self.slowest_s = 0.001
         """The longest that a transaction takes."""
         self.failing = 0.0
@@ -40,12 +43,22 @@ class SimulatedDisk:
         together: list[Job] = []
         for job in jobs:
             if self._rng.random() < self.failing:
-                answers += self.database.commit(together) if together else []
+                answers += self._commit(together)
                 answers.append(partial(job.failed, StorageError("no space left")))
                 together = []
             else:
                 together.append(job)
-        return answers + (self.database.commit(together) if together else [])
+        return answers + self._commit(together)
+
+    def _commit(self, jobs: Sequence[Job]) -> list[Answer]:
+        self._unheard += [encode_entry(job.asked) for job in jobs if isinstance(job.asked, JournalEntry)]
+        return self.database.commit(jobs) if jobs else []
+
+    def replicate(self) -> None:
+        """Apply to the replica what it has not heard of yet."""
+        while self._unheard:
+            bite, self._unheard = self._unheard[:MAX_BATCH], self._unheard[MAX_BATCH:]
+            self.replica.commit([Job(decode_entry(data), _ignore, _ignore) for data in bite])
 
 
 class SimulatedLedger:
@@ -110,3 +123,7 @@ class SimulatedLedger:
             give()
         if self._jobs and not self._is_busy:
             self._begin()
+
+
+def _ignore(_: object) -> None:
+    """Do nothing with an answer: its author has had it."""

@@ -6,6 +6,7 @@ What a client can see for itself (one answer to each request, no gap in a match)
 
 from typing import TYPE_CHECKING, Any
 
+from tests.server.journal.walk import canonical
 from ttt_net import messages as wire
 from ttt_net.errors import Refusal
 from ttt_net.matches.match import Match
@@ -45,6 +46,7 @@ def check_at_rest(world: "World") -> None:
     what_was_decided_is_in_force(world, server)
     what_was_promised_stands(world, server)
     time_never_goes_back(world)
+    entries_are_all_there_is_to_know(world)
 
 
 def check_played_out(world: "World") -> None:
@@ -198,6 +200,13 @@ def results_and_ratings_agree(world: "World") -> None:
         world.claim(counted == games, f"{counted} results are in ratings, {games} in rated matches")
 
 
+def entries_are_all_there_is_to_know(world: "World") -> None:
+    """The entries of the journal, applied elsewhere in their order and in other batches, lead to the same tables."""
+    world.disk.replicate()
+    there, here = canonical(world.disk.replica.connection), canonical(world.disk.connection)
+    world.claim(there == here, "the entries lead to other tables elsewhere")
+
+
 def time_never_goes_back(world: "World") -> None:
     """Within a match, each event is at the moment of the one before, or later; and none is missing."""
     for (match_id,) in _all(world, "SELECT id FROM matches"):
@@ -218,7 +227,7 @@ def _match(world: "World", match_id: str) -> Match:
 
 def _events(world: "World", match_id: str) -> list[Any]:
     try:
-        return list(read_match(world.disk.connection, match_id).facts)
+        return list(read_match(world.disk.connection, match_id).events)
     except Refusal:
         return []
 

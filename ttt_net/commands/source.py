@@ -83,7 +83,7 @@ def _from_journal(data: Path, ids: Iterable[str]) -> list[Record]:
         records = []
         for match in ids:
             try:
-                records.append(record_of(read_match(connection, match).facts))
+                records.append(record_of(read_match(connection, match).events))
             except StorageError as error:
                 raise ConfigurationError(error.cause) from None
             except Refusal:

@@ -9,7 +9,7 @@ import pytest
 
 from tests.server.journal.jobs import committed, register
 from ttt_net.errors import Code, Refusal
-from ttt_net.messages import Ended, PlayerInfo, Started
+from ttt_net.messages import Ended, Played, PlayerInfo, Started, Tookback
 from ttt_net.pairing.lobby import Invitation
 from ttt_net.ratings import START_VOLATILITY
 from ttt_net.server.admission.sanctions import Sanction, of_player
@@ -142,6 +142,16 @@ def test_the_oldest_notes_give_way(database: Database, monkeypatch: pytest.Monke
     monkeypatch.setattr(apply_module, "MAX_NOTES", 3)
     committed(database, *(WriteNote(AuditNote(at_ms, "announce", "hello")) for at_ms in range(9)))
     assert rows(database, "SELECT at_ms FROM audit ORDER BY id") == [(6,), (7,), (8,)]
+
+
+def test_an_end_counts_the_moves_that_were_not_taken_back_before_it(database: Database) -> None:
+    events = (
+        Started(match="m", seq=1, at_ms=0, game="tictactoe", players=NOBODY),
+        Played("m", 2, 1, 0, 1, 4), Played("m", 3, 2, 1, 2, 0), Tookback("m", 4, 3, 1, 1),
+        Ended("m", 5, 4, 0, "resign"),
+    )  # fmt: skip
+    committed(database, AppendEvents(events, (1, 2)))
+    assert rows(database, "SELECT is_over, ended_ms, winner, reason, plies FROM matches") == [(1, 4, 0, "resign", 1)]
 
 
 def test_ratings_are_kept_rounded_and_volatility_still_moves(database: Database) -> None:

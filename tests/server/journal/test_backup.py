@@ -40,7 +40,7 @@ async def test_a_copy_of_a_running_server_has_all_that_was_acknowledged(tmp_path
     async with running(tmp_path) as server:
         first, _, match = await played(server)
         assert back_up(tmp_path / JOURNAL, tmp_path / "copy") == (tmp_path / "copy").stat().st_size
-        assert verify(tmp_path / "copy") == JournalContents(players=2, matches=1, unfinished=1, facts=4)
+        assert verify(tmp_path / "copy") == JournalContents(players=2, matches=1, unfinished=1, events=4)
         await first.ok("resign", match=match)
     assert verify(tmp_path / "copy").unfinished == 1, "it is of the moment in which it was made"
     assert stat.S_IMODE((tmp_path / "copy").stat().st_mode) == 0o600
@@ -51,7 +51,7 @@ async def test_a_copy_that_is_put_back_goes_on_where_it_was(tmp_path: Path) -> N
     async with running(tmp_path / "one") as server:
         first, _, match = await played(server)
         back_up(tmp_path / "one" / JOURNAL, tmp_path / "copy")
-    assert restore(tmp_path / "copy", tmp_path / "two" / JOURNAL).facts == 4
+    assert restore(tmp_path / "copy", tmp_path / "two" / JOURNAL).events == 4
     async with running(tmp_path / "two") as server:
         again = await server.connect()
         assert (await again.hello(token=first.token))["matches"] == [match]
@@ -147,7 +147,7 @@ async def damaged(folder: Path, how: str) -> Path:
 async def test_a_damaged_copy_is_refused_and_nothing_is_put_in_place(tmp_path: Path, how: str) -> None:
     copy = await damaged(tmp_path, how)
     if how.endswith("seq = 4"):
-        assert verify(copy).facts == 3, "a match without its last move is a match; nobody can tell"
+        assert verify(copy).events == 3, "a match without its last move is a match; nobody can tell"
         return
     with pytest.raises(ConfigurationError) as by_verify:
         verify(copy)
@@ -286,7 +286,7 @@ async def test_a_copy_made_by_hand_is_put_back_with_its_log(tmp_path: Path) -> N
             (tmp_path / file.name).write_bytes(file.read_bytes())
     assert (tmp_path / f"{JOURNAL}-wal").stat().st_size
     restore(tmp_path / JOURNAL, tmp_path / "new" / JOURNAL)
-    assert verify(tmp_path / "new" / JOURNAL).facts == 4
+    assert verify(tmp_path / "new" / JOURNAL).events == 4
 
 
 def test_a_copy_of_an_older_program_is_brought_up_to_date(tmp_path: Path) -> None:
@@ -309,7 +309,7 @@ async def test_the_commands_do_as_they_say(tmp_path: Path, capsys: pytest.Captur
     assert main(["backup", copy, "--data", data]) == 2
     assert "never written over" in capsys.readouterr().err
     assert main(["restore", copy, "--verify"]) == 0
-    assert "is whole: 2 players, 1 match (1 unfinished), 4 facts" in capsys.readouterr().out
+    assert "is whole: 2 players, 1 match (1 unfinished), 4 events" in capsys.readouterr().out
     assert main(["restore", copy, "--data", data]) == 2
     assert "--replace" in capsys.readouterr().err
     assert main(["restore", copy, "--data", data, "--replace"]) == 0

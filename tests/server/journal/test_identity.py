@@ -139,8 +139,8 @@ class Identities(RuleBasedStateMachine):
     def every_match_shows_the_names_of_now(self) -> None:
         for match, seats in [*self.over.items(), *((m, seats[:2]) for m, seats in self.live.items())]:
             record = read_match(self.database.connection, match)
-            assert isinstance(record.facts[0], Started)
-            shown = [player.name for player in record.facts[0].players]
+            assert isinstance(record.events[0], Started)
+            shown = [player.name for player in record.events[0].players]
             assert shown == [self.names.get(player, FORGOTTEN) for player in seats]
 
     def teardown(self) -> None:

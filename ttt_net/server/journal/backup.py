@@ -31,12 +31,12 @@ class JournalContents(NamedTuple):
     players: int
     matches: int
     unfinished: int
-    facts: int
+    events: int
 
     def __str__(self) -> str:
         """Return it in words."""
         matches = f"{counted(self.matches, 'match', 'matches')} ({self.unfinished:,} unfinished)"
-        return f"{counted(self.players, 'player')}, {matches}, {counted(self.facts, 'fact')}"
+        return f"{counted(self.players, 'player')}, {matches}, {counted(self.events, 'event')}"
 
 
 def back_up(journal: Path, file: Path, is_wanted: Callable[[], bool] = lambda: True) -> int:
@@ -133,7 +133,7 @@ def _bring_log_home(journal: Path) -> None:
         try:
             connection.execute("PRAGMA journal_mode = DELETE")
         except sqlite3.Error as error:
-            if error.sqlite_errorcode & _PRIMARY == sqlite3.SQLITE_BUSY:  # or BUSY_RECOVERY: he reads its log only now
+            if error.sqlite_errorcode & _PRIMARY == sqlite3.SQLITE_BUSY:  # or BUSY_RECOVERY: they read its log only now
                 raise ConfigurationError(f"somebody reads {journal}, a backup perhaps; try again later") from None
 
 
@@ -158,24 +158,24 @@ def check(connection: sqlite3.Connection) -> JournalContents:
         (verdict,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
         if verdict != "ok" or connection.execute("PRAGMA foreign_key_check").fetchone():
             raise ConfigurationError(f"the file is damaged: {verdict}")
-        facts = 0
+        events = 0
         ids = [match for (match,) in connection.execute("SELECT id FROM matches")]
         for match in ids:
-            facts += _play_through(connection, match)
+            events += _play_through(connection, match)
         (players,) = connection.execute("SELECT count(*) FROM players").fetchone()
         (unfinished,) = connection.execute("SELECT count(*) FROM matches WHERE NOT is_over").fetchone()
     except sqlite3.Error as error:
         raise ConfigurationError(f"the file is damaged: {error}") from None
-    return JournalContents(players, len(ids), unfinished, facts)
+    return JournalContents(players, len(ids), unfinished, events)
 
 
 def _play_through(connection: sqlite3.Connection, match: str) -> int:
     try:
         record = read_match(connection, match)
-        Match.from_events(record.facts)
+        Match.from_events(record.events)
     except (TttNetError, ValueError, AssertionError) as error:
         cause = error.cause if isinstance(error, StorageError) else error
         raise ConfigurationError(f"match {match} cannot be played through: {cause}") from None
-    if [fact.seq for fact in record.facts] != list(range(1, len(record.facts) + 1)):
-        raise ConfigurationError(f"match {match} lacks facts")
-    return len(record.facts)
+    if [event.seq for event in record.events] != list(range(1, len(record.events) + 1)):
+        raise ConfigurationError(f"match {match} lacks events")
+    return len(record.events)

@@ -26,7 +26,7 @@ class StoredMatch(NamedTuple):
     """A match as the journal has it: who sits where, and its events in order."""
 
     seats: tuple[PlayerId, PlayerId]
-    facts: list[MatchEvent]
+    events: list[MatchEvent]
 
 
 def read_match(connection: sqlite3.Connection, match: str) -> StoredMatch:

@@ -47,7 +47,7 @@ def profile(
     live: list[str],
     now_ms: int,
 ) -> wire.ProfileReply:
-    """Return who a player is; `online` and `live` say what only the server's memory knows of him."""
+    """Return who a player is; `online` and `live` say what only the server's memory knows of them."""
     player, name, bot = _player(connection, said.name, asker)
     since_ms, won, drawn, lost = connection.execute(
         "SELECT created_ms, won, drawn, lost FROM players WHERE id = ?", (player,)
@@ -175,7 +175,7 @@ def leaderboard(
 
 
 def _standing_at(counts: Sequence[tuple[int, int]], place: int) -> tuple[int, int]:
-    """Return the standing of whoever has `place` others before him, and how many stand higher than that."""
+    """Return the standing of the player with `place` others before them, and how many stand higher than that."""
     before = 0
     for standing, count in counts:
         if place < before + count:
@@ -233,7 +233,7 @@ def record(connection: sqlite3.Connection, said: wire.RecordRequest, asker: Play
 def _match(connection: sqlite3.Connection, match_id: str, asker: PlayerId, *, is_heard: bool) -> Match:
     """Return a match that `asker` may look back on."""
     journaled = read_match(connection, match_id)
-    match = Match.from_events(journaled.facts)
+    match = Match.from_events(journaled.events)
     if match.is_private and not is_heard and asker not in journaled.seats:
         raise Refusal(Code.NOT_PUBLIC, "that match is private, and only its players may see it")
     if not match.is_over and not is_heard:

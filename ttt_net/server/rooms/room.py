@@ -368,7 +368,7 @@ class MatchRoom:
         self._services.journal.read(self.id, done, failed)
 
     def _open_record(self, record: StoredMatch) -> None:
-        self.match = Match.from_events(record.facts)
+        self.match = Match.from_events(record.events)
         self.seats.taken(self.match, record.seats)
         self.seats.set_clock(self.match, self._services.now_ms(), self._look_at_clock)
 

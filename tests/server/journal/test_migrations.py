@@ -50,9 +50,9 @@ def test_what_an_older_program_wrote_is_still_there(old: Path) -> None:
     ]
     with closing(open_readonly(old)) as connection:
         record = read_match(connection, "won")
-    assert len(record.facts) == 6
-    assert isinstance(record.facts[0], Started)
-    assert record.facts[0].players == (PlayerInfo("Ann"), PlayerInfo("Bob", "random"))
+    assert len(record.events) == 6
+    assert isinstance(record.events[0], Started)
+    assert record.events[0].players == (PlayerInfo("Ann"), PlayerInfo("Bob", "random"))
     assert rows(old, "PRAGMA foreign_key_check") == []
     assert rows(old, "PRAGMA integrity_check") == [("ok",)]
 
