@@ -81,13 +81,13 @@ INSIDE = {
         embedded check start
     """,
     "client": """
-        events pages finding.discovery finding.address finding.servers finding.server_list
-        world update_world display commands words moves signals json_lines
-        screens.screen screens.game_terms screens.lobby_offers screens.lobby screens.games screens.invitation
-        screens.history screens.profile screens.leaders screens.chat screens.match_commands screens.match
-        screens.replay screens.rules screens.server_picker screens.registry rules_seen update act keys drawing
-        controller terminal lines finding
-        client_controller bot command_line user_io naming certificate_question inquiry sessions local main
+        events pages finding.discovery finding.address finding.servers finding.server_list world update_world display
+        commands words moves signals json_lines screens.screen screens.game_terms screens.lobby_offers screens.lobby
+        screens.games screens.invitation screens.history screens.profile screens.leaders screens.chat
+        screens.match_status screens.analysis screens.record screens.replay screens.match_actions
+        screens.match_commands screens.match screens.rules screens.server_picker screens.registry rules_seen update
+        act keys drawing controller terminal lines finding client_controller bot command_line user_io naming
+        certificate_question inquiry sessions local main
     """,
 }
 """The modules and packages of a layer, each left of those that may import it."""

@@ -6,12 +6,12 @@ from ttt_net.client import words
 from ttt_net.client.display import Display, Overlay
 from ttt_net.client.events import RecordSaved, WorldEvent
 from ttt_net.client.pages import Entry, Page
+from ttt_net.client.screens.match_actions import ACTIONS
 from ttt_net.client.screens.registry import screen_of
 from ttt_net.client.update_world import update_world
 from ttt_net.client.world import World
 from ttt_net.errors import Code
 from ttt_net.messages import (
-    AnalysisReply,
     AnswerRequest,
     Challenged,
     ChallengeOver,
@@ -26,11 +26,11 @@ from ttt_net.messages import (
     PlayRequest,
     Refused,
     Renamed,
-    ReplayReply,
     Request,
     Restarting,
     ResumeRequest,
     RulesRequest,
+    ServerMessage,
     Snapshot,
     Tookback,
     UnseekRequest,
@@ -78,8 +78,6 @@ def _noted(display: Display, before: World, event: WorldEvent) -> Display:
             return replace(display, notice=f"Left out: {event.reason}")
         case Refused():
             return replace(display, notice=_sentence(event.message))
-        case AnalysisReply():
-            return replace(display, notice="The match has been analysed; a replay of it tells of every move.")
         case Challenged() if not _is_ours(before, event):
             return replace(display, notice=words.challenged(event))
         case ChallengeOver():
@@ -91,8 +89,9 @@ def _noted(display: Display, before: World, event: WorldEvent) -> Display:
             return replace(display, pages=(*others, Page("invitation")))
         case Renamed():
             return replace(display, notice="You have another name now.")
-        case ReplayReply():
-            return _with_positions(display, event)
+        case ServerMessage():
+            action = next((each for each in ACTIONS if isinstance(event, each.reply)), None)
+            return action.heard(display, event) if action is not None else display
         case _:
             return display
 
@@ -158,19 +157,6 @@ def _with_chat(display: Display, event: Chatted) -> Display:
     is_ours = display.world.you is not None and event.by.name == display.world.you.name
     notice = display.notice if is_ours else words.chatted(event)
     return replace(display, chat=(*display.chat, event)[-MAX_CHAT:], notice=notice)
-
-
-def _with_positions(display: Display, event: ReplayReply) -> Display:
-    """Put positions where they belong; what does not fit the match that is stepped through is left out."""
-    replay = display.replay
-    if replay is None or event.match != replay.match.match:
-        return display
-    positions = list(replay.positions)
-    cells = len(replay.match.position.board)
-    for ply, position in enumerate(event.positions, start=event.ply):
-        if 0 <= ply < len(positions) and len(position.board) == cells:
-            positions[ply] = position
-    return replace(display, replay=replace(replay, positions=tuple(positions)))
 
 
 def _answered(display: Display, before: World, event: Answered) -> Display:

@@ -34,6 +34,7 @@ from ttt_net.client.finding.server_list import ServerList, sighted
 from ttt_net.client.finding.servers import Used
 from ttt_net.client.pages import Entry, Page, Purpose
 from ttt_net.client.screens.games import NEXT_CLOCK
+from ttt_net.client.screens.replay import ACTION as REPLAY
 from ttt_net.client.update import update
 from ttt_net.client.world import World
 from ttt_net.games.catalogue import NAMES
@@ -108,7 +109,11 @@ SCREENS: dict[str, tuple[Display, Glyphs]] = {
     "history": (update(doing(seen(), Open(Page("history"))), HISTORY, 0), BOXES),
     "leaders": (update(doing(seen(), Open(Page("leaders", about="connect4", time=2))), LEADERS, 0), BOXES),
     "replay": (
-        doing(update(doing(seen(snapshot("connect4", FOUR)), Command.REPLAY), REPLAYED, 0), Command.LAST, Command.LEFT),
+        doing(
+            update(doing(seen(snapshot("connect4", FOUR)), REPLAY.command), REPLAYED, 0),
+            Command.LAST,
+            Command.LEFT,
+        ),
         BOXES,
     ),
     "chat": (doing(update(seen(snapshot("connect4", [38, 31], opponent=BEN)), CHATTED, 0), Begin(Entry.CHAT)), BOXES),

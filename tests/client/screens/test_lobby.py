@@ -21,13 +21,14 @@ from tests.client.samples import (
 )
 from ttt_net.client import words
 from ttt_net.client.act import act
-from ttt_net.client.commands import AnyCommand, Command, Open, Send
+from ttt_net.client.commands import AnyCommand, Open, Send
 from ttt_net.client.display import Display
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
 from ttt_net.client.events import WorldEvent
 from ttt_net.client.keys import command_for
 from ttt_net.client.pages import Page
+from ttt_net.client.screens import replay
 from ttt_net.client.update import update
 from ttt_net.messages import (
     AcceptRequest,
@@ -183,7 +184,7 @@ def test_what_a_page_has_asked_for_and_an_invitation_outlive_a_link() -> None:
     pages: list[tuple[Display, AnyCommand, WorldEvent, str]] = [
         (lobby(PROFILE), Open(Page("profile", about="Ben")), PROFILE, "12 won"),
         (lobby(), Open(Page("history")), HISTORY, "against Ben"),
-        (lobby(finished), Command.REPLAY, ReplayReply("m1", 0, [finished.position], 7), "Move 0 of 7"),
+        (lobby(finished), replay.ACTION.command, ReplayReply("m1", 0, [finished.position], 7), "Move 0 of 7"),
     ]
     for display, command, told, shown in pages:
         display = update(act(display, command, SEEK)[0], told, 0)

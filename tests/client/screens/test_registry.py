@@ -2,6 +2,7 @@
 
 import ast
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,15 @@ def files_of(name: str) -> set[str]:
 @pytest.mark.parametrize("name", ["leaders", "history", "profile"])
 def test_a_screen_of_a_question_touches_its_own_module_and_the_registry(name: str) -> None:
     assert files_of(name) == {f"screens/{name}.py", REGISTRY}
+
+
+@pytest.mark.parametrize(("asked", "module"), [("AnalyseRequest", "analysis"), ("RecordRequest", "record")])
+def test_a_request_about_a_finished_match_touches_its_own_module_and_the_list_of_actions(
+    asked: str, module: str
+) -> None:
+    named = {file for file, source in sources().items() if re.search(rf"\b{asked}\b", source)}
+    assert named == {f"screens/{module}.py"}
+    assert f"{module}.ACTION" in sources()["screens/match_actions.py"]
 
 
 def test_every_page_that_is_opened_is_of_a_registered_screen() -> None:

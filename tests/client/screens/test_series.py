@@ -13,6 +13,7 @@ from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
 from ttt_net.client.events import WorldEvent
 from ttt_net.client.pages import Entry
+from ttt_net.client.screens import replay
 from ttt_net.messages import Ended, OutcomeInfo, Rematched, Request, UnwatchRequest, WatchRequest
 from ttt_net.sdk.connection import FOREVER, ClientConnection
 from ttt_net.sdk.session import ClientSession
@@ -51,7 +52,7 @@ def test_whoever_watches_a_series_goes_on_to_its_next_match() -> None:
     assert said[-1] == UnwatchRequest(0, match="m1-2")
 
 
-@pytest.mark.parametrize("command", [Begin(Entry.CHAT), Command.REPLAY, Command.SIDE_PANEL])
+@pytest.mark.parametrize("command", [Begin(Entry.CHAT), replay.ACTION.command, Command.SIDE_PANEL])
 def test_nobody_is_taken_away_from_what_he_reads_or_writes(command: Begin | Command) -> None:
     controller, said = watcher(ENDED)
     controller.do(command)

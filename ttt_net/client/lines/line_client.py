@@ -29,7 +29,8 @@ from ttt_net.client.lines.line_renderer import LineRenderer
 from ttt_net.client.lines.news import news_of, stayed, stopped
 from ttt_net.client.lines.numbered_menu import NumberedMenu, are_numbers_moves
 from ttt_net.client.lines.pending_replies import PendingReplies
-from ttt_net.client.lines.phrasebook import CLAIMS, OF_A_FINISHED_MATCH, OF_A_MATCH, command_of, word_of
+from ttt_net.client.lines.phrasebook import CLAIMS, OF_A_MATCH, command_of, word_of
+from ttt_net.client.screens.match_actions import WORDS as OF_A_FINISHED_MATCH
 from ttt_net.client.screens.registry import ALSO, HELP, WORDS
 from ttt_net.client.screens.replay import is_position_missing, seen_at
 from ttt_net.client.screens.screen import ListQuery, Meaning
@@ -243,7 +244,7 @@ class LineClient:
             self._write("You play; finish this match first, then look on.")
         elif isinstance(command, Move) and display.match is None and command.name.isdecimal():
             self._do(self._menu.choice(int(command.name)))
-        elif display.match is None and command in OF_A_FINISHED_MATCH:
+        elif display.match is None and command in OF_A_FINISHED_MATCH.values():
             self._write("There is no match; history lists your finished ones, to choose one by its number.")
         elif display.match is None and (isinstance(command, Move) or command in OF_A_MATCH.values()):
             self._write("There is no match; play finds you an opponent.")

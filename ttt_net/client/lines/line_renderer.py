@@ -8,8 +8,10 @@ from ttt_net.client import words
 from ttt_net.client.display import Display, Overlay
 from ttt_net.client.drawing.board import FORMS, draw_board
 from ttt_net.client.drawing.glyphs import Glyphs
+from ttt_net.client.screens.analysis import verdict
 from ttt_net.client.screens.lobby_offers import challenges
-from ttt_net.client.screens.replay import step, verdict
+from ttt_net.client.screens.match_actions import LINES_HELP
+from ttt_net.client.screens.replay import step
 from ttt_net.client.world import LinkState
 from ttt_net.messages import Challenged, PlayerInfo, Snapshot
 
@@ -50,7 +52,7 @@ class BoardRenderer:
 
     help = (
         "Type a move (5, b2), or: board, info, draw, takeback, resign, claim, adjourn, accept, decline, say WORDS, "
-        "mute, rules, quit, help. After the end: rematch, new, replay, analyse, save."
+        f"mute, rules, quit, help. {LINES_HELP}"
     )
     has_drawings = True
 

@@ -6,9 +6,10 @@ from ttt_net.client.controller import Controller
 from ttt_net.client.display import Display
 from ttt_net.client.events import SecondPlayerEvent, WorldEvent
 from ttt_net.client.lines.line_renderer import LineRenderer, retold
-from ttt_net.client.screens.replay import is_position_missing, seen_at, turning_point
+from ttt_net.client.screens.match_actions import ACTIONS
+from ttt_net.client.screens.replay import is_position_missing, seen_at
 from ttt_net.client.screens.rules import told as told_rules
-from ttt_net.messages import AnalysedMove, AnalysisReply, Notice, Played, RulesReply, Snapshot
+from ttt_net.messages import Notice, Played, RulesReply, ServerMessage
 from ttt_net.text import clean
 
 
@@ -22,11 +23,12 @@ def news_of(event: WorldEvent, controller: Controller, renderer: LineRenderer) -
             return [f"{who} played {words.move_name(match, event.move)}."]
         case (RulesReply() as rules) | SecondPlayerEvent(RulesReply() as rules):
             return [told_rules(rules, has_drawing=renderer.has_drawings)]
-        case AnalysisReply() | SecondPlayerEvent(AnalysisReply()) if match is not None:
-            told = event.event if isinstance(event, SecondPlayerEvent) else event
-            return _analysed(match, told) if isinstance(told, AnalysisReply) and told.match == match.match else []
         case Notice(restart_in_ms=int()) if not controller.display.notice:  # nothing counts down: as it was said
             return [clean(event.text, words.MAX_NOTICE_CELLS)]
+        case ServerMessage() | SecondPlayerEvent(ServerMessage()) if match is not None:
+            told = event.event if isinstance(event, SecondPlayerEvent) else event
+            action = next((each for each in ACTIONS if isinstance(told, each.reply)), None)
+            return action.news(match, told) if action is not None and isinstance(told, ServerMessage) else []
         case _:
             return []
 
@@ -46,18 +48,3 @@ def stayed(before: Display, after: Display, command: AnyCommand) -> str:
         return ""
     seen = seen_at(after)
     return retold(seen, seen.match) if seen.match is not None else ""
-
-
-def _analysed(match: Snapshot, told: AnalysisReply) -> list[str]:
-    """Return where a match turned, as an engine sees it."""
-    if not told.moves:
-        return ["The engine could not look at it in time."]
-    moves = {move.ply: move for move in told.moves if 1 <= move.ply <= len(match.moves)}
-    turns = [_turn(match, move, moves.get(move.ply - 1)) for move in moves.values() if move.turning and move.best]
-    said = turns or ["The engine saw no move that gave anything away."]
-    return [*said, *["Some of this is estimated."] * (not told.exact)]
-
-
-def _turn(match: Snapshot, move: AnalysedMove, before: AnalysedMove | None) -> str:
-    name = words.move_name(match, match.moves[move.ply - 1])
-    return f"Move {move.ply}, {name}: {turning_point(move, before)}"

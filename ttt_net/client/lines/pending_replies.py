@@ -3,12 +3,11 @@
 from ttt_net.client.controller import Controller
 from ttt_net.client.events import SecondPlayerEvent, WorldEvent
 from ttt_net.client.screens.lobby_offers import challenges
+from ttt_net.client.screens.match_actions import ACTIONS
 from ttt_net.client.world import LinkState
 from ttt_net.messages import (
     AbortRequest,
     AcceptRequest,
-    AnalyseRequest,
-    AnalysisReply,
     AnswerRequest,
     ChallengeAccepted,
     Challenged,
@@ -18,10 +17,6 @@ from ttt_net.messages import (
     InviteRequest,
     JoinRequest,
     Ok,
-    RecordReply,
-    RecordRequest,
-    ReplayReply,
-    ReplayRequest,
     Request,
     ResignRequest,
     ResumeRequest,
@@ -90,13 +85,7 @@ def _promised(request: Request) -> type[ServerMessage] | None:
             return Challenged
         case RulesRequest():
             return RulesReply
-        case RecordRequest():
-            return RecordReply
-        case ReplayRequest():
-            return ReplayReply
-        case AnalyseRequest():
-            return AnalysisReply
         case ResignRequest() | AbortRequest():
             return Ended
         case _:
-            return None
+            return next((each.reply for each in ACTIONS if isinstance(request, each.request)), None)

@@ -7,6 +7,7 @@ from ttt_net.client.display import Display
 from ttt_net.client.moves import quick_moves
 from ttt_net.client.screens.chat import PHRASES, chat, phrase_in_words, phrase_of
 from ttt_net.client.screens.lobby_offers import challenges
+from ttt_net.client.screens.match_actions import WORDS as OF_A_FINISHED_MATCH
 from ttt_net.client.screens.registry import WORDS
 from ttt_net.client.screens.replay import WORDS as OF_A_REPLAY
 from ttt_net.client.screens.rules import asked_for
@@ -23,12 +24,9 @@ OF_A_MATCH: dict[str, AnyCommand] = {
     "draw": Command.DRAW,
     "takeback": Command.TAKE_BACK,
     "mute": Command.MUTE,
-    "save": Command.SAVE,
-    "replay": Command.REPLAY,
-    "analyse": Command.ANALYSE,
+    **OF_A_FINISHED_MATCH,
 }
 """What means nothing before there is a match; `say` and the claims do not either."""
-OF_A_FINISHED_MATCH = (Command.SAVE, Command.REPLAY, Command.ANALYSE)
 _LEAVING = ("quit", "q", "exit", "leave", "bye")
 _RULES = ("rules", "?")
 _OTHERS = ("rules", "accept", "decline", "new", "say", "help", "repeat", "board", "info", "choose", "more")

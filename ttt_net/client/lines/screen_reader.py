@@ -10,6 +10,7 @@ from ttt_net.client import words
 from ttt_net.client.display import Display
 from ttt_net.client.lines.line_renderer import TAKEOVER, info, parts_of, status
 from ttt_net.client.moves import layers_of
+from ttt_net.client.screens.match_actions import LINES_HELP
 from ttt_net.messages import PlayerInfo, Snapshot
 from ttt_net.text import clean
 
@@ -29,7 +30,7 @@ class ScreenReader:
         "Type a move, such as b2. To hear more: board, row 2, lines, moves, clock, info, repeat. "
         "For the rules: rules. "
         "To act: draw, takeback, resign, claim, adjourn, accept, decline, say and your words, mute, quit. "
-        "After the end: rematch, new, replay, analyse, save."
+        f"{LINES_HELP}"
     )
     has_drawings = False
 

@@ -8,10 +8,11 @@ from ttt_net.client.commands import CLAIMS, AnyCommand, Begin, Choose, Command, 
 from ttt_net.client.display import Display, Overlay
 from ttt_net.client.moves import quick_moves
 from ttt_net.client.pages import Entry
-from ttt_net.client.screens.lobby_offers import free_bots, waiting_people
+from ttt_net.client.screens.match_actions import ACTIONS
 from ttt_net.client.screens.match_commands import is_next_to_watch
-from ttt_net.client.screens.screen import LEAVE, RULES, Hint, Screen, default_prompt
-from ttt_net.messages import PlayerInfo, SeekRequest, Snapshot
+from ttt_net.client.screens.match_status import beginnings, may_name_move, pressed, prompt, rule, title
+from ttt_net.client.screens.screen import LEAVE, RULES, Hint, Screen
+from ttt_net.messages import Snapshot
 from ttt_net.text import clean
 
 _NAMED: dict[str, AnyCommand] = {
@@ -33,57 +34,14 @@ _LETTERS: dict[str, AnyCommand] = {
     "c": Command.CLAIM,
     "n": Command.NEW,
     "i": Command.SIDE_PANEL,
-    "v": Command.REPLAY,
-    "w": Command.SAVE,
     "y": Command.COPY,
-    "a": Command.ANALYSE,
     "m": Command.MUTE,
     "s": Begin(Entry.CHAT),
     "q": Command.LEAVE,
+    **{each.key: each.command for each in ACTIONS},
 }
-_YES = {"rematch": "r", "draw": "d", "takeback": "t"}
-"""The key that makes or accepts each kind of offer."""
-_NO = "x"
-_CLAIM, _NEW = "c", "n"
 QUESTIONS = (Overlay.CHOICE, Overlay.CLAIM, Overlay.MUTE)
 """What lies over a board and is answered with a digit."""
-
-
-def _title(display: Display) -> str:
-    return clean(display.match.game.title, 40) if display.match is not None else ""
-
-
-def _rule(display: Display) -> str:
-    return clean(display.match.game.rule, 120) if display.match is not None else ""
-
-
-def prompt(display: Display, now_ms: int) -> str:
-    """Return what waits for us, and the newest notice; if there is neither, whom we could play next."""
-    match = display.match
-    if match is None:
-        return default_prompt(display, now_ms)
-    due = waiting(display, match, now_ms)  # first: what is said must not hide it
-    return " ".join(filter(None, [due, default_prompt(display, now_ms)])) or _next_opponent(display, match)
-
-
-def _next_opponent(display: Display, match: Snapshot) -> str:
-    """Return what can be said, at a board where we do not play, of whom we could play next."""
-    if display.is_live:
-        return ""
-    if display.world.seeking is not None:
-        return _looking(display.world.seeking, has_bots=free_bots(display, display.world.seeking) != [])
-    people = waiting_people(display) if match.outcome is not None else []
-    return _somebody_waits(people[0].by) if people else ""
-
-
-def _looking(seek: SeekRequest, *, has_bots: bool) -> str:
-    """Return whom we look for, and how to play a bot instead if one is free."""
-    return f"Looking for {words.WELCOME_TO[seek.opponents]}{'; b plays a bot.' if has_bots else ' ...'}"
-
-
-def _somebody_waits(player: PlayerInfo) -> str:
-    """Return that there is a person in the lobby to be played."""
-    return f"Esc: {words.name_of(player)} waits for an opponent."
 
 
 def _command(key: str, display: Display) -> AnyCommand | None:
@@ -99,9 +57,9 @@ def _command(key: str, display: Display) -> AnyCommand | None:
         return _digit(key, display)
     if key.lower() == "b" and display.world.seeking is not None and not display.is_live:
         return Command.BOT
-    if key.lower() in _LETTERS and (key.isupper() or key not in _beginnings(display)):
+    if key.lower() in _LETTERS and (key.isupper() or key not in beginnings(display)):
         return _LETTERS[key.lower()]
-    return Type(key) if _may_name_move(display) else None
+    return Type(key) if may_name_move(display) else None
 
 
 def _digit(key: str, display: Display) -> AnyCommand | None:
@@ -109,32 +67,7 @@ def _digit(key: str, display: Display) -> AnyCommand | None:
         return None
     if quick_moves(display.match):
         return Quick(int(key))
-    return Type(key) if _may_name_move(display) else None
-
-
-def _may_name_move(display: Display) -> bool:
-    """Tell whether a move may be written: elsewhere every key after the first would be lost in it."""
-    return display.match is not None and display.match.outcome is None and not display.is_watched
-
-
-def _beginnings(display: Display) -> set[str]:
-    """Return the letters that our moves in the shown match begin with, while it goes on."""
-    if display.match is None or not _may_name_move(display):
-        return set()
-    return {name[:1].lower() for name in display.match.game.move_names}
-
-
-def waiting(display: Display, match: Snapshot, now_ms: int) -> str:
-    """Return what waits for us at the match that is shown, with the key for it: an offer, another match, a claim."""
-    yes = {kind: _pressed(key, display) for kind, key in _YES.items()}
-    offers = words.offers(match, yes, _pressed(_NO, display))
-    other = words.elsewhere(display.elsewhere, _pressed(_NEW, display))
-    return offers or other or words.absence(match, display.claim_in_ms(now_ms), _pressed(_CLAIM, display))
-
-
-def _pressed(key: str, display: Display) -> str:
-    """Return the key as it is to be pressed now: in upper case where moves begin with its letter."""
-    return key.upper() if key in _beginnings(display) else key
+    return Type(key) if may_name_move(display) else None
 
 
 def choices(display: Display) -> int:
@@ -162,11 +95,15 @@ def _hints(display: Display) -> list[Hint]:
 def _watching(display: Display, match: Snapshot) -> list[Hint]:
     found = [Hint("n", "next match", "n")] if is_next_to_watch(display) else []
     found += [Hint("Esc", "back", "escape")] if display.has_lobby else []
-    found += [Hint("v", "replay", "v"), Hint("w", "save", "w")] if match.outcome is not None else []
+    found += _asked_after_the_end(display) if match.outcome is not None else []
     found += [Hint("s", "say", "s")] if display.has_lobby else []
     found.append(Hint("i", "moves", "i"))
     found += [Hint("y", "link", "y")] if display.has_lobby else []
     return [*found, LEAVE, RULES]
+
+
+def _asked_after_the_end(display: Display) -> list[Hint]:
+    return [Hint(each.key, each.word, each.key) for each in ACTIONS if each.is_offered(display)]
 
 
 def _over(display: Display) -> list[Hint]:
@@ -174,9 +111,7 @@ def _over(display: Display) -> list[Hint]:
     found += [Hint("n", "new game", "n")] if display.world.seeking is None else []
     if display.has_lobby or display.has_server_picker:
         found.append(Hint("Esc", "lobby" if display.has_lobby else "back", "escape"))
-    found.append(Hint("v", "replay", "v"))
-    found += [Hint("a", "analyse", "a")] if "analyse" in display.world.features else []
-    found.append(Hint("w", "save", "w"))
+    found += _asked_after_the_end(display)
     found += [Hint("s", "say", "s"), Hint("y", "link", "y")] if display.has_lobby else []
     return [*found, LEAVE, RULES]
 
@@ -198,8 +133,8 @@ def _playing(display: Display, match: Snapshot) -> list[Hint]:
     if not (quick and match.game.gravity):
         found.append(Hint("type", _example(match)))
     for key, label in _OFFERED if display.has_lobby else _OFFERED_AT_HOME:
-        found.append(Hint(_pressed(key, display), label, key.upper()))
-    return [*found, Hint(_pressed("q", display), "leave", "Q"), RULES]
+        found.append(Hint(pressed(key, display), label, key.upper()))
+    return [*found, Hint(pressed("q", display), "leave", "Q"), RULES]
 
 
 def _example(match: Snapshot) -> str:
@@ -223,13 +158,13 @@ _HELP_AMONG_OTHERS = ("s m          say; mute", "y            copy a link")
 
 def _help(display: Display) -> list[str]:
     """Return every key and what it does."""
-    taken = sorted(set(_LETTERS) & _beginnings(display))
+    taken = sorted(set(_LETTERS) & beginnings(display))
     lines = [
         *(() if display.is_watched else _HELP_PLAYING),
         "i            moves, score",
         f"n            {'next match' if display.is_watched else 'new game; other match'}",
         *(_HELP_AMONG_OTHERS if display.has_lobby else ()),
-        "v w a        replay, save, analyse",
+        f"{' '.join(each.key for each in ACTIONS):<13}{', '.join(each.word for each in ACTIONS)}",
         f"Esc          clear; {'lobby' if display.has_lobby else 'leave'}",
         "q  Ctrl-C    leave",
         "Ctrl-Z       suspend",
@@ -241,8 +176,8 @@ def _help(display: Display) -> list[str]:
 
 SCREEN = Screen(
     name="match",
-    title=_title,
-    subtitle=_rule,
+    title=title,
+    subtitle=rule,
     status=words.status,
     prompt=prompt,
     match=lambda display: display.match,

@@ -3,23 +3,20 @@
 from dataclasses import replace
 
 from ttt_net.client.commands import CLAIMS, AnyCommand, Choose, Command, Move, Point, Quick
-from ttt_net.client.display import Display, Overlay, ReplayState
+from ttt_net.client.display import Display, Overlay
 from ttt_net.client.moves import layers_of, legal_at, quick_moves
-from ttt_net.client.pages import Entry, Page
+from ttt_net.client.pages import Entry
 from ttt_net.client.screens.screen import Effect
 from ttt_net.client.words import FINISH_FIRST, move_name
 from ttt_net.client.world import LinkState
 from ttt_net.messages import (
     AbortRequest,
-    AnalyseRequest,
     ClaimRequest,
     DeclineRequest,
     OfferKind,
     OfferRequest,
     PlayRequest,
-    RecordRequest,
     Rematched,
-    ReplayRequest,
     Request,
     ResignRequest,
     SeekRequest,
@@ -65,12 +62,6 @@ def act_in_match(display: Display, command: AnyCommand, seek: SeekRequest) -> Ef
             return _new(display, seek)
         case Command.LEAVE:
             return _leave(display)
-        case Command.REPLAY:
-            return _replay(display)
-        case Command.ANALYSE:
-            return _analyse(display)
-        case Command.SAVE:
-            return _save(display)
         case Command.SIDE_PANEL:
             return replace(
                 display, overlay=Overlay.NONE if display.overlay is Overlay.SIDE_PANEL else Overlay.SIDE_PANEL
@@ -203,35 +194,6 @@ def _choose(display: Display, index: int) -> Effect:
     if display.overlay is Overlay.CHOICE and index < len(display.choices):
         return _play(display, display.choices[index])
     return display, ()
-
-
-def _replay(display: Display) -> tuple[Display, tuple[Request, ...]]:
-    """Open the finished match that is on the screen at its beginning; of a live one nothing comes."""
-    match = display.match
-    if match is None or match.outcome is None:
-        return replace(display, notice="Only a match that is over can be stepped through."), ()
-    positions = (*[None] * len(match.moves), match.position)
-    page = Page("replay", about=match.match)
-    display = replace(display, pages=(*display.pages, page), replay=ReplayState(match, positions))
-    return display, (ReplayRequest(0, match=match.match),)
-
-
-def _analyse(display: Display) -> Effect:
-    """Have a finished match looked at by the server's engine, if it has one."""
-    match = display.match
-    if match is None or match.outcome is None:
-        return replace(display, notice="Only a match that is over can be analysed."), ()
-    if "analyse" not in display.world.features:
-        return replace(display, notice="This server has no engine; save the match to analyse it yourself."), ()
-    display = replace(display, notice="An engine looks at every move; this may take half a minute.")
-    return display, (AnalyseRequest(0, match=match.match),)
-
-
-def _save(display: Display) -> Effect:
-    """Ask for the record of a finished match, which the loop writes into a file."""
-    if display.match is None or display.match.outcome is None:
-        return replace(display, notice="Only a match that is over can be saved."), ()
-    return display, (RecordRequest(0, match=display.match.match),)
 
 
 def _decline(display: Display) -> Effect:

@@ -6,9 +6,11 @@ from types import MappingProxyType
 from msgspec import structs
 
 from ttt_net.client import words
-from ttt_net.client.commands import AnyCommand, Command, Step
-from ttt_net.client.display import Display
-from ttt_net.client.screens import match as match_screen
+from ttt_net.client.commands import AnyCommand, Change, Command, Step
+from ttt_net.client.display import Display, ReplayState
+from ttt_net.client.pages import Page
+from ttt_net.client.screens.analysis import verdict
+from ttt_net.client.screens.match_status import prompt, rule, title
 from ttt_net.client.screens.screen import (
     BACK,
     LEAVE,
@@ -17,10 +19,10 @@ from ttt_net.client.screens.screen import (
     Effect,
     Hint,
     KeyMeaning,
+    MatchAction,
     Screen,
 )
-from ttt_net.messages import AnalysedMove, AnalysisReply, ReplayRequest, Request, Snapshot
-from ttt_net.text import clean
+from ttt_net.messages import ReplayReply, ReplayRequest, Request, ServerMessage, Snapshot
 
 _ALL = 100_000
 
@@ -37,6 +39,30 @@ WORDS: dict[str, AnyCommand] = {
 
 _PAGE = 32
 """Positions that the server tells at a time."""
+
+
+def _replay(display: Display) -> Effect:
+    """Open the finished match that is on the screen at its beginning; of a live one nothing comes."""
+    match = display.match
+    if match is None or match.outcome is None:
+        return replace(display, notice="Only a match that is over can be stepped through."), ()
+    positions = (*[None] * len(match.moves), match.position)
+    page = Page("replay", about=match.match)
+    display = replace(display, pages=(*display.pages, page), replay=ReplayState(match, positions))
+    return display, (ReplayRequest(0, match=match.match),)
+
+
+def _with_positions(display: Display, event: ServerMessage) -> Display:
+    """Put positions where they belong; what does not fit the match that is stepped through is left out."""
+    state = display.replay
+    if state is None or not isinstance(event, ReplayReply) or event.match != state.match.match:
+        return display
+    positions = list(state.positions)
+    cells = len(state.match.position.board)
+    for ply, position in enumerate(event.positions, start=event.ply):
+        if 0 <= ply < len(positions) and len(position.board) == cells:
+            positions[ply] = position
+    return replace(display, replay=replace(state, positions=tuple(positions)))
 
 
 def stepped(display: Display, by: int) -> tuple[Display, tuple[Request, ...]]:
@@ -85,7 +111,7 @@ def _prompt(display: Display, now_ms: int) -> str:
     match = display.match
     if match is not None and not display.notice:
         return verdict(display, match)
-    return match_screen.prompt(display, now_ms)
+    return prompt(display, now_ms)
 
 
 def _status(display: Display) -> str:
@@ -102,39 +128,12 @@ def step(display: Display, match: Snapshot) -> str:
     return f"Move {ply} of {last}{name}.{end}"
 
 
-def verdict(display: Display, match: Snapshot) -> str:
-    """Return what an engine says of the move that a replay is at; nothing as long as it has said nothing."""
-    analysis, ply = display.world.reply(AnalysisReply), len(match.moves)
-    if analysis is None or analysis.match != match.match or not match.moves:
-        return ""
-    moves = {each.ply: each for each in analysis.moves}
-    if (move := moves.get(ply)) is None:
-        return ""
-    mover, other = words.mark_of(match, move.side % 2), words.mark_of(match, 1 - move.side % 2)
-    result = {1: f"{mover} wins", 0: "a draw", -1: f"{other} wins"}.get(move.value, "")
-    if move.score is not None:
-        result = f"about {move.score:+.1f} for {mover}"
-    turn = f" {turning_point(move, moves.get(ply - 1))}" if move.turning and move.best else ""
-    return f"With best play from here: {result}.{turn}"
-
-
-def turning_point(move: AnalysedMove, before: AnalysedMove | None) -> str:
-    """Return what a move gave away, by what the one before it had left, and which moves did not."""
-    best = " or ".join(clean(name, 12) for name in move.best[:4])
-    if move.value == 0:
-        return f"A missed win; {best} won."
-    if before is None or before.score is not None:
-        return f"A blunder; {best} was better."
-    had = before.value if before.side == move.side else -before.value
-    return f"A blunder; {best} {'won' if had > 0 else 'held the draw'}."
-
-
 _KEYS: dict[str, KeyMeaning] = {"h": Command.LEFT, "l": Command.RIGHT, "home": Command.FIRST, "end": Command.LAST}
 
 SCREEN = Screen(
     name="replay",
-    title=match_screen.SCREEN.title,
-    subtitle=match_screen.SCREEN.subtitle,
+    title=title,
+    subtitle=rule,
     status=_status,
     prompt=_prompt,
     requests=lambda page: (ReplayRequest(0, match=page.about),),
@@ -154,3 +153,12 @@ SCREEN = Screen(
         *LEAVING_HELP,
     ],
 )
+ACTION = MatchAction(
+    word="replay",
+    key="v",
+    command=Change(_replay),
+    request=ReplayRequest,
+    reply=ReplayReply,
+    heard=_with_positions,
+)
+"""Begin to step through the match on the screen."""

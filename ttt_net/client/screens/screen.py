@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 
 from ttt_net.client import words
-from ttt_net.client.commands import AnyCommand, Command, Step
+from ttt_net.client.commands import AnyCommand, Change, Command, Step
 from ttt_net.client.display import Display
 from ttt_net.client.pages import Entry, Page
 from ttt_net.client.world import LinkState
@@ -206,6 +206,39 @@ class Screen:
     """How the last sentence of the help for lines tells these words."""
     heading: Callable[[Display], list[str]] | None = None
     """The lines above its rows where there are only lines; None: its title."""
+
+
+def _always(display: Display) -> bool:
+    return True
+
+
+def _as_before(display: Display, reply: ServerMessage) -> Display:
+    return display
+
+
+def _no_news(match: Snapshot, reply: ServerMessage) -> list[str]:
+    return []
+
+
+@dataclass(frozen=True, slots=True)
+class MatchAction:
+    """What can be asked of a match that is over."""
+
+    word: str
+    """What hints say of it, and what is typed where there are only lines."""
+    key: str
+    """Its letter at the board."""
+    command: Change
+    """Asks for it, or says why it cannot be had."""
+    request: type[Request]
+    reply: type[ServerMessage]
+    """What comes after the `ok` to the request, so that lines can wait for it."""
+    is_offered: Callable[[Display], bool] = _always
+    """Whether the hints name it after the end."""
+    heard: Callable[[Display, ServerMessage], Display] = _as_before
+    """The display after the reply."""
+    news: Callable[[Snapshot, ServerMessage], list[str]] = _no_news
+    """What to say of the reply at once where there are only lines; of the match that is shown."""
 
 
 def list_hints(screen_hints: Sequence[Hint], rows: Sequence[Row]) -> list[Hint]:
