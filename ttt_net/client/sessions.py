@@ -136,6 +136,7 @@ async def _play_as_bot(options: Options, mine: Identity) -> Ending:
         first_ms = None if is_endless else _FIRST_MS
         connection = _connection(options, mine, mailbox, first_ms=first_ms, later_ms=patience_ms)
         plan = BotPlan(SeekRequest(0, games, options.time, opponents), options.games, options.move_ms, options.places)
+        plan = replace(plan, pace_s=options.pace_ms / 1000)
         plan = replace(plan, hint=hint if is_endless and options.opponents is None else "")
         bot = Bot(connection, EngineProcess(options.bot, options.seed, options.level, games), plan, write)
         await bot.play(mailbox)

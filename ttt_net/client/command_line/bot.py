@@ -9,8 +9,9 @@ from ttt_net.errors import ConfigurationError
 DEFAULT_MOVE_MS = 1000
 DEFAULT_PLACES, MAX_PLACES = 4, 20
 MAX_MOVE_MS = 600_000
+MAX_PACE_MS = 10_000
 _OF_STRATEGIES = ("level", "move_time", "seed")
-_OF_BOTS = ("places", "reserve")
+_OF_BOTS = ("places", "reserve", "pace")
 
 
 def add_bot(group: argparse._ArgumentGroup) -> None:
@@ -18,6 +19,7 @@ def add_bot(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--bot", metavar="STRATEGY", help="let a strategy play, such as alphabeta or random")
     group.add_argument("--level", type=whole_number, metavar="N", help="play weaker, as people do, from 1 up to 8")
     group.add_argument("--move-time", type=whole_number, metavar="MS", help="think so long at most (default: 1000)")
+    group.add_argument("--pace", type=whole_number, metavar="MS", help="wait so long before each move (default: 0)")
     group.add_argument("--games", type=whole_number, metavar="N", help="leave after so many games (default: never)")
     group.add_argument("--places", type=whole_number, metavar="N", help="matches at once (default: 4, with --games 1)")
     group.add_argument("--reserve", type=whole_number, metavar="N", help="of these, for people alone (default: 0)")
@@ -41,6 +43,8 @@ def check_bot(given: argparse.Namespace) -> None:
         raise ConfigurationError(f"--games {given.games}: at least 1")
     if given.move_time is not None and not 1 <= given.move_time <= MAX_MOVE_MS:
         raise ConfigurationError(f"--move-time {given.move_time}: 1 to {MAX_MOVE_MS} milliseconds")
+    if given.pace is not None and not 0 <= given.pace <= MAX_PACE_MS:
+        raise ConfigurationError(f"--pace {given.pace}: 0 to {MAX_PACE_MS:,} milliseconds")
     if not 1 <= places_of(given) <= MAX_PLACES:
         raise ConfigurationError(f"--places {given.places}: 1 to {MAX_PLACES} matches at once")
     if not 0 <= (given.reserve or 0) <= places_of(given):

@@ -58,6 +58,8 @@ class Options:
     seed: int | None = None
     level: int | None = None
     move_ms: int = DEFAULT_MOVE_MS
+    pace_ms: int = 0
+    """How long a bot waits before each of its moves, so that people can follow."""
     places: int = 1
     """How many matches at once a bot plays, and how many of these places are for people."""
     reserve: int = 0
@@ -117,6 +119,7 @@ def parse(arguments: Sequence[str] | None) -> Options:
         seed=given.seed,
         level=given.level,
         move_ms=given.move_time or DEFAULT_MOVE_MS,
+        pace_ms=given.pace or 0,
         places=places_of(given),
         reserve=given.reserve or 0,
     )
