@@ -24,7 +24,8 @@ from typing import Any, NamedTuple
 
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Journal, LocalLedger
-from ttt_net.server.main import JOURNAL_FILE, steady_clock
+from ttt_net.server.main import JOURNAL_FILE
+from ttt_net.server.server_clock import ServerClock
 from ttt_net.server.services import build_services
 from ttt_net.server.settings.configuration import Configuration
 from ttt_net.server.settings.limits import Limits
@@ -380,7 +381,7 @@ async def run(times: int) -> None:
     limits = Limits(**lifted, max_live_matches=1_000_000)  # type: ignore[arg-type]
     with tempfile.TemporaryDirectory() as folder, closing(LocalLedger(Path(folder) / JOURNAL_FILE)) as ledger:
         configuration, loop = Configuration(name="test", limits=limits), asyncio.get_running_loop()
-        hub = Hub(build_services(configuration, Journal(ledger), loop, steady_clock(), random.Random(1)))
+        hub = Hub(build_services(configuration, Journal(ledger), loop, ServerClock().play_ms, random.Random(1)))
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(ledger.run())
             try:

@@ -75,7 +75,7 @@ INSIDE = {
         client
     """,
     "server": """
-        metrics settings players admission.client_address admission.rate_limiter admission.sanctions
+        metrics server_clock settings players admission.client_address admission.rate_limiter admission.sanctions
         admission.acceptor journal wire admission.connection_limiter accounts.session accounts.online_players
         matchmaking.lobby_feed shutdown services accounts.login rooms matchmaking accounts hub process admin main
         embedded check start
@@ -310,6 +310,7 @@ AT_THE_EDGE = {
     "server.process.mdns",
     "server.process.notify",
     "server.rooms.analysis_queue",
+    "server.server_clock",
 }
 """Modules that start tasks, threads and processes, and read clocks; what they call gets time and dice as arguments."""
 

@@ -19,9 +19,10 @@ from ttt_net.server.accounts.session import Session
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Journal, LocalLedger
 from ttt_net.server.journal.queries import SanctionsQuery
-from ttt_net.server.main import JOURNAL_FILE, serving, steady_clock
+from ttt_net.server.main import JOURNAL_FILE, serving
 from ttt_net.server.rooms.analysis_queue import installed_engine
 from ttt_net.server.rooms.room import MatchRoom
+from ttt_net.server.server_clock import ServerClock
 from ttt_net.server.services import build_services
 from ttt_net.server.settings.addresses import listen
 from ttt_net.server.settings.configuration import Configuration
@@ -43,7 +44,7 @@ class Clock:
 
     def __init__(self) -> None:
         self.offset_ms = 0
-        self._steady_ms = steady_clock()
+        self._steady_ms = ServerClock().play_ms
 
     def __call__(self) -> int:
         return self._steady_ms() + self.offset_ms
@@ -198,10 +199,11 @@ async def running(
     authority: Authority | None = None,
     engine: Sequence[str] | None = ENGINE,
     rng: random.Random | None = None,
+    wall_ms: Callable[[], int] | None = None,
 ) -> AsyncIterator[Server]:
     """Run a server inside the block, with TLS if there is an authority; two in one folder in turn are a restart.
 
-    `engine` is the command that makes analyses.
+    `engine` is the command that makes analyses; the time of day is the server's clock where `wall_ms` is not given.
     """
     settings = replace(configuration or Configuration(name="test"), limits=limits or Limits())
     with listen("127.0.0.1", 0) as listening:
@@ -209,7 +211,7 @@ async def running(
         try:
             clock = Clock()
             loop, dice = asyncio.get_running_loop(), rng or SeededDice(seed)
-            hub = Hub(build_services(settings, Journal(ledger), loop, clock, dice, engine))
+            hub = Hub(build_services(settings, Journal(ledger), loop, clock, dice, engine, wall_ms=wall_ms))
             certificate, trusting = (authority.certificate, authority.trusting()) if authority else (None, None)
             with closing(Server(hub, clock, ledger, listening.getsockname()[1], trusting)) as server:
                 async with serving(hub, ledger, listening, certificate), asyncio.timeout(PATIENCE_S):

@@ -67,6 +67,9 @@ _COUNTED_MORE: dict[type[wire.AnyRequest], int] = {
 }
 """For how many requests more one that takes long is counted against its address; see `benchmarks.requests`."""
 
+_LATE_S = 0.1
+"""How late a look at all connections may be and still count as in time."""
+
 
 class Hub:
     """The owner of connections; what they ask is carried out by the parts that it builds."""
@@ -153,6 +156,12 @@ class Hub:
         if answer and self._stays_encrypted:
             answer.headers["Strict-Transport-Security"] = f"max-age={YEAR_S}"
         return answer
+
+    def excuse(self, late_s: float) -> None:
+        """Blame nobody for a silence of ours: after a pause everybody has a fresh period to be heard in."""
+        if late_s > _LATE_S:
+            for connection in self.services.connections:
+                connection.excuse(late_s)
 
     def tick(self, now_s: float) -> None:
         """Look after every connection, the lobby and its lists; to be called about once a second."""

@@ -9,7 +9,6 @@ import random
 import signal
 import socket
 import sys
-import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack
 from typing import NamedTuple, NoReturn
@@ -25,6 +24,7 @@ from ttt_net.server.process.mdns import announced
 from ttt_net.server.process.notify import keep_alive, notify
 from ttt_net.server.process.startup_banner import ServerAddress, greet
 from ttt_net.server.rooms.analysis_queue import installed_engine
+from ttt_net.server.server_clock import BEAT_MS, ServerClock
 from ttt_net.server.services import build_services
 from ttt_net.server.settings.addresses import is_loopback
 from ttt_net.server.settings.certificate import Certificate
@@ -111,8 +111,12 @@ async def _serve(hub: Hub, ledger: LocalLedger, listeners: Listeners) -> None:
 
 def make_hub(configuration: Configuration, ledger: LocalLedger, loop: asyncio.AbstractEventLoop) -> Hub:
     """Return the hub of a server that strangers may use: its secrets come from the system."""
-    journal, rng = Journal(ledger), random.SystemRandom()
-    return Hub(build_services(configuration, journal, loop, steady_clock(), rng, installed_engine()))
+    journal, rng, engine = Journal(ledger), random.SystemRandom(), installed_engine()
+    clock = ServerClock()
+    services = build_services(
+        configuration, journal, loop, clock.play_ms, rng, engine, wall_ms=clock.wall_ms, beat=clock.beat
+    )
+    return Hub(services)
 
 
 @contextlib.asynccontextmanager
@@ -126,6 +130,7 @@ async def serving(
         writing = tasks.create_task(ledger.run())
         ticking = tasks.create_task(_tick(hub, maintenance_jobs(hub)))
         sampling = tasks.create_task(_sample_lag(hub))
+        beating = tasks.create_task(_beat(hub))
         analysing = tasks.create_task(hub.analysis.run())
         living = tasks.create_task(keep_alive(lambda: "{} players, {} matches".format(*hub.census())))
         load_sanctions(hub.services)
@@ -148,6 +153,7 @@ async def serving(
             living.cancel()
             ticking.cancel()
             sampling.cancel()
+            beating.cancel()
             analysing.cancel()
 
 
@@ -169,7 +175,9 @@ def _end_at_once() -> NoReturn:
 async def _tick(hub: Hub, chores: Mapping[str, Callable[[], None]]) -> None:
     loop = asyncio.get_running_loop()
     while True:
+        due_s = loop.time() + _TICK_S
         await asyncio.sleep(_TICK_S)
+        hub.excuse(loop.time() - due_s)
         hub.tick(loop.time())
         for name, chore in chores.items():
             hub.services.guard.attempt(name, chore)
@@ -183,6 +191,12 @@ async def _sample_lag(hub: Hub) -> None:
         hub.metrics.lag_s.observe(loop.time() - due_s)
 
 
+async def _beat(hub: Hub) -> None:
+    while True:
+        hub.services.beat()
+        await asyncio.sleep(BEAT_MS / 1000)
+
+
 def _address(listeners: Listeners, configuration: Configuration) -> ServerAddress:
     port = listeners.public.getsockname()[1]
     host = None if configuration.host in ("", "0.0.0.0", "::") else configuration.host  # noqa: S104 - is it everywhere?
@@ -192,12 +206,6 @@ def _address(listeners: Listeners, configuration: Configuration) -> ServerAddres
     return where._replace(
         scheme="wss", fingerprint=listeners.certificate.fingerprint if configuration.tls.self_signed else None
     )
-
-
-def steady_clock() -> Callable[[], int]:
-    """Return a clock that gives milliseconds since 1970 now, and from here on never jumps."""
-    offset_ns = time.time_ns() - time.monotonic_ns()
-    return lambda: (time.monotonic_ns() + offset_ns) // 1_000_000
 
 
 def loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:

@@ -35,7 +35,11 @@ class Services:
     loop: asyncio.AbstractEventLoop
     """The event loop that all of it runs on; timers and callbacks are asked of it."""
     now_ms: Callable[[], int]
-    """The server's clock: milliseconds since 1970, which never jump."""
+    """The time of play: milliseconds since 1970, which never jump, and stand still while the process does."""
+    wall_ms: Callable[[], int]
+    """The time of day: milliseconds since 1970, as the machine has them; for what is written down."""
+    beat: Callable[[], None]
+    """Tells the clock that the event loop turns."""
     stopwatch_s: Callable[[], float]
     """A clock of seconds for measurements alone."""
     rng: random.Random
@@ -64,6 +68,8 @@ def build_services(
     rng: random.Random,
     engine: Sequence[str] | None = None,
     stopwatch_s: Callable[[], float] = time.perf_counter,
+    wall_ms: Callable[[], int] | None = None,
+    beat: Callable[[], None] = lambda: None,
 ) -> Services:
     """Return the services of a server that has no connection yet."""
     metrics = Metrics()
@@ -76,13 +82,15 @@ def build_services(
         journal=journal,
         loop=loop,
         now_ms=now_ms,
+        wall_ms=wall_ms or now_ms,
+        beat=beat,
         stopwatch_s=stopwatch_s,
         rng=rng,
         engine=engine,
         metrics=metrics,
         guard=guard,
         rate_limiter=RateLimiter(configuration.limits, now_ms),
-        sanctions=Sanctions(now_ms),
+        sanctions=Sanctions(wall_ms or now_ms),
         connections={},
         read_buffer=ReadBuffer(),
         turns=TurnQueue(loop),

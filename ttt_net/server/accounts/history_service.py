@@ -48,7 +48,7 @@ class HistoryService:
             case wire.ProfileRequest():
                 other = session if request.name is None else self._services.players.find(request.name)
                 online, live = (other.info, self._registry.live_of(other)) if other else (None, [])
-                now_ms = self._services.now_ms()
+                now_ms = self._services.wall_ms()
                 return queries.ProfileQuery(request, asker, online, live, now_ms)
             case wire.HistoryRequest():
                 game = None if request.game is None else game_name(request.game)
@@ -57,7 +57,7 @@ class HistoryService:
                 game = game_name(request.game)
                 if is_always_casual(game):
                     raise Refusal(Code.ALWAYS_CASUAL, f"{game} is never rated: too little is to be found out in it")
-                return queries.LeaderboardQuery(request, game, asker, self._services.now_ms())
+                return queries.LeaderboardQuery(request, game, asker, self._services.wall_ms())
             case wire.ReplayRequest():
                 return queries.ReplayQuery(request, asker, request.match in session.rooms)
             case wire.RecordRequest():

@@ -41,7 +41,7 @@ class Login:
         if request.token:
             self._entering.add(connection)
             found, failed = partial(self._found, connection, request), partial(self._failed, connection, request)
-            now_ms = self._services.now_ms()
+            now_ms = self._services.wall_ms()
             self._services.journal.find(request.token, label_of(request), now_ms, found, failed)
         else:
             self._let_in(connection, request)
@@ -81,7 +81,7 @@ class Login:
 
         registered = partial(self._entered, connection, request, None if request.token else token)
         chosen = name or self._guest_name(_GUEST_TRIES - tries)
-        now_ms = self._services.now_ms()
+        now_ms = self._services.wall_ms()
         self._services.journal.register(chosen, token, label_of(request), now_ms, registered, failed, is_guest=is_guest)
 
     def _entered(self, connection: Connection, request: wire.HelloRequest, token: str | None, found: Player) -> None:

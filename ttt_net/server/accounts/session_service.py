@@ -42,7 +42,7 @@ class SessionService:
         sanctions = services.sanctions
         ban = sanctions.of("ban", player.id) or sanctions.ban_of_address(connection.address)
         if ban:  # of an address too: it may have been banned since the handshake
-            connection.refuse(request.id, Refusal(Code.BANNED, ban.sentence(), ban.left_ms(services.now_ms())))
+            connection.refuse(request.id, Refusal(Code.BANNED, ban.sentence(), ban.left_ms(services.wall_ms())))
             return
         before = services.players.get(player.id)
         if before:
@@ -50,7 +50,7 @@ class SessionService:
             self.end(before)
         session = _session(connection, request, player)
         if player.is_guest:
-            services.journal.seen(player.id, services.now_ms())
+            services.journal.seen(player.id, services.wall_ms())
         self._limiter.admitted(connection)
         services.players.add(session)
         services.feed.changed("players")

@@ -61,6 +61,11 @@ class AdminServer:
         """Let go of the connection."""
         self._connections.discard(connection)
 
+    def excuse(self, late_s: float) -> None:
+        """Blame nobody for a silence of ours, as the hub does."""
+        for connection in self._connections:
+            connection.excuse(max(0.0, late_s))
+
     def tick(self, now_s: float) -> None:
         """Look after every connection; to be called about once a second."""
         guard = self._hub.services.guard

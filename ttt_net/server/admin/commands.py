@@ -138,7 +138,7 @@ class AdminCommands:
         self._journal.player_named(name, found, partial(_fail, answer))
 
     def _sanction(self, act: Act, whom: str, shown: str, reason: str, for_s: int | None) -> Sanction:
-        now_ms = self._services.now_ms()
+        now_ms = self._services.wall_ms()
         until_ms = None if for_s is None else now_ms + for_s * 1000
         return Sanction(act, whom, shown, clean(reason, 80), now_ms, until_ms)
 
@@ -170,7 +170,7 @@ class AdminCommands:
         )
         if found is None:
             raise Refusal(Code.UNKNOWN_PLAYER, f"{whom} is not {_VERBS[act]}; bans lists who is")
-        note = _note_about(found, self._services.now_ms(), f"un{act}", "")
+        note = _note_about(found, self._services.wall_ms(), f"un{act}", "")
 
         def done() -> None:
             log.warning("admin: %s", note.act)
@@ -218,7 +218,7 @@ class AdminCommands:
 
     def _note(self, act: str, what: str, player: int | None = None) -> None:
         log.warning("admin: %s", act)
-        self._journal.note(AuditNote(self._services.now_ms(), act, what, player))
+        self._journal.note(AuditNote(self._services.wall_ms(), act, what, player))
 
     def _audit(self, asked: protocol.Audit, answer: ReplyTo) -> None:
         def done(notes: list[AuditNote]) -> None:

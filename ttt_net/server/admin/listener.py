@@ -175,5 +175,7 @@ def _take_down(listener: AdminListener) -> None:
 async def _tick(admins: AdminServer) -> None:
     loop = asyncio.get_running_loop()
     while True:
+        due_s = loop.time() + _TICK_S
         await asyncio.sleep(_TICK_S)
+        admins.excuse(loop.time() - due_s)
         admins.tick(loop.time())

@@ -41,7 +41,7 @@ class Invitations:
             log.error("invitations of before the start are not good: %s", refusal)
             services.loop.call_later(RETRY_S, self.recall)
 
-        services.journal.invitations(services.now_ms(), done, failed)
+        services.journal.invitations(services.wall_ms(), done, failed)
 
     def invite(self, session: Session, request: wire.InviteRequest) -> None:
         """Make an invitation; once it is written down it is good, in place of their last, and its code is told."""
@@ -49,7 +49,7 @@ class Invitations:
         self._services.rate_limiter.spend("challenges", session.player, session.connection.metered_as)
         game = game_name(request.game)
         start = _start_of(game, request.start) if request.start is not None else None
-        now_ms = self._services.now_ms()
+        now_ms = self._services.wall_ms()
         invitation = self._lobby.invite(session.player, game, request.time, now_ms, request.side, start)
 
         def done() -> None:
@@ -62,9 +62,9 @@ class Invitations:
     def join(self, session: Session, request: wire.JoinRequest) -> None:
         """Begin the match that a code stands for; if it cannot be written down, the code stays good."""
         code = request.code.strip()
-        is_right = self._lobby.is_code(code, self._services.now_ms())
+        is_right = self._lobby.is_code(code, self._services.wall_ms())
         self._services.rate_limiter.try_code(session.player, session.connection.metered_as, is_right=is_right)
-        invitation = self._lobby.invitation(code, session.player, self._services.now_ms())
+        invitation = self._lobby.invitation(code, session.player, self._services.wall_ms())
         host = self._services.players.get(invitation.by)
         if host is None:
             raise Refusal(Code.OPPONENT_GONE, "the player who invited you is away; the code stays good", 1_000)

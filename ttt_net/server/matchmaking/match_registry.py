@@ -40,7 +40,7 @@ class MatchRegistry:
         started = wire.Started(
             match="".join(services.rng.choices(_ID_LETTERS, k=_ID_LENGTH)),
             seq=1,
-            at_ms=services.now_ms(),
+            at_ms=services.wall_ms(),
             game=pairing.game,
             players=(
                 first.info_for(pairing.game, pairing.time, pairing.level),

@@ -65,9 +65,11 @@ class PeriodicJob(Generic[T]):
 def maintenance_jobs(hub: Hub) -> dict[str, Callable[[], None]]:
     """Return what is to be called about once a second, by its name."""
     wanted, journal = hub.services.configuration, hub.services.journal
-    jobs: dict[str, Callable[[], None]] = {"stale ratings": stale_ratings(journal, hub.now_ms).tick}
+    jobs: dict[str, Callable[[], None]] = {"stale ratings": stale_ratings(journal, hub.services.wall_ms).tick}
     if wanted.retention_days:
-        jobs["old matches"] = old_matches(journal, hub.now_ms, wanted.retention_days, hub.registry.rooms.keys).tick
+        jobs["old matches"] = old_matches(
+            journal, hub.services.wall_ms, wanted.retention_days, hub.registry.rooms.keys
+        ).tick
     if wanted.guest_days:
         jobs["old guests"] = old_guests(hub, wanted.guest_days).tick
     return jobs
@@ -94,4 +96,4 @@ def old_guests(hub: Hub, days: int) -> PeriodicJob[PlayerId]:
         here = tuple(session.player for session in hub.services.players.sessions.values() if session.is_guest)
         return ForgetGuests(now_ms - days * DAY_MS, now_ms, here, tuple(sorted(hub.registry.rooms)), BITE)
 
-    return PeriodicJob(hub.services.journal, hub.now_ms, prepare, hub.accounts.forgotten)
+    return PeriodicJob(hub.services.journal, hub.services.wall_ms, prepare, hub.accounts.forgotten)

@@ -67,7 +67,7 @@ class Chat:
         """Raise `Refusal` if what is to be said may not be, whatever the words are."""
         mute = self._services.sanctions.of("mute", session.player)
         if mute:
-            raise Refusal(Code.MUTED, mute.sentence(), mute.left_ms(self._services.now_ms()))
+            raise Refusal(Code.MUTED, mute.sentence(), mute.left_ms(self._services.wall_ms()))
         if (request.text is None) == (request.phrase is None):
             raise Refusal(Code.BAD_MESSAGE, "say either a text or a phrase")
         if request.phrase is None and not self._services.limits.allow_chat:

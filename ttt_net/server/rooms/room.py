@@ -271,6 +271,8 @@ class MatchRoom:
 
     def _commit(self, match: Match, events: list[MatchEvent], asked: _Asked | None) -> None:
         self.is_busy = True
+        at_ms = max(self._services.wall_ms(), match.events[-1].at_ms)  # the time of day may be set back
+        events = [restruct(event, at_ms=at_ms) for event in events]
         if isinstance(events[-1], Rematched):
             self._commit_rematch(match, events, asked)
         else:
@@ -279,7 +281,7 @@ class MatchRoom:
 
     def _commit_rematch(self, match: Match, events: list[MatchEvent], asked: _Asked | None) -> None:
         """Write down the last event of this match and the first of the next, both or neither."""
-        started = referee.rematch(match, self._services.now_ms())
+        started = referee.rematch(match, events[-1].at_ms)
         started = restruct(started, players=self.seats.both_here(started))
         players = self.seats.swapped()
         release = self._hooks.reserve(players)

@@ -373,6 +373,18 @@ class Connection(Reader):
         self._begin_to_close()
         self._transport.abort()
 
+    def excuse(self, late_s: float) -> None:
+        """Take a time in which this process stood still out of all that is waited for."""
+        self.opened_s += late_s
+        self.heard_s += late_s
+        self._asked_s += late_s
+        if self._pinged_s is not None:
+            self._pinged_s += late_s
+        if self._behind_since_s is not None:
+            self._behind_since_s += late_s
+        if self._closing_since_s is not None:
+            self._closing_since_s += late_s
+
     def tick(self, now_s: float) -> None:
         """Look after this connection, about once a second: measure the way, drop the dead, the stalled, the mute."""
         limits = self._owner.limits

@@ -1,0 +1,46 @@
+"""The two times of a server: that of play, which stands still while the process does, and that of day."""
+
+import time
+from collections.abc import Callable
+
+BEAT_MS = 50
+"""How often the event loop should tell that it turns."""
+MOST_CHARGED_MS = 100
+"""A silence of the event loop that is longer than this is a pause, and all but one beat of it is no time of play."""
+
+
+def _monotonic_ms() -> int:
+    return time.monotonic_ns() // 1_000_000
+
+
+def _wall_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+class ServerClock:
+    """Both in milliseconds since 1970; they agree at the start.
+
+    A process that is stopped, swapped out or busy answers nobody, so its players are not charged for that: whatever it
+    lasts, they are charged at most `MOST_CHARGED_MS`. The time of play never jumps and never goes back; the time of day
+    is that of the machine, and does both when it is set.
+    """
+
+    def __init__(self, monotonic_ms: Callable[[], int] = _monotonic_ms, wall_ms: Callable[[], int] = _wall_ms) -> None:
+        self._monotonic_ms = monotonic_ms
+        self.wall_ms = wall_ms
+        """The time of day: for whatever is written down."""
+        self._offset_ms = wall_ms() - monotonic_ms()
+        self._beat_ms: int | None = None
+
+    def play_ms(self) -> int:
+        """Return the time of play: for clocks, rates and all that somebody waits for."""
+        now_ms = self._monotonic_ms()
+        if self._beat_ms is not None and now_ms - self._beat_ms > MOST_CHARGED_MS:
+            self._offset_ms -= now_ms - self._beat_ms - BEAT_MS
+            self._beat_ms = now_ms
+        return now_ms + self._offset_ms
+
+    def beat(self) -> None:
+        """Note that the event loop turns; before the first time nothing is taken for a pause."""
+        self.play_ms()
+        self._beat_ms = self._monotonic_ms()
