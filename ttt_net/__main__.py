@@ -5,6 +5,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from importlib import import_module
 from types import ModuleType
 
@@ -13,6 +14,7 @@ from ttt_net.bootstrap import go_elsewhere
 from ttt_net.client.drawing.glyphs import NEAREST
 from ttt_net.errors import ConfigurationError, Refusal
 from ttt_net.programs import VERBS as PROGRAM
+from ttt_net.text import clean
 
 DOORS = {
     "serve": ("ttt_net.server.start", "run a server"),
@@ -54,6 +56,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments and arguments[0] in DOORS:
         door: int = _module(DOORS[arguments[0]][0]).main(arguments[1:])
         return door
+    if arguments and arguments[0] == "help":
+        arguments = [*arguments[1:2], "--help"]
+    elif arguments and not arguments[0].startswith("-") and arguments[0] not in VERBS:
+        near = get_close_matches(arguments[0], [*DOORS, *VERBS], 1)
+        meant = f"; did you mean {near[0]}?" if near else f"; see {PROGRAM} --help"
+        print(f"ttt_net: there is no verb {clean(arguments[0], 40)}{meant}", file=sys.stderr)
+        return 2
+    if arguments and arguments[0] in DOORS:
+        return main(arguments)
     chosen = next((word for word in arguments if word in VERBS), None)
     args = make_parser(chosen).parse_args(arguments)
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.isatty():

@@ -26,16 +26,16 @@ class TimeControl(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     per_move: bool = False
 
 
-TIME_FORM = "minutes+seconds, as 3+2; up to 180 minutes and 60 seconds"
+TIME_FORM = "minutes+seconds, as 3+2 or 3; up to 180 minutes and 60 seconds"
 """How people write a time control."""
-_TIME = re.compile(r"(\d{1,3}(?:\.\d)?)\+(\d{1,2})", re.ASCII)
+_TIME = re.compile(r"(\d{1,3}(?:\.\d)?)(?:\+(\d{1,2}))?", re.ASCII)
 
 
 def time_of(text: str) -> TimeControl | None:
-    """Return the time control that is written there in `TIME_FORM`, or None."""
+    """Return the time control that is written there in `TIME_FORM`, or None; `3` is 3+0."""
     found = _TIME.fullmatch(text)
     initial_ms = round(float(found[1]) * 60_000) if found else 0
-    increment_ms = int(found[2]) * 1000 if found else 0
+    increment_ms = int(found[2] or 0) * 1000 if found else 0
     is_allowed = 1_000 <= initial_ms <= 10_800_000 and increment_ms <= 60_000
     return TimeControl(initial_ms, increment_ms) if is_allowed else None
 

@@ -95,7 +95,7 @@ def test_a_time_control_is_minutes_and_seconds() -> None:
     assert parse(["--time", "0.5+0"]).time == TimeControl(30_000, 0)
 
 
-@pytest.mark.parametrize("text", ["3", "0+1", "181+0", "3+61", "-3+2", "3+2x", "a+b", "0.01+0"])
+@pytest.mark.parametrize("text", ["0", "0+1", "3+", "181+0", "3+61", "-3+2", "3+2x", "a+b", "0.01+0"])
 def test_an_impossible_time_control_is_refused(text: str) -> None:
     with pytest.raises(ConfigurationError, match="minutes\\+seconds"):
         parse([f"--time={text}"])
@@ -125,7 +125,7 @@ def test_a_wrong_command_line_is_one_sentence(arguments: list[str]) -> None:
     [
         ("--loccal", "there is no option --loccal; did you mean --local; see client.py --help"),
         ("--zzz", "there is no option --zzz; see client.py --help"),
-        ("a b", "b: there can be only one address; see client.py --help"),
+        ("a b", "b: there can be only one address"),
         ("--port five", "--port: 'five' is no whole number; see client.py --help"),
         ("--leaderboard", "--leaderboard: expected one argument; see client.py --help"),
         ("--port 9000", "--port is for a server of your own; add --host, or write host:port"),

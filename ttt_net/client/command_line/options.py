@@ -5,9 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+import ttt_net
 from ttt_net.client.command_line.bot import DEFAULT_MOVE_MS, add_bot, check_bot, places_of
 from ttt_net.client.command_line.inquiry import Inquiry, add_inquiry, inquiry_of
 from ttt_net.client.command_line.local import Local, add_hosting, add_local, check_company, local_of
+from ttt_net.client.command_line.named import checked_game, sort_words
 from ttt_net.client.command_line.parser import Parser, ShortHelp
 from ttt_net.client.finding.address import DEFAULT_PORT, DEFAULT_URL, Address, code_of, read_address
 from ttt_net.clock import TIME_FORM, TimeControl, time_of
@@ -85,12 +87,17 @@ class Options:
 
 def parse(arguments: Sequence[str] | None) -> Options:
     """Return the options; whatever is wrong raises `ConfigurationError`."""
-    given = _parser().parse_args(arguments)
+    parser = _parser()
+    given = parser.parse_intermixed_args(arguments)
+    sort_words(given)
+    if given.help:
+        ShortHelp([], "help")(parser, given, None)
     if given.name is not None and not clean(given.name, 80):
         raise ConfigurationError(f"--name: a name is {RULE}")
     check_company(given)
     check_bot(given)
     inquiry = inquiry_of(given)
+    game = checked_game(given.game) if given.game is not None else None
     url, code = read_address(given.url) if given.url is not None else Address(DEFAULT_URL)
     code = code_of(given.join) if given.join is not None else code
     if code is not None:
@@ -103,10 +110,10 @@ def parse(arguments: Sequence[str] | None) -> Options:
         join=code,
         is_inviting=given.invite,
         inquiry=inquiry,
-        local=local_of(given, given.game or DEFAULT_GAME),
+        local=local_of(given, game or DEFAULT_GAME),
         is_hosting=given.host,
         port=given.port if given.port is not None else DEFAULT_PORT,
-        game=given.game,
+        game=game,
         time=_time(given.time) if given.time is not None else None,
         bot=given.bot,
         games=given.games,
@@ -140,18 +147,20 @@ def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog=CLIENT,
         add_help=False,
-        usage="%(prog)s [ADDRESS] [OPTION ...]",
+        usage="%(prog)s [ADDRESS] [GAME] [OPTION ...]",
         description="Play tic-tac-toe and its family over the network.",
         epilog="docs/client.md tells more, with every key.",
     )
     where = "host, host:port, ws://... or wss://... (default: look for one)"
-    parser.add_argument("url", nargs="?", metavar="ADDRESS", help=where)
-    parser.add_argument("-h", "--help", nargs=0, action=ShortHelp, help="what most people need")
+    parser.add_argument("words", nargs="*", metavar="ADDRESS", help=f"{where}; or a game; host, local or help")
+    parser.add_argument("-h", "--help", nargs=0, action=ShortHelp, default=False, help="what most people need")
+    version = f"ttt_net {ttt_net.__version__}"
+    parser.add_argument("--version", action="version", version=version, help="print the version")
     parser.add_argument("--help-all", action="help", help="all of this")
     play = parser.add_argument_group("to play")
     play.add_argument("--name", help="who you are (default: the name you typed the last time)")
     play.add_argument("--game", help="tictactoe, connect4, mnk:15x15,5 (default: tictactoe; a bot: any)")
-    play.add_argument("--time", metavar="M+S", help="a clock: minutes each, and seconds for every move, as 3+2")
+    play.add_argument("--time", metavar="M+S", help="a clock: minutes each, and seconds for every move, as 3+2 or 3")
     play.add_argument(
         "--opponents",
         choices=("any", "people", "bots"),

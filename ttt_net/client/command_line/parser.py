@@ -13,15 +13,16 @@ Play tic-tac-toe and its family, with people anywhere or with the computer.
 
   {CLIENT}                        look for servers on this network
   {CLIENT} 192.168.1.20           join one: host, host:port or wss://...
-  {CLIENT} --host                 start a server here; friends find it
+  {CLIENT} host                   start a server here; friends find it
   {CLIENT} ADDRESS --invite       get a code for a friend, and wait
   {CLIENT} ADDRESS --join CODE    ... who joins with the code you gave them
-  {CLIENT} --local                two at one keyboard, without any server
-  {CLIENT} --local --o alphabeta --level 4   against the computer, 1 to 8
+  {CLIENT} connect4               any of these may name a game, too
+  {CLIENT} local                  two at one keyboard, without any server
+  {CLIENT} local --o alphabeta --level 4     against the computer, 1 to 8
   {CLIENT} ADDRESS --bot alphabeta           seat a bot for all to play
 
   --game G         tictactoe (default), connect4, ultimate, mnk:15x15,5 ...
-  --time M+S       with a clock: minutes each, and seconds for every move; 3+2
+  --time M+S       with a clock: minutes each, seconds for every move; 3+2 or 3
   --name NAME      who you are (default: the name you typed the last time)
   --plain          line by line; or --screen-reader, or --json
 
@@ -42,8 +43,6 @@ class Parser(argparse.ArgumentParser):
 
     def _unknown(self, said: str) -> str:
         first = said.split()[0]
-        if not first.startswith("-"):
-            return f"{said}: there can be only one address"
         import difflib  # only where something was mistyped
 
         known = [option for action in self._actions for option in action.option_strings]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NoReturn
 
+import ttt_net
 from ttt_net.errors import ConfigurationError
 from ttt_net.programs import SERVE, SERVER
 from ttt_net.server.settings.configuration import SETTINGS, Configuration
@@ -113,6 +114,9 @@ def _parser(*, is_whole: bool = False) -> argparse.ArgumentParser:
         add_help=False,
     )
     parser.add_argument("-h", "--help", action="help", help="show what most hosts need")
+    parser.add_argument(
+        "--version", action="version", version=f"ttt_net {ttt_net.__version__}", help="print the version"
+    )
     parser.add_argument("--help-all", action=_HelpAll, nargs=0, help=f"show all {len(SETTINGS)} settings")
     parser.add_argument("--config", metavar="FILE", help="read settings from a TOML file")
     parser.add_argument("--print-config", action="store_true", help="write the settings as a commented file, and end")
