@@ -1,6 +1,6 @@
 """What a server says of itself on the local network, and how that is written as mDNS properties. Knows no sockets.
 
-Whoever is on the network can announce anything, so what was read is clean and within bounds, or it is nothing.
+Anybody on the network can announce anything, so what was read is clean and within bounds, or it is nothing.
 """
 
 import ipaddress

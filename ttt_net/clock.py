@@ -16,7 +16,7 @@ _EXPECTED_MOVES = 40
 
 
 class TimeControl(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What each player has at the start, and gets after each of his moves (Fischer's clock).
+    """What each player has at the start, and gets after each of their moves (Fischer's clock).
 
     With `per_move` each move has `initial_ms` of its own instead, and what is not used is lost.
     """

@@ -33,7 +33,7 @@ class Code(StrEnum):
     HELLO_FIRST = "hello_first", "the first message must be `hello`, and there is one `hello` per connection"
     BAD_PROTOCOL = "bad_protocol", "none of the protocol versions that the client speaks is spoken here"
     BAD_NAME = "bad_name", "the name may not be taken; the sentence says why, and what is allowed"
-    NAME_TAKEN = "name_taken", "the name belongs to another player, or looks like his; choose another"
+    NAME_TAKEN = "name_taken", "the name belongs to another player, or looks like theirs; choose another"
     BANNED = "banned", "the host does not let that player in; the sentence says for how long, and why"
     NO_GUESTS = "no_guests", "the host lets nobody play without a name; say `hello` with one"
     STILL_PLAYING = "still_playing", "a match of yours is not over; finish it or resign first"
@@ -133,7 +133,7 @@ class Closing(IntEnum):
     REPLACED = 4001, "the same token said `hello` from another connection", Advice.REPLACED
     NO_HELLO = 4002, "no accepted `hello` within 10 seconds", Advice.LOG_IN
     TOO_SLOW = 4003, "the client did not read what was sent to it", Advice.RETRY
-    FORGOTTEN = 4004, "the player was forgotten, as he had asked; the token is good for nothing now", Advice.LOG_IN
+    FORGOTTEN = 4004, "the player was forgotten, as they had asked; the token is good for nothing now", Advice.LOG_IN
     KICKED = 4005, "the host of the server has sent the player away", Advice.GIVE_UP
 
 

@@ -34,7 +34,7 @@ _MAX_STEPS = 100
 
 
 class Rating(NamedTuple):
-    """How strong a player is at one game and speed, how sure that is, how erratic he is, and what stands behind it.
+    """How strong a player is at one game and speed, how sure that is, how erratic they are, and what stands behind it.
 
     Two times out of three the true strength is within one deviation. `at_ms` is when the last match ended.
     """

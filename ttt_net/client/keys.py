@@ -8,7 +8,7 @@ from ttt_net.client.display import Display, Overlay
 from ttt_net.client.pages import Entry
 from ttt_net.client.screens.match import QUESTIONS, choices
 from ttt_net.client.screens.registry import command_on_screen, screen_of
-from ttt_net.client.screens.screen import Hint
+from ttt_net.client.screens.screen import KeyHint
 
 _WRITING = {
     "c-m": Command.PLACE,
@@ -46,27 +46,29 @@ def _takes_text(display: Display) -> bool:
     return display.entry is not Entry.CHAT or display.world.may_write
 
 
-def hints(display: Display, width: int) -> list[Hint]:
+def hints(display: Display, width: int) -> list[KeyHint]:
     """Return the keys that matter now, the most needed first, as many as fit."""
     match = display.match
     if display.overlay is Overlay.HELP and display.has_lobby and display.page.screen not in ("match", "replay"):
-        return [Hint("?", "rules of a game", "?"), Hint("any other key:", "back", "escape")]
+        return [KeyHint("?", "rules of a game", "?"), KeyHint("any other key:", "back", "escape")]
     if display.overlay in (Overlay.HELP, Overlay.SIDE_PANEL):
-        return [Hint("any key:", "back", "escape")]
+        return [KeyHint("any key:", "back", "escape")]
     if display.entry is not Entry.MOVE:
-        phrases = [Hint("1-8", "a phrase")] if display.entry is Entry.CHAT else []
+        phrases = [KeyHint("1-8", "a phrase")] if display.entry is Entry.CHAT else []
         send = (
-            [Hint("Enter", "join" if display.entry is Entry.ADDRESS else "send", "c-m")] if _takes_text(display) else []
+            [KeyHint("Enter", "join" if display.entry is Entry.ADDRESS else "send", "c-m")]
+            if _takes_text(display)
+            else []
         )
-        return [*phrases, *send, Hint("Esc", "back", "escape")]
+        return [*phrases, *send, KeyHint("Esc", "back", "escape")]
     if display.overlay is Overlay.LEAVE:
         is_new = match is not None and match.position.ply < 2
-        stay = Hint("r", "only call it off" if is_new else "only resign", "r")
-        return [Hint("y", "yes", "y"), Hint("Esc", "no", "escape"), stay]
+        stay = KeyHint("r", "only call it off" if is_new else "only resign", "r")
+        return [KeyHint("y", "yes", "y"), KeyHint("Esc", "no", "escape"), stay]
     if display.page.screen == "match" and display.overlay in QUESTIONS:
-        return [Hint(f"1-{choices(display)}", "choose"), Hint("Esc", "back", "escape")]
+        return [KeyHint(f"1-{choices(display)}", "choose"), KeyHint("Esc", "back", "escape")]
     if display.page.screen == "match" and display.typed:
-        return [Hint("Enter", "place", "c-m"), Hint("Esc", "clear", "escape")]
+        return [KeyHint("Enter", "place", "c-m"), KeyHint("Esc", "clear", "escape")]
     found = screen_of(display).hints(display)
     while len("  ".join(hint.text for hint in found)) > width and len(found) > _LEAST_HINTS:
         del found[-_LEAST_HINTS - 1]

@@ -74,7 +74,7 @@ def main(argv: Sequence[str] | None, serve: Serve) -> int:
 
 
 def _is_left_by_reader(error: BaseException) -> bool:
-    """Tell whether whoever read our lines has enough of them, or has closed his terminal."""
+    """Tell whether the reader of our lines has enough of them, or has closed the terminal."""
     if isinstance(error, BaseExceptionGroup):
         return all(map(_is_left_by_reader, error.exceptions))
     is_hung_up = isinstance(error, OSError) and error.errno == errno.EIO and error.filename is None
@@ -131,9 +131,9 @@ def _play_locally(options: Options, serve: Serve) -> int:
     with raised(), ExitStack() as server, ExitStack() as terminal:
         screen = None
         if is_on_screen(options):
-            from ttt_net.client.terminal.screen import Screen
+            from ttt_net.client.terminal.screen import TerminalScreen
 
-            screen = terminal.enter_context(Screen(glyphs_of(options), is_quiet=options.is_quiet).opened())
+            screen = terminal.enter_context(TerminalScreen(glyphs_of(options), is_quiet=options.is_quiet).opened())
             screen.greet("Setting up the board ...")
         from ttt_net.client.local.session import (  # after the first picture, as is the server
             check_strategies,
@@ -211,9 +211,9 @@ def _place_for(options: Options) -> "Place | None":
     """Return where to go, or None if the person leaves; nobody who cannot be asked is kept waiting."""
     if options.bot is None and is_on_screen(options):
         from ttt_net.client.finding.choose_server import choose_on_screen
-        from ttt_net.client.terminal.screen import Screen
+        from ttt_net.client.terminal.screen import TerminalScreen
 
-        return asyncio.run(choose_on_screen(Screen(glyphs_of(options))))
+        return asyncio.run(choose_on_screen(TerminalScreen(glyphs_of(options))))
     from ttt_net.client.finding.choose_server import choose_by_lines
     from ttt_net.client.finding.server_list import Go
 

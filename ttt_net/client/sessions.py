@@ -64,11 +64,11 @@ def bot_session(options: Options, mine: Identity) -> Ending:
 
 
 async def _play_on_screen(options: Options, mine: Identity) -> Ending:
-    from ttt_net.client.terminal.screen import Screen
+    from ttt_net.client.terminal.screen import TerminalScreen
 
     mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
     with delivered(mailbox):
-        screen = Screen(glyphs_of(options), is_quiet=options.is_quiet)
+        screen = TerminalScreen(glyphs_of(options), is_quiet=options.is_quiet)
         with screen.opened():
             screen.greet(f"Connecting to {options.server} ...")
             from ttt_net.client.client_controller import ClientController

@@ -23,7 +23,7 @@ from ttt_net.strategies.lookahead import DEFAULT_DEPTH, line_up_value
 from ttt_net.strategies.minimax import MAX_CELLS, Minimax
 from ttt_net.strategies.strategy import S, require_playable
 from ttt_net.strategies.threats import is_line_game
-from ttt_net.strategies.tree import Node, grow
+from ttt_net.strategies.tree import TreeNode, grow
 
 MOST_SHOWN = 5_000
 """Positions of a tree that is drawn; a larger one is no longer looked at by anyone."""
@@ -136,7 +136,7 @@ def show_tree(args: argparse.Namespace, game: Game[S], state: S) -> None:
         raise ConfigurationError(f"{strategy} grows no tree; minimax, alphabeta and lookahead do")
     if strategy == "lookahead":
         require_playable(find_strategy(strategy), game, state)
-        root: Node[Any] = grow(game, state, prune=False, depth=depth or DEFAULT_DEPTH, worth=line_ups(game))
+        root: TreeNode[Any] = grow(game, state, prune=False, depth=depth or DEFAULT_DEPTH, worth=line_ups(game))
     else:
         root = grow(game, state, prune=strategy == "alphabeta", depth=depth)
     console = Console(highlight=False, soft_wrap=True)

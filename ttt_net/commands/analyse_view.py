@@ -15,7 +15,7 @@ from ttt_net.strategies import Choice, Counts
 from ttt_net.strategies.analysis import Analysis, Verdict
 from ttt_net.strategies.lessons.words import named
 from ttt_net.strategies.strategy import S
-from ttt_net.strategies.tree import Node, recommended
+from ttt_net.strategies.tree import TreeNode, recommended
 from ttt_net.text import counted
 
 MOST_ROWS = 25
@@ -121,11 +121,11 @@ def comparison(game: Game[Any], rows: Iterable[Compared]) -> Table:
     return table
 
 
-def search_tree(game: Game[Any], root: Node[Any]) -> Tree:
+def search_tree(game: Game[Any], root: TreeNode[Any]) -> Tree:
     """Return the tree to print: each position with its value for X, and where branches were cut, and why."""
     tree = Tree(f"{escape(write_position(game, root.state))} = {root.value:+d}")
 
-    def add(branch: Tree, node: Node[Any]) -> None:
+    def add(branch: Tree, node: TreeNode[Any]) -> None:
         for child in node.children:
             assert child.move is not None
             label = f"{game.move_names[child.move]}  {escape(write_position(game, child.state))} = {child.value:+d}"
@@ -143,7 +143,7 @@ def search_tree(game: Game[Any], root: Node[Any]) -> Tree:
     return tree
 
 
-def trace(game: Game[Any], root: Node[Any]) -> Iterator[str]:
+def trace(game: Game[Any], root: TreeNode[Any]) -> Iterator[str]:
     """Yield the boards in the order visited, ended ones with their utility, and at last the move and its utility.
 
     Utilities are from the view of the side to move at the root, as the program that searches sees them.
@@ -157,7 +157,7 @@ def trace(game: Game[Any], root: Node[Any]) -> Iterator[str]:
         yield f"{mark_of(game, root.state, side)} plays {game.move_names[recommended(root)[0]]}, utility {value}"
 
 
-def states(game: Game[Any], root: Node[Any]) -> Iterator[str]:
+def states(game: Game[Any], root: TreeNode[Any]) -> Iterator[str]:
     """Yield each visited state with its value: 1 won by X, -1 by O, 0 drawn."""
     for node in root.walk():
         cells = ",".join(game.board(node.state).replace(".", " "))

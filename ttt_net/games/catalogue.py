@@ -47,7 +47,7 @@ _BY_NAME = {game.name: game for game in _NAMED}
 _SIZED = re.compile(r"(mnk|connect):([0-9]{1,4})x([0-9]{1,4}),([0-9]{1,4})", re.ASCII)
 
 
-# Whoever is connected may name any of some ten thousand games: the cache is bounded.
+# Anybody who is connected may name any of some ten thousand games: the cache is bounded.
 @lru_cache(maxsize=64)
 def _sized(kind: str, width: int, height: int, k: int) -> Game[Any]:
     name = f"{kind}:{width}x{height},{k}"

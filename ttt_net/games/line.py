@@ -46,7 +46,7 @@ class LineGame(Game[LineState]):
     """K in a row on a flat board or in space, with or without gravity.
 
     With gravity marks fall down the rows of a flat board, and in space down the layers to layer 0. In misère play
-    whoever completes a line has lost.
+    the side that completes a line has lost.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class LineGame(Game[LineState]):
             return cells_of(self._supported(taken))
         if self.size <= _LISTED_CELLS:
             return cells_of(self.full ^ taken)
-        # Whoever walks through a game asks for one cell less than the last time. Leaving a byte out of the last answer
+        # A walk through a game asks for one cell less than the last time. Leaving a byte out of the last answer
         # takes a small part of the time of listing a 15x15 board anew.
         last, cells = self._listed
         gone = taken ^ last

@@ -38,7 +38,7 @@ class UltimateState(NamedTuple):
 
 
 class UltimateGame(Game[UltimateState]):
-    """Three boards in a row win. A board that is won or full is closed; who is sent there plays where he likes."""
+    """Three boards in a row win. A board that is won or full is closed; who is sent there plays where they like."""
 
     def __init__(self, name: str, title: str, rule: str) -> None:
         self.name, self.title, self.rule = name, title, rule

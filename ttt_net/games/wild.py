@@ -16,7 +16,7 @@ def _both_marks(empty: int) -> tuple[Move, ...]:
 class WildGame(LineGame):
     """A line game in which each mark is chosen; move 2n puts X in cell n, move 2n + 1 puts O there.
 
-    In its states `first` are the cells that hold X and `second` those that hold O, whoever placed them.
+    In its states `first` are the cells that hold X and `second` those that hold O, by either side.
     """
 
     def __init__(self, name: str, title: str, rule: str, shape: tuple[int, int], k: int) -> None:

@@ -55,7 +55,7 @@ def is_like_an_office(text: str) -> bool:
 
 
 def fitting_name(text: str) -> str | None:
-    """Return the name that is nearest to what somebody typed, or None if there is none that he would know again."""
+    """Return the name that is nearest to what somebody typed, or None if there is none that they would know again."""
     typed = _cleaned(text)
     if not _fault(typed):
         return typed

@@ -31,7 +31,7 @@ def home() -> Path:
     """Return the folder of the identities: `TTT_NET_HOME`, or the user's own folder for data."""
     if folder := os.environ.get(HOME_VARIABLE):
         return Path(folder)
-    from platformdirs import user_data_path  # only here: whoever sets the variable does not wait for it
+    from platformdirs import user_data_path  # only here: who sets the variable does not wait for it
 
     return user_data_path("ttt_net", appauthor=False) / "client"
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # a first picture does not wait for them
 
 FINGERPRINT = re.compile(r"(?:[0-9a-f]{2}:?){31}[0-9a-f]{2}", re.ASCII)
 IN_CLEAR = (
-    "it is not encrypted and not on your network: whoever is on the way could read your token and play as you; "
+    "it is not encrypted and not on your network: anybody on the way could read your token and play as you; "
     "use wss://, or add --insecure"
 )
 

@@ -58,7 +58,7 @@ class Bound(Enum):
     UPPER = "at most"
 
 
-class Entry(NamedTuple):
+class TableEntry(NamedTuple):
     """What is remembered of a position: a value, as seen from there, that `depth` plies of search gave."""
 
     depth: int
@@ -150,7 +150,7 @@ class PlainSearch(Generic[S]):
 
     def __init__(self, game: Game[S], effort: Effort, rng: random.Random) -> None:
         self.game, self.effort = game, effort
-        self.table: dict[S, Entry] = {}
+        self.table: dict[S, TableEntry] = {}
         self.guesses = 0
         self._estimate = estimator(game)
         # Good moves of one position are often good in the next: what caused a cut is tried earlier ("history").
@@ -226,7 +226,7 @@ class PlainSearch(Generic[S]):
             from_here = from_above(value, -ply)
             if complete or (is_decided(from_here) and plies_to_end(from_here) <= depth):
                 depth = COMPLETE
-            self.table[state] = Entry(depth, bound, from_here, move)
+            self.table[state] = TableEntry(depth, bound, from_here, move)
 
 
 def _answers(bound: Bound, value: int, alpha: int, beta: int) -> bool:

@@ -1,6 +1,6 @@
 """Look-ahead by line-up values (origin A, the lecture on trees).
 
-A board's line-up value for a player is the length of the longest run of his marks, side by side on a winning line:
+A board's line-up value for a player is the length of the longest run of their marks, side by side on a winning line:
 in tic-tac-toe 3 for three lined up, 2 for two lined-up neighbours, 1 for a mark. A position is worth one's own
 line-up minus the opponent's. A tree of n plies is grown, its leaves get their line-up values, these travel up by
 minimax, and the best child is the move.

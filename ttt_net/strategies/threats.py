@@ -32,6 +32,6 @@ def completing_cells(lines: tuple[int, ...], own: int, other: int) -> int:
 
 
 def wins(game: LineGame, state: LineState, own: int, other: int) -> list[int]:
-    """Return the moves, legal now, that would complete a line for `own`, whoever is to move."""
+    """Return the moves, legal now, that would complete a line for `own`, on either side's turn."""
     cells = completing_cells(game.lines, own, other)
     return [move for move in game.actions(state) if cells >> move & 1]

@@ -17,7 +17,7 @@ MAX_NODES = 600_000
 
 
 @dataclass(slots=True)
-class Node(Generic[S]):
+class TreeNode(Generic[S]):
     """A visited position: the move that led to it, its value, what came of its moves, and which were cut off.
 
     When moves were cut off, `window` holds the (alpha, beta) that made them pointless.
@@ -27,11 +27,11 @@ class Node(Generic[S]):
     move: Move | None
     value: int = 0
     is_terminal: bool = False
-    children: "list[Node[S]]" = field(default_factory=list)
+    children: "list[TreeNode[S]]" = field(default_factory=list)
     cut: tuple[Move, ...] = ()
     window: tuple[float, float] | None = None
 
-    def walk(self) -> "Iterator[Node[S]]":
+    def walk(self) -> "Iterator[TreeNode[S]]":
         """Yield this node and all below it, in the order in which they were visited."""
         yield self
         for child in self.children:
@@ -45,7 +45,7 @@ def grow(
     prune: bool,
     depth: int | None = None,
     worth: Callable[[S], int] | None = None,
-) -> Node[S]:
+) -> TreeNode[S]:
     """Return the tree from a position, by alpha-beta if `prune`, otherwise by minimax.
 
     `worth` gives the value of a leaf to side 0; without it an ended game has its utility, and a position at the
@@ -53,7 +53,7 @@ def grow(
     """
     visited = 0
 
-    def visit(node: Node[S], alpha: float, beta: float, plies_left: float) -> None:
+    def visit(node: TreeNode[S], alpha: float, beta: float, plies_left: float) -> None:
         nonlocal visited
         visited += 1
         if visited > MAX_NODES:
@@ -65,7 +65,7 @@ def grow(
         moves, maximises = game.actions(node.state), game.to_move(node.state) == 0
         best = -float("inf") if maximises else float("inf")
         for number, move in enumerate(moves, 1):
-            child = Node(game.result(node.state, move), move)
+            child = TreeNode(game.result(node.state, move), move)
             node.children.append(child)
             visit(child, alpha, beta, plies_left - 1)
             if maximises:
@@ -79,17 +79,17 @@ def grow(
                 break
         node.value = int(best)
 
-    def leaf(node: Node[S]) -> int:
+    def leaf(node: TreeNode[S]) -> int:
         if worth is not None:
             return worth(node.state)
         return game.utility(node.state, 0) if node.is_terminal else 0
 
-    root: Node[S] = Node(state, None)
+    root: TreeNode[S] = TreeNode(state, None)
     visit(root, -float("inf"), float("inf"), float("inf") if depth is None else depth)
     return root
 
 
-def recommended(root: Node[Any]) -> tuple[Move, ...]:
+def recommended(root: TreeNode[Any]) -> tuple[Move, ...]:
     """Return the moves of a tree that are as good as its value, in order.
 
     Under alpha-beta only the first is sure to be so: of the others a bound is known.

@@ -1,4 +1,4 @@
-"""Search for servers while somebody chooses, and ask line by line."""
+"""ServerSearch for servers while somebody chooses, and ask line by line."""
 
 import asyncio
 import subprocess
@@ -11,7 +11,7 @@ import pytest
 from tests.patience import PATIENCE_S
 from ttt_net.client.finding import choose_server, discovery
 from ttt_net.client.finding.address import DEFAULT_URL
-from ttt_net.client.finding.choose_server import Search, choose_by_lines
+from ttt_net.client.finding.choose_server import ServerSearch, choose_by_lines
 from ttt_net.client.finding.server_list import Alone, Go, Host, ServerList
 
 
@@ -30,7 +30,7 @@ async def test_what_is_chosen_while_an_address_is_tried_is_kept(monkeypatch: pyt
     monkeypatch.setattr(choose_server, "look_around", nothing)
     monkeypatch.setattr(choose_server, "servers_used", tuple)
     async with asyncio.timeout(PATIENCE_S):
-        search = Search(changed.set)
+        search = ServerSearch(changed.set)
         async with search.under_way():
             await is_trying.wait()
             search.servers = replace(search.servers, level=7)

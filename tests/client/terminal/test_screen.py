@@ -25,7 +25,7 @@ from ttt_net.client.drawing.glyphs import ASCII, BOXES, encodable, glyphs_for
 from ttt_net.client.pages import Page
 from ttt_net.client.screens.screen import Row
 from ttt_net.client.terminal import screen as screens
-from ttt_net.client.terminal.screen import Screen
+from ttt_net.client.terminal.screen import TerminalScreen
 from ttt_net.client.update import update
 from ttt_net.messages import Chatted, PlayerInfo
 
@@ -74,7 +74,7 @@ def test_every_terminal_shows_exactly_the_picture_and_no_line_wraps(
             display = SCREENS[rng.choice(VIEWS)][0]
             wire = Wire(monkeypatch, encoding, size)
             glyphs = glyphs_for(encoding, is_ascii=False)
-            screen = Screen(glyphs)
+            screen = TerminalScreen(glyphs)
             with screen.opened():
                 screen.paint(display, 0)
                 shown = wire.display(encoding)
@@ -85,7 +85,7 @@ def test_every_terminal_shows_exactly_the_picture_and_no_line_wraps(
 
 def test_nothing_is_written_when_nothing_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     wire = Wire(monkeypatch, "utf-8", (80, 24))
-    screen = Screen(BOXES)
+    screen = TerminalScreen(BOXES)
     with screen.opened():
         screen.paint(SCREENS["lobby"][0], 1)
         written = len(wire.bytes.getvalue())
@@ -98,7 +98,7 @@ def test_a_quiet_terminal_neither_rings_nor_has_another_title(monkeypatch: pytes
     monkeypatch.setenv("TERM", "xterm-256color")
     for is_quiet in (True, False):
         wire = Wire(monkeypatch, "utf-8", (80, 24))
-        screen = Screen(BOXES, is_quiet=is_quiet)
+        screen = TerminalScreen(BOXES, is_quiet=is_quiet)
         screen.is_focused = False
         with screen.opened():
             screen.paint(update(Display(), welcome(), 0), 0)
@@ -109,7 +109,7 @@ def test_a_quiet_terminal_neither_rings_nor_has_another_title(monkeypatch: pytes
 def test_a_challenge_rings_where_nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm-256color")
     wire = Wire(monkeypatch, "utf-8", (80, 24))
-    screen = Screen(BOXES)
+    screen = TerminalScreen(BOXES)
     screen.is_focused = False
     with screen.opened():
         screen.paint(SCREENS["lobby"][0], 0)
@@ -119,7 +119,7 @@ def test_a_challenge_rings_where_nobody_looks(monkeypatch: pytest.MonkeyPatch) -
 def test_what_is_copied_goes_to_the_clipboard_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm-256color")
     wire = Wire(monkeypatch, "utf-8", (80, 24))
-    screen = Screen(BOXES)
+    screen = TerminalScreen(BOXES)
     display = replace(SCREENS["tictactoe-won"][0], copied="http://192.168.1.20:8765/m/m1")
     with screen.opened():
         screen.paint(display, 0)
@@ -132,7 +132,7 @@ def test_a_terminal_that_is_gone_is_told_as_output_that_nobody_reads(monkeypatch
     os.close(person)
     with os.fdopen(ours, encoding="utf-8") as keyboard:
         monkeypatch.setattr(sys, "stdin", keyboard)
-        with pytest.raises(OSError, match="Input/output error") as told, Screen(BOXES).opened():
+        with pytest.raises(OSError, match="Input/output error") as told, TerminalScreen(BOXES).opened():
             pass
     assert told.value.errno == errno.EIO, "which the last door takes for a window that was closed"
 

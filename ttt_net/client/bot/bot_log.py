@@ -20,7 +20,7 @@ _NO_NEWS = (Code.TOO_FAST, Code.RESTARTING, Code.UNKNOWN_GAME, Code.BAD_MESSAGE)
 class BotLog:
     """Turns what a bot hears into sentences; `hint` is said once, when it is let in.
 
-    Whoever only looks on at bots, `is_for_onlookers`, is told of both of them alike, and of their matches alone.
+    Somebody who only looks on at bots, `is_for_onlookers`, is told of both of them alike, and of their matches alone.
     """
 
     def __init__(self, hint: str = "", *, is_for_onlookers: bool = False) -> None:

@@ -16,8 +16,8 @@ class Character:
 
 CHARACTERS = (
     Character("Mia", "beginner", 1, "learns the rules, and is easily surprised"),
-    Character("Tom", "casual player", 3, "sees a line of his own, and often yours"),
+    Character("Tom", "casual player", 3, "sees a line of their own, and often yours"),
     Character("Nora", "club player", 5, "blocks in time, and waits for a slip"),
-    Character("Viktor", "expert", 6, "makes two threats at once if you let him"),
+    Character("Viktor", "expert", 6, "makes two threats at once if you let it happen"),
     Character("Sophia", "master", 8, "plays as well as this machine can"),
 )

@@ -153,7 +153,7 @@ class Bot:
             self.world = self.world.without_ended(but=self._kept)
 
     def _watch_absences(self) -> None:
-        """Note who is away from a match, and look at it again when his grace is over."""
+        """Note who is away from a match, and look at it again when their grace is over."""
         live = {name: match for name, match in self.world.matches.items() if match.outcome is None}
         away = {name for name, match in live.items() if not match.present[1 - (match.you or 0)]}
         self._away_since_ms = {name: since for name, since in self._away_since_ms.items() if name in away}
@@ -165,7 +165,7 @@ class Bot:
                 loop.call_later(gone.claim_in_ms / 1000 + _MARGIN_S, self._end_abandoned, name)
 
     def _end_abandoned(self, name: str) -> None:
-        """Call a match a draw whose opponent has not come back within his grace; nobody shall lose by a bad link."""
+        """Call a match a draw whose opponent has not come back within their grace; nobody shall lose by a bad link."""
         match = self.world.matches.get(name)
         if match is not None and match.outcome is None and name in self._away_since_ms and not match.adjourned:
             self._say(ClaimRequest(0, match=name, kind="draw"))
@@ -191,7 +191,7 @@ class Bot:
         return free if self._plan.games is None else min(free, self._plan.games - self.world.tally.games - busy)
 
     def _answer_challenge(self, challenged: Challenged) -> None:
-        """Accept whom we would play, if there is a place for him."""
+        """Accept whom we would play, if there is a place for them."""
         reason = self._plan.objection(challenged) or (None if self._free_places > 0 else "later")
         if reason is None:
             self._accepting += 1

@@ -28,13 +28,13 @@ from ttt_net.errors import ConfigurationError
 from ttt_net.text import clean
 
 if TYPE_CHECKING:
-    from ttt_net.client.terminal.screen import Screen
+    from ttt_net.client.terminal.screen import TerminalScreen
 
 LOOK_S = 2.0
 """After so long, every server that announces itself has been found."""
 
 
-class Search:
+class ServerSearch:
     """Searches for servers and keeps the list of them; `changed` is called after every change."""
 
     def __init__(self, changed: Callable[[], None]) -> None:
@@ -76,14 +76,14 @@ class Search:
         self.become(tried(self.servers, url, does_answer=answers))  # the list as it is by now
 
 
-async def choose_on_screen(screen: "Screen") -> Place | None:
+async def choose_on_screen(screen: "TerminalScreen") -> Place | None:
     """Show what there is as it is found, and return what was chosen; None if the person leaves."""
     mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
     with delivered(mailbox), screen.opened():
         screen.greet("Looking for servers on this network ...", row=1)
         from ttt_net.client.finding.picker_controller import PickerController  # after the first picture
 
-        search = Search(lambda: post(mailbox, Resized()))
+        search = ServerSearch(lambda: post(mailbox, Resized()))
         controller = PickerController(search)
         screen.paint(controller.display, 0)
         from ttt_net.client.terminal.loop import play_on_screen  # after the list: what reads keys loads slowly
@@ -96,7 +96,7 @@ def search_for_a_moment() -> ServerList:
     """Return the servers that were found within two seconds."""
 
     async def search() -> ServerList:
-        searching = Search(lambda: None)
+        searching = ServerSearch(lambda: None)
         async with searching.under_way():
             await asyncio.sleep(LOOK_S)
         return replace(searching.servers, has_looked=True)
@@ -109,7 +109,7 @@ def choose_by_lines(
     write: Callable[[str], None],
     search: Callable[[], ServerList] = search_for_a_moment,
 ) -> Place:
-    """Search for two seconds, print what there is with numbers, and return what was chosen.
+    """ServerSearch for two seconds, print what there is with numbers, and return what was chosen.
 
     Raises `EOFError`, by `ask`, if there is nobody to answer.
     """

@@ -7,7 +7,7 @@ from ttt_net.client.act import act
 from ttt_net.client.commands import AnyCommand
 from ttt_net.client.display import Display
 from ttt_net.client.events import WorldEvent
-from ttt_net.client.finding.choose_server import Search
+from ttt_net.client.finding.choose_server import ServerSearch
 from ttt_net.client.pages import Page
 from ttt_net.messages import SeekRequest
 
@@ -15,7 +15,7 @@ from ttt_net.messages import SeekRequest
 class SearchConnection:
     """Searches for servers for as long as it runs."""
 
-    def __init__(self, search: Search) -> None:
+    def __init__(self, search: ServerSearch) -> None:
         self._search = search
 
     @property
@@ -24,15 +24,15 @@ class SearchConnection:
         return False
 
     async def run(self) -> None:
-        """Search until cancelled."""
+        """ServerSearch until cancelled."""
         async with self._search.under_way():
             await asyncio.Event().wait()
 
 
 class PickerController:
-    """Keeps the display of the list of servers; `Search.servers` then has the place that was chosen."""
+    """Keeps the display of the list of servers; `ServerSearch.servers` then has the place that was chosen."""
 
-    def __init__(self, search: Search) -> None:
+    def __init__(self, search: ServerSearch) -> None:
         self.connection = SearchConnection(search)
         self._search = search
         self._display = Display(pages=(Page("servers"),), has_lobby=False)

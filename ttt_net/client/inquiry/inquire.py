@@ -1,4 +1,4 @@
-"""Ask a server one thing and leave: who somebody is, what he has played, who is best; take a name, or be forgotten.
+"""Ask a server one thing and leave: who somebody is, what they have played, who is best; take a name, or be forgotten.
 
 Nobody is disturbed by it: a client of ours that plays keeps its link, since a question is then asked as a guest, who
 is forgotten when it is answered; and unfinished matches are not resumed.

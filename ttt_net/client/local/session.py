@@ -28,7 +28,7 @@ from ttt_net.sdk.connection import ClientConnection, ReconnectLimits
 from ttt_net.sdk.session import BotProfile, ClientSession
 
 if TYPE_CHECKING:
-    from ttt_net.client.terminal.screen import Screen
+    from ttt_net.client.terminal.screen import TerminalScreen
 
 PACE_S = 0.6
 """How long a move between bots takes at least, where somebody looks on."""
@@ -50,12 +50,12 @@ def check_strategies(options: Options) -> None:
                 raise ConfigurationError(f"{error}; or {HUMAN}") from None
 
 
-def local_session(options: Options, screen: "Screen | None") -> Ending:
+def local_session(options: Options, screen: "TerminalScreen | None") -> Ending:
     """Let those play who were asked for, on the screen if there is one, to the end that they want."""
     return asyncio.run(_play(options, screen))
 
 
-async def _play(options: Options, screen: "Screen | None") -> Ending:
+async def _play(options: Options, screen: "TerminalScreen | None") -> Ending:
     room = _Room(options)
     with delivered(room.mailbox):
         if room.local.people == 0:
@@ -73,9 +73,9 @@ class _Room:
         self.mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
         self._is_in_lines = False
         self._host = self.local.players.index(HUMAN) if self.local.people else 0
-        """The side of whoever invites: the first person, or X."""
+        """The side of the one who invites: the first person, or X."""
 
-    async def play_on_screen(self, screen: "Screen") -> Ending:
+    async def play_on_screen(self, screen: "TerminalScreen") -> Ending:
         """Let one or two people play on the full screen."""
         from ttt_net.client.terminal.loop import play_on_screen
 
@@ -92,7 +92,7 @@ class _Room:
             await plain.play(self.mailbox)
         return Ending(table.display.world.farewell, tally=table.tally)
 
-    async def play_bots(self, screen: "Screen | None") -> Ending:
+    async def play_bots(self, screen: "TerminalScreen | None") -> Ending:
         """Let two bots play, for somebody who looks on if there is a screen; else what X hears is told."""
         invitations: asyncio.Queue[str] = asyncio.Queue(MAX_QUEUED_EVENTS)
         onlooker = _Onlooker(self._connection(0, None, self.mailbox, "onlooker")) if screen is not None else None

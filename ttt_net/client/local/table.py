@@ -2,7 +2,7 @@
 
 The first of them invites, and the other, a person or a bot, joins by the code: so sides and start are as they were
 asked for. A new game and a rematch are another invitation, with the same sides. What the one offers, the other, who
-sits beside him, accepts.
+sits beside them, accepts.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ from ttt_net.sdk.matches import Tally
 
 
 class Opponent(Protocol):
-    """Whoever takes the invitations up."""
+    """The one who takes the invitations up."""
 
     async def play(self) -> None:
         """Join the match of the first code, and go on for as long as there is a link."""
@@ -65,7 +65,7 @@ class BotOpponent:
 
 
 class SecondPerson:
-    """The second person at the keyboard: what happens at his table comes into the mailbox of the first."""
+    """The second person at the keyboard: what happens at their table comes into the mailbox of the first."""
 
     def __init__(
         self,
@@ -78,12 +78,12 @@ class SecondPerson:
         self.table = make(JoinRequest(0, code=code), self._mailbox)
 
     async def play(self) -> None:
-        """Keep his link up, and pass on what he hears."""
+        """Keep their link up, and pass on what they hear."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self.table.connection.run())
             while True:
                 event = await self._mailbox.get()
-                if isinstance(event, RecordReply):  # is no matter of a table, but of whoever writes it down
+                if isinstance(event, RecordReply):  # is no matter of a table, but of the one who writes it down
                     await self._first.put(event)
                 elif not isinstance(event, TerminalEvent | Stop):
                     await self._first.put(SecondPlayerEvent(event))
@@ -101,7 +101,7 @@ class LocalTable:
     def __init__(
         self, host: ClientController, invite: InviteRequest, seat: Callable[[str], Opponent], games: int | None = None
     ) -> None:
-        """Seat the opponent when there is a code for him; leave after so many `games`, or None: never."""
+        """Seat the opponent when there is a code for them; leave after so many `games`, or None: never."""
         self._host = host
         self._invite = invite
         self._seat = seat
@@ -160,7 +160,7 @@ class LocalTable:
 
     @property
     def tally(self) -> Tally:
-        """What the first person, or whoever hosts, has won and lost."""
+        """What the first person, or the host, has won and lost."""
         return self._host.display.world.tally
 
     @property

@@ -16,7 +16,7 @@ from ttt_net.client.screens.screen import (
     LEAVING_HELP,
     LISTS_HELP,
     Effect,
-    Hint,
+    KeyHint,
     KeyMeaning,
     ListQuery,
     Meaning,
@@ -28,7 +28,7 @@ from ttt_net.messages import MAX_NAME_CELLS as MAX_SHOWN_NAME_CELLS
 from ttt_net.messages import ChallengeRequest, InviteRequest, PlayerList, Request, SeekRequest
 from ttt_net.text import clean
 
-_RATED = Hint("r", "rated", "r")
+_RATED = KeyHint("r", "rated", "r")
 _VERBS = {Purpose.PLAY: "play", Purpose.INVITE: "invite"}
 
 
@@ -103,9 +103,9 @@ _KEYS: dict[str, KeyMeaning] = {
 }
 
 
-def _hints(display: Display) -> list[Hint]:
+def _hints(display: Display) -> list[KeyHint]:
     rated = [] if display.page.purpose is Purpose.INVITE else [_RATED]
-    return list_hints([CHOOSE, BACK, Hint("t", "clock", "t"), *rated], _rows(display, 0))
+    return list_hints([CHOOSE, BACK, KeyHint("t", "clock", "t"), *rated], _rows(display, 0))
 
 
 def _play(display: Display, wanted: SeekRequest, rest: str) -> Meaning:

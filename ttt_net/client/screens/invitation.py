@@ -8,7 +8,7 @@ from ttt_net.client.screens.screen import (
     HELP,
     LEAVE,
     LEAVING_HELP,
-    Hint,
+    KeyHint,
     Row,
     Screen,
     default_status,
@@ -49,6 +49,6 @@ SCREEN = Screen(
     status=_status,
     rows=_rows,
     keys={"y": Command.COPY},
-    hints=lambda display: [Hint("y", "copy", "y"), BACK, LEAVE, HELP],
+    hints=lambda display: [KeyHint("y", "copy", "y"), BACK, LEAVE, HELP],
     help=lambda display: ["y            copy the line to send", *LEAVING_HELP],
 )

@@ -15,7 +15,7 @@ from ttt_net.client.screens.screen import (
     WAITING,
     Effect,
     Entrance,
-    Hint,
+    KeyHint,
     KeyMeaning,
     Meaning,
     Row,
@@ -93,7 +93,7 @@ _KEYS: dict[str, KeyMeaning] = {
     "left": Change(partial(_with_speed, by=-1)),
     "g": Change(_with_game),
 }
-_HINTS = (Hint("Enter", "profile", "c-m"), BACK, Hint("t", "speed", "t"), Hint("g", "game", "g"))
+_HINTS = (KeyHint("Enter", "profile", "c-m"), BACK, KeyHint("t", "speed", "t"), KeyHint("g", "game", "g"))
 
 
 def _from_lobby(display: Display) -> AnyCommand:

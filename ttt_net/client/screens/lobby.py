@@ -31,7 +31,7 @@ from ttt_net.client.screens.screen import (
     LISTS_HELP,
     Effect,
     Entrance,
-    Hint,
+    KeyHint,
     KeyMeaning,
     ListQuery,
     Meaning,
@@ -241,7 +241,7 @@ _VERBS = {
     "player": "challenge",
     "live": "watch",
 }
-_ACCEPT = Hint("Enter", "accept", "c-m")
+_ACCEPT = KeyHint("Enter", "accept", "c-m")
 
 
 def _verb_of(row: Row) -> str:
@@ -251,31 +251,31 @@ def _verb_of(row: Row) -> str:
     return _VERBS.get(row.key.split(":")[0], "choose")
 
 
-def _hints(display: Display, *, entrances: Sequence[Entrance]) -> list[Hint]:
+def _hints(display: Display, *, entrances: Sequence[Entrance]) -> list[KeyHint]:
     world = display.world
     if not display.has_lobby:
         return [LEAVE]
     if world.link is LinkState.CONNECTING:
-        return [*[Hint("Esc", "servers", "escape")] * display.has_server_picker, LEAVE, HELP]
+        return [*[KeyHint("Esc", "servers", "escape")] * display.has_server_picker, LEAVE, HELP]
     hints = []
     rows = _rows(display, 0)
     at = cursor_of(rows, display.page.row, display.page.place)
     if at is not None:
-        hints.append(Hint("Enter", _verb_of(rows[at]), "c-m"))
+        hints.append(KeyHint("Enter", _verb_of(rows[at]), "c-m"))
     if world.challenge is not None:
-        hints += [] if hints == [_ACCEPT] else [Hint("a", "accept", "a")]
-        hints.append(Hint("d", "decline", "d"))
+        hints += [] if hints == [_ACCEPT] else [KeyHint("a", "accept", "a")]
+        hints.append(KeyHint("d", "decline", "d"))
     if any(row.key.startswith("bot:") for row in rows):
-        hints.append(Hint("b", "bot", "b"))
+        hints.append(KeyHint("b", "bot", "b"))
     if world.seeking is not None:
-        hints.append(Hint("Esc", "stop", "escape"))
-    hints += [Hint("p", "play", "p"), Hint("i", "invite", "i"), Hint("c", "code", "c")]
+        hints.append(KeyHint("Esc", "stop", "escape"))
+    hints += [KeyHint("p", "play", "p"), KeyHint("i", "invite", "i"), KeyHint("c", "code", "c")]
     if world.seeking is None and display.has_server_picker:
-        hints.append(Hint("Esc", "servers", "escape"))
+        hints.append(KeyHint("Esc", "servers", "escape"))
     if live_of_others(display):
-        hints.append(Hint("w", "watch", "w"))
-    hints.append(Hint("v", "profile", "v"))
-    return [*hints, *(Hint(each.key, each.label, each.key) for each in entrances), LEAVE, HELP]
+        hints.append(KeyHint("w", "watch", "w"))
+    hints.append(KeyHint("v", "profile", "v"))
+    return [*hints, *(KeyHint(each.key, each.label, each.key) for each in entrances), LEAVE, HELP]
 
 
 def _bot(display: Display, wanted: SeekRequest, rest: str, *, is_first: bool) -> Meaning:

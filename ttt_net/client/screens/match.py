@@ -11,7 +11,7 @@ from ttt_net.client.pages import Entry
 from ttt_net.client.screens.match_actions import ACTIONS
 from ttt_net.client.screens.match_commands import is_next_to_watch
 from ttt_net.client.screens.match_status import beginnings, may_name_move, pressed, prompt, rule, title
-from ttt_net.client.screens.screen import LEAVE, RULES, Hint, Screen
+from ttt_net.client.screens.screen import LEAVE, RULES, KeyHint, Screen
 from ttt_net.messages import Snapshot
 from ttt_net.text import clean
 
@@ -83,7 +83,7 @@ def choices(display: Display) -> int:
             return 0
 
 
-def _hints(display: Display) -> list[Hint]:
+def _hints(display: Display) -> list[KeyHint]:
     match = display.match
     if match is None:
         return [LEAVE, RULES]
@@ -92,27 +92,27 @@ def _hints(display: Display) -> list[Hint]:
     return _over(display) if match.outcome is not None else _playing(display, match)
 
 
-def _watching(display: Display, match: Snapshot) -> list[Hint]:
-    found = [Hint("n", "next match", "n")] if is_next_to_watch(display) else []
-    found += [Hint("Esc", "back", "escape")] if display.has_lobby else []
+def _watching(display: Display, match: Snapshot) -> list[KeyHint]:
+    found = [KeyHint("n", "next match", "n")] if is_next_to_watch(display) else []
+    found += [KeyHint("Esc", "back", "escape")] if display.has_lobby else []
     found += _asked_after_the_end(display) if match.outcome is not None else []
-    found += [Hint("s", "say", "s")] if display.has_lobby else []
-    found.append(Hint("i", "moves", "i"))
-    found += [Hint("y", "link", "y")] if display.has_lobby else []
+    found += [KeyHint("s", "say", "s")] if display.has_lobby else []
+    found.append(KeyHint("i", "moves", "i"))
+    found += [KeyHint("y", "link", "y")] if display.has_lobby else []
     return [*found, LEAVE, RULES]
 
 
-def _asked_after_the_end(display: Display) -> list[Hint]:
-    return [Hint(each.key, each.word, each.key) for each in ACTIONS if each.is_offered(display)]
+def _asked_after_the_end(display: Display) -> list[KeyHint]:
+    return [KeyHint(each.key, each.word, each.key) for each in ACTIONS if each.is_offered(display)]
 
 
-def _over(display: Display) -> list[Hint]:
-    found = [Hint("r", "rematch", "r")]
-    found += [Hint("n", "new game", "n")] if display.world.seeking is None else []
+def _over(display: Display) -> list[KeyHint]:
+    found = [KeyHint("r", "rematch", "r")]
+    found += [KeyHint("n", "new game", "n")] if display.world.seeking is None else []
     if display.has_lobby or display.has_server_picker:
-        found.append(Hint("Esc", "lobby" if display.has_lobby else "back", "escape"))
+        found.append(KeyHint("Esc", "lobby" if display.has_lobby else "back", "escape"))
     found += _asked_after_the_end(display)
-    found += [Hint("s", "say", "s"), Hint("y", "link", "y")] if display.has_lobby else []
+    found += [KeyHint("s", "say", "s"), KeyHint("y", "link", "y")] if display.has_lobby else []
     return [*found, LEAVE, RULES]
 
 
@@ -120,21 +120,21 @@ _OFFERED_AT_HOME = (("d", "draw"), ("t", "take back"), ("i", "moves"))
 _OFFERED = (*_OFFERED_AT_HOME[:2], ("s", "say"), _OFFERED_AT_HOME[2])
 
 
-def _playing(display: Display, match: Snapshot) -> list[Hint]:
-    found = [Hint("arrows Enter", "")]
+def _playing(display: Display, match: Snapshot) -> list[KeyHint]:
+    found = [KeyHint("arrows Enter", "")]
     quick = quick_moves(match)
     if quick:
-        found.append(Hint(f"1-{max(quick)}", ""))
+        found.append(KeyHint(f"1-{max(quick)}", ""))
     if any(match.game.move_cells[move] < 0 for move in match.position.legal):
         is_swap = match.position.takeover is not None
         found.append(
-            Hint("Tab", f"take over {words.mark_of(match, 1 - (match.you or 0))}" if is_swap else "more", "c-i")
+            KeyHint("Tab", f"take over {words.mark_of(match, 1 - (match.you or 0))}" if is_swap else "more", "c-i")
         )
     if not (quick and match.game.gravity):
-        found.append(Hint("type", _example(match)))
+        found.append(KeyHint("type", _example(match)))
     for key, label in _OFFERED if display.has_lobby else _OFFERED_AT_HOME:
-        found.append(Hint(pressed(key, display), label, key.upper()))
-    return [*found, Hint(pressed("q", display), "leave", "Q"), RULES]
+        found.append(KeyHint(pressed(key, display), label, key.upper()))
+    return [*found, KeyHint(pressed("q", display), "leave", "Q"), RULES]
 
 
 def _example(match: Snapshot) -> str:

@@ -17,7 +17,7 @@ from ttt_net.client.screens.screen import (
     LEAVING_HELP,
     RULES,
     Effect,
-    Hint,
+    KeyHint,
     KeyMeaning,
     MatchAction,
     Screen,
@@ -142,8 +142,8 @@ SCREEN = Screen(
     keys=_KEYS,
     act=_act,
     hints=lambda display: [
-        *(Hint("left", "", "left"), Hint("right", "", "right"), BACK),
-        *(Hint("Home", "", "home"), Hint("End", "", "end")),
+        *(KeyHint("left", "", "left"), KeyHint("right", "", "right"), BACK),
+        *(KeyHint("Home", "", "home"), KeyHint("End", "", "end")),
         *(LEAVE, RULES),
     ],
     help=lambda display: [

@@ -30,7 +30,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Hint:
+class KeyHint:
     """A key and what it does now; a click on it presses `press`, where there is one key to press."""
 
     key: str
@@ -138,9 +138,9 @@ def day(at_ms: int) -> str:
 
 WAITING = [Row(("The server is looking it up ...",))]
 """The rows of a list that is not here yet."""
-LEAVE, HELP = Hint("q", "leave", "q"), Hint("?", "keys", "?")
-RULES = Hint("?", "rules", "?")
-BACK, CHOOSE = Hint("Esc", "back", "escape"), Hint("Enter", "choose", "c-m")
+LEAVE, HELP = KeyHint("q", "leave", "q"), KeyHint("?", "keys", "?")
+RULES = KeyHint("?", "rules", "?")
+BACK, CHOOSE = KeyHint("Esc", "back", "escape"), KeyHint("Enter", "choose", "c-m")
 LISTS_HELP = (
     "arrows jk    move; PgUp PgDn far",
     "Tab          the next section",
@@ -195,7 +195,7 @@ class Screen:
     """Whether its title and status take no more lines than they have to."""
     is_form: bool = False
     """Whether it closes once something was chosen."""
-    hints: Callable[[Display], list[Hint]] = lambda display: [BACK, LEAVE, HELP]
+    hints: Callable[[Display], list[KeyHint]] = lambda display: [BACK, LEAVE, HELP]
     """The keys that matter now, the most needed first; the last two stay whatever the width."""
     help: Callable[[Display], list[str]] = lambda display: [*LISTS_HELP, *LEAVING_HELP]
     """Every key and what it does."""
@@ -241,7 +241,7 @@ class MatchAction:
     """What to say of the reply at once where there are only lines; of the match that is shown."""
 
 
-def list_hints(screen_hints: Sequence[Hint], rows: Sequence[Row]) -> list[Hint]:
+def list_hints(screen_hints: Sequence[KeyHint], rows: Sequence[Row]) -> list[KeyHint]:
     """Return the hints of a list; Enter is among them only where there is something to choose."""
     has_choice = any(row.enter is not None for row in rows)
     return [*(hint for hint in screen_hints if has_choice or hint.press != "c-m"), LEAVE, HELP]

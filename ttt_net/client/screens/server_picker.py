@@ -17,7 +17,7 @@ from ttt_net.client.finding.server_list import (
     read_place,
 )
 from ttt_net.client.pages import Entry
-from ttt_net.client.screens.screen import LEAVE, Effect, Hint, Row, Screen, section
+from ttt_net.client.screens.screen import LEAVE, Effect, KeyHint, Row, Screen, section
 from ttt_net.errors import ConfigurationError
 from ttt_net.text import clean
 
@@ -122,9 +122,9 @@ SCREEN = Screen(
     entered=_entered,
     has_short_head=True,
     hints=lambda display: [
-        Hint("arrows Enter", "choose"),
-        Hint("type", "an address"),
-        Hint("?", "more", "?"),
+        KeyHint("arrows Enter", "choose"),
+        KeyHint("type", "an address"),
+        KeyHint("?", "more", "?"),
         LEAVE,
     ],
 )

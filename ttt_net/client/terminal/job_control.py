@@ -10,7 +10,7 @@ from contextlib import suppress
 from prompt_toolkit.input import Input
 
 from ttt_net.client.events import Key
-from ttt_net.client.terminal.screen import Screen
+from ttt_net.client.terminal.screen import TerminalScreen
 
 try:
     import termios
@@ -20,7 +20,7 @@ except ImportError:  # Windows has neither terminal attributes nor jobs
 SUSPEND = Key("c-z")
 
 
-def suspend(screen: Screen, keyboard: Input) -> None:
+def suspend(screen: TerminalScreen, keyboard: Input) -> None:
     """Stop until the shell has us go on; where there is no shell to do so, or no such signal, go on at once."""
     if not hasattr(signal, "SIGTSTP"):
         return

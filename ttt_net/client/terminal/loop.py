@@ -24,7 +24,7 @@ from ttt_net.client.keys import command_for
 from ttt_net.client.terminal.job_control import SUSPEND, suspend
 from ttt_net.client.terminal.keyboard import reading
 from ttt_net.client.terminal.save_record import save_record
-from ttt_net.client.terminal.screen import Screen
+from ttt_net.client.terminal.screen import TerminalScreen
 from ttt_net.client.words import TENTHS_BELOW_MS
 from ttt_net.messages import InvitationReply, Notice, RecordReply
 from ttt_net.text import clean
@@ -36,7 +36,7 @@ LOOK_S = 1.0
 _MAX_PASTED = 200
 
 
-async def play_on_screen(controller: Controller, screen: Screen, mailbox: asyncio.Queue[Event]) -> None:
+async def play_on_screen(controller: Controller, screen: TerminalScreen, mailbox: asyncio.Queue[Event]) -> None:
     """Play until the server or the player says farewell; `controller.display` then tells how it ended."""
     with reading(mailbox) as keyboard:
         async with asyncio.TaskGroup() as group:
@@ -80,7 +80,7 @@ def _is_hang_up(event: Event) -> bool:
     return isinstance(event, Stop) or (isinstance(event, Key) and event.name in HANG_UP)
 
 
-def _handle(event: Event, controller: Controller, screen: Screen) -> None:
+def _handle(event: Event, controller: Controller, screen: TerminalScreen) -> None:
     match event:
         case Key("c-z"):
             controller.hear(

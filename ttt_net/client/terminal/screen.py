@@ -34,7 +34,7 @@ _KEEP_TITLE, _GIVE_TITLE_BACK = "\x1b[22;2t", "\x1b[23;2t"
 TITLE, TITLE_ON_TURN, TITLE_ON_CHALLENGE = "ttt_net", "* your turn - ttt_net", "* a challenge - ttt_net"
 
 
-class Screen:
+class TerminalScreen:
     """Shows views; writes only when the picture has changed. `is_focused` is what the terminal last told."""
 
     def __init__(self, glyphs: Glyphs, *, is_quiet: bool = False) -> None:
@@ -51,7 +51,7 @@ class Screen:
         self._copied = ""
 
     @contextmanager
-    def opened(self) -> Iterator["Screen"]:
+    def opened(self) -> Iterator["TerminalScreen"]:
         """Take the terminal for as long as the context lasts."""
         with self._held:
             self._take()

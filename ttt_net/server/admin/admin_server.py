@@ -40,7 +40,7 @@ class AdminServer:
         self._hub = hub
         self._token = token
         self._metrics_token = metrics_token
-        """Opens `/metrics` alone: whoever watches the server need not have its host's whole power."""
+        """Opens `/metrics` alone: a monitor of the server need not have its host's whole power."""
         self._shutdown = hub.services.shutdown
         self._commands = AdminCommands(hub.services, stop)
         self._connections: set[Connection] = set()

@@ -77,7 +77,7 @@ def _rating_info(game: str, speed: Speed, rating: Rating) -> wire.RatingInfo:
 def history(
     connection: sqlite3.Connection, name: str | None, game: str | None, before: str | None, asker: PlayerId
 ) -> wire.HistoryReply:
-    """Return a page of a player's finished matches, newest first; the private ones only to himself."""
+    """Return a page of a player's finished matches, newest first; the private ones only to themselves."""
     player, shown, bot = _player(connection, name, asker)
     kinds = (0, 1) if player == asker else (0,)
     page = _RESULTS_OF_GAME if game is not None else _RESULTS

@@ -129,7 +129,7 @@ def follow_up_bound(own, taken, playable):
     The second player answers in the column that the first has played in, and so gets the even row above each odd one.
     Only even cells that can be played at once may go to either: grant them to the first, with all empty cells of odd
     rows. (They are even in number, so the second answers one of them with another.) If even so the first has no four,
-    he cannot win; and if then the second's cells hold one, he loses. (Allis, "A knowledge-based approach of
+    they cannot win; and if then the second's cells hold one, they lose. (Allis, "A knowledge-based approach of
     connect-four", 1988, calls it follow-up.)
     """
     empty = BOARD & ~taken

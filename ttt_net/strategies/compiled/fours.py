@@ -1,6 +1,6 @@
 """Search on boards of more than 64 cells, compiled: wins by continuous fours, and alpha-beta that ends in them.
 
-A four is a line that lacks one mark; whoever makes one leaves the other side a single reply. So play in which one
+A four is a line that lacks one mark; the side that makes one leaves the other side a single reply. So play in which one
 side makes nothing but fours is seen to its end at little cost. (Allis, van den Herik and Huntjens, "Go-Moku and
 threat-space search", 1993.) All other moves are ordered by the patterns of their cells, and only the best of them
 are looked at. But where those all lose, all others are looked at too: no win or loss is claimed for want of a look.

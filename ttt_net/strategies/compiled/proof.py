@@ -10,11 +10,11 @@ it, a mark of the breaker removes them. A breaker who always takes the heaviest 
 next mark can add, so the sum, taken when the maker is to move, never rises; a complete line would weigh 1, and one move
 before that 1/2. So if it is below 1/2 with the maker to move, or below 1 with the breaker to move, no line is ever
 completed. The breaker has that reply whatever the maker threatens, since a line with one empty cell weighs 1/2 by
-itself and is in the sum. A line of the breaker's own ends the game in his favour, so the bound holds there too; but
-it says nothing of whether he wins. Nor does it hold where marks fall: there he may not play where he likes.
+itself and is in the sum. A line of the breaker's own ends the game in their favour, so the bound holds there too; but
+it says nothing of whether they win. Nor does it hold where marks fall: there they may not play where they like.
 
-Moves are tried in the order of what the lines of both sides through them weigh together, whoever moves: the breaker who
-stops a line by making one of his own gains a move.
+Moves are tried in the order of what the lines of both sides through them weigh together, for both: the breaker who
+stops a line by making one of their own gains a move.
 """
 
 import numpy as np
@@ -211,7 +211,7 @@ def judge(maker, breaker, turn, left, block):
 
 @njit(types.int64(types.uint64, types.uint64, types.int64, types.int64, types.uint64), nogil=True, cache=True)
 def can_force(maker, breaker, turn, left, block):
-    """Return whether the maker completes a line with `left` marks at most; `turn` is 1 if it is his, else 0."""
+    """Return whether the maker completes a line with `left` marks at most; `turn` is 1 if it is theirs, else 0."""
     before, taken = peek(block, NODES), maker | breaker
     if before >= peek(block, BUDGET):
         return STOPPED

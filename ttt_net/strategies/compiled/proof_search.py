@@ -43,7 +43,7 @@ class ProofSearch:
     def value(self, state: LineState) -> int:
         """Return the true value of a position for the side to move, with the plies to the end.
 
-        Of both sides by turns: whoever wins does so soon, as a rule, and to see that the other never does takes long.
+        Of both sides by turns: the winner does so soon, as a rule, and to see that the other never does takes long.
         """
         own, other = own_and_other(state)
         questions, marks = [(own, other, 1), (other, own, 0)], 1
@@ -105,7 +105,7 @@ class ProofSearch:
         return enough
 
     def _asked(self, maker: int, breaker: int, turn: int, marks: int) -> bool:
-        """Return whether the maker can force a line with so many marks; `turn` is 1 if he is to move."""
+        """Return whether the maker can force a line with so many marks; `turn` is 1 if they are to move."""
         self._block[NODES], self._block[proof.SHORT] = self.effort.nodes, 0
         address = np.uint64(self._block.ctypes.data)
         answer = int(proof.can_force(np.uint64(maker), np.uint64(breaker), turn, marks, address))

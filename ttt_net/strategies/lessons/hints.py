@@ -45,7 +45,7 @@ def hint(game: Game[S], state: S) -> Hint | None:
 
 
 def warning(game: Game[S], state: S, side: Side) -> Hint | None:
-    """Return what `side` has to beware of, whoever is to move; None if nothing can be seen without a search."""
+    """Return what `side` has to beware of, on either side's turn; None if nothing can be seen without a search."""
     if game.is_terminal(state):
         return None
     sight = look(game, state)

@@ -175,7 +175,7 @@ export function movesAt(game: Game, legal: number[], cell: number): number[] {
   return legal.filter((move) => cells[move]! >= 0 && cells[move]! % column === cell % column);
 }
 
-/** The side whose line was completed, whoever gains by it; null if none was. */
+/** The side whose line was completed, to whose gain it may be; null if none was. */
 export function lineSide({ position, outcome }: Match): number | null {
   const mark = position.board[position.line[0] ?? -1];
   if (mark === undefined || !outcome || outcome.winner === null) return null;
