@@ -66,7 +66,7 @@ INSIDE = {
         compiled.lines compiled.patterns compiled.fours compiled.connect4 compiled.proof compiled.playouts
         compiled.line_search compiled.fours_search compiled.connect4_search compiled.proof_search compiled.playout_tree
         compiled engine connect4 deepening alphabeta mcts level catalogue analysis
-        lessons.sight lessons.words lessons.mistakes review lessons.lesson lessons.hints lessons arena
+        lessons.sight lessons.words lessons.mistakes review lessons.lesson lessons.hints lessons puzzles arena
     """,
     "matches": "absence description match referee history",
     "pairing": "seek index seeks lobby",

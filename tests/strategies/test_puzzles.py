@@ -1,0 +1,58 @@
+"""Puzzles have one solution, by looking at all play, and are the same for all who have the seed."""
+
+from itertools import islice
+
+import pytest
+
+from tests.strategies.oracle import Oracle
+from tests.strategies.positions import board
+from ttt_net.errors import ConfigurationError
+from ttt_net.games import find_game
+from ttt_net.strategies.puzzles import puzzle_in, puzzles
+
+
+def test_each_puzzle_of_tictactoe_has_one_solution() -> None:
+    game = find_game("tictactoe")
+    oracle = Oracle(game)
+    found = list(islice(puzzles([game], 3), 25))
+    assert len({puzzle.state for puzzle in found}) == 25
+    for puzzle in found:
+        worth = {move: oracle.judge_move(puzzle.state, move)[0] for move in game.actions(puzzle.state)}
+        best = max(worth.values())
+        assert (best > 0) == puzzle.is_win
+        enough = [move for move, value in worth.items() if (value > 0 if puzzle.is_win else value >= 0)]
+        assert enough == [puzzle.solution]
+    assert {puzzle.is_win for puzzle in found} == {True, False}
+    assert len({puzzle.grade for puzzle in found}) > 1
+
+
+def test_the_same_seed_gives_the_same_puzzles_and_another_others() -> None:
+    game = find_game("tictactoe")
+    first, again, other = ([each.as_json() for each in islice(puzzles([game], seed), 6)] for seed in (1, 1, 2))
+    assert first == again != other
+
+
+@pytest.mark.parametrize(
+    ("picture", "solution", "kind", "grade", "why"),
+    [
+        ("OO./.X./..X", None, None, None, None),  # a block that also wins
+        ("X../.O./..X", None, None, None, None),  # four moves hold the draw
+        ("X.X/.O./...", 1, "save", 1, "You have to play b3: they have two in one line."),
+        ("XX./OO./X..", 5, "win", 1, "You can win at once with c2."),
+    ],
+)
+def test_a_position_is_a_puzzle_if_one_move_is_enough(
+    picture: str, solution: int | None, kind: str | None, grade: int | None, why: str | None
+) -> None:
+    found = puzzle_in(find_game("tictactoe"), board(picture))
+    if solution is None:
+        assert found is None
+        return
+    assert found is not None
+    told = found.as_json()
+    assert (found.solution, told["kind"], found.grade, found.why) == (solution, kind, grade, why)
+
+
+def test_a_game_without_lines_has_no_puzzles() -> None:
+    with pytest.raises(ConfigurationError, match="not of ultimate"):
+        next(puzzles([find_game("ultimate")], 1))

@@ -1,0 +1,144 @@
+"""Find puzzles: positions in which exactly one move wins, or exactly one does not lose, by proof.
+
+The positions come from matches that are played for it, carelessly enough to have chances in them. All follows from
+the seed, so that everybody who takes the date for one has the same puzzle on a day.
+"""
+
+import random
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from ttt_net.errors import ConfigurationError
+from ttt_net.games import Game, Move
+from ttt_net.games.notation import write_position
+from ttt_net.strategies.analysis import Kept, Verdict, analyse
+from ttt_net.strategies.lessons.hints import hint
+from ttt_net.strategies.lessons.sight import look
+from ttt_net.strategies.strategy import Limit
+from ttt_net.strategies.tactics import Tactics
+from ttt_net.strategies.threats import is_line_game
+
+CARELESS = 0.35
+"""How often a move of the matches is any legal one."""
+LATEST = 0.9
+"""How full a board is at most."""
+EARLIEST = {"connect4": 14}
+"""Marks before which proofs take too long, by game; 2 in the others."""
+NODES = 400_000
+"""What a proof of all moves of a position may cost."""
+EASY_SHARE = 0.2
+"""How many of the puzzles of the lowest grade are kept: they come up most often."""
+MOST_TRIED = 3_000
+"""Positions without a puzzle after which there is taken to be none."""
+
+
+class Puzzle(NamedTuple):
+    """A position with one solution; `is_win` tells whether it wins, or else that it is the only one not to lose.
+
+    `plies` is after how many the win is complete, or the loss after the most stubborn of the other moves. `grade` is
+    from 1, seen at a glance, to 5.
+    """
+
+    game: Game[Any]
+    state: Any
+    solution: Move
+    is_win: bool
+    plies: int
+    grade: int
+    why: str
+
+    def as_json(self) -> dict[str, object]:
+        """Return the object that programs read."""
+        game, state = self.game, self.state
+        return {
+            "game": game.name,
+            "position": write_position(game, state),
+            "to_move": game.marks(state)[game.to_move(state)],
+            "solution": game.move_names[self.solution],
+            "kind": "win" if self.is_win else "save",
+            "plies": self.plies,
+            "grade": self.grade,
+            "why": self.why,
+        }
+
+
+def puzzles(games: Sequence[Game[Any]], seed: int) -> Iterator[Puzzle]:
+    """Yield different puzzles of the games in turn; raises `ConfigurationError` if one of them has no more."""
+    rng = random.Random(seed)
+    kept = {game.name: Kept(line_plies=0) for game in games}
+    seen = set[tuple[str, Any]]()
+    for game in games:
+        if not is_line_game(game):
+            raise ConfigurationError(f"there are puzzles of games that are won by a line, and not of {game.name}")
+    while True:
+        for game in games:
+            found = _next(game, rng, kept[game.name], seen)
+            seen.add((game.name, found.state))
+            yield found
+
+
+def _next(game: Game[Any], rng: random.Random, kept: Kept, seen: set[tuple[str, Any]]) -> Puzzle:
+    tried = 0
+    while tried < MOST_TRIED:
+        for state in _positions(game, rng):
+            tried += 1
+            if (game.name, state) in seen:
+                continue
+            found = puzzle_in(game, state, kept)
+            if found is not None and (found.grade > 1 or rng.random() < EASY_SHARE):
+                return found
+    raise ConfigurationError(f"no more puzzles of {game.name} were found in {MOST_TRIED:,} positions")
+
+
+def _positions(game: Game[Any], rng: random.Random) -> Iterator[Any]:
+    """Yield the positions of a match that is played carelessly, each with a chance of one in three."""
+    player, state, marks = Tactics(rng), game.initial, 0
+    cells = len(game.move_cells)
+    while not game.is_terminal(state) and marks < cells * LATEST:
+        if marks >= EARLIEST.get(game.name, 2) and len(game.actions(state)) > 2 and rng.random() < 1 / 3:
+            yield state
+        is_careless = rng.random() < CARELESS
+        move = rng.choice(list(game.actions(state))) if is_careless else player(game, state).move
+        state, marks = game.result(state, move), marks + 1
+
+
+def puzzle_in(game: Game[Any], state: Any, kept: Kept | None = None) -> Puzzle | None:  # noqa: ANN401 - any game's state
+    """Return the puzzle that a position is, or None if it is none or that cannot be proved.
+
+    A threat that has to be stopped in one cell is no puzzle, if that also happens to win.
+    """
+    found = analyse(game, state, Limit(nodes=NODES), kept)
+    results = {move: verdict.result for move, verdict in found.moves.items()}
+    if any(result is None for result in results.values()):
+        return None
+    for is_win, wanted in ((True, {1}), (False, {0, 1})):
+        solutions = [move for move, result in results.items() if result in wanted]
+        if len(solutions) == 1:
+            move = solutions[0]
+            if is_win and found.moves[move].plies != 1 and look(game, state).threats:
+                return None
+            others = [verdict for other, verdict in found.moves.items() if other != move]
+            plies = found.moves[move].plies if is_win else max(verdict.plies or 0 for verdict in others)
+            if plies is None:
+                return None
+            grade = _grade(plies if is_win else plies - 1)
+            return Puzzle(game, state, move, is_win, plies, grade, _why(game, state, move, found.moves, is_win=is_win))
+        if solutions and is_win:
+            return None
+    return None
+
+
+def _grade(plies: int) -> int:
+    """Return how hard it is to see a win of so many plies."""
+    return sum(plies > most for most in (1, 3, 5, 9)) + 1
+
+
+def _why(game: Game[Any], state: Any, move: Move, moves: dict[Move, Verdict], *, is_win: bool) -> str:  # noqa: ANN401
+    """Return in plain words why a move is the solution."""
+    name, verdict = game.move_names[move], moves[move]
+    seen = hint(game, state)
+    if seen is not None and seen.moves == (move,):
+        return seen.text
+    if is_win:
+        return f"{name} wins in {verdict.plies} moves; no other move wins."
+    return f"{name} holds the draw; every other move loses."
