@@ -75,6 +75,7 @@ class Peer:
         self.is_bot = profile is not None
         self.name: str = f"peer{number}"
         self._profile = profile
+        self._is_guest = world.swarm.guests and profile is None and rng.random() < 0.5
         self.matches: dict[str, SeenMatch] = {}
         self.seeks: list[int] = []
         self.challenges: list[int] = []
@@ -86,7 +87,7 @@ class Peer:
     def _restart(self) -> None:
         """Begin as a new process of the same person: what is kept is the token."""
         new_token = "".join(self.rng.choices(string.ascii_letters, k=43))
-        self.session = ClientSession(self.name, self.token, self._profile, new_token)
+        self.session = ClientSession(None if self._is_guest else self.name, self.token, self._profile, new_token)
         self.matches.clear()
         self.seeks.clear()
         self.challenges.clear()

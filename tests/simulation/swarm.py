@@ -100,6 +100,7 @@ FAULTS = (
     "failing_disk",
     "pause",
     "crash",
+    "sleep",
     "drain",
     "kick",
     "ban",
@@ -117,6 +118,8 @@ class Swarm:
 
     peers: int
     bots: bool
+    guests: bool
+    """Whether some people come without a name."""
     rated: bool
     times: tuple[TimeControl | None, ...]
     requests: tuple[str, ...]
@@ -136,6 +139,7 @@ class Swarm:
         return cls(
             peers=rng.choice([2, 2, 3, 4, 5, 6]),
             bots=rng.random() < 0.4,
+            guests=rng.random() < 0.4,
             rated=rng.random() < 0.5,
             times=rng.choice([(None,), (None, TimeControl(1_000), TimeControl(60_000, 1_000))]),
             requests=tuple(name for name in REQUESTS if name in _ALWAYS or rng.random() < 0.5),
@@ -160,6 +164,7 @@ class Swarm:
                 yield replace(self, requests=tuple(each for each in self.requests if each != name))
         for change in (
             {"bots": False},
+            {"guests": False},
             {"rated": False},
             {"times": (None,)},
             {"delay_s": 0.0},

@@ -22,6 +22,7 @@ from ttt_net.server.admin import protocol
 from ttt_net.server.admin.commands import AdminCommands, load_sanctions
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Journal
+from ttt_net.server.process.maintenance import maintenance_jobs
 from ttt_net.server.services import build_services
 from ttt_net.server.settings.configuration import Configuration
 from ttt_net.server.settings.limits import Limits
@@ -34,6 +35,9 @@ _OFTEN = Rate(1_000_000)
 _LIMITS = Limits(
     codes=_OFTEN, inquiries=_OFTEN, matches=_OFTEN, renames=_OFTEN, chats=_OFTEN, challenges=_OFTEN, max_live_matches=6
 )
+_SETTINGS = Configuration(name="simulated", limits=_LIMITS, retention_days=30, guest_days=30)
+_NIGHTS_MS = (86_400_000, 40 * 86_400_000, 400 * 86_400_000)
+"""How long a server may sleep: so that guests and matches are too old, and ratings unsettled."""
 _TICK_S = 1.0
 _MOST_TURNS = 20
 _MOST_LULLS = 5
@@ -56,8 +60,9 @@ class Server:
         self.is_draining = False
         with world.loop.acting_as(process):
             journal = Journal(self.ledger)
-            settings, rng = Configuration(name="simulated", limits=_LIMITS), random.Random(world.rng.getrandbits(64))
-            self.hub = Hub(build_services(settings, journal, world.loop.as_asyncio, world.now_ms, rng))
+            rng = random.Random(world.rng.getrandbits(64))
+            self.hub = Hub(build_services(_SETTINGS, journal, world.loop.as_asyncio, world.now_ms, rng))
+            self._jobs = maintenance_jobs(self.hub)
             self.admin = AdminCommands(self.hub.services, self._stop)
             self.hub.recall()
             load_sanctions(self.hub.services)
@@ -65,6 +70,8 @@ class Server:
 
     def _tick(self) -> None:
         self.hub.tick(self.world.loop.time())
+        for name, tick in self._jobs.items():
+            self.hub.services.guard.attempt(name, tick)
         self.world.loop.call_later(_TICK_S, self._tick)
 
     def _stop(self) -> None:
@@ -117,6 +124,8 @@ class World:
         self._new_names = 0
         self._processes = 0
         self._faults_are_on = True
+        self.slept_ms = 0
+        """How long no server ran, beside what the loop knows of: its clock does not jump."""
         self.steps = 0
         self.moves = 0
         self.unchecked_plays: list[tuple[str, int, int]] = []
@@ -138,7 +147,7 @@ class World:
 
     def now_ms(self) -> int:
         """Return the time of day."""
-        return START_MS + int(self.loop.time() * 1000)
+        return START_MS + self.slept_ms + int(self.loop.time() * 1000)
 
     def new_name(self) -> str:
         """Return a name that nobody has had."""
@@ -326,6 +335,16 @@ class World:
     def _fault_crash(self, peer: Peer) -> None:
         if self.server is not None:
             self._kill()
+            self.loop.call_later(self.rng.random() * 2, self._boot)
+
+    def _fault_sleep(self, peer: Peer) -> None:
+        if self.server is not None:
+            self._kill()
+            self.slept_ms += self.rng.choice(_NIGHTS_MS)
+            for each in self.peers:
+                if self.rng.random() < 0.5:  # they have better things to do than to wait, and come some time later
+                    each.die()
+                    self.loop.call_later(self.rng.random() * 40, each.arrive)
             self.loop.call_later(self.rng.random() * 2, self._boot)
 
     def _fault_drain(self, peer: Peer) -> None:
