@@ -32,7 +32,12 @@ def test_a_friend_opens_a_link_and_plays(place: Place) -> None:
     ann.press("Invite a friend")
     address = ann.page.get_by_label("Address").input_value()
     assert address.startswith(f"{place.url}/j/")
-    bob = place.visitor().come("Bob", address.removeprefix(place.url))
+    bob = place.visitor()
+    bob.page.goto(address)
+    shown = bob.page.get_by_role("region", name="Invitation").inner_text()
+    for words in ("Ann invites you", "Connect Four, 3+2", "Marks fall; four in a row wins."):
+        assert words in shown
+    bob.come("Bob", address.removeprefix(place.url))
     for visitor in (ann, bob):
         visitor.page.locator("main.match").wait_for()
         assert "Connect Four 3+2 · private" in visitor.page.locator("h1").inner_text()

@@ -227,6 +227,10 @@ class Lobby:
         invitation = self._invitations.get(code.upper())
         return invitation is not None and invitation.expires_ms > now_ms
 
+    def offered(self, code: str) -> Invitation:
+        """Return the invitation of that code, which `is_code`."""
+        return self._invitations[code.upper()]
+
     def invitation(self, code: str, player: Player, now_ms: int) -> Invitation:
         """Return the invitation of that code, if it is good for `player`."""
         invitation = self._invitations.get(code.upper())

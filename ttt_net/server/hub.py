@@ -31,7 +31,7 @@ from ttt_net.server.rooms.room import MatchRoom
 from ttt_net.server.services import Services
 from ttt_net.server.shutdown import COME_BACK_MS
 from ttt_net.server.wire.connection import Connection
-from ttt_net.server.wire.http import HEALTH, YEAR_S, answer_http, own_pages, turn_away
+from ttt_net.server.wire.http import HEALTH, YEAR_S, answer_http, invitation_code, own_pages, turn_away
 
 _HARMLESS = (
     wire.PingRequest
@@ -152,7 +152,10 @@ class Hub:
         if turned_away and request.path != HEALTH:  # who looks after the server still sees that it lives
             return turn_away(turned_away)
         origins = self.services.configuration.origins
-        answer = answer_http(request, origins, self._own_pages, is_closed=self.services.shutdown.is_draining)
+        code = invitation_code(request)
+        preview = self.matchmaker.invitations.preview(code, connection.metered_as) if code else None
+        is_closed = self.services.shutdown.is_draining
+        answer = answer_http(request, origins, self._own_pages, preview, is_closed=is_closed)
         if answer and self._stays_encrypted:
             answer.headers["Strict-Transport-Security"] = f"max-age={YEAR_S}"
         return answer

@@ -15,7 +15,7 @@ const HERE = dirname(fileURLToPath(import.meta.url));
 const SOURCES = join(HERE, "src");
 const TARGET = process.argv[2] ?? join(HERE, "built");
 /** Files that are sent as they are written. */
-const AS_WRITTEN = ["index.html", "icon.svg", "icon-turn.svg"];
+const AS_WRITTEN = ["index.html", "icon.svg", "icon-turn.svg", "app.webmanifest"];
 const FIRST = { app: "src/main.ts", style: "src/style.css" };
 /** What is fetched only when it is wanted. */
 const LANGUAGES = ["ar", "es", "fr", "pt", "ru", "zh"];

@@ -1,6 +1,7 @@
 """What the port answers to plain HTTP: the page from memory, and nothing else."""
 
 import gzip
+import json
 import re
 from email.message import Message
 from email.parser import Parser
@@ -12,14 +13,12 @@ from tests.server.peer import HANDSHAKE
 from tests.server.running import Server, running
 from ttt_net.server.settings.configuration import Configuration
 from ttt_net.server.settings.limits import Limits
-from ttt_net.server.wire.page import page_files
+from ttt_net.server.wire.page import find_asset, page_files
 
 ROOT = Path(__file__).parent.parent.parent.parent
 BUILT = ROOT / "ttt_net" / "web" / "built"
 MAX_FIRST_BYTES = 30_000
 """Of what the first screen needs, compressed."""
-MAX_CATALOGUE_BYTES = 1_500
-"""The games that the server writes into index.html, compressed."""
 MAX_CODE_BYTES = 90_000
 """Of all code and style, compressed."""
 
@@ -150,6 +149,31 @@ async def test_a_kept_connection_on_which_nothing_more_is_asked_is_closed_and_no
         assert not server.hub.metrics.endings
 
 
+async def test_the_page_of_an_invitation_says_who_invites_to_what(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann = await server.join("Ann")
+        await ann.ok("invite", game="connect4", time={"initial_ms": 180_000, "increment_ms": 2_000})
+        code = (await ann.hear("invitation"))["code"]
+        _, headers, body = await answer(server, f"/j/{code}")
+        assert 'content="Ann invites you: Connect Four"' in body.decode()
+        offered = re.search(r'id="invitation">(.*?)</script>', body.decode())
+        assert offered is not None
+        assert json.loads(offered[1])["by"]["name"] == "Ann"
+        assert headers["Cache-Control"] == "no-store"
+        for path in ("/", "/j/NOPE99"):
+            assert b'id="invitation">null</script>' in (await answer(server, path))[2]
+
+
+async def test_codes_cannot_be_guessed_by_asking_for_pages(tmp_path: Path) -> None:
+    async with running(tmp_path, Limits(unmetered=())) as server:
+        ann = await server.join("Ann")
+        await ann.ok("invite", game="connect4")
+        code = (await ann.hear("invitation"))["code"]
+        for number in range(40):
+            await answer(server, f"/j/NOPE{number}")
+        assert b'id="invitation">null</script>' in (await answer(server, f"/j/{code}"))[2]
+
+
 async def test_a_browser_that_cannot_unpack_gets_it_plain(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         _, headers, body = await answer(server, "/", "Accept-Encoding: gzip;q=0, identity")
@@ -182,7 +206,9 @@ async def test_the_host_may_name_pages_that_connect_too(tmp_path: Path, origin: 
 
 def test_what_is_sent_of_the_page_is_small() -> None:
     found = page_files()
-    rest = len(gzip.compress(found["index.html"])) + MAX_CATALOGUE_BYTES
+    index = find_asset("/")
+    assert index is not None
+    rest = len(index.coded["gzip"])
     assert rest + len(found["app.js.br"]) + len(found["style.css.br"]) <= MAX_FIRST_BYTES
     plain = [gzip.compress(found[name]) for name in ("app.js", "style.css")]
     assert rest + sum(map(len, plain)) <= MAX_FIRST_BYTES, "without TLS browsers take no brotli"
@@ -205,4 +231,4 @@ def test_nothing_in_the_page_makes_markup_of_text_or_asks_a_third_party() -> Non
 
 
 def test_the_built_page_has_nothing_but_what_is_sent() -> None:
-    assert {path.suffix for path in BUILT.iterdir()} == {".html", ".css", ".js", ".svg", ".br", ".map"}
+    assert {path.suffix for path in BUILT.iterdir()} == {".html", ".css", ".js", ".svg", ".br", ".map", ".webmanifest"}

@@ -3,7 +3,10 @@
 import logging
 from functools import partial
 
+from msgspec import Struct
+
 from ttt_net import messages as wire
+from ttt_net.clock import TimeControl
 from ttt_net.errors import Code, Refusal
 from ttt_net.games import find_game, game_name
 from ttt_net.games.notation import read_start, write_position
@@ -18,6 +21,16 @@ log = logging.getLogger(__name__)
 
 RETRY_S = 5.0
 """When invitations that could not be read are read again."""
+
+
+class InvitationPreview(Struct, frozen=True, omit_defaults=True):
+    """What those see who open the link of an invitation, before they say who they are."""
+
+    by: wire.PlayerInfo | None
+    """Who invites; None while they are away."""
+    title: str
+    game: str
+    time: TimeControl | None = None
 
 
 class Invitations:
@@ -58,6 +71,22 @@ class Invitations:
             session.tell(wire.InvitationReply(invitation.code, game, INVITATION_MS, request.time))
 
         self._services.journal.invite(invitation, now_ms, done, partial(session.refuse, request.id))
+
+    def preview(self, code: str, address: str | None) -> InvitationPreview | None:
+        """Return what the invitation of that code offers, for one who has its link; None after too many wrong codes."""
+        limiter = self._services.rate_limiter
+        now_ms = self._services.now_ms()
+        try:
+            limiter.check_of_address("wrong_codes", address)
+            if not self._lobby.is_code(code, now_ms):
+                limiter.spend_of_address("wrong_codes", address)
+                return None
+        except Refusal:
+            return None
+        offered = self._lobby.offered(code)
+        host = self._services.players.get(offered.by)
+        by = host.info_at(offered.game, offered.time) if host is not None else None
+        return InvitationPreview(by, find_game(offered.game).title, offered.game, offered.time)
 
     def join(self, session: Session, request: wire.JoinRequest) -> None:
         """Begin the match that a code stands for; if it cannot be written down, the code stays good."""

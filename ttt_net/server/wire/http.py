@@ -4,20 +4,23 @@ A connection stays open after an answer, so that the page's few files come over 
 not: there the address that limits apply to may change from request to request.
 """
 
+import re
 from collections.abc import Collection
 from email.utils import formatdate
 from http import HTTPStatus
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from msgspec import Struct
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
 from ttt_net.networks import is_address
-from ttt_net.server.wire.page import Asset, find_asset
+from ttt_net.server.wire.page import Asset, find_asset, with_invitation
 
 HEALTH = "/healthz"
 YEAR_S = 31_536_000
+_INVITATION = re.compile(r"/j/([0-9A-Za-z]{1,32})", re.ASCII)
 _PLAIN = "text/plain; charset=utf-8"
 _CONTENT_POLICY = "; ".join(
     (
@@ -78,16 +81,27 @@ def own_pages(public_url: str, *, is_encrypted: bool, behind_proxy: bool) -> Own
     return OwnPages("https" if is_encrypted else "http", is_encrypted, url.hostname or "")
 
 
+def invitation_code(request: Request) -> str | None:
+    """Return the code of the invitation whose page is asked for; None for any other address."""
+    found = _INVITATION.fullmatch(request.path.partition("?")[0]) if "Upgrade" not in request.headers else None
+    return found[1] if found else None
+
+
 def answer_http(
-    request: Request, origins: Collection[str] = (), own: OwnPages = ANY_PAGE, *, is_closed: bool
+    request: Request,
+    origins: Collection[str] = (),
+    own: OwnPages = ANY_PAGE,
+    preview: Struct | None = None,
+    *,
+    is_closed: bool,
 ) -> Response | None:
     """Answer a plain request, or a handshake that is not accepted; return None for one that is.
 
     A page may connect only to the server that it came from, or if its origin is one of `origins`; programs that are
-    not browsers send no Origin.
+    not browsers send no Origin. `preview` is the invitation whose page is asked for, to be shown on it.
     """
     if "Upgrade" not in request.headers:
-        return _answer_plain(request, is_closed=is_closed)
+        return _answer_plain(request, preview, is_closed=is_closed)
     if _is_foreign(request.headers.get_all("Origin"), request.headers.get_all("Host"), origins, own):
         return _respond(HTTPStatus.FORBIDDEN, b"pages of other sites may not connect\n")
     if is_closed:
@@ -123,14 +137,14 @@ def turn_away(why: TurnedAway) -> Response:
     return _respond(HTTPStatus(why.status), text.encode(), {"Retry-After": str(why.retry_after_s)})
 
 
-def _answer_plain(request: Request, *, is_closed: bool) -> Response:
+def _answer_plain(request: Request, preview: Struct | None, *, is_closed: bool) -> Response:
     if request.method not in ("GET", "HEAD"):
         return _respond(HTTPStatus.METHOD_NOT_ALLOWED, b"only GET and HEAD\n", {"Allow": "GET, HEAD"})
     path = request.path.partition("?")[0]
     if path == HEALTH:
         response = _respond(HTTPStatus.OK, b"ok\n", {"Cache-Control": "no-store"})
     elif (asset := find_asset(path)) is not None:
-        response = _serve(request, asset)
+        response = _serve(request, asset if preview is None else with_invitation(asset, preview))
     else:
         response = _not_found(request)
     if request.method == "HEAD":

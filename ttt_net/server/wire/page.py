@@ -6,6 +6,7 @@ which Python cannot do; what this server alone knows, the games that there are, 
 """
 
 import gzip
+import html
 import json
 import re
 from collections.abc import Mapping
@@ -13,6 +14,9 @@ from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
+
+import msgspec
+from msgspec import Struct
 
 from ttt_net.games import find_game
 from ttt_net.games.catalogue import NAMES, SWAPPABLE
@@ -25,12 +29,15 @@ _KINDS = {
     "js": "text/javascript; charset=utf-8",
     "map": "application/json; charset=utf-8",
     "svg": "image/svg+xml",
+    "webmanifest": "application/manifest+json",
 }
 _BROTLI = "br"
 _INDEX = "index.html"
 _FIRST = ("app.js",)
 """What the page needs before it can show anything, besides the style that index.html names first."""
 _CATALOGUE = '<script type="application/json" id="catalogue">[]</script>'
+_INVITATION = '<script type="application/json" id="invitation">null</script>'
+_DESCRIPTION = re.compile(r'(property="og:title" content=")[^"]*')
 _PLACES = re.compile(r"/(?:[jm]/[0-9A-Za-z-]{1,32})?", re.ASCII)
 """Where the page is: the lobby, an invitation by its code, a match by its id."""
 
@@ -52,6 +59,17 @@ class Asset:
 def find_asset(path: str) -> Asset | None:
     """Return what is at an address without its query, or None."""
     return _assets().get("/" if _PLACES.fullmatch(path) else path)
+
+
+def with_invitation(page: Asset, preview: Struct) -> Asset:
+    """Return the page of an invitation, which says who invites to what; others may not keep it."""
+    offered = msgspec.to_builtins(preview)
+    by = (offered["by"] or {}).get("name")
+    title = f"{by} invites you: {offered['title']}" if by else f"You are invited: {offered['title']}"
+    data = json.dumps(offered, ensure_ascii=False).replace("<", "\\u003c")
+    text = page.body.decode().replace(_INVITATION, _INVITATION.replace("null", data))
+    text = _DESCRIPTION.sub(lambda found: found[1] + html.escape(title), text)
+    return _asset(_INDEX, text.encode(), None, "no-store", page.links)
 
 
 def page_files() -> dict[str, bytes]:

@@ -1,7 +1,7 @@
 /** A finished match as an engine sees it: a small chart over the moves, and where it turned. */
 
-import type { AnalysedMove } from "./protocol.js";
-import { button, type Child, either, f, h, type Match, panel, review, type Tree, ui, w } from "./shared.js";
+import type { AnalysedMove, MatchLesson } from "./protocol.js";
+import { button, type Child, either, f, gradeOf, h, language, type Match, panel, review, type Tree, ui, w } from "./shared.js";
 
 const [WIDE, HIGH, EDGE] = [300, 100, 12];
 
@@ -13,11 +13,18 @@ export function analysis(match: Match): Tree | null {
   return panel(
     w.analysis,
     h("h2", w.analysis),
+    found.lesson && lesson(match, found.lesson),
     chart(match, found.moves),
     !found.moves.length && h("p.quiet", w.notInTime),
     turns.length ? h("ul.turns", turns.map((move) => turn(match, move))) : found.exact && h("p.quiet", w.nothingGiven),
     !found.exact && h("p.quiet", w.estimates),
   );
+}
+
+/** The move that decided the match, in plain words where these are spoken. */
+function lesson(match: Match, { ply, text }: MatchLesson): Tree {
+  const words = language === "en" || ply === null ? h("p", { lang: "en" }, text) : h("p", f(w.decidedBy, ply));
+  return h("div.lesson", words, ply !== null && button(w.showIt, () => review(match, ply)));
 }
 
 /** How good it is for the first player, from -1 to 1. */
@@ -55,6 +62,6 @@ function turn(match: Match, move: AnalysedMove): Child {
   const name = match.game.move_names[move.move] ?? "";
   const what = move.value === 0 ? w.letWinGo : w.wasLosing;
   const better = move.best.length ? f(w.betterWas, either(move.best.slice(0, 3))) : "";
-  const sign = move.value === 0 ? "?" : "??";
-  return h("li", button(`${f(w.moveNamed, move.ply, name)}`, () => review(match, move.ply), "plain"), ` ${sign} ${what}${better}${w.stop}`);
+  const named = button(f(w.moveNamed, move.ply, name), () => review(match, move.ply), "plain");
+  return h("li", { key: move.ply }, named, move.sign && h("strong.sign", { class: gradeOf(move.sign) }, move.sign), ` ${what}${better}${w.stop}`);
 }

@@ -27,6 +27,8 @@ export const ui = {
   /** Text that could not be copied, for the player to copy by hand. */
   copied: "",
   areSettingsOpen: false,
+  /** The game whose rules are shown; none for no sheet of rules. */
+  rules: "",
   /** Why there is no link. */
   trouble: "",
   lostAt: 0,
@@ -141,6 +143,13 @@ export function challenge(name: string, wish: Wish = wishOf(ui.choice)): void {
 export function invite(): void {
   const { game, time } = wishOf(ui.choice);
   request({ type: "invite", game, time });
+}
+
+/** Show the rules of a game. */
+export function explain(game: string): void {
+  know({ rules: null });
+  set({ rules: game });
+  ask({ type: "rules", game });
 }
 
 export async function rename(name: string): Promise<void> {

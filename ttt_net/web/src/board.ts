@@ -19,6 +19,8 @@ export type Look = {
   isPending: boolean;
   focus: number;
   fading: number;
+  /** Cells, parted by commas, that would have been better. */
+  hints: string;
   /** Whether a line of ours is one that we lost by. */
   isLoss: boolean;
   /** Whether the layers of a cube lie side by side, and not one above the other. */
@@ -143,6 +145,7 @@ function square(look: Look, on: On, legal: Set<number>, cell: number): Tree {
     isGhost && (look.isPending ? "pending" : "ghost"),
     isSpent && "spent",
     isFading && "fading",
+    look.hints !== "" && mark === "." && look.hints.split(",").includes(`${cell}`) && "hint",
   ];
   return h(
     "button.cell",

@@ -1,4 +1,6 @@
-/** The games that have a name of their own, as the server lists them in index.html. */
+/** What the server has written into index.html: the games that have a name of their own, and the invitation it is for. */
+
+import type { PlayerInfo, TimeControl } from "./protocol.js";
 
 export type Listed = {
   name: string;
@@ -12,4 +14,8 @@ export type Listed = {
   line?: { row: number; gravity: boolean; misere: boolean };
 };
 
-export const CATALOGUE: Listed[] = JSON.parse(document.getElementById("catalogue")?.textContent || "[]");
+const written = (id: string, nothing: string) => JSON.parse(document.getElementById(id)?.textContent || nothing);
+
+export const CATALOGUE: Listed[] = written("catalogue", "[]");
+/** Who invites to what, at the address of an invitation. */
+export const OFFERED: { by: PlayerInfo | null; title: string; game: string; time?: TimeControl } | null = written("invitation", "null");

@@ -63,7 +63,8 @@ export function titleOf(name: string): string {
   return swap ? f(w.withSwap, title) : title;
 }
 
-const ruleOf = (game: Listed): string => translated(w.rules, game.name) ?? game.rule;
+/** The rule of a game in half a sentence. */
+export const ruleOf = (game: Pick<Listed, "name" | "rule">): string => translated(w.rules, game.name) ?? game.rule;
 
 const translated = (table: Record<string, string>, name: string): string | undefined => (Object.hasOwn(table, name) ? table[name] : undefined);
 

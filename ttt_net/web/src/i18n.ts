@@ -1,10 +1,11 @@
 /** The language of the page: which sentences it speaks, and how names and numbers are put into them. */
 
 import { keep, kept } from "./kept.js";
+import type { enMore } from "./words/en-more.js";
 import { en } from "./words/en.js";
 
 /** The sentences by their names; where one depends on a number, one for each plural category of the language. */
-export type Words = typeof en;
+export type Words = typeof en & typeof enMore;
 
 /** The languages there are, by their codes, as they call themselves: those of most who use the Internet. */
 export const LANGUAGES = [
@@ -20,7 +21,9 @@ export type Language = (typeof LANGUAGES)[number][0];
 const KEPT = "ttt_net.language";
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufefc]/;
 
-export let w: Words = en;
+/** English as far as it has been fetched: code that is fetched later brings its own sentences. */
+const english = { ...en } as Words;
+export let w: Words = english;
 export let language: Language = "en";
 export let direction: "ltr" | "rtl" = "ltr";
 
@@ -34,7 +37,7 @@ export async function chooseLanguage(): Promise<void> {
 /** Speak another language from now on; if its sentences do not come, the one spoken stays. */
 export async function speak(code: Language, isChosen = false): Promise<void> {
   try {
-    w = { ...en, ...(await wordsOf(code)) };
+    w = { ...english, ...(await wordsOf(code)) };
   } catch {
     return;
   }
@@ -45,11 +48,17 @@ export async function speak(code: Language, isChosen = false): Promise<void> {
   document.documentElement.dir = direction;
 }
 
+/** Take in the English sentences of code that has been fetched. */
+export function bring(sentences: typeof enMore): void {
+  Object.assign(english, sentences);
+  w = { ...sentences, ...w };
+}
+
 /** Fetch the sentences of a language. */
 async function wordsOf(code: Language): Promise<Partial<Words>> {
   switch (code) {
     case "en":
-      return en;
+      return english;
     case "zh":
       return (await import("./words/zh.js")).words;
     case "es":

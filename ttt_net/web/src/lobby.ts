@@ -1,6 +1,6 @@
 /** Where players meet: own unfinished matches, a game to choose, who waits, who is here, what is played. */
 
-import { accept, challenge, choose, invite, know, seek, send, set, ui, unseek } from "./app.js";
+import { accept, challenge, choose, explain, invite, know, seek, send, set, ui, unseek } from "./app.js";
 import { picture, symbol } from "./board.js";
 import { button, check, type Child, choices, form, h, joined, line, option, panel, screen, type Tree } from "./dom.js";
 import { chosenOf, games, type Offered, PACES, terms, timeName, titleOf, wishOf, type Wish } from "./games.js";
@@ -24,8 +24,8 @@ function linkWord(): Tree {
   return h("span.link", { class: `link-${kind}`, title: `${Math.round(ms)} ms` }, h("i", { hidden: true }), h("span", w.linkWords[kind] ?? ""));
 }
 
-export const bar = (...title: Child[]): Tree =>
-  h("header.bar", button(w.toLobby, () => go("/"), "plain back"), h("h1", title), linkWord(), gear());
+export const bar = (title: Child, ...more: Child[]): Tree =>
+  h("header.bar", button(w.toLobby, () => go("/"), "plain back"), h("h1", title), linkWord(), more, gear());
 
 /** A screen with a bar above it that leads back to the lobby. */
 export const framed = (title: string, ...children: Child[]): Tree => screen("main.lobby", title, bar(title), children);
@@ -109,7 +109,7 @@ function play(): Tree {
     w.newMatch,
     shelf(games(choice), chosen, (game) => choose({ game })),
     chosen.name === "own" && ownSize(toggle),
-    h("p.quiet", `${capital(chosen.rule)}${w.stop}`),
+    h("p.row", h("span.quiet", `${capital(chosen.rule)}${w.stop}`), button("?", () => explain(chosen.asked), "plain ask", w.howToPlay)),
     chosen.swap && toggle("swap", w.maySwap),
     chosen.rated && toggle("rated", capital(w.rated)),
     choices(w.clock, PACES.map((pace) => [pace, pace === PACES[0] ? capital(w.noClock) : pace] as const), choice.pace, (pace) => choose({ pace })),

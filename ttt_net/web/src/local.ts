@@ -31,7 +31,7 @@ export function localScreen(): Tree {
   const listed = ALL.map((game) => ({ ...game, asked: game.name, title: titleOf(game.name) }));
   const game = chosen();
   const now = listed.find(({ name }) => name === game.name) ?? listed[0]!;
-  return screen("main.local", "here", bar(titleOf(game.name), h("span.quiet", ` ${w.onThisDevice}`)), localBoard(), shelf(listed, now, (name) => go(`/#here=${name}`)));
+  return screen("main.local", "here", bar([titleOf(game.name), h("span.quiet", ` ${w.onThisDevice}`)]), localBoard(), shelf(listed, now, (name) => go(`/#here=${name}`)));
 }
 
 /** The board, whose turn it is, and a new beginning. */
@@ -52,6 +52,7 @@ export function localBoard(): Tree {
     isPending: false,
     focus: played.focus < 0 ? ((height - 1) >> 1) * width + ((width - 1) >> 1) : played.focus,
     fading: -1,
+    hints: "",
     isLoss: position.line.length > 0 && listed.line.misere,
     isFlat: settings.isFlat,
   };

@@ -1,6 +1,6 @@
 /** The page: what it does with what it hears, and what it shows. */
 
-import { announce, fitChoice, notify, page, sendMove, set, ui } from "./app.js";
+import { announce, fitChoice, notify, page, review, sendMove, set, ui } from "./app.js";
 import { h, patch, type Tree } from "./dom.js";
 import { felt, feltEnd, showTurns, tellTurn } from "./feel.js";
 import { titleOf } from "./games.js";
@@ -41,6 +41,7 @@ function heard(message: Heard): void {
     if (message.type === "played" || message.type === "tookback" || message.type === "ended") ui.aim = -1;
     if (message.type === "played") heardMove(match, message);
     else if (match.outcome && before && !was.outcome) announce(status(match));
+    if (message.type === "analysis" && message.lesson?.ply) review(match, message.lesson.ply);
     if (message.type === "chat") announce(`${label(message.by)}: ${message.text}`);
   }
   draw();
@@ -116,7 +117,7 @@ function draw(): void {
     const root = document.getElementById("page")!;
     const focused = document.activeElement;
     const shieldShifted = watchShifts();
-    patch(root, h("div", screenNow(), ui.areSettingsOpen && later()?.settingsSheet(), tray()).children);
+    patch(root, h("div", screenNow(), ui.areSettingsOpen && later()?.settingsSheet(), ui.rules && later()?.rulesSheet(), tray()).children);
     shieldShifted();
     if (!focused?.isConnected && document.activeElement === document.body) {
       // What had the focus is gone: the board has it now, or else the screen.

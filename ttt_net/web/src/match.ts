@@ -1,6 +1,6 @@
 /** The screen of one match: both players, the board, what can be done, the moves, and what is said. */
 
-import { announce, clockNow, notify, play, review, set, ui } from "./app.js";
+import { announce, clockNow, explain, notify, play, review, set, ui } from "./app.js";
 import { board, isSmall, landing, type Look, type On, sizes, symbol } from "./board.js";
 import { chat } from "./chat.js";
 import { aims, deck } from "./deck.js";
@@ -11,7 +11,7 @@ import { link } from "./link.js";
 import { later } from "./later.js";
 import { bar } from "./lobby.js";
 import { settings } from "./settings.js";
-import { clockFace, isBot, label, ratingOf } from "./sentences.js";
+import { clockFace, gradeOf, isBot, label, ratingOf } from "./sentences.js";
 import { fadingCell, isMyTurn, leftMs, lineSide, type Match, movesAt } from "./state.js";
 
 const LOW_MS = 10000;
@@ -28,7 +28,7 @@ export function matchScreen(match: Match): Tree {
   return screen(
     "main.match",
     match.match,
-    bar(titleOf(game.name) || game.title, h("span.quiet", ` ${about}`)),
+    bar([titleOf(game.name) || game.title, h("span.quiet", ` ${about}`)], button("?", () => explain(game.name), "plain ask", w.howToPlay)),
     seat(match, 1 - below),
     h("div.field", theBoard(match)),
     seat(match, below),
@@ -89,6 +89,7 @@ function theBoard(match: Match): Tree {
     isPending: !!pending,
     focus: focus < 0 ? ((height - 1) >> 1) * width + ((width - 1) >> 1) : focus,
     fading: past ? -1 : fadingCell(match),
+    hints: past ? hints(match, past.ply) : "",
     isLoss: position.line.length > 0 && !!match.outcome && lineSide(match) !== match.outcome.winner,
     isFlat: settings.isFlat,
   };
@@ -102,6 +103,12 @@ function theBoard(match: Match): Tree {
     drawn = { shown, tree: board(look, on) };
   }
   return drawn.tree!;
+}
+
+/** The cells that would have been better than the move that led to a position, if it gave something away. */
+function hints({ analysis: found, game }: Match, ply: number): string {
+  const move = found?.moves?.find((each) => each.ply === ply && each.turning);
+  return (move?.best ?? []).map((name) => game.move_cells[game.move_names.indexOf(name)] ?? -1).join();
 }
 
 /** Play a cell; a finger on a cell that is too small for it aims first, and so does one who has two marks to choose from. */
@@ -126,11 +133,13 @@ function moves(match: Match): Tree | false {
   const { length } = match.moves;
   const row = (move: number, n: number) => {
     const name = match.game.move_names[move] ?? "";
+    const sign = match.analysis?.moves?.find(({ ply }) => ply === n + 1)?.sign;
     const here = { "aria-current": n + 1 === (ui.ply ?? length) && "step" };
     return h(
       "li",
       { key: n + 1, class: `mark-${"XO"[n % 2]}` },
       match.outcome ? button(name, () => review(match, n + 1), "plain", "", here) : h("span", here, name),
+      sign && h("strong.sign", { class: gradeOf(sign) }, sign),
     );
   };
   const open = innerWidth >= WIDE;

@@ -1,5 +1,11 @@
 /** What the first screen does without: it is fetched once that is shown, or as soon as it is wanted. */
 
 export { analysis } from "./analysis.js";
+export { rulesSheet } from "./rules.js";
 export { leadersScreen, playerScreen } from "./people.js";
 export { settingsSheet } from "./sheet.js";
+
+import { bring } from "./shared.js";
+import { enMore } from "./words/en-more.js";
+
+bring(enMore);

@@ -106,8 +106,26 @@ function finished({ player, matches, before }: HistoryReply): Tree {
     w.finishedMatches,
     h("h2", w.finishedMatches),
     filter,
+    course(player.name, matches),
     matches.length ? h("ul.entries", matches.map(row)) : h("p.quiet", w.noneFinished),
     before && button(w.older, () => lookBack(before)),
+  );
+}
+
+/** The ratings with which somebody began the rated matches listed that are of one game and clock, the oldest first. */
+function course(name: string, matches: FinishedMatch[]): Tree | false {
+  const rated = matches.filter((match) => match.rated);
+  const [newest] = rated;
+  const alike = rated.filter(({ game, time }) => game === newest?.game && timeName(time) === timeName(newest.time)).reverse();
+  const ratings = alike.map(({ players }) => players.find((each) => each.name === name)?.rating ?? 0).filter(Boolean);
+  if (!newest || ratings.length < 2) return false;
+  const [least, most] = [Math.min(...ratings), Math.max(...ratings)];
+  const point = (rating: number, n: number) => [(n * 300) / (ratings.length - 1), 54 - (48 * (rating - least)) / (most - least || 1)];
+  const words = f(w.ratingCourse, titleOf(newest.game), ratings[0]!, ratings[ratings.length - 1]!);
+  return h(
+    "figure",
+    h("figcaption.quiet", words),
+    h("svg.chart", { viewBox: "0 0 300 60", role: "img", label: words }, h("polyline.course", { points: ratings.map(point).join(" ") })),
   );
 }
 

@@ -25,6 +25,9 @@ export function clockFace(ms: number): string {
 /** A date, as short as the language writes it. */
 export const dateOf = (ms: number): string => new Date(ms).toLocaleString(language, { dateStyle: "medium", timeStyle: "short" });
 
+/** How the grade of a move looks: bad, doubtful or good. */
+export const gradeOf = (sign: string): string => (sign.startsWith("!") ? "good" : sign === "?!" ? "doubtful" : "bad");
+
 /** How a match ended. */
 export function result(match: Match): string {
   const { outcome, players, you } = match;

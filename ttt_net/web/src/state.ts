@@ -20,7 +20,7 @@ export type Match = Omit<wire.Snapshot, "type"> & {
   /** Positions by ply, as far as they were asked for. */
   past: (Position | undefined)[];
   /** What an engine found; with no moves while it looks. */
-  analysis: { moves: wire.AnalysedMove[] | null; exact: boolean } | null;
+  analysis: { moves: wire.AnalysedMove[] | null; exact: boolean; lesson?: wire.MatchLesson } | null;
 };
 /** What we look for: the terms of a seek. */
 export type Wish = Pick<wire.SeekRequest, "time" | "rated"> & { game: string };
@@ -47,6 +47,8 @@ export const state = {
   profile: null as wire.ProfileReply | null,
   history: null as wire.HistoryReply | null,
   leaderboard: null as wire.LeaderboardReply | null,
+  /** The rules of a game, for people. */
+  rules: null as wire.RulesReply | null,
 };
 
 /** Our live matches, those that wait for our move first. */
@@ -64,6 +66,7 @@ export function hear(message: Heard, now = performance.now()): void {
     case "profile":
     case "history":
     case "leaderboard":
+    case "rules":
       Object.assign(state, { [message.type]: message });
       break;
     case "seeks":

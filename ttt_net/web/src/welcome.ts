@@ -1,12 +1,14 @@
 /** What is shown before there is a lobby or a match to show. */
 
-import { symbol } from "./board.js";
+import { picture, symbol } from "./board.js";
+import { CATALOGUE, OFFERED } from "./catalogue.js";
 import { button, form, h, line, screen, type Tree } from "./dom.js";
-import { w } from "./i18n.js";
+import { ruleOf, terms } from "./games.js";
+import { f, w } from "./i18n.js";
 import { link, start } from "./link.js";
 import { localBoard } from "./local.js";
 import { go, place } from "./place.js";
-import { sentence } from "./sentences.js";
+import { capital, label, sentence } from "./sentences.js";
 import { gear } from "./settings.js";
 import { state } from "./state.js";
 
@@ -25,7 +27,7 @@ export function nameScreen(): Tree {
     "main.welcome",
     { class: isFirst && "first" },
     h("header.bar", h("h1", kind === "j" ? w.youAreInvited : kind === "m" ? w.comeAndWatch : w.family), gear()),
-    isFirst ? localBoard() : pulse(),
+    isFirst ? localBoard() : kind === "j" && OFFERED ? offered(OFFERED) : pulse(),
     h(
       "div.entrance",
       form(
@@ -39,6 +41,19 @@ export function nameScreen(): Tree {
       ),
       h("p.quiet", w.noAccount),
     ),
+  );
+}
+
+/** Who invites to what, for one who has not said who they are. */
+function offered({ by, game, time }: NonNullable<typeof OFFERED>): Tree {
+  const listed = CATALOGUE.find(({ name }) => name === game.split("+")[0]);
+  return h(
+    "section.panel.offered",
+    { label: w.invitation },
+    listed && picture(listed.shape, !!listed.line?.gravity),
+    h("p", h("strong", by ? f(w.invitesYou, label(by)) : w.youAreInvited)),
+    h("p", terms([game], time, false)),
+    h("p.quiet", listed && `${capital(ruleOf(listed))}${w.stop}`),
   );
 }
 

@@ -3,6 +3,11 @@
 import type { Words } from "../i18n.js";
 
 export const words: Partial<Words> = {
+  ratingCourse: "التصنيف في {0}: من {1} إلى {2}",
+  example: "مثال",
+  showIt: "أظهرها",
+  decidedBy: "النقلة {0} حسمت المباراة.",
+  howToPlay: "كيف تُلعب",
   comma: "، ",
   or: " أو ",
   noConnection: "لا يوجد اتصال؛ حاول مرة أخرى",
@@ -17,6 +22,7 @@ export const words: Partial<Words> = {
   linkWords: { offline: "غير متصل", fast: "سريع", good: "جيد", slow: "بطيء" },
   family: "إكس أو وعائلتها",
   youAreInvited: "أنت مدعو إلى مباراة",
+  invitesYou: "{0} يدعوك",
   comeAndWatch: "تعال وشاهد",
   whatName: "ما اسمك؟",
   play: "العب",

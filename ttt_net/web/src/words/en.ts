@@ -1,6 +1,7 @@
 /** The sentences of the page in English. In another language what is left out here is English. */
 
 export const en = {
+  howToPlay: "How to play",
   // Signs between words.
   comma: ", ",
   or: " or ",
@@ -22,6 +23,7 @@ export const en = {
   // The first screen.
   family: "Tic-tac-toe and its family",
   youAreInvited: "You are invited to a match",
+  invitesYou: "{0} invites you",
   comeAndWatch: "Come and watch",
   whatName: "What are you called?",
   play: "Play",
@@ -233,20 +235,6 @@ export const en = {
   oneOn: "one move on",
   analyse: "Analyse",
   whereWrong: "Where did I go wrong?",
-  analysis: "Analysis",
-  looking: "Looking at each move …",
-  notInTime: "It could not be looked at in time.",
-  nothingGiven: "No move gave anything away.",
-  estimates: "Some values are estimates.",
-  chartCaption: "Above the middle is better for {0}, below for {1}.",
-  chartLabel: "What each move made of it for its player: {0}",
-  valueWon: "won",
-  valueLevel: "level",
-  valueLost: "lost",
-  moveNamed: "Move {0}, {1}",
-  letWinGo: "let the win go",
-  wasLosing: "was a losing move",
-  betterWas: "; better was {0}",
 
   // Chat.
   chat: "Chat",
@@ -270,46 +258,11 @@ export const en = {
   } as Record<string, string>,
 
   // People.
-  about: "About",
-  record: "won {0}, drawn {1}, lost {2}.",
-  hereSince: "Here since {0}.",
-  youAgainst: "You against {0}: {1}",
-  rating: "Rating",
-  matches: "Matches",
-  anotherName: "Another name",
-  takeIt: "Take it",
   renamed: "You are called {0} now.",
-  forgetMe: "Forget me",
-  forgetMeans: "Name and ratings are deleted for good; your matches stay, without it.",
-  yourName: "Your name",
-  finishedMatches: "Finished matches",
-  noneFinished: "No finished matches yet.",
-  allGames: "All games",
-  replayAgainst: "Replay the match against {0}",
-  moveCount: { one: "{0} move", other: "{0} moves" } as Record<string, string>,
-  older: "Older",
-  results: { won: "won", drawn: "drawn", lost: "lost" } as Record<string, string>,
-  which: "Which",
-  speeds: { bullet: "bullet", blitz: "blitz", rapid: "rapid", untimed: "untimed" } as Record<string, string>,
-  withBots: "with bots",
-  noRatings: "No settled ratings yet.",
-  ranks: "Ranks",
-  youAreNumber: "You are number {0}.",
-  ratedMatches: { one: "{0} rated match", other: "{0} rated matches" } as Record<string, string>,
-  higher: "Higher",
-  lower: "Lower",
 
   // Settings.
   settings: "Settings",
   close: "Close",
-  colours: "Colours",
-  asSystem: "As the system",
-  light: "Light",
-  dark: "Dark",
-  sounds: "Sounds and vibration",
-  flatLayers: "Layers of a cube side by side",
-  tellMe: "Tell me when it is my turn and I look elsewhere",
-  language: "Language",
 
   // Games, by their names; what is not here is as the server says it.
   titles: {} as Record<string, string>,

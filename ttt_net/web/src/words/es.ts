@@ -3,6 +3,11 @@
 import type { Words } from "../i18n.js";
 
 export const words: Partial<Words> = {
+  ratingCourse: "Puntuación en {0}: de {1} a {2}",
+  example: "Ejemplo",
+  showIt: "Mostrarla",
+  decidedBy: "La jugada {0} decidió la partida.",
+  howToPlay: "Cómo se juega",
   or: " o ",
   noConnection: "no hay conexión; inténtalo otra vez",
   noAnswer: "sin respuesta",
@@ -16,6 +21,7 @@ export const words: Partial<Words> = {
   linkWords: { offline: "sin conexión", fast: "rápida", good: "buena", slow: "lenta" },
   family: "Tres en raya y su familia",
   youAreInvited: "Te invitan a una partida",
+  invitesYou: "{0} te invita",
   comeAndWatch: "Ven a mirar",
   whatName: "¿Cómo te llamas?",
   play: "Jugar",

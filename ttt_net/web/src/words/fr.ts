@@ -3,6 +3,11 @@
 import type { Words } from "../i18n.js";
 
 export const words: Partial<Words> = {
+  ratingCourse: "Classement à {0} : de {1} à {2}",
+  example: "Exemple",
+  showIt: "Le montrer",
+  decidedBy: "Le coup {0} a décidé de la partie.",
+  howToPlay: "Comment jouer",
   or: " ou ",
   because: "{0} : {1}.",
   noConnection: "pas de connexion ; réessayez",
@@ -17,6 +22,7 @@ export const words: Partial<Words> = {
   linkWords: { offline: "hors ligne", fast: "rapide", good: "bonne", slow: "lente" },
   family: "Le morpion et sa famille",
   youAreInvited: "Vous êtes invité à une partie",
+  invitesYou: "{0} vous invite",
   comeAndWatch: "Venez regarder",
   whatName: "Comment vous appelez-vous ?",
   play: "Jouer",

@@ -3,6 +3,11 @@
 import type { Words } from "../i18n.js";
 
 export const words: Partial<Words> = {
+  ratingCourse: "Pontos em {0}: de {1} a {2}",
+  example: "Exemplo",
+  showIt: "Mostrar",
+  decidedBy: "O lance {0} decidiu a partida.",
+  howToPlay: "Como se joga",
   or: " ou ",
   noConnection: "não há conexão; tente de novo",
   noAnswer: "sem resposta",
@@ -16,6 +21,7 @@ export const words: Partial<Words> = {
   linkWords: { offline: "sem conexão", fast: "rápida", good: "boa", slow: "lenta" },
   family: "Jogo da velha e família",
   youAreInvited: "Você foi convidado para uma partida",
+  invitesYou: "{0} convida você",
   comeAndWatch: "Venha assistir",
   whatName: "Como você se chama?",
   play: "Jogar",

@@ -3,6 +3,11 @@
 import type { Words } from "../i18n.js";
 
 export const words: Partial<Words> = {
+  ratingCourse: "Рейтинг, {0}: с {1} до {2}",
+  example: "Пример",
+  showIt: "Показать",
+  decidedBy: "Партию решил ход {0}.",
+  howToPlay: "Как играть",
   or: " или ",
   noConnection: "нет связи; попробуйте ещё раз",
   noAnswer: "нет ответа",
@@ -16,6 +21,7 @@ export const words: Partial<Words> = {
   linkWords: { offline: "нет связи", fast: "быстро", good: "хорошо", slow: "медленно" },
   family: "Крестики-нолики и их семья",
   youAreInvited: "Вас приглашают сыграть",
+  invitesYou: "{0} приглашает вас",
   comeAndWatch: "Заходите посмотреть",
   whatName: "Как вас зовут?",
   play: "Играть",

@@ -3,6 +3,11 @@
 import type { Words } from "../i18n.js";
 
 export const words: Partial<Words> = {
+  ratingCourse: "{0} 等级分：从 {1} 到 {2}",
+  example: "例子",
+  showIt: "查看",
+  decidedBy: "第 {0} 步决定了胜负。",
+  howToPlay: "怎么玩",
   comma: "，",
   or: "或",
   stop: "。",
@@ -19,6 +24,7 @@ export const words: Partial<Words> = {
   linkWords: { offline: "离线", fast: "很快", good: "良好", slow: "较慢" },
   family: "井字棋大家族",
   youAreInvited: "有人邀请你对局",
+  invitesYou: "{0} 邀请你",
   comeAndWatch: "来观战",
   whatName: "怎么称呼你？",
   play: "开始",

@@ -1,0 +1,173 @@
+"""How long the page takes to be playable over slow links: `python -m benchmarks.page`, about a minute; needs Chromium.
+
+A server with TLS runs behind a relay that lets bytes through late and slowly: a round trip of 300 ms, and fast 3G (150
+ms, 1.6 Mbit/s down, 0.768 up). A new connection costs a round trip more, as opening one does. *First* is a visit with
+an empty cache, until a board and the name field can be used; *again* one with what the browser has kept. Bytes are
+those on the wire, with TLS, down and up.
+"""
+
+import argparse
+import asyncio
+import shutil
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple
+
+from tests.end_to_end.process import command
+
+_CHUNK = 4_096
+
+
+class SlowLink(NamedTuple):
+    """A link: its round trip in seconds, and bytes per second down and up."""
+
+    name: str
+    round_trip_s: float
+    down_per_s: float
+    up_per_s: float
+
+
+LINKS = (
+    SlowLink("300 ms", 0.3, 1_250_000, 1_250_000),
+    SlowLink("fast 3G", 0.15, 200_000, 96_000),
+)
+
+
+class SlowRelay:
+    """Relays connections to a port over a slow link, in a thread of its own; counts bytes."""
+
+    def __init__(self, port: int, link: SlowLink) -> None:
+        self._target = port
+        self._link = link
+        self.bytes = 0
+        self.port = 0
+        self._is_ready = threading.Event()
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_until_complete, args=(self._run(),), daemon=True)
+        self._thread.start()
+        self._is_ready.wait()
+
+    async def _run(self) -> None:
+        self._over = asyncio.Event()
+        server = await asyncio.start_server(self._relay, "127.0.0.1", 0)
+        self.port = server.sockets[0].getsockname()[1]
+        self._is_ready.set()
+        await self._over.wait()
+
+    def close(self) -> None:
+        """End it."""
+        self._loop.call_soon_threadsafe(self._over.set)
+        self._thread.join()
+
+    async def _relay(self, from_client: asyncio.StreamReader, to_client: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(self._link.round_trip_s)  # opening a connection
+        from_server, to_server = await asyncio.open_connection("127.0.0.1", self._target)
+        await asyncio.gather(
+            self._pump(from_client, to_server, self._link.up_per_s),
+            self._pump(from_server, to_client, self._link.down_per_s),
+        )
+
+    async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, per_s: float) -> None:
+        """Let each piece through after what was sent before it, and half a round trip later."""
+        loop = asyncio.get_running_loop()
+        free_s = loop.time()
+        on_the_way: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue()
+
+        async def deliver() -> None:
+            while True:
+                due_s, data = await on_the_way.get()
+                await asyncio.sleep(max(0.0, due_s - loop.time()))
+                if not data:
+                    return
+                writer.write(data)
+
+        delivering = asyncio.ensure_future(deliver())
+        with suppress(OSError):
+            while data := await reader.read(_CHUNK):
+                self.bytes += len(data)
+                free_s = max(free_s, loop.time()) + len(data) / per_s
+                on_the_way.put_nowait((free_s + self._link.round_trip_s / 2, data))
+        on_the_way.put_nowait((loop.time() + self._link.round_trip_s / 2, b""))
+        await delivering
+        with suppress(OSError):
+            writer.close()
+
+
+class Visit(NamedTuple):
+    """One visit: until it could be played, and what it took."""
+
+    seconds: float
+    requests: int
+    bytes: int
+
+
+@contextmanager
+def _server(folder: Path) -> Iterator[int]:
+    """Run a server with a certificate of its own inside the block; yield its port."""
+    line = command(folder / "data", "--tls-self-signed")
+    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        assert process.stdout is not None
+        yield int(process.stdout.readline().rpartition(":")[2])
+        process.terminate()
+
+
+def _visit(page: Any, relay: SlowRelay) -> Visit:  # noqa: ANN401 - Playwright is not there for the type checker
+    asked: list[str] = []
+    count = lambda request: asked.append(request.url)  # noqa: E731
+    page.on("request", count)
+    before = relay.bytes
+    page.goto(f"https://127.0.0.1:{relay.port}/", wait_until="commit")
+    page.locator("#name").wait_for()
+    page.locator(".cell").first.wait_for()
+    shown_s = float(page.evaluate("performance.now()")) / 1000
+    visit = Visit(shown_s, len([url for url in asked if not url.startswith("data:")]), relay.bytes - before)
+    page.remove_listener("request", count)
+    return visit
+
+
+def measure(browser: Any, port: int, link: SlowLink) -> tuple[Visit, Visit]:  # noqa: ANN401 - as above
+    """Visit for the first time, and again."""
+    relay = SlowRelay(port, link)
+    context = browser.new_context(ignore_https_errors=True)
+    try:
+        page = context.new_page()
+        first = _visit(page, relay)
+        page.wait_for_load_state("networkidle")
+        page.goto("about:blank")
+        return first, _visit(page, relay)
+    finally:
+        context.close()
+        relay.close()
+
+
+def main() -> None:
+    """Measure, and print a table."""
+    parser = argparse.ArgumentParser(prog="benchmarks.page")
+    parser.add_argument("--rounds", type=int, default=5)
+    rounds = parser.parse_args().rounds
+    from playwright.sync_api import sync_playwright  # only this benchmark needs a browser
+
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    with tempfile.TemporaryDirectory() as folder, _server(Path(folder)) as port, sync_playwright() as playwright:
+        print(f"median of {rounds} visits until a board and the name field can be used")
+        print("| link    | visit | s    | requests | bytes on the wire |")
+        print("|---------|-------|-----:|---------:|------------------:|")
+        for link in LINKS:
+            visits = []
+            for _ in range(rounds):
+                browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+                visits.append(measure(browser, port, link))
+                browser.close()
+            for name, each in zip(("first", "again"), zip(*visits, strict=True), strict=True):
+                seconds = median(visit.seconds for visit in each)
+                row = max(each, key=lambda visit: visit.requests)
+                print(f"| {link.name:7} | {name} | {seconds:.2f} | {row.requests:8} | {row.bytes:17,} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
