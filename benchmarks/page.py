@@ -58,6 +58,11 @@ class SlowRelay:
         self.port = server.sockets[0].getsockname()[1]
         self._is_ready.set()
         await self._over.wait()
+        server.close()
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
 
     def close(self) -> None:
         """End it."""

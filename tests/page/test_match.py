@@ -169,5 +169,9 @@ def test_an_engine_says_where_the_match_turned(place: Place) -> None:
     first.press("Analyse")
     first.page.get_by_role("heading", name="Analysis").wait_for()
     assert first.page.locator("circle.turn").count() == 1
+    first.until("Move 2 of 5")  # it opens at the move that decided
+    assert first.page.locator(".cell.hint").count() >= 1, "what was better is shown on the board"
+    assert first.page.locator(".moves .sign").count() >= 1
+    first.page.get_by_role("slider", name="Move").fill("5")
     first.page.locator(".turns").get_by_role("button", name="Move 2, a2").click()
     first.until("Move 2 of 5")

@@ -146,6 +146,17 @@ def test_a_row_shrinks_with_the_board_that_it_has_to_fit_on(place: Place) -> Non
     ann.page.get_by_text("Looking for a person: 4 in a row, 3×4").wait_for()
 
 
+def test_the_rules_of_a_game_are_shown_where_it_is_chosen(place: Place) -> None:
+    ann = place.visitor().come("Ann")
+    ann.choose("connect4")
+    ann.page.get_by_role("button", name="How to play").click()
+    sheet = ann.page.get_by_role("dialog", name="How to play")
+    sheet.get_by_text("Marks fall; four in a row wins.").wait_for()
+    sheet.locator("pre").wait_for()
+    sheet.press("Escape")
+    sheet.wait_for(state="detached")
+
+
 def test_one_takes_another_name_and_is_forgotten_when_asked(place: Place) -> None:
     ann = place.visitor().come("Ann")
     ann.press("Ann")

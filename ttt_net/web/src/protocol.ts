@@ -75,7 +75,6 @@ export interface ChallengeRequest {
   game?: string;
   time?: TimeControl | null;
   rated?: boolean;
-  level?: number | null;
 }
 
 export interface Challenged {
@@ -87,7 +86,6 @@ export interface Challenged {
   expires_in_ms: number;
   time?: TimeControl;
   rated?: boolean;
-  level?: number;
 }
 
 export interface ChatRequest {
@@ -187,9 +185,6 @@ export interface HelloRequest {
   level?: number | null;
   places?: number | null;
   reserved?: number;
-  any_level?: boolean;
-  on_request?: boolean;
-  about?: string | null;
 }
 
 export interface HistoryReply {
@@ -260,8 +255,6 @@ export interface ListedPlayer {
   level?: number;
   places?: number;
   free?: number;
-  any_level?: boolean;
-  about?: string;
 }
 
 export interface LiveList {
@@ -537,7 +530,6 @@ export interface SeekInfo {
   opponents?: "any" | "bots" | "people";
   min_rating?: number;
   max_rating?: number;
-  level?: number;
 }
 
 export interface SeekList {
@@ -554,7 +546,6 @@ export interface SeekRequest {
   rated?: boolean;
   min_rating?: number | null;
   max_rating?: number | null;
-  level?: number | null;
 }
 
 export interface Snapshot {
