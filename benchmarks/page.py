@@ -72,10 +72,11 @@ class SlowRelay:
     async def _relay(self, from_client: asyncio.StreamReader, to_client: asyncio.StreamWriter) -> None:
         await asyncio.sleep(self._link.round_trip_s)  # opening a connection
         from_server, to_server = await asyncio.open_connection("127.0.0.1", self._target)
-        await asyncio.gather(
-            self._pump(from_client, to_server, self._link.up_per_s),
-            self._pump(from_server, to_client, self._link.down_per_s),
-        )
+        with suppress(asyncio.CancelledError):  # the measurement is over
+            await asyncio.gather(
+                self._pump(from_client, to_server, self._link.up_per_s),
+                self._pump(from_server, to_client, self._link.down_per_s),
+            )
 
     async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, per_s: float) -> None:
         """Let each piece through after what was sent before it, and half a round trip later."""

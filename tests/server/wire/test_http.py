@@ -1,6 +1,8 @@
 """What the port answers to plain HTTP: the page from memory, and nothing else."""
 
+import base64
 import gzip
+import hashlib
 import json
 import re
 from email.message import Message
@@ -181,6 +183,15 @@ async def test_a_browser_that_cannot_unpack_gets_it_plain(tmp_path: Path) -> Non
         assert body.startswith(b"<!doctype html>")
 
 
+async def test_the_one_style_sheet_in_the_page_is_the_one_that_its_policy_names(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        _, headers, body = await answer(server, "/")
+        styles = re.findall(rb"<style>(.*?)</style>", body, flags=re.DOTALL)
+        sources = [f"'sha256-{base64.b64encode(hashlib.sha256(style).digest()).decode()}'" for style in styles]
+        assert len(sources) == 1
+        assert f"style-src 'self' {sources[0]};" in headers["Content-Security-Policy"]
+
+
 @pytest.mark.parametrize("path", ["/", "/healthz", "/nothing"])
 async def test_every_answer_forbids_what_a_page_need_not_do(tmp_path: Path, path: str) -> None:
     async with running(tmp_path) as server:
@@ -209,9 +220,8 @@ def test_what_is_sent_of_the_page_is_small() -> None:
     index = find_asset("/")
     assert index is not None
     rest = len(index.coded["gzip"])
-    assert rest + len(found["app.js.br"]) + len(found["style.css.br"]) <= MAX_FIRST_BYTES
-    plain = [gzip.compress(found[name]) for name in ("app.js", "style.css")]
-    assert rest + sum(map(len, plain)) <= MAX_FIRST_BYTES, "without TLS browsers take no brotli"
+    assert rest + len(found["app.js.br"]) <= MAX_FIRST_BYTES
+    assert rest + len(gzip.compress(found["app.js"])) <= MAX_FIRST_BYTES, "without TLS browsers take no brotli"
     code = [body for name, body in found.items() if name.endswith(".br")]
     assert sum(map(len, code)) <= MAX_CODE_BYTES
     for name, body in found.items():

@@ -16,7 +16,7 @@ from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
 from ttt_net.networks import is_address
-from ttt_net.server.wire.page import Asset, find_asset, with_invitation
+from ttt_net.server.wire.page import Asset, find_asset, style_source, with_invitation
 
 HEALTH = "/healthz"
 YEAR_S = 31_536_000
@@ -25,6 +25,7 @@ _PLAIN = "text/plain; charset=utf-8"
 _CONTENT_POLICY = "; ".join(
     (
         "default-src 'self'",
+        f"style-src 'self' {style_source()}",
         "object-src 'none'",
         "base-uri 'none'",
         "form-action 'none'",

@@ -9,6 +9,7 @@ import gzip
 import html
 import json
 import re
+from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -34,8 +35,10 @@ _KINDS = {
 _BROTLI = "br"
 _INDEX = "index.html"
 _FIRST = ("app.js",)
-"""What the page needs before it can show anything, besides the style that index.html names first."""
+"""What the page needs before it can show anything, besides index.html."""
 _CATALOGUE = '<script type="application/json" id="catalogue">[]</script>'
+_STYLE_LINK = re.compile(r'<link rel="stylesheet" href="[^"]*">')
+_MAP = re.compile(rb"/\*# sourceMappingURL=.*?\*/\s*$")
 _INVITATION = '<script type="application/json" id="invitation">null</script>'
 _DESCRIPTION = re.compile(r'(property="og:title" content=")[^"]*')
 _PLACES = re.compile(r"/(?:[jm]/[0-9A-Za-z-]{1,32})?", re.ASCII)
@@ -78,6 +81,18 @@ def page_files() -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in built.iterdir() if _ending(file.name) in {*_KINDS, _BROTLI}}
 
 
+@cache
+def _style() -> str:
+    """Return the style sheet, which stands in index.html: a request for it would cost a round trip before all else."""
+    return _MAP.sub(b"", page_files()["style.css"]).decode()
+
+
+@cache
+def style_source() -> str:
+    """Return how a content policy names the one style sheet that may stand in the page."""
+    return f"'sha256-{b64encode(sha256(_style().encode()).digest()).decode()}'"
+
+
 def _catalogue() -> str:
     """Return what the page lists before it has seen a match, as JSON: the games that have a name of their own."""
     listed = [
@@ -112,6 +127,7 @@ def _assets() -> Mapping[str, Asset]:
     packed = {name.removesuffix(".br"): found.pop(name) for name in list(found) if _ending(name) == _BROTLI}
     folder = f"/assets/{_hash(b''.join(found[name] for name in sorted(found)))}/"
     index = found.pop(_INDEX).decode().replace("assets/", folder)
+    index = _STYLE_LINK.sub(lambda _: f"<style>{_style()}</style>", index)
     index = index.replace(_CATALOGUE, _CATALOGUE.replace("[]", _catalogue()))
     links = ", ".join(f"<{folder}{name}>; rel=modulepreload" for name in _FIRST)
     kept = {
