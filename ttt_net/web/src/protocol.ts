@@ -75,6 +75,7 @@ export interface ChallengeRequest {
   game?: string;
   time?: TimeControl | null;
   rated?: boolean;
+  level?: number | null;
 }
 
 export interface Challenged {
@@ -86,6 +87,7 @@ export interface Challenged {
   expires_in_ms: number;
   time?: TimeControl;
   rated?: boolean;
+  level?: number;
 }
 
 export interface ChatRequest {
@@ -185,6 +187,9 @@ export interface HelloRequest {
   level?: number | null;
   places?: number | null;
   reserved?: number;
+  any_level?: boolean;
+  on_request?: boolean;
+  about?: string | null;
 }
 
 export interface HistoryReply {
@@ -255,6 +260,8 @@ export interface ListedPlayer {
   level?: number;
   places?: number;
   free?: number;
+  any_level?: boolean;
+  about?: string;
 }
 
 export interface LiveList {
@@ -530,6 +537,7 @@ export interface SeekInfo {
   opponents?: "any" | "bots" | "people";
   min_rating?: number;
   max_rating?: number;
+  level?: number;
 }
 
 export interface SeekList {
@@ -546,6 +554,7 @@ export interface SeekRequest {
   rated?: boolean;
   min_rating?: number | null;
   max_rating?: number | null;
+  level?: number | null;
 }
 
 export interface Snapshot {
