@@ -20,6 +20,7 @@ from ttt_net.server.journal.entries import (
     AnyEntry,
     AppendEvents,
     AuditNote,
+    ForgetGuests,
     ForgetPlayer,
     ImposeSanction,
     KeepInvitation,
@@ -152,6 +153,30 @@ def test_an_end_counts_the_moves_that_were_not_taken_back_before_it(database: Da
     )  # fmt: skip
     committed(database, AppendEvents(events, (1, 2)))
     assert rows(database, "SELECT is_over, ended_ms, winner, reason, plies FROM matches") == [(1, 4, 0, "resign", 1)]
+
+
+def rated(match: str) -> AppendEvents:
+    started = Started(match=match, seq=1, at_ms=0, game="connect4", players=NOBODY, rated=True)
+    return AppendEvents((started,), (1, 2))
+
+
+def test_a_match_has_one_end_even_if_two_share_a_commit(database: Database) -> None:
+    ends = [AppendEvents((Ended("m", seq, seq, winner, "line"),)) for seq, winner in ((2, 0), (3, 1))]
+    _, first, second = committed(database, rated("m"), *ends)
+    assert first is not None
+    assert second is None
+    assert rows(database, "SELECT winner, ended_ms FROM matches") == [(0, 2)]
+    assert rows(database, "SELECT won, lost FROM players") == [(1, 0), (0, 1)]
+    assert rows(database, "SELECT player FROM ratings WHERE rating > 1500") == [(1,)]
+
+
+def test_a_match_with_one_who_is_forgotten_is_not_rated(database: Database) -> None:
+    committed(database, rated("m"))
+    database.connection.execute("UPDATE players SET is_guest = 1, seen_ms = 0 WHERE id = 2")
+    assert committed(database, ForgetGuests(10, 10, (), (), 20)) == [[2]]
+    assert committed(database, AppendEvents((Ended("m", 2, 1, 0, "line"),))) == [None]
+    assert rows(database, "SELECT * FROM ratings") == []
+    assert rows(database, "SELECT is_over FROM matches") == [(1,)]
 
 
 def test_ratings_are_kept_rounded_and_volatility_still_moves(database: Database) -> None:
