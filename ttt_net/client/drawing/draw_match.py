@@ -1,5 +1,7 @@
 """The parts of a picture that are of a match: the players' lines, and the board with what stands beside it."""
 
+import textwrap
+
 from msgspec import structs
 from rich.text import Text
 
@@ -7,13 +9,16 @@ from ttt_net.client import words
 from ttt_net.client.commands import Point
 from ttt_net.client.display import Display
 from ttt_net.client.drawing.board import FORMS, draw_board
+from ttt_net.client.drawing.draw_list import wrapped
 from ttt_net.client.drawing.glyphs import COLOURS, WARNING, Glyphs
-from ttt_net.client.drawing.panel import WIDTH as PANEL_WIDTH
-from ttt_net.client.drawing.panel import panel
 from ttt_net.client.drawing.targets import place_of
 from ttt_net.messages import PlayerInfo, Snapshot
 from ttt_net.text import clean
 
+PANEL_WIDTH = 24
+"""The columns that it takes."""
+_PANEL_HEAD = 2
+"""The lines above each of its parts."""
 _GAP = 3
 _NO_LIMIT = 1000
 _SHORT_NAME = 5
@@ -103,3 +108,46 @@ def beside(display: Display, match: Snapshot, width: int, height: int, glyphs: G
         whole = Text(" " * margin) + line
         drawn.append(whole + Text(" " * _GAP) + lines[row] if row < len(lines) else whole)
     return drawn
+
+
+def panel(display: Display, match: Snapshot, height: int) -> list[Text]:
+    """Return at most `height` lines of at most `PANEL_WIDTH` columns; of moves and chat the newest stay."""
+    facts = [line for fact in words.facts(display, match) for line in wrapped(fact, PANEL_WIDTH)]
+    parts = [[Text(line, style="dim") for line in facts]]
+    chat, moves = _panel_chat(display), _panel_moves(match)
+    left = height - sum(map(len, parts))
+    for_chat = min(len(chat), max(0, left // 2 - _PANEL_HEAD)) if moves else max(0, left - _PANEL_HEAD)
+    for_moves = left - (for_chat + _PANEL_HEAD if for_chat else 0) - _PANEL_HEAD
+    if moves and for_moves > 0:
+        parts.append([Text("Moves", style="dim"), *moves[-for_moves:]])
+    if chat and for_chat > 0:
+        parts.append([Text("Chat", style="dim"), *chat[-for_chat:]])
+    lines: list[Text] = []
+    for part in filter(None, parts):
+        lines += [Text(), *part] if lines else part
+    return lines[:height]
+
+
+def _panel_chat(display: Display) -> list[Text]:
+    """Return what was said, on as many lines as it needs; the later lines of a sentence are indented."""
+    lines = []
+    for told in display.chat:
+        said = textwrap.wrap(words.chatted(told), PANEL_WIDTH, subsequent_indent="  ")
+        lines += [Text(line) for line in said]
+    return lines
+
+
+def _panel_moves(match: Snapshot) -> list[Text]:
+    """Return the moves two by two, each side's in a column of its own."""
+    names = [words.move_name(match, move) for move in match.moves]
+    columns = max((Text(name).cell_len for name in names), default=0) + 2
+    lines = []
+    for ply in range(0, len(names), 2):
+        line = Text(f"{ply // 2 + 1:3}. ", style="dim")
+        for side, name in enumerate(names[ply : ply + 2]):
+            is_last = ply + side == len(names) - 1
+            colour = COLOURS.get(words.mark_of(match, side), "default")
+            line.append(name, f"not dim {colour} bold underline" if is_last else f"not dim {colour}")
+            line.append(" " * max(1, columns - Text(name).cell_len))
+        lines.append(line)
+    return lines
