@@ -84,11 +84,52 @@ async def test_what_was_found_before_the_time_was_up_is_told(tmp_path: Path, mon
         assert (len(analysis["moves"]), analysis["exact"]) == (1, False)
 
 
+async def test_each_player_and_each_address_has_one_order_at_a_time(tmp_path: Path) -> None:
+    limits = Limits(unmetered=("127.0.0.1",))
+    async with running(tmp_path, limits, engine=(sys.executable, "-c", "import time; time.sleep(600)")) as server:
+        ann, bob, match = await finished(server)
+        another = (await server.match(ann, bob))[2]
+        await ann.ok("resign", match=another)
+        await bob.hear("ended", match=another)
+        await ann.ok("analyse", match=match)
+        await bob.ok("analyse", match=match)  # the same, so it is one order
+        refused = await ann.ask("analyse", match=another)
+        assert (refused["code"], refused["retry_after_ms"]) == ("busy", 5_000)
+        await bob.ok("analyse", match=another)
+        assert [job.match for job in server.hub.analysis.jobs] == [match, another]
+        for session in server.sessions.values():
+            session.connection.metered_as = "192.0.2.7"
+        eve = await server.join("Eve")
+        server.hub.analysis._waiting[0] = server.hub.analysis._waiting[0]._replace(address="192.0.2.7")
+        server.connection_of("Eve").metered_as = "192.0.2.7"
+        assert await eve.refused("analyse", match=(await third_match(server))) == "busy"
+
+
+async def third_match(server: Server) -> str:
+    """Return a finished match of two others."""
+    first, second, match = await server.pair("Cid", "Dan")
+    await first.play(match, (first, 4), (second, 1), (first, 0))
+    await first.ok("resign", match=match)
+    await second.hear("ended", match=match)
+    return match
+
+
+async def test_a_match_of_two_moves_is_answered_without_a_process(tmp_path: Path) -> None:
+    async with running(tmp_path, engine=NOTHING) as server:
+        first, second, match = await server.pair()
+        await first.play(match, (first, 4), (second, 1))
+        await first.ok("resign", match=match)
+        await second.ok("analyse", match=match)
+        analysis = await second.hear("analysis")
+        assert (analysis["moves"], analysis["exact"]) == ([], True)
+
+
 async def test_too_many_orders_are_turned_down_and_the_server_ends_in_the_midst(tmp_path: Path) -> None:
     async with running(tmp_path, engine=(sys.executable, "-c", "import time; time.sleep(600)")) as server:
         codes = []
         for number in range(analysis_queue.MAX_JOBS + 2):
             first, second, match = await server.pair(f"Ann{number}", f"Bob{number}")
+            await first.play(match, (first, 4), (second, 1), (first, 0))
             await first.ok("resign", match=match)
             answer = await second.ask("analyse", match=match)
             codes.append(answer.get("code"))
@@ -98,8 +139,7 @@ async def test_too_many_orders_are_turned_down_and_the_server_ends_in_the_midst(
 @pytest.mark.parametrize("command", [NOTHING, (sys.executable, "-c", "print('x' * 200_000)")])
 async def test_an_analysis_of_which_nothing_came_is_not_kept(tmp_path: Path, command: tuple[str, ...]) -> None:
     async with running(tmp_path, engine=command) as server:
-        ann, _, match = await server.pair()
-        await ann.ok("resign", match=match)
+        ann, _, match = await finished(server)
         await ann.ok("analyse", match=match)
         assert (await ann.hear("analysis"))["moves"] == []
         await ann.ok("analyse", match=match)

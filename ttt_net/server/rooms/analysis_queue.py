@@ -23,6 +23,7 @@ from ttt_net.games.records import read_records
 from ttt_net.programs import beside_us
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.journal.queries import RecordQuery
+from ttt_net.server.players import PlayerId
 from ttt_net.server.services import Services
 from ttt_net.server.wire.frames import frame
 
@@ -30,6 +31,8 @@ log = logging.getLogger(__name__)
 
 MAX_JOBS = 4
 """Matches that may wait for their turn; one more is refused for now."""
+LEAST_MOVES = 3
+"""A match of fewer moves is not worth a process: no more than an opening was played."""
 MAX_KEPT = 64
 """Analyses that are kept, so that asking again costs nothing."""
 MAX_BEST = 3
@@ -61,6 +64,9 @@ class AnalysisJob(NamedTuple):
 
     match: str
     record: str
+    by: PlayerId
+    address: str | None
+    """What limits of addresses count the player under who asked first; None if they do not apply."""
     askers: set[Session]
 
 
@@ -118,11 +124,16 @@ class AnalysisQueue:
         elif job:
             session.ok(request.id)
             job.askers.add(session)
+        elif any(_is_of(each, session) for each in self.jobs):
+            reason = "another match of yours, or of your address, is being analysed; ask again when that is done"
+            session.refuse(request.id, Refusal(Code.BUSY, reason, _RETRY_MS))
         elif len(self._waiting) >= MAX_JOBS:
             session.refuse(request.id, Refusal(Code.BUSY, f"{MAX_JOBS} matches wait to be analysed already", _RETRY_MS))
         else:
             session.ok(request.id)
-            self._waiting.append(AnalysisJob(request.match, record, {session}))
+            self._waiting.append(
+                AnalysisJob(request.match, record, session.player, session.connection.metered_as, {session})
+            )
             self._ordered.set()
 
     async def run(self) -> None:
@@ -133,7 +144,7 @@ class AnalysisQueue:
                 analysis = await self._analyse(job)
                 told = frame(wire.encode(analysis))
                 self._current = None
-                if analysis.moves:  # where nothing came of it, the next who asks may have more luck
+                if analysis.moves or analysis.exact:  # where nothing came of it, the next who asks may have more luck
                     self._kept[job.match] = told
                 if len(self._kept) > MAX_KEPT:
                     self._kept.popitem(last=False)
@@ -149,6 +160,8 @@ class AnalysisQueue:
         judged_all = True
         try:
             (record,) = await asyncio.to_thread(read_records, job.record)
+            if len(record.moves) < LEAST_MOVES:
+                return wire.AnalysisReply(job.match, moves, exact=True)
             async with asyncio.timeout(budget_s + GRACE_S), self._process(job, budget_s) as lines:
                 async for line in lines:
                     if line.startswith(_LESSON):
@@ -192,6 +205,12 @@ class AnalysisQueue:
             with contextlib.suppress(ProcessLookupError):
                 process.kill()
             await process.wait()
+
+
+def _is_of(job: AnalysisJob, session: Session) -> bool:
+    """Tell whether a job was ordered by the player, or by somebody of the same address: each has one at a time."""
+    address = session.connection.metered_as
+    return job.by == session.player or (address is not None and job.address == address)
 
 
 def described(each: JudgedMove) -> wire.AnalysedMove:
