@@ -23,7 +23,9 @@ def metrics() -> set[str]:
     timing = Timing((0.1,), [1, 1], 1.0)
     report = Report(
         name="x", version="1", up_s=1, unready=None, restart_in_s=None, connections=0, people=0, bots=0, tables=0,
-        live=0, queue_bytes=0, jobs=0, tasks=0, accepted=0, requests=0, matches=0, moves=0, failures=0, faults=0,
+        live=0, queue_bytes=0, jobs=0,
+        analyses=0, free_bytes=5_000_000_000, journal_bytes=1_000_000,
+        tasks=0, accepted=0, requests=0, matches=0, moves=0, failures=0, faults=0,
         refusals={"too_fast": 1}, endings={"silent": 1}, move_s=timing, commit_s=timing, lag_s=timing,
     )  # fmt: skip
     written = exposition.write(report)

@@ -16,6 +16,7 @@ from tests.server.encrypted_peer import Authority, EncryptedPeer
 from tests.server.journal.jobs import before_commits, on_disk
 from tests.server.peer import Peer, RawPeer
 from ttt_net.server.accounts.session import Session
+from ttt_net.server.disk_space import DiskUsage
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Journal, LocalLedger
 from ttt_net.server.journal.queries import SanctionsQuery
@@ -200,6 +201,7 @@ async def running(
     engine: Sequence[str] | None = ENGINE,
     rng: random.Random | None = None,
     wall_ms: Callable[[], int] | None = None,
+    measure: Callable[[], DiskUsage | None] = lambda: None,
 ) -> AsyncIterator[Server]:
     """Run a server inside the block, with TLS if there is an authority; two in one folder in turn are a restart.
 
@@ -211,7 +213,9 @@ async def running(
         try:
             clock = Clock()
             loop, dice = asyncio.get_running_loop(), rng or SeededDice(seed)
-            hub = Hub(build_services(settings, Journal(ledger), loop, clock, dice, engine, wall_ms=wall_ms))
+            hub = Hub(
+                build_services(settings, Journal(ledger), loop, clock, dice, engine, wall_ms=wall_ms, measure=measure)
+            )
             certificate, trusting = (authority.certificate, authority.trusting()) if authority else (None, None)
             with closing(Server(hub, clock, ledger, listening.getsockname()[1], trusting)) as server:
                 async with serving(hub, ledger, listening, certificate), asyncio.timeout(PATIENCE_S):

@@ -315,7 +315,8 @@ class RecordRequest(Request, frozen=True):
 class AnalyseRequest(Request, frozen=True):
     """Have a finished match looked at by an engine, if `features` has "analyse".
 
-    `ok` comes at once, the `analysis` within half a minute, or later when others wait.
+    `ok` comes at once, the `analysis` within half a minute, or later when others wait; it is empty for a match of fewer
+    than three moves. A player, and an address, has one match analysed at a time.
     """
 
     match: MatchId

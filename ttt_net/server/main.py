@@ -6,16 +6,20 @@ import gc
 import logging
 import os
 import random
+import shutil
 import signal
 import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack
+from functools import partial
+from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from ttt_net.server.admin.commands import load_sanctions
 from ttt_net.server.admin.listener import AdminListener, attending, open_listener
 from ttt_net.server.admission.acceptor import Acceptor
+from ttt_net.server.disk_space import DiskUsage
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Journal, LocalLedger
 from ttt_net.server.process.house_bots import house_bots
@@ -109,12 +113,31 @@ async def _serve(hub: Hub, ledger: LocalLedger, listeners: Listeners) -> None:
     log.info("stopped")
 
 
+def disk_usage(journal: Path) -> DiskUsage | None:
+    """Return what is used of the disk that the journal is on; None where the system does not tell."""
+    try:
+        files = [Path(f"{journal}{part}") for part in ("", "-wal")]
+        return DiskUsage(
+            shutil.disk_usage(journal.parent).free, sum(each.stat().st_size for each in files if each.exists())
+        )
+    except OSError:
+        return None
+
+
 def make_hub(configuration: Configuration, ledger: LocalLedger, loop: asyncio.AbstractEventLoop) -> Hub:
     """Return the hub of a server that strangers may use: its secrets come from the system."""
     journal, rng, engine = Journal(ledger), random.SystemRandom(), installed_engine()
     clock = ServerClock()
     services = build_services(
-        configuration, journal, loop, clock.play_ms, rng, engine, wall_ms=clock.wall_ms, beat=clock.beat
+        configuration,
+        journal,
+        loop,
+        clock.play_ms,
+        rng,
+        engine,
+        wall_ms=clock.wall_ms,
+        beat=clock.beat,
+        measure=partial(disk_usage, configuration.folder / JOURNAL_FILE),
     )
     return Hub(services)
 

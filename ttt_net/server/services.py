@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from ttt_net.server.accounts.online_players import AbandonHistory, OnlinePlayers
 from ttt_net.server.admission.rate_limiter import RateLimiter
 from ttt_net.server.admission.sanctions import Sanctions
+from ttt_net.server.disk_space import DiskSpace, DiskUsage
 from ttt_net.server.journal import Journal
 from ttt_net.server.matchmaking.lobby_feed import LobbyFeed
 from ttt_net.server.metrics import Guard, Metrics
@@ -58,6 +59,7 @@ class Services:
     abandons: AbandonHistory
     feed: LobbyFeed
     shutdown: ShutdownNotice
+    disk: DiskSpace
 
 
 def build_services(
@@ -70,6 +72,7 @@ def build_services(
     stopwatch_s: Callable[[], float] = time.perf_counter,
     wall_ms: Callable[[], int] | None = None,
     beat: Callable[[], None] = lambda: None,
+    measure: Callable[[], DiskUsage | None] = lambda: None,
 ) -> Services:
     """Return the services of a server that has no connection yet."""
     metrics = Metrics()
@@ -97,5 +100,6 @@ def build_services(
         players=players,
         abandons=AbandonHistory(),
         feed=LobbyFeed(loop, now_ms, guard),
+        disk=DiskSpace(configuration.limits.free_disk_mb * 1_000_000, measure),
         shutdown=ShutdownNotice(players, loop, now_ms),
     )

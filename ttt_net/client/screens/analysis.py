@@ -61,7 +61,7 @@ def _news(match: Snapshot, told: ServerMessage) -> list[str]:
     if not isinstance(told, AnalysisReply) or told.match != match.match:
         return []
     if not told.moves:
-        return ["The engine could not look at it in time."]
+        return ["There is too little in it to look at." if told.exact else "The engine could not look at it in time."]
     moves = {move.ply: move for move in told.moves if 1 <= move.ply <= len(match.moves)}
     turns = [_turn(match, move, moves.get(move.ply - 1)) for move in moves.values() if move.turning and move.best]
     said = turns or ["The engine saw no move that gave anything away."]

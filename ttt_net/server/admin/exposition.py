@@ -43,8 +43,12 @@ class _Collector:
             ("queue_bytes", report.queue_bytes, "Bytes in our memory that clients have not read yet, in all."),
             ("tasks", report.tasks, "Tasks of the event loop, always about as many."),
             ("journal_waiting_jobs", report.jobs, "What waits for the disk."),
+            ("analyses", report.analyses, "Matches that wait to be analysed, with the one that is."),
+            ("disk_free_bytes", report.free_bytes, "What is free on the disk of the journal."),
+            ("journal_bytes", report.journal_bytes, "The files of the journal."),
         ):
-            yield GaugeMetricFamily(f"ttt_net_{name}", help, value=value)
+            if value is not None:
+                yield GaugeMetricFamily(f"ttt_net_{name}", help, value=value)
         sessions = GaugeMetricFamily("ttt_net_sessions", "Players who are connected.", labels=["kind"])
         sessions.add_metric(["person"], report.people)
         sessions.add_metric(["bot"], report.bots)

@@ -161,6 +161,11 @@ class Report(AdminReply, frozen=True):
     queue_bytes: int
     jobs: int
     """What waits for the disk."""
+    analyses: int
+    """Matches that wait to be analysed, with the one that is."""
+    free_bytes: int | None
+    """What is free on the disk of the journal; None where it cannot be told."""
+    journal_bytes: int | None
     tasks: int
     """Tasks of the event loop; none of them is one client's, so there are few and always as many."""
     accepted: int

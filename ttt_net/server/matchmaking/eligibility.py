@@ -35,6 +35,7 @@ class Eligibility:
         self._services.shutdown.check()
         if session.player in self._services.players.leaving:
             raise Refusal(Code.UNKNOWN_PLAYER, f"{session.info.name} is about to be forgotten here")
+        self._services.disk.may_begin()
         self._services.rate_limiter.check("matches", session.player)
         self._services.rate_limiter.check_share("writes", session.connection.metered_as)
         live = len(session.live) + self._services.players.starting[session.player]

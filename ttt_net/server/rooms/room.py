@@ -202,6 +202,7 @@ class MatchRoom:
         if events and isinstance(events[-1], Rematched):
             self._hooks.may_rematch(self)
         if events:
+            self._services.disk.may_write()
             self._services.rate_limiter.share("writes", session.connection.metered_as)
             self._commit(match, events, (session, command.id))
         else:

@@ -60,6 +60,9 @@ class Limits:
     unsent_bytes: int = setting(65_536, "what may wait here for a reader that is behind", least=16_384)
     unsent_messages: int = setting(64, "the same, in messages", least=8)
     analysis_s: float = setting(20.0, "how long a finished match may be analysed on request; 0: never", most=600)
+    free_disk_mb: int = setting(
+        256, "megabytes that stay free where the journal is: below, no new matches begin; below a quarter, no moves"
+    )
     kernel_send_buffer: int = setting(
         32_768, "asked of the kernel, which takes twice as much; else it buffers megabytes for a reader that stopped"
     )
