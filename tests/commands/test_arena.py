@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import pytest
 
@@ -49,3 +50,28 @@ def test_what_the_arena_cannot_do_it_says_in_one_line(
     error = capsys.readouterr().err
     assert sentence in error
     assert error.count("\n") == 1
+
+
+def test_an_arena_stops_when_its_test_is_decided(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["arena", "table", "random", "--rounds", "200", "--opening", "2", "--seed", "1", "--sprt", "0,200"]
+    assert main([*asked, "--json"]) == 0
+    *_, told = map(json.loads, capsys.readouterr().out.splitlines())
+    assert told["accepted"] == 200
+    assert told["games"] < 400
+    assert main(asked) == 0
+    assert "SPRT +0 or +200: +200 Elo accepted after " in capsys.readouterr().out
+
+
+def test_games_are_kept_and_an_arena_goes_on_with_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "games.jsonl"
+    asked = ["arena", "table", "rules", "--opening", "2", "--results", str(file)]
+    assert main([*asked, "--rounds", "1"]) == 0
+    first = file.read_text().splitlines()
+    assert len(first) == 2
+    capsys.readouterr()
+    assert main([*asked, "--rounds", "3"]) == 0
+    assert "6 games" in capsys.readouterr().out
+    assert file.read_text().splitlines()[:2] == first
+    assert len(file.read_text().splitlines()) == 6
+    assert main(["arena", "table", "magic", "--results", str(file)]) == 2
+    assert "has games of another arena" in capsys.readouterr().err

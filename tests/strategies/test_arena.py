@@ -5,7 +5,19 @@ import pytest
 
 from ttt_net.games import Game
 from ttt_net.strategies import Limit, find_strategy
-from ttt_net.strategies.arena import Entrant, Result, Score, elo, play, random_opening, round_robin, standings
+from ttt_net.strategies.arena import (
+    SPRT_BOUND,
+    Entrant,
+    Result,
+    Score,
+    elo,
+    elo_interval,
+    play,
+    random_opening,
+    round_robin,
+    sprt,
+    standings,
+)
 
 
 def entrants(*names: str) -> list[Entrant]:
@@ -61,3 +73,35 @@ def test_elo_of_three_points_in_four_is_191_with_its_error() -> None:
 def test_elo_is_unknown_when_all_games_were_won_or_none() -> None:
     assert elo(Score(won=5)) == (None, None)
     assert elo(Score()) == (None, None)
+
+
+def test_an_arena_that_was_broken_off_goes_on_with_the_same_games(tictactoe: Game[Any]) -> None:
+    def results(played: int) -> list[Result]:
+        both = entrants("table", "rules")  # neither leaves anything to chance
+        games = round_robin(tictactoe, both, Limit(), rounds=4, opening_plies=2, seed=3, played=played)
+        return list(games)
+
+    assert results(5) == results(0)[5:]
+
+
+def test_the_interval_of_all_wins_has_one_end_and_narrows_with_the_games() -> None:
+    few, many = elo_interval(Score(won=5)), elo_interval(Score(won=100))
+    assert few[1] is many[1] is None
+    assert few[0] is not None
+    assert few[0] == pytest.approx(45.9, abs=1)
+    assert many[0] == pytest.approx(566, abs=5)
+    high, low = elo_interval(Score(lost=5))
+    assert high is None
+    assert low == pytest.approx(-few[0])
+    low, high = elo_interval(Score(won=75, lost=25))
+    assert low is not None
+    assert high is not None
+    assert low < 190.8 < high
+    assert elo_interval(Score()) == (None, None)
+
+
+def test_the_sequential_test_accepts_what_the_games_speak_for() -> None:
+    assert sprt(Score(won=300, drawn=100, lost=200), 0, 30) > SPRT_BOUND
+    assert sprt(Score(won=250, drawn=100, lost=250), 0, 30) < -SPRT_BOUND / 2
+    assert abs(sprt(Score(won=6, drawn=2, lost=4), 0, 30)) < SPRT_BOUND
+    assert sprt(Score(won=20), 0, 300) > SPRT_BOUND

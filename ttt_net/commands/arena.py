@@ -4,6 +4,7 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -13,11 +14,21 @@ from rich.table import Table
 from ttt_net.commands.figures import new_table, show_table
 from ttt_net.commands.limits import add_limits, limit_of, positive
 from ttt_net.commands.loading import load_engine
-from ttt_net.errors import ConfigurationError
+from ttt_net.errors import ConfigurationError, Refusal
 from ttt_net.games import Game, find_game
-from ttt_net.games.notation import write_move
+from ttt_net.games.notation import read_move, write_move
 from ttt_net.strategies import NAMES, find_strategy
-from ttt_net.strategies.arena import Entrant, Result, Score, Standing, round_robin, standings
+from ttt_net.strategies.arena import (
+    SPRT_BOUND,
+    Entrant,
+    Result,
+    Score,
+    Standing,
+    elo_interval,
+    round_robin,
+    sprt,
+    standings,
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,7 +48,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="one JSON object a line, one for each strategy")
     parser.add_argument("--moves", action="store_true", help="print each game as it ends, for `analyse --moves`")
+    parser.add_argument(
+        "--sprt",
+        type=two_numbers,
+        metavar="E0,E1",
+        help="stop as soon as it is clear whether the first is E1 Elo or E0 up",
+    )
+    parser.add_argument(
+        "--results", type=Path, metavar="FILE", help="keep each game in this file, and go on with what is in it"
+    )
     add_limits(parser, move_time=100)
+
+
+def two_numbers(text: str) -> tuple[float, float]:
+    """Return the two Elo differences that a text holds, the smaller one first."""
+    try:
+        low, high = map(float, text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not two numbers such as 0,30") from None
+    if low >= high:
+        raise argparse.ArgumentTypeError(f"{text!r}: the first has to be smaller")
+    return low, high
 
 
 def run(args: argparse.Namespace) -> int:
@@ -50,22 +81,78 @@ def run(args: argparse.Namespace) -> int:
         if objection := each.strategy.objection(game):
             raise ConfigurationError(objection)
     load_engine(game)
-    games = round_robin(game, entrants, limit_of(args), rounds=args.rounds, opening_plies=args.opening, seed=seed)
+    if args.sprt and len(entrants) != 2:
+        raise ConfigurationError("--sprt compares two strategies")
     total = len(entrants) * (len(entrants) - 1) * args.rounds
-    results = []
-    for result in track(games, "playing", total, console=Console(stderr=True), disable=not sys.stderr.isatty()):
+    results = kept_results(args.results, game, entrants)[:total]
+    games = round_robin(
+        game,
+        entrants,
+        limit_of(args),
+        rounds=args.rounds,
+        opening_plies=args.opening,
+        seed=seed,
+        played=len(results),
+    )
+    left = total - len(results)
+    for result in track(games, "playing", left, console=Console(stderr=True), disable=not sys.stderr.isatty()):
         results.append(result)
+        if args.results:
+            with args.results.open("a", encoding="utf-8") as file:
+                file.write(game_as_json(game, result, entrants) + "\n")
         if args.moves:
             print(
                 game_as_json(game, result, entrants) if args.json else game_as_text(game, result, entrants), flush=True
             )
+        if args.sprt and abs(sprt(score_of_first(results), *args.sprt)) >= SPRT_BOUND:
+            break
     table = standings(entrants, results)
     if args.json:
         for standing in table:
             print(json.dumps(as_json(standing, entrants)))
     else:
-        show_table(Console(), cross_table(f"{game.title}, {total} games", table))
+        show_table(Console(), cross_table(f"{game.title}, {len(results)} games", table))
+    if args.sprt:
+        print(verdict_of_test(score_of_first(results), args.sprt, as_json=args.json))
     return 0
+
+
+def kept_results(path: Path | None, game: Game[Any], entrants: Sequence[Entrant]) -> list[Result]:
+    """Return the games that a file has of an arena that was broken off; raises `ConfigurationError` if of another."""
+    if path is None or not path.exists():
+        return []
+    numbers = {each.name: number for number, each in enumerate(entrants)}
+    results = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            kept = json.loads(line)
+            first, second = (numbers[name] for name in kept["players"])
+            state, moves = game.initial, []
+            for word in kept["moves"]:
+                moves.append(read_move(game, state, word))
+                state = game.result(state, moves[-1])
+        except (ValueError, KeyError, TypeError, Refusal):
+            raise ConfigurationError(f"{path} has games of another arena; name another file") from None
+        results.append(Result(first, second, kept["value"], tuple(moves)))
+    return results
+
+
+def score_of_first(results: Sequence[Result]) -> Score:
+    """Return the score of the first of two strategies."""
+    score = Score()
+    for result in results:
+        score = score.plus(result.utility if result.first == 0 else -result.utility)
+    return score
+
+
+def verdict_of_test(score: Score, bounds: tuple[float, float], *, as_json: bool) -> str:
+    """Return what the sequential test has found, in a sentence or as JSON."""
+    ratio = sprt(score, *bounds)
+    accepted = bounds[1] if ratio >= SPRT_BOUND else bounds[0] if ratio <= -SPRT_BOUND else None
+    if as_json:
+        return json.dumps({"sprt": list(bounds), "llr": round(ratio, 3), "accepted": accepted, "games": score.games})
+    found = "not decided" if accepted is None else f"{accepted:+g} Elo accepted"
+    return f"SPRT {bounds[0]:+g} or {bounds[1]:+g}: {found} after {score.games} games (LLR {ratio:+.2f})"
 
 
 def entrant(text: str, seed: int) -> Entrant:
@@ -97,6 +184,7 @@ def as_json(standing: Standing, entrants: Sequence[Entrant]) -> dict[str, object
         **standing.total._asdict(),
         "elo": standing.elo,
         "elo_error": standing.elo_error,
+        "elo_interval": elo_interval(standing.total),
         "median_ms": standing.median_ms,
         "worst_ms": standing.worst_ms,
         "against": [
@@ -116,11 +204,19 @@ def cross_table(title: str, table: Sequence[Standing]) -> Table:
     for column in ("total", "points", "Elo", "median\nms", "worst\nms"):
         view.add_column(column, justify="right")
     for number, row in enumerate(table, 1):
-        elo = "" if row.elo is None else f"{row.elo:+.0f} ± {row.elo_error:.0f}"
+        elo = elo_in_words(row)
         points = f"{row.total.points / max(row.total.games, 1):.1%}"
         cells = [written(score) for score in (*row.against, row.total)]
         view.add_row(f"{number} {row.name}", *cells, points, elo, f"{row.median_ms:.1f}", f"{row.worst_ms:.1f}")
     return view
+
+
+def elo_in_words(row: Standing) -> str:
+    """Return an Elo difference with its error, or the bound of it that all wins or all losses give."""
+    if row.elo is not None:
+        return f"{row.elo:+.0f} ± {row.elo_error:.0f}"
+    low, high = elo_interval(row.total)
+    return f"> {low:+.0f}" if low is not None else f"< {high:+.0f}" if high is not None else ""
 
 
 def written(score: Score) -> str:

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from math import log, log10, sqrt
+from math import exp, log, log10, sqrt
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -62,15 +62,28 @@ def random_opening(game: Game[Any], plies: int, rng: random.Random) -> tuple[Mov
 
 
 def round_robin(
-    game: Game[Any], entrants: Sequence[Entrant], limit: Limit, *, rounds: int, opening_plies: int, seed: int
+    game: Game[Any],
+    entrants: Sequence[Entrant],
+    limit: Limit,
+    *,
+    rounds: int,
+    opening_plies: int,
+    seed: int,
+    played: int = 0,
 ) -> Iterator[Result]:
-    """Play every pair `rounds` times on both sides, each time from one random opening, and yield each result."""
-    rng = random.Random(seed)
+    """Play every pair `rounds` times on both sides, each time from one random opening, and yield each result.
+
+    The first `played` games are left out: they have been played before, with the same seed.
+    """
+    rng, number = random.Random(seed), 0
     for _ in range(rounds):
         for first in range(len(entrants)):
             for second in range(first + 1, len(entrants)):
                 opening = random_opening(game, opening_plies, rng)
                 for pair in ((first, second), (second, first)):
+                    number += 1
+                    if number <= played:
+                        continue
                     utility, moves = play(game, (entrants[pair[0]], entrants[pair[1]]), limit, opening)
                     yield Result(*pair, utility, moves)
 
@@ -137,3 +150,40 @@ def elo(score: Score) -> tuple[float | None, float | None]:
     variance = (score.won + score.drawn / 4) / score.games - share**2
     slope = 400 / (log(10) * share * (1 - share))
     return -400 * log10(1 / share - 1), slope * sqrt(variance / score.games)
+
+
+def elo_interval(score: Score) -> tuple[float | None, float | None]:
+    """Return between which Elo differences the true one lies, 19 times out of 20; None for a side without an end.
+
+    It is Wilson's interval of the share of points, a draw being half a win: it holds for few games, and for such as
+    were all won or all lost, too.
+    """
+    if not score.games:
+        return None, None
+    z, games, share = 1.96, score.games, score.points / score.games
+    middle = (share + z * z / (2 * games)) / (1 + z * z / games)
+    reach = z * sqrt(share * (1 - share) / games + z * z / (4 * games * games)) / (1 + z * z / games)
+    low, high = middle - reach, middle + reach
+    return (
+        None if not score.points else -400 * log10(1 / low - 1),
+        None if score.points == games else -400 * log10(1 / high - 1),
+    )
+
+
+SPRT_BOUND = log(0.95 / 0.05)
+"""The log-likelihood ratio from which on a test is decided, wrongly one time in twenty."""
+
+
+def sprt(score: Score, elo0: float, elo1: float) -> float:
+    """Return the log-likelihood ratio of the difference being `elo1` rather than `elo0`.
+
+    At `SPRT_BOUND` the former is accepted, at minus that the latter. (Wald, "Sequential analysis", 1947; with the
+    variance of the games played, as is usual for engines. A win, a draw and a loss are added, half of each, so that a
+    run of wins has a variance, too.)
+    """
+    won, drawn, lost = score.won + 0.5, score.drawn + 0.5, score.lost + 0.5
+    games = won + drawn + lost
+    mean = (won + drawn / 2) / games
+    variance = (won + drawn / 4) / games - mean * mean
+    low, high = (1 / (1 + exp(-each * log(10) / 400)) for each in (elo0, elo1))
+    return games * (high - low) * (2 * mean - low - high) / (2 * variance)
