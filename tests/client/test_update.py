@@ -135,7 +135,7 @@ def test_each_match_is_counted_once_however_its_end_is_heard() -> None:
 def test_an_offer_is_said_and_lapses_with_the_next_move() -> None:
     display = seen(snapshot(opponent=BEN), Offered("m1", 2, 0, side=1, kind="draw"))
     assert display.match is not None
-    assert waiting(display, display.match, 0) == "Ben offers a draw: d yes, x no."
+    assert waiting(display, display.match, 0) == "Ben offers a draw: press d to accept, x to decline."
     display = update(display, played("tictactoe", [4], seq=3), 0)
     assert display.match is not None
     assert display.match.offers == []
@@ -305,7 +305,7 @@ def test_what_is_said_does_not_hide_an_offer() -> None:
         offered = update(display, Offered("m1", 4, 0, side=1, kind="draw"), 0)
         for event in events:
             offered = update(offered, event, 0)
-        assert "Ben offers a draw: d yes, x no. Ben: " in drawn(offered, 0)
+        assert "Ben offers a draw: press d to accept, x to decline. Ben: " in drawn(offered, 0)
 
 
 def test_a_sentence_has_room_where_there_are_blank_lines() -> None:
@@ -323,7 +323,7 @@ def test_a_restart_that_is_announced_is_counted_down_until_it_comes_or_is_called
     said = update(display, Notice("tea at five", 20_000), 11_000)
     assert "Tea at five. The server restarts in 19 s; your match is safe." in drawn(said, 12_000)
     offered = update(display, Offered("m1", 4, 0, side=1, kind="draw"), 2_000)
-    assert "offers a draw: d yes, x no. The server restarts in 29 s" in drawn(offered, 2_000)
+    assert "offers a draw: press d to accept, x to decline. The server restarts in 29 s" in drawn(offered, 2_000)
     assert "no match begins until it is back." in drawn(update(seen(), told, 1_000), 1_000)
     off = update(display, Notice("The restart was called off."), 9_000)
     assert "The restart was called off." in drawn(off, 9_000)

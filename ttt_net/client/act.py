@@ -42,13 +42,15 @@ from ttt_net.messages import (
 )
 from ttt_net.sdk.events import Answered
 
+_LEAVING = (Command.LEAVE, Command.PLACE, Command.RESIGN, Command.LET_WAIT)
+"""What answers whether to leave a live match; all else means no."""
 _LONGEST = {Entry.MOVE: 12, Entry.CHAT: 140, Entry.CODE: 120, Entry.GAME: 40, Entry.ADDRESS: 80}
 """How much may be typed of each."""
 
 
 def act(display: Display, command: AnyCommand, seek: SeekRequest) -> Effect:
     """Return the display after the action and what to say to the server; `seek` is what `Command.NEW` asks for."""
-    if display.overlay is Overlay.LEAVE and command not in (Command.LEAVE, Command.PLACE, Command.RESIGN):
+    if display.overlay is Overlay.LEAVE and command not in _LEAVING:
         return replace(display, overlay=Overlay.NONE, notice="", is_going_back=False), ()
     display = replace(display, notice="")
     match command:

@@ -9,7 +9,7 @@ from ttt_net.client.act import act, answered
 from ttt_net.client.commands import AnyCommand, Send
 from ttt_net.client.display import Display
 from ttt_net.client.events import WorldEvent
-from ttt_net.client.screens.match_commands import followed, leads_on
+from ttt_net.client.screens.match_commands import OPENING_PLIES, followed, leads_on
 from ttt_net.client.screens.rules import opening
 from ttt_net.client.update import update
 from ttt_net.client.words import invitation
@@ -38,8 +38,6 @@ from ttt_net.text import clean
 
 _IMPOSSIBLE = (Code.UNKNOWN_GAME, Code.ALWAYS_CASUAL)
 """Refusals of a search that would be refused again."""
-OPENING_PLIES = 2
-"""A match with fewer moves has just begun."""
 _CALM_MS = 10
 """A difference of latency that nobody cares about."""
 
@@ -105,9 +103,8 @@ class ClientController:
     @property
     def is_done(self) -> bool:
         """Whether there is nothing left to wait for: the server's farewell is here, or ours is said."""
-        has_said_it = self.display.is_leaving and not (
-            self.display.is_live and self.display.world.link is LinkState.ONLINE
-        )
+        is_end_due = self.display.is_live and self.display.world.link is LinkState.ONLINE
+        has_said_it = self.display.is_leaving and (self.display.is_match_kept or not is_end_due)
         return self.display.world.farewell is not None or has_said_it
 
     def hear(self, event: WorldEvent, now_ms: int) -> None:

@@ -27,6 +27,7 @@ class Command(Enum):
     NEW = "new"
     BOT = "bot"
     LEAVE = "leave"
+    LET_WAIT = "leave, the match waits"
     HELP = "help"
     SIDE_PANEL = "aside"
     BACK = "back"

@@ -81,6 +81,8 @@ class Display:
     servers: "ServerList | None" = None
     """What the list of servers shows, where one is chosen."""
     is_leaving: bool = False
+    is_match_kept: bool = False
+    """Whether one who leaves a live match neither resigns it nor calls it off."""
     is_going_back: bool = False
     """Whether one who leaves goes back to where servers are chosen."""
 

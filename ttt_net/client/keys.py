@@ -18,8 +18,8 @@ _WRITING = {
     "backspace": Command.ERASE,
 }
 _EVERYWHERE = {**_WRITING, " ": Command.PLACE, "?": Command.HELP}
-_LEAVING = {"y": Command.LEAVE, "r": Command.RESIGN}
-"""What answers whether to leave a live match, besides the keys that mean it anyway: yes, or to end it and stay."""
+_LEAVING = {"y": Command.LEAVE, "r": Command.RESIGN, "w": Command.LET_WAIT}
+"""What answers whether to leave a live match, besides the keys that mean it anyway: yes, end it, let it wait."""
 _LEAST_HINTS = 2
 """The last hints, which stay whatever the width: how to leave, and where all keys are."""
 
@@ -64,7 +64,8 @@ def hints(display: Display, width: int) -> list[KeyHint]:
     if display.overlay is Overlay.LEAVE:
         is_new = match is not None and match.position.ply < 2
         stay = KeyHint("r", "only call it off" if is_new else "only resign", "r")
-        return [KeyHint("y", "yes", "y"), KeyHint("Esc", "no", "escape"), stay]
+        let_wait = [KeyHint("w", "leave, the match waits", "w")] if display.has_lobby else []
+        return [KeyHint("y", "yes", "y"), KeyHint("Esc", "no", "escape"), *let_wait, stay]
     if display.page.screen == "match" and display.overlay in QUESTIONS:
         return [KeyHint(f"1-{choices(display)}", "choose"), KeyHint("Esc", "back", "escape")]
     if display.page.screen == "match" and display.typed:

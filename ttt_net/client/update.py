@@ -136,7 +136,7 @@ def _with_event(display: Display, world: World, event: MatchEvent) -> Display:
     notice = display.notice if isinstance(event, Offered) else ""
     overlay = Overlay.NONE if _closes(event, display.overlay) else display.overlay
     if isinstance(event, Declined) and event.side != after.you:
-        notice = f"Your {event.kind} offer was declined." if _has_offer(before, after.you, event.kind) else ""
+        notice = words.declined(event.kind) if _has_offer(before, after.you, event.kind) else ""
     return _settled(replace(display, notice=notice, overlay=overlay))
 
 

@@ -4,7 +4,7 @@ Text from peers is cleaned here once more: the server does so on the way in, and
 """
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from ttt_net.client.display import Display
@@ -229,30 +229,41 @@ def short_banner(display: Display, lost_for_ms: int | None) -> str:
     return f"{safe}: reconnecting, {duration(lost_for_ms or 0)}"
 
 
-def offers(match: Snapshot, yes: Mapping[str, str], no: str) -> str:
-    """Return what stands on offer, and what to press or type: `yes` by the kind of offer, or `no`."""
+_THEIRS = {"takeback": "asks to take a move back"}
+_OURS = {"takeback": "asked to take a move back"}
+
+
+def offers(match: Snapshot, answer: Callable[[str], str]) -> str:
+    """Return what stands on offer; `answer` says by the kind of offer what to press or type."""
     said = []
     for offer in match.offers:
         opponent = name_of(match.players[offer.side])
         if offer.side == match.you:
-            said.append(f"You offered a {offer.kind}.")
-        elif match.you is None:
-            said.append(f"{opponent} offers a {offer.kind}.")
+            said.append(f"You {_OURS.get(offer.kind, f'offered a {offer.kind}')}.")
         else:
-            said.append(f"{opponent} offers a {offer.kind}: {yes[offer.kind]} yes, {no} no.")
+            wish = f"{opponent} {_THEIRS.get(offer.kind, f'offers a {offer.kind}')}"
+            said.append(f"{wish}." if match.you is None else f"{wish}: {answer(offer.kind)}.")
     return " ".join(dict.fromkeys(said))
 
 
+def declined(kind: str) -> str:
+    """Return that the opponent has turned down what we offered or asked for."""
+    return "They let no move be taken back." if kind == "takeback" else f"Your {kind} offer was declined."
+
+
 def absence(match: Snapshot, claim_in_ms: int | None, claim: str) -> str:
-    """Return that the opponent is away, and when or how the match may be claimed; nothing when they are here."""
+    """Return that the opponent is away, and when the match may be claimed; nothing when they are here.
+
+    `claim` says what to press or type for it.
+    """
     if match.you is None or match.outcome is not None or match.present[1 - match.you]:
         return ""
     opponent = name_of(opponent_of(match))
     if claim_in_ms is None or match.adjourned:
         return f"{opponent} is away."
     if claim_in_ms > 0:
-        return f"{opponent} is away; {claim} claims in {-(-claim_in_ms // 1000)} s."
-    return f"{opponent} is away: {claim} claims the match."
+        return f"{opponent} is away: {claim} to claim the win, in {-(-claim_in_ms // 1000)} s."
+    return f"{opponent} is away: {claim} to claim the win."
 
 
 def begun(match: Snapshot) -> str:

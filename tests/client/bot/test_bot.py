@@ -100,12 +100,20 @@ async def test_a_bot_for_ever_seeks_again_and_takes_a_rematch_instead() -> None:
         await link.hears(SeekRequest)
 
 
-async def test_a_bot_accepts_a_draw_unless_it_sees_a_win() -> None:
+async def test_a_bot_draws_nothing_that_has_hardly_begun() -> None:
     async with fake_server() as server, bot_at(server):
         link = await seated(server)
         await link.tells(Offered("m1", 2, 0, side=0, kind="draw"))
+        assert (await link.hears(DeclineRequest)).kind == "draw"
+
+
+async def test_a_bot_accepts_a_draw_unless_it_sees_a_win() -> None:
+    async with fake_server() as server, bot_at(server):
+        link = await seated(server, **_after([0, 4, 8]))
+        await link.hears(PlayRequest)
+        await link.tells(Offered("m1", 5, 0, side=0, kind="draw"))
         assert (await link.hears(OfferRequest)).kind == "draw"
-        await link.tells(Ended("m1", 3, 0, winner=None, reason="agreement"))
+        await link.tells(Ended("m1", 6, 0, winner=None, reason="agreement"))
     async with fake_server() as server, bot_at(server):
         moves = [0, 4, 1, 2, 8]
         link = await seated(server, **_after(moves))
@@ -220,7 +228,9 @@ def test_an_unknown_strategy_is_a_configuration_error() -> None:
 
 async def test_a_bot_waits_in_an_adjourned_match_until_its_opponent_is_back() -> None:
     async with fake_server() as server, bot_at(server) as bot:
-        link = await seated(server, present=(False, True), adjourned=True, position=played("tictactoe", [0]).position)
+        link = await seated(
+            server, present=(False, True), adjourned=True, position=played("tictactoe", [0, 4, 8]).position
+        )
         await link.hears(SeekRequest)
         await link.tells(Offered("m1", 2, 0, side=0, kind="draw"))
         answer = await link.hears(OfferRequest)

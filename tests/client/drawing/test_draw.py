@@ -253,11 +253,15 @@ def test_while_a_move_is_typed_and_while_we_are_asked_the_keys_are_those_that_an
     display = doing(seen(snapshot()), Type("b"))
     assert draw(display, ROOMY, 0, BOXES).plain.split("\n")[-1] == "Enter place  Esc clear"
     display = doing(seen(snapshot()), Command.LEAVE)
-    assert draw(display, ROOMY, 0, BOXES).plain.split("\n")[-1] == "y yes  Esc no  r only call it off"
-    for key in ("y", "Y", "q", "c-m"):
+    assert (
+        draw(display, ROOMY, 0, BOXES).plain.split("\n")[-1]
+        == "y yes  Esc no  w leave, the match waits  r only call it off"
+    )
+    for key in ("y", "Y", "q", "c-m", "w"):
         command = command_for(key, display)
         assert command is not None
         assert doing(display, command).is_leaving
+        assert doing(display, command).is_match_kept is (key == "w")
     answer = command_for("x", display)
     assert answer is not None
     assert doing(display, answer).overlay is Overlay.NONE
@@ -299,9 +303,9 @@ def test_the_keys_that_are_named_are_those_that_answer(game: str, claim: str, ye
     away = structs.replace(
         snapshot(game, opponent=BEN, present=(True, False)), away=AwayInfo(1, on_purpose=False, claim_in_ms=0)
     )
-    assert f"Ben is away: {claim} claims the match." in draw(seen(away), ROOMY, 0, BOXES).plain
+    assert f"Ben is away: press {claim} to claim the win." in draw(seen(away), ROOMY, 0, BOXES).plain
     display = seen(snapshot(game, opponent=BEN, offers=[OfferInfo(1, "draw")]))
-    assert f"Ben offers a draw: {yes} yes, x no." in draw(display, ROOMY, 0, BOXES).plain
+    assert f"Ben offers a draw: press {yes} to accept, x to decline." in draw(display, ROOMY, 0, BOXES).plain
     assert (command_for(claim, display), command_for(yes, display), command_for("x", display)) == (
         Command.CLAIM,
         Command.DRAW,

@@ -92,7 +92,7 @@ async def test_commands_are_understood_at_any_time_and_nonsense_is_answered() ->
         paper.type("draw")
         assert (await link.hears(OfferRequest)).kind == "draw"
         await link.tells(Offered("m1", 2, 0, side=1, kind="draw"))
-        await paper.shows("Ben offers a draw: draw yes, decline no.")
+        await paper.shows("Ben offers a draw: type accept or decline.")
         paper.type("resign")
         assert (await link.hears(ResignRequest)).match == "m1"
         await link.tells(Ended("m1", 3, 0, winner=1, reason="resign"))
@@ -129,7 +129,7 @@ async def test_one_word_accepts_whatever_stands_on_offer_and_one_declines_it() -
         seek = await link.hears(SeekRequest)
         await link.tells(ok(seek.id), snapshot(moves=[4, 0], opponent=BEN), CHALLENGED)
         await link.tells(Offered("m1", 4, 0, side=1, kind="takeback"))
-        await paper.shows("Ben offers a takeback: takeback yes, decline no.")
+        await paper.shows("Ben asks to take a move back: type accept or decline.")
         paper.type("accept")
         assert (await link.hears(OfferRequest)).kind == "takeback"
         paper.type("decline")
@@ -232,7 +232,9 @@ async def test_leaving_a_live_match_asks_once() -> None:
         await link.tells(ok(seek.id), snapshot(moves=[4, 0], opponent=BEN))
         await paper.shows("Your turn: place X.")
         paper.type("quit")
-        await paper.shows("This ends the match. Type quit again to leave, anything else to stay.")
+        await paper.shows(
+            "This ends the match. Type quit again to leave, wait to leave while the match waits, anything else to stay."
+        )
         paper.type("quit")
         await link.hears(ResignRequest)
         await link.tells(Ended("m1", 4, 0, winner=1, reason="resign"))
@@ -264,7 +266,7 @@ async def test_an_absent_opponent_can_be_claimed_against() -> None:
         await link.tells(snapshot(moves=[4, 0], opponent=BEN))
         away = AwayInfo(side=1, on_purpose=False, claim_in_ms=9_500)
         await link.tells(Presence("m1", side=1, online=False, away=away))
-        await paper.shows("Ben is away; claim claims in 10 s.")
+        await paper.shows("Ben is away: type claim to claim the win, in 10 s.")
         paper.type("adjourn")
         await link.hears(ResumeRequest)
         assert (await link.hears(ClaimRequest)).kind == "adjourn"

@@ -25,7 +25,7 @@ from tests.client.samples import (
 )
 from tests.patience import PATIENCE_S
 from ttt_net.client.screens.registry import HELP
-from ttt_net.clock import TimeControl
+from ttt_net.clock import TIME_FORM, TimeControl
 from ttt_net.errors import Code
 from ttt_net.messages import (
     AcceptRequest,
@@ -197,7 +197,7 @@ async def test_a_game_is_chosen_from_the_list_of_games_and_a_slip_is_told() -> N
         await link.grants(SeekRequest)
         paper.type("play conect4", "play connect4 9999+1", "games", "5")
         await paper.shows("conect4 is no game; did you mean connect4? games tells which there are.")
-        await paper.shows("9999+1 is no clock: minutes+seconds, as 3+2; up to 180 minutes and 60 seconds.")
+        await paper.shows(f"9999+1 is no clock: {TIME_FORM}.")
         assert (await link.grants(SeekRequest)).games == ["gomoku"]
         await paper.shows("Looking for an opponent: Gomoku.")
 
@@ -461,7 +461,9 @@ async def test_lines_of_a_program_wait_for_the_answers_to_those_before() -> None
         play = await link.grants(PlayRequest)
         assert not [line for line in paper.written if "quit again" in line], "the move is not made yet"
         await link.tells(played("tictactoe", [4]))
-        await paper.shows("This ends the match. Type quit again to leave, anything else to stay.")
+        await paper.shows(
+            "This ends the match. Type quit again to leave, wait to leave while the match waits, anything else to stay."
+        )
         assert play.move == 4
         await link.grants(ResignRequest)
         await link.tells(Ended("m1", 3, 0, winner=1, reason="resign"))

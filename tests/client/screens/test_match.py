@@ -177,7 +177,11 @@ def test_leaving_without_a_live_match_or_a_link_asks_and_says_nothing() -> None:
 
 def test_offers_need_their_moment() -> None:
     live = seen(snapshot())
-    assert done(live, Command.DRAW)[1] == (OfferRequest(0, match="m1", kind="draw"),)
+    new, requests = done(live, Command.DRAW)
+    assert (requests, new.notice) == ((), "There is nothing to draw yet; a bot wants to see some moves first.")
+    draw = (OfferRequest(0, match="m1", kind="draw"),)
+    assert done(seen(snapshot(opponent=BEN)), Command.DRAW)[1] == draw
+    assert done(seen(snapshot(moves=[4, 0])), Command.DRAW)[1] == draw
     assert done(live, Command.REMATCH)[1] == ()
     assert done(live, Command.DECLINE)[1] == ()
     asked = seen(snapshot(offers=[OfferInfo(1, "draw")]))
@@ -186,6 +190,14 @@ def test_offers_need_their_moment() -> None:
     assert done(seen(), Command.RESIGN)[1] == ()
     over = update(live, Ended("m1", 2, 0, winner=1, reason="time"), 0)
     assert done(over, Command.DRAW)[1] == ()
+
+
+def test_a_match_that_is_left_to_wait_is_neither_resigned_nor_called_off() -> None:
+    asked, _ = done(seen(snapshot(moves=[4, 0])), Command.LEAVE)
+    left, requests = done(asked, Command.LET_WAIT)
+    assert (left.is_leaving, left.is_match_kept, requests) == (True, True, ())
+    stayed, requests = done(seen(snapshot(moves=[4, 0])), Command.LET_WAIT)
+    assert (stayed.is_leaving, requests) == (False, ()), "only where it was asked"
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,8 @@ from ttt_net.sdk.events import Answered, Farewell, Parting
 AGAIN_MS = 2000
 """When to ask again, if a refusal says that later is better, but not when."""
 _MARGIN_S = 0.01
+_OPENING_PLIES = 2
+"""With fewer moves there is nothing that could be drawn."""
 _LEAST_MS = 20
 _SHARE = 25
 """The part of the time left that one move may take."""
@@ -254,7 +256,8 @@ class Bot:
         if match is None or offered.side == match.you:
             return
         if offered.kind == "draw":
-            answer = DeclineRequest if offered.match in self._wins else OfferRequest
+            is_new = match.position.ply < _OPENING_PLIES
+            answer = DeclineRequest if is_new or offered.match in self._wins else OfferRequest
             self._say(answer(0, match=offered.match, kind="draw"))
         elif offered.kind == "takeback":
             answer = (

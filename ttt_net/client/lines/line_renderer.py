@@ -17,10 +17,13 @@ from ttt_net.messages import Challenged, PlayerInfo, Snapshot
 
 TAKEOVER = "type swap"
 """How the first move is taken over."""
-YES = {"rematch": "rematch", "draw": "draw", "takeback": "takeback"}
-"""What is typed to accept an offer."""
-NO, CLAIM = "decline", "claim"
+_ANSWER, _CLAIM = "type accept or decline", "type claim"
 QUESTION = "This ends the match. Type quit again to leave, anything else to stay."
+LET_WAIT = "wait"
+QUESTION_ONLINE = (
+    f"This ends the match. Type quit again to leave, {LET_WAIT} to leave while the match waits, anything else to stay."
+)
+"""The same where the match can be gone on with later."""
 _FIRST = "Type a cell, such as 5 or b2; help tells what else."
 _NEXT = "Type rematch, new or quit; help tells what else."
 _SEEN = "Type replay to step through it, or stop; help tells what else."
@@ -95,8 +98,8 @@ def parts_of(display: Display, seen: dict[str, str], status: str, first: str, ov
     if display.page.screen == "replay" and match is not None:
         return {**parts, "status": retold(display, match), "next": _IN_REPLAY}
     if match is not None:
-        parts["offers"] = words.offers(match, YES, NO)
-        parts["absence"] = words.absence(match, match.away.claim_in_ms if match.away else None, CLAIM)
+        parts["offers"] = words.offers(match, lambda kind: _ANSWER)
+        parts["absence"] = words.absence(match, match.away.claim_in_ms if match.away else None, _CLAIM)
     if display.pending is None:
         parts["status"] = status
     if match is None:
@@ -108,7 +111,7 @@ def parts_of(display: Display, seen: dict[str, str], status: str, first: str, ov
         elif match.outcome is not None:
             parts["next"] = _SEEN
     if display.overlay is Overlay.LEAVE:
-        parts["question"] = QUESTION
+        parts["question"] = QUESTION_ONLINE if display.has_lobby else QUESTION
     return parts
 
 

@@ -7,7 +7,7 @@ from ttt_net.client.display import Display, Overlay
 from ttt_net.client.moves import layers_of, legal_at, quick_moves
 from ttt_net.client.pages import Entry
 from ttt_net.client.screens.screen import Effect
-from ttt_net.client.words import FINISH_FIRST, move_name
+from ttt_net.client.words import FINISH_FIRST, move_name, opponent_of
 from ttt_net.client.world import LinkState
 from ttt_net.messages import (
     AbortRequest,
@@ -25,6 +25,8 @@ from ttt_net.messages import (
     WatchRequest,
 )
 
+OPENING_PLIES = 2
+"""A match with fewer moves has just begun, and can be called off."""
 _OF_PLAYERS = {
     Command.PLACE,
     Command.MOVES,
@@ -62,6 +64,8 @@ def act_in_match(display: Display, command: AnyCommand, seek: SeekRequest) -> Ef
             return _new(display, seek)
         case Command.LEAVE:
             return _leave(display)
+        case Command.LET_WAIT:
+            return _let_wait(display), ()
         case Command.SIDE_PANEL:
             return replace(
                 display, overlay=Overlay.NONE if display.overlay is Overlay.SIDE_PANEL else Overlay.SIDE_PANEL
@@ -176,6 +180,8 @@ def _offer(display: Display, kind: OfferKind) -> Effect:
         return replace(display, notice="A rematch can be offered when the match is over."), ()
     if kind != "rematch" and match.outcome is not None:
         return replace(display, notice="The match is over."), ()
+    if kind == "draw" and opponent_of(match).bot is not None and match.position.ply < OPENING_PLIES:
+        return replace(display, notice="There is nothing to draw yet; a bot wants to see some moves first."), ()
     return display, (OfferRequest(0, match=match.match, kind=kind),)
 
 
@@ -246,8 +252,18 @@ def _leave(display: Display) -> Effect:
     return replace(display, is_leaving=True, overlay=Overlay.NONE), (_end_of(match),)
 
 
+def _let_wait(display: Display) -> Display:
+    """Leave, where that was asked, with the match as it is: it can be gone on with later."""
+    is_kept = display.overlay is Overlay.LEAVE and display.has_lobby
+    return replace(display, is_leaving=is_kept, is_match_kept=is_kept, overlay=Overlay.NONE)
+
+
 def _end_of(match: Snapshot) -> AbortRequest | ResignRequest:
-    return AbortRequest(0, match=match.match) if match.position.ply < 2 else ResignRequest(0, match=match.match)
+    return (
+        AbortRequest(0, match=match.match)
+        if match.position.ply < OPENING_PLIES
+        else ResignRequest(0, match=match.match)
+    )
 
 
 def is_next_to_watch(display: Display) -> bool:

@@ -54,10 +54,13 @@ def _somebody_waits(player: PlayerInfo) -> str:
 
 def waiting(display: Display, match: Snapshot, now_ms: int) -> str:
     """Return what waits for us at the match that is shown, with the key for it: an offer, another match, a claim."""
-    yes = {kind: pressed(key, display) for kind, key in _YES.items()}
-    offers = words.offers(match, yes, pressed(_NO, display))
+
+    def answer(kind: str) -> str:
+        return f"press {pressed(_YES[kind], display)} to accept, {pressed(_NO, display)} to decline"
+
+    offers = words.offers(match, answer)
     other = words.elsewhere(display.elsewhere, pressed(_NEW, display))
-    return offers or other or words.absence(match, display.claim_in_ms(now_ms), pressed(_CLAIM, display))
+    return offers or other or words.absence(match, display.claim_in_ms(now_ms), f"press {pressed(_CLAIM, display)}")
 
 
 def pressed(key: str, display: Display) -> str:
