@@ -71,7 +71,7 @@ ROB = ListedPlayer("Rob", "mcts", 0, [], level=5)
 def test_a_digit_plays_a_bot_at_that_level_and_the_row_says_how_it_plays() -> None:
     display, _ = pressed(update(lobby(), bots(MIA, TOM, ROB), 0), "p", "1")
     page = drawn(display)
-    assert "press b, or 1 to 8 for its level" in page
+    assert "press b, or 1-8" in page
     assert "is surprised" in page
     assert pressed(display, "7")[1] == (ChallengeRequest(0, name="Mia", level=7),)
     assert pressed(display, "1")[1] == (ChallengeRequest(0, name="Mia"),), "it is her own"
@@ -79,7 +79,7 @@ def test_a_digit_plays_a_bot_at_that_level_and_the_row_says_how_it_plays() -> No
     assert pressed(display, "5")[1] == (ChallengeRequest(0, name="Rob"),)
     assert pressed(display, "down", "down", "7")[1] == (ChallengeRequest(0, name="Mia", level=7),), "Rob cannot"
     alone, _ = pressed(update(lobby(), bots(ROB), 0), "p", "1")
-    assert "1 to 8" not in drawn(alone)
+    assert "1-8" not in drawn(alone)
     alone, requests = pressed(alone, "6")
     assert (requests, words.notice(alone)) == ((), "No bot is free at level 6 now.")
 

@@ -86,7 +86,8 @@ def _footer(display: Display, width: int) -> list[str]:
 
 
 _OFFER = "A bot plays you at once: press b"
-_OFFER_OF_LEVELS = f"{_OFFER}, or 1 to 8 for its level"
+_OFFER_OF_LEVELS = f"{_OFFER}, or 1-8"
+"""With a level that it is to play at; the two fit a window of 40 columns."""
 
 
 def _rows(display: Display, now_ms: int) -> list[Row]:
