@@ -2,7 +2,7 @@ import sys
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from wcwidth import wcswidth
 
@@ -37,6 +37,7 @@ def test_width_is_counted_in_cells_and_not_in_characters() -> None:
 
 
 @given(st.text(), st.integers(1, 40))
+@example("0\u0982", 1)
 def test_cleaned_text_fits_and_stays_as_it_is_when_cleaned_again(text: str, cells: int) -> None:
     once = clean(text, cells)
     assert clean(once, cells) == once

@@ -42,7 +42,15 @@ def _cells(character: str) -> int:
         return 1
     from wcwidth import wcwidth  # plain English does not wait for its tables
 
-    return max(0, wcwidth(character))
+    cells = wcwidth(character)
+    return cells if cells > 0 else _cells_of_mark(character) if cells == 0 else 0
+
+
+def _cells_of_mark(character: str) -> int:
+    """Return how many cells a combining mark takes: some take one, but only beside a letter."""
+    from wcwidth import wcswidth
+
+    return max(0, wcswidth(f"a{character}") - 1) if unicodedata.category(character)[0] == "M" else 0
 
 
 def _is_visible_mark(character: str) -> bool:
