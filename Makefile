@@ -54,6 +54,7 @@ bench: install ## measure; prints tables
 	$(BIN)/python -m benchmarks.games
 	$(BIN)/python -m benchmarks.restart
 	$(BIN)/python -m benchmarks.backup
+	$(BIN)/python -m benchmarks.page
 	$(BIN)/python -m benchmarks.flood
 	$(BIN)/python -m benchmarks.soak --seconds 120
 

@@ -5,6 +5,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
+import pytest
+
 from tests.end_to_end.process import ROOT
 from tests.page.place import SMALL_PHONE, Place, wait_for
 from tests.patience import PATIENCE_S
@@ -325,3 +327,21 @@ def test_a_browser_plays_the_terminal_client(place: Place) -> None:
             ann.until("You won: you completed a line.")
         finally:
             bob.kill()
+
+
+def test_one_who_is_alone_plays_a_bot_of_the_chosen_strength_before_giving_a_name(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place.stop()
+    monkeypatch.setenv("TTT_NET_HOUSE_BOTS", "yes")
+    place.start()
+    ann = place.visitor(**SMALL_PHONE)
+    ann.page.goto(place.url)
+    ann.press("Play the computer")
+    ann.page.locator("main.match").wait_for()
+    ann.page.locator(".tag", has_text="bot, level 3").wait_for()
+    ann.press("Call off")
+    ann.press("‹ Lobby")
+    ann.page.get_by_role("group", name="Strength, from 1 to 8").get_by_role("radio", name="8").check()
+    ann.page.locator(".entry", has_text="level 8").get_by_role("button").first.click()
+    ann.page.locator(".tag", has_text="bot, level 8").wait_for()

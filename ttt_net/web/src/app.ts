@@ -4,7 +4,7 @@ import { type Choice, chosenOf, wishOf, type Wish } from "./games.js";
 import { w, f } from "./i18n.js";
 import { keep, keptFields } from "./kept.js";
 import { link, say } from "./link.js";
-import type { ClaimRequest, OfferRequest, Request, SeekInfo } from "./protocol.js";
+import type { ClaimRequest, ListedPlayer, OfferRequest, Request, SeekInfo } from "./protocol.js";
 import type { Phrase } from "./chat.js";
 import { sentence } from "./sentences.js";
 import { type Match, state } from "./state.js";
@@ -15,7 +15,7 @@ const REPLAY_PAGE = 32;
 /** What belongs to the screen that is shown, and is forgotten with it. */
 export const FRESH = { ply: null as number | null, hover: -1, aim: -1, focus: -1, isResigning: false, isClosed: false, filter: "", all: "" };
 
-const USUAL: Choice = { pace: "No clock", game: "tictactoe", width: 5, height: 5, row: 4, swap: false, rated: false, falls: false };
+const USUAL: Choice = { pace: "No clock", game: "tictactoe", width: 5, height: 5, row: 4, swap: false, rated: false, falls: false, level: 3 };
 
 export const ui = {
   ...FRESH,
@@ -26,6 +26,8 @@ export const ui = {
   notice: "",
   /** Text that could not be copied, for the player to copy by hand. */
   copied: "",
+  /** Whether the computer is to be played as soon as there is a link. */
+  wantsBot: false,
   areSettingsOpen: false,
   /** The game whose rules are shown; none for no sheet of rules. */
   rules: "",
@@ -66,6 +68,7 @@ export function fitChoice(): void {
   choice.width = side(choice.width);
   choice.height = side(choice.height);
   choice.row = Math.min(side(choice.row), Math.max(choice.width, choice.height));
+  choice.level = Math.min(8, side(choice.level));
   choice.game = chosenOf(choice).name;
 }
 
@@ -137,6 +140,23 @@ export function accept({ seek: id, games, time }: SeekInfo): void {
 
 export function challenge(name: string, wish: Wish = wishOf(ui.choice)): void {
   request({ type: "challenge", name, ...wish });
+}
+
+/** Challenge a bot; one that plays at any level, at the one chosen, which is never for ratings. */
+export function challengeBot({ name, any_level: isAny }: ListedPlayer, wish: Wish = wishOf(ui.choice)): void {
+  request({ type: "challenge", name, ...wish, ...(isAny && { level: ui.choice.level, rated: false }) });
+}
+
+/** Whether a bot would play that now. */
+export const plays = ({ bot, free, seeking }: ListedPlayer, { game }: Wish): boolean =>
+  !!bot && !!free && !!seeking && (!seeking.length || seeking.includes(game));
+
+/** Play the bot that was wanted before there was a name, once it is known which are here. */
+export function meetBot(): void {
+  const bot = ui.wantsBot && state.players.find((each) => plays(each, wishOf(ui.choice)));
+  if (!bot) return;
+  ui.wantsBot = false;
+  challengeBot(bot);
 }
 
 /** Invitations are never for ratings. */

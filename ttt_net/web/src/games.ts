@@ -17,6 +17,8 @@ export type Choice = {
   swap: boolean;
   rated: boolean;
   falls: boolean;
+  /** How strong a bot is to be that plays at any level. */
+  level: number;
 };
 export type Wish = { game: string; time: TimeControl | null; rated: boolean };
 export type Offered = Listed & { asked: string };

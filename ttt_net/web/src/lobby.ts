@@ -1,6 +1,6 @@
 /** Where players meet: own unfinished matches, a game to choose, who waits, who is here, what is played. */
 
-import { accept, challenge, choose, explain, invite, know, seek, send, set, ui, unseek } from "./app.js";
+import { accept, challenge, challengeBot, choose, explain, invite, know, plays, seek, send, set, ui, unseek } from "./app.js";
 import { picture, symbol } from "./board.js";
 import { button, check, type Child, choices, form, h, joined, line, option, panel, screen, type Tree } from "./dom.js";
 import { chosenOf, games, type Offered, PACES, terms, timeName, titleOf, wishOf, type Wish } from "./games.js";
@@ -16,6 +16,7 @@ import { pulse } from "./welcome.js";
 
 /** So many entries of a list are shown at first; above twice as many there is a filter. */
 const FEW = 12;
+const LEVELS = ["1", "2", "3", "4", "5", "6", "7", "8"];
 
 /** How quick the way to the server is, in a word. */
 function linkWord(): Tree {
@@ -51,7 +52,7 @@ export function lobbyScreen(): Tree {
       "div.news",
       list(w.yourMatches, ownLive().map(unfinished)),
       list(w.waitingForOpponent, waiting.map(seekEntry)),
-      !seeking && list(w.playBot, bots),
+      !seeking && list(w.playBot, bots, bots.length > 0 && players.some((player) => player.any_level) && strength()),
       list(w.beingPlayed, live.filter((match) => match.players.every(isOther)).map(liveEntry)),
       listOfPeople(people),
       form(
@@ -188,13 +189,21 @@ function seekEntry(seeking: SeekInfo): Tree {
   return entry(seeking.seek, [person(by), h("span.rating", ` ${ratingOf(by)}`)], terms(games, time, rated), act);
 }
 
-/** Whether a bot would play that now. */
-const plays = ({ bot, free, seeking }: ListedPlayer, { game }: Wish): boolean => !!bot && !!free && !!seeking && (!seeking.length || seeking.includes(game));
-
-function botEntry({ name, bot, level }: ListedPlayer, wish: Wish): Tree {
-  const detail = joined([bot !== name && bot, level && f(w.level, level)], w.comma) || w.bot;
-  return entry(name, h("bdi", name), detail, button(w.play, () => challenge(name, wish), "", f(w.playOne, name)));
+function botEntry(player: ListedPlayer, wish: Wish): Tree {
+  const { name, bot, level, any_level: isAny } = player;
+  const strength = isAny ? ui.choice.level : level;
+  const detail = joined([bot !== name && bot, strength && f(w.level, strength)], w.comma) || w.bot;
+  return entry(name, h("bdi", name), detail, button(w.play, () => challengeBot(player, wish), "", f(w.playOne, name)));
 }
+
+/** How strong those bots are to be that play at any level. */
+const strength = (): Tree =>
+  choices(
+    w.strength,
+    LEVELS.map((level) => [level, level] as const),
+    `${ui.choice.level}`,
+    (level) => choose({ level: Number(level) }),
+  );
 
 function personEntry(player: ListedPlayer): Tree {
   const { name, playing, seeking } = player;

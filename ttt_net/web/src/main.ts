@@ -1,6 +1,6 @@
 /** The page: what it does with what it hears, and what it shows. */
 
-import { announce, fitChoice, notify, page, review, sendMove, set, ui } from "./app.js";
+import { announce, fitChoice, meetBot, notify, page, review, sendMove, set, ui } from "./app.js";
 import { h, patch, type Tree } from "./dom.js";
 import { felt, feltEnd, showTurns, tellTurn } from "./feel.js";
 import { titleOf } from "./games.js";
@@ -30,6 +30,7 @@ function heard(message: Heard): void {
   hear(message);
   const match = state.matches.get(id);
   if (message.type === "welcome") welcomed(message.matches);
+  if (message.type === "players") meetBot();
   if (message.type === "invitation") keepInvitation();
   if (message.type === "snapshot" && !before && match) seated(match);
   if (message.type === "challengeover") notify(declined(message.reason));

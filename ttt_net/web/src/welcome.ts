@@ -1,5 +1,6 @@
 /** What is shown before there is a lobby or a match to show. */
 
+import { ui } from "./app.js";
 import { picture, symbol } from "./board.js";
 import { CATALOGUE, OFFERED } from "./catalogue.js";
 import { button, form, h, line, screen, type Tree } from "./dom.js";
@@ -38,10 +39,17 @@ export function nameScreen(): Tree {
         h("p.trouble", { id: "trouble", role: "alert" }, link === "lost" ? w.silent : said),
         h("button.primary.large", w.play),
         button(w.asGuest, () => start(), "large"),
+        isFirst && button(w.playComputer, playComputer, "large"),
       ),
       h("p.quiet", w.noAccount),
     ),
   );
+}
+
+/** Play a bot at once, without giving a name. */
+function playComputer(): void {
+  ui.wantsBot = true;
+  start();
 }
 
 /** Who invites to what, for one who has not said who they are. */

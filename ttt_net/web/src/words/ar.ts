@@ -3,6 +3,8 @@
 import type { Words } from "../i18n.js";
 
 export const words: Partial<Words> = {
+  strength: "القوة، من 1 إلى 8",
+  playComputer: "العب ضد الحاسوب",
   ratingCourse: "التصنيف في {0}: من {1} إلى {2}",
   example: "مثال",
   showIt: "أظهرها",

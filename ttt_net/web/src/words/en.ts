@@ -1,6 +1,8 @@
 /** The sentences of the page in English. In another language what is left out here is English. */
 
 export const en = {
+  strength: "Strength, from 1 to 8",
+  playComputer: "Play the computer",
   howToPlay: "How to play",
   // Signs between words.
   comma: ", ",

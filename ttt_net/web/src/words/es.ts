@@ -3,6 +3,8 @@
 import type { Words } from "../i18n.js";
 
 export const words: Partial<Words> = {
+  strength: "Fuerza, de 1 a 8",
+  playComputer: "Jugar contra el ordenador",
   ratingCourse: "Puntuación en {0}: de {1} a {2}",
   example: "Ejemplo",
   showIt: "Mostrarla",

@@ -3,6 +3,8 @@
 import type { Words } from "../i18n.js";
 
 export const words: Partial<Words> = {
+  strength: "Force, de 1 à 8",
+  playComputer: "Jouer contre l’ordinateur",
   ratingCourse: "Classement à {0} : de {1} à {2}",
   example: "Exemple",
   showIt: "Le montrer",

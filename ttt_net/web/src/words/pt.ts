@@ -3,6 +3,8 @@
 import type { Words } from "../i18n.js";
 
 export const words: Partial<Words> = {
+  strength: "Força, de 1 a 8",
+  playComputer: "Jogar contra o computador",
   ratingCourse: "Pontos em {0}: de {1} a {2}",
   example: "Exemplo",
   showIt: "Mostrar",

@@ -3,6 +3,8 @@
 import type { Words } from "../i18n.js";
 
 export const words: Partial<Words> = {
+  strength: "Сила, от 1 до 8",
+  playComputer: "Сыграть с компьютером",
   ratingCourse: "Рейтинг, {0}: с {1} до {2}",
   example: "Пример",
   showIt: "Показать",

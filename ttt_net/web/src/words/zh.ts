@@ -3,6 +3,8 @@
 import type { Words } from "../i18n.js";
 
 export const words: Partial<Words> = {
+  strength: "强度（1 到 8）",
+  playComputer: "和电脑玩",
   ratingCourse: "{0} 等级分：从 {1} 到 {2}",
   example: "例子",
   showIt: "查看",
