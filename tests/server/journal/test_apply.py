@@ -21,6 +21,7 @@ from ttt_net.server.journal.entries import (
     AppendEvents,
     AuditNote,
     ForgetGuests,
+    ForgetMatches,
     ForgetPlayer,
     ImposeSanction,
     KeepInvitation,
@@ -30,6 +31,8 @@ from ttt_net.server.journal.entries import (
     RenamePlayer,
     SeeGuest,
     WriteNote,
+    decode_entry,
+    encode_entry,
 )
 from ttt_net.server.journal.queries import NotesQuery, SanctionsQuery, TokenQuery
 from ttt_net.server.players import Player
@@ -177,6 +180,40 @@ def test_a_match_with_one_who_is_forgotten_is_not_rated(database: Database) -> N
     assert committed(database, AppendEvents((Ended("m", 2, 1, 0, "line"),))) == [None]
     assert rows(database, "SELECT * FROM ratings") == []
     assert rows(database, "SELECT is_over FROM matches") == [(1,)]
+
+
+def test_of_a_forgotten_player_only_the_number_is_left(database: Database) -> None:
+    committed(database, rated("m"), AppendEvents((Ended("m", 2, 1, 0, "line"),)), ban())
+    committed(database, KeepInvitation(Invitation("CODE", 1, "gomoku", None, 100), 5), ForgetPlayer(1))
+    for table in ("ratings", "looks", "invitations"):
+        assert 1 not in {player for (player,) in rows(database, f"SELECT player FROM {table}")}, table
+    assert rows(database, "SELECT * FROM sanctions") == []
+    assert rows(database, "SELECT name, name_key, token_hash FROM players WHERE id = 1") == [("deleted", None, None)]
+    assert rows(database, "SELECT sum(people) FROM standings") == [(1,)]
+
+
+def test_matches_in_use_are_kept_and_a_bite_is_no_larger_for_them(database: Database) -> None:
+    for match in "abcd":
+        committed(database, rated(match), AppendEvents((Ended(match, 2, 1, 0, "line"),)))
+    assert committed(database, ForgetMatches(10, ("d", "x"), 2)) == [["a", "b"]]
+    database.connection.execute("UPDATE players SET is_guest = 1, seen_ms = 0")
+    committed(database, rated("live"), rated("gone"))
+    assert committed(database, ForgetGuests(10, 10, (), ("live",), 20)) == [[1, 2]]
+    assert rows(database, "SELECT id FROM matches ORDER BY id") == [("c",), ("d",), ("live",)]
+
+
+def test_the_start_of_a_rematch_is_kept_as_it_comes_back_from_its_bytes() -> None:
+    ledger = MemoryLedger(is_instant=True)
+    committed(ledger.database, register("ann"), register("bob"))
+    asked: list[AnyEntry] = []
+    ledger.follow(0, lambda _, entry: asked.append(entry))
+    for match, score in (("m", (1, 0.5)), ("n", (0, 0))):
+        started = Started(match, 1, 0, "gomoku", (PlayerInfo("Ann"), PlayerInfo("Bob")), previous="l", score=score)
+        Journal(ledger).append([started], lambda _: None, lambda _: None, (1, 2))
+    assert [encode_entry(decode_entry(encode_entry(entry))) for entry in asked] == [encode_entry(e) for e in asked]
+    assert len(asked) == 2
+    assert b"Ann" not in b"".join(encode_entry(entry) for entry in asked)
+    ledger.database.close()
 
 
 def test_ratings_are_kept_rounded_and_volatility_still_moves(database: Database) -> None:
