@@ -345,6 +345,7 @@ CASES: dict[str, tuple[Case | None, Case | None]] = {
     "profile": (by("eve", "profile", name="BOB"), by("eve", "profile", name=COSTLY_TEXT)),
     "history": (by("eve", "history", name="BOB"), by("eve", "history", name=COSTLY_TEXT)),
     "leaderboard": (by("eve", "leaderboard", game="qubic"), by("eve", "leaderboard", game="x")),
+    "rules": (by("eve", "rules", game=LARGE), by("eve", "rules", game="x")),
     "replay": (by("eve", "replay", match="OVER"), by("eve", "replay", match="nothere1")),
     "record": (by("eve", "record", match="OVER"), by("eve", "record", match="nothere1")),
     "analyse": (None, by("eve", "analyse", match="nothere1")),

@@ -10,11 +10,14 @@ def write_private(path: Path, content: str | bytes, mode: int = 0o600) -> None:
 
     Whenever the power fails, the file is afterwards what it was before or what it is to be. Raises `OSError`.
     """
+    data = content.encode() if isinstance(content, str) else content
+    if path.is_file() and path.read_bytes() == data and path.stat().st_mode & 0o777 == mode:
+        return  # a server that starts again on a full disk has nothing new to write
     make_private_folder(path.parent)
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".new-")  # created with mode 0600
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(content.encode() if isinstance(content, str) else content)
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
         if mode != 0o600:

@@ -298,3 +298,11 @@ async def test_the_rules_of_a_game_are_told_to_who_asks(tmp_path: Path) -> None:
         assert await ann.refused("rules", game="chess") == "unknown_game"
         await ann.ok("rules", game="mnk:3x1,3")
         assert (await ann.hear("rules"))["example"] is None
+
+
+async def test_asking_for_rules_has_a_rate_because_a_large_board_takes_a_while_to_make(tmp_path: Path) -> None:
+    async with running(tmp_path, Limits(inquiries=Rate(3, 3_600.0))) as server:
+        ann = await server.join("Ann")
+        for width in range(3, 6):
+            await ann.ok("rules", game=f"mnk:{width}x3,3")
+        assert await ann.refused("rules", game="mnk:19x19,5") == "too_fast"

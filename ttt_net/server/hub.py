@@ -58,6 +58,7 @@ _COUNTED_MORE: dict[type[wire.AnyRequest], int] = {
     wire.InviteRequest: 4,
     wire.JoinRequest: 4,
     wire.MuteRequest: 4,
+    wire.RulesRequest: 4,
     wire.ProfileRequest: 4,
     wire.HistoryRequest: 4,
     wire.LeaderboardRequest: 4,
@@ -233,6 +234,7 @@ class Hub:
             case wire.ChatRequest() | wire.MuteRequest():
                 self.chat.act(session, request)
             case wire.RulesRequest():
+                self.services.rate_limiter.spend("inquiries", session.player, session.connection.metered_as)
                 rules = describe_rules(request.game)
                 session.ok(request.id)
                 session.tell(rules)

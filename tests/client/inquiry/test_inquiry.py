@@ -123,7 +123,7 @@ def test_another_name_is_taken_and_its_token_goes_with_it(club: RealServer, ask:
     code, out, _ = ask("--history")
     assert (code, "Annabel" in out) == (0, True)
     assert ask("--rename", "bob")[0] == 4
-    code, _, err = ask("--rename", "An nabel")
+    code, _, err = ask("--rename", "An!nabel")
     assert (code, "a name is 2 to 20 letters" in err) == (2, True)
 
 
