@@ -76,6 +76,7 @@ async def test_a_fault_in_an_analysis_costs_that_analysis(
     line = '{"ply": 1, "side": 0, "move": 4, "best": [], "value": 0}'
     async with running(tmp_path, engine=(sys.executable, "-c", f"print({line!r})")) as server:
         first, second, match = await server.pair()
+        await first.play(match, (first, 0), (second, 1), (first, 2))
         await first.ok("resign", match=match)
         await second.hear("ended")
         for number in range(2):

@@ -78,7 +78,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, help="one world, with its trace")
     parser.add_argument("--shrink", action="store_true", help="make the world of --seed as small as it fails in")
     asked = parser.parse_args(argv)
-    logging.disable(logging.CRITICAL)
     if asked.seed is not None:
         return replay(asked.seed, is_shrunk=asked.shrink)
     first = asked.first if asked.first is not None else time.time_ns() // 1_000 % 10**12
@@ -86,4 +85,5 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    logging.disable(logging.CRITICAL)  # what a world logs is not its trace
     sys.exit(main())

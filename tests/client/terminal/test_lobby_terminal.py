@@ -54,7 +54,11 @@ def test_people_meet_though_a_bot_waits_and_who_is_alone_plays_it_with_one_key(
     assert "random [bot]" in cid.picture
     dan = open_terminal(real_server.address, "--name", "Dan", "--game", "gomoku")
     dan.shows("Looking for a person: Gomoku")
-    cid.shows("Your turn")  # so that no move of the bot's makes the offer lapse
+    cid.shows("Your turn")
+    free = next(digit for digit in "46" if f"  {digit}  " in cid.picture)
+    cid.press(free)
+    # no move of the bot's makes the offer lapse then, and there is something to draw
+    cid.comes_to(lambda picture: "Your turn" in picture and f"  {free}  " not in picture, "the bot's answer")
     cid.press("d")
     cid.shows("A draw, by agreement.")
     cid.shows("Esc: Dan waits for an opponent.")
