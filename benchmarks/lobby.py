@@ -16,8 +16,7 @@ from statistics import median
 from typing import NamedTuple
 
 from ttt_net.clock import TimeControl
-from ttt_net.pairing.index import Index
-from ttt_net.pairing.seek import Seek
+from ttt_net.pairing.seek import Seek, SeekIndex
 from ttt_net.pairing.seeks import BANDS, StandingSeeks
 
 SIZES = (1_000, 5_000)
@@ -87,7 +86,7 @@ def standing(players: int, rounds: int) -> Figures:
 def scanned(players: int, rounds: int) -> Figures:
     """Measure the same search by looking at everybody."""
     house = House(players, random.Random(1))
-    index = Index(lambda player, game, time: house.ratings[player], lambda one, other: True, (BANDS[0][1],))
+    index = SeekIndex(lambda player, game, time: house.ratings[player], lambda one, other: True, (BANDS[0][1],))
 
     def search(seek: Seek) -> Seek | None:
         fitting = (

@@ -27,8 +27,7 @@ from ttt_net.server.journal import Journal, LocalLedger
 from ttt_net.server.main import JOURNAL_FILE
 from ttt_net.server.server_clock import ServerClock
 from ttt_net.server.services import build_services
-from ttt_net.server.settings.configuration import Configuration
-from ttt_net.server.settings.limits import Limits
+from ttt_net.server.settings.configuration import Configuration, Limits
 from ttt_net.server.settings.rate import Rate
 from ttt_net.server.wire.connection import Connection
 from ttt_net.server.wire.reader import ReadBuffer

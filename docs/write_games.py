@@ -8,8 +8,7 @@ from typing import Any
 from ttt_net.commands.games import size_of
 from ttt_net.games import Game, Reason, find_game
 from ttt_net.games.catalogue import NAMES, SWAPPABLE
-from ttt_net.games.diagram import draw_diagram
-from ttt_net.games.notation import read_move, write_position
+from ttt_net.games.notation import draw_diagram, read_move, write_position
 from ttt_net.games.records import read_record, write_record
 from ttt_net.games.rules import draw_example, find_rules, play_example
 from ttt_net.games.values import UNKNOWN, known_value

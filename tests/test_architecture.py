@@ -68,8 +68,8 @@ INSIDE = {
         compiled engine connect4 deepening alphabeta mcts level catalogue analysis
         lessons.sight lessons.words lessons.mistakes review lessons.lesson lessons.hints lessons puzzles arena
     """,
-    "matches": "absence description match referee history",
-    "pairing": "seek index seeks lobby",
+    "matches": "absence description match referee",
+    "pairing": "seek seeks lobby",
     "sdk": """
         events validation trust identity certificate_pinning disconnect matches session protocol transport connection
         client

@@ -83,7 +83,7 @@ def test_lines_of_standard_input_are_answered_in_order_and_a_bad_one_goes_on(
 def test_a_search_begins_when_the_engine_is_there(where: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
     monkeypatch.setattr("sys.stdin", io.StringIO("moves 4 4\n"))
-    monkeypatch.setattr("ttt_net.commands.loading.load", lambda game: done.append(f"loaded for {game.name}"))
+    monkeypatch.setattr("ttt_net.commands.searching.load", lambda game: done.append(f"loaded for {game.name}"))
     monkeypatch.setattr("ttt_net.commands.analyse.answer", lambda *_: done.append("answered"))
     assert main(["analyse", "--game", "connect4", *where, "--json"]) == 0
     assert done == ["loaded for connect4", "answered"]

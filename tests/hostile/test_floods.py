@@ -14,7 +14,7 @@ from websockets.exceptions import WebSocketException
 from tests.patience import BUSY_S
 from tests.server.peer import HANDSHAKE, PING, Peer, RawPeer, client_frame, said
 from tests.server.running import Server, running, until
-from ttt_net.server.settings.limits import Limits
+from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.rate import Rate
 from ttt_net.server.wire.connection import Connection
 

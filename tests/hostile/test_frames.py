@@ -9,7 +9,7 @@ from tests.hostile.frames import FRAMES, HUGE
 from tests.server.encrypted_peer import Authority
 from tests.server.peer import BINARY, CLOSE, CONT, HANDSHAKE, PING, TEXT, client_frame
 from tests.server.running import running, until
-from ttt_net.server.settings.limits import Limits
+from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.rate import Rate
 
 FAST = Limits(messages=Rate(1_000_000))

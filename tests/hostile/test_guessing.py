@@ -7,7 +7,7 @@ from tests.server.peer import Peer
 from tests.server.running import running
 from ttt_net.names.alike import looks
 from ttt_net.pairing.lobby import CODE_LENGTH, CODE_LETTERS
-from ttt_net.server.settings.limits import Limits
+from ttt_net.server.settings.configuration import Limits
 
 DAY_S = 86_400
 LIVE_CODES = 1_000

@@ -12,8 +12,7 @@ from ttt_net.games import find_game
 from ttt_net.games.notation import read_start, write_position
 from ttt_net.games.record import Record, RecordedMove, RecordedPlayer
 from ttt_net.games.records import read_record, write_record
-from ttt_net.matches.history import record_of
-from ttt_net.matches.match import Match
+from ttt_net.matches.match import Match, record_of
 from ttt_net.matches.referee import decide, rematch
 from ttt_net.strategies import Limit
 from ttt_net.strategies.review import review

@@ -26,8 +26,7 @@ from ttt_net.server.rooms.room import MatchRoom
 from ttt_net.server.server_clock import ServerClock
 from ttt_net.server.services import build_services
 from ttt_net.server.settings.addresses import listen
-from ttt_net.server.settings.configuration import Configuration
-from ttt_net.server.settings.limits import Limits
+from ttt_net.server.settings.configuration import Configuration, Limits
 from ttt_net.server.wire.connection import Connection
 
 ENGINE = installed_engine()

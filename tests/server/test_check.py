@@ -12,8 +12,7 @@ from ttt_net.server import check
 from ttt_net.server.check import FINE, RISKY, WRONG, faults, refuse_faults, report, risks
 from ttt_net.server.settings.addresses import listen
 from ttt_net.server.settings.certificate import Tls
-from ttt_net.server.settings.configuration import Configuration
-from ttt_net.server.settings.limits import Limits
+from ttt_net.server.settings.configuration import Configuration, Limits
 from ttt_net.server.settings.rate import Rate
 
 

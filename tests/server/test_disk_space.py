@@ -7,7 +7,7 @@ import pytest
 from tests.server.running import running
 from ttt_net.server.disk_space import DiskUsage
 from ttt_net.server.main import disk_usage
-from ttt_net.server.settings.limits import Limits
+from ttt_net.server.settings.configuration import Limits
 
 
 async def test_new_matches_are_refused_first_and_then_moves_until_there_is_room(

@@ -7,7 +7,7 @@ import pytest
 
 from tests.server.peer import CONT, HANDSHAKE, PING, TEXT, client_frame, said
 from tests.server.running import running, until
-from ttt_net.server.settings.limits import Limits
+from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.rate import Rate
 
 

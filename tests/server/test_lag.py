@@ -6,7 +6,7 @@ from tests.server.delay import delayed
 from tests.server.peer import Peer
 from tests.server.running import running, until
 from ttt_net.clock import LAG_QUOTA_GAIN_MS, LAG_QUOTA_MAX_MS, LAG_QUOTA_START_MS
-from ttt_net.server.settings.limits import Limits
+from ttt_net.server.settings.configuration import Limits
 
 ONE_WAY_S = 0.15
 LEAST_MS = 2_000 * ONE_WAY_S - 5

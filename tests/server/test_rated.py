@@ -5,7 +5,7 @@ from pathlib import Path
 from tests.server.rated import rated_match
 from tests.server.running import running
 from ttt_net.clock import TimeControl
-from ttt_net.server.settings.limits import Limits
+from ttt_net.server.settings.configuration import Limits
 
 
 async def test_players_and_watchers_hear_what_a_rated_match_did(tmp_path: Path) -> None:

@@ -24,8 +24,7 @@ from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Journal
 from ttt_net.server.process.maintenance import maintenance_jobs
 from ttt_net.server.services import build_services
-from ttt_net.server.settings.configuration import Configuration
-from ttt_net.server.settings.limits import Limits
+from ttt_net.server.settings.configuration import Configuration, Limits
 from ttt_net.server.settings.rate import Rate
 from ttt_net.server.wire.connection import Connection
 

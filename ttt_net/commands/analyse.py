@@ -12,8 +12,7 @@ from rich.console import Console
 
 from ttt_net.commands import analyse_view as view
 from ttt_net.commands.figures import show_table
-from ttt_net.commands.limits import add_limits, limit_of, positive
-from ttt_net.commands.loading import load_engine
+from ttt_net.commands.searching import add_limits, limit_of, load_engine, positive
 from ttt_net.errors import ConfigurationError, Refusal
 from ttt_net.games import Game, find_game
 from ttt_net.games.notation import read_move, read_position, write_position

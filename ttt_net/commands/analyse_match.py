@@ -12,7 +12,7 @@ from rich.progress import track
 from rich.table import Table
 
 from ttt_net.commands.analyse_view import in_words, mark_of
-from ttt_net.commands.loading import load_engine
+from ttt_net.commands.searching import load_engine
 from ttt_net.commands.source import chosen, load_each
 from ttt_net.errors import ConfigurationError, Refusal
 from ttt_net.games import Game, Side, find_game

@@ -12,8 +12,7 @@ from rich.progress import track
 from rich.table import Table
 
 from ttt_net.commands.figures import new_table, show_table
-from ttt_net.commands.limits import add_limits, limit_of, positive
-from ttt_net.commands.loading import load_engine
+from ttt_net.commands.searching import add_limits, limit_of, load_engine, positive
 from ttt_net.errors import ConfigurationError, Refusal
 from ttt_net.games import Game, find_game
 from ttt_net.games.notation import read_move, write_move

@@ -15,7 +15,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
-from ttt_net.commands.limits import positive
+from ttt_net.commands.searching import positive
 from ttt_net.errors import ConfigurationError
 from ttt_net.games import find_game
 from ttt_net.games.line import LineGame, LineState

@@ -37,8 +37,7 @@ def _private_server() -> Iterator[client.Served]:
     """Run a server for one match at this keyboard: on the loopback, and gone without a trace afterwards."""
     # Only here: to join a server elsewhere does not take all that one needs.
     from ttt_net.server.embedded import server_inside
-    from ttt_net.server.settings.configuration import Configuration
-    from ttt_net.server.settings.limits import Limits
+    from ttt_net.server.settings.configuration import Configuration, Limits
     from ttt_net.server.settings.rate import Rate
 
     logging.getLogger("ttt_net.server").addHandler(logging.NullHandler())  # a line on stderr would tear the screen

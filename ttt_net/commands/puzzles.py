@@ -8,8 +8,7 @@ from itertools import islice
 from rich.console import Console
 
 from ttt_net.commands.analyse_view import show_position
-from ttt_net.commands.limits import positive
-from ttt_net.commands.loading import load_engine
+from ttt_net.commands.searching import load_engine, positive
 from ttt_net.games import find_game
 from ttt_net.strategies.puzzles import Puzzle, puzzles
 

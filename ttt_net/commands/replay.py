@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import re
 import sys
 from typing import Any
 
@@ -11,11 +12,11 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from ttt_net.commands.drawing import draw_board
 from ttt_net.commands.source import add_data, chosen, load_records
 from ttt_net.errors import ConfigurationError
 from ttt_net.games import find_game
-from ttt_net.games.game import Game
+from ttt_net.games.game import EMPTY, Game
+from ttt_net.games.notation import draw_diagram
 from ttt_net.games.record import Record, result_of
 from ttt_net.games.records import write_clock
 from ttt_net.text import counted
@@ -25,6 +26,7 @@ _BACK = (Keys.Left, Keys.Up, Keys.Backspace, "h", "k")
 _FIRST = (Keys.Home, "g")
 _LAST = (Keys.End, "G")
 _QUIT = ("q", Keys.Escape, Keys.ControlC, Keys.ControlD)
+_STYLES = {"X": "bold blue", "O": "bold yellow", EMPTY: "dim"}
 _HELP = "→ or Enter: next   ←: back   Home, End   q: quit"
 
 
@@ -111,3 +113,15 @@ def _next_ply(key: Any, ply: int, last: int) -> int:  # noqa: ANN401 - Keys or a
     if key in _BACK:
         return max(ply - 1, 0)
     return 0 if key in _FIRST else last if key in _LAST else ply
+
+
+def draw_board(game: Game[Any], state: Any) -> list[Text]:  # noqa: ANN401 - each game has its own positions
+    """Return the rows of the board as `draw_diagram` draws them, in colour."""
+    return [_coloured(row) for row in draw_diagram(game, state)]
+
+
+def _coloured(row: str) -> Text:
+    text = Text(row)
+    for found in re.finditer(r"[\[ ]([XO.])[\] ]?", row):
+        text.stylize(_STYLES[found[1]], *found.span())
+    return text

@@ -8,10 +8,9 @@ from functools import lru_cache, partial
 from typing import Any
 
 from ttt_net.games.catalogue import SWAP, find_game
-from ttt_net.games.diagram import draw_diagram
 from ttt_net.games.game import Game, Move
 from ttt_net.games.geometry import cells_of
-from ttt_net.games.notation import read_move
+from ttt_net.games.notation import draw_diagram, read_move
 
 
 @dataclass(frozen=True)

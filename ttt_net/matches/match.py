@@ -10,9 +10,10 @@ The laws:
     live --- Played, Tookback, Adjourned --- Ended (line, draw, resign, time, abandon, abort, agreement)
     over --- Offered(rematch) from both --- Rematched
 
-Absences pass and are no events: see `absence`.
+Absences pass and are no events: see `absence`. A finished match is kept as a `Record`, by `record_of`.
 """
 
+import datetime
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -20,9 +21,10 @@ from typing import Any
 from msgspec.structs import replace as restruct
 
 from ttt_net import messages as wire
-from ttt_net.clock import SIDES, Clock
+from ttt_net.clock import SIDES, Clock, TimeControl
 from ttt_net.games import Game, Outcome, Reason, Side, find_game
 from ttt_net.games.notation import read_start
+from ttt_net.games.record import Record, RecordedMove, RecordedPlayer, TimeLimit
 from ttt_net.matches.absence import Absences
 from ttt_net.matches.description import describe_clock, describe_game, describe_position
 
@@ -239,3 +241,32 @@ class Match:
     def _set_clock(self, info: wire.ClockInfo | None, now_ms: int) -> None:
         if self.clock and info:
             self.clock = replace(self.clock, remaining_ms=info.remaining_ms, running=info.running, since_ms=now_ms)
+
+
+def record_of(events: Iterable[wire.MatchEvent]) -> Record:
+    """Return the record of the match that these events are; moves that were taken back are not in it."""
+    match = Match.from_events(events)
+    started = match.events[0]
+    moves: list[RecordedMove] = []
+    for event in match.events:
+        if isinstance(event, wire.Played):
+            moves.append(RecordedMove(event.move, event.clock.remaining_ms[event.side] if event.clock else None))
+        elif isinstance(event, wire.Tookback):
+            del moves[event.ply :]
+    first, second = (RecordedPlayer(player.name, player.bot) for player in match.players)
+    return Record(
+        game=match.game.name,
+        players=(first, second),
+        moves=tuple(moves),
+        outcome=match.outcome,
+        event=match.id,
+        date=datetime.datetime.fromtimestamp(started.at_ms / 1000, datetime.UTC).date(),
+        time=_time_limit(match.time),
+        start=match.start,
+    )
+
+
+def _time_limit(time: TimeControl | None) -> TimeLimit | None:
+    if time is None:
+        return None
+    return TimeLimit(time.initial_ms, 0 if time.per_move else time.increment_ms, per_move=time.per_move)

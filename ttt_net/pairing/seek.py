@@ -1,8 +1,16 @@
-"""Seeks: what a player who waits for an opponent asks for."""
+"""Seeks: what a player who waits for an opponent asks for, and the index of those that stand.
 
-from collections.abc import Callable
+The index lists them so that the best one for another is found without looking at all of them. A seek has one place in
+a sorted list for each of its games, and a search looks into a fixed number of lists for each of its own. Of those in a
+list who would do but for their own range of ratings, it puts up with `MAX_LOOKS`, fewer where it has many games.
+"""
+
+import heapq
+from bisect import bisect_left, insort
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from itertools import islice
+from typing import Literal, NamedTuple
 
 from ttt_net.clock import TimeControl
 
@@ -45,3 +53,176 @@ RatingOf = Callable[[Player, str, TimeControl | None], int]
 """Tells a player's rating at a game and a time control."""
 MayMeet = Callable[[Seek, Seek], bool]
 """Tells whether the house lets two players meet at all, where what they ask for fits."""
+
+MAX_LOOKS = 64
+_ANYTHING, _EVERYBODY = "*", "**"
+"""Lists that are no game's: of those who would play anything, and of all; both by age alone."""
+_KINDS: tuple[tuple[bool, Opponents], ...] = tuple(
+    (is_bot, opponents) for is_bot in (False, True) for opponents in ("any", "people", "bots")
+)
+
+
+class ListKey(NamedTuple):
+    """The key of one list of seeks, besides time control and whether they are rated."""
+
+    is_bot: bool
+    opponents: Opponents
+    game: str
+    stage: int
+
+
+class _Bucket:
+    """Seeks in the order of their ratings, and of equal ones by number, which is by age."""
+
+    __slots__ = ("_entries",)
+
+    def __init__(self) -> None:
+        self._entries: list[tuple[int, int]] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._entries)
+
+    def add(self, rating: int, number: int) -> None:
+        """Put a seek in its place."""
+        insort(self._entries, (rating, number))
+
+    def remove(self, rating: int, number: int) -> None:
+        """Take a seek out."""
+        del self._entries[bisect_left(self._entries, (rating, number))]
+
+    def near(self, rating: int) -> Iterator[tuple[int, int]]:
+        """Return distances and numbers: the nearest first, of those equally near the oldest."""
+        return heapq.merge(self._below(rating), self._above(rating))
+
+    def _above(self, rating: int) -> Iterator[tuple[int, int]]:
+        for index in range(bisect_left(self._entries, (rating,)), len(self._entries)):
+            other, number = self._entries[index]
+            yield other - rating, number
+
+    def _below(self, rating: int) -> Iterator[tuple[int, int]]:
+        end = bisect_left(self._entries, (rating,))
+        while end:
+            other = self._entries[end - 1][0]
+            start = bisect_left(self._entries, (other,))
+            for index in range(start, end):
+                yield rating - other, self._entries[index][1]
+            end = start
+
+
+class _Place(NamedTuple):
+    """Where a seek is listed, and with which rating."""
+
+    key: ListKey
+    rating: int
+
+
+class _Candidate(NamedTuple):
+    """One who fits; the least is the best: people before bots, then the nearest, then who has waited longest."""
+
+    is_bot: bool
+    distance: int
+    number: int
+    preference: int
+    """How far back the game stands in their own order."""
+    game: str
+
+
+SeekLists = dict[ListKey, _Bucket]
+"""The seeks of one time control that are all rated, or all casual."""
+
+
+class SeekIndex:
+    """The seeks that others can find. `bands` are, by stage, how far apart two ratings may be."""
+
+    def __init__(self, rating_of: RatingOf, may_meet: MayMeet, bands: tuple[int, ...]) -> None:
+        self._rating_of = rating_of
+        self._may_meet = may_meet
+        self._bands = bands
+        self._lists: dict[tuple[TimeControl | None, bool], SeekLists] = {}
+        self._seeks: dict[int, Seek] = {}
+        self._places: dict[int, list[_Place]] = {}
+
+    def __len__(self) -> int:
+        return len(self._seeks)
+
+    def __contains__(self, number: int) -> bool:
+        return number in self._seeks
+
+    def add(self, seek: Seek, stage: int) -> None:
+        """List a seek whose band is that of the stage."""
+        places = [
+            _Place(ListKey(seek.is_bot, seek.opponents, game, stage), self._rating_of(seek.player, game, seek.time))
+            for game in seek.games
+        ]
+        for game in (_EVERYBODY,) if seek.games else (_EVERYBODY, _ANYTHING):
+            places.append(_Place(ListKey(seek.is_bot, seek.opponents, game, 0), 0))
+        lists = self._lists.setdefault((seek.time, seek.is_rated), {})
+        for key, rating in places:
+            lists.setdefault(key, _Bucket()).add(rating, seek.number)
+        self._seeks[seek.number] = seek
+        self._places[seek.number] = places
+
+    def remove(self, seek: Seek) -> None:
+        """Take a seek off the lists."""
+        lists = self._lists[seek.time, seek.is_rated]
+        for key, rating in self._places.pop(seek.number):
+            lists[key].remove(rating, seek.number)
+            if not lists[key]:
+                del lists[key]
+        if not lists:
+            del self._lists[seek.time, seek.is_rated]
+        del self._seeks[seek.number]
+
+    def best(self, seek: Seek, stage: int) -> tuple[Seek, str] | None:
+        """Return the best of those who fit, and the game for both."""
+        best = min(self._candidates(seek, stage), default=None)
+        return best and (self._seeks[best.number], best.game)
+
+    def admits(self, seek: Seek, player: Player, game: str) -> bool:
+        """Tell whether a player's rating is in the range that a seek asks for."""
+        has_range = seek.min_rating is not None or seek.max_rating is not None
+        return not has_range or seek.admits(self._rating_of(player, game, seek.time))
+
+    def _candidates(self, seek: Seek, stage: int) -> Iterator[_Candidate]:
+        """Return the best of each list in which somebody who fits may stand."""
+        lists = self._lists.get((seek.time, seek.is_rated), {})
+        for is_bot, opponents in _KINDS if lists else ():
+            if not seek.welcomes(is_bot=is_bot) or (opponents != "any" and (opponents == "bots") != seek.is_bot):
+                continue
+            if not seek.games:
+                yield from self._oldest(lists.get(ListKey(is_bot, opponents, _EVERYBODY, 0)), seek, None)
+            for game in seek.games:
+                yield from self._oldest(lists.get(ListKey(is_bot, opponents, _ANYTHING, 0)), seek, game)
+                for other_stage in range(len(self._bands)):
+                    band = self._bands[max(stage, other_stage)]
+                    yield from self._nearest(lists.get(ListKey(is_bot, opponents, game, other_stage)), seek, game, band)
+
+    def _nearest(self, bucket: _Bucket | None, seek: Seek, game: str, band: int) -> Iterator[_Candidate]:
+        """Return the nearest who fits and is no further away than the band."""
+        rating = self._rating_of(seek.player, game, seek.time) if bucket else 0
+        for distance, number in islice(bucket.near(rating), _looks(seek)) if bucket else ():
+            other = self._seeks[number]
+            if distance > band:
+                return
+            if self._fit(seek, other, game):
+                yield _Candidate(other.is_bot, distance, number, other.games.index(game), game)
+                return
+
+    def _oldest(self, bucket: _Bucket | None, seek: Seek, game: str | None) -> Iterator[_Candidate]:
+        """Return who has waited longest of those who fit, whatever the ratings: one of the two would play anything."""
+        for _, number in islice(bucket.near(0), _looks(seek)) if bucket else ():
+            other = self._seeks[number]
+            for preference, each in enumerate((game,) if game else other.games or (ANY_GAME,)):
+                if self._fit(seek, other, each):
+                    yield _Candidate(other.is_bot, 0, number, preference, each)
+                    return
+
+    def _fit(self, seek: Seek, other: Seek, game: str) -> bool:
+        """Tell whether each of two players, who would both play `game`, is welcome to the other."""
+        if seek.player == other.player or not self.admits(seek, other.player, game):
+            return False
+        return self.admits(other, seek.player, game) and self._may_meet(seek, other)
+
+
+def _looks(seek: Seek) -> int:
+    return max(1, MAX_LOOKS // max(1, len(seek.games)))

@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import NamedTuple
 
-from ttt_net.pairing.index import Index
-from ttt_net.pairing.seek import MayMeet, Player, RatingOf, Seek
+from ttt_net.pairing.seek import MayMeet, Player, RatingOf, Seek, SeekIndex
 
 BANDS = ((0, 200), (1_000, 400), (3_000, 800), (6_000, 10_000))
 """After so many ms of waiting, how far apart ratings may be; at last as far as they can."""
@@ -48,7 +47,7 @@ class StandingSeeks:
     """The standing seeks; a player has at most one, and is never matched with themselves."""
 
     def __init__(self, rating_of: RatingOf, may_meet: MayMeet) -> None:
-        self.index = Index(rating_of, may_meet, tuple(band for _, band in BANDS))
+        self.index = SeekIndex(rating_of, may_meet, tuple(band for _, band in BANDS))
         """The seeks that can be found: all but the hidden ones."""
         self._of_player: dict[Player, _Standing] = {}
         self._numbered: dict[int, _Standing] = {}

@@ -16,8 +16,7 @@ from ttt_net.server.disk_space import DiskSpace, DiskUsage
 from ttt_net.server.journal import Journal
 from ttt_net.server.matchmaking.lobby_feed import LobbyFeed
 from ttt_net.server.metrics import Guard, Metrics
-from ttt_net.server.settings.configuration import Configuration
-from ttt_net.server.settings.limits import Limits
+from ttt_net.server.settings.configuration import Configuration, Limits
 from ttt_net.server.shutdown import ShutdownNotice
 from ttt_net.server.wire.connection import Connection
 from ttt_net.server.wire.reader import ReadBuffer, TurnQueue

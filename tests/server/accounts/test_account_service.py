@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.server.running import running, until
-from ttt_net.server.settings.limits import Limits
+from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.rate import Rate
 
 

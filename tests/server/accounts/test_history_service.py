@@ -8,7 +8,7 @@ from tests.server.peer import Peer
 from tests.server.rated import rated_match
 from tests.server.running import Server, running
 from ttt_net.games.records import read_record
-from ttt_net.server.settings.limits import Limits
+from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.rate import Rate
 
 

@@ -7,8 +7,7 @@ import pytest
 from tests.server.peer import HANDSHAKE, Peer, RawPeer
 from tests.server.running import Server, running, until
 from ttt_net.server.admission.connection_limiter import POLITE_TO_ONE
-from ttt_net.server.settings.configuration import Configuration
-from ttt_net.server.settings.limits import Limits
+from ttt_net.server.settings.configuration import Configuration, Limits
 from ttt_net.server.settings.rate import Rate
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from ttt_net.errors import Code, Refusal
 from ttt_net.server.admission.rate_limiter import RateLimiter
-from ttt_net.server.settings.limits import Limits
+from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.rate import Bucket, Rate
 
 RATES = st.builds(Rate, st.integers(1, 1_000), st.sampled_from([0.5, 1.0, 2.0, 60.0, 3_600.0]))

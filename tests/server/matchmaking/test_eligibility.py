@@ -13,8 +13,7 @@ from ttt_net.server.accounts.session import Session
 from ttt_net.server.journal import Journal
 from ttt_net.server.matchmaking.eligibility import Eligibility
 from ttt_net.server.services import build_services
-from ttt_net.server.settings.configuration import Configuration
-from ttt_net.server.settings.limits import Limits
+from ttt_net.server.settings.configuration import Configuration, Limits
 from ttt_net.server.wire.connection import Connection
 
 

@@ -9,7 +9,7 @@ from tests.server.peer import Peer, said
 from tests.server.running import Server, running, until
 from ttt_net.server.matchmaking import lobby_feed
 from ttt_net.server.matchmaking.lobby_feed import CROWD, LobbyFeed, Subject
-from ttt_net.server.settings.limits import Limits
+from ttt_net.server.settings.configuration import Limits
 
 SUBJECTS: tuple[Subject, ...] = ("seeks", "players", "live")
 

@@ -12,7 +12,7 @@ from ttt_net.pairing.lobby import Invitation
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.journal import lookups
 from ttt_net.server.matchmaking import invitations
-from ttt_net.server.settings.limits import Limits
+from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.rate import Rate
 
 

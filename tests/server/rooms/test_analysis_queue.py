@@ -10,7 +10,7 @@ from tests.server.running import Server, running
 from ttt_net.errors import Code, Refusal
 from ttt_net.games.record import Record
 from ttt_net.server.rooms import analysis_queue
-from ttt_net.server.settings.limits import Limits
+from ttt_net.server.settings.configuration import Limits
 
 NOTHING = ("/no/such/program",)
 PRINTS = 'print(\'{"ply": 1, "side": 0, "move": 4, "best": [], "value": 0}\', flush=True)'

@@ -6,7 +6,7 @@ from tests.server.peer import Peer
 from tests.server.running import Server, running
 from ttt_net.server.admission.sanctions import Sanction, of_player
 from ttt_net.server.rooms.chat import PHRASES
-from ttt_net.server.settings.limits import Limits
+from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.rate import Rate
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.server.peer import said
 from tests.server.running import Server, running, until
-from ttt_net.server.settings.limits import Limits
+from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.rate import Rate
 
 FAST = Limits(messages=Rate(1_000_000))

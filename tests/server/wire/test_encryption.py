@@ -15,8 +15,7 @@ from tests.server.running import Server, running, until
 from ttt_net.errors import ConfigurationError
 from ttt_net.server.settings import certificate as certificates
 from ttt_net.server.settings.certificate import Tls, certificate_for, fingerprint_of
-from ttt_net.server.settings.configuration import Configuration
-from ttt_net.server.settings.limits import Limits
+from ttt_net.server.settings.configuration import Configuration, Limits
 from ttt_net.server.settings.rate import Rate
 from ttt_net.server.wire.connection import Connection
 from ttt_net.server.wire.encryption import TlsLayer

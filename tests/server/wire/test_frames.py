@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.server.peer import BINARY, CLOSE, CONT, HANDSHAKE, PING, TEXT, client_frame
 from ttt_net.errors import Closing
 from ttt_net.server.metrics import Metrics
-from ttt_net.server.settings.limits import Limits
+from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.rate import Rate
 from ttt_net.server.wire.connection import Connection
 from ttt_net.server.wire.frames import FrameBoundary, ends_with_close, frame, short_text

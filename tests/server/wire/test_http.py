@@ -13,8 +13,7 @@ import pytest
 
 from tests.server.peer import HANDSHAKE
 from tests.server.running import Server, running
-from ttt_net.server.settings.configuration import Configuration
-from ttt_net.server.settings.limits import Limits
+from ttt_net.server.settings.configuration import Configuration, Limits
 from ttt_net.server.wire.page import find_asset, page_files
 
 ROOT = Path(__file__).parent.parent.parent.parent

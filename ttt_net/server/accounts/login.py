@@ -9,7 +9,7 @@ from ttt_net.errors import Code, Refusal
 from ttt_net.names import checked_name, is_like_an_office
 from ttt_net.server.players import FORGOTTEN, Player
 from ttt_net.server.services import Services
-from ttt_net.server.settings.limits import Limits
+from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.wire.connection import Connection
 from ttt_net.text import clean, name_key
 

@@ -19,7 +19,7 @@ from ttt_net.server.admin.commands import AdminCommands
 from ttt_net.server.admin.report import match_rows, player_rows, report
 from ttt_net.server.hub import Hub
 from ttt_net.server.metrics import Metrics
-from ttt_net.server.settings.limits import Limits
+from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.wire.connection import Connection
 from ttt_net.server.wire.frames import frame
 

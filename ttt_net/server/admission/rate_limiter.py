@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable
 from typing import Literal
 
 from ttt_net.errors import Code, Refusal
-from ttt_net.server.settings.limits import Limits
+from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.rate import Bucket, Rate
 
 Act = Literal["codes", "challenges", "chats", "inquiries", "matches", "messages", "renames", "writes"]

@@ -12,8 +12,7 @@ from ttt_net import messages as wire
 from ttt_net.clock import Speed, TimeControl
 from ttt_net.errors import Code, Refusal
 from ttt_net.games.records import write_record
-from ttt_net.matches.history import record_of
-from ttt_net.matches.match import Match
+from ttt_net.matches.match import Match, record_of
 from ttt_net.messages import decode_event
 from ttt_net.ratings import Rating, aged
 from ttt_net.server.journal.lookups import read_match, with_names

@@ -12,12 +12,73 @@ from platformdirs import user_data_path
 
 from ttt_net.server.settings.addresses import check_url
 from ttt_net.server.settings.certificate import Tls
-from ttt_net.server.settings.limits import Limits
 from ttt_net.server.settings.logs import FORMATS, LEVELS
+from ttt_net.server.settings.rate import Rate
 from ttt_net.server.settings.setting import Setting, setting, settings_of
 
 DEFAULT_PORT = 8765
 DEFAULT_DATA = user_data_path("ttt_net", appauthor=False) / "server"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one connection, and all of them together, may use. Times are in seconds, sizes in bytes."""
+
+    max_connections: int = setting(5_000, "connections in all", least=1)
+    max_per_address: int = setting(200, "connections from one address: a class that opens the page at once", least=1)
+    max_newcomers: int = setting(
+        2_000, "connections that have not said hello yet; one more, and the oldest of them is dropped", least=10
+    )
+    max_live_matches: int = setting(20, "live matches of one player at a time", least=1)
+    messages: Rate = setting(Rate(200, 2.0), "frames of any kind on one connection, pings and fragments too")
+    codes: Rate = setting(Rate(10, 60.0), "tries of invitation codes by one player: of 309 million, none is found so")
+    inquiries: Rate = setting(
+        Rate(20, 10.0), "questions of one player about the past, a match not in memory, or all of one that is heard"
+    )
+    matches: Rate = setting(Rate(200, 60.0), "matches that one player begins")
+    writes: Rate = setting(
+        Rate(30, 20.0), "moves, offers and new matches of one player, as counted for all players of an address together"
+    )
+    renames: Rate = setting(Rate(10, 3_600.0), "new names of one player")
+    free_names: bool = setting(False, "whether a name may be anything that can be shown, as among friends")
+    allow_guests: bool = setting(True, "whether people may play without a name of their own, casually")
+    rated_same_address: bool = setting(True, "whether two players of one address may play rated matches")
+    allow_chat: bool = setting(True, "whether players may write to one another; phrases they can always choose")
+    chats: Rate = setting(Rate(6, 10.0), "what one player may say in the chat")
+    challenges: Rate = setting(Rate(20, 60.0), "challenges and invitations by one player")
+    players_per_address: int = setting(
+        20, "what players of one address may do together is so many times what one may", least=1, most=10_000
+    )
+    arrivals: Rate = setting(Rate(1_000, 1.0), "new connections from everywhere; those beyond wait in the kernel")
+    openings: Rate = setting(Rate(600, 60.0), "new connections from one address")
+    registrations: Rate = setting(Rate(100, 3_600.0), "new names from one address")
+    mistakes: Rate = setting(Rate(120, 60.0), "names from one address that may not be taken")
+    wrong_codes: Rate = setting(Rate(20, 3_600.0), "codes from one address that nobody was given")
+    floods: Rate = setting(
+        Rate(10, 60.0),
+        "connections from one address that are closed for a flood; then no new one is let in for a while",
+    )
+    unmetered: tuple[str, ...] = setting(
+        ("127.0.0.0/8", "::1"), "addresses and networks that limits of addresses do not apply to", check=ip_network
+    )
+    handshake_s: float = setting(5.0, "how long the opening handshake may take", least=0.05, most=60)
+    handshake_bytes: int = setting(16_384, "how long an opening may be", least=1_024, most=65_536)
+    hello_s: float = setting(10.0, "how long until an accepted hello", least=0.05, most=600)
+    ping_after_s: float = setting(
+        3.0, "how long until a silent peer is pinged; one that is heard, five times as long", least=0.05, most=60
+    )
+    dead_after_s: float = setting(6.5, "a silence of this length ends the connection", least=0.1, most=600)
+    stalled_s: float = setting(5.0, "how long a reader may leave our bytes unread", least=0.05, most=60)
+    closing_s: float = setting(2.0, "how long the closing handshake may take", least=0.05, most=60)
+    unsent_bytes: int = setting(65_536, "what may wait here for a reader that is behind", least=16_384)
+    unsent_messages: int = setting(64, "the same, in messages", least=8)
+    analysis_s: float = setting(20.0, "how long a finished match may be analysed on request; 0: never", most=600)
+    free_disk_mb: int = setting(
+        256, "megabytes that stay free where the journal is: below, no new matches begin; below a quarter, no moves"
+    )
+    kernel_send_buffer: int = setting(
+        32_768, "asked of the kernel, which takes twice as much; else it buffers megabytes for a reader that stopped"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

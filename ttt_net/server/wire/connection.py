@@ -24,7 +24,7 @@ from ttt_net.errors import Closing, ProtocolError, Refusal
 from ttt_net.messages import MAX_MESSAGE_BYTES, encode, refused
 from ttt_net.server.admission.client_address import coarse
 from ttt_net.server.metrics import Metrics
-from ttt_net.server.settings.limits import Limits
+from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.rate import Bucket
 from ttt_net.server.wire.frames import LONGEST_CLOSE, FrameBoundary, ends_with_close, frame, short_text
 from ttt_net.server.wire.http import TurnedAway, refuse_opening

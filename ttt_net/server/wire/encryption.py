@@ -10,7 +10,7 @@ import contextlib
 import ssl
 from typing import cast
 
-from ttt_net.server.settings.limits import Limits
+from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.wire.reader import ReadBuffer, Reader
 
 _READ_BYTES = 65_536

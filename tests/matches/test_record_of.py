@@ -3,8 +3,7 @@ import datetime
 from ttt_net import messages as wire
 from ttt_net.clock import TimeControl
 from ttt_net.games.records import read_record, write_record
-from ttt_net.matches.history import record_of
-from ttt_net.matches.match import Match
+from ttt_net.matches.match import Match, record_of
 from ttt_net.matches.referee import decide
 
 START_MS = 1_795_254_000_000

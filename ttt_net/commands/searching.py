@@ -1,8 +1,16 @@
-"""The options by which a user says how much a strategy may think; the same for every verb that has one."""
+"""Prepare a search: the options for how much a strategy may think, and the engine, the same for every verb.
+
+A search that begins before the engine is loaded works in plain Python, and all the more slowly.
+"""
 
 import argparse
+from typing import Any
 
+from rich.console import Console
+
+from ttt_net.games import Game
 from ttt_net.strategies import Limit
+from ttt_net.strategies.engine import load
 
 
 def add_limits(parser: argparse.ArgumentParser, *, move_time: int) -> None:
@@ -26,3 +34,9 @@ def positive(text: str) -> int:
     if not text.isascii() or not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
     return int(text)
+
+
+def load_engine(game: Game[Any]) -> None:
+    """Return when what searches of the game need has been loaded; on a terminal, say what takes so long."""
+    with Console(stderr=True).status("Loading the engine; only the first time takes long ..."):
+        load(game)
