@@ -77,7 +77,7 @@ INSIDE = {
     "server": """
         metrics server_clock disk_space settings players
         admission.client_address admission.rate_limiter admission.sanctions
-        admission.acceptor journal wire admission.connection_limiter accounts.session accounts.online_players
+        admission.acceptor journal cluster wire admission.connection_limiter accounts.session accounts.online_players
         matchmaking.lobby_feed shutdown services accounts.login rooms matchmaking accounts hub process admin main
         embedded check start
     """,

@@ -1,0 +1,66 @@
+"""The logs that the contract suite is run against, and what waits for their callbacks.
+
+To add a backend: a class with the methods of `Cluster` here, and its name in `BACKENDS`.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from ttt_net.server.cluster.log import Log, MemoryLog, MemoryStream
+
+WAIT_S = 20.0
+"""How long a test waits for what must come; no test waits that long when all is well."""
+
+
+class Cluster(Protocol):
+    """One log, and as many nodes at it as a test needs."""
+
+    async def node(self) -> Log:
+        """Return another node's connection to the log."""
+
+    async def end(self) -> None:
+        """End all of them, and delete the log."""
+
+
+class MemoryCluster:
+    """A log in memory."""
+
+    def __init__(self) -> None:
+        self._stream = MemoryStream()
+
+    async def node(self) -> Log:
+        """Return another connection."""
+        return MemoryLog(self._stream, asyncio.get_running_loop().call_soon)
+
+    async def end(self) -> None:
+        """Do nothing: it goes with the last who knows it."""
+
+
+BACKENDS: dict[str, Callable[[], Cluster]] = {"memory": MemoryCluster}
+"""Each makes a new and empty log."""
+
+
+class Heard:
+    """What a callback was called with, in order."""
+
+    def __init__(self) -> None:
+        self.calls: list[Any] = []
+        self._changed = asyncio.Event()
+
+    def __call__(self, *args: object) -> None:
+        """Take note of a call: of its one argument, or of all."""
+        self.calls.append(args[0] if len(args) == 1 else args)
+        self._changed.set()
+
+    async def first(self, count: int) -> list[Any]:
+        """Return the first so many calls, once they have come."""
+        async with asyncio.timeout(WAIT_S):
+            while len(self.calls) < count:
+                self._changed.clear()
+                await self._changed.wait()
+        return self.calls[:count]
+
+    async def one(self) -> Any:
+        """Return the first call, once it has come."""
+        return (await self.first(1))[0]

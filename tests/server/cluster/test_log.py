@@ -1,0 +1,201 @@
+"""The contract of a replicated log: every backend passes it."""
+
+import io
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from tests.server.cluster.logs import BACKENDS, Cluster, Heard
+from ttt_net.server.cluster.log import MAX_BATCH_BYTES, Log
+
+
+@pytest.fixture(params=BACKENDS)
+async def cluster(request: pytest.FixtureRequest) -> AsyncIterator[Cluster]:
+    made = BACKENDS[request.param]()
+    yield made
+    await made.end()
+
+
+def following(log: Log, position: int = 0) -> Heard:
+    heard = Heard()
+    log.follow(position, heard, _not_gone)
+    return heard
+
+
+def _not_gone() -> None:
+    raise AssertionError("nothing was trimmed")
+
+
+async def published(log: Log, *batches: bytes) -> list[Any]:
+    done = Heard()
+    for batch in batches:
+        log.publish(batch, done)
+    return await done.first(len(batches))
+
+
+async def end_of(log: Log) -> Any:
+    done = Heard()
+    log.end(done)
+    return await done.one()
+
+
+async def test_positions_are_counted_from_one_and_an_author_learns_the_place_of_each_batch(cluster: Cluster) -> None:
+    log = await cluster.node()
+    assert await end_of(log) == 0
+    assert await published(log, b"a") == [1]
+    assert await published(log, b"b") == [2]
+    assert await end_of(log) == 2
+
+
+async def test_no_callback_comes_from_within_a_call(cluster: Cluster) -> None:
+    log = await cluster.node()
+    heard, done = following(log), Heard()
+    log.publish(b"a", done)
+    log.end(done)
+    log.listen("x", heard)
+    log.tell("x", b"t")
+    log.ask("nobody.answers", b"", done)
+    assert heard.calls == []
+    assert done.calls == []
+    await done.first(3)
+
+
+async def test_every_node_hears_the_batches_of_all_in_one_order_without_a_gap(cluster: Cluster) -> None:
+    logs = [await cluster.node() for _ in range(3)]
+    heard = [following(log) for log in logs]
+    done = [Heard() for _ in logs]
+    for number in range(40):
+        for which, log in enumerate(logs):
+            log.publish(b"%d of %d" % (number, which), done[which])
+    first, *others = [await each.first(120) for each in heard]
+    assert [position for position, _ in first] == list(range(1, 121))
+    assert all(other == first for other in others)
+    places = {place: which for which, each in enumerate(done) for place in await each.first(40)}
+    assert all(batch.endswith(b"of %d" % places[position]) for position, batch in first)
+
+
+async def test_equal_batches_are_both_kept_or_the_second_is_given_the_place_of_the_first(cluster: Cluster) -> None:
+    log = await cluster.node()
+    heard = following(log)
+    places = await published(log, b"same") + await published(log, b"same", b"end")
+    *batches, last = await heard.first(places[-1])
+    assert last == (places[-1], b"end")
+    assert {batch for _, batch in batches} == {b"same"}
+    assert set(places[:2]) <= {position for position, _ in batches}
+
+
+async def test_a_node_that_comes_later_hears_what_was_before_from_the_place_it_names(cluster: Cluster) -> None:
+    one, other = await cluster.node(), await cluster.node()
+    await published(one, b"a", b"b", b"c")
+    heard = following(other, 1)
+    assert await heard.first(2) == [(2, b"b"), (3, b"c")]
+    await published(one, b"d")
+    assert await heard.first(3) == [(2, b"b"), (3, b"c"), (4, b"d")]
+
+
+async def test_a_node_may_follow_from_the_end(cluster: Cluster) -> None:
+    log = await cluster.node()
+    await published(log, b"a")
+    heard = following(log, 1)
+    await published(log, b"b")
+    assert await heard.first(1) == [(2, b"b")]
+
+
+async def test_the_longest_batch_arrives_whole(cluster: Cluster) -> None:
+    log = await cluster.node()
+    heard = following(log)
+    longest = bytes(range(256)) * (MAX_BATCH_BYTES // 256)
+    await published(log, longest)
+    assert await heard.one() == (1, longest)
+
+
+async def test_what_is_trimmed_is_gone_and_places_stay_as_they_were(cluster: Cluster) -> None:
+    log, late, later = await cluster.node(), await cluster.node(), await cluster.node()
+    await published(log, b"a", b"b", b"c")
+    log.trim(2)
+    assert await end_of(log) == 3
+    gone, heard = Heard(), Heard()
+    late.follow(1, heard, gone)
+    await gone.first(1)
+    assert heard.calls == []
+    following_later = following(later, 2)
+    assert await following_later.one() == (3, b"c")
+    assert await published(log, b"d") == [4]
+
+
+async def test_a_log_that_is_trimmed_whole_keeps_counting(cluster: Cluster) -> None:
+    log = await cluster.node()
+    heard = following(log)
+    await published(log, b"a", b"b")
+    await heard.first(2)
+    log.trim(2)
+    assert await end_of(log) == 2
+    assert await published(log, b"c") == [3]
+    assert (await heard.first(3))[2] == (3, b"c")
+
+
+async def test_the_newest_snapshot_is_the_one_that_is_found(cluster: Cluster) -> None:
+    log, other = await cluster.node(), await cluster.node()
+    found, done, into = Heard(), Heard(), io.BytesIO()
+    other.get_snapshot(into, found)
+    assert await found.one() == 0
+    log.put_snapshot(5, io.BytesIO(b"five"), done)
+    assert await done.one() is True
+    large = bytes(range(256)) * 10_000
+    log.put_snapshot(9, io.BytesIO(large), done)
+    assert (await done.first(2))[1] is True
+    found, into = Heard(), io.BytesIO()
+    other.get_snapshot(into, found)
+    assert await found.one() == 9
+    assert into.getvalue() == large
+
+
+async def test_what_is_told_reaches_all_who_listen_in_the_order_of_the_teller(cluster: Cluster) -> None:
+    one, other = await cluster.node(), await cluster.node()
+    heard, heard_too, elsewhere = Heard(), Heard(), Heard()
+    one.listen("chat.lobby", heard)
+    other.listen("chat.lobby", heard_too)
+    other.listen("chat.else", elsewhere)
+    done = Heard()
+    one.end(done)
+    other.end(done)
+    await done.first(2)  # by then the log knows of both
+    for number in range(20):
+        one.tell("chat.lobby", b"%d" % number)
+    expected = [b"%d" % number for number in range(20)]
+    assert await heard.first(20) == expected
+    assert await heard_too.first(20) == expected
+    assert elsewhere.calls == []
+
+
+async def test_a_question_is_answered_once_now_or_later_or_by_nobody(cluster: Cluster) -> None:
+    one, other = await cluster.node(), await cluster.node()
+    asked, done = Heard(), Heard()
+    other.answer("steward.b", asked)
+    ready = Heard()
+    other.end(ready)
+    await ready.one()
+    one.ask("steward.b", b"how much?", done)
+    question, reply = await asked.one()
+    assert question == b"how much?"
+    reply(b"five")
+    reply(b"six")
+    assert await done.one() == b"five"
+    one.ask("steward.c", b"", done)
+    assert (await done.first(2))[1] is None
+
+
+async def test_the_order_of_the_log_is_kept_by_one_who_publishes_while_hearing(cluster: Cluster) -> None:
+    log, other = await cluster.node(), await cluster.node()
+    done, heard = Heard(), Heard()
+
+    def hear(position: int, batch: bytes) -> None:
+        heard(position, batch)
+        if position < 20:
+            log.publish(b"after %d" % position, done)
+
+    log.follow(0, hear, _not_gone)
+    await published(other, b"first")
+    found = await heard.first(20)
+    assert found[1:] == [(position + 1, b"after %d" % position) for position in range(1, 20)]

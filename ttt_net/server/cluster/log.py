@@ -1,0 +1,198 @@
+"""The replicated log that a cluster stands on, as its nodes see it: the seam, and an implementation in memory.
+
+A log owes order and durability, and nothing more: what is a repeat, who is fenced off and what is refused is decided
+by those who apply it (`ttt_net.server.cluster.replicated_ledger`). To add a backend, write a class with the methods of
+`Log` that passes `tests/server/cluster/test_log.py`. Knows batches as bytes, no thread and no event loop.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import BinaryIO, Protocol
+
+MAX_BATCH_BYTES = 512 * 1024
+"""The longest batch that is ever published; half of what NATS takes by default."""
+
+Position = int
+"""The place of a batch in the log: 1 for the first, and one more for each that follows; 0 is before the first."""
+Hear = Callable[[Position, bytes], None]
+"""What a follower is called with: the place of a batch, and the batch."""
+Reply = Callable[[bytes], None]
+"""What is called with the answer to a question, once."""
+
+
+class Log(Protocol):
+    """One node's connection to the log. Every callback comes later, on the node's event loop, never from within a call.
+
+    Whatever is `None` in a callback means that the log did not answer: then nothing is known; try again.
+    """
+
+    def publish(self, batch: bytes, done: Callable[[Position | None], None]) -> None:
+        """Append a batch, and call `done` once: with its place if it is known to be durable, else with None.
+
+        After None it may be in the log, or get there later, or never. Batches may be published again: two that are
+        equal may both be in the log.
+        """
+
+    def follow(self, position: Position, hear: Hear, gone: Callable[[], None]) -> None:
+        """Deliver each batch after the position, those of all nodes, in order, without a gap, each place once.
+
+        Goes on as long as the log does, through whatever it loses and finds again. Calls `gone` instead, and nothing
+        more, if a batch that would be next was trimmed: a snapshot has it. To be called once.
+        """
+
+    def end(self, done: Callable[[Position | None], None]) -> None:
+        """Ask the log's leader for the place of its newest batch: the answer proves contact since the call."""
+
+    def trim(self, position: Position) -> None:
+        """Let go of the batches up to the position, some time; nobody waits for it."""
+
+    def put_snapshot(self, position: Position, source: BinaryIO, done: Callable[[bool], None]) -> None:
+        """Keep what can be read from `source` as the state after that position, in place of the last.
+
+        Calls `done` with True once it is kept whole.
+        """
+
+    def get_snapshot(self, into: BinaryIO, done: Callable[[Position | None], None]) -> None:
+        """Write the newest snapshot into `into`, and call `done` with its position: 0 if there is none."""
+
+    # Beside the log: not kept, not ordered against it, and lost now and then.
+
+    def tell(self, subject: str, data: bytes) -> None:
+        """Send to all nodes that listen to the subject, this one too; at most once each.
+
+        A subject is made of words of ASCII letters, digits, `-` and `_`, with dots between them.
+        """
+
+    def listen(self, subject: str, hear: Callable[[bytes], None]) -> None:
+        """Hear what is told on the subject from now on; what one node tells, in its order."""
+
+    def ask(self, subject: str, question: bytes, done: Callable[[bytes | None], None]) -> None:
+        """Ask the one node that answers the subject; call `done` once, after some seconds with None."""
+
+    def answer(self, subject: str, serve: Callable[[bytes, Reply], None]) -> None:
+        """Answer questions on the subject: call `serve` with each, and what takes the answer, at once or later."""
+
+
+class MemoryStream:
+    """A log in memory, which its `MemoryLog`s share."""
+
+    def __init__(self) -> None:
+        self.batches: list[bytes] = []
+        """Those that are kept, from `trimmed` on."""
+        self.trimmed: Position = 0
+        """The place of the last batch that is not kept any more."""
+        self.snapshot: tuple[Position, bytes] = (0, b"")
+        self.followers: list[Callable[[], object]] = []
+        """Called when there is another batch."""
+        self.listeners: dict[str, list[Callable[[bytes], None]]] = {}
+        self.servers: dict[str, Callable[[bytes, Reply], None]] = {}
+
+    @property
+    def end(self) -> Position:
+        """The place of the newest batch."""
+        return self.trimmed + len(self.batches)
+
+    def append(self, batch: bytes) -> Position:
+        """Append a batch, wake the followers, and return its place."""
+        self.batches.append(batch)
+        for wake in self.followers:
+            wake()
+        return self.end
+
+    def read(self, position: Position) -> bytes:
+        """Return the batch at a place. Raises `LookupError` if it was trimmed."""
+        if position <= self.trimmed:
+            raise LookupError(f"batch {position} was trimmed; {self.trimmed + 1} is the first that is kept")
+        return self.batches[position - self.trimmed - 1]
+
+
+class MemoryLog:
+    """One node's connection to a `MemoryStream`, which answers everything: for tests, simulations and examples.
+
+    `later` has a callback called soon, in the order of the calls, as `loop.call_soon` does.
+    """
+
+    def __init__(self, stream: MemoryStream, later: Callable[[Callable[[], None]], object]) -> None:
+        self._stream, self._later = stream, later
+        self._heard: Position = 0
+
+    def publish(self, batch: bytes, done: Callable[[Position | None], None]) -> None:
+        """Append a batch."""
+        self._later(partial(done, self._stream.append(batch)))
+
+    def follow(self, position: Position, hear: Hear, gone: Callable[[], None]) -> None:
+        """Deliver each batch after the position."""
+        self._heard = position
+        is_gone = False
+
+        def deliver() -> None:
+            nonlocal is_gone
+            while self._heard < self._stream.end and not is_gone:
+                try:
+                    batch = self._stream.read(self._heard + 1)
+                except LookupError:
+                    is_gone = True
+                    gone()
+                else:
+                    self._heard += 1
+                    hear(self._heard, batch)
+
+        self._stream.followers.append(partial(self._later, deliver))
+        self._later(deliver)
+
+    def end(self, done: Callable[[Position | None], None]) -> None:
+        """Tell the place of the newest batch."""
+        self._later(partial(done, self._stream.end))
+
+    def trim(self, position: Position) -> None:
+        """Let go of the batches up to the position, or of all."""
+        stream = self._stream
+        count = min(position, stream.end) - stream.trimmed
+        if count > 0:
+            del stream.batches[:count]
+            stream.trimmed += count
+
+    def put_snapshot(self, position: Position, source: BinaryIO, done: Callable[[bool], None]) -> None:
+        """Keep a snapshot."""
+        self._stream.snapshot = position, source.read()
+        self._later(partial(done, True))
+
+    def get_snapshot(self, into: BinaryIO, done: Callable[[Position | None], None]) -> None:
+        """Write the newest snapshot into `into`."""
+        position, data = self._stream.snapshot
+        into.write(data)
+        self._later(partial(done, position))
+
+    def tell(self, subject: str, data: bytes) -> None:
+        """Send to all that listen."""
+        for hear in self._stream.listeners.get(subject, ()):
+            hear(data)
+
+    def listen(self, subject: str, hear: Callable[[bytes], None]) -> None:
+        """Hear what is told on the subject."""
+        later = self._later
+        self._stream.listeners.setdefault(subject, []).append(lambda data: _soon(later, hear, data))
+
+    def ask(self, subject: str, question: bytes, done: Callable[[bytes | None], None]) -> None:
+        """Ask the node that answers; where none does, `done` is called with None."""
+        serve = self._stream.servers.get(subject)
+        if serve is None:
+            self._later(partial(done, None))
+            return
+        answered = iter([done])  # one answer
+
+        def reply(data: bytes) -> None:
+            with suppress(StopIteration):
+                self._later(partial(next(answered), data))
+
+        serve(question, reply)
+
+    def answer(self, subject: str, serve: Callable[[bytes, Reply], None]) -> None:
+        """Answer questions on the subject."""
+        later = self._later
+        self._stream.servers[subject] = lambda question, reply: _soon(later, serve, question, reply)
+
+
+def _soon(later: Callable[[Callable[[], None]], object], call: Callable[..., None], *args: object) -> None:
+    later(partial(call, *args))
