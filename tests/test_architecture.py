@@ -372,44 +372,45 @@ def test_only_the_room_tells_events_and_only_after_the_journal_has_them() -> Non
     assert callers == ["matches.match", "server.rooms.room"]
 
 
-WHITE_BOXES = {
-    "tests/server/wire/test_encryption.py": {"_transport", "_outgoing", "_tls"},
-    "tests/server/wire/test_connection.py": {"_transport"},
-    "tests/hostile/test_floods.py": {"_match"},
-}
-"""What a test looks at inside, since nothing else shows it: that TLS has no buffer of its own and leaves no cycle, and
-which options a socket has; and the match that a load generator plays."""
-
-
-def private_names(source: str) -> set[str]:
-    """Return the private names that a module takes from others: of objects, and by import."""
-    own = {"self", "cls"}
+def own_private_names(source: str) -> set[str]:
+    """Return the private names that a module defines itself: functions, attributes, constants."""
     found = set()
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Attribute) and re.match("_[a-z]", node.attr):
-            is_own = isinstance(node.value, ast.Name) and node.value.id in own
-            found |= set() if is_own else {node.attr}
-        elif isinstance(node, ast.ImportFrom):
-            found |= {alias.name for alias in node.names if alias.name.startswith("_")}
-    return found
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
+            found.add(node.id if isinstance(node, ast.Name) else node.attr)
+    return {name for name in found if re.match("_[a-zA-Z]", name)}
 
 
-def test_tests_use_no_private_name_of_the_server() -> None:
+def private_names_used(source: str) -> set[str]:
+    """Return the private names that a module takes from others: of objects, by import, and by `setattr`."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Attribute(value=ast.Name(id="self" | "cls")):
+                pass
+            case ast.Attribute(attr=name):
+                found.add(name)
+            case ast.ImportFrom(names=aliases):
+                found |= {alias.name for alias in aliases}
+            case ast.Call(func=ast.Attribute(attr="setattr"), args=[_, ast.Constant(value=str(name)), *_]):
+                found.add(name)
+    return {name for name in found if re.match("_[a-zA-Z]", name)} - own_private_names(source)
+
+
+def test_no_test_uses_a_private_name_of_the_product() -> None:
     """Those who test use what those who call use; so a private name may change, and no test with it."""
-    server = {
-        node.attr
-        for path in (ROOT / "server").rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.Attribute) and re.match("_[a-z]", node.attr)
-    } - {"_replace"}
-    found = {}
-    for path in [
-        *(ROOT.parent / "tests" / "server").rglob("test_*.py"),
-        *(ROOT.parent / "tests" / "hostile").rglob("test_*.py"),
-    ]:
-        name = path.relative_to(ROOT.parent).as_posix()
-        found[name] = (private_names(path.read_text()) & server) - WHITE_BOXES.get(name, set())
-    assert {name: names for name, names in found.items() if names} == {}
+    private = set[str]().union(*(own_private_names(path.read_text()) for path in every_module().values()))
+    tests = {path: private_names_used(path.read_text()) for path in Path(__file__).parent.rglob("*.py")}
+    found = {path.name: names & private for path, names in tests.items() if names & private}
+    assert found == {"loop.py": {"_run"}}, "asyncio's own, which the simulated event loop has to call"
+
+
+def test_a_planted_use_of_a_private_name_is_found() -> None:
+    source = "from a import _b, c\nx._d = x._e\nmonkeypatch.setattr(x, '_f', 1)\nself._g._h()\ny._d, c._i"
+    assert private_names_used(source) == {"_b", "_e", "_f", "_h", "_i"}
+    assert own_private_names("class A:\n    _b = 1\n    def _c(self): self._d = 1") == {"_b", "_c", "_d"}
 
 
 def test_no_test_imports_from_another_file_of_tests() -> None:

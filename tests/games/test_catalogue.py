@@ -149,8 +149,8 @@ def test_an_illegal_move_is_refused_and_names_what_is_legal(name: str) -> None:
 @pytest.mark.parametrize("name", ["mnk:19x19,1", "mnk:19x19,2", "mnk:19x19,5+swap", "connect:19x19,19"])
 def test_a_large_board_is_made_without_making_its_lines(name: str) -> None:
     """With them it takes 26 ms and a megabyte, for a name that any stranger may send; counted are bytes."""
-    catalogue._sized.cache_clear()
-    catalogue._with_swap.cache_clear()
+    catalogue.sized_game.cache_clear()
+    catalogue.game_with_swap.cache_clear()
     tracemalloc.start()
     try:
         game = find_game(name)
@@ -165,8 +165,8 @@ def test_what_strangers_ask_for_is_kept_only_up_to_a_bound() -> None:
     for width in range(1, 20):
         for k in range(1, 6):
             find_game(f"mnk:{width}x5,{k}+swap")
-    assert catalogue._sized.cache_info().currsize <= 64
-    assert catalogue._with_swap.cache_info().currsize <= 64
+    assert catalogue.sized_game.cache_info().currsize <= 64
+    assert catalogue.game_with_swap.cache_info().currsize <= 64
     for bits in range(10_000):
         assert len(cells_of(bits)) == bits.bit_count()
     assert cells_of.cache_info().currsize <= 4096

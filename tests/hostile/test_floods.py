@@ -28,7 +28,7 @@ class Players:
 
     def __init__(self, first: Peer, second: Peer, match: str) -> None:
         self._peers = (first, second)
-        self._match = match
+        self.match = match
         self.plies = 0
 
     async def play_on(self) -> None:
@@ -39,8 +39,8 @@ class Players:
     async def move(self) -> None:
         """Make one move."""
         mover, other = self._peers[self.plies % 2], self._peers[1 - self.plies % 2]
-        await mover.ok("play", match=self._match, ply=self.plies, move=self.plies)
-        await other.hear("played", match=self._match, move=self.plies)
+        await mover.ok("play", match=self.match, ply=self.plies, move=self.plies)
+        await other.hear("played", match=self.match, move=self.plies)
         self.plies += 1
 
 
@@ -316,7 +316,7 @@ async def test_twenty_stopped_readers_under_a_flood_hold_64_kib_each_and_are_gon
         opponents = [await server.join(f"Bob-{number}") for number in range(20)]
         matches = []
         for peer, opponent in zip(stalled, opponents, strict=True):
-            await peer.send(said("seek", 2, games=["tictactoe"]) + said("watch", 3, match=players._match))
+            await peer.send(said("seek", 2, games=["tictactoe"]) + said("watch", 3, match=players.match))
             await opponent.ok("seek", games=["tictactoe"])
             matches.append((await opponent.hear("snapshot"))["match"])
         connections = [server.connection_of(f"Mallory-{number}") for number in range(20)]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.names.write_alike import rows
 from ttt_net.errors import Code, Refusal
 from ttt_net.names import RULE, checked_name, fitting_name, looks
-from ttt_net.names.policy import _RESERVED
+from ttt_net.names.policy import RESERVED
 from ttt_net.text import clean, name_key, width
 
 
@@ -121,7 +121,7 @@ def test_nobody_is_called_like_a_reserved_word_however_it_is_written() -> None:
             for each in row:
                 alike.setdefault(each, set()).update(row)
     tried = 0
-    for word in _RESERVED:
+    for word in RESERVED:
         for written in (word, word.upper(), word.title()):
             forms = {written}
             for place, letter in enumerate(written):

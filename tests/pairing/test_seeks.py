@@ -1,8 +1,10 @@
 """Who is found for whom, and when: in simulated time, without a server."""
 
+import gc
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
+from types import FunctionType
 
 import pytest
 from hypothesis import settings
@@ -114,16 +116,29 @@ def test_whoever_waits_alone_is_told_so_once() -> None:
     assert room.alone(10 * ALONE_MS) == []
 
 
+def count_objects(thing: object) -> int:
+    """Return how many objects are reached from a thing, but for numbers, code and classes."""
+    seen, pending = set[int](), [thing]
+    while pending:
+        each = pending.pop()
+        if id(each) not in seen and not isinstance(each, (int, type, FunctionType)):
+            seen.add(id(each))
+            pending += gc.get_referents(each)
+    return len(seen)
+
+
 def test_nothing_is_kept_of_seeks_that_are_gone() -> None:
     room = waiting()
+    room.seek(person(1_000, "gomoku", time=BLITZ), 0)
+    assert count_objects(room) > count_objects(waiting())
+    room.withdraw(1_000)
     for player in range(100):
         room.seek(person(player, "gomoku", "qubic", time=BLITZ), 0)
         room.withdraw(player)
     room.tick(60_000)
     room.alone(60_000)
-    assert (len(room), room._numbered, room.index._lists, room.index._places) == (0, {}, {}, {})
-    assert not any(room._narrow)
-    assert not room._alone
+    assert len(room) == 0
+    assert count_objects(room) == count_objects(waiting())
 
 
 class Unwelcoming:
@@ -156,10 +171,13 @@ def test_a_crowd_that_fits_nobody_has_its_bands_widened_in_turns() -> None:
         room.seek(person(player), 0)
     house.asked = 0
     assert room.tick(BANDS[1][0]) == []
-    assert house.asked <= MOST_IN_TURN * 2 * MAX_LOOKS, "in the lists of both bands"
-    assert len(room._narrow[0]) == MOST_IN_TURN
+    first = house.asked
+    assert 0 < first <= MOST_IN_TURN * 2 * MAX_LOOKS, "in the lists of both bands"
     assert room.tick(BANDS[1][0]) == []
-    assert not room._narrow[0]
+    both = house.asked
+    assert first < both, "the other half"
+    assert room.tick(BANDS[1][0]) == []
+    assert house.asked == both, "nobody is left whose band is due"
     told = [[seek.player for seek in room.alone(ALONE_MS)] for _ in range(3)]
     assert told == [[*range(MOST_IN_TURN)], [*range(MOST_IN_TURN, 2 * MOST_IN_TURN)], []]
 

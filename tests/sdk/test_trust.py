@@ -125,14 +125,14 @@ async def test_a_certificate_of_somebody_else_is_refused(
     tmp_path: Path, names: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     authority = Authority(tmp_path, *names)
-    monkeypatch.setattr(trusts, "_checking", authority.trusting)
+    monkeypatch.setattr(trusts, "checking", authority.trusting)
     async with fake_server(tls=authority.certificate.context) as server:
         assert "IP address mismatch" in (await farewell(server)).sentence
 
 
 async def test_an_expired_certificate_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     authority = Authority(tmp_path, is_expired=True)
-    monkeypatch.setattr(trusts, "_checking", authority.trusting)
+    monkeypatch.setattr(trusts, "checking", authority.trusting)
     async with fake_server(tls=authority.certificate.context) as server:
         assert "certificate has expired" in (await farewell(server)).sentence
 
@@ -141,7 +141,7 @@ async def test_a_certificate_that_the_system_trusts_needs_no_word(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     authority = Authority(tmp_path)
-    monkeypatch.setattr(trusts, "_checking", authority.trusting)
+    monkeypatch.setattr(trusts, "checking", authority.trusting)
     async with fake_server(tls=authority.certificate.context) as server, client_of(server, PATIENT, "secret"):
         assert (await (await server.accepts()).lets_in()).token == "secret"
 

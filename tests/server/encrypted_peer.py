@@ -54,7 +54,7 @@ class EncryptedPeer(RawPeer):
                 peer._tls.do_handshake()
             except ssl.SSLWantReadError:
                 await peer._push()
-                peer._incoming.write(await super()._receive(peer))
+                peer._incoming.write(await super().receive(peer))
             else:
                 await peer._push()
                 return peer
@@ -68,12 +68,12 @@ class EncryptedPeer(RawPeer):
     async def _push(self) -> None:
         await super().send(self._outgoing.read())
 
-    async def _receive(self) -> bytes:
+    async def receive(self) -> bytes:
         while True:
             try:
                 return self._tls.read(65_536)
             except ssl.SSLWantReadError:
-                data = await super()._receive()
+                data = await super().receive()
                 if not data:
                     return b""
                 self._incoming.write(data)

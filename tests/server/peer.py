@@ -164,7 +164,8 @@ class RawPeer:
         for _ in range(3):
             await asyncio.sleep(0)
 
-    async def _receive(self) -> bytes:
+    async def receive(self) -> bytes:
+        """Return bytes as they come; none at the end of the stream."""
         try:
             return await asyncio.get_running_loop().sock_recv(self.socket, 65_536)
         except ConnectionError:
@@ -173,7 +174,7 @@ class RawPeer:
     async def read(self, count: int) -> bytes:
         """Return exactly that many bytes, or fewer at the end of the stream."""
         while len(self._unread) < count:
-            data = await self._receive()
+            data = await self.receive()
             if not data:
                 break
             self._unread += data
@@ -183,7 +184,7 @@ class RawPeer:
     async def read_head(self) -> bytes:
         """Return the head of an HTTP answer, or what came of it before the end of the stream."""
         while b"\r\n\r\n" not in self._unread:
-            data = await self._receive()
+            data = await self.receive()
             if not data:
                 break
             self._unread += data
@@ -235,7 +236,7 @@ class RawPeer:
 
     async def read_to_end(self) -> bytes:
         """Return all that is still to come."""
-        while data := await self._receive():
+        while data := await self.receive():
             self._unread += data
         taken, self._unread = self._unread, b""
         return taken

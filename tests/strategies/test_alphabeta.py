@@ -65,7 +65,7 @@ def test_a_search_to_a_depth_comes_to_the_value_of_plain_minimax_to_that_depth()
 
 
 def test_a_table_that_took_bounds_for_exact_values_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(alphabeta, "_answers", lambda bound, value, alpha, beta: True)
+    monkeypatch.setattr(alphabeta, "answers", lambda bound, value, alpha, beta: True)
     assert differences_from_plain_minimax(depth=4) > 0
 
 

@@ -142,7 +142,7 @@ def test_an_engine_that_cannot_be_loaded_is_done_without(
         raise RuntimeError("no place for the cache")
 
     monkeypatch.setattr(engine, "import_module", refuse)
-    monkeypatch.setattr(engine, "_loaded", engine._loaded.__wrapped__)
+    monkeypatch.setattr(engine, "kernel_module", engine.kernel_module.__wrapped__)
     with pytest.raises(Stopped):
         Connect4Solver().searched_score(connect4.initial, Effort(Limit()))
     assert engine.playout_tree(connect4, 1, Effort(Limit())) is None

@@ -77,18 +77,18 @@ def test_patterns_after_marks_come_and_go_are_those_of_the_position(name: str) -
     search, kept = a_search(game), slice(patterns.SCORE, patterns.RANDOM)
     for stones in (3, 9, 5, 10):
         state, fresh = random_position(game, stones, rng), a_search(game)
-        search._hold(state)
-        fresh._hold(state)
-        assert (search._block[kept] == fresh._block[kept]).all()
+        search.hold(state)
+        fresh.hold(state)
+        assert (search.block[kept] == fresh.block[kept]).all()
         for side, own, other in ((0, state.first, state.second), (1, state.second, state.first)):
             completing = {
                 cell
                 for cell in list_cells(game.full & ~(own | other))
-                if search._block[patterns.PATTERN + side * patterns.MOST_CELLS + cell] & patterns.COMPLETES
+                if search.block[patterns.PATTERN + side * patterns.MOST_CELLS + cell] & patterns.COMPLETES
             }
             assert completing == set(list_cells(completing_cells(game.lines, own, other)))
-    search._hold(game.initial)
-    assert (search._block[kept] == empty_board(game)[kept]).all()
+    search.hold(game.initial)
+    assert (search.block[kept] == empty_board(game)[kept]).all()
 
 
 def test_wins_by_fours_of_up_to_15_plies_are_those_that_trying_all_of_them_finds() -> None:

@@ -82,7 +82,7 @@ def test_the_search_of_small_boards(name: str, plies: int, depth: int) -> None:
     game, search, nodes = line_game(name), uncompiled(alphabeta, lines)["search"], 0
     for seed in range(4):
         state = random_state(game, plies, random.Random(seed))
-        blocks = [LineSearch(game, Effort(Limit()), random.Random(2))._block for _ in range(2)]
+        blocks = [LineSearch(game, Effort(Limit()), random.Random(2)).block for _ in range(2)]
         for block in blocks:
             block[lines.LOG_BUCKETS] = 8
         own, other = map(np.uint64, own_and_other(state))
@@ -100,7 +100,7 @@ def test_the_proofs_of_small_boards(name: str, plies: int, left: int) -> None:
         own, other = own_and_other(random_state(game, plies, random.Random(seed)))
         for maker, breaker, turn in ((own, other, 1), (other, own, 0)):
             boards = np.uint64(maker), np.uint64(breaker)
-            blocks = [ProofSearch(game, Effort(Limit()))._block for _ in range(2)]
+            blocks = [ProofSearch(game, Effort(Limit())).block for _ in range(2)]
             for block in blocks:
                 block[lines.LOG_BUCKETS] = 6
             answer = proof.can_force(*boards, turn, left, np.uint64(blocks[0].ctypes.data))
@@ -118,8 +118,8 @@ def test_the_search_of_large_boards() -> None:
         state, blocks = random_state(game, 4, random.Random(seed)), []
         for _ in range(2):
             made = FoursSearch(game, Effort(Limit()), random.Random(2))
-            made._hold(state)
-            blocks.append(made._block)
+            made.hold(state)
+            blocks.append(made.block)
         compiled = fours.search(0, 4, 2, -WIN, WIN, np.uint64(blocks[0].ctypes.data))
         assert search(0, 4, 2, -WIN, WIN, blocks[1]) == compiled
         assert (blocks[0] == blocks[1]).all()
@@ -146,16 +146,14 @@ def test_playouts(name: str, plies: int) -> None:
     state = random_state(game, plies, random.Random(1))
     trees = [PlayoutTree(game, 5) for _ in range(2)]
     for tree, kernel in zip(trees, (playouts.play_out, play_out), strict=True):
-        tree._move_root_to(state)
-        tree._control[playouts.BUDGET] = 400
-        nodes = tree._nodes if kernel is playouts.play_out else tree._nodes.view(np.recarray)
-        own, other = map(np.uint64, own_and_other(state))
-        full, floor, fall = np.uint64(game.full), np.uint64(tree._floor), game.fall if game.gravity else 0
-        kernel(own, other, full, floor, fall, tree._lines, 1.0, tree._control, tree._path, nodes)
-    used = int(trees[0]._control[playouts.USED])
+        position = tree.hold(state)
+        tree.control[playouts.BUDGET] = 400
+        nodes = tree.nodes if kernel is playouts.play_out else tree.nodes.view(np.recarray)
+        kernel(*position, 1.0, tree.control, tree.path, nodes)
+    used = int(trees[0].control[playouts.USED])
     assert used > 100
-    assert (trees[0]._control == trees[1]._control).all()
-    assert (trees[0]._nodes[:used] == trees[1]._nodes[:used]).all()
+    assert (trees[0].control == trees[1].control).all()
+    assert (trees[0].nodes[:used] == trees[1].nodes[:used]).all()
 
 
 @pytest.mark.parametrize("processor", [{}, {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}])

@@ -145,7 +145,7 @@ def test_a_win_by_threats_is_stopped_only_where_the_search_looks(name: str) -> N
         line = search.forced_win(LineState(state.second, state.first, state.ply, has_line=False))
         if line is None or wins(game, state, other, own):
             continue
-        block = np.uint64(search._block.ctypes.data)
+        block = np.uint64(search.block.ctypes.data)
         cells = int(stopping(np.uint64(own), np.uint64(other), state.ply, state.ply + len(line), block))
         for move in game.actions(state):
             child = game.result(state, move)

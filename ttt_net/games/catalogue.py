@@ -49,7 +49,8 @@ _SIZED = re.compile(r"(mnk|connect):([0-9]{1,4})x([0-9]{1,4}),([0-9]{1,4})", re.
 
 # Anybody who is connected may name any of some ten thousand games: the cache is bounded.
 @lru_cache(maxsize=64)
-def _sized(kind: str, width: int, height: int, k: int) -> Game[Any]:
+def sized_game(kind: str, width: int, height: int, k: int) -> Game[Any]:
+    """Return the game of k in a row on a board of that size; `kind` is `mnk`, or `connect` with gravity."""
     name = f"{kind}:{width}x{height},{k}"
     if kind == "mnk":
         return LineGame(
@@ -60,7 +61,8 @@ def _sized(kind: str, width: int, height: int, k: int) -> Game[Any]:
 
 
 @lru_cache(maxsize=64)
-def _with_swap(name: str) -> Game[Any]:
+def game_with_swap(name: str) -> Game[Any]:
+    """Return the game of that name with the pie rule."""
     return SwapGame(find_game(name))
 
 
@@ -95,6 +97,6 @@ def find_game(name: str) -> Game[Any]:
     name = game_name(name)
     base = name.removesuffix(SWAP)
     if base != name:
-        return _with_swap(base)
+        return game_with_swap(base)
     kind, width, height, k = re.split("[:x,]", name)
-    return _sized(kind, int(width), int(height), int(k))
+    return sized_game(kind, int(width), int(height), int(k))

@@ -30,10 +30,11 @@ _OFFICES = [
     "admin", "administrator", "root", "owner", "host", "operator", "moderator", "mod", "staff", "support", "help",
     "official", "system", "server", "ttt_net",
 ]  # fmt: skip
-_RESERVED = [
+RESERVED = [
     *_OFFICES, "bot", "guest", "anonymous", "unknown", "nobody", "everybody",
     "everyone", "all", "any", "none", "null", "deleted", "you", "me",
 ]  # fmt: skip
+"""Words that a name must not look like."""
 _MAX_TYPED_CELLS = 80
 _MAX_TYPED = 100
 """Characters that are looked at: more than the letters and marks of any name, in whatever form."""
@@ -128,7 +129,7 @@ def _reserved_word(name: str) -> str | None:
 @lru_cache(maxsize=1)
 def _reserved() -> dict[str, str]:
     """Return the reserved words by what they look like, in small letters, in capitals, and with one capital."""
-    bare = {word: word.replace("_", "") for word in _RESERVED}
+    bare = {word: word.replace("_", "") for word in RESERVED}
     return {
         look: word
         for word, letters in bare.items()

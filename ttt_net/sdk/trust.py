@@ -41,7 +41,7 @@ class Trust:
         """Return how the connection is encrypted; None for one that is not."""
         if urlsplit(url).scheme != "wss":
             return None
-        return _checking() if self.fingerprint is None else encrypting()
+        return checking() if self.fingerprint is None else encrypting()
 
     def objection(self, transport: "asyncio.BaseTransport") -> str | None:
         """Return why not to say a word over this connection; None if nothing is wrong with it."""
@@ -90,7 +90,8 @@ def _is_ours(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
 
 
 @cache
-def _checking() -> "ssl.SSLContext":
+def checking() -> "ssl.SSLContext":
+    """Return what encrypts with a server whose certificate the system trusts."""
     import ssl
 
     return ssl.create_default_context()

@@ -197,7 +197,7 @@ class PlainSearch(Generic[S]):
         entry = self.table.get(state)
         if entry is not None:
             value = from_above(entry.value, ply)
-            if entry.depth >= depth and _answers(entry.bound, value, alpha, beta):
+            if entry.depth >= depth and answers(entry.bound, value, alpha, beta):
                 effort.hits += 1
                 self.guesses += entry.depth < COMPLETE
                 return value
@@ -229,7 +229,7 @@ class PlainSearch(Generic[S]):
             self.table[state] = TableEntry(depth, bound, from_here, move)
 
 
-def _answers(bound: Bound, value: int, alpha: int, beta: int) -> bool:
+def answers(bound: Bound, value: int, alpha: int, beta: int) -> bool:
     """Tell whether a bounded value settles the question that a window asks."""
     if bound is Bound.EXACT:
         return True

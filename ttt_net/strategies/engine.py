@@ -78,13 +78,13 @@ def is_large(game: Game[Any]) -> TypeGuard[LineGame]:
 def warm(game: Game[Any]) -> None:
     """Begin to load in the background what searches of that game will need, if there is anything."""
     for name in _needed(game):
-        _loaded(name)
+        kernel_module(name)
 
 
 def load(game: Game[Any]) -> None:
     """Return when what searches of that game need is there, however long it takes to compile."""
     for name in _needed(game):
-        _loaded(name).result()
+        kernel_module(name).result()
 
 
 def _needed(game: Game[Any]) -> list[str]:
@@ -98,7 +98,7 @@ def connect4_search(effort: Effort) -> "Connect4Search | None":
     """Return a new exact search of Connect Four if numba is there and it loads in time."""
     if not is_installed() or (module := _in_time(CONNECT4, effort)) is None:
         return None
-    _loaded(LINES)  # in the background: positions that need too long for this search are for that one
+    kernel_module(LINES)  # in the background: positions that need too long for this search are for that one
     search: Connect4Search = module.Connect4Search()
     return search
 
@@ -131,14 +131,14 @@ def line_search(game: Game[Any], effort: Effort, rng: random.Random) -> "LineSea
 def _in_time(name: str, effort: Effort) -> ModuleType | None:
     left = effort.seconds_left()
     try:
-        return _loaded(name).result(None if left is None else left * LOADING_SHARE)
+        return kernel_module(name).result(None if left is None else left * LOADING_SHARE)
     except TimeoutError:
         return None
 
 
 @cache
-def _loaded(name: str) -> "Future[ModuleType | None]":
-    """Return what will be the module, or None if it cannot be loaded, which is said in the log."""
+def kernel_module(name: str) -> "Future[ModuleType | None]":
+    """Return the future of a compiled module, loaded once; it is None if it cannot be loaded, which the log tells."""
     future: Future[ModuleType | None] = Future()
 
     def load() -> None:

@@ -234,7 +234,7 @@ async def test_a_bot_waits_in_an_adjourned_match_until_its_opponent_is_back() ->
         await link.hears(SeekRequest)
         await link.tells(Offered("m1", 2, 0, side=0, kind="draw"))
         answer = await link.hears(OfferRequest)
-        assert bot._asked == {}, "a move would be refused while the other is away"
+        assert bot.asked == {}, "a move would be refused while the other is away"
         await link.tells(ok(answer.id), Presence("m1", 0, online=True))
         play = await link.hears(PlayRequest)
         assert play.match == "m1"
@@ -251,7 +251,7 @@ async def test_an_opponent_who_plays_and_takes_back_without_end_does_not_fill_th
         await link.tells(replace(played("tictactoe", [0]), seq=202))
         play = await link.hears(PlayRequest)
         assert play.ply == 1
-        assert len(bot._queue) <= 1
+        assert len(bot.queue) <= 1
 
 
 def challenge(number: int, by: PlayerInfo = BEN, game: str = "tictactoe") -> Challenged:
@@ -311,8 +311,7 @@ async def test_the_more_matches_wait_the_shorter_each_is_thought_about() -> None
     async with fake_server() as server, bot_at(server, games=None, places=4) as bot:
         await seated(server)
         match = opponent_moves_first()
-        assert bot._budget_ms(match) == 200
+        assert bot.budget_ms(match) == 200
         for name in ("a", "b", "c"):
-            bot._queue._names[name] = None
-        assert bot._budget_ms(match) == 50
-        bot._queue._names.clear()
+            bot.queue.add(name)
+        assert bot.budget_ms(match) == 50

@@ -299,5 +299,5 @@ async def test_a_wire_that_is_cut_in_the_middle_of_a_frame_leaves_nothing(tmp_pa
 async def test_small_answers_do_not_wait_for_the_acknowledgement_of_earlier_ones(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         await server.join("Ann")
-        peer = server.connection_of("Ann")._transport.get_extra_info("socket")
+        peer = server.connection_of("Ann").transport.get_extra_info("socket")
         assert peer.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)

@@ -161,7 +161,7 @@ async def test_bytes_that_do_not_decrypt_end_the_connection(tmp_path: Path) -> N
         peer = await EncryptedPeer.start(server.port, authority.trusting())
         await peer.hello("Mallory")
         await RawPeer.send(peer, b"\x17\x03\x03\x00\x20" + bytes(32))
-        while await RawPeer._receive(peer):
+        while await RawPeer.receive(peer):
             pass
         peer.close()
         await until(lambda: not server.connections)
@@ -179,9 +179,8 @@ async def stalled(server: Server, authority: Authority, name: str) -> tuple[Encr
 
 def held(connection: Connection) -> int:
     """Return how many bytes wait for the peer, in any place of ours."""
-    inner = connection._transport
-    assert isinstance(inner, TlsLayer)
-    return inner._transport.get_write_buffer_size() + inner._outgoing.pending
+    assert isinstance(connection.transport, TlsLayer)
+    return connection.transport.get_write_buffer_size()
 
 
 @pytest.mark.parametrize("size", [1, 100, 1_000, 4_000, 60_000])
@@ -254,12 +253,10 @@ async def test_a_connection_that_is_gone_leaves_nothing_for_the_collector(tmp_pa
         await peer.send(said("ping", 2))
         await peer.hear("ok")
         connection = server.connection_of("Ann")
-        layer = connection._transport
-        assert isinstance(layer, TlsLayer)
-        gone = weakref.ref(layer._tls)
+        gone = weakref.ref(connection.transport.get_extra_info("ssl_object"))
         gc.disable()
         try:
-            del connection, layer
+            del connection
             peer.close()
             await until(lambda: not server.connections)
             await server.flushed()  # the journal's last answer knew the connection

@@ -71,8 +71,10 @@ class Bot:
         self._plan = plan
         self._write = write
         self._log = BotLog(plan.hint, is_for_onlookers=plan.is_for_onlookers)
-        self._queue = ThinkQueue()
-        self._asked: dict[str, int] = {}
+        self.queue = ThinkQueue()
+        """The matches that wait for the engine."""
+        self.asked: dict[str, int] = {}
+        """By match, the ply at which the engine is to choose our move, or has chosen it."""
         self._unseen: set[str] = set()
         """The unfinished matches that the server has named, and has not shown yet."""
         self._accepting = 0
@@ -135,7 +137,7 @@ class Bot:
             case Offered():
                 self._answer_offer(event)
             case Tookback():
-                self._asked.pop(event.match, None)
+                self.asked.pop(event.match, None)
             case Answered(request, Refused() as refusal):
                 self._refused(request, refusal)
             case Farewell():
@@ -203,23 +205,23 @@ class Bot:
 
     def _find_jobs(self) -> None:
         """Let the engine think about every match that waits for our move and is not thought about yet."""
-        self._asked = {name: ply for name, ply in self._asked.items() if name in self.world.matches}
+        self.asked = {name: ply for name, ply in self.asked.items() if name in self.world.matches}
         for name, match in self.world.matches.items():
             ply = match.position.ply
             is_waiting = match.adjourned and not match.present[1 - (match.you or 0)]
             is_ours = match.position.to_move == match.you and match.outcome is None and not is_waiting
-            if is_ours and self._asked.get(name) != ply:
-                self._asked[name] = ply
-                self._queue.add(name)
+            if is_ours and self.asked.get(name) != ply:
+                self.asked[name] = ply
+                self.queue.add(name)
 
     async def _think_all(self) -> None:
         while True:
-            name = await self._queue.next(self._left_ms)
+            name = await self.queue.next(self._left_ms)
             match = self.world.matches.get(name)
             if match is None or match.outcome is not None or match.position.to_move != match.you:
                 continue
             level = match.players[match.you or 0].level if self._plan.any_level else None
-            question = Question(match.game.name, match.moves, self._budget_ms(match), match.start, level)
+            question = Question(match.game.name, match.moves, self.budget_ms(match), match.start, level)
             thought = await self._engine.think(question)
             await asyncio.sleep(self._plan.pace_s)
             if not self._still_stands(name, question):
@@ -236,9 +238,9 @@ class Bot:
         match = self.world.matches.get(name)
         return match is not None and match.outcome is None and match.moves == question.moves
 
-    def _budget_ms(self, match: Snapshot) -> int:
+    def budget_ms(self, match: Snapshot) -> int:
         """Return how long one move may take, so that the clock lasts for many more, and nobody waits for too long."""
-        shared_ms = self._plan.move_ms // (1 + len(self._queue))
+        shared_ms = self._plan.move_ms // (1 + len(self.queue))
         if match.clock is None or match.time is None:
             return max(_LEAST_MS, shared_ms)
         left_ms = match.clock.remaining_ms[match.you or 0]
@@ -290,7 +292,7 @@ class Bot:
                 self._accepting = max(0, self._accepting - request.accept)
                 self._seek()
             case PlayRequest() if refusal.code == Code.ADJOURNED:
-                self._asked.pop(request.match, None)
+                self.asked.pop(request.match, None)
             case PlayRequest() if refusal.code == Code.STORAGE:
                 loop.call_later(wait_s, self._play_again, request)
             case _:
@@ -304,7 +306,7 @@ class Bot:
             self._say(ClaimRequest(0, match=oldest, kind="win"))
 
     def _play_again(self, play: PlayRequest) -> None:
-        if self._asked.get(play.match) == play.ply:
+        if self.asked.get(play.match) == play.ply:
             self._say(play)
 
     def _say(self, request: Request) -> None:

@@ -91,7 +91,6 @@ class Connection(Reader):
         "_owner",
         "_pinged_s",
         "_protocol",
-        "_transport",
         "address",
         "heard_s",
         "is_open",
@@ -99,6 +98,7 @@ class Connection(Reader):
         "metered_as",
         "opened_s",
         "session",
+        "transport",
         "turned_away",
         "unsent_messages",
     )
@@ -146,7 +146,8 @@ class Connection(Reader):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Bound what the kernel buffers for this peer, and how long it may leave bytes unacknowledged."""
-        self._transport = cast(asyncio.Transport, transport)
+        self.transport = cast(asyncio.Transport, transport)
+        """What carries the bytes: a socket's, or the layer of TLS over it."""
         limits = self._owner.limits
         peer: socket.socket = transport.get_extra_info("socket")
         peer.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, limits.kernel_send_buffer)
@@ -154,7 +155,7 @@ class Connection(Reader):
             peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # asyncio does so only for some sockets
             if hasattr(socket, "TCP_USER_TIMEOUT"):
                 peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(limits.dead_after_s * 1000))
-        self._transport.set_write_buffer_limits(high=_PAUSE_ABOVE_BYTES)
+        self.transport.set_write_buffer_limits(high=_PAUSE_ABOVE_BYTES)
         name = transport.get_extra_info("peername")
         self._owner.opened(self, name[0] if name else "")
 
@@ -200,9 +201,9 @@ class Connection(Reader):
     def _refuse_opening(self, *, is_long: bool) -> None:
         """Answer what is no request, or not one that is answered; the parser would close without a word."""
         self._note_end("long_handshake" if is_long else "bad_request")
-        self._transport.write(refuse_opening(self._opening, is_long=is_long).serialize())
+        self.transport.write(refuse_opening(self._opening, is_long=is_long).serialize())
         self._opening = b""
-        self._transport.write_eof()
+        self.transport.write_eof()
         self._begin_to_close()
 
     def _take_turn(self) -> None:
@@ -230,9 +231,9 @@ class Connection(Reader):
             return
         self._is_paused = is_paused
         if is_paused:
-            self._transport.pause_reading()
-        elif not self._transport.is_closing():
-            self._transport.resume_reading()
+            self.transport.pause_reading()
+        elif not self.transport.is_closing():
+            self.transport.resume_reading()
 
     def _take_late(self, data: bytes) -> None:
         """Drop what comes from a peer that is being closed, but for its part in the closing handshake."""
@@ -241,7 +242,7 @@ class Connection(Reader):
         if self._late_bytes > _MOST_LATE_BYTES:
             self.abort()
         elif not self._protocol.eof_sent and ends_with_close(self._late_end):
-            self._transport.write_eof()
+            self.transport.write_eof()
 
     def _advance(self, data: bytes) -> None:
         """Take in one line of the opening handshake, or one frame or a part of it."""
@@ -253,7 +254,7 @@ class Connection(Reader):
             if isinstance(event, Request):
                 answer = self._owner.answer_http(self, event, self._protocol)
                 if answer is not None and answer.headers.get("Connection") == "keep-alive" and self._stays():
-                    self._transport.write(answer.serialize())
+                    self.transport.write(answer.serialize())
                     return
                 self._protocol.send_response(answer or self._protocol.accept(event))
                 self.is_open = self._closing_since_s is None and self._protocol.state is State.OPEN
@@ -303,7 +304,7 @@ class Connection(Reader):
     @property
     def unsent_bytes(self) -> int:
         """What waits in our memory for this client to read."""
-        return self._transport.get_write_buffer_size()
+        return self.transport.get_write_buffer_size()
 
     @property
     def fragment_bytes(self) -> int:
@@ -328,11 +329,11 @@ class Connection(Reader):
         limits = self._owner.limits
         if self._behind_since_s is not None:
             self.unsent_messages += 1
-            waiting = self._transport.get_write_buffer_size() + len(frames)
+            waiting = self.transport.get_write_buffer_size() + len(frames)
             if self.unsent_messages > limits.unsent_messages or waiting > limits.unsent_bytes:
                 self.close(Closing.TOO_SLOW)
                 return
-        self._transport.write(frames)
+        self.transport.write(frames)
 
     def refuse(self, request: int | None, refusal: Refusal) -> None:
         """Answer a request that was not carried out."""
@@ -371,7 +372,7 @@ class Connection(Reader):
     def abort(self) -> None:
         """Drop the socket and all that was waiting to be sent."""
         self._begin_to_close()
-        self._transport.abort()
+        self.transport.abort()
 
     def excuse(self, late_s: float) -> None:
         """Take a time in which this process stood still out of all that is waited for."""
@@ -395,7 +396,7 @@ class Connection(Reader):
             if now_s - self.opened_s > limits.handshake_s:
                 if self._answered and self._behind_since_s is None and not self._opening:
                     self._begin_to_close()  # a browser that has what it wanted
-                    self._transport.close()
+                    self.transport.close()
                 else:
                     self.evict("no_handshake")
         elif self.session is None and now_s - self.opened_s > limits.hello_s:
@@ -460,10 +461,10 @@ class Connection(Reader):
         """Send what the protocol wants to be sent; an empty piece means that no more will come."""
         for piece in self._protocol.data_to_send():
             if piece:
-                self._transport.write(piece)
-            elif self._transport.can_write_eof():
-                self._transport.write_eof()
-        if self._transport.get_write_buffer_size() > self._owner.limits.unsent_bytes:
+                self.transport.write(piece)
+            elif self.transport.can_write_eof():
+                self.transport.write_eof()
+        if self.transport.get_write_buffer_size() > self._owner.limits.unsent_bytes:
             self.evict("unread_pongs")
         if self._closing_since_s is None and self._protocol.close_expected():
             self._begin_to_close()

@@ -140,16 +140,16 @@ class TlsLayer(Reader):
         self._transport.resume_reading()
 
     def get_write_buffer_size(self) -> int:
-        """Return how many bytes wait here for the peer."""
-        return self._transport.get_write_buffer_size()
+        """Return how many bytes wait for the peer, here and below."""
+        return self._outgoing.pending + self._transport.get_write_buffer_size()
 
     def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
         """Hand it on."""
         self._transport.set_write_buffer_limits(high, low)
 
     def get_extra_info(self, name: str, default: object = None) -> object:
-        """Hand it on."""
-        return self._transport.get_extra_info(name, default)
+        """Return what is known of the socket; and `ssl_object`, as asyncio's own transports over TLS do."""
+        return self._tls if name == "ssl_object" else self._transport.get_extra_info(name, default)
 
     def _flush(self) -> None:
         if self._outgoing.pending and not self._transport.is_closing():

@@ -30,7 +30,7 @@ NODES_OF_FOURS = 500_000
 class FoursSearch:
     """One search of a line game on a large board; made for one choice and then dropped.
 
-    The block of memory holds one position, that of the last question; `_hold` leads it to another.
+    The block of memory holds one position, that of the last question; `hold` leads it to another.
     """
 
     exact_plies: int | None = 5
@@ -39,13 +39,14 @@ class FoursSearch:
     def __init__(self, game: LineGame, effort: Effort, rng: random.Random) -> None:
         del rng  # its order of moves follows from the position
         self.game, self.effort = game, effort
-        self._block = empty_board(game).copy()
-        self._block[BUDGET] = effort.max_nodes
-        self._block[patterns.FOURS] = kernel.DEPTH_OF_FOURS if effort.max_depth is None else 0
-        self._address = np.uint64(self._block.ctypes.data)
+        self.block = empty_board(game).copy()
+        """The memory of the kernel, whose words it names."""
+        self.block[BUDGET] = effort.max_nodes
+        self.block[patterns.FOURS] = kernel.DEPTH_OF_FOURS if effort.max_depth is None else 0
+        self._address = np.uint64(self.block.ctypes.data)
         self._held = game.initial
         functions = Kernel(kernel.win_by_fours, kernel.search, kernel.best_move, kernel.PLAY)
-        self._driver = KernelDriver(game, effort, functions, self._block, self._hold)
+        self._driver = KernelDriver(game, effort, functions, self.block, self.hold)
 
     @property
     def guesses(self) -> int:
@@ -58,15 +59,15 @@ class FoursSearch:
 
     def ordered(self, state: LineState) -> list[Move]:
         """Return the moves worth a look, the most promising one first."""
-        self._hold(state)
+        self.hold(state)
         moves = kernel.MOVES
         count = int(kernel.listed(state.ply & 1, moves, self._address))
-        ranked = sorted((int(word) for word in self._block[moves : moves + count]), reverse=True)
+        ranked = sorted((int(word) for word in self.block[moves : moves + count]), reverse=True)
         return [word & NO_MOVE for word in ranked[:AT_ROOT]] or list(self.game.actions(state))
 
     def forced_win(self, state: LineState) -> tuple[Move, ...] | None:
         """Return the play of a win by continuous fours, the shortest of its kind, if there is one; raises `Stopped`."""
-        self._block[patterns.FOURS_LEFT] = NODES_OF_FOURS
+        self.block[patterns.FOURS_LEFT] = NODES_OF_FOURS
         return self._driver.shortest_win(state, MOST_FOURS)
 
     def value_of_move(self, state: LineState, move: Move, depth: int, alpha: int, beta: int) -> int:
@@ -77,7 +78,7 @@ class FoursSearch:
         """Return the move that completes a line, or has to be made, or was found best, if one of these is known."""
         return self._driver.best_move(state)
 
-    def _hold(self, state: LineState) -> tuple[int]:
+    def hold(self, state: LineState) -> tuple[int]:
         """Make the position in the block that one, by the marks in which the two differ; return the side to move."""
         held = self._held
         for side, before, after in ((0, held.first, state.first), (1, held.second, state.second)):

@@ -31,7 +31,8 @@ class LineSearch:
 
     def __init__(self, game: LineGame, effort: Effort, rng: random.Random) -> None:
         self.game, self.effort = game, effort
-        self._block = block = block_of(game, effort, LOG_BUCKETS, kernel.TABLE + (2 * kernel.ENTRY << LOG_BUCKETS))
+        self.block = block = block_of(game, effort, LOG_BUCKETS, kernel.TABLE + (2 * kernel.ENTRY << LOG_BUCKETS))
+        """The memory of the kernel, whose words it names."""
         block[kernel.THREATS] = kernel.DEPTH_OF_THREATS if effort.max_depth is None else 0
         worth = [*line_worth(game), 0]
         block[kernel.WORTH : kernel.WORTH + len(worth)] = worth
@@ -53,11 +54,11 @@ class LineSearch:
     def ordered(self, state: LineState) -> list[Move]:
         """Return the legal moves, those first that have cut off most."""
         merits = kernel.MERIT + 64 * (state.ply & 1)
-        return sorted(self.game.actions(state), key=lambda move: -int(self._block[merits + move]))
+        return sorted(self.game.actions(state), key=lambda move: -int(self.block[merits + move]))
 
     def forced_win(self, state: LineState) -> tuple[Move, ...] | None:
         """Return the play of a win by threats, the shortest of its kind, if there is one; raises `Stopped`."""
-        self._block[kernel.THREATS_LEFT] = NODES_OF_THREATS
+        self.block[kernel.THREATS_LEFT] = NODES_OF_THREATS
         return self._driver.shortest_win(state, MOST_THREATS)
 
     def value_of_move(self, state: LineState, move: Move, depth: int, alpha: int, beta: int) -> int:

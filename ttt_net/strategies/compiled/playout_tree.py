@@ -1,5 +1,7 @@
 """The tree of the compiled Monte Carlo search, as its strategy sees it."""
 
+from typing import Any
+
 import numpy as np
 
 from ttt_net.games import Move
@@ -25,34 +27,40 @@ class PlayoutTree:
         self._lines = np.array(rows, dtype=np.uint64)
         empty = game.initial
         self._floor = sum(1 << move for move in game.actions(empty))
-        self._nodes = np.zeros(CAPACITY, kernel.NODE)
-        self._control = np.array([0, 0, 0, seed | 1], dtype=np.uint64)
-        self._path = np.zeros(game.size + 2, dtype=np.int64)
+        self.nodes = np.zeros(CAPACITY, kernel.NODE)
+        """The tree; its root is node 0."""
+        self.control = np.array([0, 0, 0, seed | 1], dtype=np.uint64)
+        """The words `PLAYOUTS`, `BUDGET`, `USED` (nodes) and `SEED` of the kernel."""
+        self.path = np.zeros(game.size + 2, dtype=np.int64)
+        """Where the kernel notes the nodes of one playout."""
         self._root: LineState | None = None
 
     def choose(self, state: LineState, exploration: float, effort: Effort) -> Choice:
         """Return the move that is solved as won, or else the one that was tried most often."""
-        self._move_root_to(state)
-        game, control = self.game, self._control
+        position, control = self.hold(state), self.control
         control[kernel.PLAYOUTS], control[kernel.BUDGET] = 0, effort.max_nodes
-        own, other = map(np.uint64, own_and_other(state))
-        full, floor = np.uint64(game.full), np.uint64(self._floor)
-        fall = game.fall if game.gravity else 0
         with held_to(effort, control, kernel.BUDGET):
-            kernel.play_out(own, other, full, floor, fall, self._lines, exploration, control, self._path, self._nodes)
+            kernel.play_out(*position, exploration, control, self.path, self.nodes)
         effort.nodes = int(control[kernel.PLAYOUTS])
         return self._choice(state, effort)
 
-    def _move_root_to(self, state: LineState) -> None:
-        """Keep the part of the tree below a position if it is there; else begin with that position alone."""
+    def hold(self, state: LineState) -> tuple[Any, Any, Any, Any, int, Any]:
+        """Move the root of the tree to a position, and return what the kernel takes of it and its game.
+
+        The part of the tree below the position is kept if it is there; else the tree begins with the position alone.
+        """
         node = self._find(state)
         if node is None:
-            self._nodes[0] = 0
-            self._nodes[0]["solved"] = kernel.UNKNOWN
-            self._control[kernel.USED] = 1
+            self.nodes[0] = 0
+            self.nodes[0]["solved"] = kernel.UNKNOWN
+            self.control[kernel.USED] = 1
         else:
-            kernel.keep_only(node, self._control, self._nodes)
+            kernel.keep_only(node, self.control, self.nodes)
         self._root = state
+        game = self.game
+        own, other = map(np.uint64, own_and_other(state))
+        fall = game.fall if game.gravity else 0
+        return own, other, np.uint64(game.full), np.uint64(self._floor), fall, self._lines
 
     def _find(self, state: LineState) -> int | None:
         """Return the node of a position that came about from the root by the moves of the one or the two sides."""
@@ -62,17 +70,17 @@ class PlayoutTree:
         node, moves = 0, [list_cells(state.first ^ root.first), list_cells(state.second ^ root.second)]
         for ply in range(root.ply, state.ply):
             cell = moves[ply & 1][0]
-            node = next((child for child in self._below(node) if self._nodes[child]["cell"] == cell), -1)
+            node = next((child for child in self._below(node) if self.nodes[child]["cell"] == cell), -1)
             if node < 0:
                 return None
         return node
 
     def _below(self, node: int) -> range:
-        first = int(self._nodes[node]["first_child"])
-        return range(first, first + int(self._nodes[node]["children"]))
+        first = int(self.nodes[node]["first_child"])
+        return range(first, first + int(self.nodes[node]["children"]))
 
     def _choice(self, state: LineState, effort: Effort) -> Choice:
-        nodes, line, node = self._nodes, list[Move](), 0
+        nodes, line, node = self.nodes, list[Move](), 0
         if not nodes[0]["children"]:
             return Choice(self.game.actions(state)[0], None, (), effort.counts())
         best = max(self._below(0), key=self._merit)
@@ -90,7 +98,7 @@ class PlayoutTree:
     def _merit(self, node: int) -> tuple[int, int]:
         """Rank a move: the soonest certain win, the most tried, a certain draw if that one loses, the latest loss."""
         visits, rewards, solved, plies = (
-            int(self._nodes[node][name]) for name in ("visits", "rewards", "solved", "plies")
+            int(self.nodes[node][name]) for name in ("visits", "rewards", "solved", "plies")
         )
         if solved == kernel.UNKNOWN:
             return (2 if rewards >= 0 else 0), visits

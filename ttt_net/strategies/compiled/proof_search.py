@@ -23,7 +23,8 @@ class ProofSearch:
 
     def __init__(self, game: LineGame, effort: Effort) -> None:
         self.game, self.effort = game, effort
-        self._block = block = block_of(game, effort, LOG_BUCKETS, proof.TABLE + (2 * proof.ENTRY << LOG_BUCKETS))
+        self.block = block = block_of(game, effort, LOG_BUCKETS, proof.TABLE + (2 * proof.ENTRY << LOG_BUCKETS))
+        """The memory of the kernel, whose words it names."""
         floor = set(list_cells(int(block[lines.FLOOR])))
         images = [image for image in symmetries(game.shape) if {image[cell] for cell in floor} == floor]
         block[proof.SYMMETRY_COUNT] = len(images)
@@ -34,11 +35,11 @@ class ProofSearch:
     def hold_to(self, effort: Effort) -> None:
         """Go on with another limit, and with what has been found."""
         self.effort = effort
-        self._block[NODES], self._block[BUDGET] = effort.nodes, effort.max_nodes
+        self.block[NODES], self.block[BUDGET] = effort.nodes, effort.max_nodes
 
     def running(self) -> AbstractContextManager[None]:
         """Return what ends the search when its limit is reached."""
-        return held_to(self.effort, self._block, BUDGET)
+        return held_to(self.effort, self.block, BUDGET)
 
     def value(self, state: LineState) -> int:
         """Return the true value of a position for the side to move, with the plies to the end.
@@ -52,7 +53,7 @@ class ProofSearch:
                 if self._asked(*question, marks):
                     fewest, turn = self._fewest(*question, marks), question[2]
                     return WIN - 2 * fewest + 1 if turn else 2 * fewest - WIN
-                if not self._block[proof.SHORT] or marks > self.game.size:
+                if not self.block[proof.SHORT] or marks > self.game.size:
                     questions.remove(question)
             marks *= 2
         return 0
@@ -106,10 +107,10 @@ class ProofSearch:
 
     def _asked(self, maker: int, breaker: int, turn: int, marks: int) -> bool:
         """Return whether the maker can force a line with so many marks; `turn` is 1 if they are to move."""
-        self._block[NODES], self._block[proof.SHORT] = self.effort.nodes, 0
-        address = np.uint64(self._block.ctypes.data)
+        self.block[NODES], self.block[proof.SHORT] = self.effort.nodes, 0
+        address = np.uint64(self.block.ctypes.data)
         answer = int(proof.can_force(np.uint64(maker), np.uint64(breaker), turn, marks, address))
-        self.effort.nodes = int(self._block[NODES])
+        self.effort.nodes = int(self.block[NODES])
         if answer == proof.STOPPED:
             raise Stopped
         return answer == proof.YES
