@@ -22,9 +22,12 @@ python server.py --help                         # what most hosts need; --help-a
 `check` exits with 0 if nothing is to be said, 1 if something is risky, 2 if something is wrong; a server does not start
 with what is wrong, such as `--public` without encryption.
 
-A RATE is so many at once, and as many again over the period: `20/s`, `10/min`, `5/10s`, `100/h`. A LIST is separated by
-commas in a flag or a variable, and an array in the file. A flag without a value switches something
-on, and with `--no-` before its name off (`--no-announce`). `--rate X` is short for `--limits-messages 2X/2s`.
+**Changing settings while it runs.** SIGHUP (`systemctl reload ttt_net`) reads the file again, and the certificate. What
+the tables mark with *yes* holds from then on, for who is connected too, but for `limits.messages` and the kernel's
+buffers, which a connection keeps; rates that changed begin to count anew. What they mark with *restart* waits for the
+next start. The log says what changed and what waits. A file that is broken, or says what a server must not start with,
+changes nothing: the log says why, and the settings in use stay. Flags and variables win as they did at the start.
+Without a file and without a certificate SIGHUP ends the server, and so does the closing of its terminal, always.
 """
 HEADINGS = {"": "The server", "tls": "Encryption", "limits": "Limits"}
 
@@ -40,8 +43,8 @@ def page() -> str:
             lines += [
                 f"## {HEADINGS.get(table, table.capitalize())}{where}",
                 "",
-                "| key | flag | variable | default | |",
-                "|---|---|---|---|---|",
+                "| key | flag | variable | default | SIGHUP | |",
+                "|---|---|---|---|---|---|",
             ]
         lines.append(_row(each))
         if each is SETTINGS[-1] or SETTINGS[SETTINGS.index(each) + 1].table != table:
@@ -54,7 +57,8 @@ def _row(one: Setting) -> str:
     values = "\\|".join(one.choices) or METAVARS[one.kind]
     bounds = f" ({one.least:,g} to {one.most:,g})" if one.kind in (int, float) and one.most < 10**9 else ""
     flag = f"`{one.flag} {values}`" if values else f"`{one.flag}`"
-    return f"| `{key}` | {flag} | `{one.variable}` | `{as_toml(one.default)}` | {one.help}{bounds} |"
+    changes = "yes" if one.is_live else "restart"
+    return f"| `{key}` | {flag} | `{one.variable}` | `{as_toml(one.default)}` | {changes} | {one.help}{bounds} |"
 
 
 if __name__ == "__main__":

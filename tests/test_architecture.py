@@ -75,11 +75,11 @@ INSIDE = {
         client
     """,
     "server": """
-        metrics server_clock disk_space settings players
+        metrics server_clock settings disk_space players
         admission.client_address admission.rate_limiter admission.sanctions
         admission.acceptor journal cluster wire admission.connection_limiter accounts.session accounts.online_players
-        matchmaking.lobby_feed shutdown services accounts.login rooms matchmaking accounts hub process admin main
-        embedded check start
+        matchmaking.lobby_feed shutdown services accounts.login rooms matchmaking accounts hub check process
+        admin main embedded start
     """,
     "client": """
         events pages finding.discovery finding.address finding.servers finding.server_list world update_world display

@@ -129,7 +129,7 @@ def test_top_draws_hostile_names_as_text_and_no_more_rows_than_fit() -> None:
     report = protocol.Report(
         name="[bold]lobby\x1b[2J", version="1", up_s=7_300.0, unready=None, restart_in_s=None, connections=2, people=1,
         bots=1, tables=1, live=1, queue_bytes=0, jobs=0,
-        analyses=0, free_bytes=5_000_000_000, journal_bytes=1_000_000,
+        analyses=0, free_bytes=5_000_000_000, journal_bytes=1_000_000, used_bytes=900_000, cap_bytes=0,
         tasks=5, accepted=2, requests=3, matches=1, moves=10,
         failures=0, faults=0, refusals={"stale_ply": 1}, endings={}, move_s=timing, commit_s=timing, lag_s=timing,
     )  # fmt: skip

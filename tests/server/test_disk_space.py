@@ -8,6 +8,7 @@ from tests.server.running import running
 from ttt_net.server.disk_space import DiskUsage
 from ttt_net.server.main import disk_usage
 from ttt_net.server.settings.configuration import Limits
+from ttt_net.server.settings.rate import Rate
 
 
 async def test_new_matches_are_refused_first_and_then_moves_until_there_is_room(
@@ -33,10 +34,7 @@ async def test_new_matches_are_refused_first_and_then_moves_until_there_is_room(
         await bob.ok("play", match=match, ply=1, move=1)
         await eve.ok("seek", games=["qubic"])
     said = [record.getMessage() for record in caplog.records if "storage" in record.getMessage()]
-    assert [line.partition("disk ")[2] for line in said] == [
-        "is short of space: no new matches begin",
-        "has space again",
-    ]
+    assert said == ["storage: the server's disk is almost full: no new matches begin", "storage: there is space again"]
 
 
 def test_the_usage_of_a_disk_is_measured(tmp_path: Path) -> None:
@@ -47,3 +45,75 @@ def test_the_usage_of_a_disk_is_measured(tmp_path: Path) -> None:
     assert usage.journal_bytes == 1_234
     assert usage.free_bytes > 0
     assert disk_usage(tmp_path / "nowhere" / "journal") is None
+
+
+async def test_above_a_cap_on_the_journal_new_matches_are_refused_first_and_then_moves(tmp_path: Path) -> None:
+    journal_mb = 1.0
+    limits = Limits(journal_mb=10)
+    async with running(tmp_path, limits, measure=lambda: DiskUsage(10**12, int(journal_mb * 1_000_000))) as server:
+        ann, bob, match = await server.pair(games=["gomoku"])
+        eve = await server.join("Eve")
+        journal_mb = 9.1
+        server.tick(0)
+        refused = await eve.ask("seek", games=["qubic"])
+        assert (refused["code"], "journal is almost as large" in refused["message"]) == ("storage", True)
+        await ann.ok("play", match=match, ply=0, move=0)
+        journal_mb = 10.1
+        server.tick(0)
+        assert await bob.refused("play", match=match, ply=1, move=1) == "storage"
+        server.hub.services.disk.spare_bytes = 2_000_000  # what was forgotten has left room in the file
+        server.tick(0)
+        await bob.ok("play", match=match, ply=1, move=1)
+        await eve.ok("seek", games=["qubic"])
+
+
+async def test_what_an_address_has_written_down_in_a_day_is_bounded_in_bytes(tmp_path: Path) -> None:
+    async with running(tmp_path, Limits(unmetered=(), daily_mb=1)) as server:
+        server.clock.stand_still()
+        ann, bob, match = await server.pair(games=["gomoku"])
+        eve = await server.join("Eve")
+        limiter, address = server.hub.services.rate_limiter, server.connection_of("Eve").metered_as
+        limiter.wrote(address, 760_000)
+        refused = await eve.ask("seek", games=["qubic"])
+        assert (refused["code"], "limits.daily_mb" in refused["message"]) == ("too_fast", True)
+        assert await eve.refused("invite", game="qubic") == "too_fast"
+        await ann.ok("play", match=match, ply=0, move=0)
+        limiter.wrote(address, 240_000)
+        refused = await bob.ask("play", match=match, ply=1, move=1)
+        assert (refused["code"], "no more moves" in refused["message"]) == ("too_fast", True)
+        server.later(refused["retry_after_ms"])
+        await bob.ok("play", match=match, ply=1, move=1)
+        server.later(6 * 3_600_000 + 600_000)
+        again = await server.join("Ada")
+        await again.ok("seek", games=["qubic"])
+
+
+async def test_a_move_counts_what_it_takes_of_the_journal(tmp_path: Path) -> None:
+    limits = Limits(unmetered=(), daily_mb=1, writes=Rate(10_000, 1.0))
+    cells = sorted(range(225), key=lambda cell: (cell // 15 + cell % 15 // 2) % 2)  # nobody gets five in a row
+    async with running(tmp_path, limits) as server:
+        server.clock.stand_still()
+        ann, bob, match = await server.pair(games=["gomoku"])
+        before = (await server.execute("PRAGMA page_count"))[0][0]
+        server.hub.services.rate_limiter.wrote(
+            server.connection_of("Ann").metered_as, 980_000
+        )  # 20 KB are left: 133 moves
+        made, said = 0, {"type": "ok"}
+        while said["type"] == "ok":
+            peer, cell = ((ann, bob)[made % 2], cells[made // 2 + made % 2 * 113])
+            said = await peer.ask("play", match=match, ply=made, move=cell)
+            made += 1
+        assert "limits.daily_mb" in said["message"]
+        taken = ((await server.execute("PRAGMA page_count"))[0][0] - before) * 4_096
+        assert 10_000 < taken < 20_000, f"{made} events"
+
+
+async def test_what_was_forgotten_leaves_room_in_the_journal(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        await server.execute("CREATE TABLE big (bytes BLOB)")
+        await server.execute("INSERT INTO big VALUES (zeroblob(100000))")
+        await server.execute("DELETE FROM big")
+        told: list[int] = []
+        server.hub.services.journal.spare(told.append)
+        await server.flushed()
+        assert 90_000 < told[0] < 110_000

@@ -1,16 +1,23 @@
-"""Keep a floor of free space on the disk: new matches are refused first, then moves, before the disk refuses both."""
+"""Bound what is taken of the disk: below a floor of free space, or above a cap on the journal, nothing new is written.
+
+New matches are refused first, then moves, before the disk refuses both.
+"""
 
 import logging
 from collections.abc import Callable
 from typing import NamedTuple
 
 from ttt_net.errors import Code, Refusal
+from ttt_net.server.settings.configuration import Limits
 
 log = logging.getLogger(__name__)
 
+_MB = 1_000_000
 _RETRY_MS = 10_000
-_FOR_MOVES = 4
+_FLOOR_FOR_MOVES = 1 / 4
 """Matches that go on may use all but so small a part of what is kept free."""
+_CAP_FOR_MATCHES = 9 / 10
+"""New matches may fill so much of the journal's cap; the rest is for those that go on."""
 
 
 class DiskUsage(NamedTuple):
@@ -25,30 +32,54 @@ class DiskUsage(NamedTuple):
 class DiskSpace:
     """What is free where the journal is, as it was when `look` was last called."""
 
-    def __init__(self, least_bytes: int, measure: Callable[[], DiskUsage | None]) -> None:
-        self._least_bytes = least_bytes
+    def __init__(self, limits: Limits, measure: Callable[[], DiskUsage | None]) -> None:
+        self._limits = limits
         self._measure = measure
+        self._said: str | None = None
         self.usage: DiskUsage | None = None
         """None before the first look, and where it cannot be told."""
+        self.spare_bytes = 0
+        """What is unused in the journal's files, left by what was forgotten; it is written over before they grow."""
+
+    @property
+    def used_bytes(self) -> int | None:
+        """What the journal holds; its files may be larger. None where it cannot be told."""
+        return self.usage and max(0, self.usage.journal_bytes - self.spare_bytes)
+
+    @property
+    def cap_bytes(self) -> int:
+        """What the journal may hold; 0: any size."""
+        return self._limits.journal_mb * _MB
 
     def look(self) -> None:
         """Look how much is free; to be called about once a second."""
-        before, self.usage = self._is_short(1), self._measure()
-        if self._is_short(1) != before:
-            state = "is short of space: no new matches begin" if not before else "has space again"
-            log.warning("storage: the disk %s", state)
+        self.usage = self._measure()
+        before, self._said = self._said, self._shortage_for_matches()
+        if self._said != before:
+            log.warning("storage: %s", f"{self._said}: no new matches begin" if self._said else "there is space again")
 
     def may_begin(self) -> None:
         """Raise `Refusal` if no new match may begin."""
-        self._check(1, "no new matches begin")
+        _refuse(self._shortage_for_matches(), "no new matches begin")
 
     def may_write(self) -> None:
         """Raise `Refusal` if not even the matches that are played may go on."""
-        self._check(_FOR_MOVES, "nothing can be written down; your match is safe")
+        _refuse(self._shortage(_FLOOR_FOR_MOVES, 1.0), "nothing can be written down; your match is safe")
 
-    def _is_short(self, part: int) -> bool:
-        return self.usage is not None and self.usage.free_bytes < self._least_bytes // part
+    def _shortage_for_matches(self) -> str | None:
+        return self._shortage(1.0, _CAP_FOR_MATCHES)
 
-    def _check(self, part: int, what: str) -> None:
-        if self._is_short(part):
-            raise Refusal(Code.STORAGE, f"the server's disk is almost full, so {what}; try again later", _RETRY_MS)
+    def _shortage(self, of_floor: float, of_cap: float) -> str | None:
+        """Return what there is too little of, or None, with so large parts of both bounds."""
+        if self.usage is None:
+            return None
+        if self.usage.free_bytes < self._limits.free_disk_mb * _MB * of_floor:
+            return "the server's disk is almost full"
+        if self.cap_bytes and (self.used_bytes or 0) > self.cap_bytes * of_cap:
+            return "the server's journal is almost as large as it may get"
+        return None
+
+
+def _refuse(shortage: str | None, what: str) -> None:
+    if shortage:
+        raise Refusal(Code.STORAGE, f"{shortage}, so {what}; try again later", _RETRY_MS)

@@ -5,6 +5,7 @@ in it waits: what takes time (the journal) answers through a callback.
 """
 
 import asyncio
+from collections.abc import Collection
 from functools import partial
 from typing import assert_never
 
@@ -115,6 +116,12 @@ class Hub:
     def recall(self) -> None:
         """Read what was promised before a restart and is not of a match: invitations."""
         self.matchmaker.invitations.recall()
+
+    def settings_changed(self, keys: Collection[str]) -> None:
+        """Let what was made of the settings of these keys follow them; all else reads them when it needs them."""
+        limits = {key.partition("limits.")[2] for key in keys}
+        self.services.rate_limiter.rates_changed(limits)
+        self.limiter.limits_changed()
 
     # Connections.
 

@@ -26,6 +26,7 @@ from ttt_net.server.process.house_bots import house_bots
 from ttt_net.server.process.maintenance import maintenance_jobs
 from ttt_net.server.process.mdns import announced
 from ttt_net.server.process.notify import keep_alive, notify
+from ttt_net.server.process.reloading import reload_settings
 from ttt_net.server.process.startup_banner import ServerAddress, greet
 from ttt_net.server.rooms.analysis_queue import installed_engine
 from ttt_net.server.server_clock import BEAT_MS, ServerClock
@@ -62,29 +63,45 @@ class Listeners(NamedTuple):
     admin: AdminListener | None
 
 
-def serve(configuration: Configuration, certificate: Certificate | None, listening: socket.socket) -> None:
+def serve(
+    configuration: Configuration,
+    certificate: Certificate | None,
+    listening: socket.socket,
+    reread: Callable[[], Configuration] | None = None,
+) -> None:
     """Serve on the socket until told to stop; a folder that cannot be used raises `ConfigurationError`.
 
-    When the disk hangs at the end, the process exits from within with 1.
+    `reread` reads the settings again; None where they are in no file. When the disk hangs at the end, the process exits
+    from within with 1.
     """
     ledger = LocalLedger(configuration.folder / JOURNAL_FILE)
     try:
         with asyncio.Runner(loop_factory=loop_factory()) as runner:
             hub = make_hub(configuration, ledger, runner.get_loop())
             admin = open_listener(configuration.admin, configuration.folder)
-            runner.run(_serve(hub, ledger, Listeners(listening, certificate, admin)))
+            runner.run(_serve(hub, ledger, Listeners(listening, certificate, admin), reread))
     finally:
         ledger.close()
 
 
-async def _serve(hub: Hub, ledger: LocalLedger, listeners: Listeners) -> None:
+async def _serve(
+    hub: Hub, ledger: LocalLedger, listeners: Listeners, reread: Callable[[], Configuration] | None
+) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         with contextlib.suppress(NotImplementedError):  # Windows: Ctrl-C cancels this coroutine instead
             loop.add_signal_handler(number, stop.set)
-    if listeners.certificate and hasattr(signal, "SIGHUP"):
-        loop.add_signal_handler(signal.SIGHUP, listeners.certificate.reload)
+    if (listeners.certificate or reread) and hasattr(signal, "SIGHUP"):
+        had_terminal = _has_terminal()
+
+        def hear_hangup() -> None:
+            if had_terminal and not _has_terminal():  # it was closed, and nobody means us to go on
+                stop.set()
+            else:
+                reload_settings(hub, listeners.certificate, reread)
+
+        loop.add_signal_handler(signal.SIGHUP, hear_hangup)
     allow_many_files()
     gc.freeze()  # what lives as long as the process needs no look from the collector
     gc.set_threshold(*_GC_THRESHOLDS)
@@ -111,6 +128,11 @@ async def _serve(hub: Hub, ledger: LocalLedger, listeners: Listeners) -> None:
         log.error("the disk does not answer; the server ends without it, and nothing acknowledged is lost")
         _end_at_once()
     log.info("stopped")
+
+
+def _has_terminal() -> bool:
+    """Tell whether standard input is a terminal that is there."""
+    return sys.stdin is not None and os.isatty(0)
 
 
 def disk_usage(journal: Path) -> DiskUsage | None:

@@ -99,6 +99,6 @@ def build_services(
         players=players,
         abandons=AbandonHistory(),
         feed=LobbyFeed(loop, now_ms, guard),
-        disk=DiskSpace(configuration.limits.free_disk_mb * 1_000_000, measure),
+        disk=DiskSpace(configuration.limits, measure),
         shutdown=ShutdownNotice(players, loop, now_ms),
     )

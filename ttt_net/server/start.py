@@ -6,7 +6,7 @@ kernel's queue meanwhile, and need not try again and again.
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 
 from ttt_net.errors import ConfigurationError
@@ -15,6 +15,7 @@ from ttt_net.server.check import refuse_faults, report
 from ttt_net.server.settings import logs
 from ttt_net.server.settings.addresses import inherited, listen
 from ttt_net.server.settings.certificate import certificate_for
+from ttt_net.server.settings.configuration import Configuration
 from ttt_net.server.settings.sources import LaunchOptions, as_file, read_order
 
 for _needed in ("msgspec", "websockets", "segno"):
@@ -25,13 +26,14 @@ for _needed in ("msgspec", "websockets", "segno"):
 def main(argv: Sequence[str] | None = None) -> int:
     """Do what the command line asks for; return the exit code: 0, or 2 if it cannot be done so."""
     try:
-        return _carry_out(read_order(sys.argv[1:] if argv is None else argv, os.environ))
+        arguments = sys.argv[1:] if argv is None else argv
+        return _carry_out(read_order(arguments, os.environ), lambda: read_order(arguments, os.environ).configuration)
     except ConfigurationError as error:
         print(f"{SERVER}: {error}", file=sys.stderr)
         return 2
 
 
-def _carry_out(order: LaunchOptions) -> int:
+def _carry_out(order: LaunchOptions, reread: Callable[[], Configuration]) -> int:
     configuration = order.configuration
     logs.set_up(configuration.log_format, configuration.log_level)
     if order.is_print:
@@ -44,5 +46,5 @@ def _carry_out(order: LaunchOptions) -> int:
     with inherited(os.environ) or listen(configuration.host or None, configuration.port) as listening:
         from ttt_net.server.main import serve
 
-        serve(configuration, certificate, listening)
+        serve(configuration, certificate, listening, reread if order.file else None)
     return 0

@@ -38,7 +38,7 @@ async def test_what_ended_before_the_day_goes_and_what_was_counted_stays(tmp_pat
         old = await finished(server, ("Ann", "Bob"), 3)
         first, second, live = await server.pair("Cid", "Dan")
         clock, kept = Clock(), {old[1]}
-        retention = old_matches(server.hub.services.journal, clock, 30, lambda: kept)
+        retention = old_matches(server.hub.services.journal, clock, lambda: 30, lambda: kept)
         clock.now_ms = server.hub.now_ms() + 29 * DAY_MS
         retention.tick()
         assert len(await server.execute("SELECT id FROM matches")) == 4
@@ -62,7 +62,7 @@ async def test_a_bite_is_small_and_the_next_comes_with_the_next_tick(tmp_path: P
         await finished(server, ("Ann", "Bob"), BITE + 5)
         clock = Clock()
         clock.now_ms = server.hub.now_ms() + 2 * DAY_MS
-        retention = old_matches(server.hub.services.journal, clock, 1, tuple)
+        retention = old_matches(server.hub.services.journal, clock, lambda: 1, tuple)
         left = []
         for _ in range(3):
             retention.tick()
@@ -81,7 +81,7 @@ async def test_when_there_is_nothing_to_forget_it_rests(tmp_path: Path) -> None:
             asked.append(1)
             return ()
 
-        retention = old_matches(server.hub.services.journal, clock, 1, in_use)
+        retention = old_matches(server.hub.services.journal, clock, lambda: 1, in_use)
         for step_ms in (0, 1_000, REST_MS - 1_001, 1):
             clock.now_ms += step_ms
             retention.tick()
@@ -89,11 +89,18 @@ async def test_when_there_is_nothing_to_forget_it_rests(tmp_path: Path) -> None:
         assert len(asked) == 2
 
 
-async def test_with_no_days_nothing_is_ever_forgotten(tmp_path: Path) -> None:
-    for days, names in ((0, {"stale ratings"}), (1, {"stale ratings", "old matches", "old guests"})):
-        configuration = Configuration(retention_days=days, guest_days=days)
-        async with running(tmp_path, configuration=configuration) as server:
-            assert set(maintenance_jobs(server.hub)) == names
+async def test_with_no_days_nothing_is_forgotten_until_there_are_some(tmp_path: Path) -> None:
+    configuration = Configuration(retention_days=0, guest_days=0)
+    async with running(tmp_path, configuration=configuration) as server:
+        await finished(server, ("Ann", "Bob"), 2)  # the last is heard still, and stays
+        server.clock.offset_ms += 400 * DAY_MS
+        jobs = maintenance_jobs(server.hub)
+        for days, left in ((0, (2,)), (401, (2,)), (399, (1,))):
+            server.hub.services.configuration.retention_days = days
+            server.clock.offset_ms += REST_MS
+            for job in jobs.values():
+                job()
+            assert await server.execute("SELECT count(*) FROM matches") == [left]
 
 
 async def guest(server: Server, token: str | None = None) -> Peer:
@@ -113,7 +120,7 @@ async def test_guests_who_come_no_more_are_forgotten_and_their_matches_are_not(t
         name = gone.name
         await gone.close()
         await until(lambda: len(server.sessions) == 2)
-        chore = old_guests(server.hub, 30)
+        chore = old_guests(server.hub, lambda: 30)
         server.clock.offset_ms += 29 * DAY_MS
         chore.tick()
         await server.flushed()
@@ -146,7 +153,7 @@ async def test_a_guest_who_comes_back_is_seen_and_a_named_player_is_never_forgot
         for peer in (named, comes):
             await peer.close()
         await until(lambda: not server.sessions)
-        chore = old_guests(server.hub, 30)
+        chore = old_guests(server.hub, lambda: 30)
         for _ in range(3):
             server.clock.offset_ms += 20 * DAY_MS
             again = await guest(server, comes.token)
@@ -168,7 +175,7 @@ async def test_many_guests_are_forgotten_a_bite_at_a_time(tmp_path: Path) -> Non
             " SELECT key, key, randomblob(32), 0, 1, 0 FROM json_each(?)"
         )
         await server.execute(insert.replace("?", f"'{json.dumps([0] * (BITE + 5))}'"))
-        chore = old_guests(server.hub, 30)
+        chore = old_guests(server.hub, lambda: 30)
         left = []
         for _ in range(3):
             chore.tick()

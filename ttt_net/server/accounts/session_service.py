@@ -32,9 +32,7 @@ class SessionService:
         self._registry = registry
         self._matchmaker = matchmaker
         self._limiter = limiter
-        limits = services.limits
-        offered = {"chat": limits.allow_chat, "guests": limits.allow_guests, "analyse": analysis.is_open}
-        self._features = [feature for feature, is_offered in offered.items() if is_offered]
+        self._analysis = analysis
 
     def begin(self, connection: Connection, request: wire.HelloRequest, player: Player, token: str | None) -> None:
         """Welcome a player, who is told the token if it is new; refuse one who is banned."""
@@ -65,13 +63,18 @@ class SessionService:
                 token=token,
                 seek=self._matchmaker.seek_of(session),
                 chat=services.limits.allow_chat,
-                features=self._features,
+                features=self._features(),
             )
         )
         notice = services.shutdown.notice()
         if notice:
             session.tell(notice)
         self._matchmaker.returned(session)
+
+    def _features(self) -> list[str]:
+        limits = self._services.limits
+        offered = {"chat": limits.allow_chat, "guests": limits.allow_guests, "analyse": self._analysis.is_open}
+        return [feature for feature, is_offered in offered.items() if is_offered]
 
     def end(self, session: Session) -> None:
         """Remove a player whose connection is gone from the lobby, and from every match that they heard."""

@@ -46,6 +46,8 @@ class _Collector:
             ("analyses", report.analyses, "Matches that wait to be analysed, with the one that is."),
             ("disk_free_bytes", report.free_bytes, "What is free on the disk of the journal."),
             ("journal_bytes", report.journal_bytes, "The files of the journal."),
+            ("journal_used_bytes", report.used_bytes, "What is in them; the rest is written over before they grow."),
+            ("journal_cap_bytes", report.cap_bytes, "What they may hold; 0: any size."),
         ):
             if value is not None:
                 yield GaugeMetricFamily(f"ttt_net_{name}", help, value=value)

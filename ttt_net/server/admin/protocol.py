@@ -166,6 +166,11 @@ class Report(AdminReply, frozen=True):
     free_bytes: int | None
     """What is free on the disk of the journal; None where it cannot be told."""
     journal_bytes: int | None
+    """The files of the journal."""
+    used_bytes: int | None
+    """What is in them: the rest was left by what was forgotten, and is written over before they grow."""
+    cap_bytes: int
+    """What they may hold (`limits.journal_mb`); 0: any size."""
     tasks: int
     """Tasks of the event loop; none of them is one client's, so there are few and always as many."""
     accepted: int

@@ -35,6 +35,8 @@ def report(
         analyses=len(hub.analysis.jobs),
         free_bytes=services.disk.usage and services.disk.usage.free_bytes,
         journal_bytes=services.disk.usage and services.disk.usage.journal_bytes,
+        used_bytes=services.disk.used_bytes,
+        cap_bytes=services.disk.cap_bytes,
         tasks=len(asyncio.all_tasks()),
         accepted=metrics.accepted,
         requests=metrics.requests,

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence, Sized
 
 from ttt_net.errors import Refusal
-from ttt_net.server.admission.client_address import caller_of, coarse, is_among, network_of, networks
+from ttt_net.server.admission.client_address import Network, caller_of, coarse, is_among, network_of, networks
 from ttt_net.server.admission.rate_limiter import RateLimiter
 from ttt_net.server.admission.sanctions import Sanctions
 from ttt_net.server.settings.configuration import Configuration
@@ -33,13 +33,18 @@ class ConnectionLimiter:
     ) -> None:
         self._limits = configuration.limits
         self._proxies = networks(configuration.proxies) if configuration.behind_proxy else ()
-        self._unmetered = networks(configuration.limits.unmetered)
+        self._unmetered: Sequence[Network] = ()
+        self.limits_changed()
         self._rate_limiter = rate_limiter
         self._sanctions = sanctions
         self._connections = connections
         self._live: Counter[str] = Counter()
         self._newcomers: dict[Connection, None] = {}
         self._has_warned = False
+
+    def limits_changed(self) -> None:
+        """Read anew which networks are not metered; it holds for connections to come."""
+        self._unmetered = networks(self._limits.unmetered)
 
     def count_of(self, network: str) -> int:
         """Return how many connections come from a network that is metered."""

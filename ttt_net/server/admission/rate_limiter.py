@@ -1,7 +1,7 @@
 """Limit rates: token buckets by player and by address, in bounded memory."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Collection, Hashable
 from typing import Literal
 
 from ttt_net.errors import Code, Refusal
@@ -14,6 +14,14 @@ AddressAct = Literal["openings", "registrations", "wrong_codes", "floods", "mist
 """What is metered for each address alone."""
 MAX_BUCKETS = 20_000
 """The one that was not asked for the longest is forgotten, and so is full again."""
+_MB = 1_000_000
+_DAY_S = 86_400.0
+_KEPT_FOR_MOVES = 1 / 4
+"""New matches leave so much of what an address may have written down to those that go on."""
+EVENT_BYTES = 150
+"""What the journal needs for an event, nearly: their texts are bounded, and pages that are not full count too."""
+MATCH_BYTES = 500
+"""What it needs for the start and the end of a match, for each of its players."""
 
 
 class RateLimiter:
@@ -57,6 +65,28 @@ class RateLimiter:
         if address is not None:
             self._check(act, address, "for one address")
 
+    def may_write(self, address: str | None, *, is_new: bool = False) -> None:
+        """Refuse events, or if `is_new` matches, of an address that has had its bytes of the day written down."""
+        if address is None:
+            return
+        now_ms = self._now_ms()
+        bucket = self._buckets.get(("bytes", address))
+        least = self._daily.count * _KEPT_FOR_MOVES if is_new else 1.0
+        wait_ms = bucket.wait_ms(now_ms, least) if bucket else 0
+        if wait_ms:
+            what = "new matches" if is_new else "moves"
+            sentence = f"no more {what}: {self._limits.daily_mb} MB were written down for one address within a day"
+            raise Refusal(Code.TOO_FAST, f"{sentence} (limits.daily_mb)", wait_ms)
+
+    def wrote(self, address: str | None, count: int) -> None:
+        """Count bytes that were written down for an address; what is over its limit is refused the next time."""
+        if address is not None:
+            self._bucket("bytes", self._daily, address).take(self._now_ms(), count)
+
+    @property
+    def _daily(self) -> Rate:
+        return Rate(self._limits.daily_mb * _MB, _DAY_S)
+
     def try_code(self, player: int, address: str | None, *, is_right: bool) -> None:
         """Count one try of a code. Raises `Refusal` for a wrong one, and for one too many."""
         self.spend("codes", player, address)
@@ -64,6 +94,13 @@ class RateLimiter:
         if not is_right:
             self.spend_of_address("wrong_codes", address)
             raise Refusal(Code.UNKNOWN_CODE, "no invitation has that code, or it was used or is too old; ask again")
+
+    def rates_changed(self, limits: Collection[str]) -> None:
+        """Begin anew to count what these limits hold: a bucket keeps the rate that it was made with."""
+        acts = {"bytes" if name == "daily_mb" else name for name in limits}
+        for key in list(self._buckets):
+            if key[0] in acts or "players_per_address" in limits:
+                del self._buckets[key]
 
     def is_flooded(self, act: AddressAct, address: str) -> bool:
         """Tell whether the address went on after refusals for as long as it had before them."""
@@ -84,6 +121,11 @@ class RateLimiter:
             raise _too_many(act, getattr(self._limits, act), whose, wait_ms)
 
     def _take(self, act: str, rate: Rate, holder: Hashable, whose: str, times: int = 1) -> None:
+        wait_ms = self._bucket(act, rate, holder).take(self._now_ms(), times)
+        if wait_ms:
+            raise _too_many(act, rate, whose, wait_ms)
+
+    def _bucket(self, act: str, rate: Rate, holder: Hashable) -> Bucket:
         key = (act, holder)
         bucket = self._buckets.get(key)
         if bucket is None:
@@ -92,9 +134,7 @@ class RateLimiter:
                 self._buckets.popitem(last=False)
         else:
             self._buckets.move_to_end(key)
-        wait_ms = bucket.take(self._now_ms(), times)
-        if wait_ms:
-            raise _too_many(act, rate, whose, wait_ms)
+        return bucket
 
 
 def _too_many(act: str, rate: Rate, whose: str, wait_ms: int) -> Refusal:

@@ -150,6 +150,10 @@ class Journal:
 
     # Its own upkeep.
 
+    def spare(self, done: Callable[[int], None]) -> None:
+        """Tell how many bytes of the file are unused; where the disk does not answer, nothing is told."""
+        self._ledger.ask(queries.SpareQuery(), done, _unheard)
+
     def maintain(self, entry: MaintenanceEntry, done: Callable[[list[Any]], None], failed: Failed) -> None:
         """Forget or unsettle a few things; `done` gets which."""
         self._ledger.append(entry, done, failed)

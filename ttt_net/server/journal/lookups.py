@@ -22,6 +22,13 @@ MAX_RATINGS_AT_HAND = 100
 """The most ratings of one player that are kept at hand, the newest first: by game and speed there may be many."""
 
 
+def spare_bytes(connection: sqlite3.Connection) -> int:
+    """Return how many bytes of the file are unused, and will be written over before it grows."""
+    (pages,) = connection.execute("PRAGMA freelist_count").fetchone()
+    (page_bytes,) = connection.execute("PRAGMA page_size").fetchone()
+    return int(pages * page_bytes)
+
+
 class StoredMatch(NamedTuple):
     """A match as the journal has it: who sits where, and its events in order."""
 

@@ -36,6 +36,10 @@ class InvitationsQuery(NamedTuple):
     now_ms: int
 
 
+class SpareQuery(NamedTuple):
+    """How many bytes of the file are unused: left by what was deleted, they are written over before it grows."""
+
+
 class SanctionsQuery(NamedTuple):
     """All bans and mutes."""
 
@@ -97,7 +101,7 @@ class RecordQuery(NamedTuple):
 
 PastQuery = ProfileQuery | HistoryQuery | LeaderboardQuery | ReplayQuery | RecordQuery
 """What players may ask; the answer is a message."""
-AnyQuery = MatchQuery | TokenQuery | NameQuery | InvitationsQuery | SanctionsQuery | NotesQuery | PastQuery
+AnyQuery = MatchQuery | TokenQuery | NameQuery | InvitationsQuery | SpareQuery | SanctionsQuery | NotesQuery | PastQuery
 
 
 def answer(connection: sqlite3.Connection, query: AnyQuery) -> object:
@@ -111,6 +115,8 @@ def answer(connection: sqlite3.Connection, query: AnyQuery) -> object:
             return lookups.player_named(connection, *query)
         case InvitationsQuery():
             return lookups.read_invitations(connection, *query)
+        case SpareQuery():
+            return lookups.spare_bytes(connection)
         case SanctionsQuery():
             return lookups.read_sanctions(connection)
         case NotesQuery():

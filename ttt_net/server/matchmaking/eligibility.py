@@ -38,6 +38,7 @@ class Eligibility:
         self._services.disk.may_begin()
         self._services.rate_limiter.check("matches", session.player)
         self._services.rate_limiter.check_share("writes", session.connection.metered_as)
+        self._services.rate_limiter.may_write(session.connection.metered_as, is_new=True)
         live = len(session.live) + self._services.players.starting[session.player]
         if live >= self._services.limits.max_live_matches:
             raise Refusal(

@@ -12,6 +12,7 @@ from ttt_net.games import find_game, game_name
 from ttt_net.games.notation import read_start, write_position
 from ttt_net.pairing.lobby import INVITATION_MS, Invitation, Lobby
 from ttt_net.server.accounts.session import Session
+from ttt_net.server.admission.rate_limiter import MATCH_BYTES
 from ttt_net.server.matchmaking.eligibility import Eligibility
 from ttt_net.server.matchmaking.match_registry import MatchRegistry
 from ttt_net.server.players import PlayerId
@@ -60,6 +61,7 @@ class Invitations:
         """Make an invitation; once it is written down it is good, in place of their last, and its code is told."""
         self._eligibility.may_play(session, against_bot=False)
         self._services.rate_limiter.spend("challenges", session.player, session.connection.metered_as)
+        self._services.rate_limiter.wrote(session.connection.metered_as, MATCH_BYTES)
         game = game_name(request.game)
         start = _start_of(game, request.start) if request.start is not None else None
         now_ms = self._services.wall_ms()

@@ -10,6 +10,7 @@ from ttt_net.games import Reason
 from ttt_net.matches.match import Match
 from ttt_net.pairing.lobby import Lobby, Pairing
 from ttt_net.server.accounts.session import Session
+from ttt_net.server.admission.rate_limiter import MATCH_BYTES
 from ttt_net.server.journal import Changes, with_names
 from ttt_net.server.matchmaking.eligibility import Eligibility
 from ttt_net.server.players import PlayerId
@@ -82,6 +83,7 @@ class MatchRegistry:
                 self._services.rate_limiter.spend("matches", session.player, None)
             with suppress(Refusal):
                 self._services.rate_limiter.share("writes", session.connection.metered_as)
+            self._services.rate_limiter.wrote(session.connection.metered_as, MATCH_BYTES)
 
         def release() -> None:
             for session in players:

@@ -15,6 +15,9 @@ BITE = 20
 REST_MS = 600_000
 """How long to rest when nothing was left to do."""
 
+_SPARE_MS = 10_000
+"""How often to ask how much of the journal's files is unused."""
+
 T = TypeVar("T")
 
 
@@ -65,14 +68,29 @@ class PeriodicJob(Generic[T]):
 def maintenance_jobs(hub: Hub) -> dict[str, Callable[[], None]]:
     """Return what is to be called about once a second, by its name."""
     wanted, journal = hub.services.configuration, hub.services.journal
-    jobs: dict[str, Callable[[], None]] = {"stale ratings": stale_ratings(journal, hub.services.wall_ms).tick}
-    if wanted.retention_days:
-        jobs["old matches"] = old_matches(
-            journal, hub.services.wall_ms, wanted.retention_days, hub.registry.rooms.keys
-        ).tick
-    if wanted.guest_days:
-        jobs["old guests"] = old_guests(hub, wanted.guest_days).tick
+    jobs: dict[str, Callable[[], None]] = {
+        "stale ratings": stale_ratings(journal, hub.services.wall_ms).tick,
+        "spare space": spare_space(hub),
+    }
+    matches = old_matches(journal, hub.services.wall_ms, lambda: wanted.retention_days, hub.registry.rooms.keys)
+    guests = old_guests(hub, lambda: wanted.guest_days)
+    jobs["old matches"] = lambda: matches.tick() if wanted.retention_days else None
+    jobs["old guests"] = lambda: guests.tick() if wanted.guest_days else None
     return jobs
+
+
+def spare_space(hub: Hub) -> Callable[[], None]:
+    """Return the job that asks how much of the journal's files is unused."""
+    next_ms = 0
+
+    def tick() -> None:
+        nonlocal next_ms
+        now_ms = hub.services.now_ms()
+        if now_ms >= next_ms:
+            next_ms = now_ms + _SPARE_MS
+            hub.services.journal.spare(lambda count: setattr(hub.services.disk, "spare_bytes", count))
+
+    return tick
 
 
 def stale_ratings(journal: Journal, now_ms: Callable[[], int]) -> PeriodicJob[tuple[PlayerId, str, str]]:
@@ -81,19 +99,19 @@ def stale_ratings(journal: Journal, now_ms: Callable[[], int]) -> PeriodicJob[tu
 
 
 def old_matches(
-    journal: Journal, now_ms: Callable[[], int], days: int, in_use: Callable[[], Collection[str]]
+    journal: Journal, now_ms: Callable[[], int], days: Callable[[], int], in_use: Callable[[], Collection[str]]
 ) -> PeriodicJob[str]:
     """Return the job that forgets matches so many days after their end, unless they are in use."""
     return PeriodicJob(
-        journal, now_ms, lambda now_ms: ForgetMatches(now_ms - days * DAY_MS, tuple(sorted(in_use())), BITE)
+        journal, now_ms, lambda now_ms: ForgetMatches(now_ms - days() * DAY_MS, tuple(sorted(in_use())), BITE)
     )
 
 
-def old_guests(hub: Hub, days: int) -> PeriodicJob[PlayerId]:
+def old_guests(hub: Hub, days: Callable[[], int]) -> PeriodicJob[PlayerId]:
     """Return the job that forgets guests so many days after they were last here."""
 
     def prepare(now_ms: int) -> ForgetGuests:
         here = tuple(session.player for session in hub.services.players.sessions.values() if session.is_guest)
-        return ForgetGuests(now_ms - days * DAY_MS, now_ms, here, tuple(sorted(hub.registry.rooms)), BITE)
+        return ForgetGuests(now_ms - days() * DAY_MS, now_ms, here, tuple(sorted(hub.registry.rooms)), BITE)
 
     return PeriodicJob(hub.services.journal, hub.services.wall_ms, prepare, hub.accounts.forgotten)

@@ -85,7 +85,7 @@ class AnalysisQueue:
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._command = services.engine if services.limits.analysis_s > 0 else None
+        self._command = services.engine
         self._waiting: deque[AnalysisJob] = deque()
         self._current: AnalysisJob | None = None
         self._kept: OrderedDict[str, bytes] = OrderedDict()
@@ -99,7 +99,7 @@ class AnalysisQueue:
     @property
     def is_open(self) -> bool:
         """Whether anything is analysed here."""
-        return self._command is not None
+        return self._command is not None and self._services.limits.analysis_s > 0
 
     def act(self, session: Session, request: wire.AnalyseRequest) -> None:
         """Queue a job; `ok` comes once it is queued, the analysis when it is done. Raises `Refusal` if not queued."""

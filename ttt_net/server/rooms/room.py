@@ -38,6 +38,7 @@ from ttt_net.messages import (
     encode,
 )
 from ttt_net.server.accounts.session import Session
+from ttt_net.server.admission.rate_limiter import EVENT_BYTES
 from ttt_net.server.journal import Changes, StoredMatch
 from ttt_net.server.players import PlayerId
 from ttt_net.server.rooms.audience import Audience
@@ -203,6 +204,7 @@ class MatchRoom:
             self._hooks.may_rematch(self)
         if events:
             self._services.disk.may_write()
+            self._services.rate_limiter.may_write(session.connection.metered_as)
             self._services.rate_limiter.share("writes", session.connection.metered_as)
             self._commit(match, events, (session, command.id))
         else:
@@ -322,6 +324,8 @@ class MatchRoom:
             match.evolve(event)
             told += frame(encode(match.told(event)))
         asker, answer = (asked[0], frame(encode(Ok(asked[1])))) if asked else (None, b"")
+        if asker:
+            self._services.rate_limiter.wrote(asker.connection.metered_as, EVENT_BYTES * len(events))
         self.audience.tell(told, asker, answer)
         if match.clock:
             now_ms = self._services.now_ms()

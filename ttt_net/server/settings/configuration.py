@@ -20,9 +20,12 @@ DEFAULT_PORT = 8765
 DEFAULT_DATA = user_data_path("ttt_net", appauthor=False) / "server"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Limits:
-    """What one connection, and all of them together, may use. Times are in seconds, sizes in bytes."""
+    """What one connection, and all of them together, may use. Times are in seconds, sizes in bytes.
+
+    One object for all who keep them; only `reload_settings` changes it.
+    """
 
     max_connections: int = setting(5_000, "connections in all", least=1)
     max_per_address: int = setting(200, "connections from one address: a class that opens the page at once", least=1)
@@ -39,6 +42,12 @@ class Limits:
     writes: Rate = setting(
         Rate(30, 20.0), "moves, offers and new matches of one player, as counted for all players of an address together"
     )
+    daily_mb: int = setting(
+        100,
+        "megabytes that those of one address may have written down in a day; the last quarter is for what goes on",
+        least=1,
+        most=1_000_000,
+    )
     renames: Rate = setting(Rate(10, 3_600.0), "new names of one player")
     free_names: bool = setting(False, "whether a name may be anything that can be shown, as among friends")
     allow_guests: bool = setting(True, "whether people may play without a name of their own, casually")
@@ -49,7 +58,9 @@ class Limits:
     players_per_address: int = setting(
         20, "what players of one address may do together is so many times what one may", least=1, most=10_000
     )
-    arrivals: Rate = setting(Rate(1_000, 1.0), "new connections from everywhere; those beyond wait in the kernel")
+    arrivals: Rate = setting(
+        Rate(1_000, 1.0), "new connections from everywhere; those beyond wait in the kernel", is_live=False
+    )
     openings: Rate = setting(Rate(600, 60.0), "new connections from one address")
     registrations: Rate = setting(Rate(100, 3_600.0), "new names from one address")
     mistakes: Rate = setting(Rate(120, 60.0), "names from one address that may not be taken")
@@ -76,45 +87,67 @@ class Limits:
     free_disk_mb: int = setting(
         256, "megabytes that stay free where the journal is: below, no new matches begin; below a quarter, no moves"
     )
+    journal_mb: int = setting(
+        0, "megabytes that the journal may grow to: above nine tenths, no new matches begin; above, no moves; 0: any"
+    )
     kernel_send_buffer: int = setting(
         32_768, "asked of the kernel, which takes twice as much; else it buffers megabytes for a reader that stopped"
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Configuration:
-    """How a server is set up."""
+    """How a server is set up. Its parts read it whenever they need it; only `reload_settings` changes it."""
 
-    host: str = setting("", "address to listen on; empty: all interfaces, IPv4 and IPv6", is_common=True)
-    port: int = setting(DEFAULT_PORT, "port; 0 picks a free one", most=65_535, is_common=True)
+    host: str = setting("", "address to listen on; empty: all interfaces, IPv4 and IPv6", is_common=True, is_live=False)
+    port: int = setting(DEFAULT_PORT, "port; 0 picks a free one", most=65_535, is_common=True, is_live=False)
     data: Path | None = setting(
-        None, "folder for the journal; empty: ttt_net/server in your own data folder", is_common=True
+        None, "folder for the journal; empty: ttt_net/server in your own data folder", is_common=True, is_live=False
     )
     name: str = setting(
-        "", "what players see as its name; empty: ttt_net on, and the name of the machine", is_common=True
+        "",
+        "what players see as its name; empty: ttt_net on, and the name of the machine",
+        is_common=True,
+        is_live=False,
     )
     public_url: str = setting(
-        "", "where friends reach it, if not at this machine's addresses: wss://play.example.org", check=check_url
+        "",
+        "where friends reach it, if not at this machine's addresses: wss://play.example.org",
+        check=check_url,
+        is_live=False,
     )
     announce: bool = setting(
-        True, "tell the local network of the server (mDNS), so that clients find it", is_common=True
+        True, "tell the local network of the server (mDNS), so that clients find it", is_common=True, is_live=False
     )
     house_bots: bool = setting(
-        True, "seat a handful of bots, in a process of their own, so that nobody is alone here", is_common=True
+        True,
+        "seat a handful of bots, in a process of their own, so that nobody is alone here",
+        is_common=True,
+        is_live=False,
     )
     behind_proxy: bool = setting(
-        False, "a proxy in front has the certificate, and says in X-Forwarded-For who calls", is_common=True
+        False,
+        "a proxy in front has the certificate, and says in X-Forwarded-For who calls",
+        is_common=True,
+        is_live=False,
     )
     proxies: tuple[str, ...] = setting(
-        ("127.0.0.1", "::1"), "addresses and networks of proxies whose X-Forwarded-For is believed", check=ip_network
+        ("127.0.0.1", "::1"),
+        "addresses and networks of proxies whose X-Forwarded-For is believed",
+        check=ip_network,
+        is_live=False,
     )
     admin: str = setting(
-        "", "where the admin comes in: empty: admin.sock in the data folder; a path; HOST:PORT of the loopback; off"
+        "",
+        "where the admin comes in: empty: admin.sock in the data folder; a path; HOST:PORT of the loopback; off",
+        is_live=False,
     )
     origins: tuple[str, ...] = setting(
         (), "pages that may connect besides the server's own, such as https://play.example"
     )
-    public: bool = setting(False, "for strangers: refuse to start without TLS, here or in a proxy", is_common=True)
+    public: bool = setting(
+        False, "for strangers: refuse to start without TLS, here or in a proxy", is_common=True, is_live=False
+    )
     retention_days: int = setting(0, "forget matches so many days after their end; 0: never", most=36_500)
     guest_days: int = setting(
         180, "forget guests so many days after they were last here, and their tokens; 0: never", most=36_500

@@ -58,9 +58,9 @@ class Bucket:
         self._tokens = max(left, -self._rate.count - 1.0)
         return self.wait_ms(now_ms)
 
-    def wait_ms(self, now_ms: int) -> int:
-        """Return after how many milliseconds there is a token to take; 0 if there is one now."""
-        missing = 1.0 - self._tokens_at(now_ms)
+    def wait_ms(self, now_ms: int, tokens: float = 1.0) -> int:
+        """Return after how many milliseconds there are so many tokens to take; 0 if there are now."""
+        missing = tokens - self._tokens_at(now_ms)
         return 0 if missing <= 0 else int(missing / self._rate.per_s * 1000 + _ROUNDED_OFF_MS) + 1
 
     @property

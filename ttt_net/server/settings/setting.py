@@ -33,11 +33,12 @@ def setting(
     choices: tuple[str, ...] = (),
     check: Callable[[str], object] | None = None,
     is_common: bool = False,
+    is_live: bool = True,
 ) -> T:
     """Return a field of a frozen dataclass that is a setting: with bounds, for numbers, and choices, for words.
 
     `check` is called with each word of a list, or with a text; a `ValueError` of it refuses the value. What is common
-    is told first.
+    is told first; what is live is read whenever it is needed, so that it can be changed while the server runs.
     """
     entry = {
         "help": help,
@@ -46,6 +47,7 @@ def setting(
         "choices": choices,
         "check": check,
         "is_common": is_common,
+        "is_live": is_live,
     }
     return field(default=default, metadata={_ENTRY: entry})
 
@@ -64,6 +66,8 @@ class Setting:
     check: Callable[[str], object] | None
     is_common: bool
     """Whether it is among the few that most hosts look for: `--help` has these alone."""
+    is_live: bool
+    """Whether SIGHUP changes it; else it holds from the next start on."""
 
     @property
     def flag(self) -> str:

@@ -31,6 +31,8 @@ class LaunchOptions:
     """Whether to say what is wrong or risky, instead of serving."""
     is_print: bool = False
     """Whether to write the configuration as a file, instead of serving."""
+    file: Path | None = None
+    """The file that was read, if one was."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -54,7 +56,7 @@ def read_order(arguments: Sequence[str], environment: Mapping[str, str]) -> Laun
         values |= _from_file(Path(file))
     values |= _from_environment(environment)
     values |= _from_flags(given)
-    return LaunchOptions(configured(values), is_check, given["print_config"])
+    return LaunchOptions(configured(values), is_check, given["print_config"], Path(file) if file else None)
 
 
 def configured(values: Mapping[str, Value]) -> Configuration:
