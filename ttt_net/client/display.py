@@ -5,14 +5,11 @@
 
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TYPE_CHECKING
 
+from ttt_net.client.finding.server_list import ServerList
 from ttt_net.client.pages import Entry, Page
 from ttt_net.client.world import World
 from ttt_net.messages import Chatted, PlayRequest, Position, Snapshot
-
-if TYPE_CHECKING:
-    from ttt_net.client.finding.server_list import ServerList
 
 
 class Overlay(Enum):
@@ -78,7 +75,7 @@ class Display:
     """Whether we want to hear nobody."""
     replay: ReplayState | None = None
     """The match that is stepped through, or was last."""
-    servers: "ServerList | None" = None
+    servers: ServerList | None = None
     """What the list of servers shows, where one is chosen."""
     is_leaving: bool = False
     is_match_kept: bool = False

@@ -45,8 +45,10 @@ def summary_line(tally: Tally) -> str:
     )
 
 
-def tap(write: Callable[[str], None]) -> Callable[[str], None]:
-    """Return what writes each frame as its line."""
+def tap_of(write: Callable[[str], None] | None) -> Callable[[str], None] | None:
+    """Return what writes each frame as its line, where lines are written."""
+    if write is None:
+        return None
 
     def written(frame: str) -> None:
         line = line_of(frame)

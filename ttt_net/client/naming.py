@@ -1,9 +1,7 @@
 """Which name to go by: the one that was asked for or is remembered, or the one that a person gives now."""
 
-from collections.abc import Callable
-
 from ttt_net.client.command_line.options import Options
-from ttt_net.client.user_io import complain, may_ask, tell
+from ttt_net.client.user_io import ask_anew, complain, may_ask, tell
 from ttt_net.errors import ConfigurationError
 from ttt_net.names import RULE, fitting_name
 from ttt_net.sdk import identity
@@ -66,11 +64,7 @@ def another_name(name: str, taken: set[str]) -> str:
 
 def _ask(question: str, default: str | None) -> str:
     """Ask until there is a name; the default is taken with Enter, and no word that was typed before for a match."""
-    ask: Callable[[str], str] = input
-    if default:
-        from ttt_net.client.lines.standard_input import ask_anew  # hardly anybody needs it
-
-        ask = ask_anew
+    ask = ask_anew if default else input
     while True:
         hint = f" [{default}]" if default else ""
         typed = clean(ask(f"{question}{hint}: "), _MAX_TYPED_CELLS) or default

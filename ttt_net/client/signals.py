@@ -6,15 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from ttt_net.client.events import Event, Resized, Stop
-
-_ENDINGS = ("SIGINT", "SIGTERM", "SIGHUP")
+from ttt_net.client.user_io import ENDINGS
 
 
 @contextmanager
 def delivered(mailbox: asyncio.Queue[Event]) -> Iterator[None]:
     """Put `Stop` and `Resized` into the mailbox when the system says so, until the context ends."""
     loop = asyncio.get_running_loop()
-    events: dict[str, Event] = {**dict.fromkeys(_ENDINGS, Stop()), "SIGWINCH": Resized()}
+    events: dict[str, Event] = {**dict.fromkeys(ENDINGS, Stop()), "SIGWINCH": Resized()}
     present = {getattr(signal, name): event for name, event in events.items() if hasattr(signal, name)}
     for number, event in present.items():
         with suppress(NotImplementedError):  # Windows: Ctrl-C interrupts the loop instead, which also cleans up
@@ -25,21 +24,6 @@ def delivered(mailbox: asyncio.Queue[Event]) -> Iterator[None]:
         for number in present:
             with suppress(NotImplementedError):
                 loop.remove_signal_handler(number)
-
-
-@contextmanager
-def raised() -> Iterator[None]:
-    """Let the signals that end a program raise `KeyboardInterrupt`, as Ctrl-C does, until the context ends."""
-
-    def interrupt(number: int, frame: object) -> None:
-        raise KeyboardInterrupt
-
-    before = {number: signal.signal(number, interrupt) for name in _ENDINGS if (number := getattr(signal, name, None))}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def post(mailbox: asyncio.Queue[Event], event: Event) -> None:

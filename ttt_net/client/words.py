@@ -11,6 +11,7 @@ from ttt_net.client.display import Display
 from ttt_net.client.world import LinkState, World
 from ttt_net.clock import TimeControl
 from ttt_net.errors import Refusal
+from ttt_net.games import find_game
 from ttt_net.messages import (
     MAX_NAME_CELLS,
     Challenged,
@@ -392,8 +393,6 @@ def game_name(name: str) -> str:
 @lru_cache(maxsize=256)
 def title_and_rule(name: str) -> tuple[str, str]:
     """Return the title and the rule of a game, or its name alone if only a newer server knows it."""
-    from ttt_net.games import find_game  # the first picture does not wait for the rules
-
     try:
         game = find_game(name)
     except Refusal:

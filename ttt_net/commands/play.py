@@ -1,80 +1,19 @@
 """`play`, and client.py: a client, with a server of its own where one is asked for."""
 
-import logging
-import os
-import sys
-import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 
 from ttt_net.client import main as client
-from ttt_net.client.command_line.local import AT_HOME
 from ttt_net.client.command_line.options import Options
-from ttt_net.errors import ConfigurationError
-from ttt_net.programs import SERVER
-
-LOG_FILE = "host.log"
-_MAX_LOG_BYTES = 1_000_000
-_MANY = 1_000_000
+from ttt_net.client.served import Served
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a client and return its exit code."""
-    return client.main(argv, serve)
+    return client.main(argv, _serve)
 
 
-@contextmanager
-def serve(options: Options) -> Iterator[client.Served]:
-    """Run a server inside the block, for everybody or for this keyboard alone, and tell how to join it."""
-    with _private_server() if options.local is not None else _public_server(options) as served:
-        yield served
+def _serve(options: Options) -> AbstractContextManager[Served]:
+    from ttt_net.commands import host  # to join a server elsewhere does not take all that one needs
 
-
-@contextmanager
-def _private_server() -> Iterator[client.Served]:
-    """Run a server for one match at this keyboard: on the loopback, and gone without a trace afterwards."""
-    # Only here: to join a server elsewhere does not take all that one needs.
-    from ttt_net.server.embedded import server_inside
-    from ttt_net.server.settings.configuration import Configuration, Limits
-    from ttt_net.server.settings.rate import Rate
-
-    logging.getLogger("ttt_net.server").addHandler(logging.NullHandler())  # a line on stderr would tear the screen
-    with tempfile.TemporaryDirectory(prefix="ttt_net-local-") as folder:
-        limits = Limits(
-            free_names=True, max_connections=8, codes=Rate(_MANY), matches=Rate(_MANY), messages=Rate(_MANY)
-        )
-        private = Configuration(
-            host="127.0.0.1", port=0, data=Path(folder), name=AT_HOME, announce=False, house_bots=False, limits=limits
-        )
-        with server_inside(private) as where:
-            yield client.Served(f"ws://127.0.0.1:{where.port}")
-
-
-@contextmanager
-def _public_server(options: Options) -> Iterator[client.Served]:
-    """Run the server that `server.py` would run, and print what it prints, but for its log, which goes into a file."""
-    from logging.handlers import RotatingFileHandler
-
-    from ttt_net.server.embedded import server_inside
-    from ttt_net.server.process.startup_banner import greet
-    from ttt_net.server.settings.sources import read_order
-
-    configuration = replace(read_order([], os.environ).configuration, port=options.port)
-    if configuration.public or configuration.tls != type(configuration.tls)():
-        raise ConfigurationError(
-            f"--host is for your own network, in clear; for tls or public start {SERVER}, and join it"
-        )
-    log = logging.getLogger("ttt_net.server")
-    with server_inside(configuration) as where:
-        handler = RotatingFileHandler(
-            configuration.folder / LOG_FILE, maxBytes=_MAX_LOG_BYTES, backupCount=1, delay=True
-        )
-        log.addHandler(handler)
-        try:
-            greet(where, sys.stderr if options.is_json else None)
-            yield client.Served(f"ws://localhost:{where.port}", str(configuration.folder.resolve()))
-        finally:
-            log.removeHandler(handler)
-            handler.close()
+    return host.serve(options)

@@ -7,6 +7,7 @@ code points. tests/names/write_alike.py writes it.
 
 import unicodedata
 from functools import lru_cache
+from pathlib import Path
 
 
 def looks(name: str) -> frozenset[str]:
@@ -36,9 +37,7 @@ def _stand_ins(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def _classes() -> dict[str, str]:
-    from importlib.resources import files  # who only plays compares no names
-
-    lines = files(__package__).joinpath("alike.txt").read_text(encoding="ascii").splitlines()
+    lines = Path(__file__).with_name("alike.txt").read_text(encoding="ascii").splitlines()
     found: dict[str, str] = {}
     for line in lines:
         if line.startswith("#"):

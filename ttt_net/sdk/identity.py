@@ -13,6 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
+from platformdirs import user_data_path
+
 from ttt_net.messages import MAX_NAME_CELLS
 from ttt_net.private_files import make_private_folder, write_private
 from ttt_net.text import clean, name_key
@@ -31,8 +33,6 @@ def home() -> Path:
     """Return the folder of the identities: `TTT_NET_HOME`, or the user's own folder for data."""
     if folder := os.environ.get(HOME_VARIABLE):
         return Path(folder)
-    from platformdirs import user_data_path  # only here: who sets the variable does not wait for it
-
     return user_data_path("ttt_net", appauthor=False) / "client"
 
 

@@ -17,6 +17,11 @@ from ttt_net.server.settings.addresses import is_loopback, listen, local_address
 from ttt_net.server.settings.certificate import certificate_for, expires
 from ttt_net.server.settings.configuration import Configuration
 
+try:
+    import resource
+except ImportError:  # Windows has no such limits
+    resource = None  # type: ignore[assignment]
+
 FINE, RISKY, WRONG = range(3)
 """The exit codes of a check."""
 SOON = timedelta(days=14)
@@ -159,11 +164,7 @@ def _is_global(host: str) -> bool:
 
 def file_limit() -> int | None:
     """Return how many files the system lets a process open; None where it does not say."""
-    try:
-        import resource
-    except ImportError:  # Windows has no such limit
-        return None
-    return resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[1] if resource is not None else None
 
 
 def memory_bytes() -> int | None:

@@ -39,6 +39,16 @@ from ttt_net.server.wire.encryption import TlsLayer
 from ttt_net.server.wire.page import find_asset
 from ttt_net.server.wire.reader import Reader
 
+try:
+    import resource
+except ImportError:  # Windows has no such limits
+    resource = None  # type: ignore[assignment]
+
+try:
+    import uvloop
+except ImportError:  # it is only faster
+    uvloop = None
+
 log = logging.getLogger(__name__)
 
 JOURNAL_FILE = "journal.sqlite"
@@ -258,9 +268,7 @@ def loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
 
     Else the one that can look at a listening socket on every system: on Windows the usual one cannot.
     """
-    try:
-        import uvloop
-    except ImportError:
+    if uvloop is None:
         return asyncio.SelectorEventLoop
     new_loop: Callable[[], asyncio.AbstractEventLoop] = uvloop.new_event_loop
     return new_loop
@@ -268,9 +276,7 @@ def loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
 
 def allow_many_files() -> None:
     """Ask for as many open sockets as the machine allows."""
-    try:
-        import resource
-    except ImportError:  # Windows has no such limit
+    if resource is None:
         return
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     for most in (hard, _MOST_FILES_ON_MACOS):

@@ -13,10 +13,10 @@ from ttt_net.client.commands import Type
 from ttt_net.client.display import Display
 from ttt_net.client.drawing.draw import SMALLEST, draw
 from ttt_net.client.drawing.glyphs import BOXES
-from ttt_net.client.finding.address import DEFAULT_URL
-from ttt_net.client.finding.choose_server import server_lines
+from ttt_net.client.finding.address import DEFAULT_URL, Alone, Go, Host, Place
+from ttt_net.client.finding.choose_by_lines import server_lines
 from ttt_net.client.finding.discovery import Blocked, Found, Gone
-from ttt_net.client.finding.server_list import Alone, Go, Host, Place, ServerList, read_place, sighted, tried
+from ttt_net.client.finding.server_list import ServerList, read_place, sighted, tried
 from ttt_net.client.finding.servers import Used
 from ttt_net.client.pages import Entry, Page
 from ttt_net.client.screens.registry import rows_of

@@ -24,7 +24,8 @@ from ttt_net.client.drawing.draw_list import draw_list
 from ttt_net.client.drawing.glyphs import ASCII, BOXES, encodable, glyphs_for
 from ttt_net.client.pages import Page
 from ttt_net.client.screens.screen import Row
-from ttt_net.client.terminal import screen as screens
+from ttt_net.client.terminal import canvas as canvases
+from ttt_net.client.terminal.canvas import Canvas
 from ttt_net.client.terminal.screen import TerminalScreen
 from ttt_net.client.update import update
 from ttt_net.messages import Chatted, PlayerInfo
@@ -49,7 +50,7 @@ class Wire:
         self.bytes = io.BytesIO()
         self.size = size
         monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(self.bytes, encoding, newline="\r\n", write_through=True))
-        monkeypatch.setattr(screens, "termios", None)
+        monkeypatch.setattr(canvases, "termios", None)
         monkeypatch.setenv("COLUMNS", str(size[0]))
         monkeypatch.setenv("LINES", str(size[1]))
 
@@ -74,8 +75,9 @@ def test_every_terminal_shows_exactly_the_picture_and_no_line_wraps(
             display = SCREENS[rng.choice(VIEWS)][0]
             wire = Wire(monkeypatch, encoding, size)
             glyphs = glyphs_for(encoding, is_ascii=False)
-            screen = TerminalScreen(glyphs)
-            with screen.opened():
+            canvas = Canvas()
+            screen = TerminalScreen(canvas, glyphs)
+            with canvas.opened():
                 screen.paint(display, 0)
                 shown = wire.display(encoding)
             expected = encodable(draw(display, size, 0, glyphs).plain, encoding).split("\n")
@@ -85,8 +87,9 @@ def test_every_terminal_shows_exactly_the_picture_and_no_line_wraps(
 
 def test_nothing_is_written_when_nothing_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     wire = Wire(monkeypatch, "utf-8", (80, 24))
-    screen = TerminalScreen(BOXES)
-    with screen.opened():
+    canvas = Canvas()
+    screen = TerminalScreen(canvas, BOXES)
+    with canvas.opened():
         screen.paint(SCREENS["lobby"][0], 1)
         written = len(wire.bytes.getvalue())
         for now_ms in range(1, 900, 100):
@@ -98,9 +101,10 @@ def test_a_quiet_terminal_neither_rings_nor_has_another_title(monkeypatch: pytes
     monkeypatch.setenv("TERM", "xterm-256color")
     for is_quiet in (True, False):
         wire = Wire(monkeypatch, "utf-8", (80, 24))
-        screen = TerminalScreen(BOXES, is_quiet=is_quiet)
+        canvas = Canvas()
+        screen = TerminalScreen(canvas, BOXES, is_quiet=is_quiet)
         screen.is_focused = False
-        with screen.opened():
+        with canvas.opened():
             screen.paint(update(Display(), welcome(), 0), 0)
             screen.paint(SCREENS["start-of-tictactoe"][0], 0)
         assert (b"\x07\x07" in wire.bytes.getvalue()) is not is_quiet
@@ -109,9 +113,10 @@ def test_a_quiet_terminal_neither_rings_nor_has_another_title(monkeypatch: pytes
 def test_a_challenge_rings_where_nobody_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm-256color")
     wire = Wire(monkeypatch, "utf-8", (80, 24))
-    screen = TerminalScreen(BOXES)
+    canvas = Canvas()
+    screen = TerminalScreen(canvas, BOXES)
     screen.is_focused = False
-    with screen.opened():
+    with canvas.opened():
         screen.paint(SCREENS["lobby"][0], 0)
     assert b"\x1b]2;* a challenge - ttt_net\x07\x07" in wire.bytes.getvalue()
 
@@ -119,9 +124,10 @@ def test_a_challenge_rings_where_nobody_looks(monkeypatch: pytest.MonkeyPatch) -
 def test_what_is_copied_goes_to_the_clipboard_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm-256color")
     wire = Wire(monkeypatch, "utf-8", (80, 24))
-    screen = TerminalScreen(BOXES)
+    canvas = Canvas()
+    screen = TerminalScreen(canvas, BOXES)
     display = replace(SCREENS["tictactoe-won"][0], copied="http://192.168.1.20:8765/m/m1")
-    with screen.opened():
+    with canvas.opened():
         screen.paint(display, 0)
         screen.paint(display, 0)
     assert wire.bytes.getvalue().count(b"\x1b]52;c;aHR0cDovLzE5Mi4xNjguMS4yMDo4NzY1L20vbTE=\x07") == 1
@@ -132,7 +138,7 @@ def test_a_terminal_that_is_gone_is_told_as_output_that_nobody_reads(monkeypatch
     os.close(person)
     with os.fdopen(ours, encoding="utf-8") as keyboard:
         monkeypatch.setattr(sys, "stdin", keyboard)
-        with pytest.raises(OSError, match="Input/output error") as told, TerminalScreen(BOXES).opened():
+        with pytest.raises(OSError, match="Input/output error") as told, Canvas().opened():
             pass
     assert told.value.errno == errno.EIO, "which the last door takes for a window that was closed"
 

@@ -1,19 +1,14 @@
-"""What the command line says of matches at this keyboard and of servers started from it, checked."""
+"""Read what the command line says of matches at this keyboard and of servers started from it."""
 
 import argparse
 from dataclasses import dataclass
 
 from ttt_net.client.command_line.parser import whole_number
-from ttt_net.errors import ConfigurationError, Refusal
-from ttt_net.messages import MAX_NAME_CELLS
-from ttt_net.text import clean, name_key
+from ttt_net.errors import ConfigurationError
 
 HUMAN = "human"
-COMPUTER = "alphabeta"
-"""The strategy that plays every game well, and at every level."""
 AT_HOME = "this keyboard"
 """What stands in the place of a server's address."""
-_SIDES = 2
 _PORTS = range(65_536)
 
 
@@ -65,46 +60,3 @@ def check_company(given: argparse.Namespace) -> None:
     for flag in ("x", "o", "start", "names"):
         if getattr(given, flag) is not None and not given.local:
             raise ConfigurationError(f"--{flag} is for a match at this keyboard; add --local")
-
-
-def local_of(given: argparse.Namespace, game: str) -> Local | None:
-    """Return the match at this keyboard, if one is asked for; `ConfigurationError` says what it cannot be."""
-    if not given.local:
-        return None
-    players = given.x or HUMAN, given.o or HUMAN
-    names = _names(given.names) if given.names is not None else _usual_names(*players)
-    name, start = _game_and_start(game, given.start)
-    return Local(name, players, names, start)
-
-
-def against_computer(game: str) -> Local:
-    """Return a match of one person, who begins, against the strongest strategy; an unknown game raises as ever."""
-    return Local(_game_and_start(game, None)[0], (HUMAN, COMPUTER), _usual_names(HUMAN, COMPUTER))
-
-
-def _names(text: str) -> tuple[str, str]:
-    names = [clean(name, MAX_NAME_CELLS) for name in text.split(",")]
-    if len(names) != _SIDES or not all(names) or name_key(names[0]) == name_key(names[1]):
-        raise ConfigurationError(f"--names {clean(text, 60)!r}: two different names with a comma between them")
-    return names[0], names[1]
-
-
-def _usual_names(x: str, o: str) -> tuple[str, str]:
-    """Return what the two are called if nothing is said: a strategy by its name, a person by the side."""
-    if x == o:
-        return "X", "O"
-    return "X" if x == HUMAN else x, "O" if o == HUMAN else o
-
-
-def _game_and_start(name: str, start: str | None) -> tuple[str, str | None]:
-    # Who plays over a network need not wait for the rules of all games to be loaded.
-    from ttt_net.games import find_game
-    from ttt_net.games.notation import read_start, write_position
-
-    try:
-        game = find_game(name)
-        return game.name, None if start is None else write_position(game, read_start(game, start))
-    except Refusal as refusal:
-        where = "--game" if start is None else "--start"
-        example = "" if start is None else "; docs/games.md tells how positions are written"
-        raise ConfigurationError(f"{where}: {refusal}{example}") from None

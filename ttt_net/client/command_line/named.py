@@ -1,12 +1,24 @@
-"""Tell what a word of the command line names: a game, something to do, or an address; with near matches."""
+"""Read what the command line names: a game, something to do, an address, a match at this keyboard; with near matches.
+
+Needs the rules of the games, and so is loaded only where something is named.
+"""
 
 import argparse
 import re
 from difflib import get_close_matches
 
+from ttt_net.client.command_line.local import HUMAN, Local
 from ttt_net.client.finding.address import CODE
 from ttt_net.errors import ConfigurationError, Refusal
-from ttt_net.text import clean
+from ttt_net.games import find_game
+from ttt_net.games.catalogue import NAMES
+from ttt_net.games.notation import read_start, write_position
+from ttt_net.messages import MAX_NAME_CELLS
+from ttt_net.text import clean, name_key
+
+COMPUTER = "alphabeta"
+"""The strategy that plays every game well, and at every level."""
+_SIDES = 2
 
 DEEDS = ("host", "local", "help")
 """Words that do what the flags of the same name do."""
@@ -21,7 +33,6 @@ def sort_words(given: argparse.Namespace) -> None:
 
     Raises `ConfigurationError` for two of a kind, and for what is nearly a game or a deed: no host is meant by it.
     """
-    given.url = None
     for word in given.words:
         deed = word.lower()
         if deed in DEEDS:
@@ -77,15 +88,10 @@ def _near(word: str) -> str | None:
 
 def _games() -> dict[str, str]:
     """Return the names of the games, by how names and titles may be written."""
-    from ttt_net.client.words import title_of  # only where a game was named, or may have been
-    from ttt_net.games.catalogue import NAMES
-
-    return {_folded(called): name for name in NAMES for called in (title_of(name), name)}
+    return {_folded(called): name for name in NAMES for called in (find_game(name).title, name)}
 
 
 def _is_known(name: str) -> bool:
-    from ttt_net.games import find_game
-
     try:
         find_game(name)
     except Refusal:
@@ -95,3 +101,43 @@ def _is_known(name: str) -> bool:
 
 def _folded(text: str) -> str:
     return "".join(filter(str.isalnum, text.lower()))
+
+
+def local_of(given: argparse.Namespace, game: str) -> Local:
+    """Return the match at this keyboard that is asked for. Raises `ConfigurationError` for what it cannot be."""
+    players = given.x or HUMAN, given.o or HUMAN
+    names = _names(given.names) if given.names is not None else _usual_names(*players)
+    name, start = _game_and_start(game, given.start)
+    return Local(name, players, names, start)
+
+
+def against_computer(game: str) -> Local:
+    """Return a match of one person, who begins, against the strongest strategy.
+
+    Raises `ConfigurationError` for an unknown game.
+    """
+    return Local(_game_and_start(game, None)[0], (HUMAN, COMPUTER), _usual_names(HUMAN, COMPUTER))
+
+
+def _names(text: str) -> tuple[str, str]:
+    names = [clean(name, MAX_NAME_CELLS) for name in text.split(",")]
+    if len(names) != _SIDES or not all(names) or name_key(names[0]) == name_key(names[1]):
+        raise ConfigurationError(f"--names {clean(text, 60)!r}: two different names with a comma between them")
+    return names[0], names[1]
+
+
+def _usual_names(x: str, o: str) -> tuple[str, str]:
+    """Return what the two are called if nothing is said: a strategy by its name, a person by the side."""
+    if x == o:
+        return "X", "O"
+    return "X" if x == HUMAN else x, "O" if o == HUMAN else o
+
+
+def _game_and_start(name: str, start: str | None) -> tuple[str, str | None]:
+    try:
+        game = find_game(name)
+        return game.name, None if start is None else write_position(game, read_start(game, start))
+    except Refusal as refusal:
+        where = "--game" if start is None else "--start"
+        example = "" if start is None else "; docs/games.md tells how positions are written"
+        raise ConfigurationError(f"{where}: {refusal}{example}") from None

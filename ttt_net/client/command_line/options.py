@@ -2,14 +2,13 @@
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
 import ttt_net
 from ttt_net.client.command_line.bot import DEFAULT_MOVE_MS, add_bot, check_bot, places_of
 from ttt_net.client.command_line.inquiry import Inquiry, add_inquiry, inquiry_of
-from ttt_net.client.command_line.local import Local, add_hosting, add_local, check_company, local_of
-from ttt_net.client.command_line.named import checked_game, sort_words
+from ttt_net.client.command_line.local import Local, add_hosting, add_local, check_company
 from ttt_net.client.command_line.parser import Parser, ShortHelp
 from ttt_net.client.finding.address import DEFAULT_PORT, DEFAULT_URL, Address, code_of, read_address
 from ttt_net.clock import TIME_FORM, TimeControl, time_of
@@ -89,7 +88,11 @@ def parse(arguments: Sequence[str] | None) -> Options:
     """Return the options; whatever is wrong raises `ConfigurationError`."""
     parser = _parser()
     given = parser.parse_intermixed_args(arguments)
-    sort_words(given)
+    given.url = None
+    if given.words or given.game is not None or given.local:
+        from ttt_net.client.command_line import named  # with the rules of all games
+
+        named.sort_words(given)
     if given.help:
         ShortHelp([], "help")(parser, given, None)
     if given.name is not None and not clean(given.name, 80):
@@ -97,7 +100,7 @@ def parse(arguments: Sequence[str] | None) -> Options:
     check_company(given)
     check_bot(given)
     inquiry = inquiry_of(given)
-    game = checked_game(given.game) if given.game is not None else None
+    game = named.checked_game(given.game) if given.game is not None else None
     url, code = read_address(given.url) if given.url is not None else Address(DEFAULT_URL)
     code = code_of(given.join) if given.join is not None else code
     if code is not None:
@@ -110,7 +113,7 @@ def parse(arguments: Sequence[str] | None) -> Options:
         join=code,
         is_inviting=given.invite,
         inquiry=inquiry,
-        local=local_of(given, game or DEFAULT_GAME),
+        local=named.local_of(given, game or DEFAULT_GAME) if given.local else None,
         is_hosting=given.host,
         port=given.port if given.port is not None else DEFAULT_PORT,
         game=game,
@@ -130,6 +133,13 @@ def parse(arguments: Sequence[str] | None) -> Options:
         places=places_of(given),
         reserve=given.reserve or 0,
     )
+
+
+def against_computer(options: Options, level: int) -> Options:
+    """Return the options of a match against the computer at this keyboard, for one who has chosen it from a list."""
+    from ttt_net.client.command_line import named
+
+    return replace(options, local=named.against_computer(options.game or DEFAULT_GAME), level=level)
 
 
 def _check_join(given: argparse.Namespace) -> None:

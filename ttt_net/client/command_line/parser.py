@@ -1,6 +1,7 @@
 """The parser behind the command line: what is wrong is one line, and the help that most people need is one screen."""
 
 import argparse
+import difflib
 from collections.abc import Sequence
 from typing import Any
 
@@ -43,8 +44,6 @@ class Parser(argparse.ArgumentParser):
 
     def _unknown(self, said: str) -> str:
         first = said.split()[0]
-        import difflib  # only where something was mistyped
-
         known = [option for action in self._actions for option in action.option_strings]
         likely = difflib.get_close_matches(first.partition("=")[0], known, 1)
         return f"there is no option {first}{'; did you mean ' * bool(likely)}{''.join(likely)}"

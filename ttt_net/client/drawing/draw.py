@@ -10,9 +10,9 @@ from ttt_net.client import words
 from ttt_net.client.commands import CLAIMS
 from ttt_net.client.display import Display, Overlay
 from ttt_net.client.drawing.board import draw_board
-from ttt_net.client.drawing.draw_list import cut, draw_list, wrapped
+from ttt_net.client.drawing.draw_list import cut, draw_list
 from ttt_net.client.drawing.draw_match import beside, board_alone, centred, panel, seats
-from ttt_net.client.drawing.glyphs import COLOURS, WARNING, WON, Glyphs
+from ttt_net.client.drawing.glyphs import COLOURS, WARNING, WON, Glyphs, wrapped
 from ttt_net.client.drawing.targets import aim
 from ttt_net.client.events import Key
 from ttt_net.client.keys import hints

@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 
-from rich.cells import cell_len, chop_cells
 from rich.text import Text
 
 from ttt_net.client.commands import Pick
-from ttt_net.client.drawing.glyphs import Glyphs
+from ttt_net.client.drawing.glyphs import Glyphs, wrapped
 from ttt_net.client.drawing.targets import aim
 from ttt_net.client.pages import Page
 from ttt_net.client.screens.screen import Row, cursor_of
@@ -88,21 +87,6 @@ def _read(row: Row, width: int) -> list[Text]:
     if row.is_heading:
         return [Text(text, style="bold dim")]
     return [Text(" " * _INDENT + line) for line in wrapped(text, width - _INDENT)]
-
-
-def wrapped(text: str, width: int) -> list[str]:
-    """Return a sentence on as many lines as it needs, as far in as the first; only what is too long a word is cut."""
-    if cell_len(text) <= width:
-        return [text]
-    indent = text[: len(text) - len(text.lstrip())]
-    room = max(2, width - len(indent))
-    lines: list[str] = []
-    for word in text.split():
-        if lines and cell_len(lines[-1]) + 1 + cell_len(word) <= room:
-            lines[-1] += f" {word}"
-        else:
-            lines += chop_cells(word, room)
-    return [indent + line for line in lines]
 
 
 def _line(row: Row, columns: Sequence[int], width: int, glyphs: Glyphs, *, is_chosen: bool) -> Text:

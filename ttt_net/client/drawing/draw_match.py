@@ -9,8 +9,7 @@ from ttt_net.client import words
 from ttt_net.client.commands import Point
 from ttt_net.client.display import Display
 from ttt_net.client.drawing.board import FORMS, draw_board
-from ttt_net.client.drawing.draw_list import wrapped
-from ttt_net.client.drawing.glyphs import COLOURS, WARNING, Glyphs
+from ttt_net.client.drawing.glyphs import COLOURS, WARNING, Glyphs, wrapped
 from ttt_net.client.drawing.targets import place_of
 from ttt_net.messages import PlayerInfo, Snapshot
 from ttt_net.text import clean

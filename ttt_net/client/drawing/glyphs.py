@@ -9,6 +9,8 @@ import codecs
 import unicodedata
 from dataclasses import dataclass
 
+from rich.cells import cell_len, chop_cells
+
 COLOURS = {"X": "#0072B2", "O": "#D55E00"}
 """Blue and vermilion; all other marks take the terminal's own colour."""
 WON = "#009E73"
@@ -127,3 +129,18 @@ def glyphs_for(encoding: str | None, *, is_ascii: bool) -> Glyphs:
         return ASCII
     sample = "".join((BOXES.horizontal, BOXES.cross, BOXES.corners, BOXES.free, BOXES.dash, *BOXES.cursor, "╲╱╳╭╮╰╯"))
     return BOXES if _has(encoding or "ascii", sample) else ASCII
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """Return a sentence on as many lines as it needs, as far in as the first; only what is too long a word is cut."""
+    if cell_len(text) <= width:
+        return [text]
+    indent = text[: len(text) - len(text.lstrip())]
+    room = max(2, width - len(indent))
+    lines: list[str] = []
+    for word in text.split():
+        if lines and cell_len(lines[-1]) + 1 + cell_len(word) <= room:
+            lines[-1] += f" {word}"
+        else:
+            lines += chop_cells(word, room)
+    return [indent + line for line in lines]

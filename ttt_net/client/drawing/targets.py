@@ -4,17 +4,16 @@ A target is a span of a line like a colour is one, so that it moves with the tex
 written to a terminal.
 """
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 
-if TYPE_CHECKING:  # the first picture, which has no targets, does not wait for all that can be done
-    from ttt_net.client.commands import AnyCommand
-    from ttt_net.client.events import Key
+from ttt_net.client.commands import AnyCommand
+from ttt_net.client.events import Key
 
-Target: TypeAlias = "AnyCommand | Key"
+Target: TypeAlias = AnyCommand | Key
 _KEY = "target"
 
 
@@ -23,7 +22,7 @@ def aim(line: Text, target: Target, start: int = 0, end: int | None = None) -> N
     line.stylize(Style(meta={_KEY: target}), start, end)
 
 
-def target_at(page: Text, column: int, row: int) -> "Target | None":
+def target_at(page: Text, column: int, row: int) -> Target | None:
     """Return what a click there means on the page, or None."""
     lines = page.split("\n", allow_blank=True)
     if not 0 <= row < len(lines):

@@ -1,7 +1,8 @@
-"""Read addresses of servers in all their forms, invitation codes, and the links that browsers open."""
+"""Declare where a client can go, and read addresses of servers in all their forms, codes, and links of browsers."""
 
 import ipaddress
 import re
+from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -16,6 +17,29 @@ _SITES = {"http": "ws", "https": "wss"}
 """What browsers call the two ways to a server."""
 _INVITATION = re.compile(r"/j/([^/]*)", re.ASCII)
 _PORTS = range(1, 65_536)
+
+
+@dataclass(frozen=True, slots=True)
+class Go:
+    """Join the server of that address, and there the match that an invitation code is for, if there is one."""
+
+    url: str
+    code: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """Play the computer here, at a level from 1 up to 8."""
+
+    level: int
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """Start a server here, and join it."""
+
+
+Place = Go | Alone | Host
 
 
 class Address(NamedTuple):

@@ -7,7 +7,7 @@ from ttt_net.client.act import act
 from ttt_net.client.commands import AnyCommand
 from ttt_net.client.display import Display
 from ttt_net.client.events import WorldEvent
-from ttt_net.client.finding.choose_server import ServerSearch
+from ttt_net.client.finding.server_search import ServerSearch
 from ttt_net.client.pages import Page
 from ttt_net.messages import SeekRequest
 
@@ -24,7 +24,7 @@ class SearchConnection:
         return False
 
     async def run(self) -> None:
-        """ServerSearch until cancelled."""
+        """Search until cancelled."""
         async with self._search.under_way():
             await asyncio.Event().wait()
 

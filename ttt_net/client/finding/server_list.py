@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from ttt_net.client.finding.address import CODE, DEFAULT_PORT, DEFAULT_URL, read_address
+from ttt_net.client.finding.address import CODE, DEFAULT_PORT, DEFAULT_URL, Alone, Go, Host, Place, read_address
 from ttt_net.client.finding.discovery import Blocked, Found, Gone, Sighting
 from ttt_net.client.finding.servers import Used
 from ttt_net.errors import ConfigurationError
@@ -18,29 +18,6 @@ MAX_LEVEL = 8
 _HERE = "here"
 TYPE = "type"
 """The key of what is typed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Go:
-    """Join the server of that address, and there the match that an invitation code is for, if there is one."""
-
-    url: str
-    code: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Alone:
-    """Play the computer here, at a level from 1 up to 8."""
-
-    level: int
-
-
-@dataclass(frozen=True, slots=True)
-class Host:
-    """Start a server here, and join it."""
-
-
-Place = Go | Alone | Host
 
 
 @dataclass(frozen=True, slots=True)

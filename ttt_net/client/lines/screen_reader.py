@@ -11,6 +11,10 @@ from ttt_net.client.display import Display
 from ttt_net.client.lines.line_renderer import TAKEOVER, info, parts_of, status
 from ttt_net.client.moves import layers_of
 from ttt_net.client.screens.match_actions import LINES_HELP
+from ttt_net.errors import Refusal
+from ttt_net.games import find_game
+from ttt_net.games.geometry import cell_name, cells_of
+from ttt_net.games.line import LineGame
 from ttt_net.messages import PlayerInfo, Snapshot
 from ttt_net.text import clean
 
@@ -131,11 +135,6 @@ def _column(match: Snapshot, x: int) -> str:
 
 def lines(match: Snapshot) -> str:
     """Return the lines that lack one mark, or the one that ended the match."""
-    from ttt_net.errors import Refusal  # nothing else here needs the rules
-    from ttt_net.games import find_game
-    from ttt_net.games.geometry import cell_name, cells_of
-    from ttt_net.games.line import LineGame
-
     shape = tuple(match.game.shape)
 
     def name(cell: int) -> str:

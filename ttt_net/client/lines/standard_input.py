@@ -1,13 +1,12 @@
 """Lines from standard input, for as long as somebody takes them, and not a byte longer.
 
 A pipe, a file or a terminal may all block, so a thread reads them. What comes when lines are no longer taken is left to
-the next question; one that must not take for an answer what was typed before it throws that away first.
+the next question.
 """
 
 import asyncio
 import os
 import select
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -36,15 +35,6 @@ def reading_lines(mailbox: asyncio.Queue[Event], source: int = _STDIN) -> Iterat
         reader.thread.join(_END_S)  # where a console cannot be waited for together with `stop`, it outlives us
         if not reader.thread.is_alive():
             os.close(stopped)
-
-
-def ask_anew(question: str) -> str:
-    """Return a person's answer to a question; text that was typed before it is thrown away."""
-    with suppress(ImportError, OSError, ValueError):
-        import termios
-
-        termios.tcflush(sys.stdin, termios.TCIFLUSH)
-    return input(question)
 
 
 def _is_readable(source: int) -> bool:

@@ -2,9 +2,8 @@
 
 import asyncio
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from ttt_net.client import json_lines
 from ttt_net.client.bot.engine_process import EngineProcess
@@ -15,21 +14,21 @@ from ttt_net.client.client_controller import ClientController
 from ttt_net.client.command_line.local import AT_HOME, HUMAN, Local
 from ttt_net.client.command_line.options import Options
 from ttt_net.client.commands import Send
+from ttt_net.client.controller import Controller
+from ttt_net.client.ending import Ending
 from ttt_net.client.events import MAX_QUEUED_EVENTS, Event
-from ttt_net.client.lines.line_client import LineClient
-from ttt_net.client.lines.standard_input import reading_lines
 from ttt_net.client.local.table import BotOpponent, LocalTable, Opponent, SecondPerson
 from ttt_net.client.rules_seen import is_first_match_of
-from ttt_net.client.sessions import Ending, json_writer_of, line_renderer_of, tap_of, writer_of
+from ttt_net.client.served import Serve
 from ttt_net.client.signals import delivered
+from ttt_net.client.user_io import json_writer_of, writer_of
 from ttt_net.errors import ConfigurationError
 from ttt_net.messages import InviteRequest, JoinRequest, SeekRequest, Snapshot, WatchRequest
 from ttt_net.sdk.connection import ClientConnection, ReconnectLimits
 from ttt_net.sdk.session import BotProfile, ClientSession
 
-if TYPE_CHECKING:
-    from ttt_net.client.terminal.screen import TerminalScreen
-
+Show = Callable[[Controller, asyncio.Queue[Event]], Awaitable[None]]
+"""Shows what a controller displays, on the screen or line by line, until it is done."""
 PACE_S = 0.6
 """How long a move between bots takes at least, where somebody looks on."""
 PAUSE_S = 1.5
@@ -50,52 +49,44 @@ def check_strategies(options: Options) -> None:
                 raise ConfigurationError(f"{error}; or {HUMAN}") from None
 
 
-def local_session(options: Options, screen: "TerminalScreen | None") -> Ending:
-    """Let those play who were asked for, on the screen if there is one, to the end that they want."""
-    return asyncio.run(_play(options, screen))
+def play(options: Options, serve: Serve, show: Show, *, is_on_screen: bool) -> Ending:
+    """Let those play who were asked for, to the end that they want; of two strategies, lines tell the matches alone."""
+    check_strategies(options)
+    with serve(options) as served:
+        return asyncio.run(_play(replace(options, url=served.url), show, is_on_screen=is_on_screen))
 
 
-async def _play(options: Options, screen: "TerminalScreen | None") -> Ending:
-    room = _Room(options)
-    with delivered(room.mailbox):
-        if room.local.people == 0:
-            return await room.play_bots(screen)
-        return await room.play_plainly() if screen is None else await room.play_on_screen(screen)
+async def _play(options: Options, show: Show, *, is_on_screen: bool) -> Ending:
+    room = _Room(options, is_in_lines=not is_on_screen)
+    if room.local.people == 0:
+        with delivered(room.mailbox):
+            return await room.play_bots(show if is_on_screen else None)
+    return await room.play(show)
 
 
 class _Room:
     """Who is at the keyboard, and what each of them is made of."""
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: Options, *, is_in_lines: bool) -> None:
         assert options.local is not None
         self.options = options
         self.local: Local = options.local
         self.mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
-        self._is_in_lines = False
+        self._is_in_lines = is_in_lines
         self._host = self.local.players.index(HUMAN) if self.local.people else 0
         """The side of the one who invites: the first person, or X."""
 
-    async def play_on_screen(self, screen: "TerminalScreen") -> Ending:
-        """Let one or two people play on the full screen."""
-        from ttt_net.client.terminal.loop import play_on_screen
+    async def play(self, show: Show) -> Ending:
+        """Let one or two people, or a program, play."""
+        table = self._table(self.options.games if self._is_in_lines else None)
+        await show(table, self.mailbox)
+        world, is_going_back = table.display.world, table.display.is_going_back
+        return Ending(world.farewell, tally=table.tally, is_going_back=is_going_back)
 
-        table = self._table(None)
-        await play_on_screen(table, screen, self.mailbox)
-        return Ending(table.display.world.farewell, tally=table.tally, is_going_back=table.display.is_going_back)
-
-    async def play_plainly(self) -> Ending:
-        """Let one or two people, or a program, play line by line."""
-        self._is_in_lines = True
-        table = self._table(self.options.games)
-        plain = LineClient(table, line_renderer_of(self.options), writer_of(self.options), is_typed=sys.stdin.isatty())
-        with reading_lines(self.mailbox):
-            await plain.play(self.mailbox)
-        return Ending(table.display.world.farewell, tally=table.tally)
-
-    async def play_bots(self, screen: "TerminalScreen | None") -> Ending:
+    async def play_bots(self, show: Show | None) -> Ending:
         """Let two bots play, for somebody who looks on if there is a screen; else what X hears is told."""
         invitations: asyncio.Queue[str] = asyncio.Queue(MAX_QUEUED_EVENTS)
-        onlooker = _Onlooker(self._connection(0, None, self.mailbox, "onlooker")) if screen is not None else None
+        onlooker = _Onlooker(self._connection(0, None, self.mailbox, "onlooker")) if show is not None else None
 
         def later(code: str) -> None:  # what the last match came to stays to be seen for a moment
             asyncio.get_running_loop().call_later(PAUSE_S, invitations.put_nowait, code)
@@ -104,23 +95,21 @@ class _Room:
             self._invite(),
             self.options.games or 1,
             self.options.move_ms,
-            invited=invitations.put_nowait if screen is None else later,
+            invited=invitations.put_nowait if show is None else later,
             began=onlooker.watch if onlooker is not None else None,
             is_for_onlookers=True,
-            pace_s=PACE_S if screen is not None else 0.0,
+            pace_s=PACE_S if show is not None else 0.0,
         )
-        mailbox = self.mailbox if screen is None else asyncio.Queue[Event](MAX_QUEUED_EVENTS)
-        first = self._bot(0, plan, mailbox, writer_of(self.options) if screen is None else _unheard)
+        mailbox = self.mailbox if show is None else asyncio.Queue[Event](MAX_QUEUED_EVENTS)
+        first = self._bot(0, plan, mailbox, writer_of(self.options) if show is None else _unheard)
         async with asyncio.TaskGroup() as group:
             second = replace(plan, games=None, invited=None, began=None)
             tasks = [group.create_task(self._join_all(invitations, second))]
-            if screen is None or onlooker is None:
+            if show is None or onlooker is None:
                 await first.play(mailbox)
             else:
-                from ttt_net.client.terminal.loop import play_on_screen
-
                 tasks.append(group.create_task(first.play(mailbox)))
-                await play_on_screen(onlooker.table, screen, self.mailbox)
+                await show(onlooker.table, self.mailbox)
             for task in tasks:
                 task.cancel()
         return Ending(first.world.farewell, tally=first.world.tally)
@@ -174,7 +163,7 @@ class _Room:
     def _connection(
         self, side: int, bot: str | None, mailbox: "asyncio.Queue[Event]", name: str | None = None
     ) -> ClientConnection:
-        tap = tap_of(self.options) if side == self._host else None
+        tap = json_lines.tap_of(json_writer_of(self.options)) if side == self._host else None
         machine = BotProfile(bot, self.options.level) if bot else None
         talk = ClientSession(name or self.local.names[side], None, machine)
         deliver = json_lines.delivering(json_writer_of(self.options) if tap is not None else None, mailbox.put)

@@ -10,6 +10,8 @@ from ttt_net.client.screens.screen import Meaning
 from ttt_net.client.words import title_of
 from ttt_net.clock import TIME_FORM, time_of
 from ttt_net.errors import Refusal
+from ttt_net.games import find_game
+from ttt_net.games.catalogue import NAMES
 from ttt_net.messages import ChallengeRequest, InviteRequest, SeekRequest
 from ttt_net.text import clean
 
@@ -51,8 +53,6 @@ def in_terms(request: SeekRequest | ChallengeRequest | InviteRequest, terms: str
 
 def game_named(text: str) -> str:
     """Return the game that is meant by its name, its title or its number; any other text stays as it is."""
-    from ttt_net.games.catalogue import NAMES  # the first picture needs no list
-
     if text.isdecimal() and text.isascii() and 1 <= int(text) <= len(NAMES):
         return NAMES[int(text) - 1]
     known = {_folded(called): name for name in NAMES for called in (name, title_of(name))}
@@ -65,9 +65,6 @@ def _folded(text: str) -> str:
 
 def _nearly(game: str) -> str | None:
     """Return the game whose name was nearly typed; None for a name that is a game, if only on the server."""
-    from ttt_net.games import find_game
-    from ttt_net.games.catalogue import NAMES
-
     try:
         find_game(game)
     except Refusal:

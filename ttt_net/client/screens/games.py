@@ -24,6 +24,7 @@ from ttt_net.client.screens.screen import (
     Screen,
     list_hints,
 )
+from ttt_net.games.catalogue import NAMES
 from ttt_net.messages import MAX_NAME_CELLS as MAX_SHOWN_NAME_CELLS
 from ttt_net.messages import ChallengeRequest, InviteRequest, PlayerList, Request, SeekRequest
 from ttt_net.text import clean
@@ -48,8 +49,6 @@ def _status(display: Display) -> str:
 
 def _rows(display: Display, now_ms: int) -> list[Row]:
     """Return the games to choose from, and last the way to name another one."""
-    from ttt_net.games.catalogue import NAMES  # no other page needs the rules' own list
-
     page = display.page
     rows = []
     for number, name in enumerate(page.games or NAMES, start=1):

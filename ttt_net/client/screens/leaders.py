@@ -22,6 +22,7 @@ from ttt_net.client.screens.screen import (
     Screen,
     list_hints,
 )
+from ttt_net.games.catalogue import NAMES
 from ttt_net.messages import Leader, LeaderboardReply, LeaderboardRequest, Request, SeekRequest
 
 
@@ -79,8 +80,6 @@ def _with_speed(display: Display, *, by: int) -> Effect:
 
 
 def _with_game(display: Display) -> Effect:
-    from ttt_net.games.catalogue import NAMES  # the first picture does not wait for the rules' own list
-
     at = NAMES.index(display.page.about) if display.page.about in NAMES else -1
     page = replace(display.page, about=NAMES[(at + 1) % len(NAMES)])
     return display.with_page(page), _requests(page)

@@ -5,13 +5,11 @@ from functools import partial
 
 from ttt_net.client.commands import AnyCommand, Begin, Change, Command, Step
 from ttt_net.client.display import Display
-from ttt_net.client.finding.address import DEFAULT_URL
+from ttt_net.client.finding.address import DEFAULT_URL, Go, Place
 from ttt_net.client.finding.server_list import (
     MAX_LEVEL,
     TYPE,
     Destination,
-    Go,
-    Place,
     ServerList,
     explanation,
     read_place,

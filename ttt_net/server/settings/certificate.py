@@ -2,6 +2,7 @@
 
 import datetime
 import hashlib
+import ipaddress
 import logging
 import socket
 import ssl
@@ -144,8 +145,6 @@ def _is_good(cert: Path, key: Path) -> bool:
 
 def _make(cert: Path, key: Path) -> None:
     """Write a key of the curve P-256, and a certificate of it for the names and addresses of this machine."""
-    import ipaddress
-
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec

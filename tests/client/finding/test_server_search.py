@@ -1,18 +1,17 @@
-"""ServerSearch for servers while somebody chooses, and ask line by line."""
+"""Search for servers while somebody chooses, and ask line by line."""
 
 import asyncio
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
 from tests.patience import PATIENCE_S
-from ttt_net.client.finding import choose_server, discovery
-from ttt_net.client.finding.address import DEFAULT_URL
-from ttt_net.client.finding.choose_server import ServerSearch, choose_by_lines
-from ttt_net.client.finding.server_list import Alone, Go, Host, ServerList
+from ttt_net.client.finding import discovery, server_search
+from ttt_net.client.finding.address import DEFAULT_URL, Alone, Go, Host
+from ttt_net.client.finding.choose_by_lines import choose_by_lines
+from ttt_net.client.finding.server_list import ServerList
+from ttt_net.client.finding.server_search import ServerSearch
 
 
 async def test_what_is_chosen_while_an_address_is_tried_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -26,9 +25,9 @@ async def test_what_is_chosen_while_an_address_is_tried_is_kept(monkeypatch: pyt
     async def nothing(report: object) -> None:
         return
 
-    monkeypatch.setattr(choose_server, "does_answer", slowly)
-    monkeypatch.setattr(choose_server, "look_around", nothing)
-    monkeypatch.setattr(choose_server, "servers_used", tuple)
+    monkeypatch.setattr(server_search, "does_answer", slowly)
+    monkeypatch.setattr(server_search, "look_around", nothing)
+    monkeypatch.setattr(server_search, "servers_used", tuple)
     async with asyncio.timeout(PATIENCE_S):
         search = ServerSearch(changed.set)
         async with search.under_way():
@@ -75,12 +74,3 @@ async def test_a_network_that_cannot_be_searched_is_told_and_no_fault(
     (blocked,) = seen
     assert isinstance(blocked, discovery.Blocked)
     assert blocked.reason in str(error)
-
-
-def test_the_list_of_servers_does_not_wait_for_what_comes_after_it() -> None:
-    first = "ttt_net.commands.play, ttt_net.client.finding.choose_server, ttt_net.client.terminal.screen"
-    command = [sys.executable, "-c", f"import sys, {first}; print(*sys.modules)"]
-    loaded = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=True).stdout.split()
-    later = {"prompt_toolkit", "websockets", "zeroconf", "wcwidth", "importlib.resources", "logging.handlers"}
-    later |= {"ttt_net.server", *(f"ttt_net.client.{name}" for name in ("display", "sessions", "naming", "screens"))}
-    assert later & set(loaded) == set()

@@ -1,0 +1,44 @@
+"""What each mode loads, and what it does not wait for."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.patience import PATIENCE_S
+
+
+def loaded(*modules: str) -> set[str]:
+    """Return the modules that a process has after it has imported these."""
+    command = [sys.executable, "-c", f"import sys, {', '.join(modules)}; print(*sys.modules)"]
+    return set(subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=True).stdout.split())
+
+
+def client(*names: str) -> set[str]:
+    return {f"ttt_net.client.{name}" for name in names}
+
+
+SCREEN = {"prompt_toolkit", *client("terminal.loop", "terminal.screen", "terminal.canvas")}
+BOT = {"ttt_net.strategies", *client("bot", "modes.bot")}
+NETWORK = {"websockets", "zeroconf", "ttt_net.sdk.connection"}
+
+
+@pytest.mark.parametrize(
+    ("modules", "later"),
+    [
+        (["ttt_net.commands.play"], {"asyncio", "rich.text", "ttt_net.games", *SCREEN, *BOT, *NETWORK}),
+        (
+            ["ttt_net.commands.play", "ttt_net.client.terminal.canvas"],
+            {"prompt_toolkit", "wcwidth", "logging.handlers", "ttt_net.games", *client("display", "screens"), *NETWORK},
+        ),
+        (["ttt_net.commands.play", "ttt_net.client.modes.picker"], {"prompt_toolkit", *BOT, *NETWORK}),
+        (["ttt_net.client.modes.screen"], {*BOT, *client("lines.line_client", "inquiry")}),
+        (["ttt_net.client.modes.lines"], {*BOT, *SCREEN, *client("inquiry")}),
+        (["ttt_net.client.modes.bot"], {*SCREEN, *client("lines.line_client", "screens.registry", "inquiry")}),
+        (["ttt_net.client.inquiry.inquire"], {*BOT, *SCREEN, *client("lines.line_client")}),
+    ],
+    ids=lambda value: value[-1].rpartition(".")[2] if isinstance(value, list) else "",
+)
+def test_a_mode_does_not_load_what_others_need(modules: list[str], later: set[str]) -> None:
+    assert later & loaded(*modules, "ttt_net.bootstrap") == set()
+    assert "ttt_net.server" not in loaded(*modules)

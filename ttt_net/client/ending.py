@@ -1,0 +1,50 @@
+"""How a session ended: as a value, as a sentence for people, and as the exit code of the program."""
+
+from dataclasses import dataclass, field
+
+from ttt_net.client.command_line.options import Options
+from ttt_net.client.json_lines import summary_line
+from ttt_net.client.user_io import complain, write_text
+from ttt_net.programs import SERVE
+from ttt_net.sdk.events import Farewell, Parting
+from ttt_net.sdk.matches import Tally
+
+OK, FAULT, USAGE, NETWORK, REFUSED = range(5)
+"""Exit codes: fine, a fault of ours, started wrongly, the network, refused by the server."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a session ended: the server's farewell if there was one, the last sentence, what was won and lost."""
+
+    farewell: Farewell | None
+    sentence: str = ""
+    tally: Tally = field(default_factory=Tally)
+    is_going_back: bool = False
+    """Whether the person wants to go somewhere else."""
+
+
+def report(options: Options, ending: Ending) -> int:
+    """Say how a session ended, people's words to where people look, and return the exit code."""
+    if options.is_json:
+        write_text(summary_line(ending.tally))
+    elif ending.sentence:
+        print(ending.sentence)
+    return complain_of(options, ending.farewell)
+
+
+def complain_of(options: Options, farewell: Farewell | None) -> int:
+    """Complain of what kept us from what we came for, if anything did, and return the exit code."""
+    if farewell is None or farewell.why is Parting.DONE:
+        return OK
+    if farewell.why is Parting.UNREACHABLE:
+        complain(
+            f"cannot reach {options.url}: {farewell.sentence}. Check the address and the firewall, "
+            f"or start a server with: {SERVE}"
+        )
+        return NETWORK
+    if farewell.why is Parting.DISTRUSTED:
+        complain(f"{options.url}: {farewell.sentence}")
+        return NETWORK
+    complain(farewell.sentence)
+    return REFUSED

@@ -1,0 +1,118 @@
+"""Load the mode that was chosen, and nothing of the others: the one place of the client where functions import.
+
+A person who plays waits for no table, a program for no screen, and nobody for strategies. On a screen there is a first
+picture before anything else is loaded. Every module that is loaded here has its own imports at its top.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ttt_net.client.command_line.inquiry import Inquiry
+from ttt_net.client.command_line.options import Options
+from ttt_net.client.ending import Ending
+from ttt_net.client.finding.address import Place
+from ttt_net.client.served import Serve
+from ttt_net.client.user_io import is_on_screen, signals_raised, writer_of
+from ttt_net.sdk.events import Farewell
+from ttt_net.sdk.identity import Identity
+
+if TYPE_CHECKING:
+    from ttt_net.client.terminal.canvas import Canvas
+
+
+def play_on_screen(options: Options, mine: Identity) -> Ending:
+    """Let a person play on the full screen."""
+    with _greeted(f"Connecting to {options.server} ...") as canvas:
+        from ttt_net.client.modes import screen
+
+        return screen.play(options, mine, canvas)
+
+
+def play_in_lines(options: Options, mine: Identity) -> Ending:
+    """Let a person or a program play line by line."""
+    from ttt_net.client.modes import lines
+
+    return lines.play(options, mine)
+
+
+def play_as_bot(options: Options, mine: Identity) -> Ending:
+    """Let a strategy play."""
+    from ttt_net.client.modes import bot
+
+    return bot.play(options, mine)
+
+
+def check_strategy(name: str, level: int | None) -> None:
+    """Raise `ConfigurationError` for a strategy or a level that there is not."""
+    from ttt_net.client.modes import bot
+
+    bot.check(name, level)
+
+
+def play_locally(options: Options, serve: Serve) -> Ending:
+    """Let people and strategies play at this keyboard."""
+    if not is_on_screen(options):
+        from ttt_net.client.local import session
+        from ttt_net.client.modes import lines
+
+        with signals_raised():
+            return session.play(options, serve, partial(lines.tell, options), is_on_screen=False)
+    with _greeted("Setting up the board ...") as canvas:
+        from ttt_net.client.local import session
+        from ttt_net.client.modes import screen
+
+        return session.play(options, serve, partial(screen.show, options, canvas), is_on_screen=True)
+
+
+def choose_on_screen(options: Options) -> Place | None:
+    """Show the servers that are found, and return where to go; None if the person leaves."""
+    with _greeted("Looking for servers on this network ...", row=1) as canvas:
+        from ttt_net.client.modes import picker
+
+        choice = picker.ServerChoice(options, canvas)
+        from ttt_net.client.terminal import loop  # after the list: what reads keys loads slowly
+
+        return choice.take(loop.play_on_screen)
+
+
+def choose_by_lines(options: Options) -> Place:
+    """Print the servers that are found, with numbers, and return where to go."""
+    from ttt_net.client.finding import choose_by_lines
+
+    return choose_by_lines.choose_by_lines(input, writer_of(options))
+
+
+def inquire(options: Options, inquiry: Inquiry) -> tuple[list[str], Farewell | None]:
+    """Ask a server one thing; return what is to be printed, and why there is nothing."""
+    from ttt_net.client.inquiry import inquire
+
+    answer = inquire.inquire(options, inquiry)
+    return answer.lines, answer.farewell
+
+
+def with_pin(options: Options) -> Options:
+    """Return the options with the pinned certificate of their server, if it is encrypted."""
+    if not options.url.startswith("wss:"):
+        return options
+    from ttt_net.client import certificate_question
+
+    return certificate_question.with_pin(options)
+
+
+def with_new_pin(options: Options, why: str, ask: Callable[[str], str], write: Callable[[str], None]) -> Options | None:
+    """Return the options with a certificate that the person here accepts; None if they do not."""
+    from ttt_net.client import certificate_question
+
+    return certificate_question.with_new_pin(options, why, ask, write)
+
+
+@contextmanager
+def _greeted(sentence: str, row: int | None = None) -> Iterator["Canvas"]:
+    """Take the terminal inside the block, with a sentence on it while the rest is loaded."""
+    from ttt_net.client.terminal.canvas import Canvas
+
+    with signals_raised(), Canvas().opened() as canvas:
+        canvas.greet(sentence, row=row)
+        yield canvas

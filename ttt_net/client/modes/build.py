@@ -1,0 +1,68 @@
+"""Build what the modes share from the options: the connection, and what is asked for first."""
+
+import asyncio
+import shlex
+
+from ttt_net.client import json_lines, words
+from ttt_net.client.command_line.options import DEFAULT_GAME, Options
+from ttt_net.client.display import Display
+from ttt_net.client.ending import Ending
+from ttt_net.client.events import Event
+from ttt_net.client.finding.discovery import shareable
+from ttt_net.client.finding.servers import remember_server
+from ttt_net.client.user_io import json_writer_of
+from ttt_net.messages import InviteRequest, JoinRequest, SeekRequest, Welcome
+from ttt_net.sdk.certificate_pinning import replace_pin
+from ttt_net.sdk.connection import ClientConnection, ReconnectLimits
+from ttt_net.sdk.identity import Identity, remembered_name
+from ttt_net.sdk.session import BotProfile, ClientSession
+
+FIRST_MS = 5_000
+LATER_MS = 600_000
+"""How long a server may be away: before it was ever there, and afterwards where nobody can look on and decide."""
+
+
+def connection_of(
+    options: Options, mine: Identity, mailbox: asyncio.Queue[Event], *, first_ms: int | None, later_ms: int | None
+) -> ClientConnection:
+    """Return the connection to the server that was asked for, which delivers into the mailbox."""
+    bot = BotProfile(options.bot, options.level, options.places, options.reserve) if options.bot is not None else None
+    session = ClientSession(mine.name, mine.token(), bot)
+    limits, tap = ReconnectLimits(first_ms, later_ms), json_lines.tap_of(json_writer_of(options))
+    joined = (lambda welcome: _remember(options, welcome)) if options.bot is None else None
+    deliver = json_lines.delivering(json_writer_of(options), mailbox.put)
+    return ClientConnection(options.url, session, deliver, limits, mine.keep_token, tap, options.trust, joined)
+
+
+def _remember(options: Options, welcome: Welcome) -> None:
+    """Put a server first that a person has joined, for who asks from elsewhere meanwhile, and the fingerprint given."""
+    remember_server(options.url, welcome.server)
+    if options.trust.fingerprint is not None:
+        replace_pin(options.server, options.trust.fingerprint)
+
+
+def seek_of(options: Options) -> SeekRequest:
+    """Return what is sought at first: where nothing else was said, a person; bots are offered."""
+    return SeekRequest(0, [options.game or DEFAULT_GAME], options.time, options.opponents or "people")
+
+
+def address_of(options: Options) -> str:
+    """Return the address that is shown: of a server that we run ourselves, the one that friends can use."""
+    return shareable(options.server) if options.is_hosting else options.server
+
+
+def opening_of(options: Options) -> JoinRequest | InviteRequest | None:
+    """Return what is asked for first, where it is not just anybody to play with."""
+    if options.join is not None:
+        return JoinRequest(0, options.join)
+    return InviteRequest(0, options.game or DEFAULT_GAME, options.time) if options.is_inviting else None
+
+
+def ending_of(display: Display, options: Options) -> Ending:
+    """Return how a session ended whose last display this is."""
+    command = options.command
+    if display.world.you is not None and display.world.you.name != remembered_name():
+        command += f" --name {shlex.quote(words.name_of(display.world.you))}"
+    return Ending(
+        display.world.farewell, words.parting(display.world, command), display.world.tally, display.is_going_back
+    )

@@ -1,0 +1,57 @@
+"""Play line by line."""
+
+import asyncio
+import sys
+
+from ttt_net.client.client_controller import ClientController
+from ttt_net.client.command_line.options import Options
+from ttt_net.client.controller import Controller
+from ttt_net.client.ending import Ending
+from ttt_net.client.events import MAX_QUEUED_EVENTS, Event
+from ttt_net.client.lines.line_client import LineClient
+from ttt_net.client.lines.line_renderer import BoardRenderer, LineRenderer
+from ttt_net.client.lines.screen_reader import ScreenReader
+from ttt_net.client.lines.standard_input import reading_lines
+from ttt_net.client.modes.build import FIRST_MS, LATER_MS, address_of, connection_of, ending_of, opening_of, seek_of
+from ttt_net.client.rules_seen import is_first_match_of
+from ttt_net.client.signals import delivered
+from ttt_net.client.user_io import columns_of_terminal, glyphs_of, writer_of
+from ttt_net.sdk.identity import Identity
+
+
+def play(options: Options, mine: Identity) -> Ending:
+    """Let a person or a program play on a server."""
+    return asyncio.run(_play(options, mine))
+
+
+async def _play(options: Options, mine: Identity) -> Ending:
+    mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
+    is_read = sys.stdin.isatty() and sys.stdout.isatty() and not options.is_json
+    controller = ClientController(
+        connection_of(options, mine, mailbox, first_ms=FIRST_MS, later_ms=LATER_MS),
+        seek_of(options),
+        address_of(options),
+        opening_of(options),
+        has_lobby=True,
+        is_in_lines=True,
+        is_first_match_of=is_first_match_of if is_read else None,
+    )
+    await tell(options, controller, mailbox)
+    return ending_of(controller.display, options)
+
+
+async def tell(options: Options, controller: Controller, mailbox: asyncio.Queue[Event]) -> None:
+    """Tell what a controller displays, and hand it the lines that are typed, until it is done."""
+    with delivered(mailbox), reading_lines(mailbox) as is_ahead:
+        client = LineClient(
+            controller,
+            _renderer_of(options),
+            writer_of(options),
+            is_typed=sys.stdin.isatty(),
+            is_ahead=is_ahead and controller.display.has_lobby,
+        )
+        await client.play(mailbox)
+
+
+def _renderer_of(options: Options) -> LineRenderer:
+    return ScreenReader() if options.is_spoken else BoardRenderer(glyphs_of(options), columns_of_terminal)

@@ -1,0 +1,130 @@
+"""The terminal as a canvas: the other screen, no cursor, no echo, and everything given back at the end.
+
+Terminals that know more than the oldest ones also tell clicks, pasted text and the focus, and carry a title. Loads no
+more than it takes to show a sentence: the first picture does not wait for what comes after it.
+"""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+try:
+    import termios
+except ImportError:  # Windows has no terminal attributes; prompt_toolkit sets the console's mode there
+    termios = None  # type: ignore[assignment]
+
+_OLD_TERMINALS = ("linux", "vt", "ansi", "cons", "sun", "wyse")
+_ROOMY_ROWS, _STATUS_ROW = 16, 2
+_MODES = (1000, 1006, 1004, 2004)
+"""What is switched on: clicks, told with any column; the focus; marks around pasted text."""
+_KEEP_TITLE, _GIVE_TITLE_BACK = "\x1b[22;2t", "\x1b[23;2t"
+
+
+class Canvas:
+    """Shows lines of text on a terminal that it has taken."""
+
+    def __init__(self) -> None:
+        self._console = Console(file=sys.stdout, markup=False, highlight=False, emoji=False, force_terminal=True)
+        self.is_modern = not os.environ.get("TERM", "").startswith(_OLD_TERMINALS) and not self._console.legacy_windows
+        """Whether the terminal knows clicks, titles and a clipboard."""
+        self._held = ExitStack()
+        """All that has to be given back."""
+        self._live = self._new_live()
+
+    @contextmanager
+    def opened(self) -> Iterator["Canvas"]:
+        """Take the terminal for as long as the context lasts."""
+        with self._held:
+            self._take()
+            yield self
+
+    @contextmanager
+    def given_back(self) -> Iterator[None]:
+        """Give the terminal back, as it was found, for as long as the context lasts; what comes after is drawn anew."""
+        self._held.close()
+        try:
+            yield
+        finally:
+            self._live = self._new_live()
+            self._take()
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """The columns and rows that the window has now."""
+        return self._console.width, self._console.height
+
+    @property
+    def encoding(self) -> str:
+        """The encoding of what is written."""
+        return self._console.encoding
+
+    def greet(self, sentence: str, *, row: int | None = None) -> None:
+        """Show a sentence before anything else is loaded, where the status will stand, or in another row."""
+        lines = [Text(sentence, style="bold"), *[Text()] * self.size[1]]
+        status_row = _STATUS_ROW if self.size[1] > _ROOMY_ROWS else 0
+        blank = [Text()] * (status_row if row is None else row)
+        page = Text("\n", no_wrap=True, overflow="crop", end="").join([*blank, *lines][: self.size[1]])
+        page.no_wrap, page.overflow, page.end = True, "crop", ""
+        self.show(page)
+
+    def show(self, page: Text) -> None:
+        """Show a page in place of the one before."""
+        self._live.update(page, refresh=True)
+
+    def write(self, codes: str) -> None:
+        """Write codes that move nothing on the page: a title, a bell, a text for the clipboard."""
+        self._console.file.write(codes)
+        self._console.file.flush()
+
+    def _take(self) -> None:
+        for part in (_quiet_keyboard(), self._live, self._told_more()):
+            self._held.enter_context(part)
+
+    def _new_live(self) -> Live:
+        return Live(
+            Text(),
+            console=self._console,
+            screen=True,
+            auto_refresh=False,
+            redirect_stdout=False,
+            redirect_stderr=False,
+            vertical_overflow="crop",
+        )
+
+    @contextmanager
+    def _told_more(self) -> Iterator[None]:
+        if not self.is_modern:
+            yield
+            return
+        self.write(_KEEP_TITLE + "".join(f"\x1b[?{mode}h" for mode in _MODES))
+        try:
+            yield
+        finally:
+            with suppress(OSError):  # the terminal itself may be gone
+                self.write("".join(f"\x1b[?{mode}l" for mode in reversed(_MODES)) + _GIVE_TITLE_BACK)
+
+
+@contextmanager
+def _quiet_keyboard() -> Iterator[None]:
+    """Switch off the echo before the first picture, long before the keyboard is read; restore all at the end."""
+    if termios is None:
+        yield
+        return
+    keyboard = sys.stdin.fileno()
+    try:
+        before = termios.tcgetattr(keyboard)
+        quiet = termios.tcgetattr(keyboard)
+        quiet[3] &= ~(termios.ECHO | termios.ICANON)
+        termios.tcsetattr(keyboard, termios.TCSANOW, quiet)
+    except termios.error as error:
+        raise OSError(*error.args) from None  # as whatever else is done to a terminal that is gone
+    try:
+        yield
+    finally:
+        with suppress(termios.error):  # the terminal itself may be gone
+            termios.tcsetattr(keyboard, termios.TCSAFLUSH, before)
