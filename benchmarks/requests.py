@@ -348,6 +348,8 @@ CASES: dict[str, tuple[Case | None, Case | None]] = {
     "replay": (by("eve", "replay", match="OVER"), by("eve", "replay", match="nothere1")),
     "record": (by("eve", "record", match="OVER"), by("eve", "record", match="nothere1")),
     "analyse": (None, by("eve", "analyse", match="nothere1")),
+    "hint": (None, by("eve", "hint", match="nothere1")),
+    "puzzle": (by("eve", "puzzle", day="2026-01-04"), by("eve", "puzzle", day=COSTLY_TEXT)),
     "no message": (None, by("eve", "{" * 2_000)),
 }
 """What is carried out, and what is refused, of each request; None where there is nothing of the kind."""

@@ -40,7 +40,13 @@ SAID: dict[type, st.SearchStrategy[wire.AnyRequest]] = {
     wire.AcceptRequest: st.builds(wire.AcceptRequest, id=ids, seek=ids),
     wire.LobbyRequest: st.builds(wire.LobbyRequest, id=ids, on=st.booleans()),
     wire.ChallengeRequest: st.builds(
-        wire.ChallengeRequest, id=ids, name=text, game=st.text(max_size=40), time=st.none() | times
+        wire.ChallengeRequest,
+        id=ids,
+        name=text,
+        game=st.text(max_size=40),
+        time=st.none() | times,
+        start=st.none() | st.text(min_size=1, max_size=80),
+        side=st.none() | sides,
     ),
     wire.AnswerRequest: st.builds(
         wire.AnswerRequest, id=ids, challenge=ids, accept=st.booleans(), reason=st.sampled_from(["later", "generic"])
@@ -90,6 +96,10 @@ SAID: dict[type, st.SearchStrategy[wire.AnyRequest]] = {
     wire.ReplayRequest: st.builds(wire.ReplayRequest, id=ids, match=names, ply=small),
     wire.RecordRequest: st.builds(wire.RecordRequest, id=ids, match=names),
     wire.AnalyseRequest: st.builds(wire.AnalyseRequest, id=ids, match=names),
+    wire.HintRequest: st.builds(wire.HintRequest, id=ids, match=names, kind=st.sampled_from(["move", "warning"])),
+    wire.PuzzleRequest: st.builds(
+        wire.PuzzleRequest, id=ids, day=st.none() | text, move=st.none() | small, reveal=st.booleans()
+    ),
     wire.PingRequest: st.builds(wire.PingRequest, id=ids),
 }
 

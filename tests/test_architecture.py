@@ -66,9 +66,10 @@ INSIDE = {
         compiled.lines compiled.patterns compiled.fours compiled.connect4 compiled.proof compiled.playouts
         compiled.line_search compiled.fours_search compiled.connect4_search compiled.proof_search compiled.playout_tree
         compiled engine connect4 deepening alphabeta mcts level catalogue analysis
-        lessons.sight lessons.words lessons.mistakes review lessons.lesson lessons.hints lessons puzzles arena
+        lessons.sight lessons.words lessons.mistakes review lessons.lesson lessons.hints lessons.advice lessons puzzles
+        coaching arena
     """,
-    "matches": "absence description match referee",
+    "matches": "absence description daily match referee",
     "pairing": "seek seeks lobby",
     "sdk": """
         events validation trust identity certificate_pinning disconnect matches session protocol transport connection
@@ -353,6 +354,7 @@ AT_THE_EDGE = {
     "server.process.mdns",
     "server.process.notify",
     "server.rooms.analysis_queue",
+    "server.rooms.coach",
     "server.server_clock",
 }
 """Modules that start tasks, threads and processes, and read clocks; what they call gets time and dice as arguments."""

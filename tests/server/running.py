@@ -201,10 +201,12 @@ async def running(
     rng: random.Random | None = None,
     wall_ms: Callable[[], int] | None = None,
     measure: Callable[[], DiskUsage | None] = lambda: None,
+    coach: Sequence[str] | None = None,
 ) -> AsyncIterator[Server]:
     """Run a server inside the block, with TLS if there is an authority; two in one folder in turn are a restart.
 
-    `engine` is the command that makes analyses; the time of day is the server's clock where `wall_ms` is not given.
+    `engine` is the command that makes analyses, `coach` that of hints; the time of day is the server's clock where
+    `wall_ms` is not given.
     """
     settings = replace(configuration or Configuration(name="test"), limits=limits or Limits())
     with listen("127.0.0.1", 0) as listening:
@@ -212,9 +214,10 @@ async def running(
         try:
             clock = Clock()
             loop, dice = asyncio.get_running_loop(), rng or SeededDice(seed)
-            hub = Hub(
-                build_services(settings, Journal(ledger), loop, clock, dice, engine, wall_ms=wall_ms, measure=measure)
+            services = build_services(
+                settings, Journal(ledger), loop, clock, dice, engine, wall_ms=wall_ms, measure=measure, coach=coach
             )
+            hub = Hub(services)
             certificate, trusting = (authority.certificate, authority.trusting()) if authority else (None, None)
             with closing(Server(hub, clock, ledger, listening.getsockname()[1], trusting)) as server:
                 async with serving(hub, ledger, listening, certificate), asyncio.timeout(PATIENCE_S):

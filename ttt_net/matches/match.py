@@ -23,7 +23,7 @@ from msgspec.structs import replace as restruct
 from ttt_net import messages as wire
 from ttt_net.clock import SIDES, Clock, TimeControl
 from ttt_net.games import Game, Outcome, Reason, Side, find_game
-from ttt_net.games.notation import read_start
+from ttt_net.games.notation import read_start, write_position
 from ttt_net.games.record import Record, RecordedMove, RecordedPlayer, TimeLimit
 from ttt_net.matches.absence import Absences
 from ttt_net.matches.description import describe_clock, describe_game, describe_position
@@ -198,6 +198,12 @@ class Match:
             for number, state in enumerate(self._before[ply : ply + count])
         ]
         return [*before, restruct(self.position(), legal=[], takeover=None)] if ply <= end < ply + count else before
+
+    def starts(self, ply: int, count: int) -> list[str]:
+        """Return up to `count` positions as matches can begin from them, from `ply` on; empty where none can."""
+        game, states = self.game, [*self._before, self.state][ply : ply + count]
+        texts = ("" if game.is_terminal(state) else write_position(game, state) for state in states)
+        return [text if len(text) <= wire.MAX_POSITION_LENGTH else "" for text in texts]
 
     def snapshot(self, you: Side | None, present: tuple[bool, bool], now_ms: int, watchers: int = 0) -> wire.Snapshot:
         """Return the whole match as `you` may see it (None: a watcher)."""

@@ -10,6 +10,7 @@ from ttt_net.messages.types import (
     ClaimKind,
     DeclineReason,
     GameName,
+    HintKind,
     Level,
     MatchId,
     MoveNumber,
@@ -107,6 +108,9 @@ class ChallengeRequest(Request, frozen=True, omit_defaults=True):
     It takes the place of an earlier one to the same player; at most five wait for their answers at a time. `level` is
     the one that a bot is to play at, if it plays at any (`any_level`); such a match is casual. The `level` of the bot
     in the match is the one that it plays at.
+
+    A bot may be challenged to play on from a position: `start` is it, as docs/games.md writes them and `starts` of a
+    `replay` has them; such a match is casual. `side` is the one that you take then, null by lot.
     """
 
     name: ShortText
@@ -114,6 +118,8 @@ class ChallengeRequest(Request, frozen=True, omit_defaults=True):
     time: TimeControl | None = None
     rated: bool = False
     level: Level | None = None
+    start: PositionText | None = None
+    side: Side | None = None
 
 
 class AnswerRequest(Request, frozen=True, omit_defaults=True):
@@ -315,11 +321,35 @@ class RecordRequest(Request, frozen=True):
 class AnalyseRequest(Request, frozen=True):
     """Have a finished match looked at by an engine, if `features` has "analyse".
 
-    `ok` comes at once, the `analysis` within half a minute, or later when others wait; it is empty for a match of fewer
-    than three moves. A player, and an address, has one match analysed at a time.
+    `ok` comes at once. A first `analysis`, `partial`, comes about then, too, where the server has a coach: it has the
+    lesson that needs no search. The whole one comes within half a minute, or later when others wait; it is empty for a
+    match of fewer than three moves. A player, and an address, has one match analysed at a time.
     """
 
     match: MatchId
+
+
+class HintRequest(Request, frozen=True, omit_defaults=True):
+    """Ask for a `hint` in a casual match of yours against a bot, if `features` has "hint".
+
+    Of kind `move`, when it is your turn: a good move and the reason for it. Of kind `warning`, at any time: what to
+    beware of; it has no moves and no text if there is nothing that can be seen at a glance.
+    """
+
+    match: MatchId
+    kind: HintKind = "move"
+
+
+class PuzzleRequest(Request, frozen=True, omit_defaults=True):
+    """Ask for the puzzle of a day, or answer it with a `move`; you hear a `puzzle`, if `features` has "puzzle".
+
+    `day` is a date such as `2026-11-22` by UTC, null for today; there is none of a day that has not come. With `reveal`
+    the solution is told. Nothing of it is kept here: whether a puzzle was solved is the client's to remember.
+    """
+
+    day: ShortText | None = None
+    move: MoveNumber | None = None
+    reveal: bool = False
 
 
 class PingRequest(Request, frozen=True):
@@ -358,5 +388,7 @@ AnyRequest = (
     | ReplayRequest
     | RecordRequest
     | AnalyseRequest
+    | HintRequest
+    | PuzzleRequest
     | PingRequest
 )

@@ -14,6 +14,7 @@ from ttt_net.messages.types import (
     FinishedMatch,
     GameInfo,
     HeadToHead,
+    HintKind,
     Leader,
     Level,
     ListedPlayer,
@@ -24,6 +25,7 @@ from ttt_net.messages.types import (
     Phrase,
     PlayerInfo,
     Position,
+    PuzzleKind,
     RatingChange,
     RatingInfo,
     Room,
@@ -52,7 +54,8 @@ class Welcome(ServerMessage, frozen=True, omit_defaults=True):
     """Who you are here, and your unfinished matches. `token` is given once, to a new player: keep it.
 
     `seek` is one of yours that a lost link has not ended: it stands again. `features` names what not every server
-    offers: "guests", "analyse", and "chat" (as `chat` says, too), without which only phrases are said.
+    offers: "guests", "analyse", "hint", "puzzle", and "chat" (as `chat` says, too), without which only phrases are
+    said.
     """
 
     protocol: int
@@ -129,7 +132,8 @@ class Chatted(ServerMessage, frozen=True, omit_defaults=True, tag="chat"):
 class Challenged(ServerMessage, frozen=True, omit_defaults=True):
     """A player wants to play you: say `answer` before it expires. Its maker hears it too, with the same number.
 
-    `level` is the one that the bot among you is to play at, if it was asked for.
+    `level` is the one that the bot among you is to play at, if it was asked for; `start` is the position to begin from,
+    if not the usual one.
     """
 
     challenge: int
@@ -140,6 +144,7 @@ class Challenged(ServerMessage, frozen=True, omit_defaults=True):
     time: TimeControl | None = None
     rated: bool = False
     level: Level | None = None
+    start: str | None = None
 
 
 class ChallengeAccepted(ServerMessage, frozen=True):
@@ -253,25 +258,66 @@ class RulesReply(ServerMessage, frozen=True, tag="rules"):
     example: RuleExample | None
 
 
-class ReplayReply(ServerMessage, frozen=True, tag="replay"):
-    """Positions of a match, from `ply` on (each without its legal moves); `last` is the ply of the final one."""
+class ReplayReply(ServerMessage, frozen=True, tag="replay", omit_defaults=True):
+    """Positions of a match, from `ply` on (each without its legal moves); `last` is the ply of the final one.
+
+    `starts` are the same positions as `start` of a `challenge` takes them, empty where nobody could play on.
+    """
 
     match: str
     ply: int
     positions: list[Position]
     last: int
+    starts: list[str] = []  # noqa: RUF012 - a Struct: each gets a list of its own
 
 
 class AnalysisReply(ServerMessage, frozen=True, tag="analysis", omit_defaults=True):
     """A finished match, move by move; with fewer moves than it had when the time was up. `exact`: nothing estimated.
 
-    `lesson` is the move that decided it, if it was found in time.
+    `lesson` is the move that decided it, if it was found in time. A `partial` one has a lesson alone, by what can be
+    seen without a search; the whole analysis follows.
     """
 
     match: str
     moves: list[AnalysedMove]
     exact: bool
     lesson: MatchLesson | None = None
+    partial: bool = False
+
+
+class HintReply(ServerMessage, frozen=True, tag="hint", omit_defaults=True):
+    """A hint in the position with `ply` moves made: the `moves` it is about, and a sentence for you.
+
+    Of kind `move` these are good moves for you, the first as good as any; of kind `warning` moves of theirs that you
+    should beware of.
+    """
+
+    match: str
+    ply: int
+    kind: HintKind
+    moves: list[int] = []  # noqa: RUF012 - a Struct: each gets a list of its own
+    text: str = ""
+
+
+class PuzzleReply(ServerMessage, frozen=True, tag="puzzle", omit_defaults=True):
+    """The puzzle of a `day`: find the one move that wins (`win`), or the only one that does not lose (`save`).
+
+    It is the same for everybody. `plies` is after how many the win is complete, or else the loss after any other move;
+    `grade` how hard it is, from 1 to 5. `start` is the position as a `challenge` takes it. Answered with a `move`,
+    `right` tells whether that was it. `solution` is told to one who has found it or gives up, and `text` says why.
+    """
+
+    day: str
+    game: GameInfo
+    position: Position
+    start: str
+    kind: PuzzleKind
+    plies: int
+    grade: int
+    move: int | None = None
+    right: bool | None = None
+    solution: int | None = None
+    text: str = ""
 
 
 class RecordReply(ServerMessage, frozen=True, tag="record"):
@@ -334,6 +380,8 @@ AnyServerMessage = (
     | ReplayReply
     | RecordReply
     | AnalysisReply
+    | HintReply
+    | PuzzleReply
     | Restarting
     | Notice
 )

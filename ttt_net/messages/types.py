@@ -12,6 +12,8 @@ MAX_MESSAGE_BYTES = 4096
 """The longest message that a client may send."""
 MAX_NAME_CELLS = 20
 """The widest name, in cells of a terminal."""
+MAX_POSITION_LENGTH = 500
+"""The longest text of a position that a match may begin from."""
 UNSCORED: tuple[float, float] = (0, 0)
 """The score of a new series. One object for all: a tuple is left out of a message only if it *is* the default."""
 
@@ -20,7 +22,7 @@ MatchId = Annotated[str, Meta(min_length=1, max_length=32)]
 Seq = Annotated[int, Meta(ge=0, le=1_000_000)]
 Ply = Annotated[int, Meta(ge=0, le=100_000)]
 MoveNumber = Annotated[int, Meta(ge=0, le=100_000)]
-PositionText = Annotated[str, Meta(min_length=1, max_length=500)]
+PositionText = Annotated[str, Meta(min_length=1, max_length=MAX_POSITION_LENGTH)]
 ShortText = Annotated[str, Meta(max_length=80)]
 GameName = Annotated[str, Meta(max_length=40)]
 Page = Annotated[int, Meta(ge=1, le=10_000)]
@@ -34,6 +36,8 @@ OfferKind = Literal["draw", "takeback", "rematch"]
 Room = Literal["players", "watchers"]
 Phrase = Literal["hello", "good_luck", "well_played", "good_game", "thanks", "sorry", "oops", "one_moment"]
 ClaimKind = Literal["win", "draw", "adjourn"]
+HintKind = Literal["move", "warning"]
+PuzzleKind = Literal["win", "save"]
 DeclineReason = Literal["later", "another_game", "another_time", "no_bots", "generic"]
 ChallengeEnd = Literal["later", "another_game", "another_time", "no_bots", "generic", "expired", "gone"]
 Opponents = Literal["any", "people", "bots"]

@@ -36,6 +36,10 @@ class Challenge:
     is_rated: bool = False
     level: int | None = None
     """The level that a bot is to play at; None: at its own."""
+    side: Literal[0, 1] | None = None
+    """The side of the player who challenges; None: by lot."""
+    start: str | None = None
+    """The position to begin from, if not the usual one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +142,8 @@ class Lobby:
         *,
         is_rated: bool = False,
         level: int | None = None,
+        side: Literal[0, 1] | None = None,
+        start: str | None = None,
     ) -> Challenge:
         """Let a challenge wait for its answer; it takes the place of an earlier one to the same player."""
         if by == to:
@@ -150,7 +156,8 @@ class Lobby:
             wait_ms = max(0, min(each.expires_ms for each in others) - now_ms)
             raise Refusal(Code.TOO_MANY_CHALLENGES, f"{len(others)} of your challenges wait for an answer", wait_ms)
         self._last_challenge += 1
-        challenge = Challenge(self._last_challenge, by, to, game, time, now_ms + CHALLENGE_MS, is_rated, level)
+        number, expires_ms = self._last_challenge, now_ms + CHALLENGE_MS
+        challenge = Challenge(number, by, to, game, time, expires_ms, is_rated, level, side, start)
         self._challenges[challenge.number] = challenge
         return challenge
 
@@ -168,7 +175,8 @@ class Lobby:
     def accepted(self, challenge: Challenge) -> Pairing:
         """Return the pairing that an accepted challenge leads to."""
         pairing = self._paired(challenge.by, challenge.to, challenge.game, challenge.time, is_rated=challenge.is_rated)
-        return replace(pairing, level=challenge.level)
+        pairing = _seated(pairing, challenge.by, challenge.to, challenge.side)
+        return replace(pairing, level=challenge.level, start=challenge.start)
 
     def expired(self, now_ms: int) -> list[Challenge]:
         """Take off the list, and return, the challenges that nobody has answered in time; forget old invitations."""
@@ -246,9 +254,7 @@ class Lobby:
         """Return the pairing that an invitation leads to; it is spent."""
         del self._invitations[invitation.code]
         pairing = self._paired(invitation.by, player, invitation.game, invitation.time)
-        sides = (invitation.by, player) if invitation.side == 0 else (player, invitation.by)
-        if invitation.side is not None:
-            pairing = replace(pairing, first=sides[0], second=sides[1])
+        pairing = _seated(pairing, invitation.by, player, invitation.side)
         return replace(pairing, start=invitation.start, code=invitation.code)
 
     def _met(self, match: SeekMatch | None) -> Pairing | None:
@@ -270,6 +276,13 @@ class Lobby:
     ) -> Pairing:
         first, second = self._rng.sample((one, other), 2)
         return Pairing(game, time, first, second, is_rated)
+
+
+def _seated(pairing: Pairing, by: Player, other: Player, side: Literal[0, 1] | None) -> Pairing:
+    """Return a pairing in which `by` has the side that was asked for, if one was."""
+    if side is None:
+        return pairing
+    return replace(pairing, first=by, second=other) if side == 0 else replace(pairing, first=other, second=by)
 
 
 def _range_text(seek: Seek) -> str:

@@ -14,6 +14,7 @@ from websockets.server import ServerProtocol
 
 from ttt_net import messages as wire
 from ttt_net.errors import Closing, Code, Refusal
+from ttt_net.matches.daily import describe_puzzle, today
 from ttt_net.matches.description import describe_rules
 from ttt_net.pairing.lobby import Lobby
 from ttt_net.server.accounts.account_service import AccountService
@@ -28,6 +29,7 @@ from ttt_net.server.matchmaking.match_registry import MatchRegistry
 from ttt_net.server.matchmaking.matchmaker import Matchmaker
 from ttt_net.server.rooms.analysis_queue import AnalysisQueue
 from ttt_net.server.rooms.chat import Chat
+from ttt_net.server.rooms.coach import Coach
 from ttt_net.server.rooms.room import MatchRoom
 from ttt_net.server.services import Services
 from ttt_net.server.shutdown import COME_BACK_MS
@@ -45,6 +47,7 @@ _HARMLESS = (
     | wire.ReplayRequest
     | wire.RecordRequest
     | wire.AnalyseRequest
+    | wire.PuzzleRequest
 )
 """What is answered while the server is about to stop: it changes nothing."""
 
@@ -66,6 +69,8 @@ _COUNTED_MORE: dict[type[wire.AnyRequest], int] = {
     wire.ReplayRequest: 4,
     wire.RecordRequest: 4,
     wire.AnalyseRequest: 4,
+    wire.HintRequest: 4,
+    wire.PuzzleRequest: 4,
 }
 """For how many requests more one that takes long is counted against its address; see `benchmarks.requests`."""
 
@@ -99,12 +104,15 @@ class Hub:
         self.listing = listing = Listing(services, rooms, lobby, eligibility)
         services.feed.publish({"seeks": listing.seeks, "players": listing.players, "live": listing.live})
         self.registry = MatchRegistry(services, rooms, eligibility, lobby)
-        self.analysis = AnalysisQueue(services)
+        self.coach = Coach(services, rooms)
+        self.analysis = AnalysisQueue(services, self.coach)
         self._rooms = rooms
         self.matchmaker = Matchmaker(services, self.registry, lobby, eligibility, listing)
         self.chat = Chat(services, rooms)
         self._history = HistoryService(services, self.registry)
-        self._sessions = SessionService(services, self.registry, self.matchmaker, self.limiter, self.analysis)
+        self._sessions = SessionService(
+            services, self.registry, self.matchmaker, self.limiter, self.analysis, self.coach
+        )
         self.accounts = AccountService(services, self.registry, self.matchmaker, self._sessions)
         self._login = Login(services, self._sessions.begin)
 
@@ -258,6 +266,13 @@ class Hub:
                 self._history.act(session, request)
             case wire.AnalyseRequest():
                 self.analysis.act(session, request)
+            case wire.HintRequest():
+                self.coach.act(session, request)
+            case wire.PuzzleRequest():
+                self.services.rate_limiter.spend("inquiries", session.player, session.connection.metered_as)
+                puzzle = describe_puzzle(request, today(self.services.wall_ms()))
+                session.ok(request.id)
+                session.tell(puzzle)
             case wire.RenameRequest() | wire.ForgetRequest():
                 self.accounts.act(session, request)
             case wire.HelloRequest():

@@ -29,6 +29,7 @@ from ttt_net.server.process.notify import keep_alive, notify
 from ttt_net.server.process.reloading import reload_settings
 from ttt_net.server.process.startup_banner import ServerAddress, greet
 from ttt_net.server.rooms.analysis_queue import installed_engine
+from ttt_net.server.rooms.coach import COACH
 from ttt_net.server.server_clock import BEAT_MS, ServerClock
 from ttt_net.server.services import build_services
 from ttt_net.server.settings.addresses import is_loopback
@@ -170,6 +171,7 @@ def make_hub(configuration: Configuration, ledger: LocalLedger, loop: asyncio.Ab
         wall_ms=clock.wall_ms,
         beat=clock.beat,
         measure=partial(disk_usage, configuration.folder / JOURNAL_FILE),
+        coach=COACH,
     )
     return Hub(services)
 
@@ -187,6 +189,7 @@ async def serving(
         sampling = tasks.create_task(_sample_lag(hub))
         beating = tasks.create_task(_beat(hub))
         analysing = tasks.create_task(hub.analysis.run())
+        coaching = tasks.create_task(hub.coach.run())
         living = tasks.create_task(keep_alive(lambda: "{} players, {} matches".format(*hub.census())))
         load_sanctions(hub.services)
         hub.recall()
@@ -210,6 +213,7 @@ async def serving(
             sampling.cancel()
             beating.cancel()
             analysing.cancel()
+            coaching.cancel()
 
 
 def _protocols(hub: Hub, loop: asyncio.AbstractEventLoop, certificate: Certificate | None) -> Callable[[], Reader]:

@@ -46,6 +46,8 @@ class Services:
     """Match ids, invitation codes, guests' names and tokens come from it: `SystemRandom` where strangers play."""
     engine: Sequence[str] | None
     """The command that analyses a match, without the time for each move; None if nothing is analysed here."""
+    coach: Sequence[str] | None
+    """The command that answers questions about positions, a line of JSON each; None if there are no hints here."""
     metrics: Metrics
     guard: Guard
     rate_limiter: RateLimiter
@@ -72,6 +74,7 @@ def build_services(
     wall_ms: Callable[[], int] | None = None,
     beat: Callable[[], None] = lambda: None,
     measure: Callable[[], DiskUsage | None] = lambda: None,
+    coach: Sequence[str] | None = None,
 ) -> Services:
     """Return the services of a server that has no connection yet."""
     metrics = Metrics()
@@ -89,6 +92,7 @@ def build_services(
         stopwatch_s=stopwatch_s,
         rng=rng,
         engine=engine,
+        coach=coach,
         metrics=metrics,
         guard=guard,
         rate_limiter=RateLimiter(configuration.limits, now_ms),

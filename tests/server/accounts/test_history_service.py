@@ -39,6 +39,8 @@ async def test_a_finished_match_is_replayed_position_by_position(tmp_path: Path)
         assert [position["ply"] for position in told["positions"]] == [0, 1, 2, 3, 4, 5]
         assert not any(position["legal"] for position in told["positions"])
         assert told["positions"][-1]["line"] == [2, 4, 6]
+        assert told["starts"][0] == ".../.../..."
+        assert told["starts"][-2:] == ["OOX/.X./...", ""], "nobody can go on from the end"
 
 
 async def test_a_long_match_is_replayed_in_pages(tmp_path: Path) -> None:

@@ -187,6 +187,27 @@ async def test_an_invitation_may_name_the_side_and_the_position_to_begin_from(tm
         assert "start" not in await ann.hear("snapshot")
 
 
+async def test_a_bot_is_challenged_to_play_on_from_a_position_with_a_side(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        ann, mia = await server.join("Ann"), await server.join("Mia", bot="minimax", any_level=True)
+        await server.join("Bob")
+        assert await ann.refused("challenge", name="Bob", start="X../.O./..X") == "not_welcome"
+        assert await ann.refused("challenge", name="Mia", start="XXX/OO./...") == "bad_notation"
+        for more in ({"start": "....../" * 5 + "......."}, {"side": 0}):
+            assert await ann.refused("challenge", name="Mia", game="connect4", rated=True, **more) == "always_casual"
+        for side in (0, 1):
+            await ann.ok("challenge", name="Mia", start="x--/-o-/--x", side=side, level=3)
+            challenged = await mia.hear("challenged")
+            assert (challenged["start"], challenged["level"]) == ("X../.O./..X", 3)
+            await mia.ok("answer", challenge=challenged["challenge"], accept=True)
+            snapshot = await ann.hear("snapshot")
+            assert (snapshot["you"], snapshot["start"]) == (side, "X../.O./..X")
+            assert snapshot["position"]["to_move"] == 1
+            assert snapshot["players"][1 - side] == {"name": "Mia", "bot": "minimax", "level": 3}
+            await ann.ok("resign", match=snapshot["match"])
+            await mia.hear("ended")
+
+
 async def test_guessing_codes_is_slow_also_for_one_who_comes_back(tmp_path: Path) -> None:
     async with running(tmp_path, Limits(codes=Rate(3, 60.0))) as server:
         eve = await server.join("Eve")

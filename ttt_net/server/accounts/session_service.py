@@ -9,6 +9,7 @@ from ttt_net.server.matchmaking.match_registry import MatchRegistry
 from ttt_net.server.matchmaking.matchmaker import Matchmaker
 from ttt_net.server.players import Player
 from ttt_net.server.rooms.analysis_queue import AnalysisQueue
+from ttt_net.server.rooms.coach import Coach
 from ttt_net.server.services import Services
 from ttt_net.server.wire.connection import Connection
 from ttt_net.text import clean
@@ -27,12 +28,14 @@ class SessionService:
         matchmaker: Matchmaker,
         limiter: ConnectionLimiter,
         analysis: AnalysisQueue,
+        coach: Coach,
     ) -> None:
         self._services = services
         self._registry = registry
         self._matchmaker = matchmaker
         self._limiter = limiter
         self._analysis = analysis
+        self._coach = coach
 
     def begin(self, connection: Connection, request: wire.HelloRequest, player: Player, token: str | None) -> None:
         """Welcome a player, who is told the token if it is new; refuse one who is banned."""
@@ -73,7 +76,13 @@ class SessionService:
 
     def _features(self) -> list[str]:
         limits = self._services.limits
-        offered = {"chat": limits.allow_chat, "guests": limits.allow_guests, "analyse": self._analysis.is_open}
+        offered = {
+            "chat": limits.allow_chat,
+            "guests": limits.allow_guests,
+            "analyse": self._analysis.is_open,
+            "hint": self._coach.is_open,
+            "puzzle": True,
+        }
         return [feature for feature, is_offered in offered.items() if is_offered]
 
     def end(self, session: Session) -> None:

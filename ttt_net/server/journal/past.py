@@ -220,7 +220,8 @@ def replay(
     last = len(match.moves)
     if said.ply > last:
         raise Refusal(Code.STALE_PLY, f"match {match.id} has {last} plies; ask from 0 to {last}")
-    return wire.ReplayReply(match.id, said.ply, match.positions(said.ply, MAX_POSITIONS), last)
+    positions, starts = match.positions(said.ply, MAX_POSITIONS), match.starts(said.ply, MAX_POSITIONS)
+    return wire.ReplayReply(match.id, said.ply, positions, last, starts)
 
 
 def record(connection: sqlite3.Connection, said: wire.RecordRequest, asker: PlayerId) -> wire.RecordReply:

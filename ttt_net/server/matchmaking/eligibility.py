@@ -97,6 +97,13 @@ class Eligibility:
         if level is not None and is_rated:
             raise Refusal(Code.ALWAYS_CASUAL, "a match with a level that is asked for is never rated")
 
+    def must_be_lesson(self, other: Session, *, is_rated: bool) -> None:
+        """Raise `Refusal` unless a match with a position or side that is asked for is a casual one with a bot."""
+        if not other.is_bot:
+            raise Refusal(Code.NOT_WELCOME, f"{other.info.name} is a person; ask them to such a match by `invite`")
+        if is_rated:
+            raise Refusal(Code.ALWAYS_CASUAL, "a match with a position or a side that is asked for is never rated")
+
     def _has_place(self, one: Seek, other: Seek) -> bool:
         """Tell whether there is a place for what `one` seeks: of a bot, an adjourned match that goes on may take it."""
         if not one.is_bot:

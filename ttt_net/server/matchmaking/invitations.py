@@ -63,7 +63,7 @@ class Invitations:
         self._services.rate_limiter.spend("challenges", session.player, session.connection.metered_as)
         self._services.rate_limiter.wrote(session.connection.metered_as, MATCH_BYTES)
         game = game_name(request.game)
-        start = _start_of(game, request.start) if request.start is not None else None
+        start = start_of(game, request.start)
         now_ms = self._services.wall_ms()
         invitation = self._lobby.invite(session.player, game, request.time, now_ms, request.side, start)
 
@@ -108,8 +108,10 @@ class Invitations:
         self._lobby.uninvite(player)
 
 
-def _start_of(name: str, text: str) -> str | None:
+def start_of(name: str, text: str | None) -> str | None:
     """Return the position in the one way in which it is written; None where it is the usual one."""
+    if text is None:
+        return None
     game = find_game(name)
     state = read_start(game, text)
     return None if state == game.initial else write_position(game, state)

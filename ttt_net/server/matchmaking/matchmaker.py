@@ -9,7 +9,7 @@ from ttt_net.pairing.lobby import CHALLENGE_MS, Challenge, Lobby
 from ttt_net.pairing.seek import Seek
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.matchmaking.eligibility import Eligibility
-from ttt_net.server.matchmaking.invitations import Invitations
+from ttt_net.server.matchmaking.invitations import Invitations, start_of
 from ttt_net.server.matchmaking.listing import Listing
 from ttt_net.server.matchmaking.match_registry import MatchRegistry
 from ttt_net.server.services import Services
@@ -176,14 +176,24 @@ class Matchmaker:
             self._eligibility.must_be_ratable(other, (game,))
             self._eligibility.must_be_elsewhere(session.player, other.player)
         self._eligibility.must_play_at(session, other, request.level, is_rated=request.rated)
+        if request.start is not None or request.side is not None:
+            self._eligibility.must_be_lesson(other, is_rated=request.rated)
         self._services.rate_limiter.spend("challenges", session.player, session.connection.metered_as)
-        now_ms, level = self._services.now_ms(), request.level
+        now_ms, level, start = self._services.now_ms(), request.level, start_of(game, request.start)
         challenge = self._lobby.challenge(
-            session.player, other.player, game, request.time, now_ms, is_rated=request.rated, level=level
+            session.player,
+            other.player,
+            game,
+            request.time,
+            now_ms,
+            is_rated=request.rated,
+            level=level,
+            side=request.side,
+            start=start,
         )
         session.ok(request.id)
         by, to = session.info_at(game, request.time), other.info_at(game, request.time)
-        told = wire.Challenged(challenge.number, by, to, game, CHALLENGE_MS, request.time, request.rated, level)
+        told = wire.Challenged(challenge.number, by, to, game, CHALLENGE_MS, request.time, request.rated, level, start)
         session.tell(told)
         other.tell(told)
 

@@ -24,6 +24,7 @@ from ttt_net.programs import beside_us
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.journal.queries import RecordQuery
 from ttt_net.server.players import PlayerId
+from ttt_net.server.rooms.coach import Coach
 from ttt_net.server.services import Services
 from ttt_net.server.wire.frames import frame
 
@@ -83,8 +84,9 @@ def installed_engine() -> Sequence[str] | None:
 class AnalysisQueue:
     """Takes jobs, and carries them out one after the other while `run` runs."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: Services, coach: Coach) -> None:
         self._services = services
+        self._coach = coach
         self._command = services.engine
         self._waiting: deque[AnalysisJob] = deque()
         self._current: AnalysisJob | None = None
@@ -98,8 +100,8 @@ class AnalysisQueue:
 
     @property
     def is_open(self) -> bool:
-        """Whether anything is analysed here."""
-        return self._command is not None and self._services.limits.analysis_s > 0
+        """Whether anything is analysed here: where there is no engine, a coach finds the lesson alone."""
+        return self._services.limits.analysis_s > 0 and (self._command is not None or self._coach.is_open)
 
     def act(self, session: Session, request: wire.AnalyseRequest) -> None:
         """Queue a job; `ok` comes once it is queued, the analysis when it is done. Raises `Refusal` if not queued."""
@@ -117,7 +119,14 @@ class AnalysisQueue:
 
     def _take(self, session: Session, request: wire.AnalyseRequest, record: str) -> None:
         job = next((job for job in self.jobs if job.match == request.match), None)
-        if request.match in self._kept:
+        if self._command is None:
+            try:
+                self._coach.look_at(record, partial(self._tell_lesson, session, request.match))
+            except Refusal as refusal:
+                session.refuse(request.id, refusal)
+            else:
+                session.ok(request.id)
+        elif request.match in self._kept:
             session.ok(request.id)
             self._kept.move_to_end(request.match)
             session.connection.send(self._kept[request.match])
@@ -131,10 +140,23 @@ class AnalysisQueue:
             session.refuse(request.id, Refusal(Code.BUSY, f"{MAX_JOBS} matches wait to be analysed already", _RETRY_MS))
         else:
             session.ok(request.id)
-            self._waiting.append(
-                AnalysisJob(request.match, record, session.player, session.connection.metered_as, {session})
-            )
+            job = AnalysisJob(request.match, record, session.player, session.connection.metered_as, {session})
+            self._waiting.append(job)
             self._ordered.set()
+            if self._coach.is_open:
+                with contextlib.suppress(Refusal):  # it has too much to do; the lesson comes with the analysis
+                    self._coach.look_at(record, partial(self._tell_first, job))
+
+    def _tell_first(self, job: AnalysisJob, lesson: wire.MatchLesson | None) -> None:
+        """Tell who waits for an analysis its lesson by what can be seen without a search."""
+        if lesson is not None and job in self.jobs:
+            told = frame(wire.encode(wire.AnalysisReply(job.match, [], exact=False, lesson=lesson, partial=True)))
+            for session in job.askers:
+                session.connection.send(told)
+
+    def _tell_lesson(self, session: Session, match: str, lesson: wire.MatchLesson | None) -> None:
+        """Tell the analysis that is a lesson alone, where there is no engine."""
+        session.tell(wire.AnalysisReply(match, [], exact=False, lesson=lesson))
 
     async def run(self) -> None:
         """Carry out jobs until cancelled."""

@@ -84,6 +84,8 @@ class Limits:
     unsent_bytes: int = setting(65_536, "what may wait here for a reader that is behind", least=16_384)
     unsent_messages: int = setting(64, "the same, in messages", least=8)
     analysis_s: float = setting(20.0, "how long a finished match may be analysed on request; 0: never", most=600)
+    hint_s: float = setting(0.3, "how long a search for a hint may take; 0: no hints, and no first lessons", most=5)
+    hints: Rate = setting(Rate(60, 60.0), "hints and warnings of one player")
     free_disk_mb: int = setting(
         256, "megabytes that stay free where the journal is: below, no new matches begin; below a quarter, no moves"
     )

@@ -43,6 +43,7 @@ export interface AnalysisReply {
   moves: AnalysedMove[];
   exact: boolean;
   lesson?: MatchLesson;
+  partial?: boolean;
 }
 
 export interface AnswerRequest {
@@ -76,6 +77,8 @@ export interface ChallengeRequest {
   time?: TimeControl | null;
   rated?: boolean;
   level?: number | null;
+  start?: string | null;
+  side?: 0 | 1 | null;
 }
 
 export interface Challenged {
@@ -88,6 +91,7 @@ export interface Challenged {
   time?: TimeControl;
   rated?: boolean;
   level?: number;
+  start?: string;
 }
 
 export interface ChatRequest {
@@ -190,6 +194,21 @@ export interface HelloRequest {
   any_level?: boolean;
   on_request?: boolean;
   about?: string | null;
+}
+
+export interface HintReply {
+  type: "hint";
+  match: string;
+  ply: number;
+  kind: "move" | "warning";
+  moves?: number[];
+  text?: string;
+}
+
+export interface HintRequest {
+  type: "hint";
+  match: string;
+  kind?: "move" | "warning";
 }
 
 export interface HistoryReply {
@@ -418,6 +437,28 @@ export interface ProfileRequest {
   name?: string | null;
 }
 
+export interface PuzzleReply {
+  type: "puzzle";
+  day: string;
+  game: GameInfo;
+  position: Position;
+  start: string;
+  kind: "save" | "win";
+  plies: number;
+  grade: number;
+  move?: number;
+  right?: boolean;
+  solution?: number;
+  text?: string;
+}
+
+export interface PuzzleRequest {
+  type: "puzzle";
+  day?: string | null;
+  move?: number | null;
+  reveal?: boolean;
+}
+
 export interface Rated {
   type: "rated";
   match: string;
@@ -482,6 +523,7 @@ export interface ReplayReply {
   ply: number;
   positions: Position[];
   last: number;
+  starts?: string[];
 }
 
 export interface ReplayRequest {
@@ -696,6 +738,8 @@ export type Request =
   | ReplayRequest
   | RecordRequest
   | AnalyseRequest
+  | HintRequest
+  | PuzzleRequest
   | PingRequest;
 
 export type ServerMessage =
@@ -731,5 +775,7 @@ export type ServerMessage =
   | ReplayReply
   | RecordReply
   | AnalysisReply
+  | HintReply
+  | PuzzleReply
   | Restarting
   | Notice;

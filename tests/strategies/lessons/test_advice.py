@@ -1,0 +1,47 @@
+"""Advice: a move that can be made, and a sentence with its name, in every game."""
+
+import random
+
+import pytest
+
+from ttt_net.games import find_game
+from ttt_net.games.catalogue import NAMES
+from ttt_net.games.notation import read_position
+from ttt_net.strategies.lessons.advice import advise
+from ttt_net.strategies.strategy import Limit
+
+LIMIT = Limit(ms=20)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_in_every_game_a_legal_move_is_advised_and_named_until_the_end(name: str) -> None:
+    game, rng = find_game(name), random.Random(1)
+    state = game.initial
+    for _ in range(12):
+        found = advise(game, state, LIMIT)
+        if game.is_terminal(state):
+            assert found is None
+            return
+        assert found is not None
+        assert set(found.moves) <= set(game.actions(state))
+        assert game.move_names[found.moves[0]] in found.text
+        assert found.text.endswith(".")
+        state = game.result(state, rng.choice(list(game.actions(state))))
+
+
+@pytest.mark.parametrize(
+    ("position", "moves", "text"),
+    [
+        ("XX./OO./...", (2,), "You can win at once with c3."),
+        ("XX./.O./...", (2,), "You have to play c3: they have two in a row."),
+        ("X../.../..O", None, "you can win with it, in 3 moves of yours."),
+        ("XOX/.O./.X.", None, "it keeps the draw"),
+        ("X.X/O../XO.", None, "They can win whatever you do"),
+    ],
+)
+def test_what_can_be_seen_or_proved_is_the_reason(position: str, moves: tuple[int, ...] | None, text: str) -> None:
+    game = find_game("tictactoe")
+    found = advise(game, read_position(game, position), LIMIT)
+    assert found is not None
+    assert text in found.text
+    assert moves is None or found.moves == moves

@@ -1,0 +1,66 @@
+"""Answer questions about positions and matches for a server: a line of JSON in, a line of JSON out, to the end.
+
+`python -m ttt_net.strategies.coaching`. Since it ends with its input, it never outlives the server that started it,
+whatever killed that. A question has a `kind`: `move` and `warning` ask about a position, as the moves that lead to it,
+and are answered with moves and a sentence; `lesson` asks about a record, and is answered with its lesson.
+"""
+
+import json
+import sys
+from typing import Any
+
+from ttt_net.games import find_game
+from ttt_net.games.notation import read_start
+from ttt_net.games.record import first_position
+from ttt_net.games.records import read_records
+from ttt_net.strategies.engine import warm
+from ttt_net.strategies.lessons.advice import advise
+from ttt_net.strategies.lessons.hints import Hint, warning
+from ttt_net.strategies.lessons.lesson import lesson_of, winner_of
+from ttt_net.strategies.review import Reviewed, glance
+from ttt_net.strategies.strategy import Effort, Limit
+
+
+def answer(question: dict[str, Any]) -> dict[str, Any]:
+    """Return the answer to one question. Raises `Refusal` for a position or record that cannot be read."""
+    if question["kind"] == "lesson":
+        return _lesson(question["record"], Limit(ms=question["ms"]))
+    game = find_game(question["game"])
+    state = game.initial if question["start"] is None else read_start(game, question["start"])
+    for move in question["moves"]:
+        state = game.result(state, move)
+    if question["kind"] == "warning":
+        found = warning(game, state, question["side"])
+    else:
+        warm(game)
+        found = advise(game, state, Limit(ms=question["ms"]))
+    moves, text = found or Hint((), "")
+    return {"moves": list(moves), "text": text}
+
+
+def _lesson(text: str, limit: Limit) -> dict[str, object]:
+    """Return the lesson of a recorded match by what can be seen in its moves, as many as the limit allows."""
+    (record,) = read_records(text)
+    game, effort = find_game(record.game), Effort(limit)
+    start = state = first_position(game, record.start)
+    moves = [made.move for made in record.moves]
+    reviewed: list[Reviewed] = []
+    for each in glance(game, moves, start):
+        reviewed.append(each)
+        if effort.is_over():
+            break
+    for move in moves:
+        state = game.result(state, move)
+    winner = winner_of(game, state) if record.outcome is None else record.outcome.winner
+    return lesson_of(game, reviewed, winner).as_json(game)
+
+
+def main() -> int:
+    """Answer questions until the input ends."""
+    for line in sys.stdin:
+        print(json.dumps(answer(json.loads(line))), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
