@@ -12,14 +12,20 @@ from itertools import count
 from typing import Any
 
 from tests.simulation.__main__ import failure_of
+from tests.simulation.ledgers import failure_among_ledgers
 from ttt_net import messages as wire
+from ttt_net.errors import StorageError
 from ttt_net.matches import referee
 from ttt_net.matches.match import Match
 from ttt_net.server.accounts.online_players import OnlinePlayers
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.admission.sanctions import Sanctions
+from ttt_net.server.cluster import replica
+from ttt_net.server.cluster.batch import Batch
+from ttt_net.server.cluster.replicated_ledger import ReplicatedLedger
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Journal
+from ttt_net.server.journal.entries import WriteNote
 from ttt_net.server.matchmaking.invitations import Invitations
 from ttt_net.server.matchmaking.match_registry import MatchRegistry
 from ttt_net.server.rooms.audience import Audience
@@ -110,10 +116,91 @@ PLANTED: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], Callable[..., 
 """Each fault: where it is planted, and what takes the real function's place."""
 
 
+# Among nodes.
+
+
+def _as_if(change: Callable[[str], str]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return what asks the real fence about a table of nodes that is not as it is."""
+
+    def spoil(is_next: Callable[..., bool]) -> Callable[..., bool]:
+        def wrong(connection: Any, batch: Batch, position: int) -> bool:
+            connection.execute("SAVEPOINT fault")
+            connection.execute(change(batch.node), {"node": batch.node, "epoch": batch.epoch, "number": batch.number})
+            if is_next(connection, batch, position):
+                connection.execute("RELEASE fault")
+                return True
+            connection.execute("ROLLBACK TO fault")
+            connection.execute("RELEASE fault")
+            return is_next(connection, batch, position)
+
+        return wrong
+
+    return spoil
+
+
+def _answer_before_the_log(append: Callable[..., None]) -> Callable[..., None]:
+    def wrong(ledger: ReplicatedLedger, entry: Any, done: Any, failed: Any) -> None:
+        if isinstance(entry, WriteNote):
+            append(ledger, entry, _nothing, _nothing)
+            done(None)
+        else:
+            append(ledger, entry, done, failed)
+
+    return wrong
+
+
+def _take_the_unknown_for_a_failure(append: Callable[..., None]) -> Callable[..., None]:
+    def wrong(ledger: ReplicatedLedger, entry: Any, done: Any, failed: Any) -> None:
+        append(ledger, entry, done, lambda _: failed(StorageError("not written")))
+
+    return wrong
+
+
+def _publish_once(publish: Callable[..., None]) -> Callable[..., None]:
+    published: list[object] = []
+
+    def wrong(ledger: ReplicatedLedger) -> None:
+        under_way = ledger, ledger.epoch, ledger.under_way
+        if under_way not in published[-9:]:
+            published.append(under_way)
+            publish(ledger)
+
+    return wrong
+
+
+def _refuse_on_one_node(carry_out: Callable[..., Any]) -> Callable[..., Any]:
+    return _every(40, carry_out, lambda connection, batch: [])
+
+
+PLANTED_AMONG_LEDGERS: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], Callable[..., Any]]]] = {
+    "a fence left out: what a lost node writes counts": (
+        replica,
+        "_is_next",
+        _as_if(lambda _: "UPDATE nodes SET is_lost = 0 WHERE node = :node AND epoch = :epoch"),
+    ),
+    "an epoch that is not checked": (
+        replica,
+        "_is_next",
+        _as_if(lambda _: "UPDATE nodes SET epoch = :epoch, number = :number - 1 WHERE node = :node AND epoch > :epoch"),
+    ),
+    "a repeat that is applied twice": (
+        replica,
+        "_is_next",
+        _as_if(lambda _: "UPDATE nodes SET number = :number - 1 WHERE node = :node AND epoch = :epoch AND NOT is_lost"),
+    ),
+    "an ack before the log has it": (ReplicatedLedger, "append", _answer_before_the_log),
+    "an unknown outcome taken for a failure": (ReplicatedLedger, "append", _take_the_unknown_for_a_failure),
+    "a batch that is not repeated": (ReplicatedLedger, "_publish", _publish_once),
+    "a batch that one node does not apply": (replica, "_carry_out", _refuse_on_one_node),
+    "a lost node that goes on as if nothing were": (ReplicatedLedger, "_lost", lambda real: _nothing),
+}
+"""The same in what nodes share; found in worlds of ledgers alone."""
+
+
 @contextmanager
 def planted(name: str) -> Iterator[None]:
     """Let the fault be there inside the block."""
-    owner, attribute, spoil = PLANTED[name]
+    owner, attribute, spoil = {**PLANTED, **PLANTED_AMONG_LEDGERS}[name]
     real = getattr(owner, attribute)
     setattr(owner, attribute, spoil(real))
     try:
@@ -126,7 +213,8 @@ def seeds_until_found(name: str, first: int = 1) -> tuple[int, str] | None:
     """Return after how many seeds the fault is found, and as what; None if it is not."""
     for number in range(MOST_SEEDS):
         with planted(name):
-            failure = failure_of(first + number)
+            seed = first + number
+            failure = failure_among_ledgers(seed) if name in PLANTED_AMONG_LEDGERS else failure_of(seed)
         if failure:
             return number + 1, failure
     return None
@@ -137,7 +225,7 @@ def main() -> int:
     logging.disable(logging.CRITICAL)
     print("| planted fault | found after seeds | as |\n|---|---|---|")
     missed = 0
-    for name in PLANTED:
+    for name in (*PLANTED, *PLANTED_AMONG_LEDGERS):
         found = seeds_until_found(name)
         missed += found is None
         seeds, failure = found or (0, "NOT FOUND")

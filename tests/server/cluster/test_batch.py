@@ -4,7 +4,8 @@ import msgspec
 import pytest
 
 from ttt_net.messages import Played
-from ttt_net.server.cluster.batch import Author, Batch, BeginEpoch, DeclareLost, decode_batch, encode_batch, next_state
+from ttt_net.server.cluster.batch import Batch, decode_batch, encode_batch, next_state
+from ttt_net.server.cluster.entries import Author, BeginEpoch, DeclareLost
 from ttt_net.server.journal.entries import AppendEvents, RegisterPlayer
 
 
@@ -14,7 +15,7 @@ def test_a_batch_comes_back_from_its_bytes_as_it_was() -> None:
         BeginEpoch("secret"),
         RegisterPlayer("Ann", "ann", ("ann",), b"\xff\x00", 7),
         AppendEvents((played,)),
-        DeclareLost("b", 3),
+        DeclareLost("b", 3, 5),
     )
     batch = Batch("a", 2, 1, 77, "ab12", entries)
     assert decode_batch(encode_batch(batch)) == batch

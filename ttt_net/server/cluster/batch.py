@@ -1,40 +1,10 @@
 """What nodes put into the log: batches of entries, each marked with who wrote it and what they knew then."""
 
 import hashlib
-from typing import NamedTuple
 
 import msgspec
 
-from ttt_net.server.journal.entries import AnyEntry, JournalEntry
-
-NodeName = str
-"""What the operator calls a node, unique in the cluster."""
-
-
-class Author(NamedTuple):
-    """One life of a node: what it writes is refused once it was declared lost, and then it begins another."""
-
-    node: NodeName
-    epoch: int
-    """1 for the first life of a node, and one more for each that follows."""
-
-
-class BeginEpoch(JournalEntry, frozen=True, tag=True):
-    """Begin an epoch: the first entry of the first batch of an author. Earlier ones of the node are lost by it."""
-
-    secret: str
-    """Random: so that a node notices another that runs under its name."""
-
-
-class DeclareLost(JournalEntry, frozen=True, tag=True):
-    """Declare an author lost: whatever it puts into the log from here on is refused by all."""
-
-    node: NodeName
-    epoch: int
-
-
-AnyClusterEntry = AnyEntry | BeginEpoch | DeclareLost
-"""All that can be in a batch."""
+from ttt_net.server.cluster.entries import AnyLoggedEntry, Author, NodeName
 
 
 class Batch(msgspec.Struct, frozen=True):
@@ -51,7 +21,7 @@ class Batch(msgspec.Struct, frozen=True):
     """Up to which place of the log the author had applied all when it gathered this."""
     state: str
     """The running hash of the author after that place: see `next_state`."""
-    entries: tuple[AnyClusterEntry, ...]
+    entries: tuple[AnyLoggedEntry, ...]
 
     @property
     def author(self) -> Author:

@@ -1,0 +1,200 @@
+"""What callers hear of a replicated ledger, and when: on simulated time, with the log of a simulation."""
+
+import random
+from typing import Any
+
+from msgspec.structs import replace
+
+from tests.server.journal.jobs import register
+from tests.simulation.log import SimulatedLog, SimulatedWorker, Weather
+from tests.simulation.loop import SimulatedLoop
+from ttt_net.errors import StorageError
+from ttt_net.server.cluster.entries import Author
+from ttt_net.server.cluster.log import MemoryStream
+from ttt_net.server.cluster.replica import EntryOutcome, Replica
+from ttt_net.server.cluster.replicated_ledger import GIVE_UP_S, LOST_S, NodeHooks, ReplicatedLedger
+from ttt_net.server.journal.queries import NameQuery
+from ttt_net.server.players import Player
+
+
+class Node:
+    """One node, and what it was told."""
+
+    def __init__(self, nodes: "Nodes", name: str, process: int) -> None:
+        self.replica = Replica(None)
+        self.heard: list[EntryOutcome] = []
+        self.lives: list[str] = []
+        rng = random.Random(process)
+        with nodes.loop.acting_as(process):
+            self.log = SimulatedLog(nodes.stream, nodes.loop, process, rng, nodes.weather)
+            worker = SimulatedWorker(nodes.loop, process, rng)
+            self.ledger = ReplicatedLedger(name, self.log, self.replica, worker, nodes.loop.as_asyncio, rng)
+            hooks = NodeHooks(
+                lambda outcome, _: self.heard.append(outcome),
+                lambda: self.lives.append("began"),
+                lambda: self.lives.append("ended"),
+            )
+            self.ledger.start(hooks)
+
+    def entries(self) -> list[str]:
+        return [type(outcome.entry).__name__ for outcome in self.heard]
+
+
+class Nodes:
+    """Some nodes on one log."""
+
+    def __init__(self, *names: str) -> None:
+        self.loop, self.stream, self.weather = SimulatedLoop(), MemoryStream(), Weather()
+        self.nodes = [Node(self, name, process) for process, name in enumerate(names, 1)]
+        self.go(2.0)
+
+    def append(self, node: Node, name: str) -> list[Any]:
+        """Register a player at a node; return where the answer will be."""
+        answers: list[Any] = []
+        with self.loop.acting_as(1 + self.nodes.index(node)):
+            node.ledger.append(register(name), answers.append, answers.append)
+        return answers
+
+    def go(self, seconds: float) -> None:
+        """Let time pass."""
+        self.loop.run_until(self.loop.time() + seconds, 1_000_000)
+        assert self.loop.errors == []
+
+    def cut(self, node: Node) -> None:
+        node.log.is_cut_off = True
+
+    def mend(self, node: Node) -> None:
+        node.log.is_cut_off = False
+        node.log.deliver()
+
+
+def test_what_one_node_writes_all_have_and_its_author_is_told() -> None:
+    nodes = Nodes("a", "b", "c")
+    a, b, c = nodes.nodes
+    answers = nodes.append(a, "ann")
+    assert answers == []
+    nodes.go(0.1)
+    assert answers == [Player(1, "ann")]
+    assert b.entries()[-1] == c.entries()[-1] == "RegisterPlayer"
+    assert "RegisterPlayer" not in a.entries()
+    found: list[Any] = []
+    b.ledger.ask(NameQuery("ann"), found.append, found.append)
+    nodes.go(0.1)
+    assert found == [(1, "ann")]
+
+
+def test_of_two_who_take_a_name_at_once_one_has_it() -> None:
+    nodes = Nodes("a", "b")
+    answers = [nodes.append(nodes.nodes[0], "ann"), []]
+    nodes.nodes[1].ledger.append(replace(register("ann"), token_hash=b"other"), answers[1].append, answers[1].append)
+    nodes.go(0.1)
+    assert sorted(type(answer).__name__ for (answer,) in answers) == ["Player", "Refusal"]
+
+
+def test_who_waits_longer_than_five_seconds_is_told_that_it_is_not_known_and_it_is_heard_if_it_happens() -> None:
+    nodes = Nodes("a")
+    (a,) = nodes.nodes
+    nodes.cut(a)
+    answers = nodes.append(a, "ann")
+    nodes.go(GIVE_UP_S + 0.5)
+    (answer,) = answers
+    assert isinstance(answer, StorageError)
+    assert not a.ledger.is_fresh
+    nodes.mend(a)
+    nodes.go(2.0)
+    assert a.entries() == ["RegisterPlayer"]
+    assert len(answers) == 1
+    assert a.ledger.is_fresh
+
+
+def test_a_batch_whose_arrival_is_not_told_is_repeated_until_it_is_seen_and_happens_once() -> None:
+    nodes = Nodes("a", "b")
+    nodes.weather.losing, nodes.weather.repeating = 0.6, 0.5
+    answers = [nodes.append(nodes.nodes[0], name) for name in ("ann", "bob", "cid")]
+    nodes.go(4.5)
+    nodes.weather.losing = nodes.weather.repeating = 0.0
+    nodes.go(5.0)
+    assert [answer for (answer,) in answers] == [Player(1, "ann"), Player(2, "bob"), Player(3, "cid")]
+
+
+def test_a_node_that_is_silent_is_declared_lost_and_comes_back_in_a_new_epoch() -> None:
+    nodes = Nodes("a", "b", "c")
+    a, b, _ = nodes.nodes
+    assert a.ledger.is_steward or b.ledger.is_steward or nodes.nodes[2].ledger.is_steward
+    nodes.loop.pause(1, 20.0)
+    nodes.go(LOST_S + 1.5)
+    assert Author("a", 1) not in b.ledger.members()
+    assert b.entries().count("DeclareLost") <= 1
+    answers = nodes.append(a, "ann")  # what it had in hand when it was stopped
+    nodes.go(25.0)
+    assert a.lives == ["began", "ended", "began"]
+    assert a.ledger.epoch == 2
+    (answer,) = answers
+    assert isinstance(answer, StorageError)
+    assert b.ledger.members() == a.ledger.members()
+    assert len(a.ledger.members()) == 3
+
+
+def test_a_node_that_leaves_is_not_waited_for_and_does_not_come_back() -> None:
+    nodes = Nodes("a", "b")
+    a, b = nodes.nodes
+    a.ledger.leave()
+    nodes.go(0.5)
+    assert b.ledger.members() == [Author("b", 1)]
+    assert b.ledger.is_steward
+    nodes.go(5.0)
+    assert a.lives == ["began", "ended"]
+
+
+def test_a_node_without_contact_says_so_and_takes_nobody_for_lost() -> None:
+    nodes = Nodes("a", "b")
+    a, b = nodes.nodes
+    nodes.cut(a)
+    nodes.go(1.7)
+    assert not a.ledger.is_fresh
+    assert a.ledger.health().trouble == "the ledger of the cluster does not answer"
+    nodes.go(10.0)
+    nodes.mend(a)
+    nodes.go(3.0)
+    assert a.ledger.is_fresh
+    assert b.lives == ["began"]
+
+
+def test_a_second_process_of_one_name_is_noticed_and_one_of_them_stops() -> None:
+    nodes = Nodes("a", "a")
+    stopped = [node.ledger.stopped for node in nodes.nodes if node.ledger.stopped]
+    assert len(stopped) == 1
+    assert "another process runs as node a" in stopped[0]
+    nodes.go(5.0)
+    assert sum(node.ledger.is_fresh for node in nodes.nodes) == 1
+
+
+def test_a_node_whose_tables_differ_from_those_of_all_others_stops() -> None:
+    nodes = Nodes("a", "b", "c")
+    a, b, c = nodes.nodes
+    a.replica.database.connection.execute(
+        "INSERT INTO players (name, name_key, token_hash, created_ms, seen_ms) VALUES ('x', 'ann', x'00', 0, 0)"
+    )
+    nodes.append(b, "ann")
+    nodes.go(5.0)
+    assert a.ledger.stopped is not None
+    assert "differ" in a.ledger.stopped
+    assert b.ledger.is_fresh
+    assert c.ledger.is_fresh
+    late = nodes.append(a, "bob")
+    nodes.go(0.1)
+    assert isinstance(late[0], StorageError)
+
+
+def test_a_disk_that_fails_stops_nothing_but_this_node_and_for_as_long_as_it_does() -> None:
+    nodes = Nodes("a", "b")
+    a, b = nodes.nodes
+    a.replica.database.connection.execute("PRAGMA query_only = ON")
+    answers = nodes.append(b, "ann")
+    nodes.go(4.0)
+    assert answers == [Player(1, "ann")]
+    assert "disk" in str(a.ledger.health().trouble)
+    a.replica.database.connection.execute("PRAGMA query_only = OFF")
+    nodes.go(6.0)
+    assert a.ledger.is_fresh
+    assert a.replica.position == b.replica.position

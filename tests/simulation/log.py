@@ -1,0 +1,168 @@
+"""A simulated replicated log: one order for all, and to each node a way on which everything goes wrong but that.
+
+What is published arrives late, not at all, or twice; that it arrived is told, or not. What is delivered comes late, in
+order, each place once; a node that is cut off hears nothing until the cut is mended, and then all that it missed.
+"""
+
+import random
+from collections.abc import Callable
+from functools import partial
+from typing import BinaryIO
+
+from tests.simulation.loop import SimulatedLoop
+from ttt_net.server.cluster.log import Hear, MemoryStream, Position, Reply
+
+_PATIENCE_S = 1.0
+"""After so long without an answer a node is told that it is not known what became of its batch."""
+
+
+class Weather:
+    """How the network between the nodes and the log behaves at present."""
+
+    def __init__(self) -> None:
+        self.slowest_s = 0.002
+        self.losing = 0.0
+        """The share of messages that are lost."""
+        self.repeating = 0.0
+        """The share of batches that arrive twice."""
+
+
+class SimulatedLog:
+    """One node's connection to a stream; a process that starts anew has another one."""
+
+    def __init__(
+        self, stream: MemoryStream, loop: SimulatedLoop, process: int, rng: random.Random, weather: Weather
+    ) -> None:
+        self._stream, self._loop, self._process, self._rng, self._weather = stream, loop, process, rng, weather
+        self.is_cut_off = False
+        self.is_gone = False
+        """Whether the process is dead."""
+        self._heard: Position = 0
+        self._hear: Hear | None = None
+        self._is_delivering = False
+
+    # On the way.
+
+    def _delay_s(self) -> float:
+        return self._rng.random() * self._weather.slowest_s
+
+    def _is_lost(self) -> bool:
+        return self.is_cut_off or self.is_gone or self._rng.random() < self._weather.losing
+
+    def _send(self, act: Callable[[], None]) -> None:
+        """Let the log do something, unless it is lost on the way there."""
+        if not self._is_lost():
+            with self._loop.acting_as(0):
+                self._loop.call_later(self._delay_s(), act)
+
+    def _answer(self, call: Callable[[], None]) -> None:
+        """Let the node hear of something, unless it is lost on the way back."""
+        if not self._is_lost():
+            with self._loop.acting_as(self._process):
+                self._loop.call_later(self._delay_s(), call)
+
+    # The log.
+
+    def publish(self, batch: bytes, done: Callable[[Position | None], None]) -> None:
+        """Append a batch, once, twice or never, now or later."""
+        told: list[Position | None] = []
+
+        def tell(position: Position | None) -> None:
+            if not told:
+                told.append(position)
+                done(position)
+
+        def arrive() -> None:
+            place = self._stream.append(batch)
+            self._answer(partial(tell, place))
+
+        self._send(arrive)
+        if self._rng.random() < self._weather.repeating:
+            with self._loop.acting_as(0):
+                self._loop.call_later(self._rng.random() * 3, partial(self._stream.append, batch))
+        with self._loop.acting_as(self._process):
+            self._loop.call_later(_PATIENCE_S, tell, None)
+
+    def follow(self, position: Position, hear: Hear, gone: Callable[[], None]) -> None:
+        """Deliver what follows the position."""
+        self._heard, self._hear = position, hear
+        self._stream.followers.append(self.deliver)
+        self.deliver()
+
+    def deliver(self) -> None:
+        """Deliver the next batch, some time."""
+        if not self._is_delivering and not self.is_cut_off and not self.is_gone and self._heard < self._stream.end:
+            self._is_delivering = True
+            with self._loop.acting_as(self._process):
+                self._loop.call_later(self._delay_s(), self._deliver)
+
+    def _deliver(self) -> None:
+        self._is_delivering = False
+        assert self._hear is not None
+        if not self.is_cut_off and self._heard < self._stream.end:
+            self._heard += 1
+            self._hear(self._heard, self._stream.read(self._heard))
+        self.deliver()
+
+    def end(self, done: Callable[[Position | None], None]) -> None:
+        """Tell the place of the newest batch, as it is when the question arrives."""
+        self._send(lambda: self._answer(partial(done, self._stream.end)))
+
+    def trim(self, position: Position) -> None:
+        """Keep everything: the invariants read it."""
+
+    def put_snapshot(self, position: Position, source: BinaryIO, done: Callable[[bool], None]) -> None:
+        """Keep a snapshot."""
+        self._stream.snapshot = position, source.read()
+        self._answer(partial(done, True))
+
+    def get_snapshot(self, into: BinaryIO, done: Callable[[Position | None], None]) -> None:
+        """Write the newest snapshot."""
+        position, data = self._stream.snapshot
+        into.write(data)
+        self._answer(partial(done, position))
+
+    # Beside the log.
+
+    def tell(self, subject: str, data: bytes) -> None:
+        """Send to all that listen."""
+        for hear in self._stream.listeners.get(subject, ()):
+            self._send(partial(hear, data))
+
+    def listen(self, subject: str, hear: Callable[[bytes], None]) -> None:
+        """Hear what is told on the subject."""
+        self._stream.listeners.setdefault(subject, []).append(lambda data: self._answer(partial(hear, data)))
+
+    def ask(self, subject: str, question: bytes, done: Callable[[bytes | None], None]) -> None:
+        """Ask the node that answers."""
+        answered: list[bytes | None] = []
+
+        def reply(data: bytes | None) -> None:
+            if not answered:
+                answered.append(data)
+                done(data)
+
+        serve = self._stream.servers.get(subject)
+        if serve is not None:
+            self._send(lambda: serve(question, lambda data: self._answer(partial(reply, data))))
+        with self._loop.acting_as(self._process):
+            self._loop.call_later(2 * _PATIENCE_S, reply, None)
+
+    def answer(self, subject: str, serve: Callable[[bytes, Reply], None]) -> None:
+        """Answer questions on the subject."""
+        self._stream.servers[subject] = lambda question, reply: self._answer(partial(serve, question, reply))
+
+
+class SimulatedWorker:
+    """A thread of one process that does one thing after the other; a process that is killed does nothing more."""
+
+    def __init__(self, loop: SimulatedLoop, process: int, rng: random.Random) -> None:
+        self._loop, self._process, self._rng = loop, process, rng
+        self._free_s = 0.0
+        self.slowest_s = 0.001
+
+    def __call__(self, work: Callable[[], object], done: Callable[[object], None]) -> None:
+        """Do something later, and tell what came of it."""
+        self._free_s = max(self._free_s, self._loop.time()) + self._rng.random() * self.slowest_s
+        with self._loop.acting_as(self._process):
+            self._loop.call_at(self._free_s, lambda: done(work()))

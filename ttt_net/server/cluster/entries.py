@@ -1,0 +1,80 @@
+"""What only a cluster writes down, as values: which nodes there are, and who is connected to which of them.
+
+Like the entries of the journal they are applied by all nodes in one order, to tables of their own: see
+`ttt_net.server.cluster.replica`.
+"""
+
+from typing import NamedTuple
+
+from ttt_net.server.journal.entries import AnyEntry, JournalEntry
+from ttt_net.server.players import PlayerId
+
+NodeName = str
+"""What the operator calls a node, unique in the cluster."""
+
+
+class Author(NamedTuple):
+    """One life of a node: what it writes is refused once it was declared lost, and then it begins another."""
+
+    node: NodeName
+    epoch: int
+    """1 for the first life of a node, and a greater one for each that follows."""
+
+
+class BeginEpoch(JournalEntry, frozen=True, tag=True):
+    """Begin the life of an author, with its first batch; the one before is lost by it. Result: as of `DeclareLost`."""
+
+    secret: str
+    """Random: so that a node notices another that runs under its name."""
+
+
+class DeclareLost(JournalEntry, frozen=True, tag=True):
+    """Declare an author lost: what it puts into the log from here on is refused, and nobody is connected to it.
+
+    Result: the players who were. Refused if it has written more than `number` batches, and so is not silent.
+    """
+
+    node: NodeName
+    epoch: int
+    number: int
+
+
+class Came(JournalEntry, frozen=True, tag=True):
+    """Let a player be connected to the author's node, and to no other. Result: the `Player` as they are then.
+
+    Refused if they are forgotten.
+    """
+
+    player: PlayerId
+    serial: int
+    """Tells apart the connections of one author."""
+    at_ms: int
+    address: str
+    bot: str | None = None
+    level: int | None = None
+    places: int | None = None
+    reserved: int = 0
+    any_level: bool = False
+    on_request: bool = False
+    about: str | None = None
+
+
+class Sat(JournalEntry, frozen=True, tag=True):
+    """Let a connected player hear a match of theirs. Refused if that connection is not theirs any more."""
+
+    player: PlayerId
+    serial: int
+    match: str
+
+
+class Went(JournalEntry, frozen=True, tag=True):
+    """Let a player be connected no more. Refused if that connection is not theirs any more."""
+
+    player: PlayerId
+    serial: int
+    on_purpose: bool = False
+
+
+ClusterEntry = BeginEpoch | DeclareLost | Came | Sat | Went
+AnyLoggedEntry = AnyEntry | ClusterEntry
+"""All that can be in a batch."""

@@ -1,0 +1,360 @@
+"""One node's copy of the cluster's state: the journal's tables, and where in the log they stand.
+
+`Replica.apply` is the fence: the same batches at the same places lead to the same tables on every node, whatever was
+repeated, delayed or written by a node that was declared lost. Knows no log, no thread and no event loop.
+"""
+
+import logging
+import sqlite3
+from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
+from itertools import groupby
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple, assert_never
+
+import msgspec
+
+from ttt_net.errors import Code, Refusal, StorageError
+from ttt_net.messages import Started
+from ttt_net.server.cluster.batch import Batch, decode_batch, next_state
+from ttt_net.server.cluster.entries import (
+    AnyLoggedEntry,
+    Author,
+    BeginEpoch,
+    Came,
+    ClusterEntry,
+    DeclareLost,
+    NodeName,
+    Sat,
+    Went,
+)
+from ttt_net.server.cluster.log import Position
+from ttt_net.server.journal.apply import append_events, apply
+from ttt_net.server.journal.backup import back_up
+from ttt_net.server.journal.database import Database
+from ttt_net.server.journal.entries import AppendEvents
+from ttt_net.server.journal.lookups import ratings_of, unfinished_of
+from ttt_net.server.journal.queries import AnyQuery, answer
+from ttt_net.server.players import Player, PlayerId
+
+log = logging.getLogger(__name__)
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS place (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    position INTEGER NOT NULL,
+    state TEXT NOT NULL
+) STRICT;
+INSERT OR IGNORE INTO place VALUES (1, 0, '');
+CREATE TABLE IF NOT EXISTS nodes (
+    node TEXT PRIMARY KEY,
+    epoch INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    since INTEGER NOT NULL,
+    is_lost INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS connected (
+    player INTEGER PRIMARY KEY,
+    node TEXT NOT NULL,
+    serial INTEGER NOT NULL,
+    came BLOB NOT NULL
+) STRICT;
+"""
+"""Where the tables stand in the log; the newest epoch of each node, and since which place; who is connected where."""
+
+
+_DISK = (sqlite3.OperationalError, sqlite3.InternalError, MemoryError)
+"""What fails on one node alone; whatever else an entry leads to, it leads to on all of them."""
+
+
+class Overtaken(Refusal):
+    """A refusal because another node's write came first; what was decided has to be decided anew."""
+
+    def __init__(self) -> None:
+        super().__init__(Code.STORAGE, "something else happened first; nothing was changed, try again", 100)
+
+
+class EntryOutcome(NamedTuple):
+    """What came of one entry."""
+
+    entry: AnyLoggedEntry
+    result: Any
+    """What `apply` returned, or the `Refusal`."""
+
+
+class Applied(NamedTuple):
+    """What came of one place of the log."""
+
+    position: Position
+    batch: Batch | None
+    """None: what is there is no batch."""
+    outcomes: Sequence[EntryOutcome] | None
+    """One for each entry; None if the batch is a repeat, or of an author who was lost: then nothing has changed."""
+    state: str
+    """The running hash after it."""
+
+
+class Connected(NamedTuple):
+    """A player who is connected to a node."""
+
+    node: NodeName
+    came: Came
+    player: Player
+
+
+class Replica:
+    """The tables of one node, in a file or in memory."""
+
+    def __init__(self, path: Path | None) -> None:
+        """Open or create the file. Raises `ConfigurationError` if it cannot be used."""
+        self.database = Database(path)
+        self._path = path
+        connection = self.database.connection
+        if path is not None:
+            connection.execute("PRAGMA synchronous = NORMAL")  # what a power cut takes, the log still has
+        connection.executescript(_TABLES)
+        self.position, self.state = connection.execute("SELECT position, state FROM place").fetchone()
+
+    def apply(self, batches: Sequence[tuple[Position, bytes]]) -> list[Applied]:
+        """Apply what follows in the log, all in one transaction with its place; return what came of each batch.
+
+        Raises `StorageError` if the disk failed: then nothing has changed, and the same may be tried again.
+        """
+        try:
+            try:
+                applied = self._transact(batches, _carry_out)
+            except _DISK:
+                raise
+            except Exception:  # noqa: BLE001 - whatever an entry may not do: it is found, and it alone is undone
+                applied = self._transact(batches, _carry_out_one_by_one)
+        except _DISK as error:
+            self.database.failures += 1
+            raise StorageError(str(error)) from None
+        self.position, self.state = applied[-1].position, applied[-1].state
+        return applied
+
+    def _transact(
+        self,
+        batches: Sequence[tuple[Position, bytes]],
+        carry_out: Callable[[sqlite3.Connection, Batch], list[EntryOutcome]],
+    ) -> list[Applied]:
+        connection = self.database.connection
+        state, applied = self.state, []
+        connection.execute("BEGIN")
+        try:
+            for position, data in batches:
+                batch, outcomes = _read(position, data), None
+                if batch is not None and _is_next(connection, batch, position):
+                    outcomes = carry_out(connection, batch)
+                state = next_state(state, data, msgspec.json.encode([*map(_digest, outcomes or ())]))
+                applied.append(Applied(position, batch, outcomes, state))
+            connection.execute("UPDATE place SET position = ?, state = ?", (batches[-1][0], state))
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+        return applied
+
+    def answer(self, query: AnyQuery) -> object:
+        """Return the answer to a query. Raises `Refusal`."""
+        try:
+            return answer(self.database.connection, query)
+        except sqlite3.Error as error:
+            raise StorageError(str(error)) from None
+
+    def epoch_of(self, node: NodeName) -> int:
+        """Return the newest epoch of a node, 0 if it never had one."""
+        row = self.database.connection.execute("SELECT epoch FROM nodes WHERE node = ?", (node,)).fetchone()
+        return int(row[0]) if row else 0
+
+    def authors(self) -> dict[Author, int]:
+        """Return who may write, with the number of their last batch; first who has been there for the longest."""
+        rows = self.database.connection.execute(
+            "SELECT node, epoch, number FROM nodes WHERE NOT is_lost ORDER BY since"
+        )
+        return {Author(node, epoch): number for node, epoch, number in rows}
+
+    def connected(self, now_ms: int) -> list[Connected]:
+        """Return who is connected, to whichever node."""
+        connection = self.database.connection
+        rows = connection.execute("SELECT node, came FROM connected ORDER BY player").fetchall()
+        found = []
+        for node, data in rows:
+            came = msgspec.json.decode(data, type=Came)
+            with suppress(Refusal):  # of one who was forgotten; their connection is about to end
+                found.append(Connected(node, came, _player(connection, came.player, now_ms)))
+        return found
+
+    # As a whole.
+
+    def write_to(self, file: BinaryIO) -> None:
+        """Write the tables to a snapshot."""
+        file.write(self.database.connection.serialize())
+
+    def read_from(self, file: BinaryIO) -> None:
+        """Put the tables of a snapshot in place of these. Raises `StorageError` if it is none, or the disk fails."""
+        try:
+            with closing(sqlite3.connect(":memory:")) as snapshot:
+                snapshot.deserialize(file.read())
+                row = snapshot.execute("SELECT position, state FROM place").fetchone()
+                snapshot.backup(self.database.connection)
+        except sqlite3.Error as error:
+            raise StorageError(f"the snapshot cannot be used: {error}") from None
+        self.position, self.state = row
+
+    def back_up(self, file: Path, is_wanted: Callable[[], bool]) -> int:
+        """Copy the tables into a new file; return its size. Raises `ConfigurationError` if it cannot be written."""
+        if self._path is not None:
+            return back_up(self._path, file, is_wanted)
+        with closing(sqlite3.connect(file)) as copy:
+            self.database.connection.backup(copy)
+        return file.stat().st_size
+
+    def close(self) -> None:
+        """Close the file."""
+        self.database.close()
+
+
+def _read(position: Position, data: bytes) -> Batch | None:
+    try:
+        return decode_batch(data)
+    except msgspec.MsgspecError as error:
+        log.error("place %d of the log is no batch of ours: %s", position, error)
+        return None
+
+
+def _is_next(connection: sqlite3.Connection, batch: Batch, position: Position) -> bool:
+    """Take note of a batch, and tell whether it is its author's next: no repeat, and not fenced off."""
+    row = connection.execute("SELECT epoch, number, is_lost FROM nodes WHERE node = ?", (batch.node,)).fetchone()
+    epoch, number, is_lost = row or (0, 0, True)
+    if batch.epoch > epoch:
+        if batch.number != 1 or not batch.entries or not isinstance(batch.entries[0], BeginEpoch):
+            return False
+        connection.execute(
+            "INSERT OR REPLACE INTO nodes (node, epoch, number, since, is_lost) VALUES (?, ?, 1, ?, 0)",
+            (batch.node, batch.epoch, position),
+        )
+        return True
+    if batch.epoch < epoch or is_lost or batch.number != number + 1:
+        return False
+    connection.execute("UPDATE nodes SET number = ? WHERE node = ?", (batch.number, batch.node))
+    return True
+
+
+def _carry_out(connection: sqlite3.Connection, batch: Batch) -> list[EntryOutcome]:
+    """Apply the entries of a batch; neighbours that append to matches are applied together."""
+    outcomes: list[EntryOutcome] = []
+    for is_append, group in groupby(batch.entries, key=lambda entry: isinstance(entry, AppendEvents)):
+        if is_append:
+            appends = list(group)
+            for append in appends:
+                _must_be_stewards(connection, append, batch.author)  # type: ignore[arg-type]
+            results = append_events(connection, appends)  # type: ignore[arg-type]
+            outcomes += [EntryOutcome(entry, result) for entry, result in zip(appends, results, strict=True)]
+        else:
+            outcomes += [EntryOutcome(entry, _apply(connection, entry, batch.author)) for entry in group]
+    return outcomes
+
+
+def _carry_out_one_by_one(connection: sqlite3.Connection, batch: Batch) -> list[EntryOutcome]:
+    """Apply the entries of a batch, each whole or not at all."""
+    outcomes = []
+    for entry in batch.entries:
+        connection.execute("SAVEPOINT entry")
+        try:
+            if isinstance(entry, AppendEvents):
+                _must_be_stewards(connection, entry, batch.author)
+            outcomes.append(EntryOutcome(entry, _apply(connection, entry, batch.author)))
+        except _DISK:
+            raise
+        except Exception as error:  # noqa: BLE001 - as above
+            connection.execute("ROLLBACK TO entry")
+            outcomes.append(EntryOutcome(entry, _refusal_of(entry, error)))
+        connection.execute("RELEASE entry")
+    return outcomes
+
+
+def _refusal_of(entry: AnyLoggedEntry, error: Exception) -> Refusal:
+    if isinstance(error, Refusal):
+        return error.with_traceback(None)
+    if isinstance(entry, AppendEvents) and isinstance(error, sqlite3.IntegrityError):
+        return Overtaken()
+    log.error("an entry of the log is refused: %s: %s", type(error).__name__, error)
+    return StorageError(f"{type(error).__name__}: {error}")
+
+
+def _digest(outcome: EntryOutcome) -> object:
+    """Return what must be the same on all nodes in what came of an entry."""
+    if isinstance(outcome.result, Refusal):
+        return outcome.result.code
+    return outcome.result if isinstance(outcome.entry, AppendEvents) else None
+
+
+def _must_be_stewards(connection: sqlite3.Connection, entry: AppendEvents, author: Author) -> None:
+    """Refuse the start of a match that is not a rematch unless the author keeps the lobby."""
+    if any(isinstance(event, Started) and event.previous is None for event in entry.events):
+        steward = connection.execute(
+            "SELECT node, epoch FROM nodes WHERE NOT is_lost ORDER BY since LIMIT 1"
+        ).fetchone()
+        if steward != author:
+            raise Refusal(Code.RESTARTING, "the lobby is kept by another node now; ask again", 100)
+
+
+def _apply(connection: sqlite3.Connection, entry: AnyLoggedEntry, author: Author) -> object:
+    if isinstance(entry, ClusterEntry):
+        return _apply_own(connection, entry, author)
+    return apply(connection, entry)
+
+
+def _apply_own(connection: sqlite3.Connection, entry: ClusterEntry, author: Author) -> object:
+    """Apply an entry of the cluster's own; as `apply`."""
+    match entry:
+        case BeginEpoch():
+            return _disconnect(connection, author.node)
+        case DeclareLost():
+            lost = connection.execute(
+                "UPDATE nodes SET is_lost = 1 WHERE node = ? AND epoch = ? AND number <= ? AND NOT is_lost",
+                (entry.node, entry.epoch, entry.number),
+            )
+            if not lost.rowcount:
+                raise Refusal(Code.TOO_LATE, f"node {entry.node} is not silent, or lost already")
+            return _disconnect(connection, entry.node)
+        case Came():
+            player = _player(connection, entry.player, entry.at_ms)
+            connection.execute(
+                "INSERT OR REPLACE INTO connected (player, node, serial, came) VALUES (?, ?, ?, ?)",
+                (entry.player, author.node, entry.serial, msgspec.json.encode(entry)),
+            )
+            return player
+        case Sat():
+            _must_be_connected(connection, entry, author)
+        case Went():
+            _must_be_connected(connection, entry, author)
+            connection.execute("DELETE FROM connected WHERE player = ?", (entry.player,))
+        case _:
+            assert_never(entry)
+    return None
+
+
+def _disconnect(connection: sqlite3.Connection, node: NodeName) -> list[PlayerId]:
+    rows = connection.execute("DELETE FROM connected WHERE node = ? RETURNING player", (node,)).fetchall()
+    return sorted(player for (player,) in rows)
+
+
+def _must_be_connected(connection: sqlite3.Connection, entry: Sat | Went, author: Author) -> None:
+    """Refuse what concerns a connection in whose place another has come."""
+    row = connection.execute("SELECT node, serial FROM connected WHERE player = ?", (entry.player,)).fetchone()
+    if row != (author.node, entry.serial):
+        raise Refusal(Code.OPPONENT_GONE, "that connection is not theirs any more")
+
+
+def _player(connection: sqlite3.Connection, player: PlayerId, now_ms: int) -> Player:
+    row = connection.execute(
+        "SELECT name, bot, is_guest FROM players WHERE id = ? AND token_hash IS NOT NULL", (player,)
+    ).fetchone()
+    if row is None:
+        raise Refusal(Code.UNKNOWN_PLAYER, "that player was forgotten here; say hello with a name")
+    name, bot, is_guest = row
+    matches = unfinished_of(connection, player)
+    return Player(player, name, matches, bool(is_guest), ratings_of(connection, player, now_ms), bot)
