@@ -4,9 +4,15 @@ To add a backend: a class with the methods of `Cluster` here, and its name in `B
 """
 
 import asyncio
+import itertools
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 from typing import Any, Protocol
 
+import pytest
+
+from benchmarks.nats_servers import NatsServers
+from ttt_net.server.cluster.jetstream import JetStreamAddress, open_log
 from ttt_net.server.cluster.log import Log, MemoryLog, MemoryStream
 
 WAIT_S = 20.0
@@ -37,7 +43,34 @@ class MemoryCluster:
         """Do nothing: it goes with the last who knows it."""
 
 
-BACKENDS: dict[str, Callable[[], Cluster]] = {"memory": MemoryCluster}
+class JetStreamCluster:
+    """A stream of its own on three servers of NATS; each node is connected to another of them first."""
+
+    _numbers = itertools.count(1)
+
+    def __init__(self, servers: NatsServers) -> None:
+        self._servers = servers
+        self._stream = f"t{next(self._numbers)}"
+        self._opened = AsyncExitStack()
+        self._nodes = 0
+
+    async def node(self) -> Log:
+        """Return another connection."""
+        self._nodes += 1
+        urls = self._servers.urls
+        turned = urls[self._nodes % len(urls) :] + urls[: self._nodes % len(urls)]
+        address = JetStreamAddress(turned, self._stream)
+        return await self._opened.enter_async_context(open_log(address, f"node{self._nodes}"))
+
+    async def end(self) -> None:
+        """Leave all of them; the stream goes with the servers."""
+        await self._opened.aclose()
+
+
+BACKENDS: dict[str, Callable[[pytest.FixtureRequest], Cluster]] = {
+    "memory": lambda _: MemoryCluster(),
+    "jetstream": lambda request: JetStreamCluster(request.getfixturevalue("nats_servers")),
+}
 """Each makes a new and empty log."""
 
 

@@ -12,7 +12,7 @@ from ttt_net.server.cluster.log import MAX_BATCH_BYTES, Log
 
 @pytest.fixture(params=BACKENDS)
 async def cluster(request: pytest.FixtureRequest) -> AsyncIterator[Cluster]:
-    made = BACKENDS[request.param]()
+    made = BACKENDS[request.param](request)
     yield made
     await made.end()
 

@@ -1,0 +1,26 @@
+import asyncio
+from collections.abc import Iterator, Mapping
+
+import pytest
+
+from benchmarks.nats_servers import NatsServers, nats_server
+from tests.server import conftest as of_the_server
+
+
+def pytest_asyncio_loop_factories(item: pytest.Item) -> Mapping[str, of_the_server.Factory]:
+    if item.path.name == "test_jetstream.py":  # half a minute of elections for each loop
+        return {"asyncio": asyncio.new_event_loop}
+    return of_the_server.pytest_asyncio_loop_factories()
+
+
+@pytest.fixture(scope="session")
+def nats_servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NatsServers]:
+    """Three servers of NATS that are one cluster, for all tests; who kills some starts their own."""
+    if nats_server() is None:
+        pytest.skip("nats-server is not installed")
+    servers = NatsServers(tmp_path_factory.mktemp("nats"))
+    try:
+        servers.start()
+        yield servers
+    finally:
+        servers.close()

@@ -1,0 +1,114 @@
+"""The log on JetStream while its servers die, and strangers at its door."""
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from benchmarks.nats_servers import NatsServers, nats_server
+from tests.ports import reserved
+from tests.server.cluster.logs import Heard
+from tests.server.cluster.test_log import end_of, following, published
+from ttt_net.errors import ConfigurationError
+from ttt_net.server.cluster.jetstream import JetStreamAddress, JetStreamLog, open_log
+
+
+@pytest.fixture
+def servers(tmp_path: Path) -> Iterator[NatsServers]:
+    """Three servers that a test may kill."""
+    if nats_server() is None:
+        pytest.skip("nats-server is not installed")
+    made = NatsServers(tmp_path)
+    try:
+        made.start()
+        yield made
+    finally:
+        made.close()
+
+
+@pytest.fixture
+async def log(servers: NatsServers) -> AsyncIterator[JetStreamLog]:
+    async with open_log(JetStreamAddress(servers.urls), "a") as opened:
+        yield opened
+
+
+async def published_at_last(log: JetStreamLog, batch: bytes) -> int:
+    """Publish again and again until it is known where, as those who use a log do."""
+    for _ in range(100):
+        (place,) = await published(log, batch)
+        if place is not None:
+            return int(place)
+    raise AssertionError("the log does not come back")
+
+
+async def test_what_was_acknowledged_is_heard_by_all_though_the_leader_is_killed(
+    servers: NatsServers, log: JetStreamLog
+) -> None:
+    victim = int((await log.leader()).removeprefix("n"))
+    async with open_log(JetStreamAddress(servers.urls[::-1]), "b") as other:
+        heard, heard_too = following(log), following(other)
+        places = {}
+        for number in range(30):
+            if number == 10:
+                servers.kill(victim)
+            if number == 20:
+                servers.start_one(victim)
+            places[await published_at_last(log, b"%d" % number)] = b"%d" % number
+        last = max(places)
+        found = await heard.first(last)
+        assert [position for position, _ in found] == list(range(1, last + 1))
+        assert await heard_too.first(last) == found
+        assert places.items() <= dict(found).items()
+
+
+async def test_all_servers_may_be_restarted_one_after_the_other(servers: NatsServers, log: JetStreamLog) -> None:
+    heard = following(log)
+    places = [await published_at_last(log, b"before")]
+    for number in range(3):
+        servers.stop(number)
+        places.append(await published_at_last(log, b"without %d" % number))
+        servers.start_one(number)
+        servers.wait_ready(number)
+    found = dict(await heard.first(max(places)))
+    assert [found[place] for place in places] == [b"before", b"without 0", b"without 1", b"without 2"]
+
+
+async def test_without_a_majority_nothing_is_known_and_nothing_is_acknowledged(
+    servers: NatsServers, log: JetStreamLog
+) -> None:
+    await published_at_last(log, b"a")
+    servers.kill(0)
+    servers.kill(1)
+    assert await published(log, b"b") == [None]
+    done = Heard()
+    log.ask("nobody.answers", b"", done)
+    assert await done.one() is None
+    servers.start_one(0)
+    servers.start_one(1)
+    place = await published_at_last(log, b"c")
+    assert await end_of(log) == place
+
+
+async def test_a_log_that_is_not_there_is_said_to_be_so() -> None:
+    with reserved() as port, pytest.raises(ConfigurationError, match="did not answer within 1 s: is nats-server run"):
+        async with open_log(JetStreamAddress((f"nats://127.0.0.1:{port}",)), "a", patience_s=1):
+            pass
+
+
+async def test_a_stranger_without_credentials_is_not_let_in(tmp_path: Path) -> None:
+    if nats_server() is None:
+        pytest.skip("nats-server is not installed")
+    servers = NatsServers(tmp_path, 1)
+    with (tmp_path / "n0.conf").open("a") as configuration:
+        configuration.write('authorization { user: "node", password: "secret" }\n')
+    try:
+        servers.start()
+        (url,) = servers.urls
+        address = JetStreamAddress((url.replace("//", "//node:secret@"),), replicas=1)
+        async with open_log(address, "a") as log:
+            assert await published(log, b"ours") == [1]
+        with pytest.raises(ConfigurationError, match="did not answer|refuses us"):
+            async with open_log(JetStreamAddress((url,), replicas=1), "stranger", patience_s=1):
+                pass
+    finally:
+        servers.close()

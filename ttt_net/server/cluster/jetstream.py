@@ -1,0 +1,392 @@
+"""The replicated log on NATS JetStream: the only module that knows of NATS, whose client is the extra `cluster`.
+
+One stream holds the batches, in file storage of three servers, and its sequence numbers are the positions. Batches come
+by RePublish, which the leader of the stream does once a batch is committed; two questions a second about the end of the
+stream fill what was missed, and prove that there is contact. Snapshots are an object store beside it.
+"""
+
+import asyncio
+import io
+import logging
+import ssl
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.errors import Error as NatsError
+from nats.js.api import (
+    DiscardPolicy,
+    ObjectMeta,
+    ObjectStoreConfig,
+    RePublish,
+    RetentionPolicy,
+    StorageType,
+    StreamConfig,
+)
+from nats.js.client import JetStreamContext
+from nats.js.errors import BucketNotFoundError, NotFoundError, ObjectNotFoundError
+
+from ttt_net.errors import ConfigurationError
+from ttt_net.server.cluster.log import Hear, Position, Reply
+
+log = logging.getLogger(__name__)
+
+PATIENCE_S = 2.0
+"""How long an answer of the log is waited for."""
+PAUSE_S = 0.1
+"""How long a refusal is kept back: whoever is told of one tries again at once."""
+POLL_S = 0.5
+"""How often the end is asked for by a follower, who may have missed something."""
+FETCHED_AT_ONCE = 32
+"""How many batches a follower who is behind asks for at a time: 16 MiB at the most."""
+MOST_EARLY = 1_024
+"""How many batches are kept that came before one that is missing; the rest is fetched again."""
+MOST_AT_ONCE = 10_000
+"""How many calls may be under way; what is told beyond that is lost, as anything told may be."""
+SNAPSHOT = "journal"
+"""The name of the one object in the store."""
+
+
+class JetStreamAddress(NamedTuple):
+    """Where the log is, and how this node shows that it may write to it."""
+
+    servers: tuple[str, ...]
+    """As `nats://host:port`, or `tls://host:port` for an encrypted connection."""
+    stream: str = "ttt_net"
+    """Its name, and the first word of every subject."""
+    replicas: int = 3
+    """How many servers keep it, if it does not exist yet."""
+    credentials: Path | None = None
+    """A file of NATS credentials."""
+    authority: Path | None = None
+    """Certificates that vouch for the servers, beside those that the system knows."""
+
+
+@asynccontextmanager
+async def open_log(address: JetStreamAddress, node: str, patience_s: float = 20.0) -> AsyncIterator["JetStreamLog"]:
+    """Connect to the log, and create it if it does not exist; to be left once nobody calls it any more.
+
+    Raises `ConfigurationError` if no server lets us in, or the log cannot be created, within `patience_s`.
+    """
+    client = Client()
+    try:
+        async with asyncio.timeout(patience_s):
+            await _connect(client, address, node)
+            jetstream = client.jetstream(timeout=PATIENCE_S)
+            store = await _create(jetstream, address)
+    except TimeoutError:
+        await client.close()
+        raise ConfigurationError(
+            f"the log at {', '.join(address.servers)} did not answer within {patience_s:.0f} s: "
+            f"is nats-server running there, with JetStream and a majority of its servers?"
+        ) from None
+    except (NatsError, OSError, ValueError) as error:
+        await client.close()
+        raise ConfigurationError(f"the log at {', '.join(address.servers)} refuses us: {error}") from error
+    try:
+        async with asyncio.TaskGroup() as tasks:
+            opened = JetStreamLog(client, jetstream, store, address.stream, tasks)
+            try:
+                yield opened
+            finally:
+                opened.cancel()
+    finally:
+        await client.close()
+
+
+async def _connect(client: Client, address: JetStreamAddress, node: str) -> None:
+    """Connect to one of the servers, and to another whenever that one is gone."""
+    tls = None
+    if address.authority is not None or any(server.startswith("tls://") for server in address.servers):
+        tls = ssl.create_default_context()
+        if address.authority is not None:
+            tls.load_verify_locations(address.authority)
+
+    async def note(error: Exception) -> None:
+        log.warning("the log: %s", error or type(error).__name__)
+
+    await client.connect(
+        list(address.servers),
+        name=node,
+        tls=tls,
+        user_credentials=str(address.credentials) if address.credentials is not None else None,
+        error_cb=note,
+        connect_timeout=1,
+        reconnect_time_wait=0.2,  # type: ignore[arg-type]  # seconds, of any kind
+        max_reconnect_attempts=-1,
+        ping_interval=1,
+        max_outstanding_pings=2,
+    )
+
+
+async def _create(jetstream: JetStreamContext, address: JetStreamAddress) -> Any:
+    """Create the stream and the store of snapshots, or find them; try again while the servers elect a leader."""
+    name = address.stream
+    while True:
+        try:
+            try:
+                await jetstream.stream_info(name)
+            except NotFoundError:
+                await jetstream.add_stream(_stream_of(address))
+            try:
+                return await jetstream.object_store(_store_name(name))
+            except (BucketNotFoundError, NotFoundError):
+                config = ObjectStoreConfig(storage=StorageType.FILE, replicas=address.replicas)
+                return await jetstream.create_object_store(_store_name(name), config)
+        except NatsError as error:
+            log.info("the log is not ready yet: %s", error or type(error).__name__)
+            await asyncio.sleep(PAUSE_S)
+
+
+def _stream_of(address: JetStreamAddress) -> StreamConfig:
+    name = address.stream
+    return StreamConfig(
+        name=name,
+        subjects=[f"{name}.log"],
+        retention=RetentionPolicy.LIMITS,
+        storage=StorageType.FILE,
+        discard=DiscardPolicy.NEW,
+        num_replicas=address.replicas,
+        deny_delete=True,  # a gap would be taken for loss
+        republish=RePublish(src=f"{name}.log", dest=f"{name}.delivered"),
+    )
+
+
+def _store_name(stream: str) -> str:
+    return f"{stream}_snapshots"
+
+
+class JetStreamLog:
+    """One node's connection to the log; made by `open_log`."""
+
+    def __init__(self, client: Client, jetstream: JetStreamContext, store: Any, stream: str, tasks: asyncio.TaskGroup):
+        self._client, self._jetstream, self._store, self._name, self._tasks = client, jetstream, store, stream, tasks
+        self._running: set[asyncio.Task[None]] = set()
+        self._api = asyncio.Lock()  # what is asked of the stream is answered in the order of the calls
+        self._heard: Position = 0
+        self._early: dict[Position, bytes] = {}
+        self._is_behind = asyncio.Event()
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = self._tasks.create_task(work)
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+
+    def cancel(self) -> None:
+        """Give up whatever is under way: its callbacks are not called any more."""
+        for task in self._running:
+            task.cancel()
+
+    def publish(self, batch: bytes, done: Callable[[Position | None], None]) -> None:
+        """Append a batch: its place is told once a majority of the servers has it."""
+        self._start(self._publish(batch, done))
+
+    async def _publish(self, batch: bytes, done: Callable[[Position | None], None]) -> None:
+        place = None
+        try:
+            place = (await self._jetstream.publish(f"{self._name}.log", batch, timeout=PATIENCE_S)).seq
+        except (NatsError, OSError, TimeoutError):
+            await asyncio.sleep(PAUSE_S)
+        _call(done, place)
+
+    def end(self, done: Callable[[Position | None], None]) -> None:
+        """Ask the leader of the stream for its end."""
+        self._start(self._end(done))
+
+    async def _end(self, done: Callable[[Position | None], None]) -> None:
+        end = None
+        async with self._api:
+            try:
+                end = (await self._jetstream.stream_info(self._name)).state.last_seq
+            except (NatsError, OSError, TimeoutError):
+                await asyncio.sleep(PAUSE_S)
+        _call(done, end)
+
+    def trim(self, position: Position) -> None:
+        """Purge the stream up to the position."""
+        self._start(self._trim(position))
+
+    async def _trim(self, position: Position) -> None:
+        async with self._api:
+            with suppress(NatsError, OSError, TimeoutError):  # the next trim will do it
+                await self._jetstream.purge_stream(self._name, seq=position + 1)
+
+    # Following.
+
+    def follow(self, position: Position, hear: Hear, gone: Callable[[], None]) -> None:
+        """Deliver each batch after the position: as it is committed, or fetched if it was missed."""
+        self._heard = position
+        self._start(self._follow(hear, gone))
+
+    async def _follow(self, hear: Hear, gone: Callable[[], None]) -> None:
+        async def delivered(message: Msg) -> None:
+            self._offer(int((message.headers or {})["Nats-Sequence"]), message.data, hear)
+
+        subscription = await self._client.subscribe(f"{self._name}.delivered", cb=delivered)
+        while True:
+            self._is_behind.clear()
+            try:
+                if not await self._catch_up(hear):
+                    break
+            except (NatsError, OSError, TimeoutError):
+                await asyncio.sleep(PAUSE_S)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(POLL_S):
+                    await self._is_behind.wait()
+        self._early.clear()
+        with suppress(NatsError):
+            await subscription.unsubscribe()
+        _call(gone)
+
+    def _offer(self, position: Position, batch: bytes, hear: Hear) -> None:
+        """Deliver a batch if it is the next, and those after it that came early."""
+        if position <= self._heard:
+            return
+        if position > self._heard + 1:
+            if len(self._early) < MOST_EARLY:
+                self._early[position] = batch
+            self._is_behind.set()
+            return
+        next_batch: bytes | None = batch
+        while next_batch is not None:
+            self._heard += 1
+            _call(hear, self._heard, next_batch)
+            next_batch = self._early.pop(self._heard + 1, None)
+
+    async def _catch_up(self, hear: Hear) -> bool:
+        """Fetch what was missed, and return whether all of it was there still."""
+        state = (await self._jetstream.stream_info(self._name)).state
+        while self._heard < state.last_seq:
+            if state.first_seq > self._heard + 1:
+                return False
+            last = min(state.last_seq, self._heard + FETCHED_AT_ONCE)
+            wanted = [place for place in range(self._heard + 1, last + 1) if place not in self._early]
+            try:
+                found = await asyncio.gather(*(self._jetstream.get_msg(self._name, seq=place) for place in wanted))
+            except NotFoundError:  # trimmed since
+                state = (await self._jetstream.stream_info(self._name)).state
+                continue
+            for place, message in zip(wanted, found, strict=True):
+                self._offer(place, message.data or b"", hear)
+        return True
+
+    # Snapshots.
+
+    def put_snapshot(self, position: Position, source: BinaryIO, done: Callable[[bool], None]) -> None:
+        """Put a snapshot into the object store; the last is let go of once the new one is whole."""
+        self._start(self._put_snapshot(position, source, done))
+
+    async def _put_snapshot(self, position: Position, source: BinaryIO, done: Callable[[bool], None]) -> None:
+        is_kept = False
+        reader = io.BufferedReader(_Raw(source))
+        try:
+            await self._store.put(SNAPSHOT, reader, ObjectMeta(name=SNAPSHOT, description=str(position)))
+            is_kept = True
+        except (NatsError, OSError, TimeoutError) as error:
+            log.warning("a snapshot could not be put into the log: %s", error or type(error).__name__)
+        _call(done, is_kept)
+
+    def get_snapshot(self, into: BinaryIO, done: Callable[[Position | None], None]) -> None:
+        """Write the newest snapshot into `into`, checked against its digest."""
+        self._start(self._get_snapshot(into, done))
+
+    async def _get_snapshot(self, into: BinaryIO, done: Callable[[Position | None], None]) -> None:
+        position: Position | None = None
+        try:
+            found = await self._store.get(SNAPSHOT, writeinto=into)
+            position = int(found.info.description or "0")
+        except (ObjectNotFoundError, NotFoundError):
+            position = 0
+        except (NatsError, OSError, TimeoutError):
+            await asyncio.sleep(PAUSE_S)
+        _call(done, position)
+
+    # Beside the log.
+
+    def tell(self, subject: str, data: bytes) -> None:
+        """Publish on core NATS: at most once, kept nowhere."""
+        if len(self._running) < MOST_AT_ONCE:
+            self._start(self._tell(subject, data))
+
+    async def _tell(self, subject: str, data: bytes) -> None:
+        with suppress(NatsError, OSError):
+            await self._client.publish(f"{self._name}.told.{subject}", data)
+
+    def listen(self, subject: str, hear: Callable[[bytes], None]) -> None:
+        """Subscribe to what is told."""
+
+        async def heard(message: Msg) -> None:
+            _call(hear, message.data)
+
+        self._start(self._subscribe(f"{self._name}.told.{subject}", heard))
+
+    async def _subscribe(self, subject: str, heard: Callable[[Msg], Coroutine[Any, Any, None]]) -> None:
+        await self._client.subscribe(subject, cb=heard)
+
+    def ask(self, subject: str, question: bytes, done: Callable[[bytes | None], None]) -> None:
+        """Ask by a request of core NATS; where nobody answers it is known at once."""
+        self._start(self._ask(subject, question, done))
+
+    async def _ask(self, subject: str, question: bytes, done: Callable[[bytes | None], None]) -> None:
+        answer = None
+        with suppress(NatsError, OSError, TimeoutError):
+            answer = (await self._client.request(f"{self._name}.asked.{subject}", question, timeout=PATIENCE_S)).data
+        _call(done, answer)
+
+    def answer(self, subject: str, serve: Callable[[bytes, Reply], None]) -> None:
+        """Answer requests; only the first answer to each is sent."""
+
+        async def asked(message: Msg) -> None:
+            is_answered = False
+
+            def reply(data: bytes) -> None:
+                nonlocal is_answered
+                if not is_answered:
+                    is_answered = True
+                    self._start(self._respond(message, data))
+
+            _call(serve, message.data, reply)
+
+        self._start(self._subscribe(f"{self._name}.asked.{subject}", asked))
+
+    async def _respond(self, message: Msg, data: bytes) -> None:
+        with suppress(NatsError, OSError):
+            await message.respond(data)
+
+    async def leader(self) -> str:
+        """Return the name of the server that leads the stream. Raises `NatsError` if none does."""
+        cluster = (await self._jetstream.stream_info(self._name)).cluster
+        return (cluster.leader if cluster is not None else None) or ""
+
+    @property
+    def trouble(self) -> str | None:
+        """What is wrong with the connection, for people; None: nothing."""
+        return None if self._client.is_connected else "no server of the log can be reached"
+
+
+class _Raw(io.RawIOBase):
+    """A binary file of any kind as one that can be read into a buffer, which is what the object store asks for."""
+
+    def __init__(self, source: BinaryIO) -> None:
+        self._source = source
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read into a buffer, and return how many bytes were there."""
+        data = self._source.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def _call(callback: Callable[..., None], *args: object) -> None:
+    """Call a callback; a fault in it must not end the connection to the log."""
+    try:
+        callback(*args)
+    except Exception:
+        log.exception("fault while hearing the log")
