@@ -2,7 +2,7 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-EXTRAS := engine,fast,metrics,tls,test
+EXTRAS := engine,fast,metrics,tls,cluster,test
 FUZZ_S ?= 60
 LOCK := docs/hosting/requirements.lock
 SEEDS ?= 1000
@@ -80,7 +80,7 @@ dist: install ## build wheel and sdist into dist/, and check them
 lock: install ## choose the versions of the lock anew
 	@$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet \
-	    --upgrade --extra engine --extra fast --extra metrics --extra tls --output-file $(LOCK)
+	    --upgrade --extra engine --extra fast --extra metrics --extra tls --extra cluster --output-file $(LOCK)
 
 sbom: install ## write what a server is made of to dist/sbom.json (CycloneDX)
 	@$(BIN)/python -m pip install --quiet cyclonedx-bom

@@ -349,6 +349,7 @@ AT_THE_EDGE = {
     "server.admin.listener",
     "server.admin.report",
     "server.admission.acceptor",
+    "server.cluster.jetstream",
     "server.journal.ledger",
     "server.process.house_bots",
     "server.process.mdns",
@@ -381,6 +382,11 @@ def test_the_core_gets_its_time_its_loop_and_its_dice_as_arguments() -> None:
     ]
     found = {module: chances(path.read_text()) for module, path in core}
     assert {module: calls for module, calls in found.items() if calls} == {"server.hub": ["asyncio.Event"]}
+
+
+def test_one_module_alone_knows_of_nats() -> None:
+    knowing = [module for module, path in modules() if re.search(r"^\s*(from|import) nats\b", path.read_text(), re.M)]
+    assert knowing == ["server.cluster.jetstream"]
 
 
 def test_a_planted_clock_loop_or_die_is_found() -> None:

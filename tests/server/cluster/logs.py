@@ -97,3 +97,30 @@ class Heard:
     async def one(self) -> Any:
         """Return the first call, once it has come."""
         return (await self.first(1))[0]
+
+
+def following(log: Log, position: int = 0) -> Heard:
+    """Let a log be followed, and return what is heard."""
+    heard = Heard()
+    log.follow(position, heard, not_gone)
+    return heard
+
+
+def not_gone() -> None:
+    """Fail: nothing was trimmed."""
+    raise AssertionError("nothing was trimmed")
+
+
+async def published(log: Log, *batches: bytes) -> list[Any]:
+    """Publish batches, and return their places once all are known."""
+    done = Heard()
+    for batch in batches:
+        log.publish(batch, done)
+    return await done.first(len(batches))
+
+
+async def end_of(log: Log) -> Any:
+    """Return the end of a log."""
+    done = Heard()
+    log.end(done)
+    return await done.one()

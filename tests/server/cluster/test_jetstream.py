@@ -7,8 +7,7 @@ import pytest
 
 from benchmarks.nats_servers import NatsServers, nats_server
 from tests.ports import reserved
-from tests.server.cluster.logs import Heard
-from tests.server.cluster.test_log import end_of, following, published
+from tests.server.cluster.logs import Heard, end_of, following, published
 from ttt_net.errors import ConfigurationError
 from ttt_net.server.cluster.jetstream import JetStreamAddress, JetStreamLog, open_log
 
@@ -107,7 +106,7 @@ async def test_a_stranger_without_credentials_is_not_let_in(tmp_path: Path) -> N
         address = JetStreamAddress((url.replace("//", "//node:secret@"),), replicas=1)
         async with open_log(address, "a") as log:
             assert await published(log, b"ours") == [1]
-        with pytest.raises(ConfigurationError, match="did not answer|refuses us"):
+        with pytest.raises(ConfigurationError, match=r"did not answer|refuses us"):
             async with open_log(JetStreamAddress((url,), replicas=1), "stranger", patience_s=1):
                 pass
     finally:

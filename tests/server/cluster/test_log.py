@@ -2,12 +2,11 @@
 
 import io
 from collections.abc import AsyncIterator
-from typing import Any
 
 import pytest
 
-from tests.server.cluster.logs import BACKENDS, Cluster, Heard
-from ttt_net.server.cluster.log import MAX_BATCH_BYTES, Log
+from tests.server.cluster.logs import BACKENDS, Cluster, Heard, end_of, following, not_gone, published
+from ttt_net.server.cluster.log import MAX_BATCH_BYTES
 
 
 @pytest.fixture(params=BACKENDS)
@@ -15,29 +14,6 @@ async def cluster(request: pytest.FixtureRequest) -> AsyncIterator[Cluster]:
     made = BACKENDS[request.param](request)
     yield made
     await made.end()
-
-
-def following(log: Log, position: int = 0) -> Heard:
-    heard = Heard()
-    log.follow(position, heard, _not_gone)
-    return heard
-
-
-def _not_gone() -> None:
-    raise AssertionError("nothing was trimmed")
-
-
-async def published(log: Log, *batches: bytes) -> list[Any]:
-    done = Heard()
-    for batch in batches:
-        log.publish(batch, done)
-    return await done.first(len(batches))
-
-
-async def end_of(log: Log) -> Any:
-    done = Heard()
-    log.end(done)
-    return await done.one()
 
 
 async def test_positions_are_counted_from_one_and_an_author_learns_the_place_of_each_batch(cluster: Cluster) -> None:
@@ -195,7 +171,7 @@ async def test_the_order_of_the_log_is_kept_by_one_who_publishes_while_hearing(c
         if position < 20:
             log.publish(b"after %d" % position, done)
 
-    log.follow(0, hear, _not_gone)
+    log.follow(0, hear, not_gone)
     await published(other, b"first")
     found = await heard.first(20)
     assert found[1:] == [(position + 1, b"after %d" % position) for position in range(1, 20)]

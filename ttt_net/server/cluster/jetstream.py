@@ -28,6 +28,7 @@ from nats.js.api import (
 )
 from nats.js.client import JetStreamContext
 from nats.js.errors import BucketNotFoundError, NotFoundError, ObjectNotFoundError
+from nats.js.object_store import ObjectStore
 
 from ttt_net.errors import ConfigurationError
 from ttt_net.server.cluster.log import Hear, Position, Reply
@@ -37,7 +38,7 @@ log = logging.getLogger(__name__)
 PATIENCE_S = 2.0
 """How long an answer of the log is waited for."""
 PAUSE_S = 0.1
-"""How long a refusal is kept back: whoever is told of one tries again at once."""
+"""How long a refusal is kept back: those who are told of one try again at once."""
 POLL_S = 0.5
 """How often the end is asked for by a follower, who may have missed something."""
 FETCHED_AT_ONCE = 32
@@ -122,7 +123,7 @@ async def _connect(client: Client, address: JetStreamAddress, node: str) -> None
     )
 
 
-async def _create(jetstream: JetStreamContext, address: JetStreamAddress) -> Any:
+async def _create(jetstream: JetStreamContext, address: JetStreamAddress) -> ObjectStore:
     """Create the stream and the store of snapshots, or find them; try again while the servers elect a leader."""
     name = address.stream
     while True:
@@ -162,7 +163,9 @@ def _store_name(stream: str) -> str:
 class JetStreamLog:
     """One node's connection to the log; made by `open_log`."""
 
-    def __init__(self, client: Client, jetstream: JetStreamContext, store: Any, stream: str, tasks: asyncio.TaskGroup):
+    def __init__(
+        self, client: Client, jetstream: JetStreamContext, store: ObjectStore, stream: str, tasks: asyncio.TaskGroup
+    ) -> None:
         self._client, self._jetstream, self._store, self._name, self._tasks = client, jetstream, store, stream, tasks
         self._running: set[asyncio.Task[None]] = set()
         self._api = asyncio.Lock()  # what is asked of the stream is answered in the order of the calls
@@ -296,7 +299,7 @@ class JetStreamLog:
     async def _get_snapshot(self, into: BinaryIO, done: Callable[[Position | None], None]) -> None:
         position: Position | None = None
         try:
-            found = await self._store.get(SNAPSHOT, writeinto=into)
+            found = await self._store.get(SNAPSHOT, writeinto=into)  # type: ignore[arg-type]  # it is written to, no more
             position = int(found.info.description or "0")
         except (ObjectNotFoundError, NotFoundError):
             position = 0
@@ -377,7 +380,7 @@ class _Raw(io.RawIOBase):
         """Say that it can be read."""
         return True
 
-    def readinto(self, buffer: Any) -> int:
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]  # what it is called with
         """Read into a buffer, and return how many bytes were there."""
         data = self._source.read(len(buffer))
         buffer[: len(data)] = data
