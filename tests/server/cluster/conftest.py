@@ -1,5 +1,6 @@
 import asyncio
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import pytest
 
@@ -8,7 +9,7 @@ from tests.server import conftest as of_the_server
 
 
 def pytest_asyncio_loop_factories(item: pytest.Item) -> Mapping[str, of_the_server.Factory]:
-    if item.path.name == "test_jetstream.py":  # half a minute of elections for each loop
+    if "jetstream" in item.path.name:  # half a minute of elections for each loop
         return {"asyncio": asyncio.new_event_loop}
     return of_the_server.pytest_asyncio_loop_factories()
 
@@ -24,3 +25,16 @@ def nats_servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NatsServe
         yield servers
     finally:
         servers.close()
+
+
+@pytest.fixture
+def servers(tmp_path: Path) -> Iterator[NatsServers]:
+    """Three servers that a test may kill."""
+    if nats_server() is None:
+        pytest.skip("nats-server is not installed")
+    made = NatsServers(tmp_path)
+    try:
+        made.start()
+        yield made
+    finally:
+        made.close()

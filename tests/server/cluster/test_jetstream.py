@@ -1,6 +1,6 @@
 """The log on JetStream while its servers die, and strangers at its door."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -10,19 +10,6 @@ from tests.ports import reserved
 from tests.server.cluster.logs import Heard, end_of, following, published
 from ttt_net.errors import ConfigurationError
 from ttt_net.server.cluster.jetstream import JetStreamAddress, JetStreamLog, open_log
-
-
-@pytest.fixture
-def servers(tmp_path: Path) -> Iterator[NatsServers]:
-    """Three servers that a test may kill."""
-    if nats_server() is None:
-        pytest.skip("nats-server is not installed")
-    made = NatsServers(tmp_path)
-    try:
-        made.start()
-        yield made
-    finally:
-        made.close()
 
 
 @pytest.fixture

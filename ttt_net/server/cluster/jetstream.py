@@ -87,15 +87,20 @@ async def open_log(address: JetStreamAddress, node: str, patience_s: float = 20.
     except (NatsError, OSError, ValueError) as error:
         await client.close()
         raise ConfigurationError(f"the log at {', '.join(address.servers)} refuses us: {error}") from error
+    failure: Exception | None = None
     try:
         async with asyncio.TaskGroup() as tasks:
             opened = JetStreamLog(client, jetstream, store, address.stream, tasks)
             try:
                 yield opened
+            except Exception as error:  # noqa: BLE001 - of the block, as it is, and not in a group
+                failure = error
             finally:
                 opened.cancel()
     finally:
         await client.close()
+    if failure is not None:
+        raise failure
 
 
 async def _connect(client: Client, address: JetStreamAddress, node: str) -> None:
@@ -168,18 +173,23 @@ class JetStreamLog:
     ) -> None:
         self._client, self._jetstream, self._store, self._name, self._tasks = client, jetstream, store, stream, tasks
         self._running: set[asyncio.Task[None]] = set()
+        self._is_over = False
         self._api = asyncio.Lock()  # what is asked of the stream is answered in the order of the calls
         self._heard: Position = 0
         self._early: dict[Position, bytes] = {}
         self._is_behind = asyncio.Event()
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        if self._is_over:
+            work.close()
+            return
         task = self._tasks.create_task(work)
         self._running.add(task)
         task.add_done_callback(self._running.discard)
 
     def cancel(self) -> None:
-        """Give up whatever is under way: its callbacks are not called any more."""
+        """Give up what is under way, and what is asked from now on: no callback is called any more."""
+        self._is_over = True
         for task in self._running:
             task.cancel()
 
