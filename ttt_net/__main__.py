@@ -12,7 +12,7 @@ from types import ModuleType
 from ttt_net import __version__
 from ttt_net.bootstrap import go_elsewhere
 from ttt_net.client.drawing.glyphs import NEAREST
-from ttt_net.errors import ConfigurationError, Refusal
+from ttt_net.errors import ConfigurationError, EngineError, Refusal
 from ttt_net.programs import VERBS as PROGRAM
 from ttt_net.text import clean
 
@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code: int = _module(f"ttt_net.commands.{args.verb}").run(args)
         sys.stdout.flush()
-    except (ConfigurationError, Refusal) as error:
+    except (ConfigurationError, EngineError, Refusal) as error:
         print(f"ttt_net: {error}", file=sys.stderr)
         return 2
     except UnicodeEncodeError as error:

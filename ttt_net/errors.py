@@ -6,7 +6,8 @@
     ├── Refusal             the peer asked for what it may not; nothing has changed
     │   └── StorageError    ... because the disk is full or failing; its cause is for the host
     ├── ProtocolError       the peer broke the language; carries the close code it earned
-    └── ConfigurationError  we were started wrongly: one line to stderr, exit 2
+    ├── ConfigurationError  we were started wrongly: one line to stderr, exit 2
+    └── EngineError         a program of others, which was to choose a move, crashed, hung or said nonsense
 """
 
 from enum import IntEnum, StrEnum
@@ -149,3 +150,7 @@ class ProtocolError(TttNetError):
 
 class ConfigurationError(TttNetError):
     """We were started wrongly; the message is the one line that the user sees."""
+
+
+class EngineError(TttNetError):
+    """A program of others gave no move: it crashed, hung, or said what cannot be; the message says which."""

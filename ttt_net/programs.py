@@ -22,3 +22,13 @@ def beside_us(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the environment of a process that is to find this very package, wherever it is started."""
     path = os.pathsep.join(filter(None, (str(_ROOT), environment.get("PYTHONPATH"))))
     return {**environment, "PYTHONPATH": path, "PYTHONSAFEPATH": "1"}  # and nothing of the folder that it is started in
+
+
+def without_us(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of a program of others: as it was before `beside_us`."""
+    rest = dict(environment)
+    paths = rest.get("PYTHONPATH", "").split(os.pathsep)
+    if paths[0] == str(_ROOT):
+        rest.pop("PYTHONSAFEPATH", None)
+        rest["PYTHONPATH"] = os.pathsep.join(paths[1:])
+    return rest

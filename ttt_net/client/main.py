@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from ttt_net.client import modes
+from ttt_net.client.command_line.bot import EngineOptions
 from ttt_net.client.command_line.inquiry import Inquiry
 from ttt_net.client.command_line.options import Options, against_computer, parse
 from ttt_net.client.ending import FAULT, OK, USAGE, Ending, complain_of, report
@@ -37,6 +38,8 @@ def main(argv: Sequence[str] | None, serve: Serve) -> int:
         options = parse(argv)
         if options.inquiry is not None:
             return _inquire(options, options.inquiry)
+        if options.engines is not None:
+            return _seat(options, options.engines)
         if options.bot is not None:
             modes.check_strategy(options.bot, options.level)  # before a word of where it would go
         while (code := _play(options, serve)) is None:
@@ -81,6 +84,12 @@ def _play(options: Options, serve: Serve) -> int | None:
 def _reported(options: Options, ending: Ending) -> int | None:
     """Say how it ended, and return the exit code; None if the person goes back to where a server is chosen."""
     return None if ending.is_going_back else report(options, ending)
+
+
+def _seat(options: Options, engines: EngineOptions) -> int:
+    if not options.is_address_given:
+        complain(f"no address was given; joining {options.server}")
+    return report(options, modes.seat_engines(modes.with_pin(options), engines))
 
 
 def _written_down(text: str) -> str:

@@ -13,6 +13,7 @@ from rich.console import Console
 from ttt_net.commands import analyse_view as view
 from ttt_net.commands.figures import show_table
 from ttt_net.commands.searching import add_limits, limit_of, load_engine, positive
+from ttt_net.engines.external import find_player
 from ttt_net.errors import ConfigurationError, Refusal
 from ttt_net.games import Game, find_game
 from ttt_net.games.notation import read_move, read_position, write_position
@@ -40,7 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--match-time", type=positive, default=20_000, metavar="MS", help="milliseconds a match (default %(default)s)"
     )
     parser.add_argument("--data", type=Path, metavar="FOLDER", help="where the server keeps its matches")
-    parser.add_argument("--strategy", choices=NAMES, help="let this one choose the move")
+    parser.add_argument(
+        "--strategy", metavar="WHO", help=f"who chooses the move: {', '.join(NAMES)}, or engine:COMMAND"
+    )
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--tree", action="store_true", help="draw the tree of positions, with what was cut off and why")
     how.add_argument("--trace", action="store_true", help="list the boards in the order in which they are visited")
@@ -77,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
     elif args.compare:
         show_table(Console(), view.comparison(game, compare(game, state, limit, args.seed)))
     elif args.strategy:
-        strategy = find_strategy(args.strategy, seed=args.seed)
+        strategy = find_player(args.strategy, seed=args.seed)
         view.show_choice(Console(), game, state, strategy(game, state, limit))
     else:
         view.show_analysis(Console(), game, state, analyse(game, state, limit))

@@ -3,7 +3,7 @@
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,8 @@ from rich.table import Table
 
 from ttt_net.commands.figures import new_table, show_table
 from ttt_net.commands.searching import add_limits, limit_of, load_engine, positive
+from ttt_net.engines.external import ENGINE, as_word, find_player, settings_of
+from ttt_net.engines.settings import EngineSettings, read_engines
 from ttt_net.errors import ConfigurationError, Refusal
 from ttt_net.games import Game, find_game
 from ttt_net.games.notation import read_move, write_move
@@ -36,7 +38,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "strategies",
         nargs="+",
         metavar="STRATEGY",
-        help=f"two or more of {', '.join(NAMES)}; NAME:LEVEL for a level from 1 to 8",
+        help=f"two or more of {', '.join(NAMES)}; NAME:LEVEL for a level from 1 to 8; "
+        "engine:COMMAND, or a name from --engines",
+    )
+    parser.add_argument(
+        "--engines", type=Path, metavar="FILE", help="engines that may be named, as docs/engines.md says"
     )
     parser.add_argument("--game", default="tictactoe", help="what they play (default %(default)s)")
     parser.add_argument(
@@ -75,7 +81,8 @@ def run(args: argparse.Namespace) -> int:
     game, seed = find_game(args.game), 0 if args.seed is None else args.seed
     if len(args.strategies) < 2:
         raise ConfigurationError("an arena needs two strategies or more")
-    entrants = [entrant(text, seed + number) for number, text in enumerate(args.strategies)]
+    engines = {each.title: each for each in read_engines(args.engines)} if args.engines else {}
+    entrants = [entrant(text, seed + number, engines) for number, text in enumerate(args.strategies)]
     for each in entrants:
         if objection := each.strategy.objection(game):
             raise ConfigurationError(objection)
@@ -111,6 +118,9 @@ def run(args: argparse.Namespace) -> int:
             print(json.dumps(as_json(standing, entrants)))
     else:
         show_table(Console(), cross_table(f"{game.title}, {len(results)} games", table))
+    for each in entrants:
+        for fault in dict.fromkeys(each.faults):
+            print(f"{each.name} gave {each.faults.count(fault)} games up: {fault}", file=sys.stderr)
     if args.sprt:
         print(verdict_of_test(score_of_first(results), args.sprt, as_json=args.json))
     return 0
@@ -154,8 +164,12 @@ def verdict_of_test(score: Score, bounds: tuple[float, float], *, as_json: bool)
     return f"SPRT {bounds[0]:+g} or {bounds[1]:+g}: {found} after {score.games} games (LLR {ratio:+.2f})"
 
 
-def entrant(text: str, seed: int) -> Entrant:
-    """Return the entrant that `NAME` or `NAME:LEVEL` stands for."""
+def entrant(text: str, seed: int, engines: Mapping[str, EngineSettings]) -> Entrant:
+    """Return the entrant that `NAME`, `NAME:LEVEL` or `engine:COMMAND` stands for."""
+    if text in engines:
+        return Entrant(text, find_player(as_word(engines[text]), seed=seed, level=engines[text].seat.level))
+    if text.startswith(ENGINE):
+        return Entrant(settings_of(text).title, find_player(text, seed=seed))
     name, colon, level = text.partition(":")
     if colon and not (level.isascii() and level.isdigit()):
         raise ConfigurationError(f"{text!r} is not NAME or NAME:LEVEL")

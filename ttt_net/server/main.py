@@ -125,7 +125,14 @@ async def _serve(
         greet(where)
         if hub.services.configuration.house_bots:
             fingerprint = listeners.certificate.fingerprint if listeners.certificate else None
-            await running.enter_async_context(house_bots(where, hub.services.configuration.folder, fingerprint))
+            await running.enter_async_context(
+                house_bots(
+                    where,
+                    hub.services.configuration.folder,
+                    fingerprint,
+                    engines=hub.services.configuration.house_engines,
+                )
+            )
         notify("READY=1")
         log.info("started on port %d; the journal is in %s", where.port, hub.services.configuration.folder)
         await stop.wait()

@@ -7,6 +7,7 @@ from math import exp, log, log10, sqrt
 from statistics import median
 from typing import Any, NamedTuple
 
+from ttt_net.errors import EngineError
 from ttt_net.games import Game, Move
 from ttt_net.strategies.strategy import Effort, Limit, Strategy
 
@@ -22,25 +23,35 @@ class Result(NamedTuple):
 
 @dataclass(slots=True)
 class Entrant:
-    """A strategy with the name it is listed by, and the milliseconds of each of its moves."""
+    """A strategy with the name it is listed by, the milliseconds of each of its moves, and why it gave games up."""
 
     name: str
     strategy: Strategy
     move_ms: list[float] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
 
 
 def play(
     game: Game[Any], entrants: tuple[Entrant, Entrant], limit: Limit, opening: Sequence[Move] = ()
 ) -> tuple[int, tuple[Move, ...]]:
-    """Play one game from an opening; return what it was worth to side 0, and all its moves."""
+    """Play one game from an opening; return what it was worth to side 0, and all its moves.
+
+    An engine of others that gives no move has lost it.
+    """
     state, moves = game.initial, list(opening)
     for move in opening:
         state = game.result(state, move)
     while not game.is_terminal(state):
-        entrant = entrants[game.to_move(state)]
+        side = game.to_move(state)
+        entrant = entrants[side]
         watch = Effort(limit)
-        moves.append(entrant.strategy(game, state, limit).move)
+        try:
+            move = entrant.strategy(game, state, limit).move
+        except EngineError as error:
+            entrant.faults.append(str(error))
+            return (1 if side else -1), tuple(moves)
         entrant.move_ms.append(watch.counts().ms)
+        moves.append(move)
         state = game.result(state, moves[-1])
     return game.utility(state, 0), tuple(moves)
 

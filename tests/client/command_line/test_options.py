@@ -197,12 +197,12 @@ def test_a_bot_that_stays_has_more_places_than_one_that_plays_a_number_of_games(
         parse(["--places", "3"])
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/client.md", "docs/hosting.md", "docs/bots.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/client.md", "docs/hosting.md", "docs/bots.md", "docs/engines.md"])
 def test_what_the_pages_say_can_be_typed(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     commands = re.findall(r"^python client\.py([^\[\n`]*)$|`python client\.py([^\[`]*)`", text, re.MULTILINE)
     for one, other in commands:
-        words = shlex.split(one or other)
+        words = shlex.split(one or other, comments=True)
         if "--help" not in words and not any(word.isupper() for word in words if word != "BCD234"):
             parse(words)
     assert commands or page != "README.md"

@@ -9,11 +9,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from ttt_net.client.bot.engine_worker import Question, Thought
+from ttt_net.engines.external import ENGINE, settings_of
 from ttt_net.programs import beside_us
 
 START_TIMEOUT_S = 20.0
 GRACE_S = 10.0
 """How much longer than it may think an engine may take to answer, on a busy machine."""
+_LEAVE_S = 1.0
+"""How long a process may take to end a program of others that it has started."""
 _MAX_ANSWER_BYTES = 65_536
 
 
@@ -25,6 +28,13 @@ class EngineProcess:
     ) -> None:
         """`games` are those that it may be asked about, and none are all: what they need is loaded beforehand."""
         self._arguments = [strategy, *("" if number is None else str(number) for number in (seed, level)), *games]
+        self._start_s, self._grace_s = START_TIMEOUT_S, GRACE_S
+        self._has_child = strategy.startswith(ENGINE)
+        self._tries = 2 if self._has_child else 1
+        if self._has_child:  # within, a program of others is waited for, and perhaps started again
+            settings = settings_of(strategy)
+            self._start_s += settings.start_ms / 1000
+            self._grace_s += 2 * (settings.start_ms + settings.overtime_ms) / 1000
         self._process: asyncio.subprocess.Process | None = None
         self._turn = asyncio.Lock()
 
@@ -41,7 +51,7 @@ class EngineProcess:
             limit=_MAX_ANSWER_BYTES,
             start_new_session=True,  # Ctrl-C is for the bot, which then ends the engine
         )
-        await self._answer(START_TIMEOUT_S)
+        await self._answer(self._start_s)
 
     async def think(self, question: Question) -> Thought:
         """Return what the strategy chooses, one question at a time; a process that died or hangs is started again.
@@ -66,7 +76,7 @@ class EngineProcess:
         self._process.stdin.write(json.dumps(question).encode() + b"\n")
         async with asyncio.timeout(GRACE_S):
             await self._process.stdin.drain()
-        return Thought(*await self._answer(question.ms / 1000 + GRACE_S))
+        return Thought(*await self._answer(self._tries * question.ms / 1000 + self._grace_s))
 
     async def _answer(self, timeout_s: float) -> list[Any]:
         assert self._process is not None
@@ -84,10 +94,14 @@ class EngineProcess:
         process, self._process = self._process, None
         if process is None:
             return
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
         if process.stdin is not None:
             process.stdin.close()
+        if self._has_child:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_LEAVE_S):
+                    await process.wait()  # it ends its own program first
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
         ending = asyncio.ensure_future(process.wait())
         try:
             async with asyncio.timeout(GRACE_S):

@@ -1,18 +1,20 @@
 """Answer questions in the engine's process: a line of JSON in, a line of JSON out, until the input ends.
 
-`python -m ttt_net.client.bot.engine_worker STRATEGY SEED LEVEL [GAME...]`. Since it ends with its input, it never
-outlives the bot that started it, whatever killed that.
+`python -m ttt_net.client.bot.engine_worker STRATEGY SEED LEVEL [GAME...]`; the strategy may be `engine:COMMAND`.
+Since it ends with its input, it never outlives the bot that started it, whatever killed that.
 """
 
 import json
 import sys
+from contextlib import suppress
 from typing import NamedTuple
 
+from ttt_net.engines.external import ENGINE, find_player, settings_of
 from ttt_net.errors import ConfigurationError, TttNetError
 from ttt_net.games import find_game
 from ttt_net.games.catalogue import NAMES
 from ttt_net.games.notation import read_start
-from ttt_net.strategies import Limit, Strategy, find_strategy
+from ttt_net.strategies import Limit, Strategy
 from ttt_net.strategies.engine import warm
 from ttt_net.strategies.strategy import is_decided
 
@@ -43,16 +45,26 @@ class Thought(NamedTuple):
 def playable_games(strategy: str, level: int | None = None) -> list[str]:
     """Return the games to seek for a strategy: none, which means any, if it plays all that have a name.
 
-    An unknown strategy or level raises `ConfigurationError`.
+    Of an engine that names games they are those, however they are named. Raises `ConfigurationError` for an unknown
+    strategy or level, and for an engine that plays nothing of what it is to play.
     """
-    engine = find_strategy(strategy, level=level)
-    playable = [name for name in NAMES if engine.objection(find_game(name)) is None]
-    return [] if len(playable) == len(NAMES) else playable
+    engine = find_player(strategy, level=level)
+    named = settings_of(strategy).games if strategy.startswith(ENGINE) else []
+    objections = {name: engine.objection(find_game(name)) for name in named or NAMES}
+    playable = [name for name, objection in objections.items() if objection is None]
+    if not playable:
+        raise ConfigurationError(next(filter(None, objections.values())))
+    return [] if not named and len(playable) == len(NAMES) else playable
+
+
+def label_of(strategy: str) -> str:
+    """Return what a strategy is called before others: an engine by its title."""
+    return settings_of(strategy).title[:80] if strategy.startswith(ENGINE) else strategy
 
 
 def require(strategy: str, level: int | None, game: str) -> None:
     """Raise `ConfigurationError` unless there is such a strategy, and it plays the game."""
-    objection = find_strategy(strategy, level=level).objection(find_game(game))
+    objection = find_player(strategy, level=level).objection(find_game(game))
     if objection is not None:
         raise ConfigurationError(objection)
 
@@ -61,7 +73,10 @@ def main(arguments: list[str]) -> int:
     """Answer questions until the input ends; the first line out says that all is ready."""
     name, seed, level, *games = arguments
     usual = int(level) if level else None
-    strategies = {usual: find_strategy(name, seed=int(seed) if seed else None, level=usual)}
+    strategies = {usual: find_player(name, seed=int(seed) if seed else None, level=usual)}
+    if name.startswith(ENGINE):
+        with suppress(ConfigurationError):  # what is wrong with it is said when it is asked
+            strategies[usual].objection(find_game(games[0] if games else NAMES[0]))  # started before anybody waits
     print("[]", flush=True)
     if name in COMPILED:
         for game in games or NAMES:
@@ -70,7 +85,7 @@ def main(arguments: list[str]) -> int:
         question = Question(*json.loads(line))
         wanted = usual if question.level is None else question.level
         if wanted not in strategies:
-            strategies[wanted] = find_strategy(name, seed=int(seed) if seed else None, level=wanted)
+            strategies[wanted] = find_player(name, seed=int(seed) if seed else None, level=wanted)
         print(json.dumps(answer(strategies[wanted], question)), flush=True)
     return 0
 

@@ -16,8 +16,9 @@ from ttt_net.client.bot.engine_process import EngineProcess
 from ttt_net.client.bot.engine_worker import playable_games
 from ttt_net.client.bot.plan import BotPlan
 from ttt_net.client.bot.player import Bot
+from ttt_net.client.bot.seats import SeatsOrder, engines_in, play_seats
 from ttt_net.client.events import MAX_QUEUED_EVENTS, Event
-from ttt_net.errors import Code
+from ttt_net.errors import Code, ConfigurationError
 from ttt_net.messages import SeekRequest
 from ttt_net.sdk import identity
 from ttt_net.sdk.connection import ClientConnection, ReconnectLimits
@@ -39,25 +40,39 @@ _KEPT_OUT = (Parting.GIVEN_UP, Parting.REPLACED)
 """Ends that a host has wanted: who was sent away stays away until the server starts again."""
 
 
-class HouseOrder(NamedTuple):
-    """Where the server is, and the fingerprint of its certificate if it is encrypted."""
+class HouseTask(NamedTuple):
+    """Where the server is, the fingerprint of its certificate if it is encrypted, and who plays besides."""
 
     url: str
     fingerprint: str | None = None
+    engines: str | None = None
+    """A file of engines that play beside them."""
 
 
-async def play_house(order: HouseOrder, characters: Sequence[Character] = CHARACTERS) -> bool:
+async def play_house(order: HouseTask, characters: Sequence[Character] = CHARACTERS) -> bool:
     """Let the characters play until they are sent away; return whether it was the host who did so with all of them."""
     engine = EngineProcess(STRATEGY)
     try:
         async with asyncio.TaskGroup() as group:
+            if order.engines is not None:
+                group.create_task(_seat_engines(order, order.engines))
             playing = [group.create_task(_play(order, character, engine)) for character in characters]
     finally:
         await engine.stop()
     return all(task.result().why in _KEPT_OUT for task in playing)
 
 
-async def _play(order: HouseOrder, character: Character, engine: EngineProcess) -> Farewell:
+async def _seat_engines(order: HouseTask, file: str) -> None:
+    """Let the engines of a file play, too; what is wrong with it is said, and the others play without them."""
+    trust = Trust(order.fingerprint, is_insecure=True)
+    place = SeatsOrder(order.url, _HERE, trust, limits=(_LIMITS.first_ms, _LIMITS.later_ms))
+    try:
+        await play_seats(place, engines_in(file), lambda text: None, asyncio.Queue())
+    except ConfigurationError as error:
+        print(f"ttt_net: house engines: {error}", file=sys.stderr, flush=True)
+
+
+async def _play(order: HouseTask, character: Character, engine: EngineProcess) -> Farewell:
     """Let one of them play under its name, or under one that is free."""
     taken: set[str] = set()
     while True:
@@ -71,7 +86,7 @@ async def _play(order: HouseOrder, character: Character, engine: EngineProcess) 
         taken.add(mine.name)
 
 
-async def _play_as(mine: identity.Identity, order: HouseOrder, character: Character, engine: EngineProcess) -> Farewell:
+async def _play_as(mine: identity.Identity, order: HouseTask, character: Character, engine: EngineProcess) -> Farewell:
     mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
     profile = BotProfile(character.label, character.level, PLACES, PLACES, True, True, character.about)
     session = ClientSession(mine.name, mine.token(), profile)
@@ -85,7 +100,7 @@ async def _play_as(mine: identity.Identity, order: HouseOrder, character: Charac
     return bot.world.farewell or Farewell(Parting.DONE, "")
 
 
-async def _play_until_the_input_ends(order: HouseOrder) -> bool:
+async def _play_until_the_input_ends(order: HouseTask) -> bool:
     loop = asyncio.get_running_loop()
     ended = asyncio.Event()
 
@@ -106,7 +121,7 @@ async def _play_until_the_input_ends(order: HouseOrder) -> bool:
 
 def main() -> int:
     """Play until the input ends; return 0 if that, or the host, was the end of it."""
-    order = HouseOrder(*json.loads(sys.stdin.readline()))
+    order = HouseTask(*json.loads(sys.stdin.readline()))
     return 0 if asyncio.run(_play_until_the_input_ends(order)) else 1
 
 

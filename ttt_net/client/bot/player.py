@@ -25,6 +25,7 @@ from ttt_net.messages import (
     AnswerRequest,
     Challenged,
     ChallengeOver,
+    ChatRequest,
     ClaimRequest,
     DeclineRequest,
     Ended,
@@ -49,6 +50,8 @@ from ttt_net.sdk.events import Answered, Farewell, Parting
 
 AGAIN_MS = 2000
 """When to ask again, if a refusal says that later is better, but not when."""
+APOLOGY = "Sorry, my engine cannot go on. You win."
+"""What the opponent is told, before a bot resigns that has no move."""
 _MARGIN_S = 0.01
 _OPENING_PLIES = 2
 """With fewer moves there is nothing that could be drawn."""
@@ -227,11 +230,19 @@ class Bot:
             if not self._still_stands(name, question):
                 continue
             if thought.move is None:
-                self._write(f"Leaving the match: {thought.objection}.")
-                self._say(AbortRequest(0, match=name) if match.position.ply < 2 else ResignRequest(0, match=name))
+                self._leave(name, match.position.ply, thought.objection)
                 continue
             (self._wins.add if thought.is_winning else self._wins.discard)(name)
             self._say(PlayRequest(0, match=name, ply=match.position.ply, move=thought.move))
+
+    def _leave(self, name: str, ply: int, reason: str) -> None:
+        """End a match that cannot be played on, with a word to who looks after us and one to who plays us."""
+        self._write(f"Leaving the match: {reason}.")
+        if ply < _OPENING_PLIES:
+            self._say(AbortRequest(0, match=name))
+            return
+        self._say(ChatRequest(0, match=name, text=APOLOGY))
+        self._say(ResignRequest(0, match=name))
 
     def _still_stands(self, name: str, question: Question) -> bool:
         """Tell whether the match waits for our move where the question was asked."""

@@ -1,6 +1,7 @@
 """What the command line says of strategies that play, as a bot on a server or at this keyboard, checked."""
 
 import argparse
+from dataclasses import dataclass
 
 from ttt_net.client.command_line.local import HUMAN
 from ttt_net.client.command_line.parser import whole_number
@@ -12,6 +13,46 @@ MAX_MOVE_MS = 600_000
 MAX_PACE_MS = 10_000
 _OF_STRATEGIES = ("level", "move_time", "seed")
 _OF_BOTS = ("places", "reserve", "pace")
+
+
+@dataclass(frozen=True, slots=True)
+class EngineOptions:
+    """Which programs of others play: one by its command, or those of a file."""
+
+    command: str | None = None
+    file: str | None = None
+    protocol: str | None = None
+    log: str | None = None
+
+
+def add_engines(group: argparse._ArgumentGroup) -> None:
+    """Add the options of engines: programs of others."""
+    group.add_argument("--engine", metavar="COMMAND", help="let a program play; docs/engines.md says what it speaks")
+    group.add_argument(
+        "--protocol", choices=("tti", "piskvork"), help="what it speaks (default: tti; pbrain-*: piskvork)"
+    )
+    group.add_argument("--engine-log", metavar="FILE", help="keep what is said to it and by it")
+    group.add_argument("--engines", metavar="FILE", help="seat all engines of a TOML file")
+
+
+def engines_given(given: argparse.Namespace) -> EngineOptions | None:
+    """Return which engines are to play, if any are. Raises `ConfigurationError` where the options do not fit."""
+    if given.engine is None and given.engines is None:
+        for flag in ("protocol", "engine_log"):
+            if getattr(given, flag) is not None:
+                raise ConfigurationError(f"{_written(flag)} is for an engine; add --engine COMMAND")
+        return None
+    if given.engine is not None and given.engines is not None:
+        raise ConfigurationError("--engine is one program, --engines a file of them; choose one")
+    flag = "engine" if given.engine is not None else "engines"
+    for other in ("bot", "local", "host", "join", "invite", "json"):
+        if getattr(given, other):
+            raise ConfigurationError(f"--{flag} seats a bot; leave out --{other}")
+    if given.engines is not None:
+        for other in ("protocol", "engine_log", "name", "opponents", *_OF_STRATEGIES, *_OF_BOTS):
+            if getattr(given, other) is not None and other != "seed":
+                raise ConfigurationError(f"{_written(other)} is said in the file of --engines, for each engine")
+    return EngineOptions(given.engine, given.engines, given.protocol, given.engine_log)
 
 
 def add_bot(group: argparse._ArgumentGroup) -> None:
@@ -28,16 +69,17 @@ def add_bot(group: argparse._ArgumentGroup) -> None:
 
 def check_bot(given: argparse.Namespace) -> None:
     """Raise `ConfigurationError` where these options make no sense, or nobody is there whom they are for."""
-    has_strategy = given.bot is not None or any(who not in (None, HUMAN) for who in (given.x, given.o))
+    is_bot = any(each is not None for each in (given.bot, given.engine, given.engines))
+    has_strategy = is_bot or any(who not in (None, HUMAN) for who in (given.x, given.o))
     for flag in _OF_STRATEGIES:
         if getattr(given, flag) is not None and not has_strategy:
             raise ConfigurationError(
                 f"{_written(flag)} is for strategies; add --bot STRATEGY, or --local with --o STRATEGY"
             )
     for flag in _OF_BOTS:
-        if getattr(given, flag) is not None and given.bot is None:
+        if getattr(given, flag) is not None and not is_bot:
             raise ConfigurationError(f"{_written(flag)} is for bots; add --bot STRATEGY")
-    if given.games is not None and given.bot is None and not given.local:
+    if given.games is not None and not is_bot and not given.local:
         raise ConfigurationError("--games is for bots and matches at this keyboard; add --bot STRATEGY or --local")
     if given.games is not None and given.games < 1:
         raise ConfigurationError(f"--games {given.games}: at least 1")

@@ -7,6 +7,10 @@ from ttt_net.client.command_line.parser import whole_number
 from ttt_net.errors import ConfigurationError
 
 HUMAN = "human"
+ENGINE_NAME = "engine"
+"""What a program of others is called at this keyboard."""
+ENGINE_PREFIX = "engine:"
+"""What stands before its command."""
 AT_HOME = "this keyboard"
 """What stands in the place of a server's address."""
 _PORTS = range(65_536)
@@ -37,8 +41,8 @@ def add_hosting(group: argparse._ArgumentGroup, default_port: int) -> None:
 def add_local(group: argparse._ArgumentGroup) -> None:
     """Add the options of a match at this keyboard."""
     group.add_argument("--local", action="store_true", help="play at this keyboard, without any server")
-    group.add_argument("--x", metavar="WHO", help="who plays X, human (default) or a strategy")
-    group.add_argument("--o", metavar="WHO", help="who plays O, human (default) or a strategy")
+    group.add_argument("--x", metavar="WHO", help="who plays X: human (default), a strategy or engine:COMMAND")
+    group.add_argument("--o", metavar="WHO", help="who plays O, likewise")
     group.add_argument("--names", metavar="X,O", help="the names of the two")
     group.add_argument("--start", metavar="POSITION", help="begin from there, such as 'X../.O./..X'")
 

@@ -7,7 +7,7 @@ import argparse
 import re
 from difflib import get_close_matches
 
-from ttt_net.client.command_line.local import HUMAN, Local
+from ttt_net.client.command_line.local import ENGINE_NAME, ENGINE_PREFIX, HUMAN, Local
 from ttt_net.client.finding.address import CODE
 from ttt_net.errors import ConfigurationError, Refusal
 from ttt_net.games import find_game
@@ -130,6 +130,7 @@ def _usual_names(x: str, o: str) -> tuple[str, str]:
     """Return what the two are called if nothing is said: a strategy by its name, a person by the side."""
     if x == o:
         return "X", "O"
+    x, o = (ENGINE_NAME if who.startswith(ENGINE_PREFIX) else who for who in (x, o))
     return "X" if x == HUMAN else x, "O" if o == HUMAN else o
 
 

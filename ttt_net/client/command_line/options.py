@@ -6,7 +6,15 @@ from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
 import ttt_net
-from ttt_net.client.command_line.bot import DEFAULT_MOVE_MS, add_bot, check_bot, places_of
+from ttt_net.client.command_line.bot import (
+    DEFAULT_MOVE_MS,
+    EngineOptions,
+    add_bot,
+    add_engines,
+    check_bot,
+    engines_given,
+    places_of,
+)
 from ttt_net.client.command_line.inquiry import Inquiry, add_inquiry, inquiry_of
 from ttt_net.client.command_line.local import Local, add_hosting, add_local, check_company
 from ttt_net.client.command_line.parser import Parser, ShortHelp
@@ -48,6 +56,8 @@ class Options:
     game: str | None = None
     time: TimeControl | None = None
     bot: str | None = None
+    engines: EngineOptions | None = None
+    """The programs of others that play."""
     games: int | None = None
     opponents: Opponents | None = None
     is_json: bool = False
@@ -99,6 +109,7 @@ def parse(arguments: Sequence[str] | None) -> Options:
         raise ConfigurationError(f"--name: a name is {RULE}")
     check_company(given)
     check_bot(given)
+    engines = engines_given(given)
     inquiry = inquiry_of(given)
     game = named.checked_game(given.game) if given.game is not None else None
     url, code = read_address(given.url) if given.url is not None else Address(DEFAULT_URL)
@@ -119,6 +130,7 @@ def parse(arguments: Sequence[str] | None) -> Options:
         game=game,
         time=_time(given.time) if given.time is not None else None,
         bot=given.bot,
+        engines=engines,
         games=given.games,
         opponents=given.opponents,
         is_json=given.json,
@@ -181,6 +193,7 @@ def _parser() -> argparse.ArgumentParser:
     add_hosting(parser.add_argument_group("a server of your own"), DEFAULT_PORT)
     add_local(parser.add_argument_group("without a server"))
     add_bot(parser.add_argument_group("to seat a bot, or with --local to play one"))
+    add_engines(parser.add_argument_group("to seat a program of your own, as a bot"))
     add_inquiry(parser.add_argument_group("instead of playing"))
     _add_looks(parser.add_argument_group("how it looks"))
     trust = parser.add_argument_group("encryption")

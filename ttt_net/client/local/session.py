@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ttt_net.client import json_lines
 from ttt_net.client.bot.engine_process import EngineProcess
-from ttt_net.client.bot.engine_worker import require
+from ttt_net.client.bot.engine_worker import label_of, require
 from ttt_net.client.bot.plan import BotPlan
 from ttt_net.client.bot.player import Bot
 from ttt_net.client.client_controller import ClientController
@@ -164,7 +164,7 @@ class _Room:
         self, side: int, bot: str | None, mailbox: "asyncio.Queue[Event]", name: str | None = None
     ) -> ClientConnection:
         tap = json_lines.tap_of(json_writer_of(self.options)) if side == self._host else None
-        machine = BotProfile(bot, self.options.level) if bot else None
+        machine = BotProfile(label_of(bot), self.options.level) if bot else None
         talk = ClientSession(name or self.local.names[side], None, machine)
         deliver = json_lines.delivering(json_writer_of(self.options) if tap is not None else None, mailbox.put)
         return ClientConnection(self.options.url, talk, deliver, _LIMITS, lambda token: None, tap)

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ttt_net.client.command_line.bot import EngineOptions
 from ttt_net.client.command_line.inquiry import Inquiry
 from ttt_net.client.command_line.options import Options
 from ttt_net.client.ending import Ending
@@ -42,6 +43,13 @@ def play_as_bot(options: Options, mine: Identity) -> Ending:
     from ttt_net.client.modes import bot
 
     return bot.play(options, mine)
+
+
+def seat_engines(options: Options, engines: EngineOptions) -> Ending:
+    """Let programs of others play."""
+    from ttt_net.client.modes import engines as mode
+
+    return mode.play(options, engines)
 
 
 def check_strategy(name: str, level: int | None) -> None:

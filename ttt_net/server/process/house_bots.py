@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from ttt_net.programs import beside_us
 from ttt_net.server.process.startup_banner import ServerAddress
@@ -30,6 +31,14 @@ _END_S = 5.0
 """How long they may take to leave."""
 
 
+class HouseOrder(NamedTuple):
+    """What the process is told: where the server is, its certificate's fingerprint, and a file of engines to seat."""
+
+    url: str
+    fingerprint: str | None = None
+    engines: str | None = None
+
+
 @contextlib.asynccontextmanager
 async def house_bots(
     where: ServerAddress,
@@ -37,19 +46,27 @@ async def house_bots(
     fingerprint: str | None,
     command: Sequence[str] = COMMAND,
     backoff_s: Sequence[float] = BACKOFF_S,
+    engines: Path | None = None,
 ) -> AsyncIterator[None]:
     """Keep the house bots of a server seated inside the block."""
     host = where.host or "127.0.0.1"
     url = f"{where.scheme}://{f'[{host}]' if ':' in host else host}:{where.port}"
     async with asyncio.TaskGroup() as tasks:
-        keeping = tasks.create_task(_keep((url, fingerprint), folder / FOLDER, command, backoff_s))
+        keeping = tasks.create_task(
+            _keep(
+                HouseOrder(url, fingerprint, None if engines is None else str(engines)),
+                folder / FOLDER,
+                command,
+                backoff_s,
+            )
+        )
         try:
             yield
         finally:
             keeping.cancel()
 
 
-async def _keep(order: tuple[str, str | None], home: Path, command: Sequence[str], backoff_s: Sequence[float]) -> None:
+async def _keep(order: HouseOrder, home: Path, command: Sequence[str], backoff_s: Sequence[float]) -> None:
     """Run the process, and start it again whenever it fails; one that ends well has been sent away by the host."""
     loop = asyncio.get_running_loop()
     failures = 0
@@ -65,14 +82,16 @@ async def _keep(order: tuple[str, str | None], home: Path, command: Sequence[str
         await asyncio.sleep(wait_s)
 
 
-async def _run(order: tuple[str, str | None], home: Path, command: Sequence[str]) -> int:
+async def _run(order: HouseOrder, home: Path, command: Sequence[str]) -> int:
     """Run the process until it ends, and return its exit code; cancelled, let it leave."""
     try:
         process = await asyncio.create_subprocess_exec(
             *command,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.DEVNULL
+            if order.engines is None
+            else None,  # what is wrong with them is ours to say
             env={**beside_us(os.environ), "TTT_NET_HOME": str(home)},
             start_new_session=True,  # Ctrl-C is for the server, which then ends them
         )

@@ -127,6 +127,9 @@ class Configuration:
         is_common=True,
         is_live=False,
     )
+    house_engines: Path | None = setting(
+        None, "file of programs (TOML) that play beside the house bots, as docs/engines.md says"
+    )
     behind_proxy: bool = setting(
         False,
         "a proxy in front has the certificate, and says in X-Forwarded-For who calls",

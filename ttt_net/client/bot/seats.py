@@ -1,0 +1,191 @@
+"""Seat engines on a server: each an ordinary bot with a name, a connection and a program of its own."""
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from ttt_net.client.bot.bot_log import score
+from ttt_net.client.bot.engine_process import EngineProcess
+from ttt_net.client.bot.engine_worker import playable_games, require
+from ttt_net.client.bot.plan import BotPlan, ChallengeFilter
+from ttt_net.client.bot.player import Bot
+from ttt_net.client.events import MAX_QUEUED_EVENTS, Event, Stop
+from ttt_net.clock import TimeControl, time_of
+from ttt_net.engines.external import as_word
+from ttt_net.engines.settings import EngineSettings, Seat, forty_moves_ms, read_engines
+from ttt_net.errors import Code, ConfigurationError
+from ttt_net.messages import SeekRequest
+from ttt_net.names import fitting_name
+from ttt_net.sdk import identity
+from ttt_net.sdk.connection import ClientConnection, ReconnectLimits
+from ttt_net.sdk.events import Farewell, Parting
+from ttt_net.sdk.matches import Tally
+from ttt_net.sdk.session import BotProfile, ClientSession
+from ttt_net.sdk.trust import Trust
+
+_NAMELESS = "engine"
+
+
+@dataclass(frozen=True, slots=True)
+class SeatsOrder:
+    """Where engines are to play, and for how long."""
+
+    url: str
+    server: str
+    """The server as identities know it."""
+    trust: Trust
+    games: int | None = None
+    """After how many games each of them leaves; None: never."""
+    game: str | None = None
+    """The one game that all of them play, if not all that they can."""
+    time: TimeControl | None = None
+    """The clock that is sought by those that say nothing of one."""
+    limits: tuple[int | None, int | None] = (None, None)
+    """For how many milliseconds a server is tried that was never there, and one that is gone; None: for ever."""
+    seed: int | None = None
+
+
+def engine_of(command: str, seat: Mapping[str, object], **settings: object) -> EngineSettings:
+    """Return the engine that a command starts, with those settings and that seat; what is None is not said.
+
+    Raises `ConfigurationError` for what is no command.
+    """
+    given = {"command": command, **settings, "seat": {key: value for key, value in seat.items() if value is not None}}
+    try:
+        return msgspec.convert({key: value for key, value in given.items() if value is not None}, EngineSettings)
+    except msgspec.ValidationError as error:
+        raise ConfigurationError(f"--engine: {error}") from None
+
+
+def games_of(settings: EngineSettings, game: str | None) -> list[str]:
+    """Return the games that an engine is to be paired in; none are all. It is started for that.
+
+    Raises `ConfigurationError` if it cannot be, or plays nothing of it.
+    """
+    if game is not None:
+        require(as_word(settings), settings.seat.level, game)
+        return [game]
+    return playable_games(as_word(settings), settings.seat.level)
+
+
+def engines_in(file: str) -> list[EngineSettings]:
+    """Return the engines of a file. Raises `ConfigurationError` for one that says what cannot be."""
+    return read_engines(Path(file))
+
+
+async def play_seats(
+    order: SeatsOrder,
+    engines: Sequence[EngineSettings],
+    write: Callable[[str], None],
+    mailbox: asyncio.Queue[Event],
+) -> tuple[Farewell | None, Tally]:
+    """Let all engines play until each has left, or `Stop` is in the mailbox.
+
+    Returns the first farewell that was none of their own wish, and what they won and lost together. Raises
+    `ConfigurationError`, before anything else, if one of them cannot be started.
+    """
+    games = [await asyncio.to_thread(games_of, each, order.game) for each in engines]
+    seats = [
+        _Seat(order, each, playable, write, is_one_of_many=len(engines) > 1)
+        for each, playable in zip(engines, games, strict=True)
+    ]
+    async with asyncio.TaskGroup() as group:
+        stopping = group.create_task(_stop_all(seats, mailbox))
+        playing = [group.create_task(seat.play()) for seat in seats]
+        await asyncio.wait(playing)
+        stopping.cancel()
+    tallies = [seat.tally for seat in seats]
+    won, drawn, lost = (sum(getattr(each, what) for each in tallies) for what in ("won", "drawn", "lost"))
+    farewells = [seat.farewell for seat in seats if seat.farewell is not None]
+    return next((each for each in farewells if each.why is not Parting.DONE), None), Tally(won, drawn, lost)
+
+
+async def _stop_all(seats: Sequence["_Seat"], mailbox: asyncio.Queue[Event]) -> None:
+    while not isinstance(await mailbox.get(), Stop):
+        pass
+    for seat in seats:
+        seat.mailbox.put_nowait(Stop())
+
+
+class _Seat:
+    """One engine on one server."""
+
+    def __init__(
+        self,
+        order: SeatsOrder,
+        settings: EngineSettings,
+        games: list[str],
+        write: Callable[[str], None],
+        *,
+        is_one_of_many: bool,
+    ) -> None:
+        self.farewell: Farewell | None = None
+        self.tally = Tally()
+        self.mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
+        self._order, self._settings, self._games = order, settings, games
+        self._label = settings.title
+        self._write = (lambda text: write(f"{self._label}: {text}")) if is_one_of_many else write
+
+    async def play(self) -> None:
+        """Play under its name, or under one that is free."""
+        taken: set[str] = set()
+        while True:
+            with _identity(self._order.server, fitting_name(self._label) or _NAMELESS, taken) as mine:
+                bot = self._bot(mine)
+                await bot.play(self.mailbox)
+            self.farewell, self.tally = bot.world.farewell, bot.world.tally
+            if self.farewell is None or self.farewell.code != Code.NAME_TAKEN:
+                break
+            taken.add(mine.name)
+        if self.tally.games:
+            self._write(f"Played {self.tally.games} game{'s' * (self.tally.games != 1)}: {score(self.tally)}.")
+
+    def _bot(self, mine: identity.Identity) -> Bot:
+        seat, order = self._settings.seat, self._order
+        profile = BotProfile(
+            self._label[:80], seat.level, seat.places, min(seat.reserve, seat.places), about=seat.about
+        )
+        connection = ClientConnection(
+            order.url,
+            ClientSession(mine.name, mine.token(), profile),
+            self.mailbox.put,
+            ReconnectLimits(*order.limits),
+            mine.keep_token,
+            trust=order.trust,
+        )
+        plan = BotPlan(
+            SeekRequest(0, self._games, time_of(seat.time) if seat.time else order.time, seat.opponents),
+            order.games,
+            seat.move_ms,
+            seat.places,
+            pace_s=seat.pace_ms / 1000,
+            challenges=_filter(seat),
+        )
+        engine = EngineProcess(as_word(self._settings), order.seed, seat.level, self._games)
+        return Bot(connection, engine, plan, self._write)
+
+
+@contextmanager
+def _identity(server: str, name: str, taken: set[str]) -> Iterator[identity.Identity]:
+    mine = identity.take_numbered(server, name, frozenset(taken))
+    try:
+        yield mine
+    finally:
+        mine.release()
+
+
+def _filter(seat: Seat) -> ChallengeFilter:
+    shortest, longest = (time_of(text) if text else None for text in (seat.shortest, seat.longest))
+    return ChallengeFilter(
+        0 if shortest is None else forty_moves_ms(shortest),
+        None if longest is None else forty_moves_ms(longest),
+        seat.untimed,
+        seat.rated,
+        seat.lowest_rating,
+        seat.highest_rating,
+        frozenset(name.casefold() for name in seat.never),
+    )

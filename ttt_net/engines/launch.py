@@ -1,0 +1,58 @@
+"""Become an engine, within limits: `launch.py MEMORY_MB CPUS COMMAND...`; imports nothing of ours.
+
+A process of its own sets them, so that nothing of ours runs between fork and exec: memory, sizes of files, no core
+dumps, the cores it may use, a lower priority, and its end with that of its parent (where the kernel can be told so).
+"""
+
+import contextlib
+import ctypes
+import os
+import signal
+import sys
+
+try:
+    import resource
+except ImportError:  # Windows has no such limits
+    resource = None  # type: ignore[assignment]
+
+MAX_FILE_BYTES = 64 << 20
+MAX_OPEN_FILES = 256
+_NICE = 5
+_PR_SET_PDEATHSIG = 1
+
+
+def main(memory_mb: str, cpus: str, *command: str) -> int:
+    """Set the limits and become the command; return 127 if there is no such program."""
+    if os.name == "posix":
+        _limit(int(memory_mb) << 20, int(cpus))
+    try:
+        os.execvp(command[0], command)  # noqa: S606 - the command that the user has named
+    except OSError as error:
+        print(f"cannot start {command[0]}: {error.strerror}", file=sys.stderr)
+        return 127
+
+
+def _limit(memory_bytes: int, cpus: int) -> None:
+    wanted = {
+        resource.RLIMIT_AS: memory_bytes,
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_FSIZE: MAX_FILE_BYTES,
+        resource.RLIMIT_NOFILE: MAX_OPEN_FILES,
+    }
+    for limit, most in wanted.items():
+        with contextlib.suppress(OSError, ValueError):  # a lower limit is set already, or a system knows it not
+            resource.setrlimit(limit, (most, most))
+    with contextlib.suppress(OSError):
+        os.nice(_NICE)
+    if sys.platform == "linux":
+        usable = sorted(os.sched_getaffinity(0))
+        first = os.getpid() % len(usable)
+        os.sched_setaffinity(0, (usable[first:] + usable[:first])[:cpus])
+        parent = os.getppid()
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:
+            sys.exit(1)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

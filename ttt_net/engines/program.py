@@ -1,0 +1,202 @@
+"""A program of others as a child: lines to it, lines from it, within bounds of length, number and time.
+
+Between questions it is stopped by a signal, with all that it has started, so it takes no processor time of anybody;
+where there are no such signals it is trusted to wait. What it prints to its standard error is kept for the log and for
+the sentence that says why it failed.
+"""
+
+import contextlib
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import IO
+
+from ttt_net.engines.settings import EngineSettings
+from ttt_net.errors import EngineError
+from ttt_net.programs import without_us
+from ttt_net.text import clean
+
+MAX_LINE_BYTES = 4096
+"""A longer line is cut."""
+MAX_QUEUED_LINES = 256
+"""Lines that it has said and nobody has read yet; then its pipe fills up, and it waits."""
+MAX_LINES_PER_ANSWER = 10_000
+"""An engine that says more than this before it answers is taken for broken."""
+MAX_LOG_BYTES = 4 << 20
+"""From this size on a log begins anew; the one before is kept beside it."""
+_LAUNCH = Path(__file__).with_name("launch.py")
+_SHOWN_CELLS = 160
+_LEAVE_S = 0.3
+"""How long it may take to leave by itself."""
+_IS_POSIX = os.name == "posix"
+
+
+class EngineLog:
+    """Keeps what is said to an engine and by it, with the time; text of strangers is made safe to look at."""
+
+    def __init__(self, path: str | None) -> None:
+        self._path = None if path is None else Path(path)
+        self._lock = threading.Lock()
+
+    def write(self, sign: str, text: str) -> None:
+        """Add a line: `>` said to it, `<` said by it, `!` its standard error, `#` what became of it."""
+        if self._path is None:
+            return
+        now = time.time()
+        stamp = f"{time.strftime('%Y-%m-%d %H:%M:%S', time.gmtime(now))}.{int(now * 1000) % 1000:03d}"
+        with self._lock, contextlib.suppress(OSError):  # a full disk is no reason to lose a match
+            if self._path.exists() and self._path.stat().st_size > MAX_LOG_BYTES:
+                self._path.replace(self._path.with_name(f"{self._path.name}.1"))
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(f"{stamp} {sign} {clean(text, MAX_LINE_BYTES)}\n")
+
+
+class EngineProgram:
+    """One start of an engine; `stop` ends it, whatever it does."""
+
+    def __init__(self, settings: EngineSettings, log: EngineLog) -> None:
+        """Start it. Raises `EngineError` if the system cannot."""
+        self._log = log
+        self._lines: queue.Queue[str | None] = queue.Queue(MAX_QUEUED_LINES)
+        self._last_error = ""
+        self._has_ended = False
+        command = [sys.executable, "-I", "-S", str(_LAUNCH), str(settings.memory_mb), str(settings.cpus)]
+        try:
+            self._process = subprocess.Popen(  # noqa: S603 - the command that the user has named; no shell
+                [*command, *settings.words] if _IS_POSIX else settings.words,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd=settings.directory,
+                env=without_us(os.environ),
+                bufsize=0,
+                start_new_session=_IS_POSIX,
+            )
+        except OSError as error:
+            raise EngineError(f"cannot start: {error.strerror}") from None
+        assert self._process.stdout is not None
+        assert self._process.stderr is not None
+        log.write("#", f"started: {settings.command}")
+        self._readers = [
+            threading.Thread(target=self._read, args=(stream, is_error), daemon=True)
+            for stream, is_error in ((self._process.stdout, False), (self._process.stderr, True))
+        ]
+        for reader in self._readers:
+            reader.start()
+
+    def say(self, line: str) -> None:
+        """Say one line to it. Raises `EngineError` if it has gone.
+
+        It never waits long: all that is said before an answer fits a pipe, and who does not answer is stopped.
+        """
+        assert self._process.stdin is not None
+        self._log.write(">", line)
+        try:
+            self._process.stdin.write(line.encode() + b"\r\n")
+        except OSError:
+            raise self._gone() from None
+
+    def hear(self, deadline_s: float) -> str | None:
+        """Return the next line it says that is not empty, or None if the monotonic clock gets to `deadline_s` first.
+
+        Raises `EngineError` if it has gone.
+        """
+        try:
+            line = self._lines.get(timeout=max(0.0, deadline_s - time.monotonic()))
+        except queue.Empty:
+            return None
+        if line is None:
+            self._lines.put(None)  # for the next question as well
+            raise self._gone()
+        return line
+
+    def rest(self) -> None:
+        """Stop it, and all that it has started, until `wake`."""
+        self._signal("SIGSTOP")
+
+    def wake(self) -> None:
+        """Let it run on."""
+        self._signal("SIGCONT")
+
+    def stop(self, farewell: str = "") -> None:
+        """End it: with a last line, if it listens, or else without asking."""
+        if self._has_ended:
+            return
+        self._has_ended = True
+        assert self._process.stdin is not None
+        self.wake()
+        with contextlib.suppress(OSError):
+            self._process.stdin.write(farewell.encode() + b"\r\n")
+        self._process.stdin.close()
+        if farewell:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(_LEAVE_S)
+        self._signal("SIGKILL")  # what it has started goes with it
+        self._process.kill()
+        self._process.wait()
+        self._log.write("#", f"ended with {self._process.returncode}")
+        for reader, stream in zip(self._readers, (self._process.stdout, self._process.stderr), strict=True):
+            self._drain()
+            reader.join(_LEAVE_S)  # one whose pipe somebody else still holds is left behind
+            if not reader.is_alive() and stream is not None:
+                stream.close()
+
+    def _drain(self) -> None:
+        with contextlib.suppress(queue.Empty):
+            while True:
+                self._lines.get_nowait()
+
+    def _signal(self, name: str) -> None:
+        if _IS_POSIX:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, getattr(signal, name))
+
+    def _gone(self) -> EngineError:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_LEAVE_S)
+        self._readers[1].join(_LEAVE_S)
+        code = self._process.poll()
+        how = "closed its output" if code is None else f"ended with {code}" if code >= 0 else _killed_by(-code)
+        return EngineError(f"{how}: {self._last_error}" if self._last_error else how)
+
+    def _read(self, stream: IO[bytes], is_error: bool) -> None:
+        """Cut what comes into lines; a line too long loses its end, and one that is empty is none."""
+        rest = b""
+        while chunk := stream.read(65536):
+            *lines, rest = (rest + chunk.replace(b"\r", b"\n")).split(b"\n")
+            rest = rest[:MAX_LINE_BYTES]
+            for line in lines:
+                self._take(line, is_error)
+        self._take(rest, is_error)
+        if not is_error:
+            self._put(None)
+
+    def _take(self, line: bytes, is_error: bool) -> None:
+        text = line[:MAX_LINE_BYTES].decode("utf-8", "replace").strip()
+        if not text:
+            return
+        self._log.write("!" if is_error else "<", text)
+        if is_error:
+            self._last_error = clean(text, _SHOWN_CELLS)
+        else:
+            self._put(text)
+
+    def _put(self, text: str | None) -> None:
+        while not self._has_ended:
+            try:
+                self._lines.put(text, timeout=_LEAVE_S)
+                return
+            except queue.Full:
+                continue
+
+
+def _killed_by(number: int) -> str:
+    try:
+        return f"was killed by {signal.Signals(number).name}"
+    except ValueError:
+        return f"was killed by signal {number}"

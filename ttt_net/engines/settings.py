@@ -1,0 +1,180 @@
+"""What is said of an engine: how it starts, what it speaks and may use, whom it plays; and files of many of them.
+
+A file is TOML, a table `[[engine]]` for each. Whatever is wrong with it raises `ConfigurationError` and says where.
+"""
+
+import shlex
+import tomllib
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+
+from ttt_net.clock import TIME_FORM, TimeControl, time_of
+from ttt_net.errors import ConfigurationError, Refusal
+from ttt_net.games import Game, find_game
+from ttt_net.games.notation import read_move
+from ttt_net.games.swap import SwapGame
+
+MAX_FILE_BYTES = 1_000_000
+"""A longer file of engines is none."""
+MAX_ENGINES = 32
+"""As many as one process seats."""
+PISKVORK_PREFIX = "pbrain-"
+"""How the names of programs begin that speak the protocol of Gomocup and Piskvork."""
+
+Protocol = Literal["tti", "piskvork"]
+Milliseconds = Annotated[int, Meta(ge=1, le=600_000)]
+
+
+class Seat(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How an engine plays on a server, and whom."""
+
+    about: Annotated[str, Meta(max_length=80)] | None = None
+    """A line on how it plays, for the list of players."""
+    level: Annotated[int, Meta(ge=1, le=8)] | None = None
+    """Weaker than it is, from 1 to 7."""
+    places: Annotated[int, Meta(ge=1, le=20)] = 1
+    """Matches at once; it thinks about one after the other."""
+    reserve: Annotated[int, Meta(ge=0, le=20)] = 0
+    """How many of these are for people."""
+    move_ms: Milliseconds = 1000
+    """How long it may think about a move; less where its clock is short."""
+    pace_ms: Annotated[int, Meta(ge=0, le=10_000)] = 0
+    """How long it waits before each move."""
+    opponents: Literal["any", "people", "bots"] = "people"
+    time: str | None = None
+    """The clock that it seeks, as `3+2`; without one it seeks none."""
+    shortest: str | None = None
+    """The fastest clock of a challenge that it takes, by what a side has for forty moves."""
+    longest: str | None = None
+    untimed: bool = True
+    """Whether it takes challenges without a clock."""
+    rated: bool | None = None
+    """Whether it takes only rated challenges, or only casual ones."""
+    lowest_rating: Annotated[int, Meta(ge=0, le=5000)] = 0
+    highest_rating: Annotated[int, Meta(ge=0, le=5000)] = 5000
+    """Between which ratings those are whose challenges it takes; who has none yet is welcome."""
+    never: list[str] = []
+    """Names whose challenges it declines."""
+
+    def __post_init__(self) -> None:
+        """Raise `ValueError` for what no clock is; msgspec says where."""
+        for text in (self.time, self.shortest, self.longest):
+            if text is not None and time_of(text) is None:
+                raise ValueError(f"{text!r} is not a clock: {TIME_FORM}")
+
+
+class EngineSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One engine."""
+
+    command: Annotated[str, Meta(min_length=1, max_length=4000)]
+    """How it is started, as a shell would split it; no shell is."""
+    name: Annotated[str, Meta(max_length=40)] = ""
+    protocol: Protocol | None = None
+    """What it speaks; unsaid, Piskvork's if its file is called pbrain-..., else ours."""
+    directory: str | None = None
+    """Where it runs; unsaid, where its file of settings is, or where we are."""
+    games: list[Annotated[str, Meta(max_length=40)]] = []
+    """What it plays, of all that it can; none named: all of that."""
+    memory_mb: Annotated[int, Meta(ge=16, le=1_000_000)] = 1024
+    """Address space that each of its processes may have."""
+    cpus: Annotated[int, Meta(ge=1, le=256)] = 1
+    """Cores that it may run on; it runs on none while it is not asked."""
+    start_ms: Milliseconds = 10_000
+    """How long it may take to be ready."""
+    overtime_ms: Milliseconds = 1000
+    """How long after its time an answer may come, before the engine counts as hung."""
+    openings: list[Annotated[str, Meta(max_length=4000)]] = []
+    """Lines that it follows without being asked, as `gomoku: h8 i9 g9`."""
+    log: str | None = None
+    """The file in which every line is kept that is said to it and by it."""
+    seat: Seat = Seat()
+
+    def __post_init__(self) -> None:
+        """Raise `ValueError` for a command, a game or an opening that is none; msgspec says where."""
+        try:
+            if not shlex.split(self.command):
+                raise ValueError("the command is empty")
+            for game in self.games:
+                find_game(game)
+            for line in self.openings:
+                opening_of(line)
+        except Refusal as refusal:
+            raise ValueError(str(refusal)) from None
+
+    @property
+    def words(self) -> list[str]:
+        """The command, word by word."""
+        return shlex.split(self.command)
+
+    @property
+    def title(self) -> str:
+        """What it is called: its name, or the name of its program."""
+        programs = [word for word in self.words if not word.startswith("-")] or self.words
+        is_interpreter = Path(programs[0]).name.startswith(("python", "node", "java", "sh", "wine")) and programs[1:]
+        return self.name or Path(programs[1] if is_interpreter else programs[0]).stem.removeprefix(PISKVORK_PREFIX)
+
+    @property
+    def speaks(self) -> Protocol:
+        """The protocol, said or guessed."""
+        if self.protocol is not None:
+            return self.protocol
+        return "piskvork" if any(Path(word).name.startswith(PISKVORK_PREFIX) for word in self.words) else "tti"
+
+
+def opening_of(line: str) -> tuple[Game[object], list[int]]:
+    """Return the game and the moves of `GAME: move move ...`; raises `Refusal` if there is no such line of play."""
+    name, _, moves = line.partition(": ")
+    game = find_game(name.strip())
+    state, played = game.initial, []
+    for word in moves.split():
+        played.append(read_move(game, state, word))
+        state = game.result(state, played[-1])
+    return game, played
+
+
+def plays(settings: EngineSettings, game: Game[object]) -> bool:
+    """Tell whether an engine is to play a game: it is named, or its game without swap is, or none is."""
+    names = {game.name} | ({game.base.name} if isinstance(game, SwapGame) else set())
+    return not settings.games or any(find_game(each).name in names for each in settings.games)
+
+
+def forty_moves_ms(time: TimeControl) -> int:
+    """Return what a side has for forty moves, by which clocks are compared."""
+    return time.initial_ms * 40 if time.per_move else time.initial_ms + 40 * time.increment_ms
+
+
+class _File(Struct, forbid_unknown_fields=True):
+    engine: Annotated[list[EngineSettings], Meta(min_length=1, max_length=MAX_ENGINES)]
+
+
+def read_engines(path: Path) -> list[EngineSettings]:
+    """Return the engines of a file, each with a name of its own; they run where the file is.
+
+    Raises `ConfigurationError` if it cannot be read or says what cannot be.
+    """
+    try:
+        with path.open("rb") as file:
+            text = file.read(MAX_FILE_BYTES + 1)
+        if len(text) > MAX_FILE_BYTES:
+            raise ValueError(f"more than {MAX_FILE_BYTES:,} bytes")
+        found = msgspec.convert(tomllib.loads(text.decode()), _File).engine
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise ConfigurationError(f"{path}: {reason}") from None
+    names = [each.title for each in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise ConfigurationError(f"{path}: two engines are called {name}; give each a name")
+    folder = path.parent.absolute()
+    return [
+        msgspec.structs.replace(
+            each,
+            name=each.title,
+            directory=str(folder / (each.directory or "")),
+            log=None if each.log is None else str(folder / each.log),
+        )
+        for each in found
+    ]
