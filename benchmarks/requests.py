@@ -323,6 +323,10 @@ CASES: dict[str, tuple[Case | None, Case | None]] = {
     ),
     "chat": (by("ann", "chat", match="LIVE", text=MARKS), by("ann", "chat", match="nothere1", text=MARKS)),
     "mute": (by("eve", "mute", name="BOB", on=True), by("eve", "mute", name=COSTLY_TEXT, on=True)),
+    "report": (
+        by("ann", "report", name="BOB", match="LIVE", text=MARKS),
+        by("eve", "report", name=COSTLY_TEXT, text=MARKS),
+    ),
     "play": (anew(by("ann", "play", match="LIVE", ply=0, move=0)), by("ann", "play", match="LIVE", ply=0, move=999)),
     "play, 19x19": (
         anew(by("ann", "play", match="LIVE", ply=0, move=180), LARGE),

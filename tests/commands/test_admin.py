@@ -21,14 +21,14 @@ class Shell:
         self._folder = folder
         self._capsys = capsys
 
-    async def run(self, *arguments: str) -> str:
-        code = await asyncio.to_thread(main, ["admin", "--data", str(self._folder), *arguments])
+    async def run(self, *arguments: str, before: tuple[str, ...] = ()) -> str:
+        code = await asyncio.to_thread(main, ["admin", "--data", str(self._folder), *before, *arguments])
         printed = self._capsys.readouterr()
         assert (code, printed.err) == (0, "")
         return printed.out
 
-    async def fail(self, *arguments: str) -> str:
-        assert await asyncio.to_thread(main, ["admin", "--data", str(self._folder), *arguments]) == 2
+    async def fail(self, *arguments: str, before: tuple[str, ...] = ()) -> str:
+        assert await asyncio.to_thread(main, ["admin", "--data", str(self._folder), *before, *arguments]) == 2
         (line,) = self._capsys.readouterr().err.splitlines()
         return line
 
@@ -75,15 +75,15 @@ async def test_a_host_bans_mutes_and_reads_what_was_done(tmp_path: Path, shell: 
         assert (await shell.run("mute", "Ann", "shouting", "--for", "2h")).startswith("Ann is muted until ")
         assert (await shell.run("ban", "192.0.2.7")) == "192.0.2.7/32 is banned for good\n"
         heading, newest, older = (await shell.run("bans")).splitlines()
-        assert heading.split() == ["act", "whom", "since", "until", "reason"]
+        assert heading.split() == ["act", "whom", "since", "until", "by", "reason"]
         assert newest.split()[:2] == ["ban", "192.0.2.7/32"]
         assert older.split()[-1] == "shouting"
         assert await shell.run("unmute", "Ann") == "Ann is no longer muted\n"
         assert await shell.run("unban", "192.0.2.7") == "192.0.2.7/32 is no longer banned\n"
-        assert [line.split()[2] for line in (await shell.run("audit")).splitlines()[1:]] == [
+        assert [line.split()[3] for line in (await shell.run("audit")).splitlines()[1:]] == [
             "mute", "ban", "unmute", "unban",
         ]  # fmt: skip
-        assert (await shell.run("audit", "1")).splitlines()[1].split()[2] == "unban"
+        assert (await shell.run("audit", "1")).splitlines()[1].split()[3] == "unban"
 
 
 @pytest.mark.parametrize("stretch", ["5", "m", "0h", "-1d", "1w", "1.5h"])
@@ -146,3 +146,27 @@ def test_top_draws_hostile_names_as_text_and_no_more_rows_than_fit() -> None:
     assert drawn.count("k3V9aaaa") == 14
     assert "moves/s      0; half within 1000 ms" in drawn.replace("moves/s      1;", "moves/s      0;")
     assert "up 2 hours" in drawn
+
+
+async def test_a_moderator_looks_after_a_report_from_their_own_token(tmp_path: Path, shell: Shell) -> None:
+    async with attended(tmp_path) as each:
+        rude, other, match = await each.server.pair()
+        await rude.ok("chat", match=match, text="you are a fool")
+        await other.ok("report", name=rude.name, match=match, reason="chat", text="see for yourself")
+        token = tmp_path / "anna.token"
+        token.write_text(await shell.run("moderators", "add", "Anna"))
+        as_anna = ("--token-file", str(token), "--at", each.door.address)
+        assert (await shell.run("moderators")).splitlines()[1].startswith("Anna ")
+        heading, row = (await shell.run("reports", before=as_anna)).splitlines()
+        assert heading.split() == ["report", "made", "player", "for", "by", "text", "state"]
+        assert row.split()[-1] == "open"
+        shown = await shell.run("reports", "show", "1", before=as_anna)
+        assert f"{rude.name}: you are a fool" in shown
+        assert "only the host" in await shell.fail("stats", before=as_anna)
+        said = await shell.run("reports", "close", "1", "warned", "--mute", "--for", "5m", before=as_anna)
+        assert said.startswith(f"{rude.name} is muted until ")
+        assert (await rude.hear("sanctioned"))["reason"] == "what you wrote in the chat"
+        assert "closed by Anna" in await shell.run("reports", "--all")
+        assert "closed by Anna, " in await shell.run("reports", "show", "1")
+        assert await shell.run("moderators", "remove", "Anna") == "Anna moderates no more\n"
+        assert "401" in await shell.fail("reports", before=as_anna)

@@ -162,10 +162,8 @@ def what_was_decided_is_in_force(world: "World", server: "Server") -> None:
     rows = _all(world, "SELECT act, whom FROM sanctions WHERE until_ms IS NULL OR until_ms > ?", now_ms)
     held = {(each.act, each.whom) for each in services.sanctions.in_force()}
     world.claim(held == set(rows), f"sanctions {held} are in force, the journal has {set(rows)}")
-    for player, session in services.players.sessions.items():
-        is_banned = services.sanctions.of("ban", player) or services.sanctions.ban_of_address(
-            session.connection.address
-        )
+    for session in services.players.sessions.values():
+        is_banned = services.sanctions.on("ban", session.subject, session.connection.address)
         world.claim(not is_banned, f"{session.info.name} is banned, and here")
     left = [act for process, _, act in world.unanswered_acts if process == server.process]
     world.claim(not left, f"an admin waits for an answer to {left}")

@@ -82,11 +82,13 @@ class Peer:
         self.link: Link | None = None
         self.is_at_home = True
         """Whether it comes back by itself when its link is gone."""
+        self._chosen_token: str | None = None
         self._restart()
 
     def _restart(self) -> None:
         """Begin as a new process of the same person: what is kept is the token."""
-        new_token = "".join(self.rng.choices(string.ascii_letters, k=43))
+        new_token = self._chosen_token or "".join(self.rng.choices(string.ascii_letters, k=43))
+        self._chosen_token = None
         self.session = ClientSession(None if self._is_guest else self.name, self.token, self._profile, new_token)
         self.matches.clear()
         self.seeks.clear()
@@ -208,7 +210,11 @@ class Peer:
             self._new_person()
 
     def _new_person(self) -> None:
-        """Come back as somebody else: this name is taken, or this player was forgotten or banned."""
+        """Come back as somebody else: this name is taken, or this player was forgotten or banned.
+
+        Some bring the token that they had before, which is known as that of somebody who was muted.
+        """
+        self._chosen_token = self.token if self.rng.random() < 0.3 else None
         self.token = None
         self.name = self.world.new_name()
         self.die()
@@ -228,6 +234,8 @@ class Peer:
                             talk.seqs.pop(request.match, None)  # a snapshot follows
                         elif isinstance(request, wire.ResumeRequest) and request.seq:
                             talk.seqs[request.match] = request.seq  # what is missing follows, then a snapshot
+            case wire.Chatted():
+                self._check_heard(message)
             case wire.Challenged():
                 talk.challenges.add(message.challenge)
             case wire.ChallengeOver() | wire.ChallengeAccepted():
@@ -250,6 +258,21 @@ class Peer:
                     )
                     talk.seqs[message.match] = message.seq
                 world.told(message)
+
+    def signed(self) -> str:
+        """Return a line of chat that says when it is said, and all that a mute of who says it may go by."""
+        keys = self.world.keys_of(self.token, self.address)
+        return " ".join([f"{self.world.loop.time():.6f}", *keys])
+
+    def _check_heard(self, message: wire.Chatted) -> None:
+        """Check that who was muted before they said it, and still is, was not heard."""
+        world, (said_s, *keys) = self.world, message.text.split()
+        for key in keys:
+            since_s, until_ms = world.mutes.get(key, (0.0, 0))
+            is_muted = since_s < float(said_s) and until_ms > world.now_ms()
+            world.claim(
+                not is_muted, f"{key} is muted since {since_s:.3f}, and was heard with what they said at {said_s}"
+            )
 
     def _note(self, event: Any) -> None:
         """Take in what the dialogue tells, as a screen would."""

@@ -29,6 +29,7 @@ from ttt_net.server.journal.entries import WriteNote
 from ttt_net.server.matchmaking.invitations import Invitations
 from ttt_net.server.matchmaking.match_registry import MatchRegistry
 from ttt_net.server.rooms.audience import Audience
+from ttt_net.server.rooms.chat import Chat
 from ttt_net.server.rooms.room import MatchRoom
 
 MOST_SEEDS = 1_000
@@ -109,6 +110,12 @@ PLANTED: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], Callable[..., 
     "a room that is never let go": (MatchRegistry, "_let_go", lambda real: _every(5, real)),
     "a flag that never falls": (referee, "flag_fall", lambda real: lambda match, now_ms: []),
     "a ban that is not put in force": (Sanctions, "add", lambda real: _every(4, real)),
+    "a mute that is not looked at": (Chat, "_may_say", lambda real: _every(3, real)),
+    "a forget that sheds a mute": (
+        Sanctions,
+        "forgotten",
+        lambda real: lambda kept, player, _: real(kept, player, None),
+    ),
     "an invitation that a restart forgets": (Invitations, "recall", lambda real: _every(3, real)),
     "a session taken for that of somebody else": (OnlinePlayers, "get", _somebody_else),
     "a session that stays after its connection": (OnlinePlayers, "remove", lambda real: _every(10, real)),

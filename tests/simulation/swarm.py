@@ -72,7 +72,13 @@ REQUESTS: dict[str, tuple[int, Maker]] = {
     "claim": (2, lambda peer: wire.ClaimRequest(0, match=peer.any_match(), kind=peer.rng.choice(_CLAIMS))),
     "watch": (3, lambda peer: wire.WatchRequest(0, match=peer.any_match())),
     "unwatch": (1, lambda peer: wire.UnwatchRequest(0, match=peer.any_match())),
-    "chat": (1, lambda peer: wire.ChatRequest(0, match=peer.any_match(), text="hello")),
+    "chat": (2, lambda peer: wire.ChatRequest(0, match=peer.any_match(), text=peer.signed())),
+    "report": (
+        1,
+        lambda peer: wire.ReportRequest(
+            0, name=_someone(peer), match=peer.rng.choice([None, peer.any_match()]), text="they did it"
+        ),
+    ),
     "mute": (1, lambda peer: wire.MuteRequest(0, name=_someone(peer), on=peer.rng.random() < 0.5)),
     "lobby": (2, lambda peer: wire.LobbyRequest(0, on=peer.rng.random() < 0.7)),
     "who": (1, lambda peer: wire.WhoRequest(0)),
@@ -105,6 +111,7 @@ FAULTS = (
     "kick",
     "ban",
     "mute",
+    "judge",
     "announce",
     "countdown",
     "call_off",

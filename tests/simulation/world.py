@@ -6,7 +6,7 @@ sockets, the disk's delays and faults and the scheduler are simulated. One seed 
 
 import random
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import msgspec
 
@@ -19,9 +19,12 @@ from tests.simulation.swarm import Swarm
 from ttt_net import messages as wire
 from ttt_net.errors import Refusal
 from ttt_net.server.admin import protocol
-from ttt_net.server.admin.commands import AdminCommands, load_sanctions
+from ttt_net.server.admin.commands import AdminCommands
+from ttt_net.server.admin.moderation import load_sanctions
+from ttt_net.server.admin.roles import Moderators
+from ttt_net.server.admission.sanctions import of_player
 from ttt_net.server.hub import Hub
-from ttt_net.server.journal import Journal
+from ttt_net.server.journal import Journal, token_hash
 from ttt_net.server.process.maintenance import maintenance_jobs
 from ttt_net.server.services import build_services
 from ttt_net.server.settings.configuration import Configuration, Limits
@@ -32,9 +35,18 @@ START_MS = 1_800_000_000_000
 """When every world begins, in milliseconds since 1970."""
 _OFTEN = Rate(1_000_000)
 _LIMITS = Limits(
-    codes=_OFTEN, inquiries=_OFTEN, matches=_OFTEN, renames=_OFTEN, chats=_OFTEN, challenges=_OFTEN, max_live_matches=6
+    codes=_OFTEN,
+    inquiries=_OFTEN,
+    matches=_OFTEN,
+    renames=_OFTEN,
+    chats=_OFTEN,
+    reports=_OFTEN,
+    challenges=_OFTEN,
+    max_live_matches=6,
 )
-_SETTINGS = Configuration(name="simulated", limits=_LIMITS, retention_days=30, guest_days=30)
+_SETTINGS = Configuration(
+    name="simulated", limits=_LIMITS, retention_days=30, guest_days=30, report_days=7, audit_days=30
+)
 _NIGHTS_MS = (86_400_000, 40 * 86_400_000, 400 * 86_400_000)
 """How long a server may sleep: so that guests and matches are too old, and ratings unsettled."""
 _TICK_S = 1.0
@@ -62,7 +74,7 @@ class Server:
             rng = random.Random(world.rng.getrandbits(64))
             self.hub = Hub(build_services(_SETTINGS, journal, world.loop.as_asyncio, world.now_ms, rng))
             self._jobs = maintenance_jobs(self.hub)
-            self.admin = AdminCommands(self.hub.services, self._stop)
+            self.admin = AdminCommands(self.hub.services, self._stop, Moderators(self.hub.services, lambda _: 0))
             self.hub.recall()
             load_sanctions(self.hub.services)
             world.loop.call_later(_TICK_S, self._tick)
@@ -85,6 +97,8 @@ class Server:
 
         def answer(reply: protocol.AnyAdminReply) -> None:
             answers.append(reply)
+            if isinstance(request, protocol.MutePlayer | protocol.Unmute | protocol.SettleReport):
+                world.note_mutes()
             world.trace(None, f"answers the admin: {reply}")
             world.claim(len(answers) == 1, f"an admin heard two answers: {answers}")
             world.unanswered_acts.discard(key)
@@ -131,6 +145,8 @@ class World:
         """Match, ply and move that a player was told `ok` for, and the journal was not asked for yet."""
         self.events: dict[tuple[str, int], bytes] = {}
         """Of each match and seq, what was told."""
+        self.mutes: dict[str, tuple[float, int]] = {}
+        """Whom the admin has muted, as sanctions name them: since when it is known to be so, and until when."""
         self.unanswered_acts: set[tuple[int, float, str]] = set()
         """What admins asked for and have no answer to, each with its process and moment."""
         self.server: Server | None = None
@@ -190,6 +206,30 @@ class World:
         if isinstance(request, wire.PlayRequest):
             self.moves += 1
             self.unchecked_plays.append((request.match, request.ply, request.move))
+
+    def note_mutes(self) -> None:
+        """Take note of who is muted by now, as the journal has it."""
+        rows = self.disk.connection.execute("SELECT whom, until_ms FROM sanctions WHERE act = 'mute'").fetchall()
+        before, now_s = self.mutes, self.loop.time()
+        self.mutes = {
+            whom: (before[whom][0] if before.get(whom, (0, 0))[1] == until_ms else now_s, until_ms)
+            for whom, until_ms in rows
+        }
+
+    def keys_of(self, token: str | None, address: str) -> list[str]:
+        """Return all that a sanction of a player may go by."""
+        player = self.player_of(token)
+        keys = [f"{address}/32"] if player is None else [f"{address}/32", of_player(player)]
+        if self.server is not None and token:
+            sanctions = self.server.hub.services.sanctions
+            keys += [sanctions.key_of_token(token_hash(token)), sanctions.key_of_address(address) or ""]
+        return keys
+
+    def player_of(self, token: str | None) -> int | None:
+        """Return the number of the player whose token it is; None if there is none."""
+        query = "SELECT id FROM players WHERE token_hash = ?"
+        row = self.disk.connection.execute(query, (token_hash(token),)).fetchone() if token else None
+        return None if row is None else int(row[0])
 
     def told(self, event: Any) -> None:
         """Compare an event with what others were told: all hear the same."""
@@ -370,12 +410,23 @@ class World:
 
     def _fault_ban(self, peer: Peer) -> None:
         whom = self.rng.choice([peer.name, peer.name, peer.address])
-        self._ask(protocol.Ban(whom, "for a while", self.rng.choice([2, 20])))
+        with_address = whom == peer.name and self.rng.random() < 0.4
+        self._ask(protocol.Ban(whom, "for a while", self.rng.choice([2, 20]), with_address))
         if self.rng.random() < 0.5:
             self.loop.call_later(1.0, self._ask, protocol.Unban(whom))
 
     def _fault_mute(self, peer: Peer) -> None:
-        self._ask(protocol.MutePlayer(peer.name, "", self.rng.choice([2, 20])))
+        whom = self.rng.choice([peer.name, peer.name, peer.address])
+        with_address = whom == peer.name and self.rng.random() < 0.4
+        self._ask(protocol.MutePlayer(whom, "", self.rng.choice([2, 20]), with_address))
+        if self.rng.random() < 0.3:
+            self.loop.call_later(2.0, self._ask, protocol.Unmute(whom))
+
+    def _fault_judge(self, peer: Peer) -> None:
+        acts: list[Literal["kick", "mute", "ban"] | None] = [None, "kick", "mute", "ban"]
+        number, with_address = self.rng.randint(1, 8), self.rng.random() < 0.3
+        self._ask(protocol.SettleReport(number, "seen", self.rng.choice(acts), "", 2, with_address))
+        self._ask(protocol.ShowReport(self.rng.randint(1, 8)))
 
     def _fault_announce(self, peer: Peer) -> None:
         self._ask(protocol.Announce("good evening"))
@@ -396,6 +447,7 @@ class World:
         assert server is not None
         server.ledger.is_cut_off = True
         self.loop.kill(server.process)
+        self.note_mutes()  # what was written down and not told
         for link in server.links:
             link.vanish()
 

@@ -34,12 +34,31 @@ def as_text(answer: protocol.AnyAdminReply) -> str:
             return columns(("match", "game", "players", "ply", "watchers", ""), lines)
         case protocol.SanctionRows():
             sanctions = [
-                (each.act, each.whom, moment(each.since_ms), moment(each.until_ms), each.reason)
+                (each.act, each.whom, moment(each.since_ms), moment(each.until_ms), each.by, each.reason)
                 for each in answer.sanctions
             ]
-            return columns(("act", "whom", "since", "until", "reason"), sanctions)
+            return columns(("act", "whom", "since", "until", "by", "reason"), sanctions)
         case protocol.AuditRows():
-            return columns(("when", "act", "what"), [(moment(each.at_ms), each.act, each.what) for each in answer.acts])
+            acts = [(moment(each.at_ms), each.by, each.act, each.what) for each in answer.acts]
+            return columns(("when", "who", "act", "what"), acts)
+        case protocol.PlayerReportRows():
+            reports = [
+                (
+                    str(each.number),
+                    moment(each.at_ms),
+                    each.reported,
+                    each.reason,
+                    each.reporter,
+                    each.text,
+                    _ended(each),
+                )
+                for each in answer.reports
+            ]
+            return columns(("report", "made", "player", "for", "by", "text", "state"), reports)
+        case protocol.PlayerReportDetail():
+            return _player_report(answer)
+        case protocol.ModeratorRows():
+            return columns(("moderator", "since"), [(each.name, moment(each.since_ms)) for each in answer.moderators])
         case protocol.Done(text) | protocol.Failed(text):
             return text
 
@@ -49,6 +68,41 @@ def moment(at_ms: int | None) -> str:
     if at_ms is None:
         return "for good"
     return f"{datetime.fromtimestamp(at_ms / 1000, UTC):%Y-%m-%d %H:%M:%S}"
+
+
+def _ended(report: protocol.PlayerReportRow) -> str:
+    return "open" if report.closed_ms is None else f"closed by {report.closed_by}"
+
+
+def _player_report(answer: protocol.PlayerReportDetail) -> str:
+    report = answer.report
+    closed = "open"
+    if report.closed_ms is not None:
+        note = f": {report.note}" if report.note else ""
+        closed = f"closed by {report.closed_by}, {moment(report.closed_ms)}{note}"
+    rows = [
+        ("report", f"{report.number}, {moment(report.at_ms)} UTC"),
+        ("player", report.reported),
+        ("for", report.reason),
+        ("by", report.reporter),
+        ("text", report.text or "-"),
+        ("match", report.match or "-"),
+        ("state", closed),
+    ]
+    rows += [("in force", f"{each.act} of {each.whom} {_end(each)}") for each in answer.sanctions]
+    lines = [f"{name:<10} {clean(text, 200)}" for name, text in rows]
+    if answer.lines:
+        lines += ["", "what was said, the last lines before the report:"]
+        lines += [
+            f"  {moment(each.at_ms)[11:]}  {clean(each.name, 20)}: {clean(each.text, 140)}" for each in answer.lines
+        ]
+    elif report.match:
+        lines += ["", "nothing was said there"]
+    return "\n".join(lines)
+
+
+def _end(sanction: protocol.SanctionRow) -> str:
+    return "for good" if sanction.until_ms is None else f"until {moment(sanction.until_ms)}"
 
 
 def _private(row: protocol.MatchRow) -> str:

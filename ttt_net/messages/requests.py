@@ -22,6 +22,7 @@ from ttt_net.messages.types import (
     Ply,
     PositionText,
     Rating,
+    ReportReason,
     RequestId,
     SeekNumber,
     Seq,
@@ -187,6 +188,19 @@ class MuteRequest(Request, frozen=True):
 
     name: ShortText | None
     on: bool
+
+
+class ReportRequest(Request, frozen=True, omit_defaults=True):
+    """Tell the host and moderators of this server that a player, here or not, does what they should not.
+
+    With a `match` that you hear, the last 20 lines of its chat that you could hear go with it; they are kept for that
+    alone, and for as long as the host says. Said again of the same player and match, it takes the place of the last.
+    """
+
+    name: ShortText
+    reason: ReportReason = "other"
+    match: MatchId | None = None
+    text: ChatText | None = None
 
 
 class UnwatchRequest(Request, frozen=True):
@@ -378,6 +392,7 @@ AnyRequest = (
     | UnwatchRequest
     | ChatRequest
     | MuteRequest
+    | ReportRequest
     | WhoRequest
     | RenameRequest
     | ForgetRequest

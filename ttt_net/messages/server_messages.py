@@ -30,6 +30,7 @@ from ttt_net.messages.types import (
     RatingInfo,
     Room,
     RuleExample,
+    SanctionAct,
     SeekInfo,
     ServerMessage,
 )
@@ -344,6 +345,19 @@ class Restarting(ServerMessage, frozen=True):
     retry_after_ms: int
 
 
+class Sanctioned(ServerMessage, frozen=True, omit_defaults=True):
+    """The host has muted you: nobody hears what you write. Or banned you: you are not let in, and it ends here.
+
+    It is told when that happens, after each `welcome` while you are muted, and before a `hello` is refused as `banned`.
+    `ends_in_ms` null: for good. `lifted`: it is over before its time; of one that runs out, nothing is told.
+    """
+
+    act: SanctionAct
+    ends_in_ms: int | None = None
+    reason: str = ""
+    lifted: bool = False
+
+
 class Notice(ServerMessage, frozen=True, omit_defaults=True):
     """A line from the host to everybody. With `restart_in_ms`, no match begins any more until the server is back.
 
@@ -383,5 +397,6 @@ AnyServerMessage = (
     | HintReply
     | PuzzleReply
     | Restarting
+    | Sanctioned
     | Notice
 )

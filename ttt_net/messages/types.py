@@ -41,6 +41,8 @@ PuzzleKind = Literal["win", "save"]
 DeclineReason = Literal["later", "another_game", "another_time", "no_bots", "generic"]
 ChallengeEnd = Literal["later", "another_game", "another_time", "no_bots", "generic", "expired", "gone"]
 Opponents = Literal["any", "people", "bots"]
+ReportReason = Literal["chat", "name", "cheating", "other"]
+SanctionAct = Literal["ban", "mute"]
 
 
 class PlayerInfo(Struct, frozen=True, omit_defaults=True):

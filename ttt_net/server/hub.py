@@ -30,6 +30,7 @@ from ttt_net.server.matchmaking.matchmaker import Matchmaker
 from ttt_net.server.rooms.analysis_queue import AnalysisQueue
 from ttt_net.server.rooms.chat import Chat
 from ttt_net.server.rooms.coach import Coach
+from ttt_net.server.rooms.reports import ReportService
 from ttt_net.server.rooms.room import MatchRoom
 from ttt_net.server.services import Services
 from ttt_net.server.shutdown import COME_BACK_MS
@@ -62,6 +63,7 @@ _COUNTED_MORE: dict[type[wire.AnyRequest], int] = {
     wire.InviteRequest: 4,
     wire.JoinRequest: 4,
     wire.MuteRequest: 4,
+    wire.ReportRequest: 9,
     wire.RulesRequest: 4,
     wire.ProfileRequest: 4,
     wire.HistoryRequest: 4,
@@ -109,6 +111,7 @@ class Hub:
         self._rooms = rooms
         self.matchmaker = Matchmaker(services, self.registry, lobby, eligibility, listing)
         self.chat = Chat(services, rooms)
+        self._reports = ReportService(services, rooms)
         self._history = HistoryService(services, self.registry)
         self._sessions = SessionService(
             services, self.registry, self.matchmaker, self.limiter, self.analysis, self.coach
@@ -248,6 +251,8 @@ class Hub:
                 self.matchmaker.act(session, request)
             case wire.ChatRequest() | wire.MuteRequest():
                 self.chat.act(session, request)
+            case wire.ReportRequest():
+                self._reports.act(session, request)
             case wire.RulesRequest():
                 self.services.rate_limiter.spend("inquiries", session.player, session.connection.metered_as)
                 rules = describe_rules(request.game)

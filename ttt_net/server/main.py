@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import gc
+import hashlib
 import logging
 import os
 import random
@@ -16,8 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from ttt_net.server.admin.commands import load_sanctions
-from ttt_net.server.admin.listener import AdminListener, attending, open_listener
+from ttt_net.server.admin.listener import AdminListener, attending, open_listener, private_token
+from ttt_net.server.admin.moderation import load_sanctions
 from ttt_net.server.admission.acceptor import Acceptor
 from ttt_net.server.disk_space import DiskUsage
 from ttt_net.server.hub import Hub
@@ -53,6 +54,8 @@ except ImportError:  # it is only faster
 log = logging.getLogger(__name__)
 
 JOURNAL_FILE = "journal.sqlite"
+SANCTION_KEY_FILE = "sanctions.key"
+"""Holds the secret under which banned and muted people are known again; see `admission.sanctions`."""
 _WRITING_S = 1.0
 """How long the end waits for the journal."""
 _CLOSING_S = 2.0
@@ -179,6 +182,7 @@ def make_hub(configuration: Configuration, ledger: LocalLedger, loop: asyncio.Ab
         beat=clock.beat,
         measure=partial(disk_usage, configuration.folder / JOURNAL_FILE),
         coach=COACH,
+        sanction_key=hashlib.sha256(private_token(configuration.folder / SANCTION_KEY_FILE).encode()).digest(),
     )
     return Hub(services)
 

@@ -75,8 +75,12 @@ def build_services(
     beat: Callable[[], None] = lambda: None,
     measure: Callable[[], DiskUsage | None] = lambda: None,
     coach: Sequence[str] | None = None,
+    sanction_key: bytes = b"",
 ) -> Services:
-    """Return the services of a server that has no connection yet."""
+    """Return the services of a server that has no connection yet.
+
+    `sanction_key` is the secret under which banned and muted people are known again; empty where nobody is.
+    """
     metrics = Metrics()
     guard = Guard(metrics)
     players = OnlinePlayers()
@@ -96,7 +100,7 @@ def build_services(
         metrics=metrics,
         guard=guard,
         rate_limiter=RateLimiter(configuration.limits, now_ms),
-        sanctions=Sanctions(wall_ms or now_ms),
+        sanctions=Sanctions(wall_ms or now_ms, sanction_key),
         connections={},
         read_buffer=ReadBuffer(),
         turns=TurnQueue(loop),

@@ -109,7 +109,7 @@ async def test_who_is_forgotten_leaves_no_trace_but_his_matches(tmp_path: Path) 
         await bob.hear("ended")
         token = zoe.token
         await server.execute(
-            "INSERT INTO sanctions SELECT 'mute', 'player:' || id, name, 'rude', 0, NULL FROM players"
+            "INSERT INTO sanctions SELECT 'mute', 'player:' || id, '', 'rude', 0, NULL, id, 'host' FROM players"
             " WHERE name = 'Zoetrope'"
         )
         await zoe.ok("forget", name="zoeTROPE")

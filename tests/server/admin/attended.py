@@ -12,7 +12,7 @@ from websockets.asyncio.client import ClientConnection, connect, unix_connect
 from tests.patience import PATIENCE_S
 from tests.server.running import Server, running
 from ttt_net.server.admin.listener import AdminListener, attending, open_listener
-from ttt_net.server.settings.configuration import Configuration
+from ttt_net.server.settings.configuration import Configuration, Limits
 
 
 class Admin:
@@ -66,9 +66,9 @@ class Attended:
         return f"Authorization: Bearer {self.door.token}"
 
     @asynccontextmanager
-    async def admin(self) -> AsyncIterator[Admin]:
-        """Connect with the token inside the block."""
-        headers = {"Authorization": f"Bearer {self.door.token}"}
+    async def admin(self, token: str | None = None) -> AsyncIterator[Admin]:
+        """Connect with the host's token, or a moderator's, inside the block."""
+        headers = {"Authorization": f"Bearer {token or self.door.token}"}
         if "/" in self.door.address:
             connecting = unix_connect(self.door.address, "ws://admin/", additional_headers=headers)
         else:
@@ -79,12 +79,13 @@ class Attended:
 
 @asynccontextmanager
 async def attended(
-    folder: Path, wanted: str = "", configuration: Configuration | None = None
+    folder: Path, wanted: str = "", configuration: Configuration | None = None, limits: Limits | None = None
 ) -> AsyncIterator[Attended]:
     """Run a server with an admin listener inside the block."""
-    async with running(folder, configuration=configuration) as server:
+    async with running(folder, limits, configuration=configuration) as server:
         door = open_listener(wanted, folder)
         assert door is not None
         each = Attended(server, door)
         async with attending(door, server.hub, each.stopped.set), asyncio.timeout(PATIENCE_S):
+            await server.flushed()  # sanctions and moderators are read
             yield each

@@ -10,9 +10,9 @@ from websockets.exceptions import InvalidStatus
 from tests.server.admin.attended import attended
 from tests.server.peer import Peer
 from tests.server.running import running, until
-from ttt_net.server.admin import commands
+from ttt_net.server.admin import moderation as commands
 from ttt_net.server.admission.sanctions import Sanction
-from ttt_net.server.journal import lookups
+from ttt_net.server.journal import moderation as lookups
 from ttt_net.server.journal.backup import verify
 from ttt_net.server.settings.configuration import Configuration
 
@@ -73,38 +73,51 @@ async def test_behind_a_proxy_it_is_the_caller_who_is_banned(tmp_path: Path) -> 
 async def test_a_mute_is_kept_with_the_player(tmp_path: Path) -> None:
     async with attended(tmp_path) as each, each.admin() as admin:
         await each.server.join("Ann")
-        await admin.done("mute", name="Ann", reason="shouting", for_s=60)
+        await admin.done("mute", whom="Ann", reason="shouting", for_s=60)
         (session,) = each.server.sessions.values()
-        assert each.server.hub.services.sanctions.of("mute", session.player)
-        assert "no player is called Eve" in await admin.failed("mute", name="Eve")
-        assert await admin.done("unmute", name="Ann") == "Ann is no longer muted"
-        assert each.server.hub.services.sanctions.of("mute", session.player) is None
+        assert each.server.hub.services.sanctions.on("mute", session.subject, "")
+        assert "no player is called Eve" in await admin.failed("mute", whom="Eve")
+        assert await admin.done("unmute", whom="Ann") == "Ann is no longer muted"
+        assert each.server.hub.services.sanctions.on("mute", session.subject, "") is None
 
 
 async def test_a_sanction_goes_by_the_name_that_its_player_has_now(tmp_path: Path) -> None:
     async with attended(tmp_path) as each, each.admin() as admin:
         ann = await each.server.join("Ann")
-        await admin.done("mute", name="Ann", reason="shouting")
+        await admin.done("mute", whom="Ann", reason="shouting")
         await ann.ok("rename", name="Annika")
         (row,) = (await admin.ask("bans"))["sanctions"]
         assert row["whom"] == "Annika"
         other = await each.server.join("Ann")
-        assert "Ann is not muted" in await admin.failed("unmute", name="Ann")
-        await admin.done("mute", name="Ann")
+        assert "Ann is not muted" in await admin.failed("unmute", whom="Ann")
+        await admin.done("mute", whom="Ann")
         await other.close()
     async with attended(tmp_path) as each, each.admin() as admin:
         await each.server.flushed()
         assert {row["whom"] for row in (await admin.ask("bans"))["sanctions"]} == {"Annika", "Ann"}
-        assert await admin.done("unmute", name="ANNIKA") == "Annika is no longer muted"
+        assert await admin.done("unmute", whom="ANNIKA") == "Annika is no longer muted"
         assert [row["whom"] for row in (await admin.ask("bans"))["sanctions"]] == ["Ann"]
 
 
-async def test_nothing_is_said_of_a_muted_player_who_is_forgotten(tmp_path: Path) -> None:
+async def test_a_mute_outlives_forget_under_the_same_token_and_names_nobody(tmp_path: Path) -> None:
     async with attended(tmp_path) as each, each.admin() as admin:
         ann = await each.server.join("Ann")
-        await admin.done("mute", name="Ann", reason="shouting")
+        await admin.done("mute", whom="Ann", reason="shouting", for_s=600)
         await ann.ok("forget", name="Ann")
         assert await ann.close_code() == 4004
+        (row,) = (await admin.ask("bans"))["sanctions"]
+        assert row["whom"] == "deleted #1"
+        again = await each.server.connect()
+        await again.hello(name="Somebody", token=ann.token)
+        assert (await again.hear("sanctioned"))["reason"] == "shouting"
+    with closing(sqlite3.connect(tmp_path / "journal.sqlite")) as journal:
+        assert not [line for line in journal.iterdump() if "Ann" in line]
+    async with attended(tmp_path) as each, each.admin() as admin:
+        again = await each.server.connect()
+        await again.hello(token=ann.token)
+        await again.hear("sanctioned", act="mute")
+        assert await admin.done("unmute", whom="#1") == "deleted is no longer muted"
+        assert await again.hear("sanctioned", lifted=True)
         assert (await admin.ask("bans"))["sanctions"] == []
 
 
@@ -113,7 +126,7 @@ async def test_what_cannot_be_banned_or_lifted_is_said(tmp_path: Path) -> None:
         assert "no player is called Eve" in await admin.failed("ban", whom="Eve")
         assert "too wide" in await admin.failed("ban", whom="0.0.0.0/0")
         assert "is not banned" in await admin.failed("unban", whom="192.0.2.1")
-        assert "is not muted" in await admin.failed("unmute", name="Eve")
+        assert "is not muted" in await admin.failed("unmute", whom="Eve")
         assert each.server.hub.services.sanctions.in_force() == []
 
 
@@ -124,8 +137,8 @@ async def test_every_act_is_in_the_audit_log_and_stays_there(tmp_path: Path) -> 
         await admin.done("kick", name="Ann", reason="rude")
         await admin.done("ban", whom="Ann", reason="ruder", for_s=60)
         await admin.done("unban", whom="Ann")
-        await admin.done("mute", name="Ann")
-        await admin.done("unmute", name="Ann")
+        await admin.done("mute", whom="Ann")
+        await admin.done("unmute", whom="Ann")
         await admin.done("drain", in_s=60)
         await admin.done("drain", in_s=None)
     async with attended(tmp_path) as each, each.admin() as admin:
@@ -140,8 +153,8 @@ async def test_every_act_is_in_the_audit_log_and_stays_there(tmp_path: Path) -> 
 async def test_the_audit_log_calls_a_player_as_he_is_called_now_and_forgets_him(tmp_path: Path) -> None:
     async with attended(tmp_path) as each, each.admin() as admin:
         ann = await each.server.join("Ann")
-        await admin.done("mute", name="Ann", reason="shouting")
-        await admin.done("unmute", name="Ann")
+        await admin.done("mute", whom="Ann", reason="shouting")
+        await admin.done("unmute", whom="Ann")
         await admin.done("ban", whom="192.0.2.0/24", reason="floods")
         await ann.ok("rename", name="Anouk")
         assert [act["what"] for act in (await admin.ask("audit"))["acts"]] == [

@@ -3,11 +3,18 @@
 import pytest
 
 from ttt_net.errors import Refusal
-from ttt_net.server.admission.sanctions import Sanction, Sanctions, network_to_ban
+from ttt_net.server.admission.sanctions import Sanction, Sanctions, Subject, network_to_ban
+
+KEY = b"a key"
 
 
 def ban(whom: str, until_ms: int | None = None) -> Sanction:
-    return Sanction("ban", whom, whom, "swearing", 0, until_ms)
+    player = int(whom.removeprefix("player:")) if whom.startswith("player:") else None
+    return Sanction("ban", whom, whom, "swearing", 0, until_ms, player)
+
+
+def subject(player: int, token_key: str = "token:none") -> Subject:
+    return Subject(player, token_key)
 
 
 @pytest.mark.parametrize(
@@ -48,24 +55,24 @@ def test_a_slip_that_would_ban_half_the_world_is_refused(text: str) -> None:
     ],
 )
 def test_a_banned_network_covers_its_addresses(whom: str, address: str, is_banned: bool) -> None:
-    sanctions = Sanctions(lambda: 0)
+    sanctions = Sanctions(lambda: 0, KEY)
     sanctions.add([ban("198.51.100.0/24"), ban(whom), ban("2001:db8:f::/48")])
-    assert (sanctions.ban_of_address(address) is not None) is is_banned
+    assert (sanctions.on_address("ban", address) is not None) is is_banned
 
 
 def test_a_ban_runs_out_and_can_be_lifted() -> None:
     now = [0]
-    sanctions = Sanctions(lambda: now[0])
-    sanctions.add([ban("player:1", 1_000), ban("player:2"), Sanction("mute", "player:3", "Cid", "", 5, None)])
-    assert sanctions.of("ban", 1)
-    assert sanctions.of("ban", 3) is None
-    assert sanctions.of("mute", 3)
+    sanctions = Sanctions(lambda: now[0], KEY)
+    sanctions.add([ban("player:1", 1_000), ban("player:2"), Sanction("mute", "player:3", "Cid", "", 5, None, 3)])
+    assert sanctions.on("ban", subject(1), "")
+    assert sanctions.on("ban", subject(3), "") is None
+    assert sanctions.on("mute", subject(3), "")
     now[0] = 1_000
-    assert sanctions.of("ban", 1) is None
+    assert sanctions.on("ban", subject(1), "") is None
     assert [each.whom for each in sanctions.in_force()] == ["player:3", "player:2"]
-    assert sanctions.lift("ban", "player:2")
-    assert not sanctions.lift("ban", "player:2")
-    assert sanctions.of("ban", 2) is None
+    assert sanctions.lift("ban", "player:2", 2)
+    assert not sanctions.lift("ban", "player:2", 2)
+    assert sanctions.on("ban", subject(2), "") is None
 
 
 def test_the_one_concerned_is_told_until_when_and_why() -> None:

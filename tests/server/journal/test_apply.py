@@ -59,7 +59,9 @@ def code(answer: object) -> Code:
 
 
 def ban(until_ms: int | None = None, since_ms: int = 5, whom: str = of_player(1)) -> ImposeSanction:
-    return ImposeSanction(Sanction("ban", whom, "ann", "rude", since_ms, until_ms), NOTE)
+    player = int(whom.removeprefix("player:")) if whom.startswith("player:") else None
+    sanction = Sanction("ban", whom, "ann", "rude", since_ms, until_ms, player)
+    return ImposeSanction((sanction,), NOTE._replace(at_ms=since_ms))
 
 
 def test_a_label_is_the_one_that_was_said_and_stays(database: Database) -> None:
@@ -134,8 +136,8 @@ def test_sanctions_are_kept_with_a_note_until_they_are_lifted_or_run_out(databas
     network = ban(until_ms=100, whom="192.0.2.0/24")
     committed(database, network, ban())
     assert len(committed(database, SanctionsQuery())[0]) == 2
-    committed(database, LiftSanction("ban", of_player(1), NOTE._replace(act="unban")))
-    assert committed(database, SanctionsQuery())[0] == [network.sanction]
+    committed(database, LiftSanction("ban", of_player(1), 1, NOTE._replace(act="unban")))
+    assert committed(database, SanctionsQuery())[0] == list(network.sanctions)
     committed(database, ban(since_ms=100, whom="198.51.100.0/24"))
     assert [each.whom for each in committed(database, SanctionsQuery())[0]] == ["198.51.100.0/24"]
     acts = [note.act for note in committed(database, NotesQuery(9))[0]]
@@ -187,7 +189,7 @@ def test_of_a_forgotten_player_only_the_number_is_left(database: Database) -> No
     committed(database, KeepInvitation(Invitation("CODE", 1, "gomoku", None, 100), 5), ForgetPlayer(1))
     for table in ("ratings", "looks", "invitations"):
         assert 1 not in {player for (player,) in rows(database, f"SELECT player FROM {table}")}, table
-    assert rows(database, "SELECT * FROM sanctions") == []
+    assert rows(database, "SELECT * FROM sanctions") == []  # without a hash of their token
     assert rows(database, "SELECT name, name_key, token_hash FROM players WHERE id = 1") == [("deleted", None, None)]
     assert rows(database, "SELECT sum(people) FROM standings") == [(1,)]
 

@@ -13,6 +13,7 @@ from ttt_net.errors import Code, Refusal
 from ttt_net.messages import Ended, PlayerInfo, Started
 from ttt_net.names import looks
 from ttt_net.ratings import Rating, rated
+from ttt_net.server.admission.sanctions import Subject
 from ttt_net.server.journal import Database, Journal, MemoryLedger, read_match
 from ttt_net.server.players import FORGOTTEN, Player
 
@@ -76,7 +77,7 @@ class Identities(RuleBasedStateMachine):
     @rule(data=st.data())
     def forget(self, data: st.DataObject) -> None:
         player = data.draw(st.sampled_from(sorted(self.names)))
-        answer = self.asked(self.journal.forget, player)
+        answer = self.asked(self.journal.forget, Subject(player, "token:99"))
         if any(player in seats[:2] for seats in self.live.values()):
             assert answer.code is Code.STILL_PLAYING
             return

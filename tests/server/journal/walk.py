@@ -12,15 +12,17 @@ from ttt_net.pairing.lobby import Invitation
 from ttt_net.server.admission.sanctions import ACTS, Sanction, of_player
 from ttt_net.server.journal import entries
 from ttt_net.server.journal.database import Database
-from ttt_net.server.journal.entries import AnyEntry, AuditNote
+from ttt_net.server.journal.entries import AnyEntry, AuditNote, ChatLine
 
 _NAMES = [f"{first}{second}" for first in "ABCDEFGHIJ" for second in "abcdefghij"]
 _GAMES = ["tictactoe", "connect4"]
 _TIMES = [None, TimeControl(60_000), TimeControl(180_000, 2_000)]
 _DAY_MS = 86_400_000
+_NETWORK = "192.0.2.0/24"
 _STEPS = (
     ["play"] * 30 + ["start"] * 6 + ["end"] * 6 + ["register"] * 3 + ["invite"] * 3 + ["rematch", "see", "label"] * 2
     + ["rename", "forget", "impose", "lift", "note", "old_matches", "old_guests", "stale", "probe"]
+    + ["report"] * 3 + ["close", "appoint", "dismiss", "old_reports", "old_notes"]
 )  # fmt: skip
 
 
@@ -64,7 +66,7 @@ class Walk:
         return entries.RenamePlayer(self._player(), name, name.lower(), (name.lower(), name.lower()[::-1]))
 
     def _forget(self) -> AnyEntry:
-        return entries.ForgetPlayer(self._player())
+        return entries.ForgetPlayer(self._player(), self.rng.choice([None, "token:99"]))
 
     def _see(self) -> AnyEntry:
         return entries.SeeGuest(self._player(), self._now_ms)
@@ -112,15 +114,43 @@ class Walk:
 
     def _impose(self) -> AnyEntry:
         player = self._player()
-        whom = self.rng.choice([of_player(player), "192.0.2.0/24"])
+        whom = self.rng.choice([of_player(player), _NETWORK])
         until_ms = self.rng.choice([None, self._now_ms + 5_000])
-        sanction = Sanction(self.rng.choice(ACTS), whom, "shown", "why", self._now_ms, until_ms)
-        note = AuditNote(self._now_ms, sanction.act, ": why", sanction.player)
-        return entries.ImposeSanction(sanction, note)
+        about = None if whom == _NETWORK else player
+        sanction = Sanction(self.rng.choice(ACTS), whom, "shown", "why", self._now_ms, until_ms, about, "anna")
+        with_address = [sanction._replace(whom="address:77")] if about and self.rng.random() < 0.3 else []
+        note = AuditNote(self._now_ms, sanction.act, ": why", sanction.player, "anna")
+        return entries.ImposeSanction((sanction, *with_address), note)
 
     def _lift(self) -> AnyEntry:
-        whom = self.rng.choice([of_player(self._player()), "192.0.2.0/24"])
-        return entries.LiftSanction(self.rng.choice(ACTS), whom, AuditNote(self._now_ms, "unban", ""))
+        player = self._player()
+        whom, about = self.rng.choice([(of_player(player), player), (_NETWORK, None)])
+        return entries.LiftSanction(self.rng.choice(ACTS), whom, about, AuditNote(self._now_ms, "unban", ""))
+
+    def _report(self) -> AnyEntry:
+        reporter, reported = self._player(), self._player()
+        lines = (ChatLine(self._now_ms, reported, "rude"), ChatLine(self._now_ms, reporter, "no"))
+        match, address = self.rng.choice([None, "m1"]), self.rng.choice(["", "address:77"])
+        return entries.FileReport(self._now_ms, reporter, reported, "chat", "see", match, lines, address, 4)
+
+    def _close(self) -> AnyEntry:
+        ((last,),) = self._rows("SELECT coalesce(max(number), 1) FROM reports")
+        number = self.rng.randint(1, last)
+        return entries.CloseReport(number, "done", AuditNote(self._now_ms, "close", ": done", None, "anna"))
+
+    def _appoint(self) -> AnyEntry:
+        name = self.rng.choice(["anna", "ben"])
+        return entries.AppointModerator(name, name, self.rng.randbytes(8), AuditNote(self._now_ms, "appoint", name))
+
+    def _dismiss(self) -> AnyEntry:
+        name = self.rng.choice(["anna", "ben"])
+        return entries.DismissModerator(name, AuditNote(self._now_ms, "dismiss", name))
+
+    def _old_reports(self) -> AnyEntry:
+        return entries.ForgetReports(self._now_ms - self.rng.choice([1, _DAY_MS]), self.rng.choice([1, 20]))
+
+    def _old_notes(self) -> AnyEntry:
+        return entries.ForgetNotes(self._now_ms - self.rng.choice([1, _DAY_MS]), self.rng.choice([1, 20]))
 
     def _note(self) -> AnyEntry:
         return entries.WriteNote(AuditNote(self._now_ms, "announce", "hello"))

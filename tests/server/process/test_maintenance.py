@@ -3,12 +3,13 @@
 import json
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 from tests.server.journal.jobs import on_disk
 from tests.server.peer import Peer
 from tests.server.running import Server, running, until
 from ttt_net.server.journal.apply import apply
-from ttt_net.server.journal.entries import ForgetGuests, ForgetMatches
+from ttt_net.server.journal.entries import AuditNote, ForgetGuests, ForgetMatches, ForgetNotes, ForgetReports
 from ttt_net.server.process.maintenance import BITE, DAY_MS, REST_MS, maintenance_jobs, old_guests, old_matches
 from ttt_net.server.settings.configuration import Configuration
 
@@ -194,6 +195,8 @@ async def test_no_step_of_it_reads_a_whole_table(tmp_path: Path) -> None:
             connection.set_trace_callback(seen.append)
             apply(connection, ForgetMatches(2**60, (), BITE))
             apply(connection, ForgetGuests(2**60, 2**60, (99,), (), BITE))
+            apply(connection, ForgetReports(2**60, BITE))
+            apply(connection, ForgetNotes(2**60, BITE))
             connection.set_trace_callback(None)
             deletes = (
                 "DELETE FROM results WHERE player = 1 AND is_private = 0 AND ended_ms = 1 AND match = 'x'",
@@ -202,6 +205,9 @@ async def test_no_step_of_it_reads_a_whole_table(tmp_path: Path) -> None:
                 "SELECT 1 FROM facts WHERE match = 1",
                 "DELETE FROM looks WHERE player = 1",
                 "DELETE FROM ratings WHERE player = 1",
+                "DELETE FROM sanctions WHERE player = 1 AND whom = 'player:1'",
+                "DELETE FROM reports WHERE number = 1",
+                "DELETE FROM audit WHERE id = 1",
             )
             asked = [each for each in seen if each.startswith(("SELECT", "UPDATE players"))]
             for statement in [*asked, *deletes]:
@@ -210,3 +216,32 @@ async def test_no_step_of_it_reads_a_whole_table(tmp_path: Path) -> None:
         await on_disk(server.ledger, explain)
         assert len(plans) >= 12
         assert {plan for plan in plans if plan.startswith("SCAN")} == {"SCAN json_each VIRTUAL TABLE INDEX 1:"}
+
+
+def files(folder: Path) -> bytes:
+    """Return all that is on the disk."""
+    return b"".join(path.read_bytes() for path in folder.iterdir())
+
+
+async def test_reports_and_notes_are_forgotten_when_their_time_is_up(tmp_path: Path) -> None:
+    days = Configuration(report_days=2, audit_days=3)
+    async with running(tmp_path, configuration=days) as server:
+        ann, bob, match = await server.pair()
+        await ann.ok("chat", match=match, text="unheard of")
+        await bob.ok("report", name=ann.name, match=match)
+        jobs = maintenance_jobs(server.hub)
+        server.hub.services.journal.note(AuditNote(server.clock(), "announce", "tea"))
+
+        async def left() -> Any:
+            for job in ("old reports", "old notes"):
+                jobs[job]()
+            await server.flushed()
+            (counts,) = await server.execute("SELECT (SELECT count(*) FROM reports), (SELECT count(*) FROM audit)")
+            return counts
+
+        assert await left() == (1, 1)
+        server.clock.offset_ms += REST_MS
+        for after_days, expected in ((1, (1, 1)), (1.1, (0, 1)), (1, (0, 0))):
+            server.clock.offset_ms += int(after_days * DAY_MS)
+            assert await left() == expected
+    assert b"unheard of" not in files(tmp_path)

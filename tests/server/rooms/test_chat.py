@@ -87,7 +87,9 @@ async def test_whom_the_host_has_muted_says_not_even_phrases(tmp_path: Path) -> 
     async with running(tmp_path) as server:
         first, _, match = await server.pair()
         whom = of_player(server.player_of(first.name))
-        server.hub.services.sanctions.add([Sanction("mute", whom, first.name, "shouting", 0, None)])
+        server.hub.services.sanctions.add(
+            [Sanction("mute", whom, first.name, "shouting", 0, None, server.player_of(first.name))]
+        )
         assert await first.refused("chat", match=match, phrase="hello") == "muted"
 
 

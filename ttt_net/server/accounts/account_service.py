@@ -66,11 +66,11 @@ class AccountService:
         def done() -> None:
             self._services.players.leaving.discard(session.player)
             session.ok(request.id)
-            self.forgotten(session.player)
+            self.forgotten(session.player, session.subject.token_key)
 
         self._services.players.leaving.add(session.player)
         self._registry.withdraw(session.player)  # a match that began now would keep their name
-        self._services.journal.forget(session.player, done, failed)
+        self._services.journal.forget(session.subject, done, failed)
 
     def renamed(self, player: PlayerId, name: str) -> None:
         """Call the player `name` wherever they are shown; it has been written down."""
@@ -81,9 +81,9 @@ class AccountService:
         services.sanctions.renamed(player, name)
         services.feed.changed("seeks", "players", "live")
 
-    def forgotten(self, player: PlayerId) -> None:
+    def forgotten(self, player: PlayerId, token_key: str | None = None) -> None:
         """Remove the name of the player wherever it is shown, and close their connection; it has been written down."""
-        self._services.sanctions.forgotten(player)
+        self._services.sanctions.forgotten(player, token_key)
         self.renamed(player, FORGOTTEN)
         self._matchmaker.invitations.forget(player)
         session = self._services.players.get(player)

@@ -7,6 +7,7 @@ from functools import partial
 from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
 from ttt_net.names import checked_name, is_like_an_office
+from ttt_net.server.journal import token_hash
 from ttt_net.server.players import FORGOTTEN, Player
 from ttt_net.server.services import Services
 from ttt_net.server.settings.configuration import Limits
@@ -62,6 +63,10 @@ class Login:
         name = None if request.name is None else checked_here(request.name, self._services, connection.metered_as)
         if request.token and len(request.token) < MIN_TOKEN:
             raise Refusal(Code.UNKNOWN_TOKEN, f"a token for a new player has {MIN_TOKEN} to 80 random characters")
+        sanctions = self._services.sanctions
+        ban = sanctions.on_token("ban", sanctions.key_of_token(token_hash(request.token))) if request.token else None
+        if ban:
+            raise ban.refusal(self._services.wall_ms())
         if name is None and not self._services.limits.allow_guests:
             raise Refusal(Code.NO_GUESTS, "guests are not let in here; say hello with a name")
         self._services.rate_limiter.spend_of_address("registrations", connection.metered_as)

@@ -10,6 +10,7 @@ from ttt_net.clock import Speed, TimeControl, speed
 from ttt_net.errors import Refusal
 from ttt_net.messages import Ok, PlayerInfo, RatingChange, ServerMessage, encode
 from ttt_net.ratings import Rating
+from ttt_net.server.admission.sanctions import Subject
 from ttt_net.server.players import PlayerId
 from ttt_net.server.wire.connection import Connection
 from ttt_net.server.wire.frames import frame
@@ -50,6 +51,7 @@ class Session:
         "player",
         "plays",
         "reserved",
+        "subject",
     )
 
     def __init__(
@@ -61,9 +63,12 @@ class Session:
         *,
         is_guest: bool = False,
         unfinished: Collection[str] = (),
+        token_key: str = "",
     ) -> None:
         self.connection = connection
         self.player = player
+        self.subject = Subject(player, token_key)
+        """The player, as sanctions know them."""
         self.info = info
         """Who they are, without a rating: they have many."""
         self.is_guest = is_guest

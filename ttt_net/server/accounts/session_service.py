@@ -1,10 +1,11 @@
 """Begin and end sessions: what follows when a player is let in, and when their connection is gone."""
 
 from ttt_net import messages as wire
-from ttt_net.errors import Closing, Code, Refusal
+from ttt_net.errors import Closing
 from ttt_net.server.accounts.login import label_of
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.admission.connection_limiter import ConnectionLimiter
+from ttt_net.server.journal import token_hash
 from ttt_net.server.matchmaking.match_registry import MatchRegistry
 from ttt_net.server.matchmaking.matchmaker import Matchmaker
 from ttt_net.server.players import Player
@@ -40,16 +41,17 @@ class SessionService:
     def begin(self, connection: Connection, request: wire.HelloRequest, player: Player, token: str | None) -> None:
         """Welcome a player, who is told the token if it is new; refuse one who is banned."""
         services = self._services
-        sanctions = services.sanctions
-        ban = sanctions.of("ban", player.id) or sanctions.ban_of_address(connection.address)
+        token_key = services.sanctions.key_of_token(token_hash(token or request.token or ""))
+        session = _session(connection, request, player, token_key)
+        ban = services.sanctions.on("ban", session.subject, connection.address)
         if ban:  # of an address too: it may have been banned since the handshake
-            connection.refuse(request.id, Refusal(Code.BANNED, ban.sentence(), ban.left_ms(services.wall_ms())))
+            session.tell(ban.message(services.wall_ms()))
+            session.refuse(request.id, ban.refusal(services.wall_ms()))
             return
         before = services.players.get(player.id)
         if before:
             before.connection.close(Closing.REPLACED)
             self.end(before)
-        session = _session(connection, request, player)
         if player.is_guest:
             services.journal.seen(player.id, services.wall_ms())
         self._limiter.admitted(connection)
@@ -69,6 +71,9 @@ class SessionService:
                 features=self._features(),
             )
         )
+        mute = services.sanctions.on("mute", session.subject, connection.address)
+        if mute:
+            session.tell(mute.message(services.wall_ms()))
         notice = services.shutdown.notice()
         if notice:
             session.tell(notice)
@@ -95,11 +100,17 @@ class SessionService:
             self._registry.leave(session, match_id)
 
 
-def _session(connection: Connection, request: wire.HelloRequest, player: Player) -> Session:
+def _session(connection: Connection, request: wire.HelloRequest, player: Player, token_key: str) -> Session:
     label = label_of(request)
     info = wire.PlayerInfo(player.name, label, request.level if label else None)
     session = Session(
-        connection, player.id, info, player.ratings, is_guest=player.is_guest, unfinished=player.unfinished
+        connection,
+        player.id,
+        info,
+        player.ratings,
+        is_guest=player.is_guest,
+        unfinished=player.unfinished,
+        token_key=token_key,
     )
     if session.is_bot:
         session.offer_places(1 if request.places is None else request.places, request.reserved)

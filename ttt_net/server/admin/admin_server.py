@@ -17,13 +17,17 @@ from ttt_net.errors import Closing, Code, Refusal
 from ttt_net.server.admin import protocol
 from ttt_net.server.admin.commands import AdminCommands
 from ttt_net.server.admin.report import match_rows, player_rows, report
+from ttt_net.server.admin.roles import THE_HOST, Admin, Moderators, check_allowed
 from ttt_net.server.hub import Hub
 from ttt_net.server.metrics import Metrics
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.wire.connection import Connection
 from ttt_net.server.wire.frames import frame
+from ttt_net.text import name_key
 
 log = logging.getLogger(__name__)
+
+_UNKNOWN = "this needs the header Authorization: Bearer TOKEN; see admin.token\n"
 
 LIMITS = replace(Limits(), max_connections=16, unsent_bytes=1_048_576, kernel_send_buffer=262_144)
 """An admin's connections: few, with long answers."""
@@ -42,15 +46,17 @@ class AdminServer:
         self._metrics_token = metrics_token
         """Opens `/metrics` alone: a monitor of the server need not have its host's whole power."""
         self._shutdown = hub.services.shutdown
-        self._commands = AdminCommands(hub.services, stop)
-        self._connections: set[Connection] = set()
+        self._moderators = Moderators(hub.services, self._dismiss)
+        self._commands = AdminCommands(hub.services, stop, self._moderators)
+        self._connections: dict[Connection, Admin | None] = {}
+        """All connections, each with who it is once the handshake has shown their token."""
         self._since_ms = hub.now_ms()
 
     # As the owner of connections.
 
     def opened(self, connection: Connection, peer: str) -> None:
         """Count the connection; above the limit, drop it at once."""
-        self._connections.add(connection)
+        self._connections[connection] = None
         if len(self._connections) > self.limits.max_connections:
             connection.evict("full")
 
@@ -59,7 +65,7 @@ class AdminServer:
 
     def closed(self, connection: Connection) -> None:
         """Let go of the connection."""
-        self._connections.discard(connection)
+        self._connections.pop(connection, None)
 
     def excuse(self, late_s: float) -> None:
         """Blame nobody for a silence of ours, as the hub does."""
@@ -87,11 +93,14 @@ class AdminServer:
         if is_plain and request.path == "/readyz":
             unready = self._unready()
             return protocol.reject(503, f"{unready}\n") if unready else protocol.reject(200, "ready\n")
-        may_read = is_plain and request.path == "/metrics" and _has_token(request, self._metrics_token)
-        if not (may_read or _has_token(request, self._token)):
-            return protocol.reject(401, "this needs the header Authorization: Bearer TOKEN; see admin.token\n")
+        token = _token_of(request)
+        is_host, may_read = _is_same(token, self._token), _is_same(token, self._metrics_token)
         if not is_plain:
-            return None
+            admin = THE_HOST if is_host else self._moderators.find(token) if token else None
+            self._connections[connection] = admin
+            return None if admin else protocol.reject(401, _UNKNOWN)
+        if not (is_host or (may_read and request.path == "/metrics")):
+            return protocol.reject(401, _UNKNOWN)
         if request.path != "/metrics":
             return protocol.reject(404, "not found\n")
         from ttt_net.server.admin.exposition import write  # with a library that not every start should wait for
@@ -108,6 +117,7 @@ class AdminServer:
     def received(self, connection: Connection, text: str) -> None:
         """Answer one question, now or when the journal has answered."""
         connection.session = connection.session or self
+        admin = self._connections.get(connection)
 
         def answer(told: protocol.AnyAdminReply) -> None:
             connection.send(frame(protocol.encode(told)))
@@ -116,19 +126,32 @@ class AdminServer:
             if connection.meter():
                 raise Refusal(Code.TOO_FAST, "too fast")
             asked = protocol.decode_admin_request(text)
+            if admin is None:
+                raise Refusal(Code.BAD_MESSAGE, "you moderate no more")
+            check_allowed(admin, asked)
             match asked:
                 case protocol.Stats():
                     answer(self._report())
                 case protocol.ListPlayers():
-                    answer(player_rows(self._hub, self._hub.services.loop.time()))
+                    has_addresses = admin.is_host
+                    answer(player_rows(self._hub, self._hub.services.loop.time(), has_addresses=has_addresses))
                 case protocol.ListMatches():
                     answer(match_rows(self._hub))
                 case _:
-                    self._commands.carry_out(asked, answer)
+                    self._commands.carry_out(asked, answer, admin)
         except (msgspec.MsgspecError, RecursionError) as error:
             answer(protocol.Failed(f"this is no question: {error}"))
         except Refusal as refusal:
             answer(protocol.Failed(str(refusal)))
+
+    def _dismiss(self, name: str) -> int:
+        """Close the connections of a moderator who is one no more; return how many there were."""
+        key = name_key(name)
+        own = [each for each, admin in self._connections.items() if admin and name_key(admin.name) == key]
+        for connection in own:
+            self._connections[connection] = None
+            connection.close(Closing.KICKED, "you moderate no more")
+        return len(own)
 
     def _report(self) -> protocol.Report:
         up_s = (self.now_ms() - self._since_ms) / 1000
@@ -139,10 +162,18 @@ class AdminServer:
     def _unready(self) -> str | None:
         if self._shutdown.left_ms() is not None:
             return "the server is about to restart"
+        if not self._hub.services.sanctions.are_read:
+            return "bans and mutes are not in force yet"
         return self._hub.services.journal.health().trouble
 
 
-def _has_token(request: Request, token: str) -> bool:
+def _token_of(request: Request) -> str | None:
+    """Return the token that a request brings; None if it brings none, or comes from a page of any site."""
     given = request.headers.get_all("Authorization")
-    is_foreign = "Origin" in request.headers  # no page of any site has business here
-    return not is_foreign and len(given) == 1 and hmac.compare_digest(given[0].encode(), f"Bearer {token}".encode())
+    is_foreign = "Origin" in request.headers  # no page has business here
+    is_one = not is_foreign and len(given) == 1 and given[0].startswith("Bearer ")
+    return given[0].removeprefix("Bearer ") if is_one else None
+
+
+def _is_same(given: str | None, token: str) -> bool:
+    return given is not None and hmac.compare_digest(given.encode(), token.encode())

@@ -59,7 +59,7 @@ def open_listener(wanted: str, folder: Path) -> AdminListener | None:
     has_unix = hasattr(socket, "AF_UNIX") and len(os.fsencode(path.absolute())) <= _MAX_PATH_BYTES
     if "/" in wanted and not has_unix:
         raise ConfigurationError(f"admin: {path} is too long for a Unix socket, or there are none here")
-    token, metrics_token = _token(folder / TOKEN_FILE), _token(folder / METRICS_TOKEN_FILE)
+    token, metrics_token = private_token(folder / TOKEN_FILE), private_token(folder / METRICS_TOKEN_FILE)
     file = None
     if has_unix and (not wanted or "/" in wanted):
         listening, address = _listen_unix(path), str(path.absolute())
@@ -125,8 +125,11 @@ def _file_at(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _token(path: Path) -> str:
-    """Return the token in the file, which is made if there is none, and replaced if it holds none."""
+def private_token(path: Path) -> str:
+    """Return the token in the file, which is made if there is none, and replaced if it holds none.
+
+    Raises `ConfigurationError` if others can read it, or it cannot be used.
+    """
     try:
         if path.exists() and os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
             raise ConfigurationError(f"{path} can be read by others; chmod 600 it, or remove it to have a new one")

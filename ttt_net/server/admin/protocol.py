@@ -1,10 +1,12 @@
 """The requests of admins and their replies: one JSON object each, one reply to each request."""
 
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta, Struct
 
+from ttt_net.errors import Refusal, StorageError
 from ttt_net.server.metrics import Histogram
 
 Text = Annotated[str, Meta(max_length=200)]
@@ -38,30 +40,72 @@ class Kick(AdminRequest, frozen=True):
 class Ban(AdminRequest, frozen=True):
     """Keep a player, an address, an IPv6 /64 or a network out, for so long or (null) for good, and close what is open.
 
-    `whom` is an address or network where it can be read as one; `name:` before it says that it is a name.
+    `whom` is an address or network where it can be read as one; `name:` before it says that it is a name. With a name,
+    `with_address` holds the address that the player comes from, too, for everybody who comes from there.
     """
 
     whom: Name
     reason: Text = ""
     for_s: Seconds | None = None
+    with_address: bool = False
 
 
 class Unban(AdminRequest, frozen=True):
-    """Let them in again."""
+    """Let them in again; `#` and a number stand for a player who is forgotten."""
 
     whom: Name
 
 
 class MutePlayer(AdminRequest, frozen=True, tag="mute"):
-    """Let nobody hear what the player writes, for so long or (null) for good."""
+    """Let nobody hear what a player, or all of a network, write, for so long or (null) for good; as `Ban` is said."""
 
-    name: Name
+    whom: Name
     reason: Text = ""
     for_s: Seconds | None = None
+    with_address: bool = False
 
 
 class Unmute(AdminRequest, frozen=True):
-    """Let them be heard again."""
+    """Let them be heard again; said as `Unban`."""
+
+    whom: Name
+
+
+class ListReports(AdminRequest, frozen=True, tag="reports"):
+    """Ask for the reports of players that are open, and with `closed` for those that are not: `PlayerReportRows`."""
+
+    closed: bool = False
+
+
+class ShowReport(AdminRequest, frozen=True, tag="report"):
+    """Ask for one report with its lines of chat: `PlayerReportDetail`. It is noted who has read it."""
+
+    number: int
+
+
+class SettleReport(AdminRequest, frozen=True, tag="close"):
+    """Close a report with what was found; and first do something about the player, with the report as its reason."""
+
+    number: int
+    text: Text = ""
+    act: Literal["kick", "mute", "ban"] | None = None
+    reason: Text = ""
+    for_s: Seconds | None = None
+    with_address: bool = False
+
+
+class ListModerators(AdminRequest, frozen=True, tag="moderators"):
+    """Ask who moderates: `ModeratorRows`."""
+
+
+class AddModerator(AdminRequest, frozen=True, tag="appoint"):
+    """Let somebody moderate; the reply has their token, which nobody sees again."""
+
+    name: Name
+
+
+class RemoveModerator(AdminRequest, frozen=True, tag="dismiss"):
+    """Let a moderator do nothing any more."""
 
     name: Name
 
@@ -108,6 +152,12 @@ AnyAdminRequest = (
     | Announce
     | Drain
     | Backup
+    | ListReports
+    | ShowReport
+    | SettleReport
+    | ListModerators
+    | AddModerator
+    | RemoveModerator
 )
 
 
@@ -227,13 +277,14 @@ class MatchRows(AdminReply, frozen=True):
 
 
 class SanctionRow(Struct, frozen=True):
-    """One decision of the host; times in milliseconds since 1970, `until_ms` null for good."""
+    """One decision of the host or a moderator; times in milliseconds since 1970, `until_ms` null for good."""
 
     act: str
     whom: str
     reason: str
     since_ms: int
     until_ms: int | None
+    by: str
 
 
 class SanctionRows(AdminReply, frozen=True):
@@ -243,9 +294,10 @@ class SanctionRows(AdminReply, frozen=True):
 
 
 class AuditRow(Struct, frozen=True):
-    """One act of an admin."""
+    """One act of the host, or of the moderator that `by` names."""
 
     at_ms: int
+    by: str
     act: str
     what: str
 
@@ -256,8 +308,82 @@ class AuditRows(AdminReply, frozen=True):
     acts: list[AuditRow]
 
 
-AnyAdminReply = Done | Failed | Report | PlayerRows | MatchRows | SanctionRows | AuditRows
+class PlayerReportRow(Struct, frozen=True):
+    """A report of a player; `closed_ms` null while it is open."""
+
+    number: int
+    at_ms: int
+    reporter: str
+    reported: str
+    reason: str
+    text: str
+    match: str | None
+    closed_ms: int | None
+    closed_by: str
+    note: str
+
+
+class PlayerReportRows(AdminReply, frozen=True):
+    """Reports of players, the open ones first, at most 200."""
+
+    reports: list[PlayerReportRow]
+
+
+class SpokenRow(Struct, frozen=True):
+    """A line of chat that came with a report."""
+
+    at_ms: int
+    name: str
+    text: str
+
+
+class PlayerReportDetail(AdminReply, frozen=True):
+    """One report, what was said before it, and what else is in force against the player."""
+
+    report: PlayerReportRow
+    lines: list[SpokenRow]
+    sanctions: list[SanctionRow]
+
+
+class ModeratorRow(Struct, frozen=True):
+    """One who moderates, and since when."""
+
+    name: str
+    since_ms: int
+
+
+class ModeratorRows(AdminReply, frozen=True):
+    """Who moderates, by name."""
+
+    moderators: list[ModeratorRow]
+
+
+AnyAdminReply = (
+    Done
+    | Failed
+    | Report
+    | PlayerRows
+    | MatchRows
+    | SanctionRows
+    | AuditRows
+    | PlayerReportRows
+    | PlayerReportDetail
+    | ModeratorRows
+)
 
 encode = msgspec.json.encode
 decode_admin_request = msgspec.json.Decoder(AnyAdminRequest).decode
 decode_admin_reply = msgspec.json.Decoder(AnyAdminReply).decode
+
+ReplyTo = Callable[[AnyAdminReply], None]
+"""What takes the one answer to a request."""
+
+
+def fail(answer: ReplyTo, refusal: Refusal) -> None:
+    """Answer that it was not done, and why."""
+    answer(Failed(reason_of(refusal)))
+
+
+def reason_of(refusal: Refusal) -> str:
+    """Return why an act was refused; of a failing disk, what exactly is wrong with it."""
+    return refusal.cause if isinstance(refusal, StorageError) else str(refusal)

@@ -56,14 +56,14 @@ def _timing(histogram: Histogram) -> protocol.Timing:
     return protocol.Timing(histogram.bounds, list(histogram.counts), histogram.total)
 
 
-def player_rows(hub: Hub, now_s: float) -> protocol.PlayerRows:
-    """Return who is connected, by name."""
+def player_rows(hub: Hub, now_s: float, *, has_addresses: bool) -> protocol.PlayerRows:
+    """Return who is connected, by name, with their addresses or without."""
     sessions = sorted(hub.services.players.sessions.values(), key=lambda session: session.info.name)
     rows = [
         protocol.PlayerRow(
             session.info.name,
             session.info.bot,
-            shown(session.connection.address),
+            shown(session.connection.address) if has_addresses else "",
             now_s - session.connection.opened_s,
             sorted(session.live),
             session.connection.lag_ms,

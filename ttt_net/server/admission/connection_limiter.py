@@ -105,7 +105,7 @@ class ConnectionLimiter:
 
     def _count(self, one: Connection) -> None:
         self._meter(one)
-        ban = self._sanctions.ban_of_address(one.address)
+        ban = self._sanctions.on_address("ban", one.address)
         if ban:
             one.turned_away = TurnedAway(403, ban.sentence(), 0)
 

@@ -8,7 +8,9 @@ from ttt_net.errors import Code, Refusal
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.rate import Bucket, Rate
 
-Act = Literal["codes", "challenges", "chats", "hints", "inquiries", "matches", "messages", "renames", "writes"]
+Act = Literal[
+    "codes", "challenges", "chats", "hints", "inquiries", "matches", "messages", "renames", "reports", "writes"
+]
 """What is metered for each player, and for all players of an address together; the names are those of the limits."""
 AddressAct = Literal["openings", "registrations", "wrong_codes", "floods", "mistakes"]
 """What is metered for each address alone."""

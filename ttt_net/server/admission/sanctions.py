@@ -1,32 +1,49 @@
-"""Keep bans and mutes in memory, as the journal has them."""
+"""Keep bans and mutes in memory, as the journal has them.
 
-from collections.abc import Callable, Iterable
+A sanction of a player goes by their number. When they are forgotten it goes by a keyed hash of their token; and where
+the host wanted that, by one of the address that they came from. Without the key, which is in no journal, neither can be
+read back or guessed.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from ipaddress import ip_network
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from ttt_net.errors import Code, Refusal
-from ttt_net.server.admission.client_address import Network, network_at
+from ttt_net.messages import SanctionAct, Sanctioned
+from ttt_net.server.admission.client_address import UNKNOWN, Network, network_at, network_of
+from ttt_net.server.players import PlayerId
 
-Act = Literal["ban", "mute"]
+Act = SanctionAct
 ACTS: tuple[Act, ...] = ("ban", "mute")
+HOST = "host"
+"""Who imposed a sanction, if no moderator did."""
 WIDEST = {4: 8, 6: 16}
 """The shortest prefixes that can be banned: a shorter one is a slip."""
+_HASH_BYTES = 16
 _PLAYER = "player:"
+_ADDRESS = "address:"
+_TOKEN = "token:"  # noqa: S105 - a kind, not a secret
 
 
 class Sanction(NamedTuple):
-    """One decision of the host."""
+    """One decision of the host, or a moderator."""
 
     act: Act
     whom: str
-    """A network, or `player:` and the player's id, so that another name does not help."""
+    """A network; `player:` and a number, so that another name does not help; or a keyed hash after its kind."""
     shown: str
-    """The name that the player has, or the network."""
+    """The network; or the name that the player has, which the journal does not keep here."""
     reason: str
     since_ms: int
     until_ms: int | None
     """None: for ever."""
+    player: PlayerId | None = None
+    """Whom it is about, forgotten or not; None for a network."""
+    by: str = HOST
+    """The moderator who imposed it, or `HOST`."""
 
     def sentence(self) -> str:
         """Return the sentence for the player concerned."""
@@ -35,13 +52,33 @@ class Sanction(NamedTuple):
         return f"you are {what} {until(self.until_ms)}{reason}"
 
     @property
-    def player(self) -> int | None:
-        """The player's id; None for a network."""
-        return int(self.whom.removeprefix(_PLAYER)) if self.whom.startswith(_PLAYER) else None
+    def title(self) -> str:
+        """How it is listed: a network, or a player, by number once they are forgotten, or their address."""
+        if self.player is None or self.whom.startswith(_PLAYER):
+            return self.shown
+        name = f"{self.shown} #{self.player}"
+        return f"address of {name}" if self.whom.startswith(_ADDRESS) else name
 
     def left_ms(self, now_ms: int) -> int | None:
         """Return how long it still is; None for ever."""
         return None if self.until_ms is None else max(1, self.until_ms - now_ms)
+
+    def message(self, now_ms: int, *, lifted: bool = False) -> Sanctioned:
+        """Return the message for the player concerned."""
+        return Sanctioned(self.act, self.left_ms(now_ms), self.reason, lifted)
+
+    def refusal(self, now_ms: int) -> Refusal:
+        """Return the answer to what it forbids."""
+        code = Code.BANNED if self.act == "ban" else Code.MUTED
+        return Refusal(code, self.sentence(), self.left_ms(now_ms))
+
+
+class Subject(NamedTuple):
+    """A player, as sanctions know them."""
+
+    player: PlayerId
+    token_key: str
+    """What a sanction of theirs is kept under once they are forgotten."""
 
 
 def until(moment_ms: int | None) -> str:
@@ -51,7 +88,7 @@ def until(moment_ms: int | None) -> str:
     return f"until {datetime.fromtimestamp(moment_ms / 1000, UTC):%Y-%m-%d %H:%M} UTC"
 
 
-def of_player(player: int) -> str:
+def of_player(player: PlayerId) -> str:
     """Return how a sanction names the player."""
     return f"{_PLAYER}{player}"
 
@@ -75,56 +112,114 @@ def network_to_ban(text: str) -> str | None:
 class Sanctions:
     """The sanctions that are in force; what has run out counts as gone."""
 
-    def __init__(self, now_ms: Callable[[], int]) -> None:
+    def __init__(self, now_ms: Callable[[], int], key: bytes) -> None:
         self._now_ms = now_ms
-        self._all: dict[tuple[Act, str], Sanction] = {}
+        self._key = key
+        self._all: dict[tuple[Act, str], dict[PlayerId | None, Sanction]] = {}
+        """By what they go by, then by whom they are about: two who were banned may share an address."""
         self._prefixes: set[tuple[int, int]] = set()
-        """Version and prefix length of the networks that are banned: one look for each."""
+        """Version and prefix length of the networks that are named: one look for each."""
+        self._has_addresses = False
+        self.are_read = False
+        """Whether those of the journal are in force: not yet, where the disk could not be read at the start."""
+
+    # Keys.
+
+    def key_of_token(self, token_hash: bytes) -> str:
+        """Return what a sanction of the player with that token is kept under when they are forgotten."""
+        return _TOKEN + self._hashed(token_hash)
+
+    def key_of_address(self, address: str) -> str | None:
+        """Return what a sanction of an address, for IPv6 of its /64, is kept under; None for one that is not known."""
+        network = network_of(address)
+        return None if network == UNKNOWN else _ADDRESS + self._hashed(network.encode())
+
+    def _hashed(self, data: bytes) -> str:
+        return hashlib.blake2b(data, key=self._key, digest_size=_HASH_BYTES).hexdigest()
+
+    # Changes; each is written down before.
 
     def add(self, sanctions: Iterable[Sanction]) -> None:
         """Put sanctions in force; one of the same kind for the same takes the place of the last."""
         for each in sanctions:
-            self._all[each.act, each.whom] = each
+            self._all.setdefault((each.act, each.whom), {})[each.player] = each
+            self._has_addresses = self._has_addresses or each.whom.startswith(_ADDRESS)
             if each.player is None:
                 network = ip_network(each.whom)
                 self._prefixes.add((network.version, network.prefixlen))
 
-    def lift(self, act: Act, whom: str) -> bool:
-        """End a sanction; tell whether there was one."""
-        return self._all.pop((act, whom), None) is not None
+    def impose(self, sanctions: Iterable[Sanction]) -> None:
+        """Put new sanctions in force, in place of all of the same kind for the same player."""
+        imposed = list(sanctions)
+        for act, player in {(each.act, each.player) for each in imposed if each.player is not None}:
+            self._remove(each for each in self._each() if (each.act, each.player) == (act, player))
+        self.add(imposed)
 
-    def renamed(self, player: int, name: str) -> None:
+    def lift(self, act: Act, whom: str, player: PlayerId | None) -> bool:
+        """End a sanction of a network, or all of that kind that are about a player; tell whether there was one."""
+        found = [
+            each
+            for each in self._each()
+            if each.act == act and each.player == player and (player is not None or each.whom == whom)
+        ]
+        self._remove(found)
+        return bool(found)
+
+    def renamed(self, player: PlayerId, name: str) -> None:
         """Show the sanctions of a player under the name that they have now."""
-        for each in self._of_player(player):
-            self._all[each.act, each.whom] = each._replace(shown=name)
+        self.add([each._replace(shown=name) for each in self._each() if each.player == player])
 
-    def forgotten(self, player: int) -> None:
-        """Forget the sanctions of a player who is forgotten."""
-        for each in self._of_player(player):
-            del self._all[each.act, each.whom]
+    def forgotten(self, player: PlayerId, token_key: str | None) -> None:
+        """Keep the sanctions of a player who is forgotten by their token, if that is known, and by their address."""
+        own = [each for each in self._each() if each.whom == of_player(player)]
+        self._remove(own)
+        if token_key is not None:
+            self.add([each._replace(whom=token_key) for each in own])
 
-    def _of_player(self, player: int) -> list[Sanction]:
-        found = (self._all.get((act, of_player(player))) for act in ACTS)
-        return [each for each in found if each]
+    def _remove(self, sanctions: Iterable[Sanction]) -> None:
+        for each in list(sanctions):
+            alike = self._all[each.act, each.whom]
+            del alike[each.player]
+            if not alike:
+                del self._all[each.act, each.whom]
+
+    # Questions.
+
+    def _each(self) -> Iterator[Sanction]:
+        return (each for alike in list(self._all.values()) for each in list(alike.values()))
 
     def in_force(self) -> list[Sanction]:
         """Return all of them, the newest first; those that have run out are forgotten."""
         now_ms = self._now_ms()
-        self._all = {key: each for key, each in self._all.items() if each.until_ms is None or each.until_ms > now_ms}
-        return sorted(self._all.values(), key=lambda each: -each.since_ms)
+        self._remove(each for each in self._each() if each.until_ms is not None and each.until_ms <= now_ms)
+        return sorted(self._each(), key=lambda each: -each.since_ms)
 
-    def of(self, act: Act, player: int) -> Sanction | None:
-        """Return the player's sanction of that kind, if there is one."""
-        return self._in_force(act, of_player(player))
+    def on(self, act: Act, subject: Subject, address: str) -> Sanction | None:
+        """Return a sanction of that kind that holds a player who comes from an address, if there is one."""
+        return (
+            self._in_force(act, of_player(subject.player))
+            or self._in_force(act, subject.token_key)
+            or self.on_address(act, address)
+        )
 
-    def ban_of_address(self, address: str) -> Sanction | None:
-        """Return the ban of the address, if there is one."""
+    def on_token(self, act: Act, token_key: str) -> Sanction | None:
+        """Return a sanction of that kind of a forgotten player who had the token, if there is one."""
+        return self._in_force(act, token_key)
+
+    def on_address(self, act: Act, address: str) -> Sanction | None:
+        """Return a sanction of that kind of the address, if there is one."""
         for version, length in self._prefixes:
             network: Network | None = network_at(address, version, length)
-            if network and (ban := self._in_force("ban", str(network))):
-                return ban
-        return None
+            if network and (found := self._in_force(act, str(network))):
+                return found
+        key = self.key_of_address(address) if self._has_addresses else None
+        return self._in_force(act, key) if key else None
 
     def _in_force(self, act: Act, whom: str) -> Sanction | None:
-        found = self._all.get((act, whom))
-        return found if found and (found.until_ms is None or found.until_ms > self._now_ms()) else None
+        """Return the one that lasts the longest of those that have not run out."""
+        alike = self._all.get((act, whom))
+        if not alike:
+            return None
+        now_ms = self._now_ms()
+        left = [each for each in alike.values() if each.until_ms is None or each.until_ms > now_ms]
+        return max(left, key=lambda each: float("inf") if each.until_ms is None else each.until_ms, default=None)

@@ -5,7 +5,7 @@ A write is an entry (`entries`), ordered by a `Ledger`, carried out by `apply`; 
 
 from ttt_net.server.journal.database import Database, open_readonly
 from ttt_net.server.journal.entries import Changes
-from ttt_net.server.journal.journal import Failed, Journal
+from ttt_net.server.journal.journal import Failed, Journal, token_hash
 from ttt_net.server.journal.ledger import LocalLedger, MemoryLedger
 from ttt_net.server.journal.lookups import StoredMatch, finished_matches, read_match, with_names
 
@@ -20,5 +20,6 @@ __all__ = [
     "finished_matches",
     "open_readonly",
     "read_match",
+    "token_hash",
     "with_names",
 ]

@@ -17,6 +17,7 @@ from ttt_net.errors import Code, Refusal
 from ttt_net.games import Reason
 from ttt_net.messages import Ended, Played, RatingChange, Started, Tookback, decode_event, encode
 from ttt_net.ratings import PROVISIONAL_STANDING, Rating, rated
+from ttt_net.server.admission.sanctions import of_player
 from ttt_net.server.journal import entries
 from ttt_net.server.journal.entries import AnyEntry, AppendEvents, AuditNote, Changes
 from ttt_net.server.journal.lookups import unfinished_of
@@ -25,6 +26,8 @@ from ttt_net.server.players import FORGOTTEN, Player, PlayerId, still_playing
 
 MAX_NOTES = 100_000
 """The oldest notes of the audit log beyond these are deleted."""
+FULL_QUEUE_MS = 3_600_000
+"""When to come back with a report that finds no place."""
 SEEN_MS = 3_600_000
 """How often at most it is noted that a guest was here."""
 _SCORES = {0: 1.0, None: 0.5, 1: 0.0}
@@ -48,7 +51,7 @@ def apply(connection: sqlite3.Connection, entry: AnyEntry) -> object:
         case entries.RenamePlayer():
             _rename(connection, entry)
         case entries.ForgetPlayer():
-            _forget_idle(connection, entry.player)
+            _forget_idle(connection, entry)
         case entries.SeeGuest():
             _see(connection, entry)
         case entries.KeepInvitation():
@@ -59,10 +62,22 @@ def apply(connection: sqlite3.Connection, entry: AnyEntry) -> object:
             _lift(connection, entry)
         case entries.WriteNote():
             _write_note(connection, entry.note)
+        case entries.FileReport():
+            return _file_report(connection, entry)
+        case entries.CloseReport():
+            _close_report(connection, entry)
+        case entries.AppointModerator():
+            _appoint(connection, entry)
+        case entries.DismissModerator():
+            _dismiss(connection, entry)
         case entries.ForgetMatches():
             return _forget_matches(connection, entry)
         case entries.ForgetGuests():
             return _forget_guests(connection, entry)
+        case entries.ForgetReports():
+            return _forget_oldest(connection, "reports", "number", entry.before_ms, entry.most)
+        case entries.ForgetNotes():
+            return _forget_oldest(connection, "audit", "id", entry.before_ms, entry.most)
         case entries.UnsettleRatings():
             return _unsettle(connection, entry)
         case entries.Probe():
@@ -267,14 +282,14 @@ def _write_looks(connection: sqlite3.Connection, player: PlayerId, looks: Sequen
     connection.executemany("INSERT INTO looks (look, player) VALUES (?, ?)", [(look, player) for look in looks])
 
 
-def _forget_idle(connection: sqlite3.Connection, player: PlayerId) -> None:
-    unfinished = unfinished_of(connection, player)
+def _forget_idle(connection: sqlite3.Connection, entry: entries.ForgetPlayer) -> None:
+    unfinished = unfinished_of(connection, entry.player)
     if unfinished:
         raise still_playing(len(unfinished))
-    _forget(connection, player)
+    _forget(connection, entry.player, entry.token_key)
 
 
-def _forget(connection: sqlite3.Connection, player: PlayerId) -> None:
+def _forget(connection: sqlite3.Connection, player: PlayerId, token_key: str | None = None) -> None:
     """Delete the player's name, token and ratings; what they have played keeps their number."""
     connection.execute(
         "UPDATE players SET name = ?, name_key = NULL, token_hash = NULL, bot = NULL, is_guest = 0, created_ms = 0,"
@@ -284,9 +299,11 @@ def _forget(connection: sqlite3.Connection, player: PlayerId) -> None:
     connection.execute("DELETE FROM looks WHERE player = ?", (player,))
     connection.execute("DELETE FROM ratings WHERE player = ?", (player,))
     connection.execute("DELETE FROM invitations WHERE player = ?", (player,))
-    connection.execute(  # it would still name them; and nobody can come in with their token any more
-        "DELETE FROM sanctions WHERE act IN ('ban', 'mute') AND whom = 'player:' || ?", (player,)
-    )
+    own = of_player(player)
+    if token_key is None:
+        connection.execute("DELETE FROM sanctions WHERE player = ? AND whom = ?", (player, own))
+    else:
+        connection.execute("UPDATE sanctions SET whom = ? WHERE player = ? AND whom = ?", (token_key, player, own))
 
 
 def _see(connection: sqlite3.Connection, entry: entries.SeeGuest) -> None:
@@ -315,28 +332,98 @@ def _keep_invitation(connection: sqlite3.Connection, entry: entries.KeepInvitati
     )
 
 
-# The host's acts.
+def _file_report(connection: sqlite3.Connection, entry: entries.FileReport) -> int:
+    _refuse_forgotten(connection, entry.reporter)
+    known = connection.execute("SELECT token_hash FROM players WHERE id = ?", (entry.reported,)).fetchone()
+    if known in (None, (None,)):
+        raise Refusal(Code.UNKNOWN_PLAYER, "nobody here is called that any more")
+    open_before = connection.execute(
+        "SELECT number FROM reports WHERE reporter = ? AND reported = ? AND match IS ? AND closed_ms IS NULL",
+        (entry.reporter, entry.reported, entry.match),
+    ).fetchone()
+    lines = json.dumps(entry.lines)
+    if open_before is not None:
+        connection.execute(
+            "UPDATE reports SET at_ms = ?, reason = ?, text = ?, lines = ?, address = ? WHERE number = ?",
+            (entry.at_ms, entry.reason, entry.text, lines, entry.address, *open_before),
+        )
+        return int(open_before[0])
+    (count,) = connection.execute("SELECT count(*) FROM reports WHERE closed_ms IS NULL").fetchone()
+    if count >= entry.most:
+        raise Refusal(Code.TOO_FAST, "the host has as many reports to look at as there may be", FULL_QUEUE_MS)
+    (number,) = connection.execute(
+        "INSERT INTO reports (at_ms, reporter, reported, reason, text, match, lines, address, closed_by, note)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, '', '') RETURNING number",
+        (
+            entry.at_ms,
+            entry.reporter,
+            entry.reported,
+            entry.reason,
+            entry.text,
+            entry.match,
+            lines,
+            entry.address,
+        ),
+    ).fetchone()
+    return int(number)
+
+
+# The acts of the host and of moderators.
 
 
 def _impose(connection: sqlite3.Connection, entry: entries.ImposeSanction) -> None:
-    sanction = entry.sanction
-    if sanction.player is not None:
-        known = connection.execute("SELECT token_hash FROM players WHERE id = ?", (sanction.player,)).fetchone()
-        if known in (None, (None,)):
-            raise Refusal(Code.UNKNOWN_PLAYER, f"no player is called {sanction.shown}")
-    connection.execute("DELETE FROM sanctions WHERE until_ms <= ?", (sanction.since_ms,))
-    connection.execute("INSERT OR REPLACE INTO sanctions VALUES (?, ?, ?, ?, ?, ?)", sanction)
+    for sanction in entry.sanctions:
+        if sanction.player is not None:
+            known = connection.execute("SELECT token_hash FROM players WHERE id = ?", (sanction.player,)).fetchone()
+            if known in (None, (None,)):
+                raise Refusal(Code.UNKNOWN_PLAYER, f"no player is called {sanction.shown}")
+    for act, player in sorted({(each.act, each.player) for each in entry.sanctions if each.player is not None}):
+        connection.execute("DELETE FROM sanctions WHERE act = ? AND player = ?", (act, player))
+    connection.execute("DELETE FROM sanctions WHERE until_ms <= ?", (entry.note.at_ms,))
+    connection.executemany(
+        "INSERT OR REPLACE INTO sanctions (act, whom, shown, reason, since_ms, until_ms, player, by)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        [each._replace(shown="" if each.player else each.shown) for each in entry.sanctions],
+    )
     _write_note(connection, entry.note)
 
 
 def _lift(connection: sqlite3.Connection, entry: entries.LiftSanction) -> None:
-    connection.execute("DELETE FROM sanctions WHERE act = ? AND whom = ?", (entry.act, entry.whom))
+    which, value = ("whom", entry.whom) if entry.player is None else ("player", entry.player)
+    connection.execute(f"DELETE FROM sanctions WHERE act = ? AND {which} = ?", (entry.act, value))  # noqa: S608 - ours
     _write_note(connection, entry.note)
 
 
 def _write_note(connection: sqlite3.Connection, note: AuditNote) -> None:
-    connection.execute("INSERT INTO audit (at_ms, act, what, player) VALUES (?, ?, ?, ?)", note)
+    connection.execute("INSERT INTO audit (at_ms, act, what, player, by) VALUES (?, ?, ?, ?, ?)", note)
     connection.execute("DELETE FROM audit WHERE id <= (SELECT max(id) FROM audit) - ?", (MAX_NOTES,))
+
+
+def _close_report(connection: sqlite3.Connection, entry: entries.CloseReport) -> None:
+    closed = connection.execute(
+        "UPDATE reports SET closed_ms = ?, closed_by = ?, note = ? WHERE number = ? AND closed_ms IS NULL",
+        (entry.note.at_ms, entry.note.by, entry.text, entry.number),
+    )
+    if not closed.rowcount:
+        raise Refusal(Code.BAD_MESSAGE, f"no open report has the number {entry.number}")
+    _write_note(connection, entry.note)
+
+
+def _appoint(connection: sqlite3.Connection, entry: entries.AppointModerator) -> None:
+    known = connection.execute("SELECT 1 FROM moderators WHERE name_key = ?", (entry.name_key,)).fetchone()
+    if known is not None:
+        raise Refusal(Code.NAME_TAKEN, f"{entry.name} is a moderator already; remove them first for a new token")
+    connection.execute(
+        "INSERT INTO moderators (name, name_key, token_hash, since_ms) VALUES (?, ?, ?, ?)",
+        (entry.name, entry.name_key, entry.token_hash, entry.note.at_ms),
+    )
+    _write_note(connection, entry.note)
+
+
+def _dismiss(connection: sqlite3.Connection, entry: entries.DismissModerator) -> None:
+    if not connection.execute("DELETE FROM moderators WHERE name_key = ?", (entry.name_key,)).rowcount:
+        raise Refusal(Code.UNKNOWN_PLAYER, f"no moderator is called {entry.name_key}")
+    _write_note(connection, entry.note)
 
 
 # Retention. Counts, ratings and who met whom stay as they are. Of a match goes the record and its line in histories;
@@ -388,6 +475,16 @@ def _deserted(connection: sqlite3.Connection, player: PlayerId) -> list[tuple[in
             (player,),
         ).fetchall()
     return found
+
+
+def _forget_oldest(connection: sqlite3.Connection, table: str, number: str, before_ms: int, most: int) -> list[int]:
+    """Delete the oldest rows of reports or notes from before a time; return their numbers."""
+    rows = connection.execute(
+        f"SELECT {number} FROM {table} WHERE at_ms < ? ORDER BY at_ms, {number} LIMIT ?",  # noqa: S608 - ours
+        (before_ms, most),
+    ).fetchall()
+    connection.executemany(f"DELETE FROM {table} WHERE {number} = ?", rows)  # noqa: S608 - as above
+    return [each for (each,) in rows]
 
 
 def _delete_match(connection: sqlite3.Connection, number: int) -> None:

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from ttt_net.messages import Ended, MatchEvent, RatingChange, Started
+from ttt_net.messages import Ended, MatchEvent, RatingChange, ReportReason, Started
 from ttt_net.pairing.lobby import Invitation
-from ttt_net.server.admission.sanctions import Act, Sanction
+from ttt_net.server.admission.sanctions import HOST, Act, Sanction
 from ttt_net.server.players import PlayerId
 
 Changes = tuple[RatingChange, RatingChange]
@@ -24,6 +24,16 @@ class AuditNote(NamedTuple):
     act: str
     what: str
     player: PlayerId | None = None
+    by: str = HOST
+    """The moderator who did it, or `HOST`."""
+
+
+class ChatLine(NamedTuple):
+    """One line of chat, as it is kept with a report."""
+
+    at_ms: int
+    player: PlayerId
+    text: str
 
 
 class JournalEntry(msgspec.Struct, frozen=True, tag_field="entry", omit_defaults=True):
@@ -86,9 +96,13 @@ class RenamePlayer(JournalEntry, frozen=True, tag=True):
 
 
 class ForgetPlayer(JournalEntry, frozen=True, tag=True):
-    """Delete a player's name, token and ratings; only the number is kept. Refused while a match of theirs goes on."""
+    """Delete a player's name, token and ratings; only the number is kept. Refused while a match of theirs goes on.
+
+    Sanctions of theirs go by their token from now on, as a keyed hash; without one they are deleted.
+    """
 
     player: PlayerId
+    token_key: str | None = None
 
 
 class SeeGuest(JournalEntry, frozen=True, tag=True):
@@ -105,27 +119,73 @@ class KeepInvitation(JournalEntry, frozen=True, tag=True):
     at_ms: int
 
 
-# The host's acts.
+class FileReport(JournalEntry, frozen=True, tag=True):
+    """Keep a player's report of another, in place of an open one of the same two and match. Result: its number.
+
+    Refused if either is forgotten, and with `TOO_FAST` if as many reports as `most` are open.
+    """
+
+    at_ms: int
+    reporter: PlayerId
+    reported: PlayerId
+    reason: ReportReason
+    text: str
+    match: str | None
+    lines: tuple[ChatLine, ...]
+    address: str
+    """A keyed hash of the address that the reported came from; empty if they were not here."""
+    most: int
+
+
+# The acts of the host and of moderators.
 
 
 class ImposeSanction(JournalEntry, frozen=True, tag=True):
-    """Keep a ban or mute with a note of it, and delete those that have run out. Refused if the player is forgotten."""
+    """Keep a ban or mute with a note of it, in place of all of its kind for the same player, and delete old ones.
 
-    sanction: Sanction
+    It may be more than one sanction: of a player, and of their address. Refused if the player is forgotten.
+    """
+
+    sanctions: tuple[Sanction, ...]
     note: AuditNote
 
 
 class LiftSanction(JournalEntry, frozen=True, tag=True):
-    """Delete a ban or mute, and keep a note of it."""
+    """Delete the ban or mute of a network, or all of that kind that are about a player, and keep a note of it."""
 
     act: Act
     whom: str
+    player: PlayerId | None
     note: AuditNote
 
 
 class WriteNote(JournalEntry, frozen=True, tag=True):
     """Keep a note in the audit log."""
 
+    note: AuditNote
+
+
+class CloseReport(JournalEntry, frozen=True, tag=True):
+    """Close a report with what was found, and keep a note of it. Refused if no open report has that number."""
+
+    number: int
+    text: str
+    note: AuditNote
+
+
+class AppointModerator(JournalEntry, frozen=True, tag=True):
+    """Let who brings a token moderate under a name, and keep a note of it. Refused if a moderator has the name."""
+
+    name: str
+    name_key: str
+    token_hash: bytes
+    note: AuditNote
+
+
+class DismissModerator(JournalEntry, frozen=True, tag=True):
+    """Let a moderator do nothing any more, and keep a note of it. Refused if nobody has the name."""
+
+    name_key: str
     note: AuditNote
 
 
@@ -154,6 +214,20 @@ class ForgetGuests(JournalEntry, frozen=True, tag=True):
     most: int
 
 
+class ForgetReports(JournalEntry, frozen=True, tag=True):
+    """Delete the oldest reports that were made before a time, with their lines of chat. Result: their numbers."""
+
+    before_ms: int
+    most: int
+
+
+class ForgetNotes(JournalEntry, frozen=True, tag=True):
+    """Delete the oldest notes of the audit log that were made before a time. Result: their numbers."""
+
+    before_ms: int
+    most: int
+
+
 class UnsettleRatings(JournalEntry, frozen=True, tag=True):
     """Let ratings that time has made provisional stand so in the lists. Result: player, game and speed of each."""
 
@@ -165,7 +239,7 @@ class Probe(JournalEntry, frozen=True, tag=True):
     """Write what is there already, to learn whether the disk can be written again."""
 
 
-MaintenanceEntry = ForgetMatches | ForgetGuests | UnsettleRatings
+MaintenanceEntry = ForgetMatches | ForgetGuests | ForgetReports | ForgetNotes | UnsettleRatings
 AnyEntry = (
     AppendEvents
     | RegisterPlayer
@@ -177,6 +251,10 @@ AnyEntry = (
     | ImposeSanction
     | LiftSanction
     | WriteNote
+    | FileReport
+    | CloseReport
+    | AppointModerator
+    | DismissModerator
     | MaintenanceEntry
     | Probe
 )

@@ -12,11 +12,12 @@ from ttt_net.messages import MatchEvent, ServerMessage, Started
 from ttt_net.messages.types import UNSCORED
 from ttt_net.names import looks
 from ttt_net.pairing.lobby import Invitation
-from ttt_net.server.admission.sanctions import Sanction
+from ttt_net.server.admission.sanctions import Sanction, Subject
 from ttt_net.server.journal import entries, queries
 from ttt_net.server.journal.entries import AuditNote, Changes, MaintenanceEntry
 from ttt_net.server.journal.ledger import Ledger, LedgerHealth
 from ttt_net.server.journal.lookups import StoredMatch, with_names
+from ttt_net.server.journal.moderation import Moderator, PlayerReport
 from ttt_net.server.players import Player, PlayerId
 from ttt_net.text import name_key
 
@@ -100,9 +101,12 @@ class Journal:
         entry = entries.RenamePlayer(player, name, name_key(name), _looks(name))
         self._ledger.append(entry, lambda _: done(), failed)
 
-    def forget(self, player: PlayerId, done: Callable[[], None], failed: Failed) -> None:
-        """Delete the player's name, token and ratings, unless a match of theirs goes on; only the number is kept."""
-        self._ledger.append(entries.ForgetPlayer(player), lambda _: done(), failed)
+    def forget(self, subject: Subject, done: Callable[[], None], failed: Failed) -> None:
+        """Delete the player's name, token and ratings, unless a match of theirs goes on.
+
+        The number is kept; and of their token a keyed hash, if they are banned or muted.
+        """
+        self._ledger.append(entries.ForgetPlayer(subject.player, subject.token_key), lambda _: done(), failed)
 
     def seen(self, guest: PlayerId, now_ms: int) -> None:
         """Note that a guest is here, unless that was done a while ago; nobody waits for it."""
@@ -126,19 +130,24 @@ class Journal:
         """Answer a query about the past."""
         self._ledger.ask(query, done, failed)
 
-    # The host's acts.
+    def report(self, report: entries.FileReport, done: Callable[[int], None], failed: Failed) -> None:
+        """Keep a player's report of another; `done` gets its number."""
+        self._ledger.append(report, done, failed)
+
+    # The acts of the host and of moderators.
 
     def sanctions(self, done: Callable[[list[Sanction]], None], failed: Failed) -> None:
         """Read all bans and mutes."""
         self._ledger.ask(queries.SanctionsQuery(), done, failed)
 
-    def impose(self, sanction: Sanction, note: AuditNote, done: Callable[[], None], failed: Failed) -> None:
+    def impose(self, sanctions: Sequence[Sanction], note: AuditNote, done: Callable[[], None], failed: Failed) -> None:
         """Keep a ban or mute, and a note of it."""
-        self._ledger.append(entries.ImposeSanction(sanction, note), lambda _: done(), failed)
+        self._ledger.append(entries.ImposeSanction(tuple(sanctions), note), lambda _: done(), failed)
 
     def lift(self, sanction: Sanction, note: AuditNote, done: Callable[[], None], failed: Failed) -> None:
         """Delete a ban or mute, and keep a note of it."""
-        self._ledger.append(entries.LiftSanction(sanction.act, sanction.whom, note), lambda _: done(), failed)
+        entry = entries.LiftSanction(sanction.act, sanction.whom, sanction.player, note)
+        self._ledger.append(entry, lambda _: done(), failed)
 
     def note(self, note: AuditNote) -> None:
         """Keep a note in the audit log; nobody waits for it."""
@@ -147,6 +156,37 @@ class Journal:
     def notes(self, last: int, done: Callable[[list[AuditNote]], None], failed: Failed) -> None:
         """Read the last notes of the audit log, the oldest first."""
         self._ledger.ask(queries.NotesQuery(last), done, failed)
+
+    def reports(
+        self, done: Callable[[list[PlayerReport]], None], failed: Failed, *, has_closed: bool, most: int
+    ) -> None:
+        """Read reports, the open ones first."""
+        self._ledger.ask(queries.ReportsQuery(has_closed, most), done, failed)
+
+    def read_report(self, number: int, done: Callable[[PlayerReport], None], failed: Failed) -> None:
+        """Read one report with its lines; refused if there is none."""
+        self._ledger.ask(queries.ReportQuery(number), done, failed)
+
+    def reported_address(self, player: PlayerId, done: Callable[[str | None], None], failed: Failed) -> None:
+        """Read the keyed hash of the address that a player came from at their newest report."""
+        self._ledger.ask(queries.ReportedAddressQuery(player), done, failed)
+
+    def close_report(self, number: int, text: str, note: AuditNote, done: Callable[[], None], failed: Failed) -> None:
+        """Close a report with what was found, and keep a note of it."""
+        self._ledger.append(entries.CloseReport(number, text, note), lambda _: done(), failed)
+
+    def moderators(self, done: Callable[[list[Moderator]], None], failed: Failed) -> None:
+        """Read all moderators."""
+        self._ledger.ask(queries.ModeratorsQuery(), done, failed)
+
+    def appoint(self, name: str, token: str, note: AuditNote, done: Callable[[], None], failed: Failed) -> None:
+        """Let who brings the token moderate under that name, and keep a note of it."""
+        entry = entries.AppointModerator(name, name_key(name), token_hash(token), note)
+        self._ledger.append(entry, lambda _: done(), failed)
+
+    def dismiss(self, name: str, note: AuditNote, done: Callable[[], None], failed: Failed) -> None:
+        """Let a moderator do nothing any more, and keep a note of it."""
+        self._ledger.append(entries.DismissModerator(name_key(name), note), lambda _: done(), failed)
 
     # Its own upkeep.
 

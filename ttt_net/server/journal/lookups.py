@@ -1,4 +1,4 @@
-"""What the server looks up for itself: matches, players, invitations, sanctions, notes. Writes nothing."""
+"""What the server looks up for itself: matches, players, invitations. Writes nothing."""
 
 import sqlite3
 from typing import NamedTuple
@@ -11,8 +11,6 @@ from ttt_net.errors import Code, Refusal, StorageError
 from ttt_net.messages import MatchEvent, Started, decode_event
 from ttt_net.pairing.lobby import Invitation
 from ttt_net.ratings import Rating, aged
-from ttt_net.server.admission.sanctions import Sanction
-from ttt_net.server.journal.entries import AuditNote
 from ttt_net.server.players import Player, PlayerId
 from ttt_net.text import name_key
 
@@ -122,22 +120,3 @@ def read_invitations(connection: sqlite3.Connection, now_ms: int) -> list[Invita
         Invitation(code, by, game, None if time is None else msgspec.json.decode(time, type=TimeControl), *rest)
         for code, by, game, time, *rest in rows
     ]
-
-
-def read_sanctions(connection: sqlite3.Connection) -> list[Sanction]:
-    """Return all sanctions; those of players under the names that they have now."""
-    rows = connection.execute(
-        "SELECT act, whom, coalesce(name, shown), reason, since_ms, until_ms FROM sanctions"
-        " LEFT JOIN players ON whom LIKE 'player:%' AND id = CAST(substr(whom, 8) AS INTEGER)"
-    )
-    return [Sanction(*row) for row in rows]
-
-
-def read_notes(connection: sqlite3.Connection, last: int) -> list[AuditNote]:
-    """Return the last notes of the audit log, the oldest first, with the names that players have now."""
-    rows = connection.execute(
-        "SELECT at_ms, act, coalesce(name, '') || what, player FROM audit LEFT JOIN players ON players.id = player"
-        " ORDER BY audit.id DESC LIMIT ?",
-        (last,),
-    )
-    return [AuditNote(*row) for row in reversed(rows.fetchall())]

@@ -7,7 +7,7 @@ import sqlite3
 from typing import NamedTuple, assert_never
 
 from ttt_net import messages as wire
-from ttt_net.server.journal import lookups, past
+from ttt_net.server.journal import lookups, moderation, past
 from ttt_net.server.players import PlayerId
 
 
@@ -48,6 +48,29 @@ class NotesQuery(NamedTuple):
     """The last notes of the audit log, the oldest first."""
 
     last: int
+
+
+class ReportsQuery(NamedTuple):
+    """Reports of players, open ones first and the oldest first, then the newest that were closed."""
+
+    has_closed: bool
+    most: int
+
+
+class ReportQuery(NamedTuple):
+    """One report. Refused with `BAD_MESSAGE` if there is none."""
+
+    number: int
+
+
+class ReportedAddressQuery(NamedTuple):
+    """The keyed hash of the address that a player came from at their newest report; None if there is none."""
+
+    player: PlayerId
+
+
+class ModeratorsQuery(NamedTuple):
+    """All moderators, by their tokens."""
 
 
 class ProfileQuery(NamedTuple):
@@ -101,7 +124,9 @@ class RecordQuery(NamedTuple):
 
 PastQuery = ProfileQuery | HistoryQuery | LeaderboardQuery | ReplayQuery | RecordQuery
 """What players may ask; the answer is a message."""
-AnyQuery = MatchQuery | TokenQuery | NameQuery | InvitationsQuery | SpareQuery | SanctionsQuery | NotesQuery | PastQuery
+ModerationQuery = SanctionsQuery | NotesQuery | ReportsQuery | ReportQuery | ReportedAddressQuery | ModeratorsQuery
+"""What the host and moderators may ask."""
+AnyQuery = MatchQuery | TokenQuery | NameQuery | InvitationsQuery | SpareQuery | ModerationQuery | PastQuery
 
 
 def answer(connection: sqlite3.Connection, query: AnyQuery) -> object:
@@ -118,9 +143,17 @@ def answer(connection: sqlite3.Connection, query: AnyQuery) -> object:
         case SpareQuery():
             return lookups.spare_bytes(connection)
         case SanctionsQuery():
-            return lookups.read_sanctions(connection)
+            return moderation.read_sanctions(connection)
         case NotesQuery():
-            return lookups.read_notes(connection, *query)
+            return moderation.read_notes(connection, *query)
+        case ReportsQuery():
+            return moderation.read_reports(connection, *query)
+        case ReportQuery():
+            return moderation.read_report(connection, *query)
+        case ReportedAddressQuery():
+            return moderation.reported_address(connection, *query)
+        case ModeratorsQuery():
+            return moderation.read_moderators(connection)
         case ProfileQuery():
             return past.profile(connection, *query)
         case HistoryQuery():

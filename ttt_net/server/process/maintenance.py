@@ -6,7 +6,14 @@ from typing import Any, Generic, TypeVar
 from ttt_net.errors import Refusal
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Journal
-from ttt_net.server.journal.entries import ForgetGuests, ForgetMatches, MaintenanceEntry, UnsettleRatings
+from ttt_net.server.journal.entries import (
+    ForgetGuests,
+    ForgetMatches,
+    ForgetNotes,
+    ForgetReports,
+    MaintenanceEntry,
+    UnsettleRatings,
+)
 from ttt_net.server.players import PlayerId
 
 DAY_MS = 86_400_000
@@ -76,6 +83,10 @@ def maintenance_jobs(hub: Hub) -> dict[str, Callable[[], None]]:
     guests = old_guests(hub, lambda: wanted.guest_days)
     jobs["old matches"] = lambda: matches.tick() if wanted.retention_days else None
     jobs["old guests"] = lambda: guests.tick() if wanted.guest_days else None
+    reports = old_reports(journal, hub.services.wall_ms, lambda: wanted.report_days)
+    notes = old_notes(journal, hub.services.wall_ms, lambda: wanted.audit_days)
+    jobs["old reports"] = reports.tick
+    jobs["old notes"] = lambda: notes.tick() if wanted.audit_days else None
     return jobs
 
 
@@ -105,6 +116,16 @@ def old_matches(
     return PeriodicJob(
         journal, now_ms, lambda now_ms: ForgetMatches(now_ms - days() * DAY_MS, tuple(sorted(in_use())), BITE)
     )
+
+
+def old_reports(journal: Journal, now_ms: Callable[[], int], days: Callable[[], int]) -> PeriodicJob[int]:
+    """Return the job that forgets reports of players so many days after they were made."""
+    return PeriodicJob(journal, now_ms, lambda now_ms: ForgetReports(now_ms - days() * DAY_MS, BITE))
+
+
+def old_notes(journal: Journal, now_ms: Callable[[], int], days: Callable[[], int]) -> PeriodicJob[int]:
+    """Return the job that forgets notes of the audit log so many days after they were written."""
+    return PeriodicJob(journal, now_ms, lambda now_ms: ForgetNotes(now_ms - days() * DAY_MS, BITE))
 
 
 def old_guests(hub: Hub, days: Callable[[], int]) -> PeriodicJob[PlayerId]:

@@ -1,11 +1,13 @@
-"""Carry out chat: players hear one another, those who watch hear one another, and nothing is kept."""
+"""Carry out chat: players hear one another, and those who watch hear one another."""
 
+from collections import deque
 from collections.abc import Mapping
 from typing import assert_never
 
 from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
 from ttt_net.server.accounts.session import Session
+from ttt_net.server.journal.entries import ChatLine
 from ttt_net.server.rooms.room import MatchRoom
 from ttt_net.server.services import Services
 from ttt_net.server.settings.rate import Bucket, Rate
@@ -13,6 +15,8 @@ from ttt_net.server.wire.frames import frame
 from ttt_net.text import clean
 
 MAX_CELLS = 140
+MAX_LINES = 20
+"""How many of the last lines of a chat are kept in memory, to go with a report."""
 DELIVERIES = Rate(5_000)
 """What all who watch may hear together: a room full of people who talk shall not slow the matches."""
 PHRASES: dict[wire.Phrase, str] = {
@@ -59,15 +63,17 @@ class Chat:
             self._spend(room.audience.watchers)
         session.ok(request.id)
         heard_by: wire.Room = "players" if is_player else "watchers"
+        lines = room.said.setdefault(heard_by, deque(maxlen=MAX_LINES))
+        lines.append(ChatLine(self._services.wall_ms(), session.player, text))
         told = frame(wire.encode(wire.Chatted(request.match, heard_by, session.info, text, request.phrase)))
         tell = room.audience.tell_players if is_player else room.audience.tell_watchers
         tell(told, lambda hearer: hearer is session or not hearer.has_muted(session.player))
 
     def _may_say(self, session: Session, request: wire.ChatRequest) -> None:
         """Raise `Refusal` if what is to be said may not be, whatever the words are."""
-        mute = self._services.sanctions.of("mute", session.player)
+        mute = self._services.sanctions.on("mute", session.subject, session.connection.address)
         if mute:
-            raise Refusal(Code.MUTED, mute.sentence(), mute.left_ms(self._services.wall_ms()))
+            raise mute.refusal(self._services.wall_ms())
         if (request.text is None) == (request.phrase is None):
             raise Refusal(Code.BAD_MESSAGE, "say either a text or a phrase")
         if request.phrase is None and not self._services.limits.allow_chat:

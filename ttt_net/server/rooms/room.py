@@ -30,6 +30,7 @@ from ttt_net.messages import (
     Rematched,
     ResignRequest,
     ResumeRequest,
+    Room,
     Snapshot,
     Started,
     Tookback,
@@ -40,6 +41,7 @@ from ttt_net.messages import (
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.admission.rate_limiter import EVENT_BYTES
 from ttt_net.server.journal import Changes, StoredMatch
+from ttt_net.server.journal.entries import ChatLine
 from ttt_net.server.players import PlayerId
 from ttt_net.server.rooms.audience import Audience
 from ttt_net.server.rooms.presence import Seats
@@ -88,6 +90,8 @@ class MatchRoom:
         self._hooks = hooks
         self._waiting: deque[tuple[Session, RoomRequest, int]] = deque()
         """Who waits with what, and since when: a clock is not charged for our disk."""
+        self.said: dict[Room, deque[ChatLine]] = {}
+        """The last lines of chat by players and by watchers, for reports; gone with the room."""
         self.is_busy = False
         """Whether a write or a read is under way; requests wait meanwhile."""
 

@@ -54,6 +54,7 @@ class Limits:
     rated_same_address: bool = setting(True, "whether two players of one address may play rated matches")
     allow_chat: bool = setting(True, "whether players may write to one another; phrases they can always choose")
     chats: Rate = setting(Rate(6, 10.0), "what one player may say in the chat")
+    reports: Rate = setting(Rate(5, 3_600.0), "reports of other players by one player")
     challenges: Rate = setting(Rate(20, 60.0), "challenges and invitations by one player")
     players_per_address: int = setting(
         20, "what players of one address may do together is so many times what one may", least=1, most=10_000
@@ -157,6 +158,10 @@ class Configuration:
     guest_days: int = setting(
         180, "forget guests so many days after they were last here, and their tokens; 0: never", most=36_500
     )
+    report_days: int = setting(
+        30, "forget reports of players, with their lines of chat, so many days after they were made", least=1, most=365
+    )
+    audit_days: int = setting(365, "forget what admins and moderators did so many days after it; 0: never", most=36_500)
     log_format: str = setting("plain", "how a line of the log is written", choices=FORMATS)
     log_level: str = setting("warning", "what is logged; info adds start, stop and who was dropped", choices=LEVELS)
     tls: Tls = field(default_factory=Tls)

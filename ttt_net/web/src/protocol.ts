@@ -532,6 +532,14 @@ export interface ReplayRequest {
   ply?: number;
 }
 
+export interface ReportRequest {
+  type: "report";
+  name: string;
+  reason?: "chat" | "cheating" | "name" | "other";
+  match?: string | null;
+  text?: string | null;
+}
+
 export interface ResignRequest {
   type: "resign";
   match: string;
@@ -568,6 +576,14 @@ export interface RulesReply {
 export interface RulesRequest {
   type: "rules";
   game: string;
+}
+
+export interface Sanctioned {
+  type: "sanctioned";
+  act: "ban" | "mute";
+  ends_in_ms?: number;
+  reason?: string;
+  lifted?: boolean;
 }
 
 export interface SeekInfo {
@@ -728,6 +744,7 @@ export type Request =
   | UnwatchRequest
   | ChatRequest
   | MuteRequest
+  | ReportRequest
   | WhoRequest
   | RenameRequest
   | ForgetRequest
@@ -778,4 +795,5 @@ export type ServerMessage =
   | HintReply
   | PuzzleReply
   | Restarting
+  | Sanctioned
   | Notice;

@@ -18,6 +18,7 @@ from ttt_net.server.journal.migrations.v5_looks import keep_looks
 from ttt_net.server.journal.migrations.v6_ages import keep_ages
 from ttt_net.server.journal.migrations.v7_subjects import keep_subjects
 from ttt_net.server.journal.migrations.v8_invitations import keep_invitations
+from ttt_net.server.journal.migrations.v9_moderation import keep_moderation
 
 log = logging.getLogger(__name__)
 
@@ -32,6 +33,7 @@ STEPS: tuple[Step, ...] = (
     keep_ages,
     keep_subjects,
     keep_invitations,
+    keep_moderation,
 )
 
 SCHEMA_VERSION = len(STEPS)

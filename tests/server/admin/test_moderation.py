@@ -1,0 +1,285 @@
+"""Sanctions that follow a person, reports of players, and moderators."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from tests.server.admin.attended import Admin, Attended, attended
+from tests.server.peer import Peer
+from ttt_net.server.settings.configuration import Limits
+from ttt_net.server.settings.rate import Rate
+
+METERED = Limits(unmetered=())
+"""The loopback is an address like others."""
+WEEK_S = 7 * 86_400
+
+
+async def chatting(each: Attended) -> tuple[Peer, Peer, str]:
+    """Return two players who have said something to one another, and their match."""
+    first, second, match = await each.server.pair()
+    await first.ok("chat", match=match, text="you are a fool")
+    await second.ok("chat", match=match, text="please stop")
+    return first, second, match
+
+
+async def moderator(host: Admin, name: str = "Anna") -> str:
+    return await host.done("appoint", name=name)
+
+
+# Sanctions.
+
+
+async def test_a_ban_with_the_address_holds_who_comes_back_as_somebody_else(tmp_path: Path) -> None:
+    async with attended(tmp_path, limits=METERED) as each, each.admin() as host:
+        ann = await each.server.join("Ann")
+        said = await host.done("ban", whom="Ann", reason="rude", for_s=WEEK_S, with_address=True)
+        assert said.startswith("Ann is banned with their address until ")
+        assert await ann.close_code() == 4005
+        with pytest.raises(InvalidStatus) as turned_away:
+            await each.server.connect()
+        assert turned_away.value.response.status_code == 403
+        assert {row["whom"] for row in (await host.ask("bans"))["sanctions"]} == {"Ann", "address of Ann #1"}
+    with closing(sqlite3.connect(tmp_path / "journal.sqlite")) as journal:
+        assert not [line for line in journal.iterdump() if "127.0.0.1" in line]
+    async with attended(tmp_path, limits=METERED) as each, each.admin() as host:
+        with pytest.raises(InvalidStatus):
+            await each.server.connect()
+        await host.done("unban", whom="Ann")
+        assert (await host.ask("bans"))["sanctions"] == []
+        await each.server.join("Bob")
+
+
+async def test_a_mute_with_the_address_outlives_forget_and_a_new_name(tmp_path: Path) -> None:
+    async with attended(tmp_path, limits=METERED) as each, each.admin() as host:
+        first, second, match = await each.server.pair()
+        number = each.server.player_of(first.name)
+        await host.done("mute", whom=first.name, for_s=600, with_address=True)
+        told = await first.hear("sanctioned")
+        assert (told["act"], 590_000 < told["ends_in_ms"] <= 600_000) == ("mute", True)
+        await first.ok("resign", match=match)
+        await first.ok("forget", name=first.name)
+        again = await each.server.join("Again")
+        await again.hear("sanctioned", act="mute")
+        await again.ok("challenge", name=second.name)
+        challenge = (await second.hear("challenged"))["challenge"]
+        await second.ok("answer", challenge=challenge, accept=True)
+        match = (await again.hear("snapshot"))["match"]
+        assert await again.refused("chat", match=match, text="here I am") == "muted"
+        await host.done("unmute", whom=f"#{number}")
+        assert (await again.hear("sanctioned"))["lifted"] is True
+        await again.ok("chat", match=match, text="sorry")
+
+
+async def test_an_address_that_many_share_is_not_banned_by_a_name(tmp_path: Path) -> None:
+    async with attended(tmp_path) as each, each.admin() as host:
+        ann = await each.server.join("Ann")
+        assert "limits.unmetered" in await host.failed("ban", whom="Ann", with_address=True)
+        await ann.ok("ping")
+        await ann.close()
+        await each.server.flushed()
+        assert "from where they came" in await host.failed("ban", whom="Ann", with_address=True)
+        assert "goes with the name" in await host.failed("ban", whom="192.0.2.1", with_address=True)
+        assert (await host.ask("bans"))["sanctions"] == []
+
+
+async def test_a_network_is_muted_and_its_players_are_told(tmp_path: Path) -> None:
+    async with attended(tmp_path) as each, each.admin() as host:
+        first, second, match = await each.server.pair()
+        await host.done("mute", whom="127.0.0.0/8", reason="noise", for_s=60)
+        for peer in (first, second):
+            assert (await peer.hear("sanctioned"))["reason"] == "noise"
+            assert await peer.refused("chat", match=match, phrase="hello") == "muted"
+        assert "is no longer muted" in await host.done("unmute", whom="127.0.0.0/8")
+        await first.ok("chat", match=match, phrase="hello")
+
+
+async def test_two_who_were_banned_with_one_address_are_let_in_only_when_both_may(tmp_path: Path) -> None:
+    async with attended(tmp_path, limits=METERED) as each, each.admin() as host:
+        await each.server.join("Ann")
+        await each.server.join("Bob")
+        for name in ("Ann", "Bob"):
+            await host.ask("mute", whom=name, with_address=True)
+        await host.done("unmute", whom="Bob")
+        carl = await each.server.join("Carl")
+        await carl.hear("sanctioned", act="mute")
+        await host.done("unmute", whom="Ann")
+        assert (await carl.hear("sanctioned"))["lifted"] is True
+
+
+async def test_a_forgotten_player_who_is_banned_is_not_let_in_by_the_same_token(tmp_path: Path) -> None:
+    async with attended(tmp_path) as each, each.admin() as host:
+        ann = await each.server.join("Ann")
+        await ann.say("forget", name="Ann")
+        await host.ask("ban", whom="Ann", reason="rude")  # before or after it is written down
+        await ann.close_code()
+        again = await each.server.connect()
+        answer = await again.ask("hello", protocols=[1], token=ann.token, name="Anew")
+        rows = (await host.ask("bans"))["sanctions"]
+        assert (answer["type"], len(rows)) in (("refused", 1), ("ok", 0))
+
+
+# Reports.
+
+
+async def test_a_report_comes_with_the_last_lines_and_names_follow_their_players(tmp_path: Path) -> None:
+    async with attended(tmp_path) as each, each.admin() as host:
+        rude, other, match = await chatting(each)
+        await other.ok("report", name=rude.name, match=match, reason="chat", text="see  for\nyourself")
+        (row,) = (await host.ask("reports"))["reports"]
+        assert (row["reported"], row["reporter"], row["reason"]) == (rude.name, other.name, "chat")
+        assert row["text"] == "see for yourself"
+        detail = await host.ask("report", number=row["number"])
+        said = [(line["name"], line["text"]) for line in detail["lines"]]
+        assert said == [(rude.name, "you are a fool"), (other.name, "please stop")]
+        await rude.ok("resign", match=match)
+        await rude.ok("forget", name=rude.name)
+        detail = await host.ask("report", number=row["number"])
+        assert detail["report"]["reported"] == "deleted"
+        assert detail["lines"][0]["name"] == "deleted"
+        await host.done("close", number=row["number"], text="gone")
+        assert (await host.ask("reports"))["reports"] == []
+        (closed,) = (await host.ask("reports", closed=True))["reports"]
+        assert (closed["closed_by"], closed["note"]) == ("host", "gone")
+        assert "closed by host already" in await host.failed("close", number=row["number"])
+
+
+async def test_what_cannot_be_reported_is_refused(tmp_path: Path) -> None:
+    async with attended(tmp_path, limits=Limits(reports=Rate(4, 3_600.0))) as each, each.admin() as host:
+        first, second, match = await each.server.pair()
+        eve = await each.server.join("Eve")
+        assert await eve.refused("report", name=first.name, match=match) == "not_watching"
+        assert await eve.refused("report", name="Nobody") == "unknown_player"
+        assert await eve.refused("report", name="Eve") == "bad_message"
+        await eve.ok("report", name=first.name, reason="name")
+        await eve.ok("report", name=first.name, reason="cheating")
+        assert await eve.refused("report", name=second.name) == "too_fast"
+        (row,) = (await host.ask("reports"))["reports"]
+        assert row["reason"] == "cheating"
+        assert "there is no report 9" in await host.failed("report", number=9)
+
+
+async def test_watchers_report_what_watchers_hear(tmp_path: Path) -> None:
+    async with attended(tmp_path) as each, each.admin() as host:
+        rude, _, match = await chatting(each)
+        eve = await each.server.join("Eve")
+        await eve.ok("watch", match=match)
+        await eve.ok("chat", match=match, text="nice")
+        await eve.ok("report", name=rude.name, match=match)
+        detail = await host.ask("report", number=1)
+        assert [line["text"] for line in detail["lines"]] == ["nice"]
+
+
+async def test_a_report_is_closed_with_a_ban_of_one_who_has_left_with_the_address_of_then(tmp_path: Path) -> None:
+    async with attended(tmp_path, limits=METERED) as each, each.admin() as host:
+        rude, other, match = await chatting(each)
+        await other.ok("report", name=rude.name, match=match, reason="chat")
+        await rude.close()
+        await each.server.flushed()
+        said = await host.done("close", number=1, text="seen", act="ban", for_s=WEEK_S, with_address=True)
+        assert said.startswith(f"{rude.name} is banned with their address until ")
+        assert said.endswith("report 1 is closed")
+        with pytest.raises(InvalidStatus) as turned_away:
+            await each.server.connect()
+        body = bytes(turned_away.value.response.body or b"").decode()
+        assert "what you wrote in the chat" in body
+
+
+# Moderators.
+
+
+async def test_a_moderator_mutes_kicks_bans_for_a_time_and_sees_reports(tmp_path: Path) -> None:
+    async with attended(tmp_path) as each, each.admin() as host:
+        rude, other, match = await chatting(each)
+        await other.ok("report", name=rude.name, match=match, reason="chat")
+        async with each.admin(await moderator(host)) as anna:
+            assert len((await anna.ask("reports"))["reports"]) == 1
+            assert len((await anna.ask("report", number=1))["lines"]) == 2
+            await anna.done("mute", whom=rude.name, for_s=300)
+            await rude.hear("sanctioned")
+            await anna.done("close", number=1, act="ban", for_s=WEEK_S)
+            assert await rude.close_code() == 4005
+            await anna.done("unban", whom=rude.name)
+            await anna.done("kick", name=other.name)
+            acts = (await host.ask("audit"))["acts"]
+        assert [(act["by"], act["act"]) for act in acts] == [
+            ("host", "appoint"),
+            ("Anna", "read"),
+            ("Anna", "mute"),
+            ("Anna", "ban"),
+            ("Anna", "close"),
+            ("Anna", "unban"),
+            ("Anna", "kick"),
+        ]
+
+
+@pytest.mark.parametrize(
+    ("ask", "fields"),
+    [
+        ("stats", {}),
+        ("matches", {}),
+        ("audit", {}),
+        ("moderators", {}),
+        ("announce", {"text": "hear, hear"}),
+        ("drain", {"in_s": 0}),
+        ("backup", {"file": "/tmp/copy"}),
+        ("appoint", {"name": "Eve"}),
+        ("dismiss", {"name": "Anna"}),
+        ("ban", {"whom": "Ann"}),
+        ("ban", {"whom": "Ann", "for_s": 31 * 86_400}),
+        ("ban", {"whom": "192.0.2.0/24", "for_s": 60}),
+        ("mute", {"whom": "Ann"}),
+        ("close", {"number": 1, "act": "ban"}),
+    ],
+)
+async def test_what_is_the_hosts_alone_is_refused_to_a_moderator(
+    tmp_path: Path, ask: str, fields: dict[str, object]
+) -> None:
+    async with attended(tmp_path) as each, each.admin() as host:
+        await each.server.join("Ann")
+        async with each.admin(await moderator(host)) as anna:
+            assert await anna.failed(ask, **fields)
+        assert [act["act"] for act in (await host.ask("audit"))["acts"]] == ["appoint"]
+        assert (await host.ask("bans"))["sanctions"] == []
+
+
+async def test_a_moderator_neither_ends_nor_shortens_what_the_host_has_decided_and_sees_no_address(
+    tmp_path: Path,
+) -> None:
+    async with attended(tmp_path) as each, each.admin() as host:
+        ann = await each.server.join("Ann")
+        await host.done("mute", whom="Ann")
+        await host.done("ban", whom="192.0.2.0/24")
+        async with each.admin(await moderator(host)) as anna:
+            assert "the host has muted Ann" in await anna.failed("mute", whom="Ann", for_s=1)
+            assert "only the host ends that" in await anna.failed("unmute", whom="Ann")
+            assert {row["whom"] for row in (await anna.ask("bans"))["sanctions"]} == {"Ann", "a network"}
+            assert [row["address"] for row in (await anna.ask("players"))["players"]] == [""]
+        assert (await host.ask("players"))["players"][0]["address"] == "127.0.0.1"
+        await ann.hear("sanctioned")
+
+
+async def test_a_moderator_who_is_removed_is_out_at_once_and_after_a_restart(tmp_path: Path) -> None:
+    async with attended(tmp_path) as each, each.admin() as host:
+        token, ben = await moderator(host), await moderator(host, "Ben")
+        assert "is a moderator already" in await host.failed("appoint", name="ANNA")
+        assert await host.failed("appoint", name="host")
+        assert [row["name"] for row in (await host.ask("moderators"))["moderators"]] == ["Anna", "Ben"]
+        async with each.admin(token) as anna:
+            assert "1 connection closed" in await host.done("dismiss", name="anna")
+            with pytest.raises(ConnectionClosed):
+                await anna.ask("reports")
+        assert "no moderator is called" in await host.failed("dismiss", name="anna")
+    async with attended(tmp_path) as each:
+        async with each.admin(ben) as moderating:
+            assert (await moderating.ask("reports"))["reports"] == []
+        with pytest.raises(InvalidStatus) as turned_away:
+            async with each.admin(token):
+                pass
+        assert turned_away.value.response.status_code == 401
+        status, _ = await each.http("/metrics", f"Authorization: Bearer {ben}")
+        assert status == 401
+    with closing(sqlite3.connect(tmp_path / "journal.sqlite")) as journal:
+        assert not [line for line in journal.iterdump() if ben in line]

@@ -1,0 +1,314 @@
+"""Carry out what the host and moderators may both ask: kick, ban, mute, and look after reports of players.
+
+Those concerned are told: what has happened, why, and until when.
+"""
+
+import logging
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+from ttt_net.errors import Closing, Code, Refusal
+from ttt_net.messages import ReportReason
+from ttt_net.server.accounts.session import Session
+from ttt_net.server.admin import protocol
+from ttt_net.server.admin.protocol import ReplyTo
+from ttt_net.server.admin.roles import Admin
+from ttt_net.server.admission.sanctions import HOST, Act, Sanction, network_to_ban, of_player, until
+from ttt_net.server.journal.entries import AuditNote
+from ttt_net.server.journal.moderation import PlayerReport
+from ttt_net.server.players import PlayerId
+from ttt_net.server.services import Services
+from ttt_net.text import clean, counted, name_key
+
+log = logging.getLogger(__name__)
+
+RETRY_S = 5.0
+"""When sanctions that could not be read are read again."""
+MAX_REPORTS = 200
+"""How many reports are listed."""
+_VERBS: dict[Act, str] = {"ban": "banned", "mute": "muted"}
+_REASONS: dict[ReportReason, str] = {
+    "chat": "what you wrote in the chat",
+    "name": "your name",
+    "cheating": "cheating",
+    "other": "what other players report",
+}
+"""What is told to a player who is banned or muted for a report, if no other reason is given."""
+
+
+def load_sanctions(services: Services) -> None:
+    """Read the bans and mutes of the journal and put them in force.
+
+    The journal answers this before any `hello` that is said later. Where it cannot be read, banned players may come in
+    until it can: it is tried again and again, and closes their connections then.
+    """
+
+    def done(found: list[Sanction]) -> None:
+        services.sanctions.add(found)
+        services.sanctions.are_read = True
+        close_banned(services)
+
+    def failed(refusal: Refusal) -> None:
+        log.error("bans and mutes are not in force: %s", protocol.reason_of(refusal))
+        services.loop.call_later(RETRY_S, load_sanctions, services)
+
+    services.journal.sanctions(done, failed)
+
+
+def close_banned(services: Services) -> int:
+    """Close the connections of players who are banned; return how many there were."""
+    held = held_by(services, "ban")
+    for session, ban in held.items():
+        session.tell(ban.message(services.wall_ms()))
+        session.connection.close(Closing.KICKED, ban.sentence())
+    return len(held)
+
+
+def held_by(services: Services, act: Act) -> dict[Session, Sanction]:
+    """Return the connected players who are banned, or muted, and by what."""
+    found = {
+        session: services.sanctions.on(act, session.subject, session.connection.address)
+        for session in services.players.sessions.values()
+    }
+    return {session: each for session, each in found.items() if each}
+
+
+class _Wanted(NamedTuple):
+    """A ban or mute of a player, as it was asked for."""
+
+    act: Act
+    reason: str
+    for_s: int | None
+    with_address: bool
+    admin: Admin
+
+
+class ModerationCommands:
+    """Carries them out; each answers once, or raises `Refusal` and changes nothing."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._journal = services.journal
+
+    def kick(self, asked: protocol.Kick, admin: Admin) -> protocol.Done:
+        """Close a player's connection."""
+        key = name_key(asked.name)
+        sessions = self._services.players.sessions.values()
+        session = next((each for each in sessions if name_key(each.info.name) == key), None)
+        if session is None:
+            raise Refusal(Code.UNKNOWN_PLAYER, f"nobody called {asked.name} is connected")
+        reason = clean(asked.reason, 80)
+        session.connection.close(Closing.KICKED, f"the host has sent you away{': ' if reason else ''}{reason}")
+        log.warning("admin: kick")
+        note = AuditNote(self._services.wall_ms(), "kick", f": {reason}", session.player, admin.name)
+        self._journal.note(note)
+        return protocol.Done(f"{session.info.name} was sent away")
+
+    # Bans and mutes.
+
+    def impose(self, asked: protocol.Ban | protocol.MutePlayer, admin: Admin, answer: ReplyTo) -> None:
+        """Ban or mute a player, with their address if that is wanted, or a network."""
+        act: Act = "ban" if isinstance(asked, protocol.Ban) else "mute"
+        wanted = _Wanted(act, asked.reason, asked.for_s, asked.with_address, admin)
+        network = network_to_ban(asked.whom)
+        if network is None:
+            done = partial(self._impose_on_player, wanted, answer, lambda text: answer(protocol.Done(text)))
+            self._journal.player_named(asked.whom.removeprefix("name:"), done, partial(protocol.fail, answer))
+        elif asked.with_address:
+            raise Refusal(Code.BAD_MESSAGE, "--with-address goes with the name of a player; this is an address")
+        else:
+            sanction = self._sanction(wanted, network, network, None)
+            self._impose(wanted, [sanction], answer, lambda text: answer(protocol.Done(text)))
+
+    def _impose_on_player(
+        self, wanted: _Wanted, answer: ReplyTo, then: Callable[[str], None], player: tuple[PlayerId, str]
+    ) -> None:
+        """Impose it on a player; `then` gets the sentence that says so, `answer` why it cannot be."""
+        number, name = player
+        own = self._sanction(wanted, of_player(number), name, number)
+
+        def with_address(key: str | None) -> None:
+            if key is None:
+                sentence = f"{name} is not here, and no report says from where they came; leave out --with-address"
+                answer(protocol.Failed(sentence))
+            else:
+                self._impose(wanted, [own, own._replace(whom=key)], answer, then)
+
+        online = self._services.players.get(number)
+        if not wanted.with_address:
+            self._impose(wanted, [own], answer, then)
+        elif online is None:
+            self._journal.reported_address(number, with_address, partial(protocol.fail, answer))
+        elif online.connection.metered_as is None:
+            sentence = f"{name} comes from an address that many may share (limits.unmetered); leave out --with-address"
+            answer(protocol.Failed(sentence))
+        else:
+            with_address(self._services.sanctions.key_of_address(online.connection.address))
+
+    def _sanction(self, wanted: _Wanted, whom: str, shown: str, player: PlayerId | None) -> Sanction:
+        now_ms = self._services.wall_ms()
+        until_ms = None if wanted.for_s is None else now_ms + wanted.for_s * 1000
+        reason = clean(wanted.reason, 80)
+        return Sanction(wanted.act, whom, shown, reason, now_ms, until_ms, player, wanted.admin.name)
+
+    def _impose(self, wanted: _Wanted, sanctions: list[Sanction], answer: ReplyTo, then: Callable[[str], None]) -> None:
+        """Keep the sanctions with their note in one transaction; then put them in force and tell who is concerned."""
+        first, services = sanctions[0], self._services
+        if not wanted.admin.is_host and self._is_hosts(first):
+            answer(protocol.Failed(f"the host has {_VERBS[first.act]} {first.shown} already"))
+            return
+        also = " with their address" if len(sanctions) > 1 else ""
+        rest = f"{also} {until(first.until_ms)}: {first.reason}"
+        note = _note_about(first, first.since_ms, first.act, rest, wanted.admin)
+
+        def done() -> None:
+            log.warning("admin: %s", first.act)  # of whom, is in the audit log
+            muted = held_by(services, "mute")
+            services.sanctions.impose(sanctions)
+            told = ""
+            if first.act == "ban":
+                closed = close_banned(services)
+                told = f"; {counted(closed, 'connection')} closed" if closed else ""
+            else:
+                for session, mute in held_by(services, "mute").items():
+                    if muted.get(session) != mute:
+                        session.tell(mute.message(services.wall_ms()))
+            then(f"{first.shown} is {_VERBS[first.act]}{also} {until(first.until_ms)}{told}")
+
+        self._journal.impose(sanctions, note, done, partial(protocol.fail, answer))
+
+    def _is_hosts(self, wanted: Sanction) -> bool:
+        """Tell whether there is such a sanction already, and the host's, which no moderator changes."""
+        return any(
+            (each.act, each.player, each.by) == (wanted.act, wanted.player, HOST)
+            for each in self._services.sanctions.in_force()
+        )
+
+    def lift(self, asked: protocol.Unban | protocol.Unmute, admin: Admin, answer: ReplyTo) -> None:
+        """End a ban or mute. Raises `Refusal` if there is none, or none that a moderator may end."""
+        act: Act = "ban" if isinstance(asked, protocol.Unban) else "mute"
+        found = self._found(act, asked.whom)
+        if found is None:
+            raise Refusal(Code.UNKNOWN_PLAYER, f"{asked.whom} is not {_VERBS[act]}; bans lists who is")
+        if not admin.is_host and found.by == HOST:
+            raise Refusal(Code.BAD_MESSAGE, f"the host has {_VERBS[act]} {found.shown}; only the host ends that")
+        services = self._services
+        note = _note_about(found, services.wall_ms(), f"un{act}", "", admin)
+
+        def done() -> None:
+            log.warning("admin: %s", note.act)
+            held = held_by(services, act)
+            services.sanctions.lift(act, found.whom, found.player)
+            for session in held.keys() - held_by(services, act).keys():
+                session.tell(held[session].message(services.wall_ms(), lifted=True))
+            answer(protocol.Done(f"{found.shown} is no longer {_VERBS[act]}"))
+
+        self._journal.lift(found, note, done, partial(protocol.fail, answer))
+
+    def _found(self, act: Act, whom: str) -> Sanction | None:
+        """Return a sanction of a network, of a player by name, or of a number after `#`, which the forgotten have."""
+        name = whom.removeprefix("name:")
+        number = int(name[1:]) if name.startswith("#") and name[1:].isdecimal() else None
+        network = network_to_ban(whom)
+        key = name_key(name)
+        for each in self._services.sanctions.in_force():
+            is_it = (
+                each.whom == network
+                if network
+                else each.player == number
+                if number is not None
+                else (each.player is not None and name_key(each.shown) == key)
+            )
+            if each.act == act and is_it:
+                return each
+        return None
+
+    def bans(self, admin: Admin) -> protocol.SanctionRows:
+        """Return who is banned or muted; a moderator sees no address."""
+        return protocol.SanctionRows([_row(each, admin) for each in self._services.sanctions.in_force()])
+
+    # Reports.
+
+    def reports(self, asked: protocol.ListReports, answer: ReplyTo) -> None:
+        """Answer with the reports, the open ones first."""
+
+        def done(found: list[PlayerReport]) -> None:
+            answer(protocol.PlayerReportRows([_report_row(each) for each in found]))
+
+        self._journal.reports(done, partial(protocol.fail, answer), has_closed=asked.closed, most=MAX_REPORTS)
+
+    def show(self, asked: protocol.ShowReport, admin: Admin, answer: ReplyTo) -> None:
+        """Answer with one report and what was said; note who has read it."""
+
+        def done(found: PlayerReport) -> None:
+            what = f": report {found.number}"
+            note = AuditNote(self._services.wall_ms(), "read", what, found.player, admin.name)
+            self._journal.note(note)
+            lines = [protocol.SpokenRow(*each) for each in found.lines]
+            rows = [_row(each, admin) for each in self._services.sanctions.in_force() if each.player == found.player]
+            answer(protocol.PlayerReportDetail(_report_row(found), lines, rows))
+
+        self._journal.read_report(asked.number, done, partial(protocol.fail, answer))
+
+    def close(self, asked: protocol.SettleReport, admin: Admin, answer: ReplyTo) -> None:
+        """Do what is wanted about the player, if anything, then close the report with what was found."""
+
+        def done(found: PlayerReport) -> None:
+            if found.closed_ms is not None:
+                answer(protocol.Failed(f"report {found.number} was closed by {found.closed_by} already"))
+            elif asked.act is None:
+                self._close(asked, admin, found, answer, "")
+            elif asked.act == "kick":
+                try:
+                    kicked = self.kick(protocol.Kick(found.reported, asked.reason or _REASONS[found.reason]), admin)
+                except Refusal as refusal:
+                    protocol.fail(answer, refusal)
+                else:
+                    self._close(asked, admin, found, answer, kicked.text)
+            else:
+                reason = asked.reason or _REASONS[found.reason]
+                wanted = _Wanted(asked.act, reason, asked.for_s, asked.with_address, admin)
+                then = partial(self._close, asked, admin, found, answer)
+                self._impose_on_player(wanted, answer, then, (found.player, found.reported))
+
+        self._journal.read_report(asked.number, done, partial(protocol.fail, answer))
+
+    def _close(
+        self, asked: protocol.SettleReport, admin: Admin, found: PlayerReport, answer: ReplyTo, did: str
+    ) -> None:
+        text = clean(asked.text, 200)
+        what = f": report {found.number}{', ' if text else ''}{text}"
+        note = AuditNote(self._services.wall_ms(), "close", what, found.player, admin.name)
+
+        def done() -> None:
+            log.warning("admin: close")
+            answer(protocol.Done(f"{did}{'; ' if did else ''}report {found.number} is closed"))
+
+        self._journal.close_report(found.number, text, note, done, partial(protocol.fail, answer))
+
+
+def _note_about(sanction: Sanction, at_ms: int, act: str, rest: str, admin: Admin) -> AuditNote:
+    """Return a note that names a network, but not a player: they may be forgotten."""
+    what = rest if sanction.player else f"{sanction.shown}{rest}"
+    return AuditNote(at_ms, act, what, sanction.player, admin.name)
+
+
+def _row(each: Sanction, admin: Admin) -> protocol.SanctionRow:
+    whom = each.title if admin.is_host or each.player is not None else "a network"
+    return protocol.SanctionRow(each.act, whom, each.reason, each.since_ms, each.until_ms, each.by)
+
+
+def _report_row(report: PlayerReport) -> protocol.PlayerReportRow:
+    return protocol.PlayerReportRow(
+        report.number,
+        report.at_ms,
+        report.reporter,
+        report.reported,
+        report.reason,
+        report.text,
+        report.match,
+        report.closed_ms,
+        report.closed_by,
+        report.note,
+    )
