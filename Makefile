@@ -27,7 +27,7 @@ demo: install ## play a whole networked match in this terminal
 	@$(BIN)/python -m ttt_net demo
 
 test: install ## all tests
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder --durations=10
 
 check: install ## format, lint, types
 	$(BIN)/ruff format --check

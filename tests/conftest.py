@@ -1,7 +1,12 @@
-"""What all tests share: no skip goes unseen where everything is required, and Hypothesis keeps no stopwatch."""
+"""What all tests share: how they are spread over processes; no skip goes unseen where everything is required.
+
+Hypothesis keeps no stopwatch.
+"""
 
 import os
+import sys
 from collections.abc import Generator
+from pathlib import Path
 from typing import TypeVar
 
 import pytest
@@ -15,8 +20,54 @@ REQUIRE_ALL = os.environ.get("TTT_NET_REQUIRE_ALL") == "1"
 os.environ.setdefault("TTT_NET_HOUSE_BOTS", "no")  # of servers in processes of their own: who is there is the test's
 os.environ["TTT_NET_RULES"] = "off"  # a page that comes by itself only once is tested where it is meant
 
+if sys.dont_write_bytecode:  # hundreds of processes are started, and each would compile the whole package anew
+    sys.dont_write_bytecode = False
+    sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = str(
+        Path(__file__).parent.parent / ".pytest_cache" / "code"
+    )
+    del os.environ["PYTHONDONTWRITEBYTECODE"]
+
+LONGEST = (
+    "end_to_end/test_kill.py",
+    "page/test_match.py",
+    "page/test_everyone.py",
+    "powercuts/test_powercuts.py",
+    "page/test_meeting.py",
+    "page/test_link.py",
+    "client/terminal/test_terminal.py",
+    "page/test_steady.py",
+    "end_to_end/test_discovery.py",
+    "server/test_leaks.py",
+    "client/terminal/test_lobby_terminal.py",
+    "strategies/test_tree.py",
+    "strategies/test_book.py",
+    "end_to_end/test_encrypted.py",
+    "end_to_end/test_host.py",
+    "end_to_end/test_house_bots.py",
+    "end_to_end/test_demo.py",
+    "benchmarks/test_server.py",
+    "benchmarks/test_flood.py",
+    "benchmarks/test_soak.py",
+    "page/test_build.py",
+    "hostile/test_frames.py",
+    "simulation/test_simulation.py",
+)
+"""The files that take longest: they begin first, so that in the end no process has one alone. Others follow by name."""
+
 settings.register_profile("ttt_net", deadline=None, derandomize=REQUIRE_ALL)
 settings.load_profile("ttt_net")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Return two for each core: for half of their time tests wait for processes, browsers, disks and clocks."""
+    return 2 * (os.cpu_count() or 1)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    order = {here / file: number for number, file in enumerate(LONGEST)}
+    items.sort(key=lambda item: order.get(item.path, len(order)))
 
 
 @pytest.hookimpl(wrapper=True)

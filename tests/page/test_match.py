@@ -132,7 +132,7 @@ def test_draws_take_backs_and_resigning_are_asked_and_answered(place: Place) -> 
 
 
 def test_one_who_is_left_alone_is_told_for_how_long_and_claims_the_match_then(place: Place) -> None:
-    first, second = place.pair("tictactoe", "1+0")
+    first, second = place.pair("tictactoe", "3+2")
     first.play(4)
     second.page.context.close()
     first.page.get_by_text("s you need not wait any more.").wait_for()
@@ -168,6 +168,7 @@ def test_an_engine_says_where_the_match_turned(place: Place) -> None:
     finish(first, second)
     first.press("Analyse")
     first.page.get_by_role("heading", name="Analysis").wait_for()
+    first.page.locator("circle.turn").wait_for()
     assert first.page.locator("circle.turn").count() == 1
     first.until("Move 2 of 5")  # it opens at the move that decided
     assert first.page.locator(".cell.hint").count() >= 1, "what was better is shown on the board"

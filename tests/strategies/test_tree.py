@@ -5,6 +5,7 @@ import pytest
 from tests.strategies.positions import board
 from ttt_net.errors import ConfigurationError
 from ttt_net.games import Game
+from ttt_net.strategies import tree
 from ttt_net.strategies.tree import grow, recommended
 
 
@@ -32,6 +33,7 @@ def test_what_was_cut_off_is_said_with_its_window(tictactoe: Game[Any]) -> None:
     assert [child.value for child in root.children] == [0, -1, -1]
 
 
-def test_a_tree_that_is_too_large_is_refused(connect4: Game[Any]) -> None:
-    with pytest.raises(ConfigurationError, match="more than 600,000 positions; limit its depth"):
+def test_a_tree_that_is_too_large_is_refused(connect4: Game[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tree, "MAX_NODES", 6_000)
+    with pytest.raises(ConfigurationError, match="more than 6,000 positions; limit its depth"):
         grow(connect4, connect4.initial, prune=False, depth=8)
