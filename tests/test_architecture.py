@@ -56,6 +56,10 @@ ALLOWED: dict[str, set[str]] = {
         "sdk",
     },
     "client.bot": {"names", "errors", "text", "programs", "games", "messages", "clock", "sdk", "strategies", "engines"},
+    "client.local": {
+        *("names", "errors", "text", "programs", "games", "messages", "clock", "sdk", "private_files"),
+        "matches",
+    },
     "engines": {"errors", "text", "clock", "programs", "games", "strategies"},
 }
 """What each layer may import of ours; a layer may always import itself."""
@@ -71,7 +75,7 @@ INSIDE = {
         coaching arena
     """,
     "engines": "launch settings program dialects external",
-    "matches": "absence description daily match referee",
+    "matches": "analysis absence description daily match referee",
     "pairing": "seek seeks lobby",
     "sdk": """
         events validation trust identity certificate_pinning disconnect matches session protocol transport connection
@@ -97,7 +101,9 @@ INSIDE = {
 }
 """The modules and packages of a layer, each left of those that may import it."""
 
-SHELL = {"server", "sdk", "client", "client.bot", "engines"}
+PARTS_OF_CLIENT = ("client.bot", "client.local")
+"""The packages of the client that import what no other part of it may."""
+SHELL = {"server", "sdk", "client", "engines", *PARTS_OF_CLIENT}
 EFFECTS = {
     "asyncio", "socket", "ssl", "selectors", "sqlite3", "threading", "multiprocessing", "subprocess", "signal",
     "time", "websockets", "rich", "prompt_toolkit", "platformdirs", "uvloop", "zeroconf", "ifaddr", "segno",
@@ -123,8 +129,8 @@ OF_ONE_SIDE = {
 
 
 def layer_of(module: str) -> str:
-    """Return the layer of `ttt_net.<module>`: the first name, or `client.bot` for that package."""
-    return "client.bot" if module.startswith("client.bot") else module.split(".")[0]
+    """Return the layer of `ttt_net.<module>`: the first name, or the package of the client that may import more."""
+    return next((each for each in PARTS_OF_CLIENT if module.startswith(each)), module.split(".")[0])
 
 
 def imports(source: str) -> Iterator[str]:
@@ -380,7 +386,7 @@ def test_the_core_gets_its_time_its_loop_and_its_dice_as_arguments() -> None:
     core = [
         (module, path)
         for module, path in modules()
-        if layer_of(module) not in {"client", "client.bot", "engines", "sdk"} and module not in AT_THE_EDGE
+        if layer_of(module) not in {"client", "engines", "sdk", *PARTS_OF_CLIENT} and module not in AT_THE_EDGE
     ]
     found = {module: chances(path.read_text()) for module, path in core}
     assert {module: calls for module, calls in found.items() if calls} == {"server.hub": ["asyncio.Event"]}
@@ -415,8 +421,9 @@ def test_the_files_to_touch_are_there() -> None:
 
 
 def test_only_the_room_tells_events_and_only_after_the_journal_has_them() -> None:
+    """At one keyboard nobody else is told, and no journal waits."""
     callers = [module for module, path in modules() if ".told(" in path.read_text()]
-    assert callers == ["matches.match", "server.rooms.room"]
+    assert callers == ["client.local.matches", "matches.match", "server.rooms.room"]
 
 
 def own_private_names(source: str) -> set[str]:

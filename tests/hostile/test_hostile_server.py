@@ -156,7 +156,7 @@ def check_picture(table: ClientController, now_ms: int) -> None:
         text = draw(table.display, size, now_ms, glyphs)
         check_text(text.plain)
     for telling in (BoardRenderer(ASCII), ScreenReader()):
-        for part in telling.parts(table.display, is_shared=False).values():
+        for part in telling.parts(table.display).values():
             check_text(part)
         for question in ("board", "row 2", "lines", "moves", "clock"):
             check_text(telling.answer(question, table.display, now_ms) or "")

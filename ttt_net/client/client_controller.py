@@ -7,6 +7,7 @@ from msgspec import structs
 
 from ttt_net.client.act import act, answered
 from ttt_net.client.commands import AnyCommand, Send
+from ttt_net.client.controller import PlayerConnection
 from ttt_net.client.display import Display
 from ttt_net.client.events import WorldEvent
 from ttt_net.client.screens.match_commands import OPENING_PLIES, followed, leads_on
@@ -32,7 +33,6 @@ from ttt_net.messages import (
     UnwatchRequest,
     Welcome,
 )
-from ttt_net.sdk.connection import ClientConnection
 from ttt_net.sdk.events import Answered, Farewell, Parting
 from ttt_net.text import clean
 
@@ -54,7 +54,7 @@ class ClientController:
 
     def __init__(
         self,
-        connection: ClientConnection,
+        connection: PlayerConnection,
         seek: SeekRequest,
         address: str,
         opening: JoinRequest | InviteRequest | None = None,
@@ -63,15 +63,17 @@ class ClientController:
         is_in_lines: bool = False,
         is_seeking: bool = True,
         is_hosting: bool = False,
+        is_shared: bool = False,
         is_first_match_of: Callable[[str], bool] | None = None,
     ) -> None:
         """Ask for the `opening` first, if there is one, in place of the seek: a refusal of it ends everything.
 
-        `is_in_lines`: of the lobby nothing is seen, and told is what is asked for. `is_first_match_of` tells, and
-        remembers, whether the rules of a game are to be shown as a match of it begins; None: never.
+        `is_shared`: two people sit here. `is_in_lines`: of the lobby nothing is seen, and told is what is asked for.
+        `is_first_match_of` tells, and remembers, whether the rules of a game are to be shown as a match of it begins;
+        None: never.
         """
         self.connection = connection
-        self.display = Display(World(address=address, is_hosting=is_hosting), has_lobby=has_lobby)
+        self.display = Display(World(address=address, is_hosting=is_hosting, is_shared=is_shared), has_lobby=has_lobby)
         self.display = replace(
             self.display,
             world=replace(self.display.world, is_secure=connection.url.startswith("wss:"), trust=connection.trust),
@@ -84,11 +86,6 @@ class ClientController:
         self._is_first_match_of = is_first_match_of
         self._has_lobby = has_lobby and not is_in_lines
         self._is_seeking = is_seeking
-
-    @property
-    def is_shared(self) -> bool:
-        """Tell that one person sits here."""
-        return False
 
     @property
     def is_to_go_on(self) -> bool:

@@ -5,11 +5,12 @@ from typing import Protocol
 from ttt_net.client.commands import AnyCommand
 from ttt_net.client.display import Display
 from ttt_net.client.events import WorldEvent
-from ttt_net.messages import SeekRequest
+from ttt_net.messages import Request, SeekRequest
+from ttt_net.sdk.trust import Trust
 
 
 class RunnableConnection(Protocol):
-    """A connection, or several, that a loop keeps running."""
+    """What a loop keeps running: a connection, or a search."""
 
     @property
     def is_asking(self) -> bool:
@@ -19,8 +20,27 @@ class RunnableConnection(Protocol):
         """Keep the link up until there is no use."""
 
 
+class PlayerConnection(RunnableConnection, Protocol):
+    """The connection of a player: to a server, or to the matches at this keyboard."""
+
+    @property
+    def url(self) -> str:
+        """The address of the server; empty where there is none."""
+
+    @property
+    def trust(self) -> Trust:
+        """How the server is trusted."""
+
+    @property
+    def latency_ms(self) -> int | None:
+        """The way to the server and back; None as long as it is not known."""
+
+    def say(self, request: Request) -> None:
+        """Send a request; raises `Refusal` when too many are unanswered."""
+
+
 class Controller(Protocol):
-    """Keeps a display; people who share a keyboard have another one than those who do not."""
+    """Keeps a display: that of a player, or that of one who chooses a server."""
 
     @property
     def connection(self) -> RunnableConnection:
@@ -29,10 +49,6 @@ class Controller(Protocol):
     @property
     def display(self) -> Display:
         """The display to be shown."""
-
-    @property
-    def is_shared(self) -> bool:
-        """Whether more than one person sits here, so that "you" may be either."""
 
     @property
     def is_to_go_on(self) -> bool:

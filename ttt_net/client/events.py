@@ -19,14 +19,7 @@ class ReachableAt:
     address: str
 
 
-@dataclass(frozen=True, slots=True)
-class SecondPlayerEvent:
-    """An event of the controller of the second person at this keyboard."""
-
-    event: "WorldEvent"
-
-
-WorldEvent = ConnectionEvent | RecordSaved | ReachableAt | SecondPlayerEvent
+WorldEvent = ConnectionEvent | RecordSaved | ReachableAt
 """The events that change what is known of the world."""
 
 

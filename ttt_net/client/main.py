@@ -8,8 +8,9 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import assert_never
+from typing import NamedTuple, assert_never
 
 from ttt_net.client import modes
 from ttt_net.client.command_line.bot import EngineOptions
@@ -19,7 +20,6 @@ from ttt_net.client.ending import FAULT, OK, USAGE, Ending, complain_of, report
 from ttt_net.client.finding.address import Alone, Go, Host, Place
 from ttt_net.client.finding.servers import servers_used
 from ttt_net.client.naming import another_name, first_name, identity_for
-from ttt_net.client.served import Serve
 from ttt_net.client.user_io import ask_anew, complain, is_on_screen, may_ask, tell, write_text
 from ttt_net.errors import Code, ConfigurationError
 from ttt_net.private_files import write_private
@@ -28,6 +28,16 @@ from ttt_net.sdk.events import Farewell, Parting
 from ttt_net.sdk.identity import Identity
 from ttt_net.sdk.trust import trust_of
 
+
+class Served(NamedTuple):
+    """A server of our own: its address, and where its journal is."""
+
+    url: str
+    journal: str
+
+
+Serve = Callable[[Options], AbstractContextManager[Served]]
+"""Runs a server of our own, for everybody, for as long as the context lasts."""
 CRASH_FILE = "crash.txt"
 _RENAME = (Code.NAME_TAKEN, Code.BAD_NAME)
 
@@ -74,7 +84,7 @@ def _play(options: Options, serve: Serve) -> int | None:
             return OK
         options = _going_to(place, options)
     if options.local is not None:
-        return _reported(options, modes.play_locally(options, serve))
+        return _reported(options, modes.play_locally(options))
     if options.is_hosting:
         with serve(options) as served:
             return _run(replace(options, url=served.url, journal=served.journal, is_address_given=True))

@@ -132,6 +132,8 @@ def _with_event(world: World, event: MatchEvent, now_ms: int) -> World:
     if before is None or event.seq <= before.seq:
         return world
     after = follow(before, event)
+    if world.is_shared and after.position.to_move is not None:
+        after = structs.replace(after, you=after.position.to_move)
     world = _counted(world, before, after)
     if after.clock is not before.clock:
         world = replace(world, heard_at_ms=MappingProxyType({**world.heard_at_ms, event.match: now_ms}))
@@ -139,14 +141,15 @@ def _with_event(world: World, event: MatchEvent, now_ms: int) -> World:
 
 
 def _counted(world: World, before: Snapshot | None, after: Snapshot) -> World:
-    """Count the result when this is the moment in which a match of ours ended."""
+    """Count the result when this is the moment in which a match of ours ended; of two who share it, the first's."""
     is_end = before is not None and before.outcome is None and after.outcome is not None
     if not is_end or after.outcome is None or after.outcome.reason == "abort" or after.you is None:
         return world
     tally, winner = world.tally, after.outcome.winner
+    ours = 0 if world.is_shared else after.you
     if winner is None:
         tally = replace(tally, drawn=tally.drawn + 1)
-    elif winner == after.you:
+    elif winner == ours:
         tally = replace(tally, won=tally.won + 1)
     else:
         tally = replace(tally, lost=tally.lost + 1)

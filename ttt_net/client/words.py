@@ -85,13 +85,17 @@ def move_name(match: Snapshot, move: int) -> str:
 
 
 def pairing(match: Snapshot) -> str:
-    """Return who plays what against whom."""
-    sides = (f"{label_of(player)} ({mark_of(match, side)})" for side, player in enumerate(match.players))
+    """Return who plays what against whom; at one keyboard, a player without a name is called by their mark."""
+    marks = (mark_of(match, 0), mark_of(match, 1))
+    sides = (
+        mark if name_of(player) == mark else f"{label_of(player)} ({mark})"
+        for player, mark in zip(match.players, marks, strict=True)
+    )
     return f"{clean(match.game.title, 30)}: {' against '.join(sides)}."
 
 
-def result(match: Snapshot) -> str:
-    """Return how the match ended, from our side."""
+def result(match: Snapshot, *, is_shared: bool = False) -> str:
+    """Return how the match ended, from our side; where two people share a keyboard, from neither's."""
     outcome = match.outcome
     if outcome is None:
         return ""
@@ -99,7 +103,7 @@ def result(match: Snapshot) -> str:
         return "The match was called off; it does not count."
     if outcome.winner is None:
         return "A draw, by agreement." if outcome.reason == "agreement" else "A draw."
-    if match.you is None:
+    if match.you is None or is_shared:
         return _result_of_others(match, outcome.winner, outcome.reason)
     has_won = outcome.winner == match.you
     opponent = name_of(opponent_of(match))
@@ -193,13 +197,18 @@ def status(display: Display, takeover: str = "Tab") -> str:
     if match is None:
         return ""
     if match.outcome is not None:
-        return result(match) if display.world.seeking is None else f"{result(match)} Waiting for a new opponent ..."
+        ended = result(match, is_shared=display.world.is_shared)
+        return ended if display.world.seeking is None else f"{ended} Waiting for a new opponent ..."
     if match.adjourned:
         return "Adjourned: the next move, with both here, goes on."
     if display.under_way is not None:
         return f"Your move {move_name(match, display.under_way.move)} is on its way ..."
     if display.is_my_turn:
         mark = mark_of(match, match.you or 0).replace("/", " or ")
+        if display.world.is_shared:
+            name = name_of(match.players[match.you or 0])
+            what = "" if name == mark else f": place {mark}"  # who has no name is called by their mark
+            return f"{name} to move{what}{demands(match, takeover)}."
         return f"Your turn: place {mark}{demands(match, takeover)}."
     if match.position.to_move is None:
         return ""  # the last move is here, and the end that it has led to is about to be
@@ -282,13 +291,19 @@ def elsewhere(match: Snapshot | None, key: str) -> str:
     return "" if match is None else f"It is your turn against {name_of(opponent_of(match))}, too: {key} goes there."
 
 
-def series(match: Snapshot) -> str:
-    """Return the score of the matches that this one is a rematch of, and of this one once it is over."""
+def series(match: Snapshot, *, is_shared: bool = False) -> str:
+    """Return the score of the matches that this one is a rematch of, and of this one once it is over.
+
+    Where two people share a keyboard, it is told by their names.
+    """
     points = list(match.score)
     outcome = match.outcome
     if outcome is not None and outcome.reason != "abort":
         for side in (0, 1):
             points[side] += 0.5 if outcome.winner is None else float(outcome.winner == side)
+    if is_shared:
+        first, second = map(name_of, match.players)
+        return f"{first} {points[0]:g} : {points[1]:g} {second}"
     return f"Series {mark_of(match, 0)} {points[0]:g} : {points[1]:g} {mark_of(match, 1)}"
 
 
@@ -306,9 +321,10 @@ def new_ratings(display: Display, match: Snapshot) -> list[str]:
 def facts(display: Display, match: Snapshot) -> list[str]:
     """Return the facts of a match besides its board: the scores, the watchers, the code."""
     said = []
-    if any(match.score):
-        said.append(series(match))
-    if display.world.tally.games:
+    is_shared = display.world.is_shared
+    if any(match.score) or (is_shared and match.outcome is not None):
+        said.append(series(match, is_shared=is_shared))
+    if display.world.tally.games and not is_shared:
         said.append(
             f"Session {display.world.tally.won} won, {display.world.tally.lost} lost"
             + f", {display.world.tally.drawn} drawn" * (display.world.tally.drawn > 0)

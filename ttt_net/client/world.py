@@ -79,6 +79,8 @@ class World:
     """Whether the link is encrypted."""
     is_hosting: bool = False
     """Whether the server is our own, which friends have to be told of."""
+    is_shared: bool = False
+    """Whether two people sit at this keyboard: our side is then the one to move, and neither is told "you"."""
     link: LinkState = LinkState.CONNECTING
     trouble: str = ""
     """Why the link is lost, or cannot be had."""

@@ -35,7 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--position", metavar="P", help="a position such as 'X.O/.X./..O'; - reads one a line")
     where.add_argument("--moves", metavar="M", help="the moves that lead to the position, such as 'b2 a1'")
-    where.add_argument("--match", metavar="FILE|ID", help="a file of records (- reads one), or the id of a match here")
+    where.add_argument(
+        "--match", metavar="FILE|ID", help="a file of records (- reads one), the id of a match here, or local"
+    )
     parser.add_argument("--number", type=positive, metavar="N", help="which record of the file, counted from 1")
     parser.add_argument(
         "--match-time", type=positive, default=20_000, metavar="MS", help="milliseconds a match (default %(default)s)"

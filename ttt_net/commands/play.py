@@ -5,7 +5,6 @@ from contextlib import AbstractContextManager
 
 from ttt_net.client import main as client
 from ttt_net.client.command_line.options import Options
-from ttt_net.client.served import Served
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -13,7 +12,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return client.main(argv, _serve)
 
 
-def _serve(options: Options) -> AbstractContextManager[Served]:
+def _serve(options: Options) -> AbstractContextManager[client.Served]:
     from ttt_net.commands import host  # to join a server elsewhere does not take all that one needs
 
     return host.serve(options)

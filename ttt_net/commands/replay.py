@@ -33,7 +33,7 @@ _HELP = "→ or Enter: next   ←: back   Home, End   q: quit"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the verb's arguments."""
     parser.add_argument(
-        "source", metavar="FILE|ID", help="a file of records, or the id of a match on this machine's server"
+        "source", metavar="FILE|ID", help="a file of records, the id of a match on this machine's server, or local"
     )
     parser.add_argument("--at", type=int, metavar="PLY", help="print the position after that many moves, and stop")
     parser.add_argument("--number", type=int, metavar="N", help="which record of the file, counted from 1")

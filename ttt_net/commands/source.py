@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
+from ttt_net.client.local.records import records_file
 from ttt_net.errors import ConfigurationError, Refusal, StorageError
 from ttt_net.games.record import Record
 from ttt_net.games.records import read_each
@@ -18,6 +19,8 @@ from ttt_net.server.settings.configuration import DEFAULT_DATA
 
 _MATCH_ID = re.compile(r"[0-9A-Za-z]{8}(-[0-9]{1,6})?", re.ASCII)
 MAX_FILE_BYTES = 20_000_000
+LOCAL = "local"
+"""What names the file of the matches that were played at this keyboard."""
 
 
 def add_data(parser: argparse.ArgumentParser) -> None:
@@ -39,13 +42,15 @@ def load_records(source: str, data: Path) -> list[Record]:
 
 def load_each(source: str, data: Path) -> list[Record | Refusal]:
     """Return the same, and in place of a record that cannot be read the refusal that says why."""
-    path = Path(source)
+    path = records_file() if source == LOCAL else Path(source)
     if source != "-" and not path.exists() and _MATCH_ID.fullmatch(source):
         return [*_from_journal(data, [source])]
     try:
         with contextlib.nullcontext(sys.stdin.buffer) if source == "-" else path.open("rb") as file:
             content = file.read(MAX_FILE_BYTES + 1)
     except OSError as error:
+        if source == LOCAL:
+            raise ConfigurationError(f"no match was played to its end at this keyboard yet: {path}") from None
         if isinstance(error, FileNotFoundError) and source.isalnum():
             sentence = f"{source} is neither a file nor the id of a match, which has 8 characters"
             raise ConfigurationError(sentence) from None
@@ -62,7 +67,12 @@ def load_each(source: str, data: Path) -> list[Record | Refusal]:
 
 
 def chosen(records: list[Record], number: int | None, source: str) -> Record:
-    """Return the record of that number, counted from 1, or the only one; anything else raises `ConfigurationError`."""
+    """Return the record of that number, counted from 1, or the only one; of the matches of a keyboard the newest.
+
+    Raises `ConfigurationError` for anything else.
+    """
+    if number is None and source == LOCAL:
+        number = len(records)
     if number is None and len(records) > 1:
         raise ConfigurationError(f"{source} holds {len(records)} records; choose one with --number")
     number = 1 if number is None else number

@@ -70,13 +70,13 @@ def rematch(match: Match, now_ms: int) -> wire.Started:
         previous=match.id,
         private=match.is_private,
         rated=match.is_rated,
-        score=_score_after(match),
+        score=score_after(match),
         code=match.code,
         start=match.start,
     )
 
 
-def _score_after(match: Match) -> tuple[float, float]:
+def score_after(match: Match) -> tuple[float, float]:
     """Return the score of the series, this match included, as the next match begins with it: sides swapped."""
     first, second = match.score
     if match.outcome is None or match.outcome.reason is Reason.ABORT:

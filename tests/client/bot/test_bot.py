@@ -24,7 +24,6 @@ from ttt_net.messages import (
     ClaimRequest,
     DeclineRequest,
     Ended,
-    JoinRequest,
     Offered,
     OfferRequest,
     PlayerInfo,
@@ -279,7 +278,6 @@ async def test_a_bot_says_why_a_challenge_is_not_for_it_and_forgets_one_that_is_
     people_only = replace(SEEK, opponents="people")
     assert BotPlan(people_only, None, 100).objection(challenge(1, by=PlayerInfo("Zed", "random"))) == "no_bots"
     assert BotPlan(SEEK, None, 100).objection(challenge(1, game="qubic")) == "another_game"
-    assert BotPlan(JoinRequest(0, "BCDFGH"), None, 100).objection(challenge(1)) == "later"
     assert BotPlan(SeekRequest(0), None, 100).objection(challenge(1)) is None
     async with fake_server() as server, bot_at(server, games=None):
         link = await server.accepts()

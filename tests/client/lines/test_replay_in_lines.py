@@ -175,7 +175,7 @@ def test_for_the_ear_a_replay_is_told_by_its_moves_and_the_board_when_it_is_aske
     seek = SeekRequest(0, ["tictactoe"])
     display = act(display, replay.ACTION.command, seek)[0]
     display = act(update(display, TOLD, 0), Command.RIGHT, seek)[0]
-    parts = ScreenReader().parts(seen_at(display), is_shared=False)
+    parts = ScreenReader().parts(seen_at(display))
     assert "board" not in parts
     assert (parts["status"], parts["next"]) == ("Move 1 of 5: b2.", REPLAY_HINT)
     assert (

@@ -41,21 +41,22 @@ def asked(question: str, display: Display) -> str:
 
 
 def test_a_match_is_told_in_short_sentences_without_a_board() -> None:
-    parts = ScreenReader().parts(seen(), is_shared=False)
+    parts = ScreenReader().parts(seen())
     assert {part: text for part, text in parts.items() if text} == {
         "players": "Tic-tac-toe against Ben; you play X.",
         "status": "Your turn, move 1.",
         "next": "Type a move or a question; help tells which there are.",
     }
-    over = ScreenReader().parts(seen(moves=[4, 1, 0, 2, 8]), is_shared=False)
+    over = ScreenReader().parts(seen(moves=[4, 1, 0, 2, 8]))
     assert over["next"] == "Type rematch, new or quit; help tells the rest."
-    shared = ScreenReader().parts(seen(moves=[4]), is_shared=True)
+    display = seen(moves=[4])
+    shared = ScreenReader().parts(replace(display, world=replace(display.world, is_shared=True)))
     assert (shared["players"], shared["status"]) == ("Tic-tac-toe: Ann plays X, Ben plays O.", "Ben is to move.")
 
 
 def test_a_bot_is_named_as_one_in_a_sentence_that_can_be_followed() -> None:
     display = update(knowing(seen(), watching="m2"), snapshot(match="m2", you=None), 0)
-    parts = ScreenReader().parts(replace(display, shown="m2"), is_shared=False)
+    parts = ScreenReader().parts(replace(display, shown="m2"))
     assert parts["players"] == "Tic-tac-toe: Ann plays X; alphabeta, a bot, plays O."
 
 
@@ -93,7 +94,7 @@ def test_what_a_position_demands_is_told_with_the_turn() -> None:
     reader = ScreenReader()
 
     def told(game: str, moves: list[int], you: int) -> str:
-        return reader.parts(seen(game, moves, you=you), is_shared=False)["status"]
+        return reader.parts(seen(game, moves, you=you))["status"]
 
     assert told("vanishing", [0, 2, 4, 7, 3, 5], 0) == "Your turn, move 7; a3 vanishes."
     assert told("ultimate", [2], 1) == "Your turn, move 2 in board 3, top right."

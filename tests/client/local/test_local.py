@@ -1,6 +1,8 @@
 """Playing at one keyboard: nobody, one or two people, from any start, without a server anywhere."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,8 @@ from tests.client.real_terminal import Terminal
 from tests.patience import PATIENCE_S
 from ttt_net.client.command_line.options import parse
 from ttt_net.errors import ConfigurationError
+from ttt_net.games import Outcome, Reason
+from ttt_net.games.records import read_records
 
 
 def said(start: Start, *arguments: str, typed: str = "") -> tuple[int, str, str]:
@@ -24,7 +28,7 @@ def test_two_people_play_a_whole_match_in_turn_and_then_a_rematch_with_the_same_
     assert client.stdin is not None
     client.stdin.write("5\n1\n9\n2\n8\n3\n")
     client.stdin.flush()
-    heard = heard_until(client, "You won: ")
+    heard = heard_until(client, "Ben won: ")
     assert heard.count("Tic-tac-toe: Ann (X) against Ben (O).") == 1
     assert [line for line in heard.splitlines() if " played " in line] == [
         f"{name} played {move}."
@@ -32,10 +36,11 @@ def test_two_people_play_a_whole_match_in_turn_and_then_a_rematch_with_the_same_
     ]
     client.stdin.write("rematch\n")
     client.stdin.flush()
-    assert "Your turn: place X." in heard_until(client, "Your turn: place X.")
+    assert "Ann to move: place X." in heard_until(client, "Ann to move: place X.")
     client.stdin.write("resign\n")
     client.stdin.flush()
-    heard_until(client, "You lost: you resigned.")
+    heard_until(client, "Ben won: Ann resigned.")
+    heard_until(client, "Ann 0 : 2 Ben.")
 
 
 def test_a_match_at_home_is_stepped_through_and_saved_whoever_moved_last(
@@ -54,14 +59,14 @@ def test_a_take_back_between_two_people_needs_no_answer(start: Start) -> None:
     assert client.stdin is not None
     client.stdin.write("5\n")
     client.stdin.flush()
-    heard_until(client, "Your turn: place O.")
+    heard_until(client, "O to move.")
     client.stdin.write("1\n")
     client.stdin.flush()
-    heard_until(client, "Your turn: place X.")
+    heard_until(client, "X to move.")
     for mark in "OX":  # the move of O, then that of X, is taken back by whoever has the keys
         client.stdin.write("takeback\n")
         client.stdin.flush()
-        assert "(O)" not in heard_until(client, f"Your turn: place {mark}.")
+        assert "(O)" not in heard_until(client, f"{mark} to move.")
 
 
 @pytest.mark.parametrize(("sides", "mark"), [(["--o", "random"], "X"), (["--x", "random"], "O")])
@@ -87,7 +92,7 @@ def test_a_match_begins_from_any_position(start: Start) -> None:
     ended = [json.loads(line) for line in out.splitlines() if '"ended"' in line]
     assert (code, [line["winner"] for line in ended]) == (0, [0])
     code, out, _ = said(start, "--start", "X../.O./..X", "--plain", typed="2\n")
-    assert "Your turn: place O." in out
+    assert "O to move." in out
 
 
 def test_games_end_a_match_between_people_when_they_are_played(start: Start) -> None:
@@ -129,16 +134,18 @@ def test_what_is_for_a_local_match_is_refused_elsewhere(arguments: list[str]) ->
 
 def test_two_people_share_one_screen(environment: dict[str, str]) -> None:
     terminal = Terminal(["--local", "--game", "connect4"], environment)
-    terminal.shows("Your turn: place X.")
+    terminal.shows("X to move.")
     terminal.press("4")
-    terminal.shows("Your turn: place O.")
+    terminal.shows("O to move.")
     for column, mark in zip("34343", "XOXOX", strict=True):
         terminal.press(column)
-        terminal.shows(f"Your turn: place {mark}.")
+        terminal.shows(f"{mark} to move.")
     terminal.press("4")
-    terminal.shows("You won: ")
+    picture = terminal.shows("X won: X completed a line.")
+    assert "X 1 : 0 O" in picture
+    assert "you" not in picture.lower()
     terminal.press("r")
-    terminal.shows("Your turn: place X.")
+    terminal.shows("X to move.")
     terminal.press("\x03")
     assert terminal.ends() == 0
 
@@ -165,13 +172,13 @@ def test_whoever_looks_on_at_two_strategies_goes_out_by_escape(environment: dict
 
 def test_escape_asks_before_it_ends_a_match_at_home(environment: dict[str, str]) -> None:
     terminal = Terminal(["--local"], environment)
-    terminal.shows("Your turn: place X.")
+    terminal.shows("X to move.")
     terminal.press("\x1b")
     terminal.shows("Call it off and leave?")
     terminal.press("\x1b")
     terminal.shows("type b2")
     terminal.press("5")
-    terminal.shows("Your turn: place O.")
+    terminal.shows("O to move.")
     terminal.press("q")
     terminal.shows("and leave?")
     terminal.press("q")
@@ -191,3 +198,31 @@ def test_nothing_is_left_behind(start: Start, environment: dict[str, str], tmp_p
     assert code == 0
     assert list((tmp_path / "tmp").iterdir()) == []
     assert not (tmp_path / "home").exists()
+
+
+def test_a_match_that_ended_is_kept_and_one_that_was_called_off_is_not(
+    start: Start, environment: dict[str, str], tmp_path: Path
+) -> None:
+    moves = "5\n1\n9\n2\n8\n3\n"
+    code, _, _ = said(start, "--plain", "--names", "Ann,Ben", typed=f"{moves}new\n5\nquit\nquit\n")
+    assert code == 0
+    (record,) = read_records((tmp_path / "home" / "matches.txt").read_text(encoding="utf-8"))
+    assert [player.name for player in record.players] == ["Ann", "Ben"]
+    assert record.outcome == Outcome(1, Reason.LINE)
+    shown = subprocess.run(
+        [sys.executable, "-m", "ttt_net", "replay", "local", "--at", "6"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=True,
+    ).stdout
+    assert "Ann" in shown
+    assert "c3" in shown
+
+
+def test_the_board_waits_for_no_server_and_for_no_strategy_where_two_people_play() -> None:
+    command = "import sys, ttt_net.client.modes.screen, ttt_net.client.local.session; print(*sys.modules)"
+    asked = [sys.executable, "-c", command]
+    loaded = subprocess.run(asked, capture_output=True, text=True, timeout=PATIENCE_S, check=True).stdout.split()
+    assert {"ttt_net.server", "ttt_net.strategies"} & set(loaded) == set()

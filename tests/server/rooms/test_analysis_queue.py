@@ -9,6 +9,7 @@ from tests.server.peer import Peer
 from tests.server.running import Server, running
 from ttt_net.errors import Code, Refusal
 from ttt_net.games.record import Record
+from ttt_net.matches.analysis import has_engine
 from ttt_net.server.rooms import analysis_queue
 from ttt_net.server.settings.configuration import Limits
 
@@ -28,7 +29,7 @@ async def finished(server: Server) -> tuple[Peer, Peer, str]:
 async def test_a_finished_match_is_analysed_move_by_move(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         first, second, match = await finished(server)
-        if not analysis_queue.has_engine():
+        if not has_engine():
             assert await first.refused("analyse", match=match) == "no_engine"
             return
         await first.ok("analyse", match=match)

@@ -1,10 +1,13 @@
 """What a bot is here for, as a value."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from ttt_net.engines.settings import forty_moves_ms
-from ttt_net.messages import Challenged, DeclineReason, InviteRequest, JoinRequest, SeekRequest, Snapshot
+from ttt_net.messages import Challenged, DeclineReason, SeekRequest, Snapshot
+
+_LEAST_MS = 20
+_SHARE = 25
+"""The part of the time left that one move may take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +45,11 @@ class BotPlan:
     `places` is how many matches it plays at once; `hint` is said once, when it is let in.
     """
 
-    seek: SeekRequest | InviteRequest | JoinRequest
+    seek: SeekRequest
     games: int | None
     move_ms: int
     places: int = 1
     hint: str = ""
-    invited: Callable[[str], None] | None = None
-    """Called with the code of each invitation, for a bot that invites."""
-    began: Callable[[Snapshot], None] | None = None
-    """Called with every match as it begins."""
-    is_for_onlookers: bool = False
-    """Whether what is written is for somebody who only looks on."""
     any_level: bool = False
     """Whether each match is played at the level that the server shows of us there."""
     has_own_engine: bool = True
@@ -63,11 +60,19 @@ class BotPlan:
 
     def objection(self, challenged: Challenged) -> DeclineReason | None:
         """Return why a challenge is not for this bot, whether or not it has a place."""
-        if not isinstance(self.seek, SeekRequest):
-            return "later"
         games, opponents = self.seek.games, self.seek.opponents
         if games and challenged.game not in games:
             return "another_game"
         if opponents != "any" and (opponents == "bots") != (challenged.by.bot is not None):
             return "no_bots" if opponents == "people" else "generic"
         return self.challenges.objection(challenged)
+
+
+def budget_ms(match: Snapshot, side: int, move_ms: int) -> int:
+    """Return how long a move of the side may take, at most `move_ms`, so that its clock lasts for many more."""
+    if match.clock is None or match.time is None:
+        return max(_LEAST_MS, move_ms)
+    left_ms = match.clock.remaining_ms[side]
+    if match.time.per_move:
+        return max(_LEAST_MS, min(move_ms, left_ms // 2))
+    return max(_LEAST_MS, min(move_ms, left_ms // _SHARE + match.time.increment_ms // 2))

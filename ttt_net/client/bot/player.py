@@ -13,7 +13,7 @@ from dataclasses import replace
 from ttt_net.client.bot.bot_log import BotLog
 from ttt_net.client.bot.engine_process import EngineProcess
 from ttt_net.client.bot.engine_worker import Question
-from ttt_net.client.bot.plan import BotPlan
+from ttt_net.client.bot.plan import BotPlan, budget_ms
 from ttt_net.client.bot.think_queue import ThinkQueue
 from ttt_net.client.events import Event, Stop, TerminalEvent, WorldEvent
 from ttt_net.client.update_world import update_world
@@ -29,8 +29,6 @@ from ttt_net.messages import (
     ClaimRequest,
     DeclineRequest,
     Ended,
-    InvitationReply,
-    JoinRequest,
     MatchEvent,
     Offered,
     OfferRequest,
@@ -55,9 +53,6 @@ APOLOGY = "Sorry, my engine cannot go on. You win."
 _MARGIN_S = 0.01
 _OPENING_PLIES = 2
 """With fewer moves there is nothing that could be drawn."""
-_LEAST_MS = 20
-_SHARE = 25
-"""The part of the time left that one move may take."""
 _FATAL = (Code.UNKNOWN_GAME, Code.BAD_MESSAGE)
 """Refusals of a seek that would come again."""
 
@@ -73,7 +68,7 @@ class Bot:
         self._engine = engine
         self._plan = plan
         self._write = write
-        self._log = BotLog(plan.hint, is_for_onlookers=plan.is_for_onlookers)
+        self._log = BotLog(plan.hint)
         self.queue = ThinkQueue()
         """The matches that wait for the engine."""
         self.asked: dict[str, int] = {}
@@ -111,10 +106,6 @@ class Bot:
             if self._plan.has_own_engine:
                 await self._engine.stop()
 
-    def ask(self, request: Request) -> None:
-        """Send a request that somebody else in this program wants to be sent."""
-        self._say(request)
-
     def _hear(self, event: WorldEvent) -> None:
         before = self.world
         self.world = update_world(self.world, event, _now_ms())
@@ -129,14 +120,10 @@ class Bot:
                 self._unseen.discard(event.match)
                 if event.match not in before.matches and event.outcome is None:
                     self._accepting = max(0, self._accepting - 1)
-                    if self._plan.began is not None:
-                        self._plan.began(event)
             case Challenged() if self.world.you is not None and event.by.name != self.world.you.name:
                 self._answer_challenge(event)
             case ChallengeOver():
                 self._accepting = 0
-            case InvitationReply() if self._plan.invited is not None:
-                self._plan.invited(event.code)
             case Offered():
                 self._answer_offer(event)
             case Tookback():
@@ -181,11 +168,8 @@ class Bot:
         """Look for an opponent while a place is free."""
         if self.world.seeking is not None or self._free_places <= 0:
             return
-        wanted = self._plan.seek
-        if isinstance(wanted, SeekRequest):
-            self.world = replace(self.world, seeking=wanted)
-        if not isinstance(wanted, JoinRequest) or self._kept is None:  # a code is good once; others come by `ask`
-            self._say(wanted)
+        self.world = replace(self.world, seeking=self._plan.seek)
+        self._say(self._plan.seek)
 
     @property
     def _free_places(self) -> int:
@@ -251,13 +235,7 @@ class Bot:
 
     def budget_ms(self, match: Snapshot) -> int:
         """Return how long one move may take, so that the clock lasts for many more, and nobody waits for too long."""
-        shared_ms = self._plan.move_ms // (1 + len(self.queue))
-        if match.clock is None or match.time is None:
-            return max(_LEAST_MS, shared_ms)
-        left_ms = match.clock.remaining_ms[match.you or 0]
-        if match.time.per_move:
-            return max(_LEAST_MS, min(shared_ms, left_ms // 2))
-        return max(_LEAST_MS, min(shared_ms, left_ms // _SHARE + match.time.increment_ms // 2))
+        return budget_ms(match, match.you or 0, self._plan.move_ms // (1 + len(self.queue)))
 
     def _left_ms(self, name: str) -> float:
         """Return how urgent a match is: what our clock there says."""

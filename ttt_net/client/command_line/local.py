@@ -27,6 +27,11 @@ class Local:
     """The position to begin from, if it is not the usual one."""
 
     @property
+    def is_for_people_alone(self) -> bool:
+        """Whether no strategy plays."""
+        return self.people == len(self.players)
+
+    @property
     def people(self) -> int:
         """How many people sit at the keyboard."""
         return self.players.count(HUMAN)

@@ -56,7 +56,7 @@ def _seat(display: Display, match: Snapshot, side: int, now_ms: int, label: str,
     if words.name_of(match.players[side]) == mark:  # at one keyboard, a player without a name is called by their mark
         label = label[len(mark) + 1 :]
     seat.append(f" {label}".rstrip(), "" if is_to_move else "not bold")
-    if side == match.you and not is_brief:
+    if side == match.you and not is_brief and not display.world.is_shared:
         seat.append(" (you)", "not bold dim")
     if side != match.you and not match.present[side] and display.has_lobby:
         seat.append(" (away)", WARNING)

@@ -43,11 +43,6 @@ class PickerController:
         return replace(self._display, servers=self._search.servers)
 
     @property
-    def is_shared(self) -> bool:
-        """Tell that one person sits here."""
-        return False
-
-    @property
     def is_to_go_on(self) -> bool:
         """Tell that no match is asked for."""
         return False

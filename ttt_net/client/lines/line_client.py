@@ -280,7 +280,7 @@ class LineClient:
         if display.shown != self._shown:  # another match is told from its beginning, even between the same two
             self._shown = display.shown
             self._said = {part: text for part, text in self._said.items() if part not in _OF_ONE_MATCH}
-        parts = self._renderer.parts(display, is_shared=self._controller.is_shared)
+        parts = self._renderer.parts(display)
         if is_position_missing(self._controller.display):
             parts = {**self._said, **{part: parts[part] for part in ("link", "notice")}}
         said = [*news, *(text for part, text in parts.items() if text != self._said.get(part))]

@@ -43,7 +43,7 @@ class LineRenderer(Protocol):
     def name_of(self, player: PlayerInfo) -> str:
         """Return the name of a player who moves."""
 
-    def parts(self, display: Display, *, is_shared: bool) -> dict[str, str]:
+    def parts(self, display: Display) -> dict[str, str]:
         """Return all that can be said of a display, part by part, in the order in which it is said."""
 
     def answer(self, question: str, display: Display, now_ms: int) -> str | None:
@@ -68,7 +68,7 @@ class BoardRenderer:
         """Return the name with its bot mark."""
         return words.label_of(player)
 
-    def parts(self, display: Display, *, is_shared: bool) -> dict[str, str]:
+    def parts(self, display: Display) -> dict[str, str]:
         """Return what can be said, the board among it."""
         match = display.match
         seen = {"players": words.pairing(match), "board": self._board(display)} if match is not None else {}
@@ -127,7 +127,9 @@ def after(display: Display, match: Snapshot) -> str:
     """Return what the end of a match has changed: the score of its series, and the ratings."""
     if match.outcome is None:
         return ""
-    said = [words.series(match)] if any(match.score) else []
+    is_shared = display.world.is_shared
+    has_score = any(match.score) or (is_shared and match.outcome.reason != "abort")
+    said = [words.series(match, is_shared=is_shared)] if has_score else []
     ratings = ", ".join(words.new_ratings(display, match))
     return ". ".join([*said, *[f"Ratings: {ratings}"] * bool(ratings)]) + "." * bool(said or ratings)
 
@@ -159,7 +161,7 @@ def link(display: Display) -> str:
 def status(display: Display) -> str:
     """Return the state of the match, or of the lobby, in one sentence."""
     if display.match is not None:
-        return words.result(display.match) or words.status(display, TAKEOVER)
+        return words.result(display.match, is_shared=display.world.is_shared) or words.status(display, TAKEOVER)
     if display.world.seeking is not None or display.world.link is not LinkState.ONLINE or display.is_arriving:
         return ""
     if display.world.lobby.invitation is not None:

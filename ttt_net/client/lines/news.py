@@ -4,7 +4,7 @@ from ttt_net.client import words
 from ttt_net.client.commands import AnyCommand, Command, Step
 from ttt_net.client.controller import Controller
 from ttt_net.client.display import Display
-from ttt_net.client.events import SecondPlayerEvent, WorldEvent
+from ttt_net.client.events import WorldEvent
 from ttt_net.client.lines.line_renderer import LineRenderer, retold
 from ttt_net.client.screens.match_actions import ACTIONS
 from ttt_net.client.screens.replay import is_position_missing, seen_at
@@ -18,17 +18,16 @@ def news_of(event: WorldEvent, controller: Controller, renderer: LineRenderer) -
     match = controller.display.match
     match event:
         case Played() if match is not None and match.match == event.match:
-            is_ours = event.side == match.you and not controller.is_shared
+            is_ours = event.side == match.you and not controller.display.world.is_shared
             who = "You" if is_ours else renderer.name_of(match.players[event.side])
             return [f"{who} played {words.move_name(match, event.move)}."]
-        case (RulesReply() as rules) | SecondPlayerEvent(RulesReply() as rules):
-            return [told_rules(rules, has_drawing=renderer.has_drawings)]
+        case RulesReply():
+            return [told_rules(event, has_drawing=renderer.has_drawings)]
         case Notice(restart_in_ms=int()) if not controller.display.notice:  # nothing counts down: as it was said
             return [clean(event.text, words.MAX_NOTICE_CELLS)]
-        case ServerMessage() | SecondPlayerEvent(ServerMessage()) if match is not None:
-            told = event.event if isinstance(event, SecondPlayerEvent) else event
-            action = next((each for each in ACTIONS if isinstance(told, each.reply)), None)
-            return action.news(match, told) if action is not None and isinstance(told, ServerMessage) else []
+        case ServerMessage() if match is not None:
+            action = next((each for each in ACTIONS if isinstance(event, each.reply)), None)
+            return action.news(match, event) if action is not None else []
         case _:
             return []
 

@@ -1,7 +1,7 @@
 """Follow the replies that are still to come, so that a line that needs one can wait: an answer, a match, our turn."""
 
 from ttt_net.client.controller import Controller
-from ttt_net.client.events import SecondPlayerEvent, WorldEvent
+from ttt_net.client.events import WorldEvent
 from ttt_net.client.screens.lobby_offers import challenges
 from ttt_net.client.screens.match_actions import ACTIONS
 from ttt_net.client.world import LinkState
@@ -39,8 +39,7 @@ class PendingReplies:
         """What the server has agreed to tell, and not told yet."""
 
     def note(self, event: WorldEvent) -> None:
-        """Take note of what the server agrees to and of what it tells, to whichever of two who share a keyboard."""
-        event = event.event if isinstance(event, SecondPlayerEvent) else event
+        """Take note of what the server agrees to and of what it tells."""
         if self._due is not None and isinstance(event, (self._due, Welcome)):
             self._due = None
         if isinstance(event, ChallengeAccepted):

@@ -42,10 +42,11 @@ class ScreenReader:
         """Return the name alone: that it is a bot's was said at the beginning."""
         return words.name_of(player)
 
-    def parts(self, display: Display, *, is_shared: bool) -> dict[str, str]:
+    def parts(self, display: Display) -> dict[str, str]:
         """Return what can be said, without the board."""
+        is_shared = display.world.is_shared
         seen = {"players": _players(display.match, is_shared=is_shared)} if display.match is not None else {}
-        return parts_of(display, seen, _status(display, is_shared=is_shared), _FIRST, _NEXT)
+        return parts_of(display, seen, _status(display), _FIRST, _NEXT)
 
     def answer(self, question: str, display: Display, now_ms: int) -> str | None:
         """Return what was asked for in words."""
@@ -78,8 +79,8 @@ def _name(match: Snapshot, side: int) -> str:
     return f"{words.name_of(player)}, a bot" if player.bot is not None else words.name_of(player)
 
 
-def _status(display: Display, *, is_shared: bool) -> str:
-    match = display.match
+def _status(display: Display) -> str:
+    match, is_shared = display.match, display.world.is_shared
     if match is None or match.outcome is not None or match.adjourned:
         return status(display)
     to_move = match.position.to_move
@@ -174,7 +175,11 @@ def _clock(display: Display, match: Snapshot, now_ms: int) -> str:
         return "There is no clock."
     said = []
     for side in (0, 1):
-        who = "You have" if side == match.you else f"{words.name_of(match.players[side])} has"
+        who = (
+            "You have"
+            if side == match.you and not display.world.is_shared
+            else f"{words.name_of(match.players[side])} has"
+        )
         said.append(f"{who} {_duration(display.left_ms(side, now_ms) or 0)}")
     return f"{'; '.join(said)}."
 

@@ -14,12 +14,12 @@ from ttt_net.client.command_line.inquiry import Inquiry
 from ttt_net.client.command_line.options import Options
 from ttt_net.client.ending import Ending
 from ttt_net.client.finding.address import Place
-from ttt_net.client.served import Serve
 from ttt_net.client.user_io import is_on_screen, signals_raised, writer_of
 from ttt_net.sdk.events import Farewell
 from ttt_net.sdk.identity import Identity
 
 if TYPE_CHECKING:
+    from ttt_net.client.local.connection import Others
     from ttt_net.client.terminal.canvas import Canvas
 
 
@@ -59,19 +59,29 @@ def check_strategy(name: str, level: int | None) -> None:
     bot.check(name, level)
 
 
-def play_locally(options: Options, serve: Serve) -> Ending:
+def play_locally(options: Options) -> Ending:
     """Let people and strategies play at this keyboard."""
     if not is_on_screen(options):
+        strategies = _seated(options)
         from ttt_net.client.local import session
         from ttt_net.client.modes import lines
 
-        with signals_raised():
-            return session.play(options, serve, partial(lines.tell, options), is_on_screen=False)
+        return session.play(options, strategies, partial(lines.tell, options), is_on_screen=False)
     with _greeted("Setting up the board ...") as canvas:
+        strategies = _seated(options)
         from ttt_net.client.local import session
         from ttt_net.client.modes import screen
 
-        return session.play(options, serve, partial(screen.show, options, canvas), is_on_screen=True)
+        return session.play(options, strategies, partial(screen.show, options, canvas), is_on_screen=True)
+
+
+def _seated(options: Options) -> "Others | None":
+    """Return what plays for the strategies at this keyboard; None where only people play."""
+    if options.local is None or options.local.is_for_people_alone:
+        return None
+    from ttt_net.client.local import strategies
+
+    return strategies.seated(options)
 
 
 def choose_on_screen(options: Options) -> Place | None:

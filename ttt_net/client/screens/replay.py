@@ -124,7 +124,7 @@ def step(display: Display, match: Snapshot) -> str:
     last = len(replayed.positions) - 1 if replayed is not None else 0
     ply = len(match.moves)
     name = f": {words.move_name(match, match.moves[-1])}" if match.moves else ""
-    end = f"  {words.result(match)}" if ply == last else ""
+    end = f"  {words.result(match, is_shared=display.world.is_shared)}" if ply == last else ""
     return f"Move {ply} of {last}{name}.{end}"
 
 

@@ -55,7 +55,7 @@ class TerminalScreen:
 
     def _tell_turn(self, display: Display) -> None:
         """Say in the title what waits for us; ring if something has come to wait and nobody looks."""
-        is_my_turn = display.is_my_turn or display.elsewhere is not None
+        is_my_turn = (display.is_my_turn and not display.world.is_shared) or display.elsewhere is not None
         title = TITLE_ON_TURN if is_my_turn else TITLE_ON_CHALLENGE if display.world.challenge is not None else TITLE
         if title == self._title or not self._canvas.is_modern or self._is_quiet:
             return

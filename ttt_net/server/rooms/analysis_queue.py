@@ -6,10 +6,8 @@ prints, line by line, so that what was found before the time was up is not lost.
 
 import asyncio
 import contextlib
-import importlib.util
 import logging
 import os
-import sys
 from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Sequence
 from functools import partial
@@ -20,6 +18,7 @@ import msgspec
 from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
 from ttt_net.games.records import read_records
+from ttt_net.matches.analysis import COMMAND, LEAST_MOVES, described, has_engine, read_line
 from ttt_net.programs import beside_us
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.journal.queries import RecordQuery
@@ -32,32 +31,12 @@ log = logging.getLogger(__name__)
 
 MAX_JOBS = 4
 """Matches that may wait for their turn; one more is refused for now."""
-LEAST_MOVES = 3
-"""A match of fewer moves is not worth a process: no more than an opening was played."""
 MAX_KEPT = 64
 """Analyses that are kept, so that asking again costs nothing."""
-MAX_BEST = 3
-"""Best moves that are named for each that was made."""
 GRACE_S = 30.0
 """How much longer than its search the process may take, to load and to end."""
 _NICE = 15
 _RETRY_MS = 5_000
-_LESSON = b'{"type": "lesson"'
-COMMAND = (sys.executable, "-m", "ttt_net", "analyse", "--match", "-", "--json", "--match-time")
-
-
-class JudgedMove(msgspec.Struct):
-    """One line that the process prints: a move, valued from the side that made it."""
-
-    ply: int
-    side: int
-    move: int
-    best: list[str]
-    value: int | None
-    estimate: int | None = None
-    lost: int | None = None
-    sign: str = ""
-    text: str = ""
 
 
 class AnalysisJob(NamedTuple):
@@ -69,11 +48,6 @@ class AnalysisJob(NamedTuple):
     address: str | None
     """What limits of addresses count the player under who asked first; None if they do not apply."""
     askers: set[Session]
-
-
-def has_engine() -> bool:
-    """Tell whether the compiled searches can be loaded; what they need is looked for, not loaded."""
-    return importlib.util.find_spec("numba") is not None
 
 
 def installed_engine() -> Sequence[str] | None:
@@ -186,10 +160,10 @@ class AnalysisQueue:
                 return wire.AnalysisReply(job.match, moves, exact=True)
             async with asyncio.timeout(budget_s + GRACE_S), self._process(job, budget_s) as lines:
                 async for line in lines:
-                    if line.startswith(_LESSON):
-                        lesson = msgspec.json.decode(line, type=wire.MatchLesson)
+                    each = read_line(line)
+                    if isinstance(each, wire.MatchLesson):
+                        lesson = each
                         continue
-                    each = msgspec.json.decode(line, type=JudgedMove)
                     judged_all &= each.value is not None
                     moves.append(described(each))
             if len(moves) < len(record.moves):
@@ -233,20 +207,3 @@ def _is_of(job: AnalysisJob, session: Session) -> bool:
     """Tell whether a job was ordered by the player, or by somebody of the same address: each has one at a time."""
     address = session.connection.metered_as
     return job.by == session.player or (address is not None and job.address == address)
-
-
-def described(each: JudgedMove) -> wire.AnalysedMove:
-    """Return what a client hears of a move; an estimate becomes a score between -1 and 1."""
-    score = None if each.value is not None or each.estimate is None else each.estimate / (abs(each.estimate) + 50)
-    return wire.AnalysedMove(
-        ply=each.ply,
-        move=each.move,
-        value=each.value or 0,
-        best=each.best[:MAX_BEST],
-        turning=bool(each.lost),
-        score=None if score is None else round(score, 2),
-        side=each.side,
-        more=max(0, len(each.best) - MAX_BEST),
-        sign=each.sign,
-        text=each.text,
-    )

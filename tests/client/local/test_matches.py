@@ -1,0 +1,146 @@
+"""Matches at one keyboard without a clock, a screen or a process: requests in, what is told out."""
+
+import pytest
+
+from ttt_net.client.local.matches import LocalMatches, Seating
+from ttt_net.clock import TimeControl
+from ttt_net.errors import Refusal
+from ttt_net.messages import (
+    AnyServerMessage,
+    ChatRequest,
+    Declined,
+    Ended,
+    Offered,
+    OfferKind,
+    OfferRequest,
+    Played,
+    PlayerInfo,
+    PlayRequest,
+    RecordReply,
+    RecordRequest,
+    ReplayReply,
+    ReplayRequest,
+    ResignRequest,
+    SeekRequest,
+    Snapshot,
+    Tookback,
+)
+
+ANN, BEN, BOT = PlayerInfo("Ann"), PlayerInfo("Ben"), PlayerInfo("random", "random")
+
+
+class Keyboard:
+    """Matches that have begun, their requests at a time that goes on by itself."""
+
+    def __init__(self, *players: PlayerInfo, time: TimeControl | None = None) -> None:
+        first, second = players
+        self.now_ms = 0
+        ids = iter("abcdef")
+        self.matches = LocalMatches(Seating("tictactoe", (first, second), time), lambda: next(ids), lambda: 1_000_000)
+        (begun,) = self.matches.begin(0)
+        assert isinstance(begun, Snapshot)
+        self.begun = begun
+
+    @property
+    def id(self) -> str:
+        assert self.matches.match is not None
+        return self.matches.match.id
+
+    def play(self, *cells: int) -> list[AnyServerMessage]:
+        told: list[AnyServerMessage] = []
+        for cell in cells:
+            assert self.matches.match is not None
+            play = PlayRequest(0, self.id, len(self.matches.match.moves), cell)
+            told += self.matches.request(play, self.now_ms)
+        return told
+
+    def offer(self, kind: OfferKind) -> list[AnyServerMessage]:
+        return self.matches.request(OfferRequest(0, self.id, kind), self.now_ms)
+
+
+def test_of_two_people_the_one_to_move_moves_and_the_score_goes_on_in_a_rematch() -> None:
+    keyboard = Keyboard(ANN, BEN)
+    assert (keyboard.begun.you, keyboard.matches.you) == (0, 0)
+    told = keyboard.play(4, 0, 8, 1, 7, 2)
+    assert [event.side for event in told if isinstance(event, Played)] == [0, 1, 0, 1, 0, 1]
+    assert isinstance(told[-1], Ended)
+    assert told[-1].winner == 1
+    (again,) = keyboard.offer("rematch")
+    assert isinstance(again, Snapshot)
+    assert (again.players, again.score) == ((ANN, BEN), (0, 1))
+    keyboard.matches.request(ResignRequest(0, keyboard.id), 0)
+    (third,) = keyboard.matches.request(SeekRequest(0), 0)
+    assert isinstance(third, Snapshot)
+    assert third.score == (0, 2)
+
+
+def test_who_made_the_last_move_takes_it_back_and_the_other_agrees() -> None:
+    keyboard = Keyboard(ANN, BEN)
+    keyboard.play(4, 0)
+    offered, back = keyboard.offer("takeback")
+    assert isinstance(offered, Offered)
+    assert isinstance(back, Tookback)
+    assert (offered.side, back.ply, keyboard.matches.you) == (1, 1, 1)
+    offered, ended = keyboard.offer("draw")
+    assert isinstance(ended, Ended)
+    assert (ended.winner, ended.reason) == (None, "agreement")
+
+
+def test_a_strategy_agrees_to_a_draw_but_at_the_beginning_or_where_it_wins() -> None:
+    keyboard = Keyboard(ANN, BOT)
+    assert isinstance(keyboard.offer("draw")[-1], Declined)
+    keyboard.play(4)
+    assert isinstance(keyboard.matches.play(1, 0, 0)[-1], Played)
+    keyboard.matches.has_seen_win[1] = True
+    assert isinstance(keyboard.offer("draw")[-1], Declined)
+    keyboard.play(8)
+    keyboard.matches.play(1, 2, 0)
+    assert isinstance(keyboard.offer("takeback")[-1], Tookback), "people may slip"
+    keyboard.matches.has_seen_win[1] = False
+    assert isinstance(keyboard.offer("draw")[-1], Ended)
+
+
+def test_who_plays_a_strategy_does_not_move_for_it() -> None:
+    keyboard = Keyboard(ANN, BOT)
+    keyboard.play(4)
+    with pytest.raises(Refusal, match="turn"):
+        keyboard.play(0)
+
+
+def test_a_flag_falls_at_its_time_and_a_take_back_runs_the_clock_on() -> None:
+    keyboard = Keyboard(ANN, BEN, time=TimeControl(60_000, 0))
+    keyboard.play(4, 0)
+    keyboard.now_ms = 10_000
+    keyboard.play(8)
+    assert keyboard.matches.flag_at_ms == 70_000
+    keyboard.now_ms = 30_000
+    keyboard.offer("takeback")
+    assert keyboard.matches.flag_at_ms == 80_000, "Ann had spent ten seconds"
+    assert keyboard.matches.look_at_clock(79_999) == []
+    (ended,) = keyboard.matches.look_at_clock(80_000)
+    assert isinstance(ended, Ended)
+    assert (ended.winner, ended.reason) == (1, "time")
+
+
+def test_a_match_that_is_over_can_be_stepped_through_and_kept_and_not_before() -> None:
+    keyboard = Keyboard(ANN, BEN)
+    keyboard.play(4, 0, 8)
+    with pytest.raises(Refusal, match="still being played"):
+        keyboard.matches.request(RecordRequest(0, keyboard.id), 0)
+    with pytest.raises(Refusal, match="finish this match"):
+        keyboard.matches.request(SeekRequest(0), 0)
+    keyboard.play(1, 7, 2)
+    (replay,) = keyboard.matches.request(ReplayRequest(0, keyboard.id, 5), 0)
+    assert isinstance(replay, ReplayReply)
+    assert [position.ply for position in replay.positions] == [5, 6]
+    (record,) = keyboard.matches.request(RecordRequest(0, keyboard.id), 0)
+    assert isinstance(record, RecordReply)
+    assert "Second: Ben" in record.text
+
+
+def test_what_needs_a_server_is_refused() -> None:
+    keyboard = Keyboard(ANN, BEN)
+    with pytest.raises(Refusal, match="needs a server"):
+        keyboard.matches.request(ChatRequest(0, keyboard.id, "hello"), 0)
+    with pytest.raises(Refusal, match="no match"):
+        keyboard.matches.request(ResignRequest(0, "zzz"), 0)

@@ -1,0 +1,206 @@
+"""Connect a client with the matches at its keyboard: no server, no socket, no thread.
+
+Looks to a client like the connection to a server: requests are answered by events, in order. It has strategies think,
+lets flags fall, begins the next of several games, and keeps the records of those that end.
+"""
+
+import asyncio
+import secrets
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ttt_net.client.local.coaching import LocalCoach, analyse
+from ttt_net.client.local.matches import LocalMatches, Seating
+from ttt_net.client.local.records import keep_match
+from ttt_net.errors import Refusal
+from ttt_net.games import Reason
+from ttt_net.matches.analysis import has_engine
+from ttt_net.matches.match import Match
+from ttt_net.messages import (
+    PROTOCOL,
+    AnalyseRequest,
+    AnyServerMessage,
+    Ended,
+    HintRequest,
+    Offered,
+    Ok,
+    Refused,
+    Request,
+    Tookback,
+    Welcome,
+    encode,
+)
+from ttt_net.sdk.events import Answered, ConnectionEvent, Farewell, Parting
+from ttt_net.sdk.trust import Trust
+
+_ID_BYTES = 4
+_MARGIN_S = 0.001
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """How one match at this keyboard follows the other."""
+
+    games: int | None = None
+    """How many are played, without being asked for; None: each when it is asked for."""
+    pause_s: float = 0.0
+    """How long the end of each stays to be seen before the next."""
+    is_seen_at_leisure: bool = False
+    """Whether the end of the last one stays until the person who looks on leaves."""
+
+
+class Others(NamedTuple):
+    """Those who play here and are no people."""
+
+    labels: Mapping[int, str]
+    """How each side of theirs is marked."""
+    play: Callable[["LocalConnection"], Coroutine[Any, Any, None]]
+    """Makes their moves, until cancelled."""
+
+
+class LocalConnection:
+    """The connection to the matches at this keyboard: `run` it in a task and `say` requests."""
+
+    url = ""
+    trust = Trust()
+    latency_ms: int | None = None
+
+    def __init__(
+        self,
+        seating: Seating,
+        series: Series,
+        deliver: Callable[[ConnectionEvent], Awaitable[None]],
+        tap: Callable[[str], None] | None = None,
+        others: Others | None = None,
+    ) -> None:
+        """`tap` is called with everything that is told, as text."""
+        self.began: Callable[[str], None] | None = None
+        """Called with the id of each match that has begun without being asked for."""
+        self._series = series
+        self._deliver, self._tap = deliver, tap
+        self._others = others
+        self._coach = LocalCoach()
+        self._events: asyncio.Queue[ConnectionEvent] = asyncio.Queue()
+        """What is told and not delivered yet: bounded by what follows from one request."""
+        self._is_delivering = False
+        self._has_moved, self._clock_changed = asyncio.Event(), asyncio.Event()
+        self._jobs: asyncio.Queue[tuple[HintRequest | AnalyseRequest, Match]] = asyncio.Queue()
+        self._played = 0
+        self.matches = LocalMatches(seating, lambda: secrets.token_hex(_ID_BYTES), _wall_ms)
+        you = seating.players[seating.people[0] if seating.people else 0]
+        self.tell([Welcome(PROTOCOL, "", you, [], chat=False, features=_features(seating))])
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether something was asked whose answer is not delivered yet."""
+        return self._is_delivering or not self._events.empty()
+
+    def say(self, request: Request) -> None:
+        """Carry a request out; what follows is delivered in turn."""
+        told: list[AnyServerMessage] = []
+        try:
+            if isinstance(request, HintRequest | AnalyseRequest):
+                self._jobs.put_nowait((request, self.matches.current(request.match)))
+            else:
+                told = self.matches.request(request, now_ms())
+        except Refusal as refusal:
+            answer: Ok | Refused = Refused(request.id, refusal.code, str(refusal), refusal.retry_after_ms)
+        else:
+            answer = Ok(request.id)
+        self._heard(answer, Answered(request, answer))
+        self.tell(told)
+
+    def begin(self) -> None:
+        """Begin a match; nothing comes of it while one is played."""
+        with suppress(Refusal):
+            self.tell(self.matches.begin(now_ms()))
+            if self.began is not None and self.matches.match is not None:
+                self.began(self.matches.match.id)
+
+    def tell(self, told: Sequence[AnyServerMessage]) -> None:
+        """Deliver in turn what has happened; of an offer that is accepted at once, only that."""
+        for number, message in enumerate(told, start=1):
+            is_accepted = isinstance(message, Offered) and isinstance(told[number], Tookback | Ended)
+            self._heard(message, None if is_accepted else message)
+        self._has_moved.set()
+        self._clock_changed.set()
+        match = self.matches.match
+        if match is not None and any(isinstance(message, Ended) for message in told):
+            self._ended(match)
+
+    async def moved(self) -> None:
+        """Wait until something has happened since the last time."""
+        await self._has_moved.wait()
+        self._has_moved.clear()
+
+    async def run(self) -> None:
+        """Deliver what is told, let flags fall and strategies play, until all games are played or for ever."""
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(each) for each in (self._watch_clock(), self._coach_all())]
+            if self._others is not None:
+                tasks.append(group.create_task(self._others.play(self)))
+            while True:
+                event = await self._events.get()
+                self._is_delivering = True
+                await self._deliver(event)
+                self._is_delivering = False
+                if isinstance(event, Farewell):
+                    break
+            for task in tasks:
+                task.cancel()
+
+    def _heard(self, message: AnyServerMessage, event: ConnectionEvent | None) -> None:
+        if self._tap is not None:
+            self._tap(encode(message).decode())
+        if event is not None:
+            self._events.put_nowait(event)
+
+    def _ended(self, match: Match) -> None:
+        """Keep the match, and see to the next one of a series; an end without a result does not count."""
+        keep_match(match)
+        if self._series.games is None:
+            return
+        self._played += match.outcome is not None and match.outcome.reason is not Reason.ABORT
+        loop = asyncio.get_running_loop()
+        if self._played < self._series.games:
+            loop.call_later(self._series.pause_s, self.begin)
+        elif not self._series.is_seen_at_leisure:
+            self._events.put_nowait(Farewell(Parting.DONE, ""))
+
+    async def _watch_clock(self) -> None:
+        while True:
+            at_ms = self.matches.flag_at_ms
+            self._clock_changed.clear()
+            try:
+                async with asyncio.timeout(None if at_ms is None else max(0, at_ms - now_ms()) / 1000 + _MARGIN_S):
+                    await self._clock_changed.wait()
+            except TimeoutError:
+                self.tell(self.matches.look_at_clock(now_ms()))
+
+    async def _coach_all(self) -> None:
+        try:
+            while True:
+                request, match = await self._jobs.get()
+                if isinstance(request, AnalyseRequest):
+                    self.tell([await analyse(match)])
+                elif not match.is_over:
+                    self.tell([await self._coach.hint(match, self.matches.you or 0, request)])
+        finally:
+            await self._coach.stop()
+
+
+def now_ms() -> int:
+    """Return the time of play."""
+    return time.monotonic_ns() // 1_000_000
+
+
+def _wall_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _features(seating: Seating) -> list[str]:
+    """Return what can be asked here: hints are for one person who plays a strategy."""
+    return ["analyse"] * has_engine() + ["hint"] * (len(seating.people) == 1)

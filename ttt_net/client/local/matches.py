@@ -1,0 +1,207 @@
+"""Play matches at this keyboard: a request and a time go in, what a server would tell comes out. Knows no clock.
+
+The referee that decides here is the server's. What one of two people offers, the other, who sits beside them, accepts;
+a strategy lets moves be taken back, and agrees to a draw unless it sees that it wins. A new match keeps the sides.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from msgspec.structs import replace as restruct
+
+from ttt_net.clock import TimeControl
+from ttt_net.errors import Code, Refusal
+from ttt_net.games.records import write_record
+from ttt_net.matches import referee
+from ttt_net.matches.description import describe_rules
+from ttt_net.matches.match import OPENING_PLIES, Match, record_of
+from ttt_net.messages import (
+    AbortRequest,
+    AnyServerMessage,
+    ClaimRequest,
+    DeclineRequest,
+    MatchEvent,
+    OfferRequest,
+    Played,
+    PlayerInfo,
+    PlayRequest,
+    RecordReply,
+    RecordRequest,
+    ReplayReply,
+    ReplayRequest,
+    Request,
+    ResignRequest,
+    ResumeRequest,
+    RulesRequest,
+    SeekRequest,
+    Snapshot,
+    Started,
+    Tookback,
+    UnseekRequest,
+    UnwatchRequest,
+    WatchRequest,
+)
+
+MAX_POSITIONS = 32
+"""The positions that one reply to a replay holds."""
+_HERE = (True, True)
+
+
+@dataclass(frozen=True, slots=True)
+class Seating:
+    """Who plays what at this keyboard, and who is told of it."""
+
+    game: str
+    players: tuple[PlayerInfo, PlayerInfo]
+    """By side; a strategy is marked as a bot."""
+    time: TimeControl | None = None
+    start: str | None = None
+    has_onlooker: bool = False
+    """Whether a person looks on at two strategies, and has no side."""
+
+    @property
+    def people(self) -> tuple[int, ...]:
+        """The sides of those who sit here."""
+        return tuple(side for side in (0, 1) if self.players[side].bot is None)
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether two people sit here."""
+        return len(self.people) > 1
+
+
+class LocalMatches:
+    """The match that is played at this keyboard, and the next ones; methods return what is told of a change."""
+
+    def __init__(self, seating: Seating, new_id: Callable[[], str], wall_ms: Callable[[], int]) -> None:
+        self.seating = seating
+        self.match: Match | None = None
+        self.has_seen_win = [False, False]
+        """Whether each side, where a strategy plays it, saw with its last move that it wins."""
+        self._new_id, self._wall_ms = new_id, wall_ms
+
+    @property
+    def you(self) -> int | None:
+        """The side that is told of: of two people the one to move, in the end who moved last."""
+        match, people = self.match, self.seating.people
+        if not self.seating.is_shared or match is None:
+            return people[0] if people else None if self.seating.has_onlooker else 0
+        to_move = match.to_move
+        return to_move if to_move is not None else match.moves[-1][0] if match.moves else 0
+
+    @property
+    def flag_at_ms(self) -> int | None:
+        """When the time of the side to move will be used up; None where no time runs."""
+        match = self.match
+        return match.clock.flag_at_ms() if match is not None and match.clock and not match.is_over else None
+
+    def current(self, name: str) -> Match:
+        """Return the match of that id. Raises `Refusal` if there is none any more."""
+        if self.match is None or self.match.id != name:
+            raise Refusal(Code.UNKNOWN_MATCH, f"there is no match {name} at this keyboard any more")
+        return self.match
+
+    def begin(self, now_ms: int) -> list[AnyServerMessage]:
+        """Begin the next match, in which two people go on with the score that they have. Raises `Refusal`."""
+        seating, before = self.seating, self.match
+        if before is not None and not before.is_over:
+            raise Refusal(Code.STILL_PLAYING, "finish this match first, or leave it")
+        second, first = referee.score_after(before) if before is not None and seating.is_shared else (0.0, 0.0)
+        started = Started(
+            match=self._new_id(),
+            seq=1,
+            at_ms=self._wall_ms(),
+            game=seating.game,
+            players=seating.players,
+            time=seating.time,
+            private=True,
+            score=(first, second),  # in a rematch on a server the sides are swapped, here they stay
+            start=seating.start,
+        )
+        self.match = Match(started)
+        self.has_seen_win = [False, False]
+        return [self._snapshot(self.match, now_ms)]
+
+    def request(self, request: Request, now_ms: int) -> list[AnyServerMessage]:
+        """Carry a request out, and return what is told after its `ok`. Raises `Refusal`."""
+        match request:
+            case SeekRequest():
+                return self.begin(now_ms)
+            case OfferRequest(kind="rematch"):
+                self.current(request.match)
+                return self.begin(now_ms)
+            case PlayRequest() | ResignRequest() | AbortRequest() | ClaimRequest() | DeclineRequest():
+                match = self.current(request.match)
+                return self._decide(match, self.you, request, now_ms)
+            case OfferRequest():
+                return self._offer(self.current(request.match), request, now_ms)
+            case ResumeRequest() | WatchRequest():
+                return [self._snapshot(self.current(request.match), now_ms)]
+            case UnseekRequest() | UnwatchRequest():
+                return []
+            case RulesRequest():
+                return [describe_rules(request.game)]
+            case ReplayRequest():
+                match = self.current(request.match)
+                positions = match.positions(request.ply, MAX_POSITIONS)
+                return [ReplayReply(match.id, request.ply, positions, len(match.moves))]
+            case RecordRequest():
+                return [RecordReply(request.match, self.record(request.match))]
+            case _:
+                raise Refusal(Code.NOT_PUBLIC, "that needs a server, and there is none at this keyboard")
+
+    def play(self, side: int, move: int, now_ms: int) -> list[AnyServerMessage]:
+        """Make the move of a strategy, if its time is not up."""
+        assert self.match is not None
+        command = PlayRequest(0, self.match.id, len(self.match.moves), move)
+        return self._decide(self.match, side, command, now_ms)
+
+    def give_up(self, side: int, now_ms: int) -> list[AnyServerMessage]:
+        """End the match of a strategy that has no move to make."""
+        assert self.match is not None
+        return self._decide(self.match, side, ResignRequest(0, self.match.id), now_ms)
+
+    def look_at_clock(self, now_ms: int) -> list[AnyServerMessage]:
+        """Let the flag fall, if it is time."""
+        return [] if self.match is None else self._commit(self.match, referee.flag_fall(self.match, now_ms), now_ms)
+
+    def record(self, name: str) -> str:
+        """Return the match that has ended as a text to keep. Raises `Refusal`."""
+        match = self.current(name)
+        if not match.is_over:
+            raise Refusal(Code.NOT_FINISHED, "the match is still being played")
+        return write_record(record_of(match.events))
+
+    def _decide(self, match: Match, side: int | None, command: referee.Command, now_ms: int) -> list[AnyServerMessage]:
+        fallen = self.look_at_clock(now_ms)
+        return fallen or self._commit(match, referee.decide(match, side, command, now_ms), now_ms)
+
+    def _offer(self, match: Match, offer: OfferRequest, now_ms: int) -> list[AnyServerMessage]:
+        """Make an offer, and have the other side answer it at once."""
+        side = self.you
+        if offer.kind == "takeback" and self.seating.is_shared and match.moves:
+            side = match.moves[-1][0]  # who has made the last move takes it back
+        told = self._decide(match, side, offer, now_ms)
+        if side is None or match.is_over:
+            return told
+        accepts = self.seating.is_shared or offer.kind == "takeback" or self._agrees_to_draw(match, 1 - side)
+        answer = offer if accepts else DeclineRequest(0, offer.match, offer.kind)
+        return [*told, *self._decide(match, 1 - side, answer, now_ms)]
+
+    def _agrees_to_draw(self, match: Match, side: int) -> bool:
+        return len(match.moves) >= OPENING_PLIES and not self.has_seen_win[side]
+
+    def _commit(self, match: Match, events: list[MatchEvent], now_ms: int) -> list[AnyServerMessage]:
+        """Apply the events, and let the clock run or stand."""
+        told: list[AnyServerMessage] = []
+        for decided in events:
+            event = restruct(decided, at_ms=max(self._wall_ms(), match.events[-1].at_ms))
+            match.evolve(event)
+            if isinstance(event, Played | Tookback):
+                match.count_from(now_ms)
+            match.run_clock(now_ms)
+            told.append(match.told(event))
+        return told
+
+    def _snapshot(self, match: Match, now_ms: int) -> Snapshot:
+        return match.snapshot(self.you, _HERE, now_ms)

@@ -1,0 +1,83 @@
+"""Seat strategies at this keyboard: each thinks in a process of its own when it is to move."""
+
+import asyncio
+from dataclasses import dataclass, field
+
+from ttt_net.client.bot.engine_process import EngineProcess
+from ttt_net.client.bot.engine_worker import Question, Thought, label_of, require
+from ttt_net.client.bot.plan import budget_ms
+from ttt_net.client.command_line.local import HUMAN
+from ttt_net.client.command_line.options import Options
+from ttt_net.client.local.connection import LocalConnection, Others, now_ms
+from ttt_net.client.user_io import is_on_screen
+from ttt_net.errors import ConfigurationError
+from ttt_net.matches.match import Match
+
+PACE_S = 0.6
+"""How long a move between strategies takes at least, where a person looks on."""
+
+
+@dataclass(slots=True)
+class SeatedStrategies:
+    """The strategies that play here, by side."""
+
+    engines: dict[int, EngineProcess]
+    move_ms: int
+    """How long each may think about a move."""
+    pace_s: float
+    """How long a move takes at least, so that people can follow."""
+    asked: tuple[str, int] | None = field(default=None, init=False)
+    """The match and the ply that were thought about last."""
+
+    async def play(self, connection: LocalConnection) -> None:
+        """Make their moves, until cancelled."""
+        try:
+            await asyncio.gather(*(engine.start() for engine in self.engines.values()))
+            while True:
+                await self._move(connection)
+                await connection.moved()
+        finally:
+            for engine in self.engines.values():
+                await engine.stop()
+
+    async def _move(self, connection: LocalConnection) -> None:
+        """Make a move if one of them is to move; whatever has happened meanwhile, the position has to be the same."""
+        while (match := connection.matches.match) is not None and match.to_move in self.engines:
+            side, before = match.to_move, (match.id, match.seq)
+            assert side is not None
+            thought = await self.engines[side].think(self._question(match, side))
+            await asyncio.sleep(self.pace_s)
+            if connection.matches.match is match and before == (match.id, match.seq):
+                self._carry_out(connection, side, thought)
+
+    def _question(self, match: Match, side: int) -> Question:
+        snapshot = match.snapshot(side, (True, True), now_ms())
+        return Question(match.game.name, snapshot.moves, budget_ms(snapshot, side, self.move_ms), match.start)
+
+    def _carry_out(self, connection: LocalConnection, side: int, thought: Thought) -> None:
+        matches = connection.matches
+        if thought.move is None:
+            connection.tell(matches.give_up(side, now_ms()))
+            return
+        matches.has_seen_win[side] = thought.is_winning
+        connection.tell(matches.play(side, thought.move, now_ms()))
+
+
+def seated(options: Options) -> Others:
+    """Return the strategies that were asked for. Raises `ConfigurationError` for one that does not play the game."""
+    local = options.local
+    assert local is not None
+    engines, labels = {}, {}
+    for side, player in enumerate(local.players):
+        if player == HUMAN:
+            continue
+        try:
+            require(player, options.level, local.game)
+        except ConfigurationError as error:
+            raise ConfigurationError(f"{error}; or {HUMAN}") from None
+        labels[side] = label_of(player)
+        seed = None if options.seed is None else options.seed + side
+        engines[side] = EngineProcess(player, seed, options.level, [local.game])
+    has_onlooker = local.people == 0 and is_on_screen(options)
+    strategies = SeatedStrategies(engines, options.move_ms, PACE_S if has_onlooker else 0.0)
+    return Others(labels, strategies.play)

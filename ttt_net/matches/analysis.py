@@ -1,0 +1,63 @@
+"""Read what the analysing process prints of a finished match, and describe it to clients. Starts no process.
+
+The process is `python -m ttt_net analyse`: it takes a record, and prints its moves and its lesson, a line of JSON each.
+A server and a client without one start it alike.
+"""
+
+import sys
+from importlib.util import find_spec
+
+import msgspec
+
+from ttt_net.messages import AnalysedMove, MatchLesson
+
+COMMAND = (sys.executable, "-m", "ttt_net", "analyse", "--match", "-", "--json", "--match-time")
+"""What starts the process, but for the milliseconds that it may take."""
+LEAST_MOVES = 3
+"""A match of fewer moves is not worth a process: no more than an opening was played."""
+MAX_BEST = 3
+"""Best moves that are named for each that was made."""
+_LESSON = b'{"type": "lesson"'
+
+
+class JudgedMove(msgspec.Struct):
+    """One line that the process prints: a move, valued from the side that made it."""
+
+    ply: int
+    side: int
+    move: int
+    best: list[str]
+    value: int | None
+    estimate: int | None = None
+    lost: int | None = None
+    sign: str = ""
+    text: str = ""
+
+
+def has_engine() -> bool:
+    """Tell whether the compiled searches can be loaded; what they need is looked for, not loaded."""
+    return find_spec("numba") is not None
+
+
+def read_line(line: bytes) -> JudgedMove | MatchLesson:
+    """Return what a line of the process says. Raises `msgspec.MsgspecError` if it is none."""
+    if line.startswith(_LESSON):
+        return msgspec.json.decode(line, type=MatchLesson)
+    return msgspec.json.decode(line, type=JudgedMove)
+
+
+def described(each: JudgedMove) -> AnalysedMove:
+    """Return what a client hears of a move; an estimate becomes a score between -1 and 1."""
+    score = None if each.value is not None or each.estimate is None else each.estimate / (abs(each.estimate) + 50)
+    return AnalysedMove(
+        ply=each.ply,
+        move=each.move,
+        value=each.value or 0,
+        best=each.best[:MAX_BEST],
+        turning=bool(each.lost),
+        score=None if score is None else round(score, 2),
+        side=each.side,
+        more=max(0, len(each.best) - MAX_BEST),
+        sign=each.sign,
+        text=each.text,
+    )
