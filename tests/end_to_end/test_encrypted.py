@@ -75,6 +75,36 @@ async def test_a_person_who_compared_the_fingerprint_vouches_for_it_once(tmp_pat
                 assert await asyncio.to_thread(left, opened(*more)) == 0, "what the host gave out is remembered instead"
 
 
+async def test_a_server_that_an_authority_vouched_for_is_not_asked_about_when_none_does(tmp_path: Path) -> None:
+    authority, trusted = Authority(tmp_path), tmp_path / "trusted.pem"
+    authority.write_authority(trusted)
+    home = {"TTT_NET_HOME": str(tmp_path / "home"), "TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
+
+    def opened(*more: str) -> Terminal:
+        arguments = [f"wss://127.0.0.1:{port}", "--name", "Ann", *more]
+        return Terminal(arguments, {**os.environ, **home, "SSL_CERT_FILE": str(trusted)})
+
+    def left(terminal: Terminal) -> int | None:
+        terminal.shows("Looking for a person")  # which a server that knows us says
+        terminal.press("q")
+        return terminal.ends()
+
+    with reserved() as port:
+        flags = ["--tls-cert", str(authority.cert), "--tls-key", str(authority.key)]
+        async with running(tmp_path / "data", *flags, port=port, scheme="wss"):
+            assert await asyncio.to_thread(left, opened()) == 0
+        async with running(tmp_path / "data", "--tls-self-signed", port=port, scheme="wss"):
+            terminal = opened()
+            assert await asyncio.to_thread(terminal.ends) == 3
+            said = " ".join(terminal.picture.split())
+            assert "An authority vouched for this server when you were here last" in said
+            assert "Is it the same?" not in said
+            certificate = ssl.get_server_certificate(("127.0.0.1", port))
+            given = ("--tls-fingerprint", hashlib.sha256(ssl.PEM_cert_to_DER_cert(certificate)).hexdigest())
+            for more in (given, ()):
+                assert await asyncio.to_thread(left, opened(*more)) == 0, "what the host gave out is good"
+
+
 async def bots(folder: Path, *address: str) -> list[int | None]:
     """Let two bots play a match; return their exit codes."""
     processes = [await bot(folder, *address) for _ in range(2)]

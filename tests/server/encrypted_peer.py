@@ -29,6 +29,10 @@ class Authority:
             for blob in issued.cert_chain_pems:
                 file.write(blob.bytes())
 
+    def write_authority(self, file: Path) -> None:
+        """Write what vouches for the certificate, as a machine keeps those that it trusts."""
+        self._authority.cert_pem.write_to_path(file)
+
     def trusting(self) -> ssl.SSLContext:
         """Return what a client needs that trusts the authority."""
         context = ssl.create_default_context()

@@ -5,8 +5,12 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ttt_net.client.command_line.options import Options
-from ttt_net.sdk.certificate_pinning import certificate_at, pin, pinned_fingerprint
+from ttt_net.sdk.certificate_pinning import certificate_at, pin, pinned_fingerprint, was_vouched
 
+_NO_QUESTION = (
+    "An authority vouched for this server when you were here last, and none does now: somebody may stand between you "
+    "and it, so nothing was sent."
+)
 _GROUP, _GROUPS_A_LINE = 4, 8
 
 
@@ -20,9 +24,13 @@ def with_pin(options: Options) -> Options:
 def with_new_pin(options: Options, why: str, ask: Callable[[str], str], write: Callable[[str], None]) -> Options | None:
     """Return the options with a certificate that the person here accepts; `why` says what is wrong with it.
 
-    None where they do not, or where it is no question: in clear, and where another certificate is expected.
+    None where they do not, or where it is no question: in clear, where another certificate is expected, and where an
+    authority vouched for the server before, as somebody in between would have it forgotten.
     """
     if not options.url.startswith("wss:") or options.trust.fingerprint is not None:
+        return None
+    if was_vouched(options.server):
+        write(f"{options.url}: {why}. {_NO_QUESTION}")
         return None
     fingerprint = asyncio.run(certificate_at(options.url))
     if fingerprint is None or not is_accepted(options.url, why, fingerprint, ask, write):

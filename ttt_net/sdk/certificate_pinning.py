@@ -1,7 +1,7 @@
 """Pin the certificates of servers: the fingerprints that a person here has compared and accepted are kept in a file.
 
 Nothing is trusted at first sight, and nothing that was announced is: another certificate at an address whose
-certificate is pinned is refused.
+certificate is pinned is refused, and so is one that no authority vouches for where one did before.
 """
 
 import asyncio
@@ -16,7 +16,9 @@ from ttt_net.sdk import identity
 from ttt_net.sdk.trust import FINGERPRINT, encrypting
 
 FILE = "certificates.json"
-MAX_CERTIFICATES = 64
+MAX_CERTIFICATES = 256
+_VOUCHED = "vouched"
+"""What stands in place of a fingerprint for a server that an authority vouched for."""
 _TIMEOUT_S = 3.0
 
 
@@ -24,6 +26,17 @@ def pinned_fingerprint(server: str) -> str | None:
     """Return the fingerprint that is pinned for a host and port, or None."""
     fingerprint = _read_pins().get(server)
     return fingerprint if fingerprint is not None and FINGERPRINT.fullmatch(fingerprint) else None
+
+
+def was_vouched(server: str) -> bool:
+    """Tell whether an authority vouched for the host and port when it was joined last."""
+    return _read_pins().get(server) == _VOUCHED
+
+
+def note_vouched(server: str) -> None:
+    """Remember that an authority vouched for the host and port: it has no need of a certificate of its own making."""
+    if not was_vouched(server):
+        pin(server, _VOUCHED)
 
 
 def pin(server: str, fingerprint: str) -> None:
@@ -36,7 +49,7 @@ def pin(server: str, fingerprint: str) -> None:
 
 def replace_pin(server: str, fingerprint: str) -> None:
     """Pin a fingerprint in place of another one: hosts make new certificates, and give out their fingerprints."""
-    if pinned_fingerprint(server) not in (None, fingerprint):
+    if _read_pins().get(server) not in (None, fingerprint):
         pin(server, fingerprint)
 
 

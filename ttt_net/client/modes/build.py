@@ -12,7 +12,7 @@ from ttt_net.client.finding.discovery import shareable
 from ttt_net.client.finding.servers import remember_server
 from ttt_net.client.user_io import json_writer_of
 from ttt_net.messages import InviteRequest, JoinRequest, SeekRequest, Welcome
-from ttt_net.sdk.certificate_pinning import replace_pin
+from ttt_net.sdk.certificate_pinning import note_vouched, replace_pin
 from ttt_net.sdk.connection import ClientConnection, ReconnectLimits
 from ttt_net.sdk.identity import Identity, remembered_name
 from ttt_net.sdk.session import BotProfile, ClientSession
@@ -35,10 +35,13 @@ def connection_of(
 
 
 def _remember(options: Options, welcome: Welcome) -> None:
-    """Put a server first that a person has joined, for who asks from elsewhere meanwhile, and the fingerprint given."""
+    """Put a server first that a person has joined, for who asks from elsewhere meanwhile, and how it was trusted."""
     remember_server(options.url, welcome.server)
-    if options.trust.fingerprint is not None:
-        replace_pin(options.server, options.trust.fingerprint)
+    if options.url.startswith("wss:"):
+        if options.trust.fingerprint is not None:
+            replace_pin(options.server, options.trust.fingerprint)
+        else:
+            note_vouched(options.server)
 
 
 def seek_of(options: Options) -> SeekRequest:
