@@ -33,7 +33,7 @@ def test_a_friend_opens_a_link_and_plays(place: Place) -> None:
     ann.choose("connect4", "3+2")
     ann.press("Invite a friend")
     address = ann.page.get_by_label("Address").input_value()
-    assert address.startswith(f"{place.url}/j/")
+    assert address.startswith(f"{place.url}/j#")
     bob = place.visitor()
     bob.page.goto(address)
     shown = bob.page.get_by_role("region", name="Invitation").inner_text()
@@ -58,7 +58,7 @@ def test_a_code_that_was_told_is_typed(place: Place) -> None:
 
 
 def test_a_used_code_leads_to_the_lobby_with_a_sentence(place: Place) -> None:
-    ann = place.visitor().come("Ann", "/j/NOPE99")
+    ann = place.visitor().come("Ann", "/j#NOPE99")
     ann.page.locator(".toast", has_text="code").wait_for()
     ann.page.locator("main.lobby").wait_for()
 
@@ -103,7 +103,7 @@ def test_a_match_that_begins_takes_away_nothing_that_others_may_still_take_up(pl
     assert ann.page.locator(".challenge").count() == 2
     ann.page.go_back()
     assert ann.page.locator(".code").inner_text() == code
-    place.visitor().come("Dan", f"/j/{code.replace(' ', '')}").page.locator("main.match").wait_for()
+    place.visitor().come("Dan", f"/j#{code.replace(' ', '')}").page.locator("main.match").wait_for()
     ann.page.locator("main.match").wait_for()
     ann.page.go_back()
     ann.page.locator("main.lobby").wait_for()

@@ -429,7 +429,7 @@ def some_games(names: Sequence[str]) -> str:
 
 def join_link(display: Display, code: str) -> str:
     """Return where a friend's browser accepts an invitation."""
-    return f"{_site(display)}/j/{clean(code, MAX_CODE)}"
+    return f"{_site(display)}/j#{clean(code, MAX_CODE)}"
 
 
 def match_link(display: Display, match: Snapshot) -> str:

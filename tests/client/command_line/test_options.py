@@ -58,6 +58,8 @@ def test_what_is_no_address_is_refused_in_one_line(text: str) -> None:
         ("localhost", ("ws://localhost:8765", None)),
         ("http://192.168.1.20:8765/", ("ws://192.168.1.20:8765", None)),
         ("https://example.org", ("wss://example.org", None)),
+        ("http://192.168.1.20:8765/j#k7qmx2", ("ws://192.168.1.20:8765", "K7QMX2")),
+        ("http://192.168.1.20:8765/j/#k7qmx2", ("ws://192.168.1.20:8765", "K7QMX2")),
         ("http://192.168.1.20:8765/j/k7qmx2", ("ws://192.168.1.20:8765", "K7QMX2")),
         ("https://example.org/m/k3V9pQ7x#K7QMX2", ("wss://example.org", None)),
     ],
@@ -66,14 +68,14 @@ def test_the_web_address_of_a_server_is_one_of_its_addresses(text: str, address:
     assert read_address(text) == address
 
 
-@pytest.mark.parametrize("text", ["http://", "http://a b", "http://x/j/AEIOUY", "ftp://x"])
+@pytest.mark.parametrize("text", ["http://", "http://a b", "http://x/j/AEIOUY", "http://x/j#AEIOUY", "ftp://x"])
 def test_what_no_browser_opens_either_is_refused(text: str) -> None:
     with pytest.raises(ConfigurationError, match=r"is no (address|invitation code)"):
         read_address(text)
 
 
 def test_the_link_of_an_invitation_is_all_that_it_takes() -> None:
-    options = parse(["http://192.168.1.20:8765/j/K7QMX2"])
+    options = parse(["http://192.168.1.20:8765/j#K7QMX2"])
     assert (options.url, options.join) == ("ws://192.168.1.20:8765", "K7QMX2")
 
 

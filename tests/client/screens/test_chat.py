@@ -136,6 +136,7 @@ def test_a_new_match_begins_without_the_words_of_the_last() -> None:
     ("text", "understood"),
     [
         ("k7qmx2", JoinRequest(0, code="K7QMX2")),
+        ("http://192.168.1.20:8765/j#K7QMX2", JoinRequest(0, code="K7QMX2")),
         ("http://192.168.1.20:8765/j/K7QMX2", JoinRequest(0, code="K7QMX2")),
         ("http://192.168.1.20:8765/m/k3V9pQ7x", WatchRequest(0, match="k3V9pQ7x")),
         ("https://example.org/m/k3V9pQ7x#K7QMX2", WatchRequest(0, match="k3V9pQ7x", code="K7QMX2")),

@@ -155,7 +155,7 @@ def test_a_friend_is_told_what_makes_his_client_trust_the_server(url: str, trust
     line = f"python client.py {typed} --join BCD234"
     assert words.notice(controller.display) == f"Your code is BCD234. A friend joins with: {line}"
     scheme = "https" if url.startswith("wss") else "http"
-    assert words.join_link(controller.display, "BCD234") == f"{scheme}://{controller.display.world.address}/j/BCD234"
+    assert words.join_link(controller.display, "BCD234") == f"{scheme}://{controller.display.world.address}/j#BCD234"
 
 
 def test_an_address_on_this_machine_is_told_as_others_can_use_it() -> None:

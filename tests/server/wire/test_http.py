@@ -34,7 +34,7 @@ async def answer(server: Server, path: str, *headers: str, method: str = "GET") 
     return int(first.split()[1]), Parser().parsestr(rest), body
 
 
-@pytest.mark.parametrize("path", ["/", "/?utm=1", "/j/ABC234", "/m/k3V9pCD5", "/m/k3V9pCD5-12"])
+@pytest.mark.parametrize("path", ["/", "/?utm=1", "/j", "/j/ABC234", "/m/k3V9pCD5", "/m/k3V9pCD5-12"])
 async def test_the_page_is_at_every_place_of_it(tmp_path: Path, path: str) -> None:
     async with running(tmp_path) as server:
         status, headers, body = await answer(server, path)
@@ -165,14 +165,41 @@ async def test_the_page_of_an_invitation_says_who_invites_to_what(tmp_path: Path
             assert b'id="invitation">null</script>' in (await answer(server, path))[2]
 
 
+async def test_the_page_asks_for_an_invitation_with_its_code_in_no_address(tmp_path: Path) -> None:
+    """Addresses are in the logs of proxies and in the histories of browsers on their way."""
+    async with running(tmp_path) as server:
+        ann = await server.join("Ann")
+        await ann.ok("invite", game="connect4")
+        code = (await ann.hear("invitation"))["code"]
+        status, headers, body = await answer(server, "/j", f"Invitation: {code}")
+        assert (status, headers["Cache-Control"]) == (200, "no-store")
+        offered = json.loads(body)
+        assert (offered["by"]["name"], offered["game"]) == ("Ann", "connect4")
+        for wrong in ("NOPE99", "", "a b", "x" * 33, f"{code}\r\nInvitation: {code}"):
+            assert json.loads((await answer(server, "/j", f"Invitation: {wrong}"))[2]) is None
+        assert b'id="invitation">null</script>' in (await answer(server, "/j"))[2]
+
+
+async def test_an_invitation_that_has_expired_while_the_machine_slept_is_not_shown(tmp_path: Path) -> None:
+    slept_ms = 0
+    async with running(tmp_path, wall_ms=lambda: 1_800_000_000_000 + slept_ms) as server:
+        ann = await server.join("Ann")
+        await ann.ok("invite", game="connect4")
+        asked = ("/j", f"Invitation: {(await ann.hear('invitation'))['code']}")
+        assert json.loads((await answer(server, *asked))[2])["game"] == "connect4"
+        slept_ms = 3_600_001
+        assert json.loads((await answer(server, *asked))[2]) is None
+
+
 async def test_codes_cannot_be_guessed_by_asking_for_pages(tmp_path: Path) -> None:
     async with running(tmp_path, Limits(unmetered=())) as server:
         ann = await server.join("Ann")
         await ann.ok("invite", game="connect4")
         code = (await ann.hear("invitation"))["code"]
         for number in range(40):
-            await answer(server, f"/j/NOPE{number}")
+            await answer(server, *((f"/j/NOPE{number}",) if number % 2 else ("/j", f"Invitation: NOPE{number}")))
         assert b'id="invitation">null</script>' in (await answer(server, f"/j/{code}"))[2]
+        assert json.loads((await answer(server, "/j", f"Invitation: {code}"))[2]) is None
 
 
 async def test_a_browser_that_cannot_unpack_gets_it_plain(tmp_path: Path) -> None:

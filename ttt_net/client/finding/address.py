@@ -15,7 +15,8 @@ CODE = re.compile(r"[BCDFGHJKMNPQRTVWXYZ2346789]{6}", re.IGNORECASE | re.ASCII)
 """What invitation codes look like: no vowels, so hardly any name of a machine does."""
 _SITES = {"http": "ws", "https": "wss"}
 """What browsers call the two ways to a server."""
-_INVITATION = re.compile(r"/j/([^/]*)", re.ASCII)
+_INVITATION = re.compile(r"/j(?:/?#|/)([^/#]*)", re.ASCII)
+"""What follows the server in the link of an invitation; in older ones the code is a part of the path."""
 _PORTS = range(1, 65_536)
 
 
@@ -59,7 +60,7 @@ def read_address(text: str) -> Address:
     if scheme.lower() not in _SITES:
         return Address(url_of(bare))
     parts = urlsplit(url_of(_SITES[scheme.lower()] + bare[len(scheme) :]))
-    invited = _INVITATION.fullmatch(parts.path)
+    invited = _INVITATION.fullmatch(f"{parts.path}#{parts.fragment}" if parts.fragment else parts.path)
     return Address(f"{parts.scheme}://{parts.netloc}", code_of(invited[1]) if invited else None)
 
 

@@ -1,5 +1,7 @@
 """Find what the lobby has to offer: people who wait, free bots, challenges, matches to go on with or to watch."""
 
+import re
+
 from ttt_net.client import words
 from ttt_net.client.commands import Send, Show
 from ttt_net.client.display import Display
@@ -125,9 +127,9 @@ def no_bot(seek: SeekRequest) -> str:
 
 
 def request_of(text: str) -> Request:
-    """Return what a code stands for, or a link to a match: `/j/CODE` and `CODE` join it, `/m/ID#CODE` is to watch."""
+    """Return what a code stands for, or a link to a match: `/j#CODE` and `CODE` join it, `/m/ID#CODE` is to watch."""
     _, is_link, place = text.rpartition("/m/")
     if is_link:
         name, _, code = place.partition("#")
         return WatchRequest(0, match=name[:MAX_ID] or "?", code=code[: words.MAX_CODE] or None)
-    return JoinRequest(0, code=text.rpartition("/")[2].upper()[: words.MAX_CODE])
+    return JoinRequest(0, code=re.split("[/#]", text)[-1].upper()[: words.MAX_CODE])

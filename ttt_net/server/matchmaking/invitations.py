@@ -77,7 +77,7 @@ class Invitations:
     def preview(self, code: str, address: str | None) -> InvitationPreview | None:
         """Return what the invitation of that code offers, for one who has its link; None after too many wrong codes."""
         limiter = self._services.rate_limiter
-        now_ms = self._services.now_ms()
+        now_ms = self._services.wall_ms()
         try:
             limiter.check_of_address("wrong_codes", address)
             if not self._lobby.is_code(code, now_ms):

@@ -11,6 +11,7 @@ from http import HTTPStatus
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+import msgspec
 from msgspec import Struct
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
@@ -21,6 +22,9 @@ from ttt_net.server.wire.page import Asset, find_asset, style_source, with_invit
 HEALTH = "/healthz"
 YEAR_S = 31_536_000
 _INVITATION = re.compile(r"/j/([0-9A-Za-z]{1,32})", re.ASCII)
+_INVITATIONS = "/j"
+"""Where links to invitations lead; the code stands behind a `#`, which no browser sends: so it is in no proxy's log."""
+_CODE = re.compile(r"[0-9A-Za-z]{1,32}", re.ASCII)
 _PLAIN = "text/plain; charset=utf-8"
 _CONTENT_POLICY = "; ".join(
     (
@@ -83,8 +87,17 @@ def own_pages(public_url: str, *, is_encrypted: bool, behind_proxy: bool) -> Own
 
 
 def invitation_code(request: Request) -> str | None:
-    """Return the code of the invitation whose page is asked for; None for any other address."""
-    found = _INVITATION.fullmatch(request.path.partition("?")[0]) if "Upgrade" not in request.headers else None
+    """Return the code of the invitation that is asked about; None for any other request.
+
+    The page names it in a header, as addresses are written to logs; in links of before it stands in the path.
+    """
+    if "Upgrade" in request.headers:
+        return None
+    path = request.path.partition("?")[0]
+    if path == _INVITATIONS:
+        given = request.headers.get_all("Invitation")
+        return given[0] if len(given) == 1 and _CODE.fullmatch(given[0]) else None
+    found = _INVITATION.fullmatch(path)
     return found[1] if found else None
 
 
@@ -99,7 +112,7 @@ def answer_http(
     """Answer a plain request, or a handshake that is not accepted; return None for one that is.
 
     A page may connect only to the server that it came from, or if its origin is one of `origins`; programs that are
-    not browsers send no Origin. `preview` is the invitation whose page is asked for, to be shown on it.
+    not browsers send no Origin. `preview` is the invitation that is asked about, or None.
     """
     if "Upgrade" not in request.headers:
         return _answer_plain(request, preview, is_closed=is_closed)
@@ -144,6 +157,9 @@ def _answer_plain(request: Request, preview: Struct | None, *, is_closed: bool) 
     path = request.path.partition("?")[0]
     if path == HEALTH:
         response = _respond(HTTPStatus.OK, b"ok\n", {"Cache-Control": "no-store"})
+    elif path == _INVITATIONS and "Invitation" in request.headers:
+        kinds = {"Content-Type": "application/json; charset=utf-8", "Cache-Control": "no-store"}
+        response = _respond(HTTPStatus.OK, msgspec.json.encode(preview), kinds)
     elif (asset := find_asset(path)) is not None:
         response = _serve(request, asset if preview is None else with_invitation(asset, preview))
     else:

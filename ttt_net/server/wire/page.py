@@ -41,8 +41,8 @@ _STYLE_LINK = re.compile(r'<link rel="stylesheet" href="[^"]*">')
 _MAP = re.compile(rb"/\*# sourceMappingURL=.*?\*/\s*$")
 _INVITATION = '<script type="application/json" id="invitation">null</script>'
 _DESCRIPTION = re.compile(r'(property="og:title" content=")[^"]*')
-_PLACES = re.compile(r"/(?:[jm]/[0-9A-Za-z-]{1,32})?", re.ASCII)
-"""Where the page is: the lobby, an invitation by its code, a match by its id."""
+_PLACES = re.compile(r"/(?:j|[jm]/[0-9A-Za-z-]{1,32})?", re.ASCII)
+"""Where the page is: the lobby, an invitation whose code stands behind a `#` or in the path, a match by its id."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,5 +17,7 @@ export type Listed = {
 const written = (id: string, nothing: string) => JSON.parse(document.getElementById(id)?.textContent || nothing);
 
 export const CATALOGUE: Listed[] = written("catalogue", "[]");
-/** Who invites to what, at the address of an invitation. */
-export const OFFERED: { by: PlayerInfo | null; title: string; game: string; time?: TimeControl } | null = written("invitation", "null");
+/** Who invites to what. */
+export type Offered = { by: PlayerInfo | null; title: string; game: string; time?: TimeControl };
+/** The invitation whose code stands in the path; none for one whose code does not. */
+export const OFFERED: Offered | null = written("invitation", "null");

@@ -57,7 +57,7 @@ export function lobbyScreen(): Tree {
       listOfPeople(people),
       form(
         "form.row.panel",
-        ({ code = "" }) => go(`/j/${code.trim()}`),
+        ({ code = "" }) => go(`/j#${code.trim()}`),
         line("code", w.invitationCode, { pattern: " *[0-9A-Za-z]{1,32} *", autocapitalize: "characters" }),
         h("button", w.join),
       ),
@@ -166,7 +166,7 @@ function alone(bots: Tree[]): Tree {
 
 function invited(): Tree {
   const { code, game, time } = state.invitation!;
-  const address = `${location.origin}/j/${code}`;
+  const address = `${location.origin}/j#${code}`;
   const field = { type: "text", readonly: true, value: address, label: w.address };
   return h(
     "section.panel.waiting",

@@ -18,7 +18,7 @@ import { applyTheme } from "./settings.js";
 import { shieldResizes, watchShifts } from "./shield.js";
 import { type Heard, hear, isMyTurn, type Match, ownLive, state } from "./state.js";
 import { tray } from "./tray.js";
-import { messageScreen, nameScreen } from "./welcome.js";
+import { askOffer, messageScreen, nameScreen } from "./welcome.js";
 
 const TICK_MS = 100;
 let isDrawing = false;
@@ -161,6 +161,7 @@ async function begin(): Promise<void> {
   setInterval(() => isTicking() && draw(), TICK_MS);
   keepUp({ heard, changed, isUrgent: () => ownLive().length > 0 });
   draw();
+  if (!isKnown()) askOffer();
   fetchInTime();
 }
 

@@ -8,9 +8,13 @@ import { sentence } from "./sentences.js";
 const VIEWS = ["leaders", "player", "here"] as const;
 export type Kind = "j" | "m" | "lobby" | "nowhere" | (typeof VIEWS)[number];
 
-/** `j` is an invitation by its code, `m` a match by its id, as in the address; `player` without an id is ourselves. */
+/**
+ * `j` is an invitation by its code, `m` a match by its id, as in the address; `player` without an id is ourselves. The code stands
+ * behind a `#`, where it is sent to nobody and is in no log; it was a part of the path once, and may be still.
+ */
 export function place(): { kind: Kind; id: string } {
-  const [, kind, id] = /^\/([jm])\/([0-9A-Za-z-]+)$/.exec(location.pathname) ?? [];
+  const [, code] = (location.pathname === "/j" && /^#([0-9A-Za-z]+)$/.exec(location.hash)) || [];
+  const [, kind, id] = code ? ["", "j", code] : /^\/([jm])\/([0-9A-Za-z-]+)$/.exec(location.pathname) ?? [];
   if (kind && id) return { kind: kind as Kind, id };
   if (location.pathname !== "/") return { kind: "nowhere", id: "" };
   const hash = new URLSearchParams(location.hash.slice(1));

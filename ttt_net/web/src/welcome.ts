@@ -1,8 +1,8 @@
 /** What is shown before there is a lobby or a match to show. */
 
-import { ui } from "./app.js";
+import { page, ui } from "./app.js";
 import { picture, symbol } from "./board.js";
-import { CATALOGUE, OFFERED } from "./catalogue.js";
+import { CATALOGUE, type Offered, OFFERED } from "./catalogue.js";
 import { button, form, h, line, screen, type Tree } from "./dom.js";
 import { ruleOf, terms } from "./games.js";
 import { f, w } from "./i18n.js";
@@ -14,6 +14,16 @@ import { gear } from "./settings.js";
 import { state } from "./state.js";
 
 const ELSEWHERE = 4001;
+let offer: Offered | null = OFFERED;
+
+/** Ask who invites to what, at the address of an invitation. The code is in a header: addresses are written to logs. */
+export async function askOffer(): Promise<void> {
+  const { kind, id } = place();
+  if (kind !== "j" || offer) return;
+  const answer = await fetch("/j", { headers: { Invitation: id } }).catch(() => null); // without a link, it is shown without
+  offer = await answer?.json().catch(() => null);
+  page.draw();
+}
 
 export const pulse = (): Tree => h("div.pulse", { hidden: true }, symbol("X"), symbol("O"));
 
@@ -28,7 +38,7 @@ export function nameScreen(): Tree {
     "main.welcome",
     { class: isFirst && "first" },
     h("header.bar", h("h1", kind === "j" ? w.youAreInvited : kind === "m" ? w.comeAndWatch : w.family), gear()),
-    isFirst ? localBoard() : kind === "j" && OFFERED ? offered(OFFERED) : pulse(),
+    isFirst ? localBoard() : kind === "j" && offer ? offered(offer) : pulse(),
     h(
       "div.entrance",
       form(
@@ -53,7 +63,7 @@ function playComputer(): void {
 }
 
 /** Who invites to what, for one who has not said who they are. */
-function offered({ by, game, time }: NonNullable<typeof OFFERED>): Tree {
+function offered({ by, game, time }: Offered): Tree {
   const listed = CATALOGUE.find(({ name }) => name === game.split("+")[0]);
   return h(
     "section.panel.offered",
