@@ -62,6 +62,8 @@ fuzz: install ## fuzz what takes in bytes of strangers, FUZZ_S seconds for each 
 	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip install --quiet atheris
 	@for target in decode decide text places record; do \
 	    $(BIN)/python -m tests.hostile.fuzz $$target -max_total_time=$(FUZZ_S) -rss_limit_mb=1024 || exit 1; done
+	@$(BIN)/python -m tests.hostile.differential --seconds $(FUZZ_S)
+	@$(BIN)/python -m tests.hostile.walk --seconds $(FUZZ_S)
 
 simulate: install ## live through SEEDS=1000 simulated worlds, or one with its trace: SEED=42 [SHRINK=1]
 	@$(BIN)/python -m tests.simulation $(if $(SEED),--seed $(SEED) $(if $(SHRINK),--shrink),--seeds $(SEEDS) $(if $(FROM),--first $(FROM)))
