@@ -232,7 +232,7 @@ class _Owner:
     def _do_nothing(self, *_: object) -> None:
         pass
 
-    opened = closed = flooded = answer_http = _do_nothing
+    opened = closed = flooded = meter = answer_http = _do_nothing
 
 
 def by_us(stream: bytes, cuts: list[int]) -> Heard:

@@ -12,11 +12,13 @@ import pytest
 from websockets.exceptions import WebSocketException
 
 from tests.patience import BUSY_S
-from tests.server.peer import HANDSHAKE, PING, Peer, RawPeer, client_frame, said
+from tests.server.peer import CONT, HANDSHAKE, PING, TEXT, Peer, RawPeer, client_frame, said
 from tests.server.running import Server, running, until
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.rate import Rate
 from ttt_net.server.wire.connection import Connection
+
+EMPTY = client_frame(CONT, fin=False)
 
 BOARD = "mnk:7x7,7"
 """49 moves, none of which ends the match when they are made in order."""
@@ -211,6 +213,36 @@ async def test_requests_that_take_long_count_as_several_of_their_address(tmp_pat
         answers = [await ann.ask("ping") for _ in range(26)]
         assert [answer["type"] for answer in answers] == ["ok"] * 25 + ["refused"]
         assert answers[-1]["message"].startswith("too many messages: 40/h for one address")
+
+
+@pytest.mark.parametrize(
+    "flood",
+    [client_frame(TEXT, b"1") * 1_000, client_frame(PING) * 1_000, client_frame(TEXT, fin=False) + EMPTY * 1_000],
+    ids=["one-byte messages", "pings", "empty fragments"],
+)
+async def test_a_crowd_that_floods_together_is_closed_before_it_has_said_much(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flood: bytes
+) -> None:
+    """Each of 200 connections of one address had its 200 messages, and 200 refusals more, before it was closed."""
+    limits = Limits(unmetered=(), messages=Rate(200, 3_600.0), players_per_address=1)
+    async with running(tmp_path, limits) as server:
+        server.clock.stand_still()
+        crowd = [await server.raw() for _ in range(20)]
+        for peer in crowd:
+            await peer.upgrade()
+        counted: list[Connection] = []
+        meter = server.hub.meter
+
+        def count(connection: Connection) -> None:
+            counted.append(connection)
+            meter(connection)
+
+        monkeypatch.setattr(server.hub, "meter", count)
+        for peer in crowd:
+            await peer.send(flood)
+        for peer in crowd:
+            assert await peer.close_code() == 1008
+        assert 200 <= len(counted) < 200 + 20 * 50
 
 
 async def test_what_is_written_down_is_metered_by_address(tmp_path: Path) -> None:

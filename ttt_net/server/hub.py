@@ -76,6 +76,10 @@ _COUNTED_MORE: dict[type[wire.AnyRequest], int] = {
 }
 """For how many requests more one that takes long is counted against its address; see `benchmarks.requests`."""
 
+_OVER_WITH_ADDRESS = 9
+"""For how many more a frame counts that comes though the address is over its limit: so a crowd that floods together is
+closed as soon as one who does so alone."""
+
 _LATE_S = 0.1
 """How late a look at all connections may be and still count as in time."""
 
@@ -150,6 +154,20 @@ class Hub:
         self.metrics.accepted += 1
         self.limiter.arrive(connection, peer)
 
+    def meter(self, connection: Connection) -> None:
+        """Count one frame against its connection and its address."""
+        limiter, wait_ms = self.services.rate_limiter, connection.meter()
+        try:
+            if wait_ms:
+                limiter.check_share("messages", connection.metered_as)
+            else:
+                limiter.share("messages", connection.metered_as)
+        except Refusal:
+            connection.meter(_OVER_WITH_ADDRESS)
+            raise
+        if wait_ms:
+            raise Refusal(Code.TOO_FAST, f"too many messages: {self.limits.messages} (limits.messages)", wait_ms)
+
     def flooded(self, connection: Connection) -> None:
         """Count the flood against the address."""
         self.limiter.flooded(connection)
@@ -201,10 +219,7 @@ class Hub:
         session = connection.session
         self.metrics.requests += 1
         try:
-            wait_ms = connection.meter()
-            if wait_ms:
-                raise Refusal(Code.TOO_FAST, f"too many messages: {self.limits.messages} (limits.messages)", wait_ms)
-            self.services.rate_limiter.share("messages", connection.metered_as)
+            self.meter(connection)
             request = wire.decode_request(text)
             if type(request) in _COUNTED_MORE:
                 self.services.rate_limiter.share("messages", connection.metered_as, _COUNTED_MORE[type(request)])

@@ -106,6 +106,9 @@ class Listener:
     def received(self, connection: Connection, text: str) -> None:
         self.heard.append(text)
 
+    def meter(self, connection: Connection) -> None:
+        connection.meter()
+
     def flooded(self, connection: Connection) -> None:
         raise AssertionError("nobody is too fast")
 

@@ -60,6 +60,11 @@ class AdminServer:
         if len(self._connections) > self.limits.max_connections:
             connection.evict("full")
 
+    def meter(self, connection: Connection) -> None:
+        """Count one frame."""
+        if connection.meter():
+            raise Refusal(Code.TOO_FAST, "too fast")
+
     def flooded(self, connection: Connection) -> None:
         """Do nothing: an admin who floods is closed, and may come again."""
 
@@ -123,8 +128,7 @@ class AdminServer:
             connection.send(frame(protocol.encode(told)))
 
         try:
-            if connection.meter():
-                raise Refusal(Code.TOO_FAST, "too fast")
+            self.meter(connection)
             asked = protocol.decode_admin_request(text)
             if admin is None:
                 raise Refusal(Code.BAD_MESSAGE, "you moderate no more")

@@ -10,6 +10,7 @@ import logging
 import math
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from io import BytesIO
 from typing import Protocol as Interface
 from typing import cast
@@ -38,6 +39,7 @@ _MOST_LATE_BYTES = 65_536
 reset."""
 _FRAMES_OF_A_TURN = 8
 """A read of 64 KiB may be 10,900 empty pings, a tenth of a second to parse; so other connections come between."""
+_MOST_HELD_BYTES = 2_048
 _GOODBYES = (1000, 1001)
 _HEARD_ANYWAY = 5
 """So many times as rarely the way is measured to a peer that keeps saying something: a ping costs what a move does."""
@@ -64,6 +66,9 @@ class ConnectionOwner(Interface):
     def received(self, connection: "Connection", text: str) -> None:
         """Act on one text message; `ProtocolError` closes the connection."""
 
+    def meter(self, connection: "Connection") -> None:
+        """Count one frame. Raises `Refusal` if it is one too many, `ProtocolError` if it is one of a flood."""
+
     def flooded(self, connection: "Connection") -> None:
         """Count a flood, for which the connection is about to be closed."""
 
@@ -83,6 +88,7 @@ class Connection(Reader):
         "_bucket",
         "_closing_since_s",
         "_fragments",
+        "_held",
         "_is_paused",
         "_late_bytes",
         "_late_end",
@@ -112,6 +118,8 @@ class Connection(Reader):
         self._boundary = FrameBoundary()
         self._backlog = b""
         """What was read and has not been acted on; while there is any, nothing more is read."""
+        self._held: bytes | None = None
+        """Short answers of the turn that is taken: a write for each would cost as much as the rest of a flood."""
         self._is_paused = False
         self._opening = b""
         """The request so far, before the connection is a WebSocket."""
@@ -212,12 +220,15 @@ class Connection(Reader):
         Each frame is acted on before the next is parsed, so that how the connection ends does not depend on how its
         bytes were cut on the way.
         """
-        data, start, frames = self._backlog, 0, 0
-        while self.is_open and start < len(data) and frames < _FRAMES_OF_A_TURN:
-            end = self._boundary.end_of_frame(data, start)
-            self._advance(data[start:end])
-            start, frames = end, frames + 1
-        self._flush()
+        data, start, self._held = self._backlog, 0, b""
+        try:
+            for _ in range(_FRAMES_OF_A_TURN):
+                if not self.is_open or start >= len(data):
+                    break
+                start = self._take_frame(data, start)
+            self._flush()
+        finally:
+            self._held = None
         self._backlog = data[start:]
         if self._closing_since_s is not None:
             late, self._backlog = self._backlog, b""
@@ -225,6 +236,17 @@ class Connection(Reader):
         if self._backlog:
             self._owner.turns.join(self._take_turn)
         self._pause_reading(bool(self._backlog))
+
+    def _take_frame(self, data: bytes, start: int) -> int:
+        """Act on the frame that begins or goes on at `start`, as far as it is there; return where that ends."""
+        is_first = self._boundary.is_between and self._fragments is None
+        end = self._boundary.end_of_frame(data, start)
+        payload = short_text(data[start:end]) if is_first else None
+        if payload is None:
+            self._advance(data[start:end])
+        else:
+            self._act_on(payload)
+        return end
 
     def _pause_reading(self, is_paused: bool) -> None:
         if is_paused is self._is_paused:
@@ -333,16 +355,27 @@ class Connection(Reader):
             if self.unsent_messages > limits.unsent_messages or waiting > limits.unsent_bytes:
                 self.close(Closing.TOO_SLOW)
                 return
-        self.transport.write(frames)
+        if self._held is None:
+            self.transport.write(frames)
+            return
+        self._held += frames
+        if len(self._held) > _MOST_HELD_BYTES:
+            self._release()
+
+    def _release(self) -> None:
+        """Write what is held."""
+        if self._held:
+            held, self._held = self._held, b""
+            self.transport.write(held)
 
     def refuse(self, request: int | None, refusal: Refusal) -> None:
         """Answer a request that was not carried out."""
         self._owner.metrics.refusals[refusal.code] += 1
         self.send(frame(encode(refused(request, refusal))))
 
-    def meter(self) -> int:
-        """Count one frame; return 0, or after how many milliseconds it may be sent again. A flood is an error."""
-        wait_ms = self._bucket.take(self._owner.now_ms())
+    def meter(self, times: int = 1) -> int:
+        """Count frames; return 0, or after how many milliseconds one may be sent again. A flood is an error."""
+        wait_ms = self._bucket.take(self._owner.now_ms(), times)
         if wait_ms and self._bucket.is_flooded:
             self._owner.flooded(self)
             raise ProtocolError(Closing.TOO_FAST, f"more than {self._owner.limits.messages} frames")
@@ -446,7 +479,8 @@ class Connection(Reader):
             self._pinged_s = None
         is_data = event.opcode is Opcode.TEXT or event.opcode is Opcode.CONT
         if not is_data or not event.fin:
-            self.meter()  # too fast or not, there is nothing here to answer; a flood is closed
+            with suppress(Refusal):  # too fast or not, there is nothing here to answer; a flood is closed
+                self._owner.meter(self)
         if not is_data:
             return None
         if not event.fin:
@@ -459,6 +493,7 @@ class Connection(Reader):
 
     def _flush(self) -> None:
         """Send what the protocol wants to be sent; an empty piece means that no more will come."""
+        self._release()
         for piece in self._protocol.data_to_send():
             if piece:
                 self.transport.write(piece)
