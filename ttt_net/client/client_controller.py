@@ -10,6 +10,7 @@ from ttt_net.client.commands import AnyCommand, Send
 from ttt_net.client.controller import PlayerConnection
 from ttt_net.client.display import Display
 from ttt_net.client.events import WorldEvent
+from ttt_net.client.screens.coaching import due_requests
 from ttt_net.client.screens.match_commands import OPENING_PLIES, followed, leads_on
 from ttt_net.client.screens.rules import opening
 from ttt_net.client.update import update
@@ -117,6 +118,7 @@ class ClientController:
         if isinstance(event, Rematched) and leads_on(self.display, event):
             self.display, requests = followed(self.display)
             self._say(requests)
+        self._say(due_requests(self.display, event))
         if isinstance(event, Welcome):
             self._begin(event)
         if isinstance(event, InvitationReply):

@@ -30,6 +30,8 @@ class ReplayState:
 
     match: Snapshot
     positions: tuple[Position | None, ...]
+    starts: tuple[str | None, ...] = ()
+    """The same as a new match can begin from them; empty where none can, None where it is not known yet."""
 
 
 _MAX_TALKERS = 6
@@ -77,6 +79,8 @@ class Display:
     """The match that is stepped through, or was last."""
     servers: ServerList | None = None
     """What the list of servers shows, where one is chosen."""
+    has_warnings: bool = False
+    """Whether we want to be told, against a bot, what to beware of."""
     is_leaving: bool = False
     is_match_kept: bool = False
     """Whether one who leaves a live match neither resigns it nor calls it off."""

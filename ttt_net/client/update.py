@@ -6,6 +6,7 @@ from ttt_net.client import words
 from ttt_net.client.display import Display, Overlay
 from ttt_net.client.events import RecordSaved, WorldEvent
 from ttt_net.client.pages import Entry, Page
+from ttt_net.client.screens.coaching import is_unasked
 from ttt_net.client.screens.match_actions import ACTIONS
 from ttt_net.client.screens.registry import screen_of
 from ttt_net.client.update_world import update_world
@@ -166,7 +167,7 @@ def _answered(display: Display, before: World, event: Answered) -> Display:
     request, refusal = event.request, event.answer
     if isinstance(request, PlayRequest) and display.pending is not None and request.match == display.pending.match:
         display = replace(display, pending=None)
-    if isinstance(request, ResumeRequest | UnseekRequest):
+    if isinstance(request, ResumeRequest | UnseekRequest) or is_unasked(request):
         return display
     screen = screen_of(display)
     if any(type(request) is type(each) for each in screen.requests(display.page)):

@@ -122,6 +122,7 @@ from ttt_net.messages.types import (
     SanctionAct,
     SeekInfo,
     ServerMessage,
+    Side,
     TargetInfo,
 )
 
@@ -226,6 +227,7 @@ __all__ = [
     "SeekList",
     "SeekRequest",
     "ServerMessage",
+    "Side",
     "Snapshot",
     "Started",
     "Suggestion",

@@ -332,15 +332,17 @@ class RecordRequest(Request, frozen=True):
     match: MatchId
 
 
-class AnalyseRequest(Request, frozen=True):
+class AnalyseRequest(Request, frozen=True, omit_defaults=True):
     """Have a finished match looked at by an engine, if `features` has "analyse".
 
     `ok` comes at once. A first `analysis`, `partial`, comes about then, too, where the server has a coach: it has the
     lesson that needs no search. The whole one comes within half a minute, or later when others wait; it is empty for a
-    match of fewer than three moves. A player, and an address, has one match analysed at a time.
+    match of fewer than three moves. A player, and an address, has one match analysed at a time. With `brief` that first
+    one is all, and costs next to nothing: ask for it after every match.
     """
 
     match: MatchId
+    brief: bool = False
 
 
 class HintRequest(Request, frozen=True, omit_defaults=True):

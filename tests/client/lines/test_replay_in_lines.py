@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+from msgspec import structs
 from msgspec.structs import replace
 
 from tests.client.fake_server import FakeLink, fake_server
@@ -21,9 +22,13 @@ from ttt_net.messages import (
     AnalysedMove,
     AnalyseRequest,
     AnalysisReply,
+    ChallengeRequest,
     Ended,
     HelloRequest,
+    HintReply,
+    HintRequest,
     HistoryRequest,
+    MatchLesson,
     PlayRequest,
     Refused,
     ReplayReply,
@@ -36,7 +41,7 @@ from ttt_net.messages import (
 WON = [4, 0, 1, 2, 7]
 """X wins in the middle column: b2, a3, b3, c3, b1."""
 TOLD = ReplayReply("m1", 0, [position_after("tictactoe", WON[:ply]) for ply in range(6)], 5)
-REPLAY_HINT = "Type next, back, the number of a move, first, last or stop."
+REPLAY_HINT = "Type next, back, the number of a move, first, last, again (to play on from here) or stop."
 
 
 async def comes_in(link: FakeLink, paper: Paper, *features: str) -> None:
@@ -47,6 +52,47 @@ async def comes_in(link: FakeLink, paper: Paper, *features: str) -> None:
     await link.tells(snapshot(moves=WON[:-1], opponent=BEN), played("tictactoe", WON))
     await link.tells(Ended("m1", 7, 0, winner=0, reason="line"))
     await paper.shows("You won: you completed a line.")
+
+
+async def test_the_lesson_of_a_match_is_told_by_itself_and_a_replay_begins_there() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, _):
+        link = await server.accepts()
+        hello = await link.hears(HelloRequest)
+        await link.tells(ok(hello.id), welcome(features=["analyse", "hint"]))
+        await link.grants(SeekRequest)
+        await link.tells(snapshot(moves=WON[:-1], you=1, opponent=BOT), played("tictactoe", WON))
+        await link.tells(Ended("m1", 7, 0, winner=0, reason="line"))
+        asked = await link.grants(AnalyseRequest)
+        assert asked.brief
+        lesson = MatchLesson(4, 1, ["b1"], "Move 4: you had to block at b1: they had two in a row. What follows: b1.")
+        await link.tells(AnalysisReply("m1", [], exact=False, lesson=lesson, partial=True))
+        await paper.shows("Move 4: you had to block at b1: they had two in a row. Type replay to see it.")
+        paper.type("replay")
+        await link.grants(ReplayRequest)
+        await link.tells(structs.replace(TOLD, starts=[f"start {ply}" for ply in range(6)]))
+        await paper.shows("Move 3 of 5: b3. Move 4: you had to block at b1: they had two in a row.")
+        paper.type("again")
+        asked_on = await link.grants(ChallengeRequest)
+        assert (asked_on.name, asked_on.start, asked_on.side) == (BOT.name, "start 3", 1)
+        paper.type("quit")
+
+
+async def test_a_hint_is_told_where_there_are_only_lines() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, _):
+        link = await server.accepts()
+        hello = await link.hears(HelloRequest)
+        await link.tells(ok(hello.id), welcome(features=["hint"]))
+        await link.grants(SeekRequest)
+        await link.tells(snapshot(moves=WON[:4], opponent=BOT))
+        await paper.shows("Your turn: place X.")
+        paper.type("hint")
+        assert (await link.grants(HintRequest)).kind == "move"
+        await link.tells(HintReply("m1", 4, "move", [7], "You can win at once with b1."))
+        await paper.shows("You can win at once with b1.")
+        paper.type("warnings")
+        assert (await link.grants(HintRequest)).kind == "warning"
+        await link.tells(HintReply("m1", 4, "warning"))
+        await paper.shows("Warnings are on: you are told what to beware of.")
 
 
 async def test_a_finished_match_is_stepped_through_by_words_and_numbers() -> None:

@@ -35,7 +35,8 @@ def test_in_every_game_a_legal_move_is_advised_and_named_until_the_end(name: str
         ("XX./OO./...", (2,), "You can win at once with c3."),
         ("XX./.O./...", (2,), "You have to play c3: they have two in a row."),
         ("X../.../..O", None, "you can win with it, in 3 moves of yours."),
-        ("XOX/.O./.X.", None, "it keeps the draw"),
+        ("XOX/.O./.X.", None, "Try "),
+        (".../.../...", (4,), "Try b2: many lines go through it."),
         ("X.X/O../XO.", None, "They can win whatever you do"),
     ],
 )

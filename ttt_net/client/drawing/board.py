@@ -208,7 +208,7 @@ def _large_cell(form: Form, look: Look, part: int, glyphs: Glyphs) -> tuple[str,
         left, right = glyphs.won[0], glyphs.won[1]
     elif look.frame is Frame.LAST and part == middle:
         left, right = glyphs.last[0], glyphs.last[1]
-    elif look.frame is Frame.VANISHING and part == middle:
+    elif look.frame in (Frame.VANISHING, Frame.GOOD, Frame.BAD) and part == middle:
         left, right = look.frame.value[0], look.frame.value[1]
     inside = form.columns - 2
     shape = (glyphs.huge if form.rows == 5 else glyphs.large).get(look.mark)

@@ -1,7 +1,8 @@
 """Return the looks of cells and the labels of a board, for any game, and before any size is known.
 
 What colour says is also said beside the mark: `[X]` the cursor, `(X)` the last move, `*X*` the winning line, `~X~` the
-mark that vanishes next; our own move on its way is `x?`. A small board that is won is full of its winner's mark, small
+mark that vanishes next, `+ +` a cell that a hint or lesson names, `! !` one that a warning does; our own move on its
+way is `x?`. A small board that is won is full of its winner's mark, small
 where they have none.
 """
 
@@ -12,6 +13,7 @@ from enum import Enum
 from ttt_net.client.display import Display
 from ttt_net.client.drawing.glyphs import COLOURS, WON, Glyphs
 from ttt_net.client.moves import legal_at, quick_moves
+from ttt_net.client.screens.coaching import bad_cells, good_cells
 from ttt_net.client.words import mark_of
 from ttt_net.messages import GameInfo, Snapshot
 from ttt_net.text import clean
@@ -31,6 +33,8 @@ class Frame(Enum):
     CURSOR = "[]"
     WON = "**"
     VANISHING = "~~"
+    GOOD = "++"
+    BAD = "!!"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +105,7 @@ def looks_of(display: Display, match: Snapshot, glyphs: Glyphs) -> list[Look]:
     has_cursor = match.outcome is None and match.you is not None and display.cursor >= 0
     cursor = _cursor_cell(display, match) if has_cursor else -1
     owners = _owners(match)
+    good, bad = good_cells(display, match), bad_cells(display, match)
     looks = []
     for cell, character in enumerate(position.board):
         mark = "" if character == "." else clean(character, 1) or "?"
@@ -120,6 +125,9 @@ def looks_of(display: Display, match: Snapshot, glyphs: Glyphs) -> list[Look]:
             look = Look(mark, hint, style, Frame.CURSOR, "bold" if display.may_move else "dim")
         elif cell == last:
             look = Look(mark, hint, style, Frame.LAST, style)
+        elif cell in good or cell in bad:
+            style = f"bold {WON if cell in good else COLOURS['O']}"
+            look = Look(mark, hint, style, Frame.GOOD if cell in good else Frame.BAD, style)
         elif cell == position.vanishing:
             look = Look(mark, hint, COLOURS.get(mark, ""), Frame.VANISHING, "bold")
         else:

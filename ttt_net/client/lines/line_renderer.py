@@ -9,6 +9,7 @@ from ttt_net.client.display import Display, Overlay
 from ttt_net.client.drawing.board import FORMS, draw_board
 from ttt_net.client.drawing.glyphs import Glyphs
 from ttt_net.client.screens.analysis import verdict
+from ttt_net.client.screens.coaching import lesson_here
 from ttt_net.client.screens.lobby_offers import challenges
 from ttt_net.client.screens.match_actions import LINES_HELP
 from ttt_net.client.screens.replay import step
@@ -27,7 +28,7 @@ QUESTION_ONLINE = (
 _FIRST = "Type a cell, such as 5 or b2; help tells what else."
 _NEXT = "Type rematch, new or quit; help tells what else."
 _SEEN = "Type replay to step through it, or stop; help tells what else."
-_IN_REPLAY = "Type next, back, the number of a move, first, last or stop."
+_IN_REPLAY = "Type next, back, the number of a move, first, last, again (to play on from here) or stop."
 _WIDTH, _HEIGHT = 80, 60
 _FORMS = tuple(form for form in FORMS if form.columns <= 3)
 
@@ -54,8 +55,8 @@ class BoardRenderer:
     """Tells with a board after every move."""
 
     help = (
-        "Type a move (5, b2), or: board, info, draw, takeback, resign, claim, adjourn, accept, decline, say WORDS, "
-        f"mute, rules, quit, help. {LINES_HELP}"
+        "Type a move (5, b2), or: board, info, hint, warnings, draw, takeback, resign, claim, adjourn, accept, "
+        f"decline, say WORDS, mute, rules, quit, help. {LINES_HELP}"
     )
     has_drawings = True
 
@@ -171,7 +172,8 @@ def status(display: Display) -> str:
 
 def retold(display: Display, match: Snapshot) -> str:
     """Return where a replay is, and what an engine says of the move there."""
-    return " ".join([*step(display, match).split("  "), verdict(display, match)]).rstrip()
+    said = lesson_here(display, match) or verdict(display, match)
+    return " ".join([*step(display, match).split("  "), said]).rstrip()
 
 
 def _challenge(display: Display) -> str:

@@ -6,10 +6,11 @@ from ttt_net.client.controller import Controller
 from ttt_net.client.display import Display
 from ttt_net.client.events import WorldEvent
 from ttt_net.client.lines.line_renderer import LineRenderer, retold
+from ttt_net.client.screens.coaching import hint_told
 from ttt_net.client.screens.match_actions import ACTIONS
 from ttt_net.client.screens.replay import is_position_missing, seen_at
 from ttt_net.client.screens.rules import told as told_rules
-from ttt_net.messages import Notice, Played, RulesReply, ServerMessage
+from ttt_net.messages import HintReply, Notice, Played, RulesReply, ServerMessage
 from ttt_net.text import clean
 
 
@@ -23,6 +24,8 @@ def news_of(event: WorldEvent, controller: Controller, renderer: LineRenderer) -
             return [f"{who} played {words.move_name(match, event.move)}."]
         case RulesReply():
             return [told_rules(event, has_drawing=renderer.has_drawings)]
+        case HintReply() if match is not None:
+            return [hint] if (hint := hint_told(controller.display, match, "Type takeback to ask for it back.")) else []
         case Notice(restart_in_ms=int()) if not controller.display.notice:  # nothing counts down: as it was said
             return [clean(event.text, words.MAX_NOTICE_CELLS)]
         case ServerMessage() if match is not None:

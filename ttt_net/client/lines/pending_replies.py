@@ -8,11 +8,15 @@ from ttt_net.client.world import LinkState
 from ttt_net.messages import (
     AbortRequest,
     AcceptRequest,
+    AnalyseRequest,
+    AnalysisReply,
     AnswerRequest,
     ChallengeAccepted,
     Challenged,
     ChallengeRequest,
     Ended,
+    HintReply,
+    HintRequest,
     InvitationReply,
     InviteRequest,
     JoinRequest,
@@ -37,15 +41,19 @@ class PendingReplies:
         self._controller = controller
         self._due: type[ServerMessage] | None = None
         """What the server has agreed to tell, and not told yet."""
+        self._is_brief = False
+        """Whether the analysis that was asked for is only to be a lesson."""
 
     def note(self, event: WorldEvent) -> None:
         """Take note of what the server agrees to and of what it tells."""
-        if self._due is not None and isinstance(event, (self._due, Welcome)):
+        is_first = isinstance(event, AnalysisReply) and event.partial and not self._is_brief  # the whole one follows
+        if self._due is not None and isinstance(event, (self._due, Welcome)) and not is_first:
             self._due = None
         if isinstance(event, ChallengeAccepted):
             self._due = Snapshot
         if isinstance(event, Answered) and isinstance(event.answer, Ok):
             self._due = _promised(event.request) or self._due
+            self._is_brief = isinstance(event.request, AnalyseRequest) and event.request.brief
 
     @property
     def is_answer_due(self) -> bool:
@@ -84,6 +92,8 @@ def _promised(request: Request) -> type[ServerMessage] | None:
             return Challenged
         case RulesRequest():
             return RulesReply
+        case HintRequest():
+            return HintReply
         case ResignRequest() | AbortRequest():
             return Ended
         case _:

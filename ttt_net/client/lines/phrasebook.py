@@ -6,6 +6,7 @@ from ttt_net.client.commands import AnyCommand, Command, Move, Send, Step
 from ttt_net.client.display import Display
 from ttt_net.client.moves import quick_moves
 from ttt_net.client.screens.chat import PHRASES, chat, phrase_in_words, phrase_of
+from ttt_net.client.screens.coaching import WORDS as OF_COACHING
 from ttt_net.client.screens.lobby_offers import challenges
 from ttt_net.client.screens.match_actions import WORDS as OF_A_FINISHED_MATCH
 from ttt_net.client.screens.registry import WORDS
@@ -24,6 +25,7 @@ OF_A_MATCH: dict[str, AnyCommand] = {
     "draw": Command.DRAW,
     "takeback": Command.TAKE_BACK,
     "mute": Command.MUTE,
+    **OF_COACHING,
     **OF_A_FINISHED_MATCH,
 }
 """What means nothing before there is a match; `say` and the claims do not either."""

@@ -5,6 +5,7 @@ from dataclasses import replace
 from ttt_net.client import words
 from ttt_net.client.commands import Change
 from ttt_net.client.display import Display
+from ttt_net.client.screens.coaching import lesson_in_words
 from ttt_net.client.screens.screen import Effect, MatchAction
 from ttt_net.messages import AnalysedMove, AnalyseRequest, AnalysisReply, ServerMessage, Snapshot
 from ttt_net.text import clean
@@ -26,6 +27,8 @@ def _is_offered(display: Display) -> bool:
 
 
 def _heard(display: Display, reply: ServerMessage) -> Display:
+    if isinstance(reply, AnalysisReply) and (reply.partial or not reply.moves):
+        return replace(display, notice="") if reply.lesson is not None else display
     return replace(display, notice="The match has been analysed; a replay of it tells of every move.")
 
 
@@ -60,11 +63,19 @@ def _news(match: Snapshot, told: ServerMessage) -> list[str]:
     """Return where a match turned, as an engine sees it."""
     if not isinstance(told, AnalysisReply) or told.match != match.match:
         return []
+    lesson = told.lesson if told.lesson is not None and told.lesson.ply is not None else None
+    learned = [lesson_in_words(match, lesson)] if lesson is not None else []
+    if told.partial:
+        return [f"{each} Type replay to see it." for each in learned]
+    if not told.moves and learned:
+        return learned
     if not told.moves:
         return ["There is too little in it to look at." if told.exact else "The engine could not look at it in time."]
     moves = {move.ply: move for move in told.moves if 1 <= move.ply <= len(match.moves)}
+    if lesson is not None:
+        moves.pop(lesson.ply or 0, None)
     turns = [_turn(match, move, moves.get(move.ply - 1)) for move in moves.values() if move.turning and move.best]
-    said = turns or ["The engine saw no move that gave anything away."]
+    said = [*learned, *turns] or ["The engine saw no move that gave anything away."]
     return [*said, *["Some of this is estimated."] * (not told.exact)]
 
 

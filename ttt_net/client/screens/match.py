@@ -8,6 +8,7 @@ from ttt_net.client.commands import CLAIMS, AnyCommand, Begin, Choose, Command, 
 from ttt_net.client.display import Display, Overlay
 from ttt_net.client.moves import quick_moves
 from ttt_net.client.pages import Entry
+from ttt_net.client.screens.coaching import HINT, WARN, is_easy, objection
 from ttt_net.client.screens.match_actions import ACTIONS
 from ttt_net.client.screens.match_commands import is_next_to_watch
 from ttt_net.client.screens.match_status import beginnings, may_name_move, pressed, prompt, rule, title
@@ -57,6 +58,10 @@ def _command(key: str, display: Display) -> AnyCommand | None:
         return _digit(key, display)
     if key.lower() == "b" and display.world.seeking is not None and not display.is_live:
         return Command.BOT
+    if key.lower() == "g" and display.is_live and (key.isupper() or key not in beginnings(display)):
+        return HINT
+    if key.lower() == "w" and not objection(display) and (key.isupper() or key not in beginnings(display)):
+        return WARN  # after the end of a match, it is the key of the record
     if key.lower() in _LETTERS and (key.isupper() or key not in beginnings(display)):
         return _LETTERS[key.lower()]
     return Type(key) if may_name_move(display) else None
@@ -132,6 +137,11 @@ def _playing(display: Display, match: Snapshot) -> list[KeyHint]:
         )
     if not (quick and match.game.gravity):
         found.append(KeyHint("type", _example(match)))
+    if not objection(display):
+        found.append(KeyHint(pressed("g", display), "hint", "G"))
+    if is_easy(display):
+        off = " off" * display.has_warnings
+        found.append(KeyHint(pressed("w", display), f"warnings{off}", "W"))
     for key, label in _OFFERED if display.has_lobby else _OFFERED_AT_HOME:
         found.append(KeyHint(pressed(key, display), label, key.upper()))
     return [*found, KeyHint(pressed("q", display), "leave", "Q"), RULES]
@@ -152,6 +162,7 @@ _HELP_PLAYING = (
     "c            claim",
     "x            decline, withdraw",
     "r            rematch",
+    "g w          hint, warnings against a bot",
 )
 _HELP_AMONG_OTHERS = ("s m          say; mute", "y            copy a link")
 

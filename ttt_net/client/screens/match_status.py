@@ -2,6 +2,7 @@
 
 from ttt_net.client import words
 from ttt_net.client.display import Display
+from ttt_net.client.screens.coaching import hint_told, lesson_told
 from ttt_net.client.screens.lobby_offers import free_bots, waiting_people
 from ttt_net.client.screens.screen import default_prompt
 from ttt_net.messages import PlayerInfo, SeekRequest, Snapshot
@@ -10,7 +11,7 @@ from ttt_net.text import clean
 _YES = {"rematch": "r", "draw": "d", "takeback": "t"}
 """The key that makes or accepts each kind of offer."""
 _NO = "x"
-_CLAIM, _NEW = "c", "n"
+_CLAIM, _NEW, _REPLAY = "c", "n", "v"
 
 
 def title(display: Display) -> str:
@@ -29,7 +30,14 @@ def prompt(display: Display, now_ms: int) -> str:
     if match is None:
         return default_prompt(display, now_ms)
     due = waiting(display, match, now_ms)  # first: what is said must not hide it
-    return " ".join(filter(None, [due, default_prompt(display, now_ms)])) or _next_opponent(display, match)
+    said = " ".join(filter(None, [due, default_prompt(display, now_ms)]))
+    return said or _taught(display, match) or _next_opponent(display, match)
+
+
+def _taught(display: Display, match: Snapshot) -> str:
+    """Return what a coach says of the position on the board, or of a match that is over."""
+    back = f"{pressed(_YES['takeback'], display)} asks to take it back."
+    return hint_told(display, match, back) or lesson_told(display, match, f"{_REPLAY} shows it.")
 
 
 def _next_opponent(display: Display, match: Snapshot) -> str:

@@ -10,6 +10,7 @@ from ttt_net.client.commands import AnyCommand, Change, Command, Step
 from ttt_net.client.display import Display, ReplayState
 from ttt_net.client.pages import Page
 from ttt_net.client.screens.analysis import verdict
+from ttt_net.client.screens.coaching import TRY_AGAIN, lesson_here, lesson_of
 from ttt_net.client.screens.match_status import prompt, rule, title
 from ttt_net.client.screens.screen import (
     BACK,
@@ -22,7 +23,7 @@ from ttt_net.client.screens.screen import (
     MatchAction,
     Screen,
 )
-from ttt_net.messages import ReplayReply, ReplayRequest, Request, ServerMessage, Snapshot
+from ttt_net.messages import MAX_POSITION_LENGTH, ReplayReply, ReplayRequest, Request, ServerMessage, Snapshot
 
 _ALL = 100_000
 
@@ -42,14 +43,17 @@ _PAGE = 32
 
 
 def _replay(display: Display) -> Effect:
-    """Open the finished match that is on the screen at its beginning; of a live one nothing comes."""
+    """Open the finished match that is on the screen where its lesson is, or else at its beginning."""
     match = display.match
     if match is None or match.outcome is None:
         return replace(display, notice="Only a match that is over can be stepped through."), ()
     positions = (*[None] * len(match.moves), match.position)
-    page = Page("replay", about=match.match)
-    display = replace(display, pages=(*display.pages, page), replay=ReplayState(match, positions))
-    return display, (ReplayRequest(0, match=match.match),)
+    lesson = lesson_of(display, match)
+    ply = lesson.ply - 1 if lesson is not None and lesson.ply is not None else 0
+    page = Page("replay", about=match.match, ply=ply)
+    starts: tuple[str | None, ...] = (None,) * len(positions)
+    display = replace(display, pages=(*display.pages, page), replay=ReplayState(match, positions, starts))
+    return display, (ReplayRequest(0, match=match.match, ply=ply // _PAGE * _PAGE),)
 
 
 def _with_positions(display: Display, event: ServerMessage) -> Display:
@@ -57,12 +61,15 @@ def _with_positions(display: Display, event: ServerMessage) -> Display:
     state = display.replay
     if state is None or not isinstance(event, ReplayReply) or event.match != state.match.match:
         return display
-    positions = list(state.positions)
+    positions, starts = list(state.positions), list(state.starts)
     cells = len(state.match.position.board)
+    for ply, start in enumerate(event.starts[:_PAGE], start=event.ply):
+        if 0 <= ply < len(starts):
+            starts[ply] = start[:MAX_POSITION_LENGTH]
     for ply, position in enumerate(event.positions, start=event.ply):
         if 0 <= ply < len(positions) and len(position.board) == cells:
             positions[ply] = position
-    return replace(display, replay=replace(state, positions=tuple(positions)))
+    return replace(display, replay=replace(state, positions=tuple(positions), starts=tuple(starts)))
 
 
 def stepped(display: Display, by: int) -> tuple[Display, tuple[Request, ...]]:
@@ -110,7 +117,7 @@ def _act(display: Display, command: AnyCommand) -> Effect | None:
 def _prompt(display: Display, now_ms: int) -> str:
     match = display.match
     if match is not None and not display.notice:
-        return verdict(display, match)
+        return lesson_here(display, match) or verdict(display, match)
     return prompt(display, now_ms)
 
 
@@ -128,7 +135,10 @@ def step(display: Display, match: Snapshot) -> str:
     return f"Move {ply} of {last}{name}.{end}"
 
 
-_KEYS: dict[str, KeyMeaning] = {"h": Command.LEFT, "l": Command.RIGHT, "home": Command.FIRST, "end": Command.LAST}
+_KEYS: dict[str, KeyMeaning] = {
+    **{"h": Command.LEFT, "l": Command.RIGHT, "home": Command.FIRST, "end": Command.LAST},
+    "t": TRY_AGAIN,
+}
 
 SCREEN = Screen(
     name="replay",
@@ -143,6 +153,7 @@ SCREEN = Screen(
     act=_act,
     hints=lambda display: [
         *(KeyHint("left", "", "left"), KeyHint("right", "", "right"), BACK),
+        KeyHint("t", "try again from here", "t"),
         *(KeyHint("Home", "", "home"), KeyHint("End", "", "end")),
         *(LEAVE, RULES),
     ],
@@ -150,6 +161,7 @@ SCREEN = Screen(
         "left right   one move back, one on",
         "PgUp PgDn    ten moves",
         "Home End     the beginning, the end",
+        "t            try again from here, against a bot",
         *LEAVING_HELP,
     ],
 )

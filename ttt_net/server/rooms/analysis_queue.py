@@ -79,7 +79,7 @@ class AnalysisQueue:
 
     def act(self, session: Session, request: wire.AnalyseRequest) -> None:
         """Queue a job; `ok` comes once it is queued, the analysis when it is done. Raises `Refusal` if not queued."""
-        if not self.is_open:
+        if not self.is_open or (request.brief and not self._coach.is_open):
             raise Refusal(Code.NO_ENGINE, "this server analyses no matches")
         self._services.rate_limiter.spend("inquiries", session.player, session.connection.metered_as)
 
@@ -93,9 +93,9 @@ class AnalysisQueue:
 
     def _take(self, session: Session, request: wire.AnalyseRequest, record: str) -> None:
         job = next((job for job in self.jobs if job.match == request.match), None)
-        if self._command is None:
+        if self._command is None or request.brief:
             try:
-                self._coach.look_at(record, partial(self._tell_lesson, session, request.match))
+                self._coach.look_at(record, partial(self._tell_lesson, session, request))
             except Refusal as refusal:
                 session.refuse(request.id, refusal)
             else:
@@ -128,9 +128,9 @@ class AnalysisQueue:
             for session in job.askers:
                 session.connection.send(told)
 
-    def _tell_lesson(self, session: Session, match: str, lesson: wire.MatchLesson | None) -> None:
-        """Tell the analysis that is a lesson alone, where there is no engine."""
-        session.tell(wire.AnalysisReply(match, [], exact=False, lesson=lesson))
+    def _tell_lesson(self, session: Session, request: wire.AnalyseRequest, lesson: wire.MatchLesson | None) -> None:
+        """Tell an analysis that is a lesson alone: more was not asked for, or there is no engine."""
+        session.tell(wire.AnalysisReply(request.match, [], exact=False, lesson=lesson, partial=request.brief))
 
     async def run(self) -> None:
         """Carry out jobs until cancelled."""

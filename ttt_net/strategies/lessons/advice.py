@@ -29,32 +29,34 @@ def advise(game: Game[S], state: S, limit: Limit) -> Hint | None:
     if seen is not None and is_clear and len(seen.moves) <= FEW and sight.value(seen.moves[0]) >= 0:
         return seen
     choice = deepening(game, limit, random.Random(0)).choose(state)
-    return Hint((choice.move,), _proved(game, choice) or _reason(game, state, choice.move))
+    return Hint((choice.move,), _proved(game, choice) or _reason(game, state, choice))
 
 
 def _proved(game: Game[Any], choice: Choice) -> str:
     """Return what a search has proved of the move that it chose; empty if it has proved nothing."""
     name, value = game.move_names[choice.move], choice.value or 0
     if not is_decided(value):
-        return f"Play {name}: it keeps the draw." if choice.exact and choice.value == 0 else ""
+        return ""
     if value < 0:
         return f"They can win whatever you do; {name} holds out longest."
     own_moves = (plies_to_end(value) + 1) // 2
     return f"Play {name}: you can win with it{f', in {own_moves} moves of yours' if choice.exact else ''}."
 
 
-def _reason(game: Game[S], state: S, move: Move) -> str:
+def _reason(game: Game[S], state: S, choice: Choice) -> str:
     """Return as a sentence what speaks for a move that a search has chosen."""
-    return f"Try {game.move_names[move]}: {_good_of(game, state, move)}."
+    is_draw = choice.exact and choice.value == 0
+    otherwise = "it keeps the draw" if is_draw else "a short look ahead likes it best"
+    return f"Try {game.move_names[choice.move]}: {_good_of(game, state, choice.move) or otherwise}."
 
 
 def _good_of(game: Game[S], state: S, move: Move) -> str:
-    """Return what is good about a move, as far as it can be seen on the board."""
+    """Return what is good about a move, as far as it can be seen on the board; empty if it cannot."""
     if is_first(state) or may_swap(state):
         return "it leaves both of you about the same chances"
     inner, position = beneath(game, state)
     if not is_line_game(inner) or not isinstance(position, LineState):
-        return "a short look ahead likes it best"
+        return ""
     own, other = own_and_other(position)
     threats = completing_cells(inner.lines_through[move], own | 1 << move, other) & ~(own | other)
     if threats:
@@ -67,7 +69,7 @@ def _good_of(game: Game[S], state: S, move: Move) -> str:
     if made:
         return "it goes with marks of yours that nobody has blocked"
     most = max(len(inner.lines_through[each]) for each in game.actions(state) if each < inner.size)
-    return "many lines go through it" if len(inner.lines_through[move]) == most else "it looks best from here"
+    return "many lines go through it" if len(inner.lines_through[move]) == most else ""
 
 
 def _open_lines(game: LineGame, move: Move, own: int, other: int) -> int:

@@ -22,6 +22,7 @@ export interface Adjourned {
 export interface AnalyseRequest {
   type: "analyse";
   match: string;
+  brief?: boolean;
 }
 
 export interface AnalysedMove {

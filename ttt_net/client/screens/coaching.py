@@ -1,0 +1,232 @@
+"""Tell the lesson of a match that is over, ask for hints and warnings against a bot, and play on from a position."""
+
+from dataclasses import replace
+
+from ttt_net.client import words
+from ttt_net.client.commands import Change
+from ttt_net.client.display import Display
+from ttt_net.client.events import WorldEvent
+from ttt_net.client.screens.lobby_offers import free_bots
+from ttt_net.client.screens.screen import Effect
+from ttt_net.messages import (
+    AnalyseRequest,
+    AnalysisReply,
+    ChallengeRequest,
+    Ended,
+    HintReply,
+    HintRequest,
+    InviteRequest,
+    MatchLesson,
+    Played,
+    PlayerInfo,
+    Request,
+    SeekRequest,
+    Side,
+    Snapshot,
+    Tookback,
+)
+from ttt_net.text import clean
+
+LEAST_MOVES = 3
+"""In a match of fewer moves nothing is to be learned."""
+EASY_LEVEL = 3
+"""Up to this level of a bot the keys name the warnings."""
+_MAX_TEXT = 240
+_MOST_BETTER = 3
+_FOLLOWS = " What follows: "
+"""How the part of a lesson begins that is left out where a replay shows it."""
+
+
+def lesson_of(display: Display, match: Snapshot) -> MatchLesson | None:
+    """Return what is to be learned from a match, if that is known and is about one of its moves."""
+    told = display.world.reply(AnalysisReply)
+    lesson = told.lesson if told is not None and told.match == match.match else None
+    return lesson if lesson is not None and _is_of(match, lesson) else None
+
+
+def _is_of(match: Snapshot, lesson: MatchLesson) -> bool:
+    whole = len(match.moves)
+    return lesson.ply is not None and lesson.side in (0, 1) and 1 <= lesson.ply <= whole
+
+
+def lesson_in_words(match: Snapshot, lesson: MatchLesson) -> str:
+    """Return a lesson as a sentence, to the player whose move it is about, or to others of that move."""
+    if lesson.ply is None or lesson.side not in (0, 1):
+        return "No move gave anything away that can be proved."
+    if lesson.side == match.you:
+        return clean(lesson.text.partition(_FOLLOWS)[0], _MAX_TEXT)
+    better = " or ".join(clean(name, 12) for name in lesson.better[:_MOST_BETTER])
+    move = words.move_name(match, match.moves[lesson.ply - 1]) if lesson.ply <= len(match.moves) else ""
+    was_better = f": {better} was better" if better else ""
+    return f"Move {lesson.ply}, {move} by {words.name_of(match.players[lesson.side])}, decided it{was_better}."
+
+
+def lesson_told(display: Display, match: Snapshot, shows_it: str) -> str:
+    """Return the lesson of a match that is over, and what to press to see it there; nothing if there is none."""
+    lesson = lesson_of(display, match) if match.outcome is not None else None
+    return f"{lesson_in_words(match, lesson)} {shows_it}" if lesson is not None else ""
+
+
+def lesson_here(display: Display, match: Snapshot) -> str:
+    """Return the lesson where a replay is just before the move that it is about."""
+    lesson = display.world.reply(AnalysisReply)
+    found = lesson.lesson if lesson is not None and lesson.match == match.match else None
+    if found is None or found.ply is None or found.ply != len(match.moves) + 1:
+        return ""
+    if found.side == match.you:
+        said, _, follows = found.text.partition(_FOLLOWS)
+        return clean(found.text if " " in follows else said, _MAX_TEXT)
+    better = " or ".join(clean(name, 12) for name in found.better[:_MOST_BETTER])
+    name = words.name_of(match.players[found.side]) if found.side in (0, 1) else "?"
+    return f"Here {name} went wrong{f': {better} was better' if better else ''}."
+
+
+def hint_of(display: Display, match: Snapshot) -> HintReply | None:
+    """Return the hint or warning for the position on the board, if one was told."""
+    told = display.world.reply(HintReply)
+    is_of_position = told is not None and (told.match, told.ply) == (match.match, match.position.ply)
+    return told if is_of_position and told is not None and told.text and match.outcome is None else None
+
+
+def hint_told(display: Display, match: Snapshot, takes_back: str) -> str:
+    """Return the hint or warning for the position on the board; to a move just made, how it is taken back."""
+    told = hint_of(display, match)
+    if told is None:
+        return ""
+    is_late = told.kind == "warning" and match.position.to_move != match.you
+    return clean(told.text, _MAX_TEXT) + (f" {takes_back}" if is_late else "")
+
+
+def good_cells(display: Display, match: Snapshot) -> set[int]:
+    """Return the cells of the moves that a hint names, or that were better where a replay is."""
+    told = hint_of(display, match)
+    if told is not None and told.kind == "move":
+        return _cells(match, told.moves)
+    analysis = display.world.reply(AnalysisReply)
+    lesson = analysis.lesson if analysis is not None and analysis.match == match.match else None
+    if display.page.screen != "replay" or lesson is None or lesson.ply != len(match.moves) + 1:
+        return set()
+    return {cell for name in lesson.better if (cell := _cell_named(match, name)) >= 0}
+
+
+def bad_cells(display: Display, match: Snapshot) -> set[int]:
+    """Return the cells of the moves of theirs that a warning names."""
+    told = hint_of(display, match)
+    return _cells(match, told.moves) if told is not None and told.kind == "warning" else set()
+
+
+def _cells(match: Snapshot, moves: list[int]) -> set[int]:
+    places = match.game.move_cells
+    return {places[move] for move in moves if 0 <= move < len(places) and places[move] >= 0}
+
+
+def _cell_named(match: Snapshot, name: str) -> int:
+    """Return the free cell of a move by its name; where marks fall, the one that a mark would come to lie in."""
+    game, board = match.game, match.position.board
+    named = zip(game.move_cells, game.move_names, strict=True)
+    free = [cell for cell, each in named if each == name and 0 <= cell < len(board) and board[cell] == "."]
+    if not free:
+        return -1
+    return max(free) if game.gravity and len(game.shape) == 2 else min(free)
+
+
+def objection(display: Display) -> str:
+    """Return why there can be no hint or warning in the match on the screen; nothing if there can."""
+    match = display.match
+    if match is None or not display.is_live:
+        return "A hint is for a match that you play."
+    if "hint" not in display.world.features:
+        return "This server gives no hints."
+    if words.opponent_of(match).bot is None:
+        return "Hints are for matches against a bot."
+    return "There are no hints in a rated match." if match.rated else ""
+
+
+def is_easy(display: Display) -> bool:
+    """Tell whether warnings are worth naming: the opponent is a weak bot, and they can be had."""
+    level = words.opponent_of(display.match).level if display.match is not None else None
+    return not objection(display) and level is not None and level <= EASY_LEVEL
+
+
+def _hint(display: Display) -> Effect:
+    match, reason = display.match, objection(display)
+    if reason or match is None:
+        return replace(display, notice=reason), ()
+    if not display.may_move:
+        return replace(display, notice="A hint comes when it is your turn."), ()
+    return display, (HintRequest(0, match=match.match),)
+
+
+def _warn(display: Display) -> Effect:
+    """Switch the warnings on or off."""
+    match, reason = display.match, objection(display)
+    if reason or match is None:
+        return replace(display, notice=reason, has_warnings=False), ()
+    if display.has_warnings:
+        display = replace(display, world=display.world.without_replies((HintReply,)), has_warnings=False)
+        return replace(display, notice="Warnings are off."), ()
+    display = replace(display, has_warnings=True, notice="Warnings are on: you are told what to beware of.")
+    return display, (HintRequest(0, match=match.match, kind="warning"),)
+
+
+def due_requests(display: Display, event: WorldEvent) -> tuple[Request, ...]:
+    """Return what to ask by ourselves after an event: the lesson of a match of ours, or a warning."""
+    match = display.match
+    if not isinstance(event, Ended | Played | Tookback | Snapshot) or match is None or event.match != match.match:
+        return ()
+    if match.you is None or "hint" not in display.world.features:
+        return ()
+    if isinstance(event, Ended):
+        is_whole = event.reason != "abort" and len(match.moves) >= LEAST_MOVES
+        is_open = is_whole and "analyse" in display.world.features
+        return (AnalyseRequest(0, match=match.match, brief=True),) if is_open else ()
+    is_over = match.outcome is not None or match.position.to_move is None
+    is_wanted = display.has_warnings and not is_over and not objection(display)
+    return (HintRequest(0, match=match.match, kind="warning"),) if is_wanted else ()
+
+
+def is_unasked(request: Request) -> bool:
+    """Tell whether a request may have been made by ourselves, so that a refusal of it is no news."""
+    is_warning = isinstance(request, HintRequest) and request.kind == "warning"
+    return is_warning or (isinstance(request, AnalyseRequest) and request.brief)
+
+
+def _try_again(display: Display) -> Effect:
+    """Begin a casual match against a bot from where a replay is."""
+    replayed, ply = display.replay, display.page.ply
+    if replayed is None or display.page.screen != "replay":
+        return replace(display, notice="Step through a match first, and then play on from there."), ()
+    if ply >= len(replayed.starts) or (start := replayed.starts[ply]) is None:
+        return replace(display, notice="The server has not told that position yet."), ()
+    if not start:
+        return replace(display, notice="The match is over there; go back a move first."), ()
+    match = replayed.match
+    side = match.you if match.you is not None else ply % 2
+    ours: Side = 0 if side == 0 else 1
+    opponent, game = match.players[1 - ours], match.game.name
+    if not display.has_lobby:
+        if opponent.bot is None:
+            return replace(display, notice="Against a person one plays a new match."), ()
+        return _gone(display), (InviteRequest(0, game, None, ours, start),)
+    bot = _bot_for(display, opponent, game)
+    if bot is None:
+        return replace(display, notice="No bot is free now; look into the lobby again."), ()
+    display = replace(_gone(display), notice=f"{words.name_of(bot)} plays on with you from there.")
+    return display, (ChallengeRequest(0, bot.name, game, level=bot.level, start=start, side=ours),)
+
+
+def _gone(display: Display) -> Display:
+    return replace(display, pages=tuple(page for page in display.pages if page.screen != "replay"))
+
+
+def _bot_for(display: Display, opponent: PlayerInfo, game: str) -> PlayerInfo | None:
+    """Return the bot to play on with: the one of that match, or else one that is free, at the level that it has."""
+    if opponent.bot is not None:
+        return opponent
+    bots = free_bots(display, SeekRequest(0, [game]))
+    return PlayerInfo(bots[0].name, bots[0].bot, bots[0].level) if bots else None
+
+
+HINT, WARN, TRY_AGAIN = Change(_hint), Change(_warn), Change(_try_again)
+WORDS = {"hint": HINT, "warnings": WARN, "again": TRY_AGAIN}
+"""What is typed where there are only lines."""
