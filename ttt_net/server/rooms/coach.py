@@ -195,4 +195,9 @@ class Coach:
             process.kill()
         if process.stdin is not None:
             process.stdin.close()
-        await asyncio.shield(process.wait())
+        ending = asyncio.ensure_future(process.wait())
+        try:
+            await asyncio.shield(ending)
+        except asyncio.CancelledError:
+            await ending  # it is killed: only to be reaped, and nothing of it may stay open
+            raise
