@@ -43,8 +43,8 @@ def test_a_whole_match_by_keys(real_server: RealServer, open_terminal: Open, sta
     person = open_terminal(real_server.address)
     person.shows("Your name:")
     person.press("Ann\r")
-    person.shows("A bot plays you at once: press b")
-    assert "Looking for a person: Tic-tac-toe ..." in person.picture
+    picture = person.shows("A bot plays you at once: press b")
+    assert "Looking for a person: Tic-tac-toe ..." in picture or "Nobody yet: b plays" in picture, "after five seconds"
     person.press("b")
     picture = person.comes_to(lambda p: "random [bot]" in p and "Ann (you)" in p, "both names")
     assert len(picture.split("\n")) == 24

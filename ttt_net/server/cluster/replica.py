@@ -29,7 +29,8 @@ from ttt_net.server.cluster.entries import (
     Went,
 )
 from ttt_net.server.cluster.log import Position
-from ttt_net.server.journal.apply import append_events, apply
+from ttt_net.server.journal.apply import apply
+from ttt_net.server.journal.apply_events import append_events
 from ttt_net.server.journal.backup import back_up
 from ttt_net.server.journal.database import Database
 from ttt_net.server.journal.entries import AppendEvents

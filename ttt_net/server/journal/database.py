@@ -17,7 +17,8 @@ from typing import IO, Any, NamedTuple
 
 from ttt_net.errors import ConfigurationError, Refusal, StorageError
 from ttt_net.private_files import make_private_folder, sync
-from ttt_net.server.journal.apply import append_events, apply
+from ttt_net.server.journal.apply import apply
+from ttt_net.server.journal.apply_events import append_events
 from ttt_net.server.journal.entries import AnyEntry, AppendEvents, JournalEntry, Probe
 from ttt_net.server.journal.migrations import SCHEMA_VERSION, migrate
 from ttt_net.server.journal.queries import AnyQuery, answer
