@@ -1,10 +1,14 @@
 """What must hold whatever happens: the board stays where it is, what matters is in sight, nothing is lost or unsaid."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from tests.page.place import PHONE, Place, Visitor
+from tests.page.test_hostile import lie
+from ttt_net.errors import Refusal
+from ttt_net.names import checked_name
 
 LYING: dict[str, Any] = {"viewport": {"width": 740, "height": 360}}
 STANDING: dict[str, Any] = PHONE | {"viewport": {"width": 360, "height": 740}}
@@ -178,6 +182,7 @@ def test_an_address_that_leads_nowhere_leads_to_the_lobby(place: Place) -> None:
 def test_two_play_on_one_device_before_anybody_gives_a_name(place: Place) -> None:
     ann = place.visitor()
     ann.page.goto(place.url)
+    ann.page.get_by_role("radio", name="Two on this device").check()
     for cell in (0, 3, 1, 4, 2):
         ann.cell(cell).click()
     ann.until("X won.")
@@ -189,3 +194,117 @@ def test_two_play_on_one_device_before_anybody_gives_a_name(place: Place) -> Non
         ann.cell(cell).click()
     assert ann.page.locator(".cell .mark").count() == 3
     assert ann.cell(21).locator(".mark-O").count() == 1
+
+
+def test_what_is_wrong_with_a_name_is_said_while_it_is_typed(place: Place) -> None:
+    ann = place.visitor()
+    ann.page.goto(place.url)
+    field, trouble = ann.page.get_by_label("What are you called?"), ann.page.get_by_role("alert")
+    for name, said in (
+        ("Ann!", "“!” may not be in a name."),
+        ("_Ann", "A name begins with a letter or a digit."),
+        ("Ann\u0430", "All letters have to be of one script."),
+        ("A" * 21, "At most 20 letters"),
+        ("\u3042" * 11, "At most 20 letters"),
+    ):
+        field.fill(name)
+        trouble.get_by_text(said).wait_for()
+        with pytest.raises(Refusal):
+            checked_name(name)
+    for name in ("José María", "Ægir Þórsdóttir", "\u3042\u6f22\u30a2", "Анна-2"):
+        field.fill(name)
+        assert checked_name(name) == name
+        ann.page.locator("#trouble:empty").wait_for(state="attached")
+    field.fill("A")
+    ann.press("Play")
+    trouble.get_by_text("At least 2 letters.").wait_for()
+
+
+def test_two_windows_play_each_under_its_own_name(place: Place) -> None:
+    ann = place.visitor().come("Ann")
+    other = ann.page.context.new_page()
+    other.goto(place.url)
+    other.locator("main.lobby").wait_for()
+    ann.press("Play here as somebody else")
+    ann.page.get_by_label("What are you called?").fill("Bob")
+    ann.press("Play")
+    ann.page.get_by_role("button", name="Challenge Ann").click()
+    other.get_by_role("button", name="Accept", exact=True).click()
+    for page in (ann.page, other):
+        page.locator("main.match").wait_for()
+    ann.page.reload()
+    ann.page.locator("main.match").wait_for()
+    assert "Bob" in ann.page.locator(".seat[aria-label*=you]").inner_text()
+    other.reload()
+    other.locator(".seat[aria-label*=you]", has_text="Ann").wait_for()
+
+
+def test_filters_and_pages_have_addresses_and_titles(place: Place) -> None:
+    first, _ = place.pair()
+    name = first.page.evaluate("localStorage.getItem('ttt_net.token') && document.title")
+    assert "Tic-tac-toe" in name
+    first.page.goto(f"{place.url}/#player=Ann&game=qubic")
+    chosen = first.page.get_by_role("combobox", name="Game")
+    chosen.wait_for()
+    assert chosen.input_value() == "qubic"
+    chosen.select_option("gomoku")
+    first.page.wait_for_url("**/#player=Ann&game=gomoku")
+    assert first.page.title().startswith(("Ann", "● "))
+    first.page.go_back()
+    first.page.wait_for_url("**/#player=Ann&game=qubic")
+    first.page.goto(f"{place.url}/#leaders=qubic&speed=blitz")
+    first.page.get_by_role("heading", name="Leaderboard").wait_for()
+    assert "Leaderboard, Qubic" in first.page.title()
+
+
+def test_a_lobby_of_many_people_is_short_and_can_be_searched(place: Place) -> None:
+    people = [{"name": f"Player {number}"} for number in range(150)]
+    ann = place.visitor(**STANDING)
+    messages = [{"type": "players", "online": 150, "players": people}]
+    ann.page.route_web_socket("**", lambda route: lie(route, messages))
+    ann.page.goto(f"{place.url}/#find=Player 14")
+    ann.page.get_by_label("What are you called?").fill("Ann")
+    ann.press("Play")
+    ann.page.get_by_role("button", name="Challenge Player 149").wait_for()
+    assert ann.page.locator(".entry", has_text="Player").count() == 11
+    ann.page.get_by_label("Look for a name").fill("")
+    ann.press("Show 138 more")
+    ann.page.get_by_role("button", name="Challenge Player 99", exact=True).wait_for()
+    assert ann.page.evaluate("document.scrollingElement.scrollHeight") < 2600
+
+
+def test_an_invitation_is_a_code_that_a_phone_scans(place: Place) -> None:
+    ann = place.visitor().come("Ann")
+    ann.press("Invite a friend")
+    address = ann.page.get_by_label("Address").input_value()
+    drawn = ann.page.locator(".qr path").get_attribute("d") or ""
+    dark = {tuple(map(int, place.split("h")[0].split())) for place in drawn.split("M")[1:]}
+    size = max(x for x, _ in dark) + 1
+    assert address.encode() in {read_code(dark, size, mask) for mask in range(8)}
+
+
+MASKS: tuple[Callable[[int, int], bool], ...] = (
+    lambda x, y: (x + y) % 2 == 0,
+    lambda x, y: y % 2 == 0,
+    lambda x, y: x % 3 == 0,
+    lambda x, y: (x + y) % 3 == 0,
+    lambda x, y: (y // 2 + x // 3) % 2 == 0,
+    lambda x, y: x * y % 2 + x * y % 3 == 0,
+    lambda x, y: (x * y % 2 + x * y % 3) % 2 == 0,
+    lambda x, y: ((x + y) % 2 + x * y % 3) % 2 == 0,
+)
+
+
+def read_code(dark: set[tuple[int, ...]], size: int, mask: int) -> bytes:
+    """Return the bytes in a QR code of version 2 to 5 and one block (ISO/IEC 18004), if it has that mask."""
+    bits = ""
+    columns = [x for x in range(size - 1, 0, -2) if x > 6] + [5, 3, 1]
+    for turn, right in enumerate(columns):
+        for y in range(size) if turn % 2 else reversed(range(size)):
+            for x in (right, right - 1):
+                is_finder = (x < 9 and (y < 9 or y >= size - 8)) or (x >= size - 8 and y < 9)
+                is_alignment = abs(x - (size - 7)) <= 2 and abs(y - (size - 7)) <= 2
+                if not (is_finder or is_alignment or 6 in (x, y)):
+                    bits += str(int(((x, y) in dark) != MASKS[mask](x, y)))
+    length = int(bits[4:12], 2) if bits.startswith("0100") else 0
+    return bytes(int(bits[12 + 8 * n : 20 + 8 * n], 2) for n in range(min(length, len(bits) // 8 - 2)))

@@ -22,6 +22,7 @@ const LANGUAGES = ["ar", "es", "fr", "pt", "ru", "zh"];
 const LATER = {
   more: "src/more.ts",
   sounds: "src/sounds.ts",
+  qr: "src/qr.ts",
   ...Object.fromEntries(LANGUAGES.map((code) => [`words-${code}`, `src/words/${code}.ts`])),
 };
 const COMPRESSED = /\.(?:js|css)$/;
@@ -37,13 +38,16 @@ const fetching = {
     ),
 };
 /** Have code that is fetched later take what it shares with the page from the page's own script, which is there by then. */
-const sharing = {
+const sharing = (inPage) => ({
   name: "sharing",
   setup: ({ onResolve }) => {
     onResolve({ filter: /^\.\/shared\.js$/ }, () => ({ path: "./app.js", external: true }));
-    onResolve({ filter: /^\.\/(?:app|dom|i18n|state|lobby)\.js$/ }, ({ importer }) => ({ errors: [{ text: `${importer}: import it from shared.ts` }] }));
+    onResolve({ filter: /^\.\// }, ({ importer, path, kind }) => {
+      const isTwice = kind !== "entry-point" && inPage.has(`src/${basename(path, ".js")}.ts`);
+      return isTwice ? { errors: [{ text: `${importer}: import ${path} from shared.ts` }] } : null;
+    });
   },
-};
+});
 const options = {
   absWorkingDir: HERE,
   write: false, // the names of sources in the maps are relative to `outdir`, wherever the files go
@@ -58,9 +62,11 @@ const options = {
   legalComments: "none",
   logLevel: "warning",
 };
-const first = { ...options, entryPoints: FIRST, plugins: [fetching] };
-const made = await Promise.all([build(first), build({ ...options, entryPoints: LATER, plugins: [sharing] })]);
-for (const { path, contents } of made.flatMap((each) => each.outputFiles)) await writeFile(join(TARGET, basename(path)), contents);
+const page = await build({ ...options, entryPoints: FIRST, plugins: [fetching], metafile: true });
+const inPage = new Set(Object.keys(page.metafile.inputs));
+const later = await build({ ...options, entryPoints: LATER, plugins: [sharing(inPage)] });
+for (const { path, contents } of [...page.outputFiles, ...later.outputFiles]) await writeFile(join(TARGET, basename(path)), contents);
+await writeFile(join(TARGET, "LICENSE.lean-qr"), await readFile(join(HERE, "node_modules/lean-qr/LICENSE")));
 for (const name of AS_WRITTEN) await writeFile(join(TARGET, name), await readFile(join(SOURCES, name)));
 for (const name of await readdir(TARGET)) {
   if (!COMPRESSED.test(name)) continue;

@@ -14,10 +14,11 @@ export function analysis(match: Match): Tree | null {
     w.analysis,
     h("h2", w.analysis),
     found.lesson && lesson(match, found.lesson),
-    chart(match, found.moves),
-    !found.moves.length && h("p.quiet", w.notInTime),
-    turns.length ? h("ul.turns", turns.map((move) => turn(match, move))) : found.exact && h("p.quiet", w.nothingGiven),
-    !found.exact && h("p.quiet", w.estimates),
+    found.moves.length > 0 && chart(match, found.moves),
+    found.partial && h("p.quiet", { role: "status", key: "looking" }, w.looking),
+    !found.moves.length && !found.partial && h("p.quiet", w.notInTime),
+    turns.length ? h("ul.turns", turns.map((move) => turn(match, move))) : found.exact && !found.partial && h("p.quiet", w.nothingGiven),
+    !found.exact && !found.partial && h("p.quiet", w.estimates),
   );
 }
 

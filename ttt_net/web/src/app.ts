@@ -7,13 +7,17 @@ import { link, say } from "./link.js";
 import type { ClaimRequest, ListedPlayer, OfferRequest, Request, SeekInfo } from "./protocol.js";
 import type { Phrase } from "./chat.js";
 import { sentence } from "./sentences.js";
-import { type Match, state } from "./state.js";
+import { isMyTurn, type Match, movesAt, state } from "./state.js";
 
 const CHOSEN = "ttt_net.choice";
 const NOTICE_MS = 6000;
 const REPLAY_PAGE = 32;
+/** So long a bot is waited for. */
+export const BOT_MS = 6000;
+/** So long a move of a replay is shown that plays by itself. */
+const STEP_MS = 900;
 /** What belongs to the screen that is shown, and is forgotten with it. */
-export const FRESH = { ply: null as number | null, hover: -1, aim: -1, focus: -1, isResigning: false, isClosed: false, filter: "", all: "" };
+export const FRESH = { ply: null as number | null, hover: -1, aim: -1, focus: -1, isResigning: false, isChoosing: false, isPlaying: false, all: "" };
 
 const USUAL: Choice = { pace: "No clock", game: "tictactoe", width: 5, height: 5, row: 4, swap: false, rated: false, falls: false, level: 3 };
 
@@ -21,16 +25,19 @@ export const ui = {
   ...FRESH,
   choice: keptFields(CHOSEN, USUAL),
   leaders: { game: "connect4", speed: "untimed" as "bullet" | "blitz" | "rapid" | "untimed", bots: true, page: 1 },
-  /** Of which game finished matches are listed; none for all. */
-  historyGame: "",
   notice: "",
   /** Text that could not be copied, for the player to copy by hand. */
   copied: "",
-  /** Whether the computer is to be played as soon as there is a link. */
+  /** What is played on the first screen, and whether against the computer. */
+  opening: { game: "tictactoe", isAlone: true },
+  /** Whether the computer is to be played as soon as there is a link, and the cell that is to be played then; -1 for none. */
   wantsBot: false,
+  wantedCell: -1,
   areSettingsOpen: false,
   /** The game whose rules are shown; none for no sheet of rules. */
   rules: "",
+  /** What is wrong with the name that is being typed. */
+  fault: "",
   /** Why there is no link. */
   trouble: "",
   lostAt: 0,
@@ -151,12 +158,30 @@ export function challengeBot({ name, any_level: isAny }: ListedPlayer, wish: Wis
 export const plays = ({ bot, free, seeking }: ListedPlayer, { game }: Wish): boolean =>
   !!bot && !!free && !!seeking && (!seeking.length || seeking.includes(game));
 
+/** The bot that is nearest to the strength that was chosen, of those that would play that now. */
+export function nearestBot(wish: Wish): ListedPlayer | undefined {
+  const far = ({ level = 4, any_level: isAny }: ListedPlayer) => Math.abs(level - ui.choice.level) + (isAny ? 0 : 8);
+  return state.players.filter((each) => plays(each, wish)).sort((one, other) => far(one) - far(other))[0];
+}
+
 /** Play the bot that was wanted before there was a name, once it is known which are here. */
-export function meetBot(): void {
-  const bot = ui.wantsBot && state.players.find((each) => plays(each, wishOf(ui.choice)));
-  if (!bot) return;
+export function meetBot(isLast = false): void {
+  if (!ui.wantsBot || !state.you) return;
+  const wish = wishOf({ ...ui.choice, game: ui.opening.game, pace: "", swap: false });
+  const bot = nearestBot(wish);
+  if (!bot && !isLast) return; // those of a server that has just begun are on their way
   ui.wantsBot = false;
-  challengeBot(bot);
+  if (bot) challengeBot(bot, wish);
+  else notify(w.noBotHere);
+}
+
+/** Make the move that was tapped before there was a match, if it is still possible. */
+export function playWanted(match: Match): void {
+  const { wantedCell: cell } = ui;
+  if (cell < 0 || !isMyTurn(match)) return;
+  const [move] = movesAt(match.game, match.position.legal, cell);
+  ui.wantedCell = -1;
+  if (move !== undefined && match.position.ply < 2) play(match, move);
 }
 
 /** Invitations are never for ratings. */
@@ -183,6 +208,9 @@ export async function analyse(match: Match): Promise<void> {
   page.draw();
 }
 
+/** Ask for a good move, or for what to beware of. */
+export const hint = ({ match }: Match, kind: "move" | "warning"): void => ask({ type: "hint", match, kind });
+
 export async function mute(match: Match, name: string): Promise<void> {
   if (!(await request({ type: "mute", name, on: true }))) return;
   match.chat = match.chat.filter((line) => line.by.name !== name);
@@ -197,6 +225,25 @@ export function review({ match, moves, past }: Match, ply: number): void {
     ask({ type: "replay", match, ply: first });
   }
   set({ ply: ply === moves.length ? null : ply });
+}
+
+/** Step through a finished match by itself, from where it is shown or from its beginning; or stop doing so. */
+export function autoplay(match: Match): void {
+  const { length } = match.moves;
+  if (ui.isPlaying) set({ isPlaying: false });
+  else {
+    set({ isPlaying: true });
+    review(match, ui.ply === null ? 0 : ui.ply);
+    setTimeout(() => playOn(match, length), STEP_MS);
+  }
+}
+
+function playOn(match: Match, length: number): void {
+  if (!ui.isPlaying) return;
+  const ply = (ui.ply ?? length) + 1;
+  if (ply >= length) set({ isPlaying: false });
+  review(match, Math.min(ply, length));
+  if (ui.isPlaying) setTimeout(() => playOn(match, length), STEP_MS);
 }
 
 /**

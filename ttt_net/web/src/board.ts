@@ -6,6 +6,7 @@
 
 import { type Child, h, type Tree } from "./dom.js";
 import { f, listed, w } from "./i18n.js";
+import { crossings, hash, stone, stroke, symbol } from "./pieces.js";
 import { type Game, movesAt, type Position } from "./state.js";
 
 /** What is drawn. `last`, `ghost` (a mark that is not there yet), `fading` and `focus` are cells, -1 for none. */
@@ -19,12 +20,17 @@ export type Look = {
   isPending: boolean;
   focus: number;
   fading: number;
-  /** Cells, parted by commas, that would have been better. */
+  /** Cells, parted by commas, that are good, or would have been better than the last move: then an arrow leads to the first. */
   hints: string;
+  isReview?: boolean;
+  /** Cells, parted by commas, that the other threatens to take. */
+  alarms: string;
   /** Whether a line of ours is one that we lost by. */
   isLoss: boolean;
   /** Whether the layers of a cube lie side by side, and not one above the other. */
   isFlat: boolean;
+  /** What the ids of cells begin with, where there is another board. */
+  prefix?: string;
 };
 export type On = { choose: (cell: number, event: Event) => void; hover: (cell: number) => void; focus: (cell: number) => void };
 
@@ -42,7 +48,7 @@ const STEPS: Record<string, readonly [number, number, number]> = {
 /** How a layer of a stack lies: a cell is so high for its width, rows lean by so much, and so much is between layers. */
 const TILT = 0.5;
 const LEAN = 0.5;
-const GAP = 0.32;
+const GAP = 0.26;
 /** From this many rows and columns on, marks are stones on the crossings of lines. */
 const STONES = 9;
 
@@ -59,6 +65,10 @@ function placeOf(game: Game, cell: number): [number, number, number] {
   const [, height, width] = sizes(game);
   return [Math.floor(cell / (width * height)), Math.floor(cell / width) % height, cell % width];
 }
+
+/** A mark as it lies on the board of a game, or what stands for it beside a name. */
+export const token = (game: Game, mark: string, isLying = false): Tree =>
+  isStones(game) && mark.length === 1 ? stone(mark) : symbol(mark, game.gravity, isLying);
 
 const isStones = ({ shape, gravity, block }: Game): boolean => shape.length === 2 && !gravity && !block && Math.min(...shape) >= STONES;
 
@@ -101,7 +111,9 @@ function layer(look: Look, on: On, legal: Set<number>, z: number): Tree {
     layers > 1 && h("p.name", { hidden: true }, f(w.layer, z + 1)),
     h(
       "div.plane",
-      isStones(game) && h("svg.lines", box, crossings(width, height)),
+      isStones(game)
+        ? h("svg.lines", box, crossings(width, height))
+        : (layers > 1 || !game.gravity) && h("svg.hash", { ...box, preserveAspectRatio: "none" }, hash(width, height, game.block)),
       h(
         "div.grid",
         { role: "grid", label: layers > 1 ? f(w.layer, z + 1) : w.board },
@@ -111,6 +123,7 @@ function layer(look: Look, on: On, legal: Set<number>, z: number): Tree {
       ),
       game.block && h("svg.above", box, blocks(look, legal)),
       line.length > 1 && h("svg.above.strike", box, strike(line)),
+      layers === 1 && better(look) !== null && h("svg.above.better", box, arrow(centre(game, look.last), centre(game, better(look)!))),
     ),
     layers === 1 && !game.block && [labels("columns", columnNames(game)), !game.gravity && labels("rows", rowNames(game))],
   );
@@ -145,13 +158,14 @@ function square(look: Look, on: On, legal: Set<number>, cell: number): Tree {
     isGhost && (look.isPending ? "pending" : "ghost"),
     isSpent && "spent",
     isFading && "fading",
-    look.hints !== "" && mark === "." && look.hints.split(",").includes(`${cell}`) && "hint",
+    mark === "." && look.hints.split(",").includes(`${cell}`) && "hint",
+    mark === "." && look.alarms.split(",").includes(`${cell}`) && "alarm",
   ];
   return h(
     "button.cell",
     {
       key: cell + 1,
-      id: `cell-${cell}`,
+      id: `${look.prefix ?? ""}cell-${cell}`,
       role: "gridcell",
       type: "button",
       class: classes,
@@ -162,48 +176,8 @@ function square(look: Look, on: On, legal: Set<number>, cell: number): Tree {
       onfocus: () => on.focus(cell),
       onpointerenter: (event: PointerEvent) => event.pointerType === "mouse" && on.hover(cell),
     },
-    (mark !== "." || isGhost) && (isStones(game) ? stone(isGhost ? look.ghostMark : mark) : symbol(isGhost ? look.ghostMark : mark, game.gravity)),
+    (mark !== "." || isGhost) && token(game, isGhost ? look.ghostMark : mark, game.shape.length === 3 && !look.isFlat),
   );
-}
-
-/** A mark, or several to choose from, as a picture: they differ by shape, whatever their colour. */
-export function symbol(marks: string, isDisc = false): Tree {
-  const isOne = marks.length === 1;
-  return h(
-    "svg.mark",
-    { key: marks, class: `mark-${isOne ? marks : "any"} ${isDisc ? "on-disc" : ""}`, viewBox: "0 0 100 100", hidden: true },
-    isDisc && isOne && [h("circle.disc", { cx: 50, cy: 50, r: 44 }), h("circle.rim", { cx: 50, cy: 50, r: 35 })],
-    isOne ? stroke(marks) : [...marks].map((mark, n) => h("g", { key: mark, transform: `translate(${n * 46} 22) scale(.56)` }, stroke(mark))),
-  );
-}
-
-/** A mark as a stone: black for X, white for O. */
-const stone = (mark: string): Tree =>
-  h(
-    "svg.mark.stone",
-    { key: mark, class: `mark-${mark}`, viewBox: "0 0 100 100", hidden: true },
-    h("circle.body", { cx: 50, cy: 50, r: 45 }),
-    h("ellipse.shine", { cx: 38, cy: 32, rx: 16, ry: 11 }),
-  );
-
-function stroke(mark: string): Child {
-  if (mark === "X") {
-    return [
-      h("path.stroke.one", { pathLength: 1, d: "M28 28 L72 72" }),
-      h("path.stroke.two", { pathLength: 1, d: "M72 28 L28 72" }),
-    ];
-  }
-  if (mark === "O") return h("circle.stroke", { pathLength: 1, cx: 50, cy: 50, r: 24, transform: "rotate(-90 50 50)" });
-  return h("rect.stroke", { pathLength: 1, x: 30, y: 30, width: 40, height: 40 });
-}
-
-/** The lines on whose crossings stones lie, and the points that help to count them. */
-function crossings(width: number, height: number): Child {
-  const across = range(height, (y) => `M.5 ${y + 0.5}H${width - 0.5}`);
-  const down = range(width, (x) => `M${x + 0.5} .5V${height - 0.5}`);
-  const third = (size: number): number[] => (size >= 13 ? [3, (size - 1) / 2, size - 4] : [2, (size - 1) / 2, size - 3]).filter(Number.isInteger);
-  const points = third(width).flatMap((x) => third(height).map((y) => h("circle", { cx: x + 0.5, cy: y + 0.5, r: 0.1 })));
-  return [h("path", { d: [...across, ...down].join("") }), points];
 }
 
 /** The stroke through a completed line. */
@@ -213,6 +187,21 @@ function strike(points: [number, number][]): Child {
     points.length > 2 && h("path.under", { d: `M${first} L${last}` }),
     h("path.over", { pathLength: 1, d: `M${first} L${last}` }),
   ];
+}
+
+/** The first of the cells that would have been better than the last move. */
+function better({ hints, last, isReview }: Look): number | null {
+  if (!isReview) return null;
+  const [first] = hints.split(",").filter(Boolean).map(Number);
+  return first !== undefined && first >= 0 && last >= 0 && first !== last ? first : null;
+}
+
+/** An arrow from one point to another. */
+function arrow([x, y]: [number, number], [toX, toY]: [number, number]): Child {
+  const far = Math.hypot(toX - x, toY - y);
+  const [dx, dy] = [(toX - x) / far, (toY - y) / far];
+  const at = (along: number, aside: number): string => `${toX - dx * along - dy * aside} ${toY - dy * along + dx * aside}`;
+  return [h("path.shaft", { d: `M${x + dx * 0.3} ${y + dy * 0.3}L${at(0.4, 0)}` }), h("path.tip", { d: `M${at(0.12, 0)}L${at(0.46, 0.2)}L${at(0.46, -0.2)}Z` })];
 }
 
 /** The middle of a cell on a board that lies flat, in cells. */
@@ -281,33 +270,13 @@ function travel(event: KeyboardEvent, look: Look, on: On): void {
   const [z, y, x] = placeOf(game, Math.max(0, look.focus)).map((from, axis) =>
     Math.min(most[axis]! - 1, Math.max(0, from + step[axis]!)),
   ) as [number, number, number];
-  document.getElementById(`cell-${(z * height + y) * width + x}`)?.focus();
+  document.getElementById(`${look.prefix ?? ""}cell-${(z * height + y) * width + x}`)?.focus();
 }
 
 /** Where the mark of a move that a cell means would come to lie; -1 if there is none. */
 export function landing(game: Game, position: Position, cell: number): number {
   const moves = cell < 0 ? [] : movesAt(game, position.legal, cell);
   return game.move_cells[moves[0] ?? -1] ?? -1;
-}
-
-/** A small picture of a game's board with a few marks on it. */
-export function picture(shape: number[], isFalling: boolean): Tree {
-  const [layers, height, width] = sizes({ shape });
-  const isDeep = layers > 1;
-  const few = Math.min(height, width, 9);
-  const step = 30 / few;
-  const lines = range(few + 1, (n) => `M0 ${n * step}H30M${n * step} 0V30`).join("");
-  const marks = range(few, (n) => [isFalling ? (n * 3) % few : n, isFalling ? few - 1 - (n > few / 2 ? 1 : 0) : (n * n + 1) % few]);
-  const dots = marks.slice(0, Math.max(3, few - 2)).map(([x = 0, y = 0], n) =>
-    h("circle", { class: n % 2 ? "mark-O" : "mark-X", cx: (x + 0.5) * step, cy: (y + 0.5) * step, r: step * 0.36 }),
-  );
-  return h(
-    "svg.picture",
-    { viewBox: isDeep ? "-1 -11 42 44" : "-1 -1 32 32", hidden: true },
-    isDeep && h("path.behind", { d: "M10 0V-10H40V20H30" }),
-    h("path.lines", { d: lines }),
-    dots,
-  );
 }
 
 /** The words for a move, with the mark where there is a choice: "O on b2". */

@@ -1,10 +1,20 @@
 /** What is said in a match: a few phrases by a tap, and a line to type. */
 
-import { mute, speakOf } from "./app.js";
-import { button, form, h, line, type Tree } from "./dom.js";
-import { f, many, w } from "./i18n.js";
 import type { ChatRequest, Chatted } from "./protocol.js";
-import { type Match, state } from "./state.js";
+import {
+  button,
+  f,
+  form,
+  h,
+  line,
+  many,
+  type Match,
+  mute,
+  speakOf,
+  state,
+  type Tree,
+  w,
+} from "./shared.js";
 
 export type Phrase = NonNullable<ChatRequest["phrase"]>;
 /** What can be said without typing. */

@@ -4,16 +4,46 @@
  * It keeps its place whatever it says, so that nothing moves under a finger. The most urgent question comes first.
  */
 
-import { analyse, claim, clockNow, decline, offer, play, request, review, seek, send, set, ui } from "./app.js";
-import { moveName } from "./board.js";
-import { button, type Child, h, type Tree } from "./dom.js";
-import { f, many, w } from "./i18n.js";
-import { go } from "./place.js";
-import { result, status } from "./sentences.js";
-import { isMyTurn, type Match, movesAt, state } from "./state.js";
+import type { RatingChange } from "./protocol.js";
+import {
+  analyse,
+  autoplay,
+  button,
+  capital,
+  type Child,
+  claim,
+  clockNow,
+  decline,
+  either,
+  f,
+  go,
+  h,
+  hint,
+  icon,
+  isMyTurn,
+  language,
+  many,
+  type Match,
+  mayHint,
+  moveName,
+  movesAt,
+  offer,
+  play,
+  request,
+  resultParts,
+  review,
+  seek,
+  send,
+  set,
+  state,
+  status,
+  type Tree,
+  ui,
+  w,
+} from "./shared.js";
 
 /** One question: what it is called, its sentence, how it sounds, and its buttons. */
-type Question = { key: string; text: string; tone?: string; buttons: Child[]; more?: Child };
+type Question = { key: string; text: Child; tone?: string; buttons: Child[]; more?: Child };
 
 /** The moves that the cell means which a player has aimed at. */
 export const aims = (match: Match): number[] => (isMyTurn(match) && ui.aim >= 0 ? movesAt(match.game, match.position.legal, ui.aim) : []);
@@ -75,20 +105,31 @@ function during(match: Match): Question {
   const { you, offers, moves, watchers = 1 } = match;
   const text = status(match);
   if (you === undefined) {
-    return { key: "watch", text, more: h("p.quiet", many(w.watching, Math.max(0, watchers - 1))), buttons: [share(match)] };
+    return { key: "watch", text, more: h("p.quiet", many(w.watching, Math.max(0, watchers - 1))), buttons: [] };
   }
   const mine = offers.find(({ side }) => side === you);
   if (mine) {
     const withdraw = button(w.withdraw, () => decline(match, mine.kind));
-    return { key: "mine", text: `${text} ${w.youOffer[mine.kind] ?? ""}`, buttons: [withdraw, ending(match), share(match)] };
+    return { key: "mine", text: `${text} ${w.youOffer[mine.kind] ?? ""}`, buttons: [withdraw, ending(match)] };
   }
   const buttons = [
     button(w.draw, () => offer(match, "draw"), "", w.drawOffer),
     button(w.takeBack, () => offer(match, "takeback"), "", w.takeBackYours, { disabled: moves.length <= you }),
     ending(match),
-    share(match),
+    mayHint(match) && button(w.hint, () => hint(match, "move"), "", "", { disabled: !isMyTurn(match) }),
   ];
-  return { key: "during", text, buttons };
+  return { key: "during", text, buttons, more: coached(match) };
+}
+
+/** What the coach says of the position: in its own words where these are spoken. */
+function coached({ hint: good, warning, game, position }: Match): Child {
+  const known = [good, warning].filter((each) => each?.ply === position.ply && each.moves?.length);
+  return known.map((each) => {
+    const names = either((each!.moves ?? []).slice(0, 3).map((move) => moveName(game, move)));
+    const isWarning = each!.kind === "warning";
+    const words = language === "en" && each!.text ? each!.text : f(isWarning ? w.hintBeware : w.hintMove, names);
+    return h("p.coached", { key: each!.kind, role: "status", class: isWarning && "beware" }, words);
+  });
 }
 
 const ending = (match: Match): Tree =>
@@ -117,28 +158,43 @@ function ended(match: Match): Question {
     (theirs && isSeated && f(w.theyOffer.rematch, players[theirs.side]!.name)) ||
     (mine && w.youOffer.rematch) ||
     (isSeated && !isHere && !next && f(w.hasLeft, players[1 - you]!.name));
-  const shown = ui.ply === null ? result(match) : f(w.moveOf, ui.ply, moves.length);
   return {
     key: `ended ${!!next} ${!!theirs} ${!!mine}`,
-    text: shown,
+    text: ui.ply === null ? told(match) : f(w.moveOf, ui.ply, moves.length),
     tone,
-    more: [said && h("p.said", said), moves.length > 0 && slider(match)],
+    more: [
+      (said || match.ratings) && h("p.said", isSeated && match.ratings && change(match.ratings[you]!), said && h("span", said)),
+      moves.length > 0 && slider(match),
+    ],
     buttons: [
       first,
       isSeated && button(w.newOpponent, () => seekLike(match)),
       canAnalyse && button(tone === "defeat" ? w.whereWrong : w.analyse, () => analyse(match)),
-      share(match),
+      isHere && button(w.otherGame, () => set({ isChoosing: true })),
     ],
   };
 }
+
+/** Who won, in large letters, and below it why; read aloud it is one sentence. */
+function told(match: Match): Child {
+  const [head, how] = resultParts(match);
+  const [, between = "", end = ""] = /^(.*)\u0001(.*)$/.exec(f(w.because, "", "\u0001")) ?? [];
+  const why = match.players.some(({ name }) => how.startsWith(name)) ? how : capital(how); // names stay as they are written
+  return [h("strong.head", head), how && [h("span.unseen", between), why, end]];
+}
+
+const change = ({ before, after }: RatingChange): Child => [
+  h("span", `${before} → `),
+  h("strong", { class: after < before ? "lost" : "won" }, after, ` (${after < before ? "−" : "+"}${Math.abs(after - before)})`),
+];
 
 function seekLike({ game, time, rated = false }: Match): void {
   go("/");
   seek({ game: game.name, time: time ?? null, rated });
 }
 
-const share = ({ match, code }: Match): Tree =>
-  button(w.share, () => send(`${location.origin}/m/${match}${code ? "#" + code : ""}`), "", w.shareToWatch);
+export const share = ({ match, code }: Match): Tree =>
+  button(icon("share"), () => send(`${location.origin}/m/${match}${code ? "#" + code : ""}`), "plain", w.shareToWatch);
 
 /** The slider through a finished match. */
 function slider(match: Match): Tree {
@@ -153,5 +209,6 @@ function slider(match: Match): Tree {
     step("‹", w.oneBack, ply - 1),
     h("input", { type: "range", min: 0, max: length, value: ply, label: w.move, "aria-valuetext": f(w.moveOf, ply, length), oninput }),
     step("›", w.oneOn, ply + 1),
+    button(icon(ui.isPlaying ? "pause" : "play"), () => autoplay(match), "plain", ui.isPlaying ? w.pause : w.playThrough),
   );
 }

@@ -33,7 +33,7 @@ export const joined = (parts: unknown[], between = " · "): string => parts.filt
  * Describe an element: `h("p.quiet", {id: "a"}, "text", ...)`, where properties may be left out.
  *
  * `key` tells it from siblings with the same tag and classes, `class` may be a list, `style` is an object, `on...` are
- * functions, `focus` takes the focus when the element appears, `inSight` scrolls it into sight; `label` and `hidden` are what
+ * functions, `focus` takes the focus when the element appears, `inSight` scrolls it sideways into sight; `label` and `hidden` are what
  * they are to a screen reader.
  */
 export function h(spec: string, ...rest: (Props | Child)[]): Tree {
@@ -137,7 +137,14 @@ function update(node: HTMLElement, tree: Tree, key: string, isNew: boolean): voi
   drawn.set(node, { key, props, tree });
   if (isNew && props.focus) node.focus({ preventScroll: true });
   patch(node, tree.children);
-  if (isNew && props.inSight) node.scrollIntoView({ inline: "center", block: "nearest" });
+  if (isNew && props.inSight) show(node);
+}
+
+/** Scroll what an element is in sideways, so that the element is in its middle. */
+function show(node: Element): void {
+  const around = node.parentElement!;
+  const middle = (box: DOMRect) => box.left + box.width / 2;
+  around.scrollLeft += middle(node.getBoundingClientRect()) - middle(around.getBoundingClientRect());
 }
 
 function create(tree: Tree | string, parent: Element, key: string): ChildNode {

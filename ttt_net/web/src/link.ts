@@ -67,6 +67,12 @@ export function start(name = ""): void {
   open();
 }
 
+/** Be nobody whom the server knows, until a name is given. */
+export function forgetWho(): void {
+  wanted = null;
+  become("connecting");
+}
+
 /** Send a request, without the fields that are undefined; the promise gives its one answer. */
 export function say(request: Request): Promise<Answer> {
   if (socket?.readyState !== WebSocket.OPEN) return Promise.resolve(lost());

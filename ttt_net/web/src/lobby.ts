@@ -1,14 +1,17 @@
 /** Where players meet: own unfinished matches, a game to choose, who waits, who is here, what is played. */
 
-import { accept, challenge, challengeBot, choose, explain, invite, know, plays, seek, send, set, ui, unseek } from "./app.js";
-import { picture, symbol } from "./board.js";
-import { button, check, type Child, choices, form, h, joined, line, option, panel, screen, type Tree } from "./dom.js";
+import { accept, challenge, challengeBot, choose, explain, invite, know, nearestBot, plays, seek, send, set, ui, unseek } from "./app.js";
+import { token } from "./board.js";
+import { CATALOGUE } from "./catalogue.js";
+import { button, check, type Child, choices, form, h, joined, line, option, panel, screen, select, type Tree } from "./dom.js";
 import { chosenOf, games, type Offered, PACES, terms, timeName, titleOf, wishOf, type Wish } from "./games.js";
 import { f, many, w } from "./i18n.js";
 import { forgetInvitation } from "./invitation.js";
+import { qrOf } from "./later.js";
 import { latencyMs, link } from "./link.js";
-import { go } from "./place.js";
-import type { ListedPlayer, LiveMatch, SeekInfo } from "./protocol.js";
+import { emblem, icon, picture } from "./pieces.js";
+import { filter, filters, go } from "./place.js";
+import type { ListedPlayer, LiveMatch, SeekInfo, TimeControl } from "./protocol.js";
 import { capital, isBot, label, ratingOf } from "./sentences.js";
 import { gear } from "./settings.js";
 import { isMyTurn, type Match, ownLive, state } from "./state.js";
@@ -26,7 +29,13 @@ function linkWord(): Tree {
 }
 
 export const bar = (title: Child, ...more: Child[]): Tree =>
-  h("header.bar", button(w.toLobby, () => go("/"), "plain back"), h("h1", title), linkWord(), more, gear());
+  h("header.bar", button(icon("back"), () => go("/"), "plain back", w.toLobby), h("h1", title), linkWord(), more, gear());
+
+/** What stands for somebody: the first letter of their name, on a colour of its own. */
+export const face = ({ name }: { name: string }): Tree => {
+  const hue = [...name].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)!) % 360, 7);
+  return h("span.face", { hidden: true, style: { "--hue": hue } }, [...name][0]?.toLocaleUpperCase());
+};
 
 /** A screen with a bar above it that leads back to the lobby. */
 export const framed = (title: string, ...children: Child[]): Tree => screen("main.lobby", title, bar(title), children);
@@ -36,24 +45,32 @@ export function lobbyScreen(): Tree {
   const isOther = ({ name }: { name: string }) => name !== you?.name;
   const others = players.filter(isOther);
   const wish = seeking ? { game: seeking.games?.[0] ?? "tictactoe", time: seeking.time ?? null, rated: !!seeking.rated } : wishOf(ui.choice);
-  const bots = others.filter((player) => plays(player, wish)).map((bot) => botEntry(bot, wish));
+  const nearest = nearestBot(wish);
+  const bots = others.filter((player) => plays(player, wish) && (!player.any_level || player === nearest)).map((bot) => botEntry(bot, wish));
   const people = others.filter((player) => !isBot(player));
   const waiting = seeks.filter(({ by }) => isOther(by) && !isBot(by));
+  const played = live.filter((match) => match.players.every(isOther));
   return screen(
     "main.lobby.wide",
     "lobby",
-    h("header.bar", h("h1", server), linkWord(), button(h("bdi", you?.name), () => go("/#player"), "plain me", you?.name), gear()),
+    h("header.bar", h("h1", emblem(), server), linkWord(), you && button([face(you), h("bdi", you.name)], () => go("/#player"), "plain me", "", { key: "me" }), gear()),
     h(
       "div.start",
       invitation ? invited() : seeking ? alone(bots) : play(),
-      button(w.onThisDevice, () => go("/#here"), "large"),
+      h(
+        "div.buttons",
+        button([icon("devices"), w.onThisDevice], () => go("/#here"), "large", "", { key: "here" }),
+        state.features.includes("puzzle") && button([icon("puzzle"), w.puzzleOfDay], () => go("/#puzzle"), "large", "", { key: "puzzle" }),
+        button([icon("trophy"), w.leaderboard], () => go("/#leaders"), "large", "", { key: "leaders" }),
+      ),
     ),
     h(
       "div.news",
       list(w.yourMatches, ownLive().map(unfinished)),
-      list(w.waitingForOpponent, waiting.map(seekEntry)),
+      waiting.length + played.length > FEW / 2 && sieve(),
+      list(w.waitingForOpponent, sifted(waiting, ({ by, games, time }) => ({ players: [by], games, time })).map(seekEntry)),
       !seeking && list(w.playBot, bots, bots.length > 0 && players.some((player) => player.any_level) && strength()),
-      list(w.beingPlayed, live.filter((match) => match.players.every(isOther)).map(liveEntry)),
+      list(w.beingPlayed, sifted(played, ({ players, game, time }) => ({ players, games: [game], time })).map(liveEntry)),
       listOfPeople(people),
       form(
         "form.row.panel",
@@ -61,33 +78,66 @@ export function lobbyScreen(): Tree {
         line("code", w.invitationCode, { pattern: " *[0-9A-Za-z]{1,32} *", autocapitalize: "characters" }),
         h("button", w.join),
       ),
-      button(w.leaderboard, () => go("/#leaders"), "plain"),
     ),
   );
 }
 
-/** A list under its title; of a long one the beginning, until all is asked for. */
+/** A list under its title; of a long one the beginning, until all is asked for, which then scrolls by itself. */
 function list(title: string, entries: Tree[], filter: Child = null): Tree | false {
-  const shown = ui.all === title ? entries : entries.slice(0, FEW);
+  const isWhole = ui.all === title;
+  const shown = isWhole ? entries : entries.slice(0, FEW);
   const rest = entries.length - shown.length;
   return (
     (entries.length > 0 || !!filter) &&
-    panel(title, h("h2", title), filter, h("ul.entries", shown), rest > 0 && button(many(w.showMore, rest), () => set({ all: title }), "", "", { key: "more" }))
+    panel(
+      title,
+      h("h2", title, entries.length > 1 && h("span.quiet", ` ${entries.length}`)),
+      filter,
+      h("ul.entries", { class: isWhole && "long" }, shown),
+      rest > 0 && button(many(w.showMore, rest), () => set({ all: title }), "", "", { key: "more" }),
+    )
   );
+}
+
+/** Of which game matches and seeks are listed, and which of them first; the address says it. */
+function sieve(): Tree {
+  const said = filters();
+  const all = CATALOGUE.map(({ name }) => [name, titleOf(name)] as const);
+  return h(
+    "div.sizes",
+    select(w.game, [["", w.allGames], ...all], said.get("game") ?? "", (game) => filter({ game })),
+    select(w.order, [["", w.newest], ["rating", w.bestFirst], ["clock", w.quickFirst]], said.get("sort") ?? "", (sort) => filter({ sort })),
+  );
+}
+
+type Listed = { games: string[]; players: { rating?: number }[]; time?: TimeControl };
+
+/** What the address asks for, in its order. */
+function sifted<T>(all: T[], look: (each: T) => Listed): T[] {
+  const [game, sort] = [filters().get("game"), filters().get("sort")];
+  const rank = ({ players, time }: Listed) =>
+    sort === "rating" ? -Math.max(...players.map(({ rating = 0 }) => rating)) : (time?.initial_ms ?? Infinity) + 40 * (time?.increment_ms ?? 0);
+  const found = all.filter((each) => !game || look(each).games.some((name) => name.split("+")[0] === game) || !look(each).games.length);
+  return sort ? found.sort((one, other) => rank(look(one)) - rank(look(other)) || 0) : found;
 }
 
 /** The people who are here: the free before those who play; from two dozen on with a line to look for one. */
 function listOfPeople(people: ListedPlayer[]): Tree | false {
-  const found = people.filter(({ name }) => name.toLowerCase().includes(ui.filter.toLowerCase()));
+  const wanted = filters().get("find") ?? "";
+  const found = people.filter(({ name }) => name.toLowerCase().includes(wanted.toLowerCase()));
   found.sort((one, other) => Number(!!one.playing) - Number(!!other.playing));
-  const oninput = (event: Event) => set({ filter: (event.target as HTMLInputElement).value });
-  const filter = people.length > 2 * FEW && line("filter", w.lookForOne, { type: "search", required: false, value: ui.filter, oninput });
-  return list(w.peopleHere, found.map(personEntry), filter);
+  const oninput = (event: Event) => filter({ find: (event.target as HTMLInputElement).value });
+  const field = people.length > 2 * FEW && line("filter", w.lookForOne, { type: "search", required: false, value: wanted, oninput });
+  return list(w.peopleHere, found.map(personEntry), field);
 }
 
 /** One line of a list: what it is, more of it in small, and what can be done. */
 export const entry = (key: string | number, main: Child, detail: Child, ...actions: Child[]): Tree =>
   h("li.entry", { key }, h("span.what", h("span", main), h("span.quiet", detail)), actions);
+
+/** The same of somebody. */
+const entryOf = (key: string | number, who: { name: string }, main: Child, detail: Child, ...actions: Child[]): Tree =>
+  h("li.entry", { key }, face(who), h("span.what", h("span", main), h("span.quiet", detail)), actions);
 
 /** A name that leads to its player. */
 export const person = (player: { name: string; bot?: string }): Tree =>
@@ -98,7 +148,7 @@ function unfinished(match: Match): Tree {
   const isMine = isMyTurn(match);
   const word = isMine ? w.yourTurn : match.adjourned ? w.adjourned : w.theirTurnShort;
   const act = button(w.playOn, () => go(`/m/${match.match}`), isMine && "primary", f(w.playOnAgainst, other));
-  const mark = symbol(match.position.marks[match.you ?? 0]!);
+  const mark = token(match.game, match.position.marks[match.you ?? 0]!);
   return entry(match.match, [mark, ` ${f(w.against, other)}`], joined([titleOf(match.game.name), word]), act);
 }
 
@@ -110,7 +160,7 @@ function play(): Tree {
     w.newMatch,
     shelf(games(choice), chosen, (game) => choose({ game })),
     chosen.name === "own" && ownSize(toggle),
-    h("p.row", h("span.quiet", `${capital(chosen.rule)}${w.stop}`), button("?", () => explain(chosen.asked), "plain ask", w.howToPlay)),
+    h("p.row", h("span.quiet", `${capital(chosen.rule)}${w.stop}`), button(icon("help"), () => explain(chosen.asked), "plain ask", w.howToPlay)),
     chosen.swap && toggle("swap", w.maySwap),
     chosen.rated && toggle("rated", capital(w.rated)),
     choices(w.clock, PACES.map((pace) => [pace, pace === PACES[0] ? capital(w.noClock) : pace] as const), choice.pace, (pace) => choose({ pace })),
@@ -126,7 +176,7 @@ export const shelf = (listed: Offered[], chosen: Offered, choose: (name: string)
     h(
       "div.shelf",
       listed.map((game) => {
-        const looks = [picture(game.shape, !!game.line?.gravity), game.title];
+        const looks = [picture(game.name, game.shape, !!game.line?.gravity), game.title];
         return option("game", looks, game.name === chosen.name, () => choose(game.name), game.name);
       }),
     ),
@@ -175,6 +225,7 @@ function invited(): Tree {
     h("p.quiet", f(w.beginsWhenOpened, terms([game], time, false))),
     h("input", { ...field, onfocus: (event: Event) => (event.target as HTMLInputElement).select() }),
     h("p", w.orCode, " ", h("strong.code", code)),
+    qrOf(address),
     h(
       "div.buttons",
       button("share" in navigator ? w.share : w.copyLink, () => send(address), "primary large"),
@@ -186,14 +237,14 @@ function invited(): Tree {
 function seekEntry(seeking: SeekInfo): Tree {
   const { by, games, time, rated } = seeking;
   const act = button(w.play, () => accept(seeking), "primary", f(w.playOne, label(by)));
-  return entry(seeking.seek, [person(by), h("span.rating", ` ${ratingOf(by)}`)], terms(games, time, rated), act);
+  return entryOf(seeking.seek, by, [person(by), h("span.rating", ` ${ratingOf(by)}`)], terms(games, time, rated), act);
 }
 
 function botEntry(player: ListedPlayer, wish: Wish): Tree {
   const { name, bot, level, any_level: isAny } = player;
   const strength = isAny ? ui.choice.level : level;
   const detail = joined([bot !== name && bot, strength && f(w.level, strength)], w.comma) || w.bot;
-  return entry(name, h("bdi", name), detail, button(w.play, () => challengeBot(player, wish), "", f(w.playOne, name)));
+  return entryOf(name, player, h("bdi", name), detail, button(w.play, () => challengeBot(player, wish), "primary", f(w.playOne, name)));
 }
 
 /** How strong those bots are to be that play at any level. */
@@ -208,7 +259,7 @@ const strength = (): Tree =>
 function personEntry(player: ListedPlayer): Tree {
   const { name, playing, seeking } = player;
   const what = playing ? w.playing : seeking ? w.waitingWord : w.free;
-  return entry(name, person(player), what, button(w.challenge, () => challenge(name), "", f(w.challengeOne, name)));
+  return entryOf(name, player, person(player), what, button(w.challenge, () => challenge(name), "", f(w.challengeOne, name)));
 }
 
 function liveEntry({ match, game, players, time, ply, featured, watchers }: LiveMatch): Tree {

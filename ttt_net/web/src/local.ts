@@ -1,16 +1,15 @@
 /** Two players on this device, with no server: the games of lines, whose rules are in the catalogue. */
 
-import { page, ui } from "./app.js";
+import { page } from "./app.js";
 import { board, landing, type Look, sizes } from "./board.js";
 import { CATALOGUE, type Listed } from "./catalogue.js";
-import { button, h, type Tree } from "./dom.js";
+import { button, type Child, h, screen, type Tree } from "./dom.js";
 import { f, w } from "./i18n.js";
 import { bar, shelf } from "./lobby.js";
 import { titleOf } from "./games.js";
 import { lines } from "./lines.js";
 import { go, place } from "./place.js";
 import { movesAt, type Game, type Position } from "./state.js";
-import { screen } from "./dom.js";
 import { settings } from "./settings.js";
 import { felt } from "./feel.js";
 
@@ -20,46 +19,37 @@ const ALL = CATALOGUE.filter((game): game is Listed & { line: Line } => !!game.l
 /** The match that is played here. */
 let played = { game: "", moves: [] as number[], focus: -1, hover: -1 };
 
-/** The game that the address names, or the first. */
-function chosen(): Listed & { line: Line } {
-  const { id } = place();
-  return ALL.find(({ name }) => name === id) ?? ALL[0] ?? ({ name: "tictactoe", title: "", rule: "", shape: [3, 3], swap: false, rated: false, line: { row: 3, gravity: false, misere: false } });
+const FIRST: Listed & { line: Line } = { name: "tictactoe", title: "", rule: "", shape: [3, 3], swap: false, rated: false, line: { row: 3, gravity: false, misere: false } };
+
+const chosen = (name: string): Listed & { line: Line } => ALL.find((game) => game.name === name) ?? ALL[0] ?? FIRST;
+
+/** The screen of it: the address names the game. */
+export function localScreen(): Tree {
+  const { name } = chosen(place().id);
+  const title = [h("span", titleOf(name)), h("span.quiet", w.onThisDevice)];
+  return screen("main.local", "here", bar(title), h("section.here", { label: w.onThisDevice }, localBoard(name)), localShelf(name, (game) => go(`/#here=${game}`)));
 }
 
-/** The screen of it. */
-export function localScreen(): Tree {
+/** The games that can be played so, to choose from. */
+export function localShelf(name: string, choose: (name: string) => void): Tree {
   const listed = ALL.map((game) => ({ ...game, asked: game.name, title: titleOf(game.name) }));
-  const game = chosen();
-  const now = listed.find(({ name }) => name === game.name) ?? listed[0]!;
-  return screen("main.local", "here", bar([titleOf(game.name), h("span.quiet", ` ${w.onThisDevice}`)]), localBoard(), shelf(listed, now, (name) => go(`/#here=${name}`)));
+  return shelf(listed, listed.find((each) => each.name === name) ?? listed[0]!, choose);
+}
+
+/** A board before the first move, and what a tap on it does. */
+export function aloneBoard(name: string, choose: (cell: number) => void): Tree {
+  const listed = chosen(name);
+  const game = gameOf(listed);
+  return fieldOf(listed, game, positionOf(game, listed.line, []), choose);
 }
 
 /** The board, whose turn it is, and a new beginning. */
-export function localBoard(): Tree {
-  const listed = chosen();
+export function localBoard(name: string): Child {
+  const listed = chosen(name);
   if (played.game !== listed.name) played = { game: listed.name, moves: [], focus: -1, hover: -1 };
   const game = gameOf(listed);
   const position = positionOf(game, listed.line, played.moves);
-  const [, height, width] = sizes(game);
   const winner = winnerOf(position, listed.line);
-  const look: Look = {
-    game,
-    position,
-    last: played.moves[played.moves.length - 1] ?? -1,
-    canMove: position.to_move !== null,
-    ghost: landing(game, position, played.hover),
-    ghostMark: position.marks[position.to_move ?? 0]!,
-    isPending: false,
-    focus: played.focus < 0 ? ((height - 1) >> 1) * width + ((width - 1) >> 1) : played.focus,
-    fading: -1,
-    hints: "",
-    isLoss: position.line.length > 0 && listed.line.misere,
-    isFlat: settings.isFlat,
-  };
-  const change = (changed: Partial<typeof played>) => {
-    Object.assign(played, changed);
-    page.draw();
-  };
   const choose = (cell: number) => {
     const move = movesAt(game, position.legal, cell)[0];
     if (move === undefined) return;
@@ -67,17 +57,41 @@ export function localBoard(): Tree {
     felt("placed");
   };
   const said = winner !== null ? f(w.won, SIDES[winner]!) + w.stop : position.to_move === null ? w.drawn : f(w.turnOf, SIDES[position.to_move]!);
-  return h(
-    "section.here",
-    { label: w.onThisDevice },
-    h("div.field", board(look, { choose, hover: (hover) => hover !== played.hover && change({ hover }), focus: (focus) => change({ focus }) })),
+  return [
+    fieldOf(listed, game, position, choose),
     h("p.status", { role: "status" }, said),
     h(
       "div.actions",
       button(w.newMatch, () => change({ moves: [] }), position.to_move === null && "primary", "", { disabled: !played.moves.length }),
-      button(w.takeBack, () => change({ moves: played.moves.slice(0, -1) }), "", "", { disabled: !played.moves.length || ui.isClosed }),
+      button(w.takeBack, () => change({ moves: played.moves.slice(0, -1) }), "", "", { disabled: !played.moves.length }),
     ),
-  );
+  ];
+}
+
+function change(changed: Partial<typeof played>): void {
+  Object.assign(played, changed);
+  page.draw();
+}
+
+function fieldOf({ line }: { line: Line }, game: Game, position: Position, choose: (cell: number) => void): Tree {
+  const [, height, width] = sizes(game);
+  const look: Look = {
+    game,
+    position,
+    last: position.ply ? (played.moves[position.ply - 1] ?? -1) : -1,
+    canMove: position.to_move !== null,
+    ghost: landing(game, position, played.hover),
+    ghostMark: position.marks[position.to_move ?? 0]!,
+    isPending: false,
+    focus: played.focus < 0 ? ((height - 1) >> 1) * width + ((width - 1) >> 1) : Math.min(played.focus, position.board.length - 1),
+    fading: -1,
+    hints: "",
+    alarms: "",
+    isLoss: position.line.length > 0 && line.misere,
+    isFlat: settings.isFlat,
+  };
+  const on = { choose, hover: (hover: number) => hover !== played.hover && change({ hover }), focus: (focus: number) => change({ focus }) };
+  return h("div.field", { class: game.gravity && game.shape.length < 3 && "racked" }, board(look, on));
 }
 
 function gameOf({ name, title, rule, shape, line }: Listed & { line: Line }): Game {

@@ -1,6 +1,6 @@
 /** The page: what it does with what it hears, and what it shows. */
 
-import { announce, fitChoice, meetBot, notify, page, review, sendMove, set, ui } from "./app.js";
+import { announce, fitChoice, hint, meetBot, notify, page, playWanted, review, sendMove, set, ui } from "./app.js";
 import { h, patch, type Tree } from "./dom.js";
 import { felt, feltEnd, showTurns, tellTurn } from "./feel.js";
 import { titleOf } from "./games.js";
@@ -10,13 +10,12 @@ import { isKnown, keepUp, link, say } from "./link.js";
 import { fetchInTime, later } from "./later.js";
 import { lobbyScreen } from "./lobby.js";
 import { localScreen } from "./local.js";
-import { matchScreen } from "./match.js";
 import { arrive, go, look, place, replace, see, shown } from "./place.js";
 import type { Declined, Notice, Played } from "./protocol.js";
 import { declined, label, sentence, status } from "./sentences.js";
-import { applyTheme } from "./settings.js";
+import { applyTheme, settings } from "./settings.js";
 import { shieldResizes, watchShifts } from "./shield.js";
-import { type Heard, hear, isMyTurn, type Match, ownLive, state } from "./state.js";
+import { type Heard, hear, isMyTurn, type Match, mayHint, ownLive, state } from "./state.js";
 import { tray } from "./tray.js";
 import { askOffer, messageScreen, nameScreen } from "./welcome.js";
 
@@ -36,13 +35,16 @@ function heard(message: Heard): void {
   if (message.type === "challengeover") notify(declined(message.reason));
   if (message.type === "notice") noticed(message);
   if (match && message.type === "declined") offerDeclined(match, message, was.offers);
+  if (match && isMyTurn(match) && !was.isMine) playWanted(match);
   if (match && !was.isMine && isMyTurn(match) && message.type !== "snapshot") tellTurn(match);
+  if (match && isMyTurn(match) && !was.isMine && settings.warns && mayHint(match) && match.moves.length) hint(match, "warning");
   if (match && match.outcome && before && !was.outcome) feltEnd(match);
   if (match && match === shown()) {
     if (message.type === "played" || message.type === "tookback" || message.type === "ended") ui.aim = -1;
     if (message.type === "played") heardMove(match, message);
     else if (match.outcome && before && !was.outcome) announce(status(match));
-    if (message.type === "analysis" && message.lesson?.ply) review(match, message.lesson.ply);
+    if (message.type === "analysis" && message.lesson?.ply && ui.ply === null) review(match, message.lesson.ply);
+    if (message.type === "hint" && message.text) announce(message.text);
     if (message.type === "chat") announce(`${label(message.by)}: ${message.text}`);
   }
   draw();
@@ -105,6 +107,17 @@ function changed(trouble: string): void {
   set({ trouble });
 }
 
+/** Step through a finished match by the arrow keys, where they mean nothing else. */
+function stepped(event: KeyboardEvent): void {
+  const match = shown();
+  const { key, target } = event;
+  if (!match?.outcome || event.ctrlKey || event.altKey || event.metaKey || (target as Element).closest("input, select, .cell, .sheet")) return;
+  const { length } = match.moves;
+  const now = ui.ply ?? length;
+  const to = { ArrowLeft: now - 1, ArrowRight: now + 1, Home: 0, End: length }[key] ?? -1;
+  if (to >= 0 && to <= length) review(match, to);
+}
+
 function isTicking(): boolean {
   const match = shown();
   return !!match && !match.outcome && !document.hidden && !!(match.clock || match.away);
@@ -117,8 +130,9 @@ function draw(): void {
     isDrawing = false;
     const root = document.getElementById("page")!;
     const focused = document.activeElement;
+    const match = shown();
     const shieldShifted = watchShifts();
-    patch(root, h("div", screenNow(), ui.areSettingsOpen && later()?.settingsSheet(), ui.rules && later()?.rulesSheet(), tray()).children);
+    patch(root, h("div", screenNow(), ui.areSettingsOpen && later()?.settingsSheet(), ui.rules && later()?.rulesSheet(), match && ui.isChoosing && later()?.anotherSheet(match), tray()).children);
     shieldShifted();
     if (!focused?.isConnected && document.activeElement === document.body) {
       // What had the focus is gone: the board has it now, or else the screen.
@@ -135,9 +149,10 @@ function screenNow(): Tree {
   if (kind === "nowhere") return messageScreen();
   if (kind === "here") return localScreen();
   if (link === "stopped" || !state.you) return isKnown() ? messageScreen() : nameScreen();
-  if (match) return matchScreen(match);
+  if (match) return later()?.matchScreen(match) ?? messageScreen();
   if (kind === "m" || kind === "j") return messageScreen();
   if (kind === "leaders") return later()?.leadersScreen() ?? messageScreen();
+  if (kind === "puzzle") return later()?.puzzleScreen() ?? messageScreen();
   if (kind === "player") return later()?.playerScreen() ?? messageScreen();
   return lobbyScreen();
 }
@@ -145,7 +160,7 @@ function screenNow(): Tree {
 function titleNow(): string {
   const { kind, id } = place();
   const match = shown();
-  const titles: Record<string, string> = { leaders: w.leaderboard, here: w.onThisDevice, j: w.youAreInvited, player: id || (state.you?.name ?? "") };
+  const titles: Record<string, string> = { leaders: `${w.leaderboard}, ${titleOf(ui.leaders.game)}`, here: w.onThisDevice, puzzle: w.puzzleOfDay, j: w.youAreInvited, player: id || (state.you?.name ?? "") };
   const title = match ? `${match.players.map(({ name }) => name).join(" – ")}, ${titleOf(match.game.name)}` : titles[kind];
   return title ? `${title} – ${state.server}` : state.server;
 }
@@ -157,12 +172,16 @@ async function begin(): Promise<void> {
   page.draw = draw;
   addEventListener("popstate", arrive);
   document.addEventListener("visibilitychange", draw);
+  document.addEventListener("keydown", stepped);
   shieldResizes();
   setInterval(() => isTicking() && draw(), TICK_MS);
   keepUp({ heard, changed, isUrgent: () => ownLive().length > 0 });
   draw();
-  if (!isKnown()) askOffer();
-  fetchInTime();
+  if (isKnown()) later();
+  else {
+    askOffer();
+    fetchInTime();
+  }
 }
 
 export * from "./shared.js";

@@ -1,18 +1,50 @@
 /** The screen of one match: both players, the board, what can be done, the moves, and what is said. */
 
-import { announce, clockNow, explain, notify, play, review, set, ui } from "./app.js";
-import { board, isSmall, landing, type Look, type On, sizes, symbol } from "./board.js";
+import { analysis } from "./analysis.js";
 import { chat } from "./chat.js";
-import { aims, deck } from "./deck.js";
-import { button, h, joined, screen, type Tree } from "./dom.js";
-import { timeName, titleOf } from "./games.js";
-import { f, many, w } from "./i18n.js";
-import { link } from "./link.js";
-import { later } from "./later.js";
-import { bar } from "./lobby.js";
-import { settings } from "./settings.js";
-import { clockFace, gradeOf, isBot, label, ratingOf } from "./sentences.js";
-import { fadingCell, isMyTurn, leftMs, lineSide, type Match, movesAt } from "./state.js";
+import { aims, deck, share } from "./deck.js";
+import {
+  announce,
+  bar,
+  board,
+  button,
+  clockFace,
+  clockNow,
+  explain,
+  f,
+  fadingCell,
+  gradeOf,
+  h,
+  icon,
+  isBot,
+  isMyTurn,
+  isSmall,
+  joined,
+  label,
+  landing,
+  leftMs,
+  lineSide,
+  link,
+  type Look,
+  many,
+  type Match,
+  movesAt,
+  notify,
+  type On,
+  play,
+  ratingOf,
+  review,
+  screen,
+  set,
+  settings,
+  sizes,
+  timeName,
+  titleOf,
+  token,
+  type Tree,
+  ui,
+  w,
+} from "./shared.js";
 
 const LOW_MS = 10000;
 /** A finger needs so many pixels; on smaller cells it aims first. */
@@ -26,14 +58,14 @@ export function matchScreen(match: Match): Tree {
   const below = match.you ?? 0;
   const about = joined([timeName(time), rated && w.rated, match.private && w.private]);
   return screen(
-    "main.match",
+    `main.match${game.gravity && game.shape.length < 3 ? ".racked" : ""}`,
     match.match,
-    bar([titleOf(game.name) || game.title, h("span.quiet", ` ${about}`)], button("?", () => explain(game.name), "plain ask", w.howToPlay)),
+    bar([h("span", titleOf(game.name) || game.title), h("span.quiet", ` ${about}`)], share(match), button(icon("help"), () => explain(game.name), "plain ask", w.howToPlay)),
     seat(match, 1 - below),
     h("div.field", theBoard(match)),
     seat(match, below),
     deck(match),
-    h("aside.side", { label: w.more }, outcome && match.analysis && later()?.analysis(match), moves(match), chat(match)),
+    h("aside.side", { label: w.more }, outcome && match.analysis && analysis(match), moves(match), chat(match)),
   );
 }
 
@@ -48,10 +80,10 @@ function seat(match: Match, side: number): Tree {
     "section.seat",
     {
       key: side + 1,
-      class: isTurn ? "active" : outcome?.winner === side && "winner",
+      class: [`of-${side ? "O" : "X"}`, isTurn ? "active" : outcome?.winner === side && "winner"],
       label: joined([label(player), side === you && w.you, isTurn && w.toMove], w.comma),
     },
-    symbol(match.position.marks[side]!, match.game.gravity),
+    token(match.game, match.position.marks[side]!),
     h(
       "div.who",
       h("strong", h("bdi", player.name)),
@@ -89,7 +121,9 @@ function theBoard(match: Match): Tree {
     isPending: !!pending,
     focus: focus < 0 ? ((height - 1) >> 1) * width + ((width - 1) >> 1) : focus,
     fading: past ? -1 : fadingCell(match),
-    hints: past ? hints(match, past.ply) : "",
+    hints: past ? hints(match, past.ply) : coachedCells(match, "hint"),
+    isReview: !!past,
+    alarms: past ? "" : coachedCells(match, "warning"),
     isLoss: position.line.length > 0 && !!match.outcome && lineSide(match) !== match.outcome.winner,
     isFlat: settings.isFlat,
   };
@@ -103,6 +137,12 @@ function theBoard(match: Match): Tree {
     drawn = { shown, tree: board(look, on) };
   }
   return drawn.tree!;
+}
+
+/** The cells that the coach speaks of. */
+function coachedCells(match: Match, kind: "hint" | "warning"): string {
+  const { game, position, [kind]: said } = match;
+  return said?.ply === position.ply ? (said.moves ?? []).map((move) => game.move_cells[move] ?? -1).join() : "";
 }
 
 /** The cells that would have been better than the move that led to a position, if it gave something away. */
@@ -143,5 +183,5 @@ function moves(match: Match): Tree | false {
     );
   };
   const open = innerWidth >= WIDE;
-  return length > 0 && h("details.panel", { key: "moves", open }, h("summary", many(w.movesMade, length)), h("ol.moves", match.moves.map(row)));
+  return (length > 0 || open) && h("details.panel.moves-panel", { open }, h("summary", many(w.movesMade, length)), h("ol.moves", match.moves.map(row)));
 }

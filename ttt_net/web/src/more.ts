@@ -1,7 +1,9 @@
 /** What the first screen does without: it is fetched once that is shown, or as soon as it is wanted. */
 
-export { analysis } from "./analysis.js";
+export { anotherSheet } from "./another.js";
+export { puzzleScreen } from "./puzzle.js";
 export { rulesSheet } from "./rules.js";
+export { matchScreen } from "./match.js";
 export { leadersScreen, playerScreen } from "./people.js";
 export { settingsSheet } from "./sheet.js";
 

@@ -13,14 +13,17 @@ import {
   entry,
   f,
   form,
+  faultOf,
+  filter,
+  filters,
   framed,
   go,
   h,
   joined,
   label,
   line,
-  lookBack,
   many,
+  notify,
   panel,
   person,
   place,
@@ -28,7 +31,6 @@ import {
   rename,
   request,
   select,
-  set,
   state,
   timeName,
   titleOf,
@@ -66,7 +68,7 @@ function about(profile: ProfileReply, isMe: boolean): Tree {
         h("thead", cells("th", [w.game, w.clock, w.rating, w.matches], "head")),
         h("tbody", ratings.map((each) => cells("td", [titleOf(each.game), capital(speedName(each.speed)), ratingOf(each), each.games], `${each.game} ${each.speed}`))),
       ),
-    isMe && form("form.row", ({ name = "" }) => rename(name.trim()), line("name", w.anotherName, { maxlength: 20 }), h("button", w.takeIt)),
+    isMe && form("form.row", ({ name = "" }) => (faultOf(name) ? notify(faultOf(name)) : rename(name.trim())), line("name", w.anotherName, { maxlength: 60 }), h("button", w.takeIt)),
     !isMe && online && button(w.challenge, () => challenge(player.name), "primary"),
   );
 }
@@ -90,10 +92,7 @@ const forgetting = (): Tree =>
   );
 
 function finished({ player, matches, before }: HistoryReply): Tree {
-  const filter = select(w.game, [["", w.allGames], ...CATALOGUE.map(({ name }) => [name, titleOf(name)] as const)], ui.historyGame, (historyGame) => {
-    set({ historyGame });
-    lookBack();
-  });
+  const chosen = select(w.game, [["", w.allGames], ...CATALOGUE.map(({ name }) => [name, titleOf(name)] as const)], filters().get("game") ?? "", (game) => filter({ game, before: "" }, true));
   const row = ({ match, game, players, winner, time, plies, at_ms: at }: FinishedMatch) => {
     const side = players.findIndex((each) => each.name === player.name);
     const other = players[side === 1 ? 0 : 1];
@@ -105,10 +104,10 @@ function finished({ player, matches, before }: HistoryReply): Tree {
   return panel(
     w.finishedMatches,
     h("h2", w.finishedMatches),
-    filter,
+    chosen,
     course(player.name, matches),
     matches.length ? h("ul.entries", matches.map(row)) : h("p.quiet", w.noneFinished),
-    before && button(w.older, () => lookBack(before)),
+    before && button(w.older, () => filter({ before }, true)),
   );
 }
 

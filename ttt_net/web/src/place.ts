@@ -1,11 +1,11 @@
 /** Where in the page we are, by its address, and what the server is asked for there. */
 
-import { ask, FRESH, know, notify, set, ui } from "./app.js";
+import { ask, FRESH, know, notify, page, set, ui } from "./app.js";
 import { link, say } from "./link.js";
 import { type Match, state } from "./state.js";
 import { sentence } from "./sentences.js";
 
-const VIEWS = ["leaders", "player", "here"] as const;
+const VIEWS = ["leaders", "player", "here", "puzzle"] as const;
 export type Kind = "j" | "m" | "lobby" | "nowhere" | (typeof VIEWS)[number];
 
 /**
@@ -17,9 +17,26 @@ export function place(): { kind: Kind; id: string } {
   const [, kind, id] = code ? ["", "j", code] : /^\/([jm])\/([0-9A-Za-z-]+)$/.exec(location.pathname) ?? [];
   if (kind && id) return { kind: kind as Kind, id };
   if (location.pathname !== "/") return { kind: "nowhere", id: "" };
-  const hash = new URLSearchParams(location.hash.slice(1));
+  const hash = filters();
   const view = VIEWS.find((each) => hash.has(each));
   return { kind: view ?? "lobby", id: hash.get(view ?? "") ?? "" };
+}
+
+/** What else the address says: how a list is filtered and sorted, and from where on. */
+export const filters = (): URLSearchParams => new URLSearchParams(location.hash.slice(1));
+
+/** Say in the address how a list is filtered; as a step of its own in the history, or not. */
+export function filter(changed: Record<string, string>, isStep = false): void {
+  const now = filters();
+  for (const [name, value] of Object.entries(changed)) {
+    if (value) now.set(name, value);
+    else now.delete(name);
+  }
+  const said = `${now}`.replace(/=(?=&|$)/g, "");
+  const address = said ? `/#${said}` : "/";
+  if (isStep) go(address);
+  else replace(address);
+  page.draw();
 }
 
 /** The match on the screen. */
@@ -52,6 +69,7 @@ export function look(): void {
   if (kind === "m" && !match) see(id);
   if (kind === "j") join(id);
   if (kind === "leaders") askLeaders();
+  if (kind === "puzzle") ask({ type: "puzzle", day: id || null });
   if (kind === "player") {
     know({ profile: null, history: null });
     ask({ type: "profile", name: id || null });
@@ -61,19 +79,20 @@ export function look(): void {
 }
 
 function askLeaders(): void {
-  const hash = new URLSearchParams(location.hash.slice(1));
+  const hash = filters();
   const { leaders } = ui;
-  const page = Number(hash.get("page"));
+  const number = Number(hash.get("page"));
   if (hash.get("leaders")) leaders.game = hash.get("leaders")!;
   if (hash.get("speed")) leaders.speed = hash.get("speed") as typeof leaders.speed;
   leaders.bots = hash.get("bots") !== "no";
-  leaders.page = page > 0 ? Math.floor(page) : 1;
+  leaders.page = number > 0 ? Math.floor(number) : 1;
   ask({ type: "leaderboard", ...leaders });
 }
 
-/** Ask for finished matches from before one that we know. */
-export function lookBack(before: string | null = null): void {
-  ask({ type: "history", name: place().id || null, game: ui.historyGame || null, before });
+/** Ask for finished matches, of those that the address says. */
+function lookBack(): void {
+  const said = filters();
+  ask({ type: "history", name: place().id || null, game: said.get("game"), before: said.get("before") });
 }
 
 async function join(code: string): Promise<void> {

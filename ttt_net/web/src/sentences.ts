@@ -22,23 +22,32 @@ export function clockFace(ms: number): string {
   return `${Math.floor(ms / 60000)}:${seconds}${ms < 20000 ? "." + Math.floor((ms % 1000) / 100) : ""}`;
 }
 
+/** A day of UTC. */
+export const dayOf = (ms: number): string => new Date(ms).toLocaleDateString(language, { dateStyle: "medium", timeZone: "UTC" });
+
 /** A date, as short as the language writes it. */
 export const dateOf = (ms: number): string => new Date(ms).toLocaleString(language, { dateStyle: "medium", timeStyle: "short" });
 
 /** How the grade of a move looks: bad, doubtful or good. */
 export const gradeOf = (sign: string): string => (sign.startsWith("!") ? "good" : sign === "?!" ? "doubtful" : "bad");
 
-/** How a match ended. */
-export function result(match: Match): string {
+/** How a match ended: who won, and why; there may be no more to say than the first. */
+export function resultParts(match: Match): [string, string] {
   const { outcome, players, you } = match;
-  if (!outcome || outcome.reason === "abort") return w.calledOff;
+  if (!outcome || outcome.reason === "abort") return [w.calledOff, ""];
   const { winner, reason } = outcome;
-  if (winner === null) return reason === "agreement" ? w.drawAgreed : w.drawn;
+  if (winner === null) return [reason === "agreement" ? w.drawAgreed : w.drawn, ""];
   const loser = 1 - winner;
   const head = you === undefined ? f(w.won, players[winner]!.name) : winner === you ? w.youWon : w.youLost;
   const acted = reason === "line" ? (lineSide(match) ?? winner) : loser;
   const how = (acted === you ? w.youDid : w.theyDid)[reason];
-  return how ? f(w.because, head, f(how, players[acted]!.name)) : `${head}${w.stop}`;
+  return how ? [head, f(how, players[acted]!.name)] : [`${head}${w.stop}`, ""];
+}
+
+/** How a match ended, in one sentence. */
+export function result(match: Match): string {
+  const [head, how] = resultParts(match);
+  return how ? f(w.because, head, how) : head;
 }
 
 /** What is the matter now. */

@@ -4,9 +4,10 @@ import { page, set, ui } from "./app.js";
 import { button, type Tree } from "./dom.js";
 import { w } from "./i18n.js";
 import { keep, keptFields } from "./kept.js";
+import { icon } from "./pieces.js";
 
 const KEPT = "ttt_net.settings";
-const USUAL = { theme: "auto", isLoud: false, isFlat: false, tells: false };
+const USUAL = { theme: "auto", isLoud: false, isFlat: false, tells: false, warns: true };
 export const settings = keptFields(KEPT, USUAL);
 
 /** Change some of them, and keep them. */
@@ -26,4 +27,4 @@ export function applyTheme(): void {
 
 /** The button that opens the sheet of them. */
 export const gear = (): Tree =>
-  button("⚙", () => set({ areSettingsOpen: !ui.areSettingsOpen }), "plain gear", w.settings, { "aria-expanded": String(ui.areSettingsOpen) });
+  button(icon("settings"), () => set({ areSettingsOpen: !ui.areSettingsOpen }), "plain gear", w.settings, { "aria-expanded": String(ui.areSettingsOpen) });

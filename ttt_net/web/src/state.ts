@@ -20,7 +20,10 @@ export type Match = Omit<wire.Snapshot, "type"> & {
   /** Positions by ply, as far as they were asked for. */
   past: (Position | undefined)[];
   /** What an engine found; with no moves while it looks. */
-  analysis: { moves: wire.AnalysedMove[] | null; exact: boolean; lesson?: wire.MatchLesson } | null;
+  analysis: { moves: wire.AnalysedMove[] | null; exact: boolean; lesson?: wire.MatchLesson; partial?: boolean } | null;
+  /** What the coach said last: a good move, and what to beware of; each for a position of so many moves. */
+  hint?: wire.HintReply;
+  warning?: wire.HintReply;
 };
 /** What we look for: the terms of a seek. */
 export type Wish = Pick<wire.SeekRequest, "time" | "rated"> & { game: string };
@@ -49,6 +52,8 @@ export const state = {
   leaderboard: null as wire.LeaderboardReply | null,
   /** The rules of a game, for people. */
   rules: null as wire.RulesReply | null,
+  /** The puzzle of a day, and how it was answered. */
+  puzzle: null as wire.PuzzleReply | null,
 };
 
 /** Our live matches, those that wait for our move first. */
@@ -67,6 +72,7 @@ export function hear(message: Heard, now = performance.now()): void {
     case "history":
     case "leaderboard":
     case "rules":
+    case "puzzle":
       Object.assign(state, { [message.type]: message });
       break;
     case "seeks":
@@ -128,6 +134,7 @@ function changeUnnumbered(match: Match, message: wire.ServerMessage, now: number
     if (message.side !== match.you) Object.assign(match, { away: message.away, awayAt: now });
   } else if (message.type === "chat") match.chat = [...match.chat, message].slice(-MOST_LINES);
   else if (message.type === "analysis") match.analysis = message;
+  else if (message.type === "hint") match[message.kind === "warning" ? "warning" : "hint"] = message;
   else if (message.type === "rated") match.ratings = message.ratings;
   else if (message.type === "watching") match.watchers = message.watchers;
   else if (message.type === "replay") message.positions.forEach((position) => (match.past[position.ply] = position));
@@ -158,6 +165,10 @@ function settled(match: Match): Match {
   if (match.outcome || match.position.ply !== match.pending?.ply) match.pending = null;
   return match;
 }
+
+/** Whether hints may be asked for: in casual matches against bots, where the host gives them. */
+export const mayHint = ({ you, rated, outcome, players }: Match): boolean =>
+  you !== undefined && !outcome && !rated && players[1 - you]!.bot !== undefined && state.features.includes("hint");
 
 /** Whether we are to move, and no move of ours is on its way. */
 export const isMyTurn = ({ pending, position, you }: Match): boolean => !pending && you !== undefined && position.to_move === you;

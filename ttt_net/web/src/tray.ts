@@ -4,6 +4,7 @@ import { notify, request, set, ui } from "./app.js";
 import { button, h, type Tree } from "./dom.js";
 import { terms } from "./games.js";
 import { f, w } from "./i18n.js";
+import { icon } from "./pieces.js";
 import type { Challenged } from "./protocol.js";
 import { label } from "./sentences.js";
 import { ownLive, state } from "./state.js";
@@ -16,14 +17,14 @@ function banner(): Tree | "" {
 }
 
 function toast(): Tree | "" {
-  return ui.notice && h("div.toast", { role: "status" }, h("span", ui.notice), button("×", () => notify(""), "plain", w.close));
+  return ui.notice && h("div.toast", { role: "status" }, h("span", ui.notice), button(icon("close"), () => notify(""), "plain", w.close));
 }
 
 /** A text that only the player can copy. */
 function toCopy(): Tree | "" {
   const field = { type: "text", readonly: true, value: ui.copied, id: "to-copy", focus: true };
   const onfocus = (event: Event) => (event.target as HTMLInputElement).select();
-  return ui.copied && h("div.toast.copied", h("label", { for: "to-copy" }, w.copyThis, h("input", { ...field, onfocus })), button("×", () => set({ copied: "" }), "plain", w.close));
+  return ui.copied && h("div.toast.copied", h("label", { for: "to-copy" }, w.copyThis, h("input", { ...field, onfocus })), button(icon("close"), () => set({ copied: "" }), "plain", w.close));
 }
 
 /** Challenges, ours and to us. */

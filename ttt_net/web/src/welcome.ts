@@ -1,13 +1,16 @@
 /** What is shown before there is a lobby or a match to show. */
 
-import { page, ui } from "./app.js";
-import { picture, symbol } from "./board.js";
+import { BOT_MS, choose, know, meetBot, page, set, ui } from "./app.js";
 import { CATALOGUE, type Offered, OFFERED } from "./catalogue.js";
-import { button, form, h, line, screen, type Tree } from "./dom.js";
+import { button, choices, form, h, line, screen, type Tree } from "./dom.js";
 import { ruleOf, terms } from "./games.js";
 import { f, w } from "./i18n.js";
-import { link, start } from "./link.js";
-import { localBoard } from "./local.js";
+import { keepApart } from "./kept.js";
+import { later } from "./later.js";
+import { forgetWho, link, start } from "./link.js";
+import { aloneBoard, localBoard, localShelf } from "./local.js";
+import { emblem, picture, symbol } from "./pieces.js";
+import { faultOf } from "./names.js";
 import { go, place } from "./place.js";
 import { capital, label, sentence } from "./sentences.js";
 import { gear } from "./settings.js";
@@ -25,6 +28,14 @@ export async function askOffer(): Promise<void> {
   page.draw();
 }
 
+/** Be somebody else in this window, while the other goes on as it is. */
+function playApart(): void {
+  keepApart();
+  state.matches.clear();
+  know({ you: null, parted: null, seeking: null, invitation: null, unfinished: [] });
+  forgetWho();
+}
+
 export const pulse = (): Tree => h("div.pulse", { hidden: true }, symbol("X"), symbol("O"));
 
 /** The first screen: a board that can be played at once, and a name to play others under. */
@@ -37,28 +48,58 @@ export function nameScreen(): Tree {
   return h(
     "main.welcome",
     { class: isFirst && "first" },
-    h("header.bar", h("h1", kind === "j" ? w.youAreInvited : kind === "m" ? w.comeAndWatch : w.family), gear()),
-    isFirst ? localBoard() : kind === "j" && offer ? offered(offer) : pulse(),
+    h("header.bar", h("h1", emblem(), kind === "j" ? w.youAreInvited : kind === "m" ? w.comeAndWatch : w.family), gear()),
+    isFirst ? opening() : kind === "j" && offer ? offered(offer) : pulse(),
     h(
       "div.entrance",
       form(
         "form",
-        ({ name = "" }) => start(name.trim()),
+        ({ name = "" }) => {
+          const fault = faultOf(name);
+          set({ fault });
+          if (!fault) start(name.trim());
+        },
         h("label", { for: "name" }, w.whatName),
-        line("name", "", { id: "name", autocomplete: "nickname", maxlength: 20, focus: !isFirst, "aria-describedby": "trouble" }),
-        h("p.trouble", { id: "trouble", role: "alert" }, link === "lost" ? w.silent : said),
+        line("name", "", { id: "name", autocomplete: "nickname", maxlength: 60, focus: !isFirst, "aria-describedby": "trouble", "aria-invalid": !!ui.fault && "true", oninput: typed }),
+        h("p.trouble", { id: "trouble", role: "alert" }, ui.fault || (link === "lost" ? w.silent : said)),
         h("button.primary.large", w.play),
         button(w.asGuest, () => start(), "large"),
-        isFirst && button(w.playComputer, playComputer, "large"),
       ),
       h("p.quiet", w.noAccount),
     ),
+    isFirst && localShelf(ui.opening.game, (game) => set({ opening: { ...ui.opening, game } })),
   );
 }
 
-/** Play a bot at once, without giving a name. */
-function playComputer(): void {
-  ui.wantsBot = true;
+/** Say what is wrong with a name while it is typed; one that is too short only once it was longer. */
+function typed({ target }: Event): void {
+  const { value } = target as HTMLInputElement;
+  const fault = [...value.trim()].length < 2 ? "" : faultOf(value);
+  if (fault !== ui.fault) set({ fault });
+}
+
+/** A board that can be played at once: against the computer, or by two on this device. */
+function opening(): Tree {
+  const { opening: now, choice } = ui;
+  const change = (changed: Partial<typeof now>) => set({ opening: { ...now, ...changed } });
+  const level = { type: "range", min: 1, max: 8, value: choice.level, label: w.strength, "aria-valuetext": f(w.level, choice.level) };
+  const oninput = ({ target }: Event) => choose({ level: (target as HTMLInputElement).valueAsNumber });
+  return h(
+    "section.here",
+    { label: w.newMatch },
+    choices(w.newMatch, [["alone", w.computer], ["two", w.onThisDevice]], now.isAlone ? "alone" : "two", (who) => change({ isAlone: who === "alone" })),
+    now.isAlone && h("label.level", f(w.level, choice.level), h("input", { ...level, oninput })),
+    now.isAlone ? aloneBoard(now.game, playComputer) : localBoard(now.game),
+    now.isAlone && h("p.status", { role: "status" }, link === "connecting" && ui.wantsBot ? w.oneMoment : w.tapToBegin),
+    now.isAlone && h("div.actions", button(w.playComputer, () => playComputer(-1))),
+  );
+}
+
+/** Play a bot at once, without giving a name, and a cell as the first move. */
+function playComputer(cell: number): void {
+  set({ wantsBot: true, wantedCell: cell });
+  later();
+  setTimeout(() => meetBot(true), BOT_MS);
   start();
 }
 
@@ -68,7 +109,7 @@ function offered({ by, game, time }: Offered): Tree {
   return h(
     "section.panel.offered",
     { label: w.invitation },
-    listed && picture(listed.shape, !!listed.line?.gravity),
+    listed && picture(listed.name, listed.shape, !!listed.line?.gravity),
     h("p", h("strong", by ? f(w.invitesYou, label(by)) : w.youAreInvited)),
     h("p", terms([game], time, false)),
     h("p.quiet", listed && `${capital(ruleOf(listed))}${w.stop}`),
@@ -90,6 +131,8 @@ export function messageScreen(): Tree {
       h("p.quiet", isElsewhere ? w.oneWindow : sentence(parted.message || w.saidNo)),
       // There may be a newer page.
       button(isElsewhere ? w.playHere : w.tryAgain, () => (isElsewhere ? start() : location.reload()), "primary large"),
+      isElsewhere && button(w.playApart, playApart, "large"),
+      isElsewhere && h("p.quiet", w.playApartMeans),
     );
   }
   return screen(

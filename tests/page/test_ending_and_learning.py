@@ -1,0 +1,131 @@
+"""What comes after a match, and what a player learns by: another game, replays, lessons, hints, puzzles."""
+
+from typing import Any
+
+import pytest
+
+from tests.page.place import PHONE, Place, Visitor
+from ttt_net.games import find_game
+from ttt_net.games.catalogue import NAMES
+
+
+def finish(first: Visitor, second: Visitor) -> None:
+    """Let the first player win at tic-tac-toe."""
+    for turn, cell in enumerate((0, 3, 1, 4, 2)):
+        (first, second)[turn % 2].play(cell)
+
+
+def test_the_end_is_one_sheet_with_the_rating_and_one_dominant_way_on(place: Place) -> None:
+    visitors = [place.visitor(**PHONE).come(name) for name in ("Ann", "Bob")]
+    for visitor in visitors:
+        visitor.choose("connect4", "3+2")
+        visitor.page.get_by_label("Rated").check()
+        visitor.press("Find an opponent")
+    for visitor in visitors:
+        visitor.page.locator("main.match").wait_for()
+    first, second = visitors if visitors[0].is_to_move else visitors[::-1]
+    for turn, cell in enumerate((0, 1, 0, 1, 0, 1, 0)):
+        (first, second)[turn % 2].play(cell)
+    first.until("You won: you completed a line.")
+    sheet = first.page.locator(".deck.victory")
+    sheet.get_by_text("(+").wait_for()
+    second.page.locator(".deck.defeat").get_by_text("(−").wait_for()
+    assert sheet.locator("button.primary").all_inner_texts() == ["Rematch"]
+    assert second.page.get_by_role("button", name="Where did I go wrong?").count() == 1
+    assert first.page.locator(".above.strike .over").count() == 1
+
+
+def test_the_rematch_may_be_another_game(place: Place) -> None:
+    first, second = place.pair()
+    finish(first, second)
+    first.press("Another game")
+    first.page.get_by_role("dialog", name="Another game").get_by_role("radio", name="Qubic").click()
+    second.page.locator(".challenge", has_text="challenges you: Qubic").wait_for()
+    second.press("Accept")
+    for visitor in (first, second):
+        visitor.page.locator(".layer").nth(3).wait_for()
+
+
+def test_a_replay_goes_by_arrow_keys_and_by_itself(place: Place) -> None:
+    first, second = place.pair()
+    finish(first, second)
+    first.until("You won")
+    first.page.locator("h1").click()
+    first.page.evaluate("document.activeElement.blur()")
+    first.page.keyboard.press("ArrowLeft")
+    first.until("Move 4 of 5")
+    first.page.keyboard.press("Home")
+    first.until("Move 0 of 5")
+    first.press("Play it through")
+    first.until("Move 2 of 5")
+    first.until("You won")
+    first.page.get_by_role("button", name="Play it through").wait_for()
+
+
+@pytest.mark.parametrize("game", NAMES)
+def test_a_game_is_learnt_by_playing_a_position_or_two(lessons: Visitor, game: str) -> None:
+    page = lessons.page
+    page.get_by_role("radio", name=find_game(game).title, exact=True).check()
+    page.get_by_role("button", name="How to play").click()
+    page.get_by_role("button", name="Try it").click()
+    lesson = page.locator(".lesson")
+    while not lesson.get_by_text("You know the game.").count():
+        for cell in lesson.locator(".cell.free").all():
+            cell.dispatch_event("click")
+            if lesson.get_by_role("button", name="Next").count():
+                break
+        lesson.get_by_role("button", name="Next").click()
+    page.get_by_role("button", name="Close").click()
+
+
+@pytest.fixture(scope="module")
+def lessons(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Somebody in the lobby, who learns one game after the other."""
+    with Place(browser, tmp_path_factory.mktemp("lessons")) as place:
+        yield place.visitor().come("Ann")
+        place.check()
+
+
+def test_the_puzzle_of_a_day_is_answered_and_remembered(place: Place) -> None:
+    ann = place.visitor().come("Ann")
+    ann.page.get_by_role("button", name="Puzzle of the day").click()
+    verdict = ann.page.locator(".verdict")
+    free = ann.page.locator(".puzzle .cell.free")
+    free.first.wait_for()
+    before = verdict.inner_text()
+    for cell in free.all():
+        cell.dispatch_event("click")
+        choice = ann.page.locator(".puzzle .buttons .primary")
+        if choice.count():
+            choice.first.click()
+        ann.page.locator(".verdict:not(:empty)").wait_for()
+        said = verdict.inner_text()
+        assert said != ""
+        if said.startswith("Right"):
+            break
+    else:
+        raise AssertionError(f"no cell was right; it said {before!r}")
+    ann.page.get_by_text("Solved").wait_for()
+    ann.page.reload()
+    ann.page.get_by_text("Solved").wait_for()
+    address = ann.page.url
+    ann.press("The day before")
+    ann.page.locator(".puzzle .cell.free").first.wait_for()
+    assert ann.page.url != address
+    ann.press("Show the solution")
+    ann.page.locator(".verdict", has_text="A good move").wait_for()
+
+
+def test_a_hint_is_given_against_a_bot_and_shown_on_the_board(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    place.stop()
+    monkeypatch.setenv("TTT_NET_HOUSE_BOTS", "yes")
+    place.start()
+    ann = place.visitor()
+    ann.page.goto(place.url)
+    ann.cell(4).click()
+    ann.page.locator("main.match").wait_for()
+    ann.await_turn()
+    ann.press("Hint")
+    ann.page.locator(".coached").first.wait_for()
+    assert ann.page.locator(".cell.hint").count() >= 1
+    assert ann.cell(4).locator(".mark").count() == 1, "the cell tapped on the first screen is played, or the bot's"
