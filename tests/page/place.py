@@ -173,3 +173,17 @@ def wait_for(is_so: Callable[[], bool], visitor: Visitor) -> None:
             return
         visitor.page.wait_for_timeout(20)
     raise AssertionError("it never came to be so")
+
+
+def lie(route: Any, messages: list[dict[str, Any]], name: str = "lobby") -> None:
+    """Play a server that answers every request with ok, and tells `messages` after the welcome."""
+
+    def answer(text: str) -> None:
+        request = json.loads(text)
+        route.send(json.dumps({"type": "ok", "id": request["id"]}))
+        if request["type"] == "hello":
+            welcome = {"type": "welcome", "protocol": 1, "server": name, "you": {"name": name}, "matches": []}
+            for message in ({**welcome, "features": ["chat"]}, *messages):
+                route.send(json.dumps(message))
+
+    route.on_message(answer)

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from tests.page.place import Place
+from tests.page.place import Place, lie
 
 BAIT = "<img src=x onerror=window.caught=1>"
 GAME = {
@@ -45,24 +45,10 @@ HEARD = [
 ]
 
 
-def lie(route: Any, messages: list[dict[str, Any]]) -> None:
-    """Play a server that answers every request with ok, and tells `messages` after the welcome."""
-
-    def answer(text: str) -> None:
-        request = json.loads(text)
-        route.send(json.dumps({"type": "ok", "id": request["id"]}))
-        if request["type"] == "hello":
-            welcome = {"type": "welcome", "protocol": 1, "server": BAIT, "you": {"name": BAIT}, "matches": []}
-            for message in ({**welcome, "features": ["chat"]}, *messages):
-                route.send(json.dumps(message))
-
-    route.on_message(answer)
-
-
 def test_markup_in_a_name_is_shown_as_it_was_written(place: Place) -> None:
     for messages, shown in ((HEARD, "main.lobby"), ([SNAPSHOT], "main.match")):
         visitor = place.visitor()
-        visitor.page.route_web_socket("**", lambda route, messages=messages: lie(route, messages))
+        visitor.page.route_web_socket("**", lambda route, messages=messages: lie(route, messages, BAIT))
         visitor.page.goto(place.url)
         visitor.page.get_by_label("What are you called?").fill("Ann")
         visitor.press("Play")

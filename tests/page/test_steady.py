@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.page.place import PHONE, Place, Visitor
-from tests.page.test_hostile import lie
+from tests.page.place import PHONE, Place, Visitor, lie
 from ttt_net.errors import Refusal
 from ttt_net.names import checked_name
 
