@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
-from ttt_net.client.local.records import records_file
+from ttt_net.client.records import records_file
 from ttt_net.errors import ConfigurationError, Refusal, StorageError
 from ttt_net.games.record import Record
 from ttt_net.games.records import read_each

@@ -12,8 +12,7 @@ from tests.patience import PATIENCE_S
 from ttt_net.client.bot.engine_process import EngineProcess
 from ttt_net.client.bot.engine_worker import Question, playable_games
 from ttt_net.client.bot.plan import BotPlan
-from ttt_net.client.bot.player import Bot
-from ttt_net.client.bot.think_queue import ThinkQueue
+from ttt_net.client.bot.player import Bot, ThinkQueue
 from ttt_net.client.events import MAX_QUEUED_EVENTS, Event
 from ttt_net.errors import Code, ConfigurationError
 from ttt_net.messages import (

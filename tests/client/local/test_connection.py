@@ -10,8 +10,8 @@ import pytest
 
 from tests.patience import PATIENCE_S
 from ttt_net.client.local.connection import LocalConnection, Series
-from ttt_net.client.local.matches import LocalMatches, Seating
-from ttt_net.client.local.records import MAX_BYTES, OLD_FILE, keep_match, records_file
+from ttt_net.client.local.matches import Seating
+from ttt_net.client.records import MAX_BYTES, OLD_FILE, keep_record, records_file
 from ttt_net.clock import TimeControl
 from ttt_net.games.records import read_records
 from ttt_net.messages import (
@@ -135,12 +135,7 @@ async def test_a_flag_falls_by_itself() -> None:
 def test_a_file_that_has_grown_too_large_becomes_the_old_one(home: Path) -> None:
     home.mkdir()
     records_file().write_text("x" * MAX_BYTES, encoding="utf-8")
-    matches = LocalMatches(Seating("tictactoe", (ANN, BEN)), lambda: "a", lambda: 1_000_000)
-    matches.begin(0)
-    matches.request(PlayRequest(0, "a", 0, 4), 0)
-    matches.request(ResignRequest(0, "a"), 0)
-    assert matches.match is not None
-    keep_match(matches.match)
+    keep_record("Game: tictactoe\nFirst: Ann\nSecond: Ben\n\n1. b2\n")
     assert len(read_records(records_file().read_text(encoding="utf-8"))) == 1
     assert (home / OLD_FILE).stat().st_size == MAX_BYTES
     assert records_file().stat().st_mode & 0o777 == 0o600

@@ -30,8 +30,8 @@ REGISTRY = "screens/registry.py"
 
 
 def sources() -> dict[str, str]:
-    """The modules of the client, but those of questions from the command line, which open no screen."""
-    paths = (path for path in CLIENT.rglob("*.py") if "inquiry" not in path.parts)
+    """The modules of the client that have screens: no questions from the command line, nothing in a server's place."""
+    paths = (path for path in CLIENT.rglob("*.py") if not {"inquiry", "local"} & set(path.parts))
     return {path.relative_to(CLIENT).as_posix(): path.read_text(encoding="utf-8") for path in paths}
 
 

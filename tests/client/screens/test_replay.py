@@ -13,8 +13,8 @@ from tests.client.samples import (
     welcome,
 )
 from ttt_net.client import words
+from ttt_net.client.records import save_record
 from ttt_net.client.screens.analysis import turning_point
-from ttt_net.client.terminal.save_record import save_record
 from ttt_net.client.update import update
 from ttt_net.messages import (
     AnalysedMove,

@@ -9,9 +9,9 @@ import json
 import sys
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from ttt_net.client.bot.characters import CHARACTERS, Character
 from ttt_net.client.bot.engine_process import EngineProcess
 from ttt_net.client.bot.engine_worker import playable_games
 from ttt_net.client.bot.plan import BotPlan
@@ -38,6 +38,26 @@ _HERE = "this server"
 _LIMITS = ReconnectLimits(10_000, 600_000)
 _KEPT_OUT = (Parting.GIVEN_UP, Parting.REPLACED)
 """Ends that a host has wanted: who was sent away stays away until the server starts again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Character:
+    """A house bot: the name it goes by, what it is in a word or two, the level it plays at, and how it plays."""
+
+    name: str
+    label: str
+    level: int
+    """From 1 to 8; each of them also plays at any other that is asked for."""
+    about: str
+
+
+CHARACTERS = (
+    Character("Mia", "beginner", 1, "learns the rules, and is easily surprised"),
+    Character("Tom", "casual player", 3, "sees a line of their own, and often yours"),
+    Character("Nora", "club player", 5, "blocks in time, and waits for a slip"),
+    Character("Viktor", "expert", 6, "makes two threats at once if you let it happen"),
+    Character("Sophia", "master", 8, "plays as well as this machine can"),
+)
 
 
 class HouseTask(NamedTuple):

@@ -14,7 +14,6 @@ from ttt_net.client.bot.bot_log import BotLog
 from ttt_net.client.bot.engine_process import EngineProcess
 from ttt_net.client.bot.engine_worker import Question
 from ttt_net.client.bot.plan import BotPlan, budget_ms
-from ttt_net.client.bot.think_queue import ThinkQueue
 from ttt_net.client.events import Event, Stop, TerminalEvent, WorldEvent
 from ttt_net.client.update_world import update_world
 from ttt_net.client.world import World
@@ -55,6 +54,31 @@ _OPENING_PLIES = 2
 """With fewer moves there is nothing that could be drawn."""
 _FATAL = (Code.UNKNOWN_GAME, Code.BAD_MESSAGE)
 """Refusals of a seek that would come again."""
+
+
+class ThinkQueue:
+    """The names of matches that wait for the engine, each once; the one with the least time left comes first."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, None] = {}
+        self._is_waiting = asyncio.Event()
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def add(self, name: str) -> None:
+        """Add a match, if it is not waiting already."""
+        self._names[name] = None
+        self._is_waiting.set()
+
+    async def next(self, left_ms: Callable[[str], float]) -> str:
+        """Wait for a match and take it off; of several, the one with the least time left, then the one added first."""
+        await self._is_waiting.wait()
+        name = min(self._names, key=left_ms)
+        del self._names[name]
+        if not self._names:
+            self._is_waiting.clear()
+        return name
 
 
 class Bot:

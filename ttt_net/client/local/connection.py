@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ttt_net.client.local.coaching import LocalCoach, analyse
 from ttt_net.client.local.matches import LocalMatches, Seating
-from ttt_net.client.local.records import keep_match
+from ttt_net.client.records import keep_record
 from ttt_net.errors import Refusal
 from ttt_net.games import Reason
 from ttt_net.matches.analysis import has_engine
@@ -160,7 +160,8 @@ class LocalConnection:
 
     def _ended(self, match: Match) -> None:
         """Keep the match, and see to the next one of a series; an end without a result does not count."""
-        keep_match(match)
+        if match.moves and match.outcome is not None and match.outcome.reason is not Reason.ABORT:
+            keep_record(self.matches.record(match.id))
         if self._series.games is None:
             return
         self._played += match.outcome is not None and match.outcome.reason is not Reason.ABORT

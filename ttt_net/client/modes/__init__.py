@@ -70,9 +70,9 @@ def play_locally(options: Options) -> Ending:
     with _greeted("Setting up the board ...") as canvas:
         strategies = _seated(options)
         from ttt_net.client.local import session
-        from ttt_net.client.modes import screen
+        from ttt_net.client.terminal import loop
 
-        return session.play(options, strategies, partial(screen.show, options, canvas), is_on_screen=True)
+        return session.play(options, strategies, partial(loop.show, options, canvas), is_on_screen=True)
 
 
 def _seated(options: Options) -> "Others | None":

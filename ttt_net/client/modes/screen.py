@@ -5,16 +5,12 @@ from dataclasses import replace
 
 from ttt_net.client.client_controller import ClientController
 from ttt_net.client.command_line.options import Options
-from ttt_net.client.controller import Controller
 from ttt_net.client.ending import Ending
 from ttt_net.client.events import MAX_QUEUED_EVENTS, Event
 from ttt_net.client.modes.build import FIRST_MS, address_of, connection_of, ending_of, opening_of, seek_of
 from ttt_net.client.rules_seen import is_first_match_of
-from ttt_net.client.signals import delivered
 from ttt_net.client.terminal.canvas import Canvas
-from ttt_net.client.terminal.loop import play_on_screen
-from ttt_net.client.terminal.screen import TerminalScreen
-from ttt_net.client.user_io import glyphs_of
+from ttt_net.client.terminal.loop import show
 from ttt_net.sdk.identity import Identity
 
 
@@ -37,10 +33,3 @@ async def _play(options: Options, mine: Identity, canvas: Canvas) -> Ending:
     controller.display = replace(controller.display, has_server_picker=options.has_server_picker)
     await show(options, canvas, controller, mailbox)
     return ending_of(controller.display, options)
-
-
-async def show(options: Options, canvas: Canvas, controller: Controller, mailbox: asyncio.Queue[Event]) -> None:
-    """Show what a controller displays, and hand it keys and clicks, until it is done."""
-    with delivered(mailbox):
-        screen = TerminalScreen(canvas, glyphs_of(options), is_quiet=options.is_quiet)
-        await play_on_screen(controller, screen, mailbox)

@@ -1,8 +1,14 @@
 """The full screen: prompt_toolkit's input layer reads keys beside rich, one loop turns mail into the next picture."""
 
 import asyncio
+import os
+import signal
 import time
+from contextlib import suppress
 
+from prompt_toolkit.input import Input
+
+from ttt_net.client.command_line.options import Options
 from ttt_net.client.commands import Command, Type
 from ttt_net.client.controller import Controller
 from ttt_net.client.display import Display, Overlay
@@ -21,19 +27,34 @@ from ttt_net.client.events import (
 )
 from ttt_net.client.finding.discovery import shareable
 from ttt_net.client.keys import command_for
-from ttt_net.client.terminal.job_control import SUSPEND, suspend
+from ttt_net.client.records import save_record
+from ttt_net.client.signals import delivered
+from ttt_net.client.terminal.canvas import Canvas
 from ttt_net.client.terminal.keyboard import reading
-from ttt_net.client.terminal.save_record import save_record
 from ttt_net.client.terminal.screen import TerminalScreen
+from ttt_net.client.user_io import glyphs_of
 from ttt_net.client.words import TENTHS_BELOW_MS
 from ttt_net.messages import InvitationReply, Notice, RecordReply
 from ttt_net.text import clean
+
+try:
+    import termios
+except ImportError:  # Windows has neither terminal attributes nor jobs
+    termios = None  # type: ignore[assignment]
 
 LEAVE_S = 2.0
 """For so long the server may take to note that a player leaves."""
 LOOK_S = 1.0
 """How often the size of the window is looked at where no signal tells it."""
 _MAX_PASTED = 200
+_SUSPEND = Key("c-z")
+
+
+async def show(options: Options, canvas: Canvas, controller: Controller, mailbox: asyncio.Queue[Event]) -> None:
+    """Show what a controller displays, and hand it keys and clicks, until it is done."""
+    with delivered(mailbox):
+        screen = TerminalScreen(canvas, glyphs_of(options), is_quiet=options.is_quiet)
+        await play_on_screen(controller, screen, mailbox)
 
 
 async def play_on_screen(controller: Controller, screen: TerminalScreen, mailbox: asyncio.Queue[Event]) -> None:
@@ -54,8 +75,8 @@ async def play_on_screen(controller: Controller, screen: TerminalScreen, mailbox
                     continue
                 if _is_hang_up(event):
                     break
-                if event == SUSPEND and not controller.display.world.is_hosting:
-                    suspend(screen, keyboard)
+                if event == _SUSPEND and not controller.display.world.is_hosting:
+                    _suspend(screen, keyboard)
                 else:
                     _handle(event, controller, screen)
             link.cancel()
@@ -128,3 +149,17 @@ def _press(name: str, controller: Controller) -> None:
         controller.do(command)
     elif controller.display.overlay is Overlay.LEAVE:
         controller.do(Command.BACK)
+
+
+def _suspend(screen: TerminalScreen, keyboard: Input) -> None:
+    """Give the terminal back as it was found, stop, and draw all anew once the shell has us go on.
+
+    Where there is no shell to do so, or no such signal, go on at once. What the network makes of the pause is no matter
+    of ours: a link that was cut meanwhile is found so, and comes back.
+    """
+    if not hasattr(signal, "SIGTSTP"):
+        return
+    with keyboard.detach(), keyboard.cooked_mode(), screen.given_back():
+        os.kill(0, signal.SIGTSTP)  # the whole job, as the terminal itself would: what we have started stops, too
+        with suppress(termios.error):  # where there is no shell, there is nothing to wait for
+            termios.tcdrain(keyboard.fileno())  # stops us again after `bg`, while the terminal is as the shell needs it
