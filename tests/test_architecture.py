@@ -66,7 +66,8 @@ ALLOWED: dict[str, set[str]] = {
 
 INSIDE = {
     "strategies": """
-        strategy threats heuristic swapping book random_moves lookup_table rules magic tactics lookahead minimax tree
+        strategy threats heuristic swapping vanishing book random_moves lookup_table rules magic tactics lookahead
+        minimax tree
         compiled.kernel_cache compiled.deadline compiled.memory compiled.alphabeta compiled.kernel_driver
         compiled.lines compiled.patterns compiled.fours compiled.connect4 compiled.proof compiled.playouts
         compiled.line_search compiled.fours_search compiled.connect4_search compiled.proof_search compiled.playout_tree

@@ -5,8 +5,9 @@ look. (Knuth and Moore, "An analysis of alpha-beta pruning", 1975.) The table re
 whether its value is exact or only a lower or an upper bound; origin D's notebook stored bounds as if they were exact,
 and so played about one position in forty wrongly.
 
-Here is the search in plain Python, for every game. Where the engine is installed, Connect Four is solved exactly, the
-values of line games of 13 to 36 cells are proved, and those of up to 64 are searched by the same algorithm compiled.
+Here is the search in plain Python, for every game. Vanishing tic-tac-toe is solved by a table. Where the engine is
+installed, Connect Four is solved exactly, the values of line games of 13 to 36 cells are proved, and those of up to 64
+are searched by the same algorithm compiled.
 """
 
 import random
@@ -17,6 +18,7 @@ from typing import Any, Generic, NamedTuple
 from ttt_net.games import Game, Move
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.games.swap import SwapGame
+from ttt_net.games.vanishing import VanishingGame, VanishingState
 from ttt_net.strategies.connect4 import Connect4Solver
 from ttt_net.strategies.deepening import INFINITY, Deepening, Search
 from ttt_net.strategies.engine import is_connect4, is_provable, line_search, proof_search
@@ -35,6 +37,7 @@ from ttt_net.strategies.strategy import (
     require_playable,
 )
 from ttt_net.strategies.swapping import beneath, is_first, may_swap, or_swap
+from ttt_net.strategies.vanishing import VanishingSolver
 
 COMPLETE = 1 << 30
 """The depth of a value that no deeper search can change."""
@@ -92,6 +95,8 @@ class AlphaBeta:
 
     def _choose(self, game: Game[S], state: S, limit: Limit) -> Choice:
         choice, effort = None, Effort(limit)
+        if limit.depth is None and isinstance(game, VanishingGame) and isinstance(state, VanishingState):
+            return VanishingSolver(game).choose(state, self._rng, effort)
         if limit.depth is None and isinstance(state, LineState):
             if is_connect4(game) and limit.nodes is None:
                 effort = Effort(limit.share(SOLVER_SHARE))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ttt_net.games import Game, Move, Side
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.games.swap import SwapGame
+from ttt_net.games.vanishing import VanishingGame, VanishingState
 from ttt_net.strategies.alphabeta import SOLVER_SHARE, deepening
 from ttt_net.strategies.connect4 import Connect4Solver
 from ttt_net.strategies.deepening import Deepening
@@ -14,6 +15,7 @@ from ttt_net.strategies.heuristic import promise
 from ttt_net.strategies.strategy import WIN, Counts, Effort, Limit, S, Stopped, is_decided, plies_to_end
 from ttt_net.strategies.swapping import beneath, is_first, may_swap, value_of_swap
 from ttt_net.strategies.threats import is_line_game
+from ttt_net.strategies.vanishing import VanishingSolver
 
 if TYPE_CHECKING:
     from ttt_net.strategies.compiled.proof_search import ProofSearch
@@ -95,6 +97,9 @@ def analyse(game: Game[S], state: S, limit: Limit, kept: Kept | None = None) -> 
     game, state = beneath(game, state)
     moves = {move: Verdict(0, exact=False, line=(move,)) for move in game.actions(state)}
     watch = Effort(limit)
+    if limit.depth is None and isinstance(game, VanishingGame) and isinstance(state, VanishingState):
+        moves = _tabled(game, state)
+        return Analysis(side, best_of(moves, 0), moves, watch.counts())
     if limit.depth is None and isinstance(state, LineState) and (is_connect4(game) or is_provable(game)):
         solving = Effort(limit.share(SOLVER_SHARE))
         moves |= _solved(game, state, solving, kept) if is_connect4(game) else _proved(game, state, solving, kept)
@@ -168,6 +173,15 @@ def _solved(game: LineGame, state: LineState, effort: Effort, kept: Kept) -> dic
     return {
         move: Verdict(solver.value_of(score, state), exact=True, line=(move, *lines.get(move, ())))
         for move, score in scores.items()
+    }
+
+
+def _tabled(game: VanishingGame, state: VanishingState) -> dict[Move, Verdict]:
+    """Return the exact verdicts on all moves of vanishing tic-tac-toe."""
+    solver = VanishingSolver(game)
+    return {
+        move: Verdict(value, exact=True, line=(move, *solver.line(game.result(state, move), value)))
+        for move, value in solver.values(state)
     }
 
 
