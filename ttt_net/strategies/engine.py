@@ -43,6 +43,9 @@ PROVABLE = 36
 LOADING_SHARE = 0.5
 """How much of its time a search waits at most for what is compiled, before it begins in plain Python."""
 
+_COMPILING = threading.Lock()
+"""One module is compiled at a time: numba takes a function that calls itself for its namesake in another thread."""
+
 _logger = logging.getLogger(__name__)
 
 
@@ -143,7 +146,8 @@ def kernel_module(name: str) -> "Future[ModuleType | None]":
 
     def load() -> None:
         try:
-            future.set_result(import_module(name))
+            with _COMPILING:
+                future.set_result(import_module(name))
         except (ImportError, OSError, RuntimeError) as error:  # the last if numba finds no place for its cache
             _logger.warning("the engine cannot be loaded, so searches are slower: %s", error)
             future.set_result(None)
