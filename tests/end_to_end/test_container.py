@@ -16,7 +16,7 @@ def test_the_image_is_made_of_files_that_there_are_and_lets_no_others_in() -> No
     copied = [
         name for line in re.findall(r"^COPY (?!--from)(.*) \S+$", DOCKERFILE, re.MULTILINE) for name in line.split()
     ]
-    assert copied == ["pyproject.toml", "README.md", "LICENSE", "ttt_net"]
+    assert copied == ["pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "ttt_net"]
     assert all((ROOT / name).exists() for name in copied)
     ignored = (FOLDER / "Dockerfile.dockerignore").read_text(encoding="utf-8").split()
     assert [f"!{name}" for name in copied] == [line for line in ignored if line.startswith("!")]

@@ -82,6 +82,42 @@ async def test_a_match_is_played_through_the_proxy_and_callers_keep_their_addres
         await restarted_in_mid_play(server, ann)
 
 
+ODD = {
+    "a POST": (b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\n{}", {405}),
+    "a GET with a body": (b"GET / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\n{}", {413}),
+    "a large body": (b"GET / HTTP/1.1\r\nHost: h\r\nContent-Length: 9999\r\n\r\n" + bytes(9_999), {413}),
+    "a body in chunks": (
+        b"GET / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+        {411, 413},
+    ),
+    "LF alone": (b"GET / HTTP/1.1\nHost: h\n\n", {200}),  # which nginx puts right
+    "a long header": (b"GET / HTTP/1.1\r\nHost: h\r\nX: " + b"x" * 15_000 + b"\r\n\r\n", {400, 431}),
+    "many headers": (b"GET / HTTP/1.1\r\nHost: h\r\n" + b"X: %s\r\n" % (b"y" * 900) * 30 + b"\r\n", {400, 431}),
+    "no request": (b"hello\r\n\r\n", {400}),
+}
+"""What is no request that a server wants, and the answer by nginx or through it: never 502, and never none."""
+
+
+async def test_what_is_no_good_request_is_answered_through_nginx_too(tmp_path: Path) -> None:
+    async with (
+        running(tmp_path / "data", *FOR_PROXIES) as server,
+        proxied("nginx", tmp_path / "proxy", server.port) as (port, authority),
+    ):
+        context = ssl.create_default_context()
+        authority.configure_trust(context)
+        found = {}
+        for what, (request, _) in ODD.items():
+            reader, writer = await asyncio.open_connection(
+                "127.0.0.1", port, ssl=context, server_hostname="play.example.org"
+            )
+            writer.write(request)
+            async with asyncio.timeout(PATIENCE_S):
+                head = (await reader.readline()).split()
+            found[what] = int(head[1]) if len(head) > 1 else None
+            writer.transport.abort()
+        assert {what: status for what, status in found.items() if status not in ODD[what][1]} == {}
+
+
 async def test_who_comes_to_nginx_unencrypted_is_sent_to_the_encrypted_page(tmp_path: Path) -> None:
     async with running(tmp_path / "data", *FOR_PROXIES) as server, proxied("nginx", tmp_path / "proxy", server.port):
         plain = re.search(r"listen 127\.0\.0\.1:(\d+);", (tmp_path / "proxy" / "nginx.conf").read_text())

@@ -1,5 +1,6 @@
 """What is published: both archives are built, hold what the docs name, and pass the index's own checks."""
 
+import os
 import re
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 from tests.end_to_end.process import ROOT
 from tests.patience import PATIENCE_S
 
+FORGE = "https://forge.example/them/ttt_net"
 LOCK = ROOT / "docs" / "hosting" / "requirements.lock"
 
 
@@ -20,7 +22,8 @@ def archives(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """Return the wheel and the sdist, newly built."""
     folder = tmp_path_factory.mktemp("dist")
     build = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(ROOT)]
-    built = subprocess.run(build, capture_output=True, text=True, timeout=10 * PATIENCE_S, check=False)
+    told = {**os.environ, "TTT_NET_FORGE": FORGE, "TTT_NET_REF": "v1.2.3"}
+    built = subprocess.run(build, env=told, capture_output=True, text=True, timeout=10 * PATIENCE_S, check=False)
     assert built.returncode == 0, built.stdout + built.stderr
     return next(folder.glob("*.whl")), next(folder.glob("*.tar.gz"))
 
@@ -29,6 +32,21 @@ def test_an_index_would_take_both(archives: tuple[Path, Path]) -> None:
     check = [sys.executable, "-m", "twine", "check", "--strict", *map(str, archives)]
     checked = subprocess.run(check, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_the_page_of_an_index_has_no_link_that_leads_nowhere(archives: tuple[Path, Path]) -> None:
+    """An index shows the README alone: its links and images are addresses, of files that there are."""
+    with zipfile.ZipFile(archives[0]) as wheel:
+        (name,) = [name for name in wheel.namelist() if name.endswith("/METADATA")]
+        told = wheel.read(name).decode()
+    links = re.findall(r"\]\(([^)\s]+)\)", told)
+    assert len(links) > 10
+    assert [link for link in links if not link.startswith(("https:", "http:", "#"))] == []
+    named = [re.match(rf"{FORGE}/(?:blob|raw)/v1\.2\.3/([^#]+)", link) for link in links if link.startswith(FORGE)]
+    assert all(found and (ROOT / found[1]).is_file() for found in named), links
+    assert f"{FORGE}/raw/v1.2.3/docs/client.svg" in links
+    for line in ("Homepage, " + FORGE, f"Issues, {FORGE}/issues", f"Changelog, {FORGE}/blob/v1.2.3/CHANGELOG.md"):
+        assert f"\nProject-URL: {line}\n" in told
 
 
 def test_the_wheel_has_what_a_server_sends_and_an_engine_reads(archives: tuple[Path, Path]) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import signal
 import socket
 import sys
@@ -39,6 +40,39 @@ async def spawn(*arguments: str) -> asyncio.subprocess.Process:
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
+
+
+WITHOUT_ZEROCONF = """
+import sys
+sys.modules["zeroconf"] = None
+from ttt_net.__main__ import main
+sys.exit(main())
+"""
+"""Started where the one package under the LGPL is not installed."""
+
+
+async def test_without_zeroconf_a_server_that_is_not_announced_and_a_client_with_an_address_do_all(
+    tmp_path: Path,
+) -> None:
+    server = await spawn("-c", WITHOUT_ZEROCONF, "serve", "--no-announce", "--data", str(tmp_path / "data"))
+    assert server.stdout is not None
+    async with asyncio.timeout(PATIENCE_S):
+        url = (await server.stdout.readline()).decode().removeprefix("listening on ").strip()
+    bots = [
+        await asyncio.create_subprocess_exec(
+            *(sys.executable, "-c", WITHOUT_ZEROCONF, "play", url),
+            *("--bot", "random", "--games", "1", "--opponents", "any", "--json"),
+            cwd=ROOT,
+            env=os.environ | {"TTT_NET_HOME": str(tmp_path / "home")},
+            stdout=asyncio.subprocess.DEVNULL,
+        )
+        for _ in range(2)
+    ]
+    async with asyncio.timeout(PATIENCE_S):
+        assert [await bot.wait() for bot in bots] == [0, 0]
+        server.terminate()
+        _, complaint = await server.communicate()
+    assert (server.returncode, complaint) == (0, b"")
 
 
 async def heard(listening: socket.socket) -> str:
