@@ -11,7 +11,6 @@ from types import ModuleType
 
 from ttt_net import __version__
 from ttt_net.bootstrap import go_elsewhere
-from ttt_net.client.drawing.glyphs import NEAREST
 from ttt_net.errors import ConfigurationError, EngineError, Refusal
 from ttt_net.programs import VERBS as PROGRAM
 from ttt_net.text import clean
@@ -69,7 +68,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = next((word for word in arguments if word in VERBS), None)
     args = make_parser(chosen).parse_args(arguments)
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.isatty():
-        sys.stdout.reconfigure(errors=NEAREST)  # in a pipe nothing is changed without a word
+        nearest = _module("ttt_net.client.drawing.glyphs").NEAREST
+        sys.stdout.reconfigure(errors=nearest)  # in a pipe nothing is changed without a word
     try:
         code: int = _module(f"ttt_net.commands.{args.verb}").run(args)
         sys.stdout.flush()
