@@ -9,6 +9,7 @@ from ttt_net.client.pages import Entry, Page
 from ttt_net.client.screens.coaching import is_unasked
 from ttt_net.client.screens.match_actions import ACTIONS
 from ttt_net.client.screens.registry import screen_of
+from ttt_net.client.screens.report import THANKS
 from ttt_net.client.update_world import update_world
 from ttt_net.client.world import World
 from ttt_net.errors import Code
@@ -27,10 +28,12 @@ from ttt_net.messages import (
     PlayRequest,
     Refused,
     Renamed,
+    ReportRequest,
     Request,
     Restarting,
     ResumeRequest,
     RulesRequest,
+    Sanctioned,
     ServerMessage,
     Snapshot,
     Tookback,
@@ -69,6 +72,8 @@ def _noted(display: Display, before: World, event: WorldEvent) -> Display:
         case Notice():
             counted_down = event.restart_in_ms is not None and event.text.startswith(_OF_A_RESTART)
             return replace(display, notice="" if counted_down else _sentence(event.text))
+        case Sanctioned():
+            return replace(display, notice=words.sanctioned(event))
         case Restarting():
             return replace(display, notice=words.restarting(display.world))
         case Answered():
@@ -178,7 +183,9 @@ def _answered(display: Display, before: World, event: Answered) -> Display:
 
 
 def _turned_down(display: Display, before: World, request: Request) -> Display:
-    """Say that we have turned a challenge down, or taken ours back; nothing after any other request."""
+    """Say that we have turned a challenge down, or taken ours back, or that a report is made; else nothing."""
+    if isinstance(request, ReportRequest):
+        return replace(display, notice=THANKS)
     gone = _challenge(before, request.challenge) if isinstance(request, AnswerRequest) and not request.accept else None
     if gone is None:
         return display

@@ -19,6 +19,7 @@ from ttt_net.messages import (
     InvitationReply,
     Opponents,
     PlayerInfo,
+    Sanctioned,
     SeekRequest,
     Snapshot,
 )
@@ -481,3 +482,15 @@ def sought(seek: SeekRequest) -> str:
 def chatted(told: Chatted) -> str:
     """Return what somebody said, and who."""
     return f"{name_of(told.by)}: {clean(told.text, MAX_SENTENCE_CELLS)}"
+
+
+def sanctioned(told: Sanctioned) -> str:
+    """Return what the host has decided about us, what it means, until when, and why."""
+    if told.lifted:
+        return "You are heard in the chat again." if told.act == "mute" else "You may come in again."
+    ends = "for good" if told.ends_in_ms is None else f"for {duration(told.ends_in_ms + 999)}"
+    reason = clean(told.reason, MAX_SENTENCE_CELLS)
+    why = f" Why: {reason}." if reason else ""
+    if told.act == "ban":
+        return f"The host has banned you {ends}: you cannot play on this server.{why}"
+    return f"The host has muted you {ends}: nobody hears what you write, and you can play on.{why}"

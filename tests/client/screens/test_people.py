@@ -48,7 +48,7 @@ def test_a_player_on_the_list_has_a_profile_and_so_have_we() -> None:
     page = drawn(display)
     for said in ("Ben", "12 won, 1 drawn, 7 lost", "you won 2, drew 0, lost 3", "Connect Four", "1512", "1390?"):
         assert said in page
-    assert keys_of(display) == ["history", "challenge", "rating:connect4:blitz", "rating:gomoku:untimed", "live:m9"]
+    assert keys_of(display) == ["history", "challenge", "report", "rating:connect4:blitz", "rating:gomoku:untimed", "live:m9"]
     assert pressed(display, "down", "c-m", "6")[1] == (ChallengeRequest(0, name="Ben", game="connect4"),)
     assert pressed(display, "end", "c-m")[1] == (WatchRequest(0, match="m9"),)
     assert pressed(lobby(), "o")[1] == (ProfileRequest(0),)
@@ -82,7 +82,7 @@ def test_a_list_without_anything_to_choose_offers_no_choice() -> None:
 
 def test_from_a_rating_the_way_leads_to_the_best_at_it_and_back() -> None:
     display = update(pressed(lobby(PLAYERS), "v")[0], PROFILE, 0)
-    display, requests = pressed(display, "down", "down", "c-m")
+    display, requests = pressed(display, "down", "down", "down", "c-m")
     assert requests == (LeaderboardRequest(0, game="connect4", speed="blitz"),)
     display = update(display, LEADERS, 0)
     assert "The best at Connect Four, blitz" in drawn(display)

@@ -12,6 +12,7 @@ from ttt_net.client.screens.coaching import HINT, WARN, is_easy, objection
 from ttt_net.client.screens.match_actions import ACTIONS
 from ttt_net.client.screens.match_commands import is_next_to_watch
 from ttt_net.client.screens.match_status import beginnings, may_name_move, pressed, prompt, rule, title
+from ttt_net.client.screens.report import report
 from ttt_net.client.screens.screen import LEAVE, RULES, KeyHint, Screen
 from ttt_net.messages import Snapshot
 from ttt_net.text import clean
@@ -62,6 +63,8 @@ def _command(key: str, display: Display) -> AnyCommand | None:
         return HINT
     if key.lower() == "w" and not objection(display) and (key.isupper() or key not in beginnings(display)):
         return WARN  # after the end of a match, it is the key of the record
+    if key.lower() == "f" and display.has_lobby and (key.isupper() or key not in beginnings(display)):
+        return report(display)
     if key.lower() in _LETTERS and (key.isupper() or key not in beginnings(display)):
         return _LETTERS[key.lower()]
     return Type(key) if may_name_move(display) else None
@@ -164,12 +167,12 @@ _HELP_PLAYING = (
     "r            rematch",
     "g w          hint, warnings against a bot",
 )
-_HELP_AMONG_OTHERS = ("s m          say; mute", "y            copy a link")
+_HELP_AMONG_OTHERS = ("s m f        say; mute; report", "y            copy a link")
 
 
 def _help(display: Display) -> list[str]:
     """Return every key and what it does."""
-    taken = sorted(set(_LETTERS) & beginnings(display))
+    taken = sorted({*_LETTERS, "f"} & beginnings(display))
     lines = [
         *(() if display.is_watched else _HELP_PLAYING),
         "i            moves, score",

@@ -67,6 +67,8 @@ def _deeds(told: ProfileReply) -> Iterable[Row]:
     yield Row(("Matches played",), "history", Open(Page("history", about=name)))
     if told.against is not None and told.online:
         yield Row(("Challenge",), "challenge", Open(Page("games", about=name, purpose=Purpose.CHALLENGE)))
+    if told.against is not None:
+        yield Row(("Report",), "report", Open(Page("report", about=name)))
 
 
 def _rating(rating: RatingInfo) -> Row:

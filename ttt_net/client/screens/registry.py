@@ -2,13 +2,24 @@
 
 from ttt_net.client.commands import AnyCommand
 from ttt_net.client.display import Display
-from ttt_net.client.screens import games, history, invitation, leaders, match, profile, replay, rules, server_picker
+from ttt_net.client.screens import (
+    games,
+    history,
+    invitation,
+    leaders,
+    match,
+    profile,
+    replay,
+    report,
+    rules,
+    server_picker,
+)
 from ttt_net.client.screens.lobby import LINES_HELP, lobby_screen
 from ttt_net.client.screens.screen import Row, Screen, Word, command_on_list
 
 _BESIDES = (
     *(games.SCREEN, invitation.SCREEN, profile.SCREEN, history.SCREEN, leaders.SCREEN),
-    *(match.SCREEN, replay.SCREEN, rules.SCREEN, server_picker.SCREEN),
+    *(report.SCREEN, match.SCREEN, replay.SCREEN, rules.SCREEN, server_picker.SCREEN),
 )
 LOBBY = lobby_screen([each.entrance for each in _BESIDES if each.entrance is not None])
 SCREENS: dict[str, Screen] = {each.name: each for each in (LOBBY, *_BESIDES)}
