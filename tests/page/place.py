@@ -78,7 +78,7 @@ class Place:
 
     def __init__(self, browser: Any, folder: Path) -> None:
         self._browser = browser
-        self._data = folder / "data"
+        self.data = folder / "data"
         self._contexts: list[Any] = []
         self._process: subprocess.Popen[str] | None = None
         self._port = 0
@@ -106,7 +106,7 @@ class Place:
 
     def start(self) -> None:
         """Start the server, on the port that it had before if it ran before."""
-        line = command(self._data, "--name", "the lobby", port=self._port)
+        line = command(self.data, "--name", "the lobby", port=self._port)
         self._process = subprocess.Popen(line, stdout=subprocess.PIPE, text=True)
         assert self._process.stdout is not None
         first = self._process.stdout.readline()
@@ -122,7 +122,7 @@ class Place:
 
     def administer(self, *words: str) -> None:
         """Do what the host does with `ttt_net admin`."""
-        line = [sys.executable, "-m", "ttt_net", "admin", "--data", str(self._data), *words]
+        line = [sys.executable, "-m", "ttt_net", "admin", "--data", str(self.data), *words]
         subprocess.run(line, cwd=ROOT, stdout=subprocess.DEVNULL, timeout=PATIENCE_S, check=True)
 
     def visitor(self, **options: Any) -> Visitor:

@@ -4,7 +4,7 @@ import { type Choice, chosenOf, wishOf, type Wish } from "./games.js";
 import { w, f } from "./i18n.js";
 import { keep, keptFields } from "./kept.js";
 import { link, say } from "./link.js";
-import type { ClaimRequest, ListedPlayer, OfferRequest, Request, SeekInfo } from "./protocol.js";
+import type { ClaimRequest, ListedPlayer, OfferRequest, ReportRequest, Request, SeekInfo } from "./protocol.js";
 import type { Phrase } from "./chat.js";
 import { sentence } from "./sentences.js";
 import { isMyTurn, type Match, movesAt, state } from "./state.js";
@@ -215,6 +215,11 @@ export async function mute(match: Match, name: string): Promise<void> {
   if (!(await request({ type: "mute", name, on: true }))) return;
   match.chat = match.chat.filter((line) => line.by.name !== name);
   notify(f(w.muted, name));
+}
+
+/** Tell the host what somebody does; of a match that we hear, with the last lines of its chat. */
+export async function report(name: string, reason: ReportRequest["reason"], match?: string): Promise<void> {
+  if (await request({ type: "report", name, reason, match })) notify(w.reported);
 }
 
 /** Show a finished match as it was after so many moves. */

@@ -3,6 +3,7 @@
 import type { ChatRequest, Chatted } from "./protocol.js";
 import {
   button,
+  decided,
   f,
   form,
   h,
@@ -10,6 +11,7 @@ import {
   many,
   type Match,
   mute,
+  report,
   speakOf,
   state,
   type Tree,
@@ -17,6 +19,8 @@ import {
 } from "./shared.js";
 
 export type Phrase = NonNullable<ChatRequest["phrase"]>;
+/** What somebody can be reported for. */
+const REASONS = ["chat", "name", "cheating", "other"] as const;
 /** What can be said without typing. */
 const PHRASES: Phrase[] = ["hello", "good_luck", "well_played", "good_game", "thanks", "sorry", "oops", "one_moment"];
 
@@ -39,6 +43,20 @@ export function chat(match: Match): Tree {
         line("text", match.you === undefined ? w.toWatchers : w.toOpponent, { maxlength: 140 }),
         h("button", w.send),
       ),
+    state.mute && h("p.trouble", decided(state.mute)),
+    match.players.filter((_, side) => side !== match.you).map(({ name }) => reporting(name, match.match)),
+  );
+}
+
+/** Tell the host about somebody: what for is one tap. */
+export function reporting(name: string, match?: string): Tree {
+  const reason = (each: (typeof REASONS)[number]) => button(w.reportReasons[each === "other" ? "something" : each] ?? each, () => report(name, each, match), "chip");
+  return h(
+    "details.report",
+    { key: name },
+    h("summary", f(w.reportOne, name)),
+    h("p.quiet", w.reportMeans, match && ` ${w.reportWithChat}`),
+    h("div.phrases", REASONS.map(reason)),
   );
 }
 

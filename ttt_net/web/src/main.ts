@@ -12,7 +12,7 @@ import { lobbyScreen } from "./lobby.js";
 import { localScreen } from "./local.js";
 import { arrive, go, look, place, replace, see, shown } from "./place.js";
 import type { Declined, Notice, Played } from "./protocol.js";
-import { declined, label, sentence, status } from "./sentences.js";
+import { decided, declined, label, sentence, status } from "./sentences.js";
 import { applyTheme, settings } from "./settings.js";
 import { shieldResizes, watchShifts } from "./shield.js";
 import { type Heard, hear, isMyTurn, type Match, mayHint, ownLive, state } from "./state.js";
@@ -34,6 +34,7 @@ function heard(message: Heard): void {
   if (message.type === "snapshot" && !before && match) seated(match);
   if (message.type === "challengeover") notify(declined(message.reason));
   if (message.type === "notice") noticed(message);
+  if (message.type === "sanctioned" && message.act === "mute") notify(state.mute ? decided(state.mute) : w.heardAgain);
   if (match && message.type === "declined") offerDeclined(match, message, was.offers);
   if (match && isMyTurn(match) && !was.isMine) playWanted(match);
   if (match && !was.isMine && isMyTurn(match) && message.type !== "snapshot") tellTurn(match);

@@ -1,6 +1,7 @@
 /** Who somebody is, what they have played, and who plays best. */
 
 import type { FinishedMatch, HistoryReply, LeaderboardReply, ProfileReply } from "./protocol.js";
+import { reporting } from "./chat.js";
 import {
   button,
   capital,
@@ -70,6 +71,7 @@ function about(profile: ProfileReply, isMe: boolean): Tree {
       ),
     isMe && form("form.row", ({ name = "" }) => (faultOf(name) ? notify(faultOf(name)) : rename(name.trim())), line("name", w.anotherName, { maxlength: 60 }), h("button", w.takeIt)),
     !isMe && online && button(w.challenge, () => challenge(player.name), "primary"),
+    !isMe && reporting(player.name),
   );
 }
 

@@ -1,7 +1,7 @@
 /** What is the matter, in sentences. */
 
 import { either, f, language, w } from "./i18n.js";
-import { isMyTurn, lineSide, type Match, type Player } from "./state.js";
+import { type Decision, isMyTurn, lineSide, type Match, type Player } from "./state.js";
 
 export const isBot = (player: { bot?: string }): boolean => player.bot !== undefined;
 
@@ -24,6 +24,12 @@ export function clockFace(ms: number): string {
 
 /** A day of UTC. */
 export const dayOf = (ms: number): string => new Date(ms).toLocaleDateString(language, { dateStyle: "medium", timeZone: "UTC" });
+
+/** What the host has decided about us, what it means, until when, and why. */
+export function decided({ act, ends_in_ms: left, reason, heardAt }: Decision): string {
+  const end = left === undefined || left === null ? w.forGood : f(w.untilThen, dateOf(heardAt + left));
+  return f(act === "mute" ? w.youAreMuted : w.youAreBanned, end) + (reason ? ` ${f(w.theReason, sentence(reason))}` : "");
+}
 
 /** A date, as short as the language writes it. */
 export const dateOf = (ms: number): string => new Date(ms).toLocaleString(language, { dateStyle: "medium", timeStyle: "short" });

@@ -5,6 +5,8 @@ import type * as wire from "./protocol.js";
 /** What the page itself hears: what the server says, and why it said no more. */
 export type Heard = wire.ServerMessage | Parted;
 export type Parted = { type: "parted"; code: string | number; message: string };
+/** A sanction, with the local time at which it was told. */
+export type Decision = wire.Sanctioned & { heardAt: number };
 export type Player = wire.PlayerInfo;
 export type Game = wire.GameInfo;
 export type Position = wire.Position;
@@ -32,6 +34,9 @@ const MOST_LINES = 100;
 
 export const state = {
   parted: null as Parted | null,
+  /** What the host has decided about us. */
+  mute: null as Decision | null,
+  ban: null as Decision | null,
   you: null as Player | null,
   server: "ttt_net",
   features: [] as string[],
@@ -75,6 +80,9 @@ export function hear(message: Heard, now = performance.now()): void {
     case "puzzle":
       Object.assign(state, { [message.type]: message });
       break;
+    case "sanctioned":
+      state[message.act] = message.lifted ? null : { ...message, heardAt: Date.now() };
+      break;
     case "seeks":
       state.seeks = message.seeks;
       break;
@@ -112,7 +120,7 @@ export function hear(message: Heard, now = performance.now()): void {
 
 function welcomed({ you, server, features = [], chat = true, matches, seek }: wire.Welcome): void {
   if (state.you && state.you.name !== you.name) state.invitation = null; // else it is good after a restart, too
-  Object.assign(state, { you, server, features, chat, unfinished: matches, seeking: seek ?? null, parted: null });
+  Object.assign(state, { you, server, features, chat, unfinished: matches, seeking: seek ?? null, parted: null, mute: null, ban: null });
   state.challenges.clear();
 }
 

@@ -12,7 +12,7 @@ import { aloneBoard, localBoard, localShelf } from "./local.js";
 import { emblem, picture, symbol } from "./pieces.js";
 import { faultOf } from "./names.js";
 import { go, place } from "./place.js";
-import { capital, label, sentence } from "./sentences.js";
+import { capital, decided, label, sentence } from "./sentences.js";
 import { gear } from "./settings.js";
 import { state } from "./state.js";
 
@@ -43,7 +43,7 @@ export function nameScreen(): Tree {
   const { kind } = place();
   const { parted } = state;
   const troubles: Record<string, string> = { unknown_token: w.unknownHere, 4004: w.forgotten };
-  const said = parted && (troubles[parted.code] ?? sentence(parted.message));
+  const said = state.ban ? decided(state.ban) : parted && (troubles[parted.code] ?? sentence(parted.message));
   const isFirst = kind !== "j" && kind !== "m";
   return h(
     "main.welcome",
@@ -128,7 +128,7 @@ export function messageScreen(): Tree {
       "main.welcome",
       "parted",
       h("h1", isElsewhere ? w.otherWindow : w.ended),
-      h("p.quiet", isElsewhere ? w.oneWindow : sentence(parted.message || w.saidNo)),
+      h("p.quiet", isElsewhere ? w.oneWindow : state.ban ? decided(state.ban) : sentence(parted.message || w.saidNo)),
       // There may be a newer page.
       button(isElsewhere ? w.playHere : w.tryAgain, () => (isElsewhere ? start() : location.reload()), "primary large"),
       isElsewhere && button(w.playApart, playApart, "large"),

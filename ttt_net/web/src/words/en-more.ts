@@ -153,4 +153,8 @@ export const enMore = {
   next: "Next",
   scanThis: "or let a phone scan this",
   lessonAgain: "Not there; look again.",
+  reportOne: "Report {0}",
+  reportMeans: "The host and the moderators of this server see who reports whom, and for what.",
+  reportWithChat: "The last lines of this chat go with it.",
+  reportReasons: { chat: "What they write", name: "Their name", cheating: "Cheating", something: "Something else" } as Record<string, string>,
 };

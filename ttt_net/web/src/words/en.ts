@@ -200,6 +200,13 @@ export const en = {
 
   // Chat.
   muted: "You hear no more from {0}.",
+  reported: "Thank you. The host and the moderators can see it now.",
+  youAreMuted: "The host has muted you {0}: nobody hears what you write, and you can play on.",
+  youAreBanned: "The host has banned you {0}: you cannot play on this server.",
+  untilThen: "until {0}",
+  forGood: "for good",
+  theReason: "Reason: {0}",
+  heardAgain: "You are heard in the chat again.",
 
   // People.
   renamed: "You are called {0} now.",

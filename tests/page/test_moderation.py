@@ -1,0 +1,62 @@
+"""A player is reported from the page, and reads there what the host decides."""
+
+import json
+import subprocess
+import sys
+
+from tests.end_to_end.process import ROOT
+from tests.page.place import SMALL_PHONE, Place
+from tests.patience import PATIENCE_S
+
+
+def asked(place: Place, *words: str) -> dict[str, object]:
+    """Return what `ttt_net admin` answers."""
+    line = [sys.executable, "-m", "ttt_net", "admin", "--data", str(place.data), "--json", *words]
+    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=True)
+    answer: dict[str, object] = json.loads(done.stdout)
+    return answer
+
+
+def test_a_report_from_a_match_reaches_the_host_and_a_mute_is_told(place: Place) -> None:
+    rude, other = place.pair(**SMALL_PHONE)
+    for visitor in (rude, other):
+        visitor.page.locator("summary", has_text="Chat").click()
+    rude.page.get_by_label("To your opponent").fill("you are a fool")
+    rude.press("Send")
+    other.page.locator(".spoken", has_text="you are a fool").wait_for()
+    name = other.page.locator(".spoken bdi").first.inner_text()
+    other.page.locator("summary", has_text=f"Report {name}").click()
+    other.press("What they write")
+    other.page.locator(".toast", has_text="Thank you").wait_for()
+    detail = json.dumps(asked(place, "reports", "show", "1"))
+    assert "you are a fool" in detail
+    place.administer("reports", "close", "1", "--mute", "--for", "5m", "--reason", "be kind")
+    rude.page.locator(".chat .trouble", has_text="nobody hears what you write").wait_for()
+    assert "Reason: Be kind." in rude.page.locator(".chat .trouble").inner_text()
+    assert rude.page.evaluate("document.scrollingElement.scrollWidth") <= 320
+    place.administer("unmute", name)
+    rude.page.locator(".toast", has_text="heard in the chat again").wait_for()
+    assert rude.page.locator(".chat .trouble").count() == 0
+
+
+def test_one_who_is_banned_reads_why_and_until_when_in_their_language(place: Place) -> None:
+    ann = place.visitor(locale="fr-FR")
+    ann.page.goto(place.url)
+    ann.page.locator("#name").fill("Ann")
+    ann.page.locator("button.primary").first.click()
+    ann.page.locator("main.lobby").wait_for()
+    place.administer("ban", "Ann", "insultes", "--for", "2h")
+    ann.page.get_by_text("L’hôte vous a banni").wait_for()
+    assert "Motif : Insultes." in ann.page.locator("main").inner_text()
+    ann.page.reload()
+    ann.page.get_by_text("L’hôte vous a banni").wait_for()
+
+
+def test_a_profile_has_a_report_too(place: Place) -> None:
+    ann, _ = place.visitor().come("Ann"), place.visitor().come("Bob")
+    ann.page.get_by_role("button", name="Bob", exact=True).first.click()
+    ann.page.locator("summary", has_text="Report Bob").click()
+    ann.press("Their name")
+    ann.page.locator(".toast", has_text="Thank you").wait_for()
+    (row,) = asked(place, "reports")["reports"]  # type: ignore[misc]
+    assert (row["reported"], row["reason"], row["match"]) == ("Bob", "name", None)
