@@ -3,17 +3,18 @@
 import json
 import subprocess
 import sys
+from typing import Any
 
 from tests.end_to_end.process import ROOT
 from tests.page.place import SMALL_PHONE, Place
 from tests.patience import PATIENCE_S
 
 
-def asked(place: Place, *words: str) -> dict[str, object]:
+def asked(place: Place, *words: str) -> dict[str, Any]:
     """Return what `ttt_net admin` answers."""
     line = [sys.executable, "-m", "ttt_net", "admin", "--data", str(place.data), "--json", *words]
     done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE_S, check=True)
-    answer: dict[str, object] = json.loads(done.stdout)
+    answer: dict[str, Any] = json.loads(done.stdout)
     return answer
 
 
@@ -58,5 +59,5 @@ def test_a_profile_has_a_report_too(place: Place) -> None:
     ann.page.locator("summary", has_text="Report Bob").click()
     ann.press("Their name")
     ann.page.locator(".toast", has_text="Thank you").wait_for()
-    (row,) = asked(place, "reports")["reports"]  # type: ignore[misc]
+    (row,) = asked(place, "reports")["reports"]
     assert (row["reported"], row["reason"], row["match"]) == ("Bob", "name", None)
