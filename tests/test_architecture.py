@@ -93,7 +93,7 @@ INSIDE = {
         events pages finding.discovery finding.address finding.servers finding.server_list finding.server_search
         json_lines records command_line drawing.glyphs user_io signals world update_world display
         commands words moves screens.screen screens.game_terms screens.lobby_offers screens.lobby
-        screens.games screens.invitation screens.history screens.profile screens.leaders screens.chat
+        screens.games screens.invitation screens.report screens.history screens.profile screens.leaders screens.chat
         screens.coaching screens.match_status screens.analysis screens.record screens.replay screens.match_actions
         screens.match_commands screens.match screens.rules screens.server_picker screens.registry rules_seen update
         act keys drawing controller terminal finding lines client_controller bot naming certificate_question
