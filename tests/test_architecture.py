@@ -84,7 +84,7 @@ INSIDE = {
     """,
     "server": """
         metrics server_clock settings disk_space players
-        admission.client_address admission.rate_limiter admission.sanctions
+        admission.client_address admission.filtered_words admission.rate_limiter admission.sanctions
         admission.acceptor journal cluster wire admission.connection_limiter accounts.session accounts.online_players
         matchmaking.lobby_feed shutdown services accounts.login rooms matchmaking accounts hub check process
         admin main embedded start

@@ -78,6 +78,7 @@ class Code(StrEnum):
     BUSY = "busy", "as many questions as may wait for the engine; ask again after `retry_after_ms`"
     CHAT_OFF = "chat_off", "players write nothing to one another here; the phrases can be said"
     MUTED = "muted", "the host lets you say nothing for a while"
+    FILTERED = "filtered", "a word that the host does not want said here"
     STORAGE = "storage", "the server cannot write to its disk; nothing was changed; try again"
 
 

@@ -201,6 +201,7 @@ async def running(
     rng: random.Random | None = None,
     wall_ms: Callable[[], int] | None = None,
     measure: Callable[[], DiskUsage | None] = lambda: None,
+    word_file: Callable[[], Path | None] = lambda: None,
     coach: Sequence[str] | None = None,
 ) -> AsyncIterator[Server]:
     """Run a server inside the block, with TLS if there is an authority; two in one folder in turn are a restart.
@@ -215,7 +216,16 @@ async def running(
             clock = Clock()
             loop, dice = asyncio.get_running_loop(), rng or SeededDice(seed)
             services = build_services(
-                settings, Journal(ledger), loop, clock, dice, engine, wall_ms=wall_ms, measure=measure, coach=coach
+                settings,
+                Journal(ledger),
+                loop,
+                clock,
+                dice,
+                engine,
+                wall_ms=wall_ms,
+                measure=measure,
+                word_file=word_file,
+                coach=coach,
             )
             hub = Hub(services)
             certificate, trusting = (authority.certificate, authority.trusting()) if authority else (None, None)

@@ -209,6 +209,7 @@ class Hub:
         for connection in list(self.services.connections):
             guard.attempt("looking after a connection", partial(connection.tick, now_s), connection.abort)
         guard.attempt("disk space", self.services.disk.look)
+        guard.attempt("filtered words", self.services.words.look)
         guard.attempt("matchmaker", self.matchmaker.tick)
         guard.attempt("lobby feed", self.services.feed.tick)
 

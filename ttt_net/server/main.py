@@ -20,6 +20,7 @@ from typing import NamedTuple, NoReturn
 from ttt_net.server.admin.listener import AdminListener, attending, open_listener, private_token
 from ttt_net.server.admin.moderation import load_sanctions
 from ttt_net.server.admission.acceptor import Acceptor
+from ttt_net.server.admission.filtered_words import WORDS_FILE
 from ttt_net.server.disk_space import DiskUsage
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Journal, LocalLedger
@@ -182,6 +183,7 @@ def make_hub(configuration: Configuration, ledger: LocalLedger, loop: asyncio.Ab
         beat=clock.beat,
         measure=partial(disk_usage, configuration.folder / JOURNAL_FILE),
         coach=COACH,
+        word_file=lambda: configuration.filtered_words or configuration.folder / WORDS_FILE,
         sanction_key=hashlib.sha256(private_token(configuration.folder / SANCTION_KEY_FILE).encode()).digest(),
     )
     return Hub(services)

@@ -8,8 +8,10 @@ import random
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from ttt_net.server.accounts.online_players import AbandonHistory, OnlinePlayers
+from ttt_net.server.admission.filtered_words import FilteredWords
 from ttt_net.server.admission.rate_limiter import RateLimiter
 from ttt_net.server.admission.sanctions import Sanctions
 from ttt_net.server.disk_space import DiskSpace, DiskUsage
@@ -61,6 +63,7 @@ class Services:
     feed: LobbyFeed
     shutdown: ShutdownNotice
     disk: DiskSpace
+    words: FilteredWords
 
 
 def build_services(
@@ -76,10 +79,12 @@ def build_services(
     measure: Callable[[], DiskUsage | None] = lambda: None,
     coach: Sequence[str] | None = None,
     sanction_key: bytes = b"",
+    word_file: Callable[[], Path | None] = lambda: None,
 ) -> Services:
     """Return the services of a server that has no connection yet.
 
     `sanction_key` is the secret under which banned and muted people are known again; empty where nobody is.
+    `word_file` returns the file of words that are not wanted.
     """
     metrics = Metrics()
     guard = Guard(metrics)
@@ -107,6 +112,7 @@ def build_services(
         players=players,
         abandons=AbandonHistory(),
         feed=LobbyFeed(loop, now_ms, guard),
+        words=FilteredWords(word_file),
         disk=DiskSpace(configuration.limits, measure),
         shutdown=ShutdownNotice(players, loop, now_ms),
     )

@@ -7,6 +7,7 @@ from functools import partial
 from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
 from ttt_net.names import checked_name, is_like_an_office
+from ttt_net.server.admission.filtered_words import FilteredWords
 from ttt_net.server.journal import token_hash
 from ttt_net.server.players import FORGOTTEN, Player
 from ttt_net.server.services import Services
@@ -43,7 +44,7 @@ class Login:
             self._entering.add(connection)
             found, failed = partial(self._found, connection, request), partial(self._failed, connection, request)
             now_ms = self._services.wall_ms()
-            self._services.journal.find(request.token, label_of(request), now_ms, found, failed)
+            self._services.journal.find(request.token, self._label(request), now_ms, found, failed)
         else:
             self._let_in(connection, request)
 
@@ -87,7 +88,11 @@ class Login:
         registered = partial(self._entered, connection, request, None if request.token else token)
         chosen = name or self._guest_name(_GUEST_TRIES - tries)
         now_ms = self._services.wall_ms()
-        self._services.journal.register(chosen, token, label_of(request), now_ms, registered, failed, is_guest=is_guest)
+        label = self._label(request)
+        self._services.journal.register(chosen, token, label, now_ms, registered, failed, is_guest=is_guest)
+
+    def _label(self, request: wire.HelloRequest) -> str | None:
+        return label_of(request, self._services.words)
 
     def _entered(self, connection: Connection, request: wire.HelloRequest, token: str | None, found: Player) -> None:
         self._entering.discard(connection)
@@ -119,10 +124,12 @@ def checked_here(typed: str, services: Services, address: str | None) -> str:
     """
     services.rate_limiter.check_of_address("mistakes", address)
     try:
-        return name_here(typed, services.limits)
+        name = name_here(typed, services.limits)
+        services.words.check_name(name)
     except Refusal:
         services.rate_limiter.spend_of_address("mistakes", address)
         raise
+    return name
 
 
 def name_here(typed: str, limits: Limits) -> str:
@@ -132,9 +139,12 @@ def name_here(typed: str, limits: Limits) -> str:
     return shown if is_free else checked_name(typed)
 
 
-def label_of(request: wire.HelloRequest) -> str | None:
-    """Return the label of a bot as others may see it; None for people. One that reads like an office is only `bot`."""
+def label_of(request: wire.HelloRequest, words: FilteredWords) -> str | None:
+    """Return the label of a bot as others may see it; None for people.
+
+    One that reads like an office, or has a word that the host does not want, is only `bot`.
+    """
     if request.bot is None:
         return None
     label = clean(request.bot, wire.MAX_NAME_CELLS)
-    return label if label and not is_like_an_office(label) else "bot"
+    return label if label and not is_like_an_office(label) and not words.has(label) else "bot"

@@ -5,6 +5,7 @@ from ttt_net.errors import Closing
 from ttt_net.server.accounts.login import label_of
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.admission.connection_limiter import ConnectionLimiter
+from ttt_net.server.admission.filtered_words import FilteredWords
 from ttt_net.server.journal import token_hash
 from ttt_net.server.matchmaking.match_registry import MatchRegistry
 from ttt_net.server.matchmaking.matchmaker import Matchmaker
@@ -42,7 +43,7 @@ class SessionService:
         """Welcome a player, who is told the token if it is new; refuse one who is banned."""
         services = self._services
         token_key = services.sanctions.key_of_token(token_hash(token or request.token or ""))
-        session = _session(connection, request, player, token_key)
+        session = _session(connection, request, player, token_key, services.words)
         ban = services.sanctions.on("ban", session.subject, connection.address)
         if ban:  # of an address too: it may have been banned since the handshake
             session.tell(ban.message(services.wall_ms()))
@@ -100,8 +101,10 @@ class SessionService:
             self._registry.leave(session, match_id)
 
 
-def _session(connection: Connection, request: wire.HelloRequest, player: Player, token_key: str) -> Session:
-    label = label_of(request)
+def _session(
+    connection: Connection, request: wire.HelloRequest, player: Player, token_key: str, words: FilteredWords
+) -> Session:
+    label = label_of(request, words)
     info = wire.PlayerInfo(player.name, label, request.level if label else None)
     session = Session(
         connection,
@@ -115,5 +118,9 @@ def _session(connection: Connection, request: wire.HelloRequest, player: Player,
     if session.is_bot:
         session.offer_places(1 if request.places is None else request.places, request.reserved)
         about = clean(request.about or "", MAX_ABOUT_CELLS) or None
-        session.describe(any_level=request.any_level, on_request=request.on_request, about=about)
+        session.describe(
+            any_level=request.any_level,
+            on_request=request.on_request,
+            about=None if about and words.has(about) else about,
+        )
     return session

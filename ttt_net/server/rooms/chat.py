@@ -7,6 +7,7 @@ from typing import assert_never
 from ttt_net import messages as wire
 from ttt_net.errors import Code, Refusal
 from ttt_net.server.accounts.session import Session
+from ttt_net.server.admission.filtered_words import FilteredWords
 from ttt_net.server.journal.entries import ChatLine
 from ttt_net.server.rooms.room import MatchRoom
 from ttt_net.server.services import Services
@@ -58,7 +59,7 @@ class Chat:
             raise Refusal(Code.NOT_WATCHING, f"you do not hear match {request.match}, so nobody there would hear you")
         is_player = room.audience.plays(session)
         self._services.rate_limiter.spend("chats", session.player, session.connection.metered_as)
-        text = _text(request)  # last, since to clean a text may cost 50 times as much as a `ping`
+        text = _text(request, self._services.words)  # last, since to clean a text may cost 50 times as much as a `ping`
         if not is_player:
             self._spend(room.audience.watchers)
         session.ok(request.id)
@@ -97,9 +98,11 @@ class Chat:
         session.ok(request.id)
 
 
-def _text(request: wire.ChatRequest) -> str:
+def _text(request: wire.ChatRequest, words: FilteredWords) -> str:
     """Return what is to be heard; raise `Refusal` if nothing is."""
     text = PHRASES[request.phrase] if request.phrase is not None else clean(request.text or "", MAX_CELLS)
     if not text:
         raise Refusal(Code.BAD_MESSAGE, "there is nothing to be seen in that text")
+    if request.phrase is None:
+        words.check_text(text)
     return text

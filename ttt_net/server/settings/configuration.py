@@ -158,6 +158,9 @@ class Configuration:
     guest_days: int = setting(
         180, "forget guests so many days after they were last here, and their tokens; 0: never", most=36_500
     )
+    filtered_words: Path | None = setting(
+        None, "file of words that names and chat may not have; empty: filtered-words.txt in the data folder, if any"
+    )
     report_days: int = setting(
         30, "forget reports of players, with their lines of chat, so many days after they were made", least=1, most=365
     )
