@@ -21,6 +21,7 @@ install: .venv/installed ## make .venv with everything in it; LOCKED=1: what run
 	@echo "installing into .venv, which takes a minute or two ..."
 	@$(if $(LOCKED),$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(LOCK))
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check $(if $(LOCKED),--no-deps) --editable '.[$(EXTRAS)]'
+	@$(BIN)/python -m ttt_net compile || echo "the engine is compiled when it is first needed"
 	@touch $@
 
 demo: install ## play a whole networked match in this terminal

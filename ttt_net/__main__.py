@@ -28,6 +28,7 @@ VERBS = {
     "analyse": "say what every move of a position is worth, and why",
     "book": "build the opening book of Connect Four, or check it",
     "arena": "let strategies play one another, and print a cross table",
+    "compile": "compile the engine now, so that no first move waits for it",
     "puzzles": "set puzzles: positions with one solution, proved and graded",
     "admin": "look after a server that runs here: figures, players, bans, announcements, restarts",
     "backup": "copy a server's journal, while it runs or not",

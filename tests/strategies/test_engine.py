@@ -2,13 +2,17 @@ import logging
 import random
 import subprocess
 import sys
+from concurrent.futures import Future
+from pathlib import Path
 
 import pytest
 
 from tests.strategies.positions import after_columns
 from tests.strategies.slow_connect4 import EMPTY, has_four, play, score
+from ttt_net.__main__ import main
 from ttt_net.games import find_game
 from ttt_net.games.line import LineGame
+from ttt_net.games.notation import read_move
 from ttt_net.strategies import Limit, engine, find_strategy
 from ttt_net.strategies.analysis import analyse, solver_score
 from ttt_net.strategies.strategy import WIN, Effort, Stopped, is_decided
@@ -168,3 +172,39 @@ def test_what_was_loaded_is_there_for_a_search_that_has_no_time_to_wait(name: st
     game = find_game(name)
     engine.load(game)
     assert engine.line_search(game, Effort(Limit(ms=0)), random.Random(1)) is not None
+
+
+@pytest.mark.parametrize(
+    ("moves", "sensible"),
+    [
+        ("h8 a1 h9 a2 h10", {"h6", "h7", "h11", "h12"}),
+        ("h8 a1 h9 a3 h10 a5 h11", {"h7", "h12"}),
+        ("h8 a1 h9 a3 h10 a5 h11 o1", {"h7", "h12"}),
+    ],
+)
+def test_a_large_board_is_played_sensibly_while_its_search_is_compiled(
+    moves: str, sensible: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game = find_game("gomoku")
+    state = game.initial
+    for word in moves.split():
+        state = game.result(state, read_move(game, state, word))
+    monkeypatch.setattr(engine, "kernel_module", lambda name: Future())
+    choice = find_strategy("alphabeta", seed=1)(game, state, Limit(ms=50))
+    assert game.move_names[choice.move] in sensible
+
+
+def test_a_version_that_nobody_has_compiled_is_cold(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    assert engine.is_cold()
+    (tmp_path / "kernels").mkdir()
+    (tmp_path / "kernels" / "search.nbi").touch()
+    assert not engine.is_cold()
+    monkeypatch.setattr(engine, "is_installed", lambda: False)
+    assert list(engine.compile_all()) == []
+
+
+def test_the_engine_can_be_compiled_before_anybody_waits(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compile"]) == 0
+    assert "the engine is ready: fours_search, connect4_search, line_search" in capsys.readouterr().out
+    assert not engine.is_cold()

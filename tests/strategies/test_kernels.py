@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.strategies.positions import line_game, random_state
+from ttt_net.games.ultimate import UltimateGame
 from ttt_net.strategies.strategy import WIN, Effort, Limit
 from ttt_net.strategies.threats import own_and_other
 
@@ -18,7 +19,7 @@ pytest.importorskip("numba")
 
 import numpy as np
 
-from ttt_net.strategies.compiled import alphabeta, connect4, fours, lines, patterns, playouts, proof
+from ttt_net.strategies.compiled import alphabeta, connect4, fours, lines, patterns, playouts, proof, ultimate_playouts
 from ttt_net.strategies.compiled.fours_search import FoursSearch
 from ttt_net.strategies.compiled.line_search import LineSearch
 from ttt_net.strategies.compiled.memory import nth_bit_by_steps
@@ -149,6 +150,23 @@ def test_playouts(name: str, plies: int) -> None:
         position = tree.hold(state)
         tree.control[playouts.BUDGET] = 400
         nodes = tree.nodes if kernel is playouts.play_out else tree.nodes.view(np.recarray)
+        kernel(*position, 1.0, tree.control, tree.path, nodes)
+    used = int(trees[0].control[playouts.USED])
+    assert used > 100
+    assert (trees[0].control == trees[1].control).all()
+    assert (trees[0].nodes[:used] == trees[1].nodes[:used]).all()
+
+
+def test_playouts_of_ultimate() -> None:
+    game, play_out = UltimateGame("ultimate", "", ""), uncompiled(playouts, ultimate_playouts)["play_out"]
+    state, rng = game.initial, random.Random(4)
+    for _ in range(30):
+        state = game.result(state, rng.choice(game.actions(state)))
+    trees = [PlayoutTree(game, 5) for _ in range(2)]
+    for tree, kernel in zip(trees, (ultimate_playouts.play_out, play_out), strict=True):
+        position = tree.hold(state)
+        tree.control[playouts.BUDGET] = 300
+        nodes = tree.nodes if kernel is ultimate_playouts.play_out else tree.nodes.view(np.recarray)
         kernel(*position, 1.0, tree.control, tree.path, nodes)
     used = int(trees[0].control[playouts.USED])
     assert used > 100

@@ -6,11 +6,16 @@ import pytest
 from tests.strategies.positions import after_columns
 from ttt_net.games import Game, find_game
 from ttt_net.games.line import LineGame
+from ttt_net.games.ultimate import UltimateGame
 from ttt_net.strategies import Limit, engine, find_strategy
 from ttt_net.strategies.connect4 import Connect4Solver
-from ttt_net.strategies.strategy import Effort, is_decided, plies_to_end
+from ttt_net.strategies.strategy import WIN, Effort, is_decided, plies_to_end
 
 pytest.importorskip("numba")
+
+from ttt_net.strategies.compiled import playouts
+from ttt_net.strategies.compiled import ultimate_playouts as kernel
+from ttt_net.strategies.compiled.playout_tree import UltimatePlayouts
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -82,3 +87,67 @@ def test_another_game_or_a_new_one_begins_a_new_tree(connect4: Game[Any]) -> Non
     for game in (connect4, qubic, connect4, connect4):
         choice = strategy(game, game.initial, Limit(nodes=3_000))
         assert choice.move in game.actions(game.initial)
+
+
+def test_playouts_of_ultimate_end_as_its_rules_say() -> None:
+    """The kernel as it is written, without numba: block by block, from the same position by the same moves."""
+    game, rng = find_game("ultimate"), random.Random(8)
+    assert isinstance(game, UltimateGame)
+    rules = UltimatePlayouts(game)
+    as_written: dict[str, Any] = {name: getattr(kernel, name).py_func for name in ("empty", "mark")}
+    for _ in range(200):
+        state = game.initial
+        words, side = rules.arguments(state)
+        while not game.is_terminal(state):
+            assert words.tolist() == rules.arguments(state)[0].tolist()
+            assert side == game.to_move(state)
+            open_cells = {
+                rules.move_of(9 * board + place)
+                for board in range(9)
+                for place in range(9)
+                if as_written["empty"](words, board) >> place & 1 and words[kernel.TARGET] in (board, kernel.ANY)
+            }
+            assert open_cells == set(game.actions(state))
+            move = rng.choice(game.actions(state))
+            result = int(as_written["mark"](words, side, rules.number_of(move)))
+            state, side = game.result(state, move), 1 - side
+            assert result == (game.utility(state, 1 - side) if game.is_terminal(state) else playouts.UNKNOWN)
+
+
+@pytest.mark.parametrize("name", ["mcts", "alphabeta"])
+def test_a_win_at_ultimate_is_taken_and_its_truth_told(name: str) -> None:
+    game, rng, won = find_game("ultimate"), random.Random(3), 0
+    while won < 10:
+        state = game.initial
+        while not game.is_terminal(state):
+            before, state = state, game.result(state, rng.choice(game.actions(state)))
+        if game.utility(state, game.to_move(before)) == 1:
+            won += 1
+            choice = find_strategy(name, seed=1)(game, before, Limit(nodes=2_000))
+            assert (choice.value, choice.exact) == (WIN - 1, True)
+            assert game.is_terminal(game.result(before, choice.move))
+
+
+def test_ends_of_ultimate_that_playouts_prove_are_proved_by_the_rules() -> None:
+    game, rng, proved = find_game("ultimate"), random.Random(5), 0
+    while proved < 20:
+        state = game.initial
+        while not game.is_terminal(state) and state.closed.bit_count() < 7:
+            state = game.result(state, rng.choice(game.actions(state)))
+        if not game.is_terminal(state) and len(game.actions(state)) < 6:
+            choice = find_strategy("mcts", seed=1)(game, state, Limit(nodes=20_000))
+            if choice.value is not None and (is_decided(choice.value) or choice.exact):
+                proved += 1
+                assert (choice.value > 0) - (choice.value < 0) == _searched(game, state)
+
+
+def _searched(game: Game[Any], state: Any) -> int:
+    """Return what a position is worth to the side to move, by a search of all that can follow."""
+    if game.is_terminal(state):
+        return game.utility(state, game.to_move(state))
+    best = -1
+    for move in game.actions(state):
+        best = max(best, -_searched(game, game.result(state, move)))
+        if best == 1:
+            break
+    return best

@@ -7,21 +7,31 @@ and so played about one position in forty wrongly.
 
 Here is the search in plain Python, for every game. Vanishing tic-tac-toe is solved by a table. Where the engine is
 installed, Connect Four is solved exactly, the values of line games of 13 to 36 cells are proved, and those of up to 64
-are searched by the same algorithm compiled.
+are searched by the same algorithm compiled; and ultimate tic-tac-toe is left to compiled playouts.
 """
 
 import random
 from contextlib import AbstractContextManager, nullcontext
 from enum import Enum
-from typing import Any, Generic, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 
 from ttt_net.games import Game, Move
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.games.swap import SwapGame
+from ttt_net.games.ultimate import UltimateGame, UltimateState
 from ttt_net.games.vanishing import VanishingGame, VanishingState
 from ttt_net.strategies.connect4 import Connect4Solver
 from ttt_net.strategies.deepening import INFINITY, Deepening, Search
-from ttt_net.strategies.engine import is_connect4, is_provable, line_search, proof_search
+from ttt_net.strategies.engine import (
+    EXPLORATION,
+    is_connect4,
+    is_large,
+    is_loaded,
+    is_provable,
+    line_search,
+    playout_tree,
+    proof_search,
+)
 from ttt_net.strategies.heuristic import estimator, promise
 from ttt_net.strategies.strategy import (
     ONE_SECOND,
@@ -37,7 +47,11 @@ from ttt_net.strategies.strategy import (
     require_playable,
 )
 from ttt_net.strategies.swapping import beneath, is_first, may_swap, or_swap
+from ttt_net.strategies.tactics import urgent_moves
 from ttt_net.strategies.vanishing import VanishingSolver
+
+if TYPE_CHECKING:
+    from ttt_net.strategies.compiled.playout_tree import PlayoutTree
 
 COMPLETE = 1 << 30
 """The depth of a value that no deeper search can change."""
@@ -79,6 +93,7 @@ class AlphaBeta:
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng
         self._solver = Connect4Solver()
+        self._tree: PlayoutTree | None = None
 
     def objection(self, game: Game[Any]) -> str | None:
         """Return None: it plays every game."""
@@ -97,6 +112,8 @@ class AlphaBeta:
         choice, effort = None, Effort(limit)
         if limit.depth is None and isinstance(game, VanishingGame) and isinstance(state, VanishingState):
             return VanishingSolver(game).choose(state, self._rng, effort)
+        if limit.depth is None and isinstance(game, UltimateGame) and isinstance(state, UltimateState):
+            choice = self._played_out(game, state, effort)
         if limit.depth is None and isinstance(state, LineState):
             if is_connect4(game) and limit.nodes is None:
                 effort = Effort(limit.share(SOLVER_SHARE))
@@ -104,6 +121,8 @@ class AlphaBeta:
             elif is_provable(game):
                 effort = Effort(limit.share(PROOF_SHARE))
                 choice = _proved(game, state, effort)
+        if choice is None and limit.depth is None and isinstance(state, LineState) and is_large(game):
+            choice = self._meanwhile(game, state, effort)
         if choice is None:
             spent = effort.counts()
             choice = deepening(game, limit.rest(spent), self._rng).choose(state)
@@ -118,6 +137,22 @@ class AlphaBeta:
         except Stopped:
             return None
         return Choice(move, self._solver.value_of(score, state), (move,), effort.counts(), exact=True)
+
+    def _meanwhile(self, game: LineGame, state: LineState, effort: Effort) -> Choice | None:
+        """Return an urgent move of a large board while its search is still being compiled; None if there is none.
+
+        The search in plain Python looks one ply ahead there, and would overlook what two threats at once come to.
+        """
+        if is_loaded(game, effort):
+            return None
+        moves = urgent_moves(game, state)
+        return Choice(self._rng.choice(moves), None, (), effort.counts()) if moves else None
+
+    def _played_out(self, game: UltimateGame, state: UltimateState, effort: Effort) -> Choice | None:
+        """Return what playouts choose where no estimate tells who is ahead; None if there are no compiled ones."""
+        if self._tree is None or self._tree.game is not game:
+            self._tree = playout_tree(game, self._rng.getrandbits(63), effort)
+        return None if self._tree is None else self._tree.choose(state, EXPLORATION, effort)
 
     def _drawn(self, game: LineGame, state: LineState, effort: Effort) -> Choice:
         """Return a first move of Connect Four after which neither side would win; the book knows all scores there."""

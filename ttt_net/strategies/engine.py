@@ -6,18 +6,22 @@ Nothing else in the package imports numba or numpy. The compiled code is kept on
 """
 
 import logging
+import os
 import random
 import threading
+from collections.abc import Iterator
 from concurrent.futures import Future
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from ttt_net.games import Game
 from ttt_net.games.line import LineGame
 from ttt_net.games.swap import SwapGame
+from ttt_net.games.ultimate import UltimateGame
 from ttt_net.strategies.strategy import Effort
 from ttt_net.strategies.threats import is_line_game
 
@@ -39,6 +43,9 @@ SMALL = 12
 
 PROVABLE = 36
 """Cells of a board whose true value may be proved within the time of a move."""
+
+EXPLORATION = 1.0
+"""How much a playout prefers an uncertain move to a good one, for rewards from -1 to 1."""
 
 LOADING_SHARE = 0.5
 """How much of its time a search waits at most for what is compiled, before it begins in plain Python."""
@@ -68,6 +75,11 @@ def is_compiled(game: Game[Any]) -> TypeGuard[LineGame]:
     return is_line_game(game) and SMALL < game.size <= 64
 
 
+def has_playouts(game: Game[Any]) -> TypeGuard[LineGame | UltimateGame]:
+    """Tell whether there are compiled playouts of the game: it is ultimate, or a line game of 13 to 64 cells."""
+    return isinstance(game, UltimateGame) or is_compiled(game)
+
+
 def is_provable(game: Game[Any]) -> TypeGuard[LineGame]:
     """Tell whether it is worth trying to prove the value of any position: it is a line game of 13 to 36 cells."""
     return is_compiled(game) and game.size <= PROVABLE
@@ -90,9 +102,34 @@ def load(game: Game[Any]) -> None:
         kernel_module(name).result()
 
 
+def is_loaded(game: Game[Any], effort: Effort) -> bool:
+    """Tell whether the search of a large board is there, or comes within the part of the time that is waited."""
+    return is_installed() and is_large(game) and _in_time(FOURS, effort) is not None
+
+
+def is_cold() -> bool:
+    """Tell whether nothing of this version has been compiled here yet, so that the first searches have to wait."""
+    if not is_installed():
+        return False
+    import_module("ttt_net.strategies.compiled")  # says where numba keeps what it compiles, and loads no more
+    return not any(Path(os.environ["NUMBA_CACHE_DIR"]).rglob("*.nbi"))
+
+
+def compile_all() -> Iterator[str]:
+    """Compile or load all that there is, and yield the name of each module before it begins."""
+    for name in (FOURS, CONNECT4, LINES, PROOFS, PLAYOUTS) if is_installed() else ():
+        yield name.rpartition(".")[2]
+        kernel_module(name).result()
+
+
 def _needed(game: Game[Any]) -> list[str]:
     game = game.base if isinstance(game, SwapGame) else game
-    names = [CONNECT4] * is_connect4(game) + [LINES, PLAYOUTS] * is_compiled(game) + [FOURS] * is_large(game)
+    names = (
+        [CONNECT4] * is_connect4(game)
+        + [LINES] * is_compiled(game)
+        + [PLAYOUTS] * has_playouts(game)
+        + [FOURS] * is_large(game)
+    )
     names += [PROOFS] * is_provable(game)
     return names if names and is_installed() else []
 
@@ -116,7 +153,7 @@ def proof_search(game: LineGame, effort: Effort) -> "ProofSearch | None":
 
 def playout_tree(game: Game[Any], seed: int, effort: Effort) -> "PlayoutTree | None":
     """Return a new compiled tree if there are compiled playouts of the game, numba is there and it loads in time."""
-    if not is_compiled(game) or not is_installed() or (module := _in_time(PLAYOUTS, effort)) is None:
+    if not has_playouts(game) or not is_installed() or (module := _in_time(PLAYOUTS, effort)) is None:
         return None
     tree: PlayoutTree = module.PlayoutTree(game, seed)
     return tree

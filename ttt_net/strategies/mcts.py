@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Generic
 from ttt_net.games import Game, Move, Side
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.games.swap import SwapGame
-from ttt_net.strategies.engine import is_compiled, playout_tree
+from ttt_net.games.ultimate import UltimateGame, UltimateState
+from ttt_net.strategies.engine import EXPLORATION, has_playouts, playout_tree
 from ttt_net.strategies.strategy import (
     ONE_SECOND,
     WIN,
@@ -31,9 +32,6 @@ from ttt_net.strategies.swapping import beneath, may_swap, or_swap
 
 if TYPE_CHECKING:
     from ttt_net.strategies.compiled.playout_tree import PlayoutTree
-
-EXPLORATION = 1.0
-"""How much an uncertain child is preferred to a good one, for rewards from -1 to 1."""
 
 CERTAIN = 1000
 """The value, as an estimate, of a node that all playouts have won."""
@@ -95,8 +93,8 @@ class MonteCarlo:
 
     def _choose(self, game: Game[S], state: S, limit: Limit) -> Choice:
         effort = Effort(limit)
-        if is_compiled(game):
-            assert isinstance(state, LineState)
+        if has_playouts(game):
+            assert isinstance(state, LineState | UltimateState)
             if (tree := self._compiled_tree(game, effort)) is not None:
                 return tree.choose(state, EXPLORATION, effort)
         root = self._kept(game, state) or Node(game, state, self._rng)
@@ -109,7 +107,7 @@ class MonteCarlo:
             pass  # every playout has left the tree in order
         return self._choice(root, effort)
 
-    def _compiled_tree(self, game: LineGame, effort: Effort) -> "PlayoutTree | None":
+    def _compiled_tree(self, game: LineGame | UltimateGame, effort: Effort) -> "PlayoutTree | None":
         """Return the compiled tree for the game, the same as last time, or None if there is none."""
         if self._tree is None or self._tree.game is not game:
             self._tree = playout_tree(game, self._rng.getrandbits(63), effort)

@@ -37,8 +37,25 @@ class Tactics:
         return Choice(self._rng.choice(moves), None, (), Counts())
 
 
+def urgent_moves(game: LineGame, state: LineState) -> list[Move]:
+    """Return the moves that win, stop a win, fork or stop a fork, the first of these that there are; or none."""
+    return next((moves for moves in _urgent_aims(game, state) if moves), [])
+
+
 def _aims(game: LineGame, state: LineState) -> Iterator[list[Move]]:
     """Yield the moves that reach each aim, in order; the last aim is always reached."""
+    yield from _urgent_aims(game, state)
+    _, other = own_and_other(state)
+    moves = list(game.actions(state))
+    moves = [move for move in moves if not _hands_over_a_win(game, state, move)] or moves
+    yield _nearest_to_centre(game, moves)
+    corners = _corners(game)
+    yield [move for move in moves if move in corners and other >> (game.size - 1 - move) & 1]
+    yield [move for move in moves if move in corners]
+    yield moves
+
+
+def _urgent_aims(game: LineGame, state: LineState) -> Iterator[list[Move]]:
     own, other = own_and_other(state)
     yield wins(game, state, own, other)
     yield wins(game, state, other, own)
@@ -49,11 +66,6 @@ def _aims(game: LineGame, state: LineState) -> Iterator[list[Move]]:
     if forks:
         yield [move for move in moves if _stops_forks(game, state, move)]
         yield forks
-    yield _nearest_to_centre(game, moves)
-    corners = _corners(game)
-    yield [move for move in moves if move in corners and other >> (game.size - 1 - move) & 1]
-    yield [move for move in moves if move in corners]
-    yield moves
 
 
 def _hands_over_a_win(game: LineGame, state: LineState, move: Move) -> bool:

@@ -35,6 +35,8 @@ class EngineProcess:
             settings = settings_of(strategy)
             self._start_s += settings.start_ms / 1000
             self._grace_s += 2 * (settings.start_ms + settings.overtime_ms) / 1000
+        self.is_warming = False
+        """Whether its searches are being compiled as it starts, and it plays without them until they are."""
         self._process: asyncio.subprocess.Process | None = None
         self._turn = asyncio.Lock()
 
@@ -51,7 +53,7 @@ class EngineProcess:
             limit=_MAX_ANSWER_BYTES,
             start_new_session=True,  # Ctrl-C is for the bot, which then ends the engine
         )
-        await self._answer(self._start_s)
+        (self.is_warming,) = await self._answer(self._start_s)
 
     async def think(self, question: Question) -> Thought:
         """Return what the strategy chooses, one question at a time; a process that died or hangs is started again.

@@ -15,7 +15,7 @@ from ttt_net.games import find_game
 from ttt_net.games.catalogue import NAMES
 from ttt_net.games.notation import read_start
 from ttt_net.strategies import Limit, Strategy
-from ttt_net.strategies.engine import warm
+from ttt_net.strategies.engine import is_cold, warm
 from ttt_net.strategies.strategy import is_decided
 
 COMPILED = ("alphabeta", "mcts")
@@ -70,14 +70,17 @@ def require(strategy: str, level: int | None, game: str) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Answer questions until the input ends; the first line out says that all is ready."""
+    """Answer questions until the input ends.
+
+    The first line out says that all is ready, and whether searches are yet to be compiled.
+    """
     name, seed, level, *games = arguments
     usual = int(level) if level else None
     strategies = {usual: find_player(name, seed=int(seed) if seed else None, level=usual)}
     if name.startswith(ENGINE):
         with suppress(ConfigurationError):  # what is wrong with it is said when it is asked
             strategies[usual].objection(find_game(games[0] if games else NAMES[0]))  # started before anybody waits
-    print("[]", flush=True)
+    print(json.dumps([name in COMPILED and is_cold()]), flush=True)
     if name in COMPILED:
         for game in games or NAMES:
             warm(find_game(game))

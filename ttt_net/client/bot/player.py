@@ -49,6 +49,9 @@ AGAIN_MS = 2000
 """When to ask again, if a refusal says that later is better, but not when."""
 APOLOGY = "Sorry, my engine cannot go on. You win."
 """What the opponent is told, before a bot resigns that has no move."""
+WARMING = (
+    "Warming up: the engine is being compiled, once, which takes 10 to 30 s; until then moves are found without it."
+)
 _MARGIN_S = 0.01
 _OPENING_PLIES = 2
 """With fewer moves there is nothing that could be drawn."""
@@ -116,6 +119,8 @@ class Bot:
         try:
             if self._plan.has_own_engine:
                 await self._engine.start()
+                if self._engine.is_warming:
+                    self._write(WARMING)
             async with asyncio.TaskGroup() as group:
                 tasks = (group.create_task(self._connection.run()), group.create_task(self._think_all()))
                 while not self._is_done:

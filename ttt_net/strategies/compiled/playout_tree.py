@@ -1,13 +1,16 @@
 """The tree of the compiled Monte Carlo search, as its strategy sees it."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Protocol
 
 import numpy as np
 
-from ttt_net.games import Move
-from ttt_net.games.geometry import list_cells
+from ttt_net.games import Game, Move
+from ttt_net.games.geometry import cells_of, list_cells
 from ttt_net.games.line import LineGame, LineState
+from ttt_net.games.ultimate import ANY, UltimateGame, UltimateState
 from ttt_net.strategies.compiled import playouts as kernel
+from ttt_net.strategies.compiled import ultimate_playouts as ultimate
 from ttt_net.strategies.compiled.deadline import held_to
 from ttt_net.strategies.strategy import WIN, Choice, Effort, is_soonest
 from ttt_net.strategies.threats import own_and_other
@@ -16,35 +19,107 @@ CAPACITY = 1 << 21
 """Nodes of a tree, in 32 MB. When it is full, playouts go on from its leaves."""
 
 
-class PlayoutTree:
-    """Grows a tree by playouts, and keeps the part of it that play has led to."""
+class PlayoutRules(Protocol):
+    """A game as its kernel is asked about it."""
 
-    def __init__(self, game: LineGame, seed: int) -> None:
-        self.game = game
+    play_out: Callable[..., None]
+    """Takes what `arguments` returns, and then what belongs to the tree."""
+
+    def arguments(self, state: Any) -> tuple[Any, ...]:
+        """Return a position as the kernel takes it."""
+
+    def number_of(self, move: Move) -> int:
+        """Return the number that the kernel has for a move."""
+
+    def move_of(self, number: int) -> Move:
+        """Return the move of such a number."""
+
+
+class LinePlayouts:
+    """A line game of up to 64 cells: its moves have their own numbers."""
+
+    play_out = staticmethod(kernel.play_out)
+
+    def __init__(self, game: LineGame) -> None:
+        self._game = game
         most = max(map(len, game.lines_through))
         width = most + -most % kernel.TOGETHER
         rows = [[*lines, *[kernel.NO_LINE] * (width - len(lines))] for lines in game.lines_through]
         self._lines = np.array(rows, dtype=np.uint64)
-        empty = game.initial
-        self._floor = sum(1 << move for move in game.actions(empty))
+        self._floor = sum(1 << move for move in game.actions(game.initial))
+
+    def arguments(self, state: LineState) -> tuple[Any, ...]:
+        """Return the marks of the side to move and of the other, and what the game is."""
+        game = self._game
+        own, other = map(np.uint64, own_and_other(state))
+        fall = game.fall if game.gravity else 0
+        return own, other, np.uint64(game.full), np.uint64(self._floor), fall, self._lines
+
+    def number_of(self, move: Move) -> int:
+        """Return the move itself."""
+        return move
+
+    def move_of(self, number: int) -> Move:
+        """Return the number itself."""
+        return number
+
+
+class UltimatePlayouts:
+    """Ultimate tic-tac-toe: a move is numbered nine times its small board and its place in that."""
+
+    play_out = staticmethod(ultimate.play_out)
+
+    def __init__(self, game: UltimateGame) -> None:
+        self._moves = [
+            row // 3 * 27 + row % 3 * 3 + place // 3 * 9 + place % 3 for row in range(9) for place in range(9)
+        ]
+        self._numbers = {move: number for number, move in enumerate(self._moves)}
+
+    def arguments(self, state: UltimateState) -> tuple[Any, ...]:
+        """Return the block of words that a position is, and the side to move."""
+        words = np.zeros(ultimate.WORDS, np.int64)
+        for side, marks in enumerate((state.first, state.second)):
+            for cell in cells_of(marks):
+                board, place = divmod(self._numbers[cell], 9)
+                words[9 * side + board] |= 1 << place
+        words[ultimate.WON : ultimate.WON + 2] = state.won_first, state.won_second
+        words[ultimate.CLOSED] = state.closed
+        words[ultimate.TARGET] = ultimate.ANY if state.target == ANY else state.target
+        return words, state.ply & 1
+
+    def number_of(self, move: Move) -> int:
+        """Return the number of a cell of the large board."""
+        return self._numbers[move]
+
+    def move_of(self, number: int) -> Move:
+        """Return the cell of the large board."""
+        return self._moves[number]
+
+
+class PlayoutTree:
+    """Grows a tree by playouts, and keeps the part of it that play has led to."""
+
+    def __init__(self, game: LineGame | UltimateGame, seed: int) -> None:
+        self.game: Game[Any] = game
+        self.rules: PlayoutRules = UltimatePlayouts(game) if isinstance(game, UltimateGame) else LinePlayouts(game)
         self.nodes = np.zeros(CAPACITY, kernel.NODE)
         """The tree; its root is node 0."""
         self.control = np.array([0, 0, 0, seed | 1], dtype=np.uint64)
         """The words `PLAYOUTS`, `BUDGET`, `USED` (nodes) and `SEED` of the kernel."""
         self.path = np.zeros(game.size + 2, dtype=np.int64)
         """Where the kernel notes the nodes of one playout."""
-        self._root: LineState | None = None
+        self._root: LineState | UltimateState | None = None
 
-    def choose(self, state: LineState, exploration: float, effort: Effort) -> Choice:
+    def choose(self, state: LineState | UltimateState, exploration: float, effort: Effort) -> Choice:
         """Return the move that is solved as won, or else the one that was tried most often."""
         position, control = self.hold(state), self.control
         control[kernel.PLAYOUTS], control[kernel.BUDGET] = 0, effort.max_nodes
         with held_to(effort, control, kernel.BUDGET):
-            kernel.play_out(*position, exploration, control, self.path, self.nodes)
+            self.rules.play_out(*position, exploration, control, self.path, self.nodes)
         effort.nodes = int(control[kernel.PLAYOUTS])
         return self._choice(state, effort)
 
-    def hold(self, state: LineState) -> tuple[Any, Any, Any, Any, int, Any]:
+    def hold(self, state: LineState | UltimateState) -> tuple[Any, ...]:
         """Move the root of the tree to a position, and return what the kernel takes of it and its game.
 
         The part of the tree below the position is kept if it is there; else the tree begins with the position alone.
@@ -57,19 +132,16 @@ class PlayoutTree:
         else:
             kernel.keep_only(node, self.control, self.nodes)
         self._root = state
-        game = self.game
-        own, other = map(np.uint64, own_and_other(state))
-        fall = game.fall if game.gravity else 0
-        return own, other, np.uint64(game.full), np.uint64(self._floor), fall, self._lines
+        return self.rules.arguments(state)
 
-    def _find(self, state: LineState) -> int | None:
+    def _find(self, state: LineState | UltimateState) -> int | None:
         """Return the node of a position that came about from the root by the moves of the one or the two sides."""
         root = self._root
         if root is None or root.first & ~state.first or root.second & ~state.second or state.ply > root.ply + 2:
             return None
         node, moves = 0, [list_cells(state.first ^ root.first), list_cells(state.second ^ root.second)]
         for ply in range(root.ply, state.ply):
-            cell = moves[ply & 1][0]
+            cell = self.rules.number_of(moves[ply & 1][0])
             node = next((child for child in self._below(node) if self.nodes[child]["cell"] == cell), -1)
             if node < 0:
                 return None
@@ -79,14 +151,14 @@ class PlayoutTree:
         first = int(self.nodes[node]["first_child"])
         return range(first, first + int(self.nodes[node]["children"]))
 
-    def _choice(self, state: LineState, effort: Effort) -> Choice:
+    def _choice(self, state: LineState | UltimateState, effort: Effort) -> Choice:
         nodes, line, node = self.nodes, list[Move](), 0
         if not nodes[0]["children"]:
             return Choice(self.game.actions(state)[0], None, (), effort.counts())
         best = max(self._below(0), key=self._merit)
         while nodes[node]["children"] and nodes[node]["visits"]:
             node = max(self._below(node), key=self._merit)
-            line.append(int(nodes[node]["cell"]))
+            line.append(self.rules.move_of(int(nodes[node]["cell"])))
         effort.depth = len(line)
         solved = int(nodes[0]["solved"])
         if solved == kernel.UNKNOWN:
