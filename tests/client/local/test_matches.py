@@ -6,10 +6,12 @@ from ttt_net.client.local.matches import LocalMatches, Seating
 from ttt_net.clock import TimeControl
 from ttt_net.errors import Refusal
 from ttt_net.messages import (
+    AnalyseRequest,
     AnyServerMessage,
     ChatRequest,
     Declined,
     Ended,
+    HintRequest,
     Offered,
     OfferKind,
     OfferRequest,
@@ -136,6 +138,25 @@ def test_a_match_that_is_over_can_be_stepped_through_and_kept_and_not_before() -
     (record,) = keyboard.matches.request(RecordRequest(0, keyboard.id), 0)
     assert isinstance(record, RecordReply)
     assert "Second: Ben" in record.text
+
+
+def test_a_coach_is_asked_by_one_person_in_turn_and_about_a_match_that_is_over() -> None:
+    keyboard = Keyboard(ANN, BOT)
+    hint, analyse = HintRequest(0, keyboard.id), AnalyseRequest(0, keyboard.id)
+    assert keyboard.matches.to_coach(hint) is keyboard.matches.match
+    with pytest.raises(Refusal, match="still being played"):
+        keyboard.matches.to_coach(analyse)
+    keyboard.play(4)
+    with pytest.raises(Refusal, match="not your turn"):
+        keyboard.matches.to_coach(hint)
+    assert keyboard.matches.to_coach(HintRequest(0, keyboard.id, "warning")) is keyboard.matches.match
+    keyboard.matches.request(ResignRequest(0, keyboard.id), 0)
+    assert keyboard.matches.to_coach(analyse) is keyboard.matches.match
+    with pytest.raises(Refusal, match="is over"):
+        keyboard.matches.to_coach(hint)
+    shared = Keyboard(ANN, BEN)
+    with pytest.raises(Refusal, match="one person"):
+        shared.matches.to_coach(HintRequest(0, shared.id))
 
 
 def test_what_needs_a_server_is_refused() -> None:

@@ -103,7 +103,7 @@ class LocalConnection:
         told: list[AnyServerMessage] = []
         try:
             if isinstance(request, HintRequest | AnalyseRequest):
-                self._jobs.put_nowait((request, self.matches.current(request.match)))
+                self._jobs.put_nowait((request, self.matches.to_coach(request)))
             else:
                 told = self.matches.request(request, now_ms())
         except Refusal as refusal:
@@ -187,7 +187,7 @@ class LocalConnection:
                 request, match = await self._jobs.get()
                 if isinstance(request, AnalyseRequest):
                     self.tell([await analyse(match)])
-                elif not match.is_over:
+                else:
                     self.tell([await self._coach.hint(match, self.matches.you or 0, request)])
         finally:
             await self._coach.stop()

@@ -17,9 +17,11 @@ from ttt_net.matches.description import describe_rules
 from ttt_net.matches.match import OPENING_PLIES, Match, record_of
 from ttt_net.messages import (
     AbortRequest,
+    AnalyseRequest,
     AnyServerMessage,
     ClaimRequest,
     DeclineRequest,
+    HintRequest,
     MatchEvent,
     OfferRequest,
     Played,
@@ -149,6 +151,20 @@ class LocalMatches:
                 return [RecordReply(request.match, self.record(request.match))]
             case _:
                 raise Refusal(Code.NOT_PUBLIC, "that needs a server, and there is none at this keyboard")
+
+    def to_coach(self, request: HintRequest | AnalyseRequest) -> Match:
+        """Return the match that a coach is to look at. Raises `Refusal` if it may not be asked."""
+        match = self.current(request.match)
+        if isinstance(request, AnalyseRequest):
+            if not match.is_over:
+                raise Refusal(Code.NOT_FINISHED, "the match is still being played")
+        elif len(self.seating.people) != 1:
+            raise Refusal(Code.NO_HINTS, "hints are for one person who plays a strategy")
+        elif match.is_over:
+            raise Refusal(Code.MATCH_OVER, "the match is over; have it analysed")
+        elif request.kind == "move" and match.to_move != self.you:
+            raise Refusal(Code.NOT_YOUR_TURN, "it is not your turn; a hint is for your next move")
+        return match
 
     def play(self, side: int, move: int, now_ms: int) -> list[AnyServerMessage]:
         """Make the move of a strategy, if its time is not up."""
