@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from tests.end_to_end.process import ROOT, command
 from tests.patience import PATIENCE_S
@@ -73,27 +73,21 @@ class Visitor:
         self.cell(cell).click()
 
 
-class Place:
-    """A server and its visitors."""
+class Server:
+    """A server in a process of its own."""
 
-    def __init__(self, browser: Any, folder: Path) -> None:
-        self._browser = browser
+    def __init__(self, folder: Path) -> None:
         self.data = folder / "data"
-        self._contexts: list[Any] = []
         self._process: subprocess.Popen[str] | None = None
         self._port = 0
-        self.complaints: list[str] = []
-        """What the browsers' consoles said, and requests to elsewhere."""
 
-    def __enter__(self) -> "Place":
+    def __enter__(self) -> Self:
         self.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for context in self._contexts:
-            context.close()
         self.stop()
 
     @property
@@ -124,6 +118,24 @@ class Place:
         """Do what the host does with `ttt_net admin`."""
         line = [sys.executable, "-m", "ttt_net", "admin", "--data", str(self.data), *words]
         subprocess.run(line, cwd=ROOT, stdout=subprocess.DEVNULL, timeout=PATIENCE_S, check=True)
+
+
+class Place(Server):
+    """A server and its visitors."""
+
+    def __init__(self, browser: Any, folder: Path) -> None:
+        super().__init__(folder)
+        self._browser = browser
+        self._contexts: list[Any] = []
+        self.complaints: list[str] = []
+        """What the browsers' consoles said, and requests to elsewhere."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for context in self._contexts:
+            context.close()
+        super().__exit__(kind, error, trace)
 
     def visitor(self, **options: Any) -> Visitor:
         """Return somebody with a browser window of his own."""

@@ -15,7 +15,7 @@ const HERE = dirname(fileURLToPath(import.meta.url));
 const SOURCES = join(HERE, "src");
 const TARGET = process.argv[2] ?? join(HERE, "built");
 /** Files that are sent as they are written. */
-const AS_WRITTEN = ["index.html", "icon.svg", "icon-turn.svg", "app.webmanifest"];
+const AS_WRITTEN = ["index.html", "icon.svg", "icon-turn.svg", "icon-192.png", "icon-512.png", "icon-maskable.png", "icon-apple.png", "app.webmanifest"];
 const FIRST = { app: "src/main.ts", style: "src/style.css" };
 /** What is fetched only when it is wanted. */
 const LANGUAGES = ["ar", "es", "fr", "pt", "ru", "zh"];
@@ -64,9 +64,8 @@ const options = {
 };
 const page = await build({ ...options, entryPoints: FIRST, plugins: [fetching], metafile: true });
 const inPage = new Set(Object.keys(page.metafile.inputs));
-const later = await build({ ...options, entryPoints: LATER, plugins: [sharing(inPage)] });
+const later = await build({ ...options, entryPoints: LATER, plugins: [fetching, sharing(inPage)] });
 for (const { path, contents } of [...page.outputFiles, ...later.outputFiles]) await writeFile(join(TARGET, basename(path)), contents);
-await writeFile(join(TARGET, "LICENSE.lean-qr"), await readFile(join(HERE, "node_modules/lean-qr/LICENSE")));
 for (const name of AS_WRITTEN) await writeFile(join(TARGET, name), await readFile(join(SOURCES, name)));
 for (const name of await readdir(TARGET)) {
   if (!COMPRESSED.test(name)) continue;

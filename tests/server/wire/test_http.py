@@ -104,6 +104,29 @@ async def test_every_file_that_the_page_names_is_there_and_may_be_kept_for_ever(
             assert gzip.decompress(body) == page_files()[path.rpartition("/")[2]]
 
 
+async def test_the_page_can_be_installed_and_previewed(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        for place, title in (("/", b"Tic-tac-toe and its family"), ("/j", b"You are invited to a match")):
+            _, _, index = await answer(server, place)
+            assert b'property="og:title" content="' + title in index
+            for name in (b'property="og:image" content="([^"]+)', b'rel="apple-touch-icon" href="([^"]+)'):
+                (path,) = re.findall(name, index)
+                status, headers, body = await answer(server, path.decode())
+                assert (status, headers["Content-Type"], body[:8]) == (200, "image/png", b"\x89PNG\r\n\x1a\n")
+        (path,) = re.findall(r'rel="manifest" href="([^"]+)', index.decode())
+        manifest = json.loads((await answer(server, path))[2])
+        assert {"name", "short_name", "start_url", "display", "icons"} <= manifest.keys()
+        sides = set()
+        for icon in manifest["icons"]:
+            _, headers, body = await answer(server, path.rpartition("/")[0] + "/" + icon["src"])
+            assert headers["Content-Type"] == icon["type"]
+            if icon["type"] == "image/png":
+                side = int.from_bytes(body[16:20])
+                assert icon["sizes"] == f"{side}x{side}"
+                sides.add(side)
+        assert {192, 512} <= sides, "what browsers ask for before they install a page"
+
+
 async def test_a_browser_that_can_gets_what_was_compressed_beforehand(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         _, headers, _ = await answer(server, "/")
@@ -267,4 +290,13 @@ def test_nothing_in_the_page_makes_markup_of_text_or_asks_a_third_party() -> Non
 
 
 def test_the_built_page_has_nothing_but_what_is_sent() -> None:
-    assert {path.suffix for path in BUILT.iterdir()} == {".html", ".css", ".js", ".svg", ".br", ".map", ".webmanifest"}
+    assert {path.suffix for path in BUILT.iterdir()} == {
+        ".html",
+        ".css",
+        ".js",
+        ".svg",
+        ".png",
+        ".br",
+        ".map",
+        ".webmanifest",
+    }

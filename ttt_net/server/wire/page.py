@@ -30,6 +30,7 @@ _KINDS = {
     "js": "text/javascript; charset=utf-8",
     "map": "application/json; charset=utf-8",
     "svg": "image/svg+xml",
+    "png": "image/png",
     "webmanifest": "application/manifest+json",
 }
 _BROTLI = "br"
@@ -61,7 +62,8 @@ class Asset:
 
 def find_asset(path: str) -> Asset | None:
     """Return what is at an address without its query, or None."""
-    return _assets().get("/" if _PLACES.fullmatch(path) else path)
+    place = "/j" if path.startswith("/j") else "/"  # previews of a link know no code: it stands behind a #
+    return _assets().get(place if _PLACES.fullmatch(path) else path)
 
 
 def with_invitation(page: Asset, preview: Struct) -> Asset:
@@ -129,12 +131,14 @@ def _assets() -> Mapping[str, Asset]:
     index = found.pop(_INDEX).decode().replace("assets/", folder)
     index = _STYLE_LINK.sub(lambda _: f"<style>{_style()}</style>", index)
     index = index.replace(_CATALOGUE, _CATALOGUE.replace("[]", _catalogue()))
+    invited = _DESCRIPTION.sub(lambda found: found[1] + "You are invited to a match", index)
     links = ", ".join(f"<{folder}{name}>; rel=modulepreload" for name in _FIRST)
     kept = {
         folder + name: _asset(name, body, packed.get(name), "public, max-age=31536000, immutable")
         for name, body in found.items()
     }
-    return {"/": _asset(_INDEX, index.encode(), None, "no-cache", links), **kept}
+    pages = {"/": index, "/j": invited}
+    return {at: _asset(_INDEX, text.encode(), None, "no-cache", links) for at, text in pages.items()} | kept
 
 
 def _asset(name: str, body: bytes, packed: bytes | None, caching: str, links: str = "") -> Asset:

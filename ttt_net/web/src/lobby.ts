@@ -1,35 +1,16 @@
 /** Where players meet: own unfinished matches, a game to choose, who waits, who is here, what is played. */
 
-import { accept, challenge, challengeBot, choose, explain, invite, know, nearestBot, plays, seek, send, set, ui, unseek } from "./app.js";
-import { token } from "./board.js";
-import { CATALOGUE } from "./catalogue.js";
-import { button, check, type Child, choices, form, h, joined, line, option, panel, screen, select, type Tree } from "./dom.js";
-import { chosenOf, games, type Offered, PACES, terms, timeName, titleOf, wishOf, type Wish } from "./games.js";
-import { f, many, w } from "./i18n.js";
-import { forgetInvitation } from "./invitation.js";
-import { qrOf } from "./later.js";
-import { latencyMs, link } from "./link.js";
-import { emblem, icon, picture } from "./pieces.js";
-import { filter, filters, go } from "./place.js";
 import type { ListedPlayer, LiveMatch, SeekInfo, TimeControl } from "./protocol.js";
-import { capital, isBot, label, ratingOf } from "./sentences.js";
-import { gear } from "./settings.js";
-import { isMyTurn, type Match, ownLive, state } from "./state.js";
-import { pulse } from "./welcome.js";
+import {
+  accept, bar, button, capital, CATALOGUE, challenge, challengeBot, check, type Child, choices, choose, chosenOf, emblem, explain,
+  f, filter, filters, forgetInvitation, form, games, gear, go, h, icon, invite, isBot, isMyTurn, joined, know, label, line,
+  linkWord, many, type Match, nearestBot, ownLive, PACES, page, panel, plays, pulse, ratingOf, screen, seek, select, send, set, shelf,
+  state, terms, timeName, titleOf, token, type Tree, ui, unseek, w, type Wish, wishOf,
+} from "./shared.js";
 
 /** So many entries of a list are shown at first; above twice as many there is a filter. */
 const FEW = 12;
 const LEVELS = ["1", "2", "3", "4", "5", "6", "7", "8"];
-
-/** How quick the way to the server is, in a word. */
-function linkWord(): Tree {
-  const ms = latencyMs ?? 0;
-  const kind = link !== "online" ? "offline" : latencyMs === null ? "" : ms < 80 ? "fast" : ms < 200 ? "good" : "slow";
-  return h("span.link", { class: `link-${kind}`, title: `${Math.round(ms)} ms` }, h("i", { hidden: true }), h("span", w.linkWords[kind] ?? ""));
-}
-
-export const bar = (title: Child, ...more: Child[]): Tree =>
-  h("header.bar", button(icon("back"), () => go("/"), "plain back", w.toLobby), h("h1", title), linkWord(), more, gear());
 
 /** What stands for somebody: the first letter of their name, on a colour of its own. */
 export const face = ({ name }: { name: string }): Tree => {
@@ -57,15 +38,15 @@ export function lobbyScreen(): Tree {
     h(
       "div.start",
       invitation ? invited() : seeking ? alone(bots) : play(),
+    ),
+    h(
+      "div.news",
       h(
-        "div.buttons",
+        "div.buttons.tiles",
         button([icon("devices"), w.onThisDevice], () => go("/#here"), "large", "", { key: "here" }),
         state.features.includes("puzzle") && button([icon("puzzle"), w.puzzleOfDay], () => go("/#puzzle"), "large", "", { key: "puzzle" }),
         button([icon("trophy"), w.leaderboard], () => go("/#leaders"), "large", "", { key: "leaders" }),
       ),
-    ),
-    h(
-      "div.news",
       list(w.yourMatches, ownLive().map(unfinished)),
       waiting.length + played.length > FEW / 2 && sieve(),
       list(w.waitingForOpponent, sifted(waiting, ({ by, games, time }) => ({ players: [by], games, time })).map(seekEntry)),
@@ -168,20 +149,6 @@ function play(): Tree {
   );
 }
 
-/** Games to choose from, each with a little picture of its board. */
-export const shelf = (listed: Offered[], chosen: Offered, choose: (name: string) => void): Tree =>
-  h(
-    "fieldset",
-    h("legend", w.game),
-    h(
-      "div.shelf",
-      listed.map((game) => {
-        const looks = [picture(game.name, game.shape, !!game.line?.gravity), game.title];
-        return option("game", looks, game.name === chosen.name, () => choose(game.name), game.name);
-      }),
-    ),
-  );
-
 function ownSize(toggle: (name: "falls", words: string) => Tree): Tree {
   const { choice } = ui;
   const number = (name: "width" | "height" | "row", words: string, max: number) => {
@@ -232,6 +199,22 @@ function invited(): Tree {
       button(w.back, () => know({ invitation: forgetInvitation() }), "large"),
     ),
   );
+}
+
+let qr: typeof import("./qr.js") | null = null;
+
+/** An address as a QR code, once the code for that has come. */
+function qrOf(address: string): Tree | null {
+  if (!qr) {
+    import("./qr.js").then(
+      (found) => {
+        qr = found;
+        page.draw();
+      },
+      () => {}, // without a link: the address is there in letters
+    );
+  }
+  return qr && qr.qrCode(address);
 }
 
 function seekEntry(seeking: SeekInfo): Tree {

@@ -5,7 +5,7 @@ import { board, landing, type Look, sizes } from "./board.js";
 import { CATALOGUE, type Listed } from "./catalogue.js";
 import { button, type Child, h, screen, type Tree } from "./dom.js";
 import { f, w } from "./i18n.js";
-import { bar, shelf } from "./lobby.js";
+import { bar, shelf } from "./bar.js";
 import { titleOf } from "./games.js";
 import { lines } from "./lines.js";
 import { go, place } from "./place.js";

@@ -8,7 +8,6 @@ import { chooseLanguage, f, language, w } from "./i18n.js";
 import { forgetInvitation, keepInvitation, recallInvitation } from "./invitation.js";
 import { isKnown, keepUp, link, say } from "./link.js";
 import { fetchInTime, later } from "./later.js";
-import { lobbyScreen } from "./lobby.js";
 import { localScreen } from "./local.js";
 import { arrive, go, look, place, replace, see, shown } from "./place.js";
 import type { Declined, Notice, Played } from "./protocol.js";
@@ -155,7 +154,7 @@ function screenNow(): Tree {
   if (kind === "leaders") return later()?.leadersScreen() ?? messageScreen();
   if (kind === "puzzle") return later()?.puzzleScreen() ?? messageScreen();
   if (kind === "player") return later()?.playerScreen() ?? messageScreen();
-  return lobbyScreen();
+  return later()?.lobbyScreen() ?? messageScreen();
 }
 
 function titleNow(): string {

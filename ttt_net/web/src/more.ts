@@ -3,6 +3,7 @@
 export { anotherSheet } from "./another.js";
 export { puzzleScreen } from "./puzzle.js";
 export { rulesSheet } from "./rules.js";
+export { lobbyScreen } from "./lobby.js";
 export { matchScreen } from "./match.js";
 export { leadersScreen, playerScreen } from "./people.js";
 export { settingsSheet } from "./sheet.js";

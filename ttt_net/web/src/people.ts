@@ -2,6 +2,7 @@
 
 import type { FinishedMatch, HistoryReply, LeaderboardReply, ProfileReply } from "./protocol.js";
 import { reporting } from "./chat.js";
+import { entry, framed, person } from "./lobby.js";
 import {
   button,
   capital,
@@ -11,13 +12,11 @@ import {
   type Child,
   choices,
   dateOf,
-  entry,
   f,
   form,
   faultOf,
   filter,
   filters,
-  framed,
   go,
   h,
   joined,
@@ -26,7 +25,6 @@ import {
   many,
   notify,
   panel,
-  person,
   place,
   ratingOf,
   rename,

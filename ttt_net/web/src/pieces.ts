@@ -49,6 +49,9 @@ export function symbol(marks: string, isDisc = false, isLying = false): Tree {
   );
 }
 
+/** Two marks that breathe: something is on its way. */
+export const pulse = (): Tree => h("div.pulse", { hidden: true }, symbol("X"), symbol("O"));
+
 /** A mark as a stone: black for X, white for O. */
 export const stone = (mark: string): Tree =>
   h(

@@ -1,8 +1,9 @@
 /** The puzzle of a day: a position in which one move wins, or saves. Which are solved is kept here. */
 
 import type { PuzzleReply } from "./protocol.js";
+import { framed } from "./lobby.js";
 import {
-  ask, board, button, capital, dayOf, f, framed, go, h, keep, keptFields, type Look, moveName, movesAt, panel, place, settings, set, sizes, state, titleOf, type Tree, ui, w,
+  ask, board, button, capital, dayOf, f, go, h, keep, keptFields, type Look, moveName, movesAt, panel, place, settings, set, sizes, state, titleOf, type Tree, ui, w,
 } from "./shared.js";
 
 const KEPT = "ttt_net.puzzles";

@@ -1,22 +1,23 @@
 /** What the code that is fetched later takes from the code that is there: `main.ts` exports it all. */
 
 export {
-  analyse, announce, ask, autoplay, challenge, challengeBot, claim, clockNow, decline, explain, hint, mute, notify, offer, page, play, rename, report, request, review,
-  seek, send, set, speakOf, ui,
+  accept, analyse, announce, ask, autoplay, challenge, challengeBot, choose, claim, clockNow, decline, explain, hint, invite, know, mute, nearestBot, notify, offer, page, play, plays, rename, report, request, review,
+  seek, send, set, speakOf, ui, unseek,
 } from "./app.js";
 export { board, isSmall, landing, type Look, moveName, type On, sizes, token } from "./board.js";
 export { CATALOGUE } from "./catalogue.js";
 export { button, check, type Child, choices, form, h, joined, line, panel, screen, select, type Tree } from "./dom.js";
 export { felt } from "./feel.js";
-export { games, ruleOf, timeName, titleOf } from "./games.js";
+export { chosenOf, games, PACES, ruleOf, terms, timeName, titleOf, type Wish, wishOf } from "./games.js";
 export { bring, either, f, language, LANGUAGES, many, speak, w } from "./i18n.js";
 export { keep, keptFields } from "./kept.js";
 export { lines } from "./lines.js";
+export { forgetInvitation } from "./invitation.js";
 export { link } from "./link.js";
-export { bar, entry, face, framed, person, shelf } from "./lobby.js";
+export { bar, linkWord, shelf } from "./bar.js";
 export { filter, filters, go, place } from "./place.js";
 export { faultOf } from "./names.js";
-export { icon } from "./pieces.js";
+export { emblem, icon, pulse } from "./pieces.js";
 export { capital, clockFace, dateOf, dayOf, decided, gradeOf, isBot, label, ratingOf, resultParts, status } from "./sentences.js";
-export { change, settings } from "./settings.js";
-export { fadingCell, type Game, isMyTurn, leftMs, lineSide, type Match, mayHint, movesAt, type Position, state } from "./state.js";
+export { change, gear, settings } from "./settings.js";
+export { fadingCell, type Game, isMyTurn, leftMs, lineSide, type Match, mayHint, movesAt, ownLive, type Position, state } from "./state.js";

@@ -9,7 +9,7 @@ import { keepApart } from "./kept.js";
 import { later } from "./later.js";
 import { forgetWho, link, start } from "./link.js";
 import { aloneBoard, localBoard, localShelf } from "./local.js";
-import { emblem, picture, symbol } from "./pieces.js";
+import { emblem, picture, pulse } from "./pieces.js";
 import { faultOf } from "./names.js";
 import { go, place } from "./place.js";
 import { capital, decided, label, sentence } from "./sentences.js";
@@ -35,8 +35,6 @@ function playApart(): void {
   know({ you: null, parted: null, seeking: null, invitation: null, unfinished: [] });
   forgetWho();
 }
-
-export const pulse = (): Tree => h("div.pulse", { hidden: true }, symbol("X"), symbol("O"));
 
 /** The first screen: a board that can be played at once, and a name to play others under. */
 export function nameScreen(): Tree {
