@@ -66,8 +66,8 @@ fuzz: install ## fuzz what takes in bytes of strangers, FUZZ_S seconds for each 
 	@$(BIN)/python -m tests.hostile.differential --seconds $(FUZZ_S)
 	@$(BIN)/python -m tests.hostile.walk --seconds $(FUZZ_S)
 
-simulate: install ## live through SEEDS=1000 simulated worlds, or one with its trace: SEED=42 [SHRINK=1]
-	@$(BIN)/python -m tests.simulation $(if $(SEED),--seed $(SEED) $(if $(SHRINK),--shrink),--seeds $(SEEDS) $(if $(FROM),--first $(FROM)))
+simulate: install ## live through SEEDS=1000 simulated worlds of NODES=1 server, or one with its trace: SEED=42 [SHRINK=1]
+	@$(BIN)/python -m tests.simulation $(if $(NODES),--nodes $(NODES)) $(if $(SEED),--seed $(SEED) $(if $(SHRINK),--shrink),--seeds $(SEEDS) $(if $(FROM),--first $(FROM)))
 
 powercuts: install ## cut the power of a recorded server CUTS=500 times, and look for every acknowledged move
 	@$(BIN)/python -m tests.powercuts --cuts $(CUTS) $(if $(SEED),--seed $(SEED))

@@ -88,7 +88,7 @@ INSIDE = {
         admission.client_address admission.filtered_words admission.rate_limiter admission.sanctions
         admission.acceptor journal cluster wire admission.connection_limiter accounts.session accounts.online_players
         matchmaking.lobby_feed shutdown services accounts.login rooms matchmaking accounts hub check process
-        admin main embedded start
+        admin cluster.node main embedded start
     """,
     "client": """
         events pages finding.discovery finding.address finding.servers finding.server_list finding.server_search

@@ -4,7 +4,8 @@
 
     TttNetError
     ├── Refusal             the peer asked for what it may not; nothing has changed
-    │   └── StorageError    ... because the disk is full or failing; its cause is for the host
+    │   ├── StorageError    ... because the disk is full or failing; its cause is for the host
+    │   └── Overtaken       ... because what another server wrote came first; it has to be decided anew
     ├── ProtocolError       the peer broke the language; carries the close code it earned
     ├── ConfigurationError  we were started wrongly: one line to stderr, exit 2
     └── EngineError         a program of others, which was to choose a move, crashed, hung or said nonsense
@@ -101,6 +102,13 @@ class StorageError(Refusal):
         super().__init__(Code.STORAGE, "the server cannot use its disk; nothing was changed, try again", 1_000)
         self.cause = cause
         """What is wrong, for the log and for admins."""
+
+
+class Overtaken(Refusal):
+    """A refusal because what another server wrote came first: what was decided has to be decided anew."""
+
+    def __init__(self) -> None:
+        super().__init__(Code.STORAGE, "something else happened first; nothing was changed, try again", 100)
 
 
 class Advice(StrEnum):

@@ -152,6 +152,7 @@ class Server:
     def connection_of(self, name: str) -> Connection:
         """Return the server's end of the player's connection."""
         (session,) = (session for session in self.sessions.values() if session.info.name == name)
+        assert isinstance(session.connection, Connection)
         return session.connection
 
     @contextmanager

@@ -1,4 +1,7 @@
-"""Run worlds: `python -m tests.simulation --seeds 1000 --first 1`, or one with its trace: `--seed 42`."""
+"""Run worlds: `python -m tests.simulation --seeds 1000 --first 1`, or one with its trace: `--seed 42`.
+
+With `--nodes 3` they are of three servers on one log.
+"""
 
 import argparse
 import logging
@@ -7,6 +10,7 @@ import sys
 import time
 from collections.abc import Sequence
 
+from tests.simulation.cluster import ClusterWorld
 from tests.simulation.swarm import Swarm
 from tests.simulation.world import World
 
@@ -14,9 +18,17 @@ _MOST_TRIES = 300
 """How many smaller worlds a shrink looks at."""
 
 
-def failure_of(seed: int, swarm: Swarm | None = None, trace: list[str] | None = None) -> str | None:
+def world_of(
+    seed: int, nodes: int = 1, swarm: Swarm | None = None, trace: list[str] | None = None
+) -> World | ClusterWorld:
+    """Return the world of a seed."""
+    write = trace.append if trace is not None else None
+    return World(seed, swarm, write) if nodes == 1 else ClusterWorld(seed, swarm, write, nodes)
+
+
+def failure_of(seed: int, swarm: Swarm | None = None, trace: list[str] | None = None, nodes: int = 1) -> str | None:
     """Run one world; return what is wrong with it, or None."""
-    world = World(seed, swarm, trace.append if trace is not None else None)
+    world = world_of(seed, nodes, swarm, trace)
     try:
         world.run()
     except Exception as error:  # noqa: BLE001 - whatever is raised in a world is its failure
@@ -24,7 +36,7 @@ def failure_of(seed: int, swarm: Swarm | None = None, trace: list[str] | None = 
     return None
 
 
-def shrink(seed: int) -> Swarm:
+def shrink(seed: int, nodes: int = 1) -> Swarm:
     """Return the smallest world found that the seed fails in, by leaving out whatever is not needed for it."""
     swarm = Swarm.of(random.Random(seed))
     tries = 0
@@ -33,35 +45,36 @@ def shrink(seed: int) -> Swarm:
         is_smaller = False
         for smaller in swarm.smaller():
             tries += 1
-            if failure_of(seed, smaller):
+            if failure_of(seed, smaller, nodes=nodes):
                 swarm, is_smaller = smaller, True
                 break
     return swarm
 
 
-def replay(seed: int, *, is_shrunk: bool) -> int:
+def replay(seed: int, nodes: int, *, is_shrunk: bool) -> int:
     """Print the trace of one world; return 1 if it fails."""
     trace: list[str] = []
-    swarm = shrink(seed) if is_shrunk else Swarm.of(random.Random(seed))
-    failure = failure_of(seed, swarm, trace)
+    swarm = shrink(seed, nodes) if is_shrunk else Swarm.of(random.Random(seed))
+    failure = failure_of(seed, swarm, trace, nodes)
     print(f"seed {seed}: {swarm}")
     print("\n".join(trace))
     print(f"seed {seed}: {failure or 'nothing is wrong'}")
     return 1 if failure else 0
 
 
-def run_many(seeds: range) -> int:
+def run_many(seeds: range, nodes: int) -> int:
     """Run a world for each seed; print what fails, and the count of all in the last line. Return 1 if any fails."""
     began_s, steps, failures = time.perf_counter(), 0, 0
     for done, seed in enumerate(seeds, 1):
-        world = World(seed)
+        world = world_of(seed, nodes)
         try:
             world.run()
         except Exception as error:  # noqa: BLE001 - as above
             failures += 1
             print(f"seed {seed} fails: {type(error).__name__}: {error}")
-            print(f"  its trace:      make simulate SEED={seed}")
-            print(f"  made smaller:   make simulate SEED={seed} SHRINK=1", flush=True)
+            which = f"SEED={seed}" if nodes == 1 else f"NODES={nodes} SEED={seed}"
+            print(f"  its trace:      make simulate {which}")
+            print(f"  made smaller:   make simulate {which} SHRINK=1", flush=True)
         steps += world.steps
         if sys.stderr.isatty() and done % 20 == 0:
             print(f"\r{done} of {len(seeds)} seeds, {time.perf_counter() - began_s:.0f} s", end="", file=sys.stderr)
@@ -77,11 +90,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--first", type=int, help="the first seed; without it, one that nobody has tried")
     parser.add_argument("--seed", type=int, help="one world, with its trace")
     parser.add_argument("--shrink", action="store_true", help="make the world of --seed as small as it fails in")
+    parser.add_argument("--nodes", type=int, default=1, choices=(1, 3, 5), help="how many servers a world has")
     asked = parser.parse_args(argv)
     if asked.seed is not None:
-        return replay(asked.seed, is_shrunk=asked.shrink)
+        return replay(asked.seed, asked.nodes, is_shrunk=asked.shrink)
     first = asked.first if asked.first is not None else time.time_ns() // 1_000 % 10**12
-    return run_many(range(first, first + asked.seeds))
+    return run_many(range(first, first + asked.seeds), asked.nodes)
 
 
 if __name__ == "__main__":

@@ -83,6 +83,8 @@ def nobody_is_here_twice(world: "World", server: "Server") -> None:
     for player, session in hub.services.players.sessions.items():
         world.claim(session.player == player, "a session is kept under its player")
         world.claim(session.connection.session is session, "the connection of a session is its own")
+        if session.is_elsewhere:
+            continue
         world.claim(
             session.connection in hub.services.connections, f"{session.info.name} has a session and no connection"
         )

@@ -80,7 +80,7 @@ class LedgerNode:
         elif what == "note":
             entry = WriteNote(AuditNote(mark, "note", str(mark)))
         elif what == "come":
-            entry = Came(world.rng.choice([1, 2]), mark, mark, "192.0.2.1")
+            entry = Came(world.rng.choice([1, 2]), mark, "", mark, "192.0.2.1")
         else:
             entry = Went(world.rng.choice([1, 2]), mark - 1)
         answers: list[object] = []

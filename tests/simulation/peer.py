@@ -79,6 +79,8 @@ class Peer:
         self.matches: dict[str, SeenMatch] = {}
         self.seeks: list[int] = []
         self.challenges: list[int] = []
+        self.told: dict[str, int] = {}
+        """The newest event of each match that this person has heard of, on whichever link."""
         self.link: Link | None = None
         self.is_at_home = True
         """Whether it comes back by itself when its link is gone."""
@@ -239,7 +241,7 @@ class Peer:
             case wire.Challenged():
                 talk.challenges.add(message.challenge)
             case wire.ChallengeOver() | wire.ChallengeAccepted():
-                is_known = message.challenge in talk.challenges
+                is_known = message.challenge in talk.challenges or world.loses_words
                 world.claim(
                     is_known, f"{self.name} hears the end of challenge {message.challenge}, which is not theirs"
                 )
@@ -249,6 +251,11 @@ class Peer:
                     talk.seqs.get(message.match, 0) <= message.seq, f"{self.name} is shown an older {message.match}"
                 )
                 talk.seqs[message.match] = message.seq
+                most = self.told.get(message.match, 0)
+                world.claim(
+                    most <= message.seq, f"{self.name} knows event {most} of {message.match}, and is shown less"
+                )
+                self.told[message.match] = message.seq
             case _ if isinstance(message, wire.MatchEvent):
                 before = talk.seqs.get(message.match)
                 if before is not None:
@@ -257,6 +264,7 @@ class Peer:
                         f"{self.name} heard event {message.seq} of {message.match} after {before}",
                     )
                     talk.seqs[message.match] = message.seq
+                self.told[message.match] = max(message.seq, self.told.get(message.match, 0))
                 world.told(message)
 
     def signed(self) -> str:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
-from typing import Any
+from typing import Any, cast
 
 from tests.simulation.__main__ import failure_of
 from tests.simulation.ledgers import failure_among_ledgers
@@ -19,9 +19,11 @@ from ttt_net.matches import referee
 from ttt_net.matches.match import Match
 from ttt_net.server.accounts.online_players import OnlinePlayers
 from ttt_net.server.accounts.session import Session
+from ttt_net.server.accounts.session_service import SessionService
 from ttt_net.server.admission.sanctions import Sanctions
 from ttt_net.server.cluster import replica
 from ttt_net.server.cluster.batch import Batch
+from ttt_net.server.cluster.membership import Membership
 from ttt_net.server.cluster.replicated_ledger import ReplicatedLedger
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Journal
@@ -30,6 +32,7 @@ from ttt_net.server.matchmaking.invitations import Invitations
 from ttt_net.server.matchmaking.match_registry import MatchRegistry
 from ttt_net.server.rooms.audience import Audience
 from ttt_net.server.rooms.chat import Chat
+from ttt_net.server.rooms.presence import Seats
 from ttt_net.server.rooms.room import MatchRoom
 
 MOST_SEEDS = 1_000
@@ -204,10 +207,54 @@ PLANTED_AMONG_LEDGERS: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], 
 """The same in what nodes share; found in worlds of ledgers alone."""
 
 
+def _flag_everywhere(lets: Callable[..., bool]) -> Callable[..., bool]:
+    return lambda seats, match: True
+
+
+def _keep_a_session(replaced: Callable[..., None]) -> Callable[..., None]:
+    def wrong(sessions: SessionService, player: int) -> None:
+        """Leave a session alone that is here."""
+
+    return wrong
+
+
+def _forget_the_match(hear: Callable[..., None]) -> Callable[..., None]:
+    def wrong(room: MatchRoom, *args: Any) -> None:
+        if room.is_busy:
+            room.match = None
+        hear(room, *args)
+
+    return wrong
+
+
+def _applied_by_one(hear: Callable[..., None]) -> Callable[..., None]:
+    return _every(9, hear)
+
+
+PLANTED_AMONG_NODES: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], Callable[..., Any]]]] = {
+    "a stale ok: nothing is held": (Membership, "is_fresh", lambda _: cast(Any, property(lambda _: True))),
+    "a flag that every node lets fall": (Seats, "lets_flag_fall", _flag_everywhere),
+    "an event of another node that is not told": (MatchRoom, "hear", _applied_by_one),
+    "one token connected to two nodes": (SessionService, "replaced", _keep_a_session),
+    "players of a lost node who stay": (
+        replica,
+        "_disconnect",
+        lambda real: lambda connection, node: real(connection, node) and [],
+    ),
+    "a lobby that every node keeps": (
+        ReplicatedLedger,
+        "is_steward",
+        lambda _: cast(Any, property(lambda ledger: ledger.is_member)),
+    ),
+    "a room that forgets its match when a write is overtaken": (MatchRoom, "hear", _forget_the_match),
+}
+"""The same in whole servers; found in worlds of three of them."""
+
+
 @contextmanager
 def planted(name: str) -> Iterator[None]:
     """Let the fault be there inside the block."""
-    owner, attribute, spoil = {**PLANTED, **PLANTED_AMONG_LEDGERS}[name]
+    owner, attribute, spoil = {**PLANTED, **PLANTED_AMONG_LEDGERS, **PLANTED_AMONG_NODES}[name]
     real = getattr(owner, attribute)
     setattr(owner, attribute, spoil(real))
     try:
@@ -221,7 +268,10 @@ def seeds_until_found(name: str, first: int = 1) -> tuple[int, str] | None:
     for number in range(MOST_SEEDS):
         with planted(name):
             seed = first + number
-            failure = failure_among_ledgers(seed) if name in PLANTED_AMONG_LEDGERS else failure_of(seed)
+            if name in PLANTED_AMONG_LEDGERS:
+                failure = failure_among_ledgers(seed)
+            else:
+                failure = failure_of(seed, nodes=3 if name in PLANTED_AMONG_NODES else 1)
         if failure:
             return number + 1, failure
     return None
@@ -232,7 +282,7 @@ def main() -> int:
     logging.disable(logging.CRITICAL)
     print("| planted fault | found after seeds | as |\n|---|---|---|")
     missed = 0
-    for name in (*PLANTED, *PLANTED_AMONG_LEDGERS):
+    for name in (*PLANTED, *PLANTED_AMONG_LEDGERS, *PLANTED_AMONG_NODES):
         found = seeds_until_found(name)
         missed += found is None
         seeds, failure = found or (0, "NOT FOUND")

@@ -44,13 +44,13 @@ _LIMITS = Limits(
     challenges=_OFTEN,
     max_live_matches=6,
 )
-_SETTINGS = Configuration(
+SETTINGS = Configuration(
     name="simulated", limits=_LIMITS, retention_days=30, guest_days=30, report_days=7, audit_days=30
 )
 _NIGHTS_MS = (86_400_000, 40 * 86_400_000, 400 * 86_400_000)
 """How long a server may sleep: so that guests and matches are too old, and ratings unsettled."""
-_TICK_S = 1.0
-_MOST_TURNS = 20
+TICK_S = 1.0
+MOST_TURNS = 20
 _MOST_LULLS = 5
 """How often the world may only seem to be at rest."""
 _MOST_STEPS = 20_000
@@ -72,18 +72,18 @@ class Server:
         with world.loop.acting_as(process):
             journal = Journal(self.ledger)
             rng = random.Random(world.rng.getrandbits(64))
-            self.hub = Hub(build_services(_SETTINGS, journal, world.loop.as_asyncio, world.now_ms, rng))
+            self.hub = Hub(build_services(SETTINGS, journal, world.loop.as_asyncio, world.now_ms, rng))
             self._jobs = maintenance_jobs(self.hub)
             self.admin = AdminCommands(self.hub.services, self._stop, Moderators(self.hub.services, lambda _: 0))
             self.hub.recall()
             load_sanctions(self.hub.services)
-            world.loop.call_later(_TICK_S, self._tick)
+            world.loop.call_later(TICK_S, self._tick)
 
     def _tick(self) -> None:
         self.hub.tick(self.world.loop.time())
         for name, tick in self._jobs.items():
             self.hub.services.guard.attempt(name, tick)
-        self.world.loop.call_later(_TICK_S, self._tick)
+        self.world.loop.call_later(TICK_S, self._tick)
 
     def _stop(self) -> None:
         """Restart, as a countdown that an admin began ends."""
@@ -140,6 +140,8 @@ class World:
         self.slept_ms = 0
         """How long no server ran, beside what the loop knows of: its clock does not jump."""
         self.steps = 0
+        self.loses_words = False
+        """Whether what the lobby has to say to somebody may be lost on its way between nodes."""
         self.moves = 0
         self.unchecked_plays: list[tuple[str, int, int]] = []
         """Match, ply and move that a player was told `ok` for, and the journal was not asked for yet."""
@@ -239,7 +241,7 @@ class World:
         said = wire.encode(event)
         before = self.events.setdefault(key, said)
         if before != said:
-            self.claim(_core(before) == _core(said), f"event {key} was told in two ways: {before!r} and {said!r}")
+            self.claim(core_of(before) == core_of(said), f"event {key} was told in two ways: {before!r} and {said!r}")
 
     # How it goes on.
 
@@ -304,7 +306,7 @@ class World:
 
     def _play_out(self) -> None:
         """Play every match that goes on to its end; one that may go on for ever is resigned."""
-        for _turn in range(_MOST_TURNS):
+        for _turn in range(MOST_TURNS):
             movers = [(peer, match) for peer in self.peers for match in peer.turns()]
             if not movers:
                 break
@@ -457,7 +459,7 @@ class World:
             self.server = Server(self, self._processes)
 
 
-def _core(told: bytes) -> dict[str, Any]:
+def core_of(told: bytes) -> dict[str, Any]:
     """Return what must be the same for all in an event: not the clock at the moment of sending, nor names now."""
     core: dict[str, Any] = msgspec.json.decode(told)
     for changing in ("clock", "players", "position"):

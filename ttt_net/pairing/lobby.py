@@ -93,6 +93,7 @@ class Lobby:
     """
 
     def __init__(self, rng: random.Random, rating_of: RatingOf = _all_alike, may_meet: MayMeet = _any_two) -> None:
+        self._rating_of, self._may_meet = rating_of, may_meet
         self.seeks = StandingSeeks(rating_of, may_meet)
         self._rng = rng
         self._challenges: dict[int, Challenge] = {}
@@ -229,6 +230,15 @@ class Lobby:
     def uninvite(self, player: Player) -> None:
         """Forget the invitation of one who is forgotten, if there is one."""
         self._invitations = {each.code: each for each in self._invitations.values() if each.by != player}
+
+    def spent(self, code: str) -> None:
+        """Forget an invitation that has led to a match."""
+        self._invitations.pop(code, None)
+
+    def hand_over(self) -> None:
+        """Forget all seeks and challenges, for another keeps the lobby now; invitations are written down."""
+        self.seeks = StandingSeeks(self._rating_of, self._may_meet)
+        self._challenges.clear()
 
     def is_code(self, code: str, now_ms: int) -> bool:
         """Tell whether an invitation has that code."""

@@ -5,7 +5,8 @@ in it waits: what takes time (the journal) answers through a callback.
 """
 
 import asyncio
-from collections.abc import Collection
+from collections import deque
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import assert_never
 
@@ -26,7 +27,7 @@ from ttt_net.server.admission.connection_limiter import ConnectionLimiter
 from ttt_net.server.matchmaking.eligibility import Eligibility
 from ttt_net.server.matchmaking.listing import Listing
 from ttt_net.server.matchmaking.match_registry import MatchRegistry
-from ttt_net.server.matchmaking.matchmaker import Matchmaker
+from ttt_net.server.matchmaking.matchmaker import Matchmaker, MatchmakingRequest
 from ttt_net.server.rooms.analysis_queue import AnalysisQueue
 from ttt_net.server.rooms.chat import Chat
 from ttt_net.server.rooms.coach import Coach
@@ -80,8 +81,16 @@ _OVER_WITH_ADDRESS = 9
 """For how many more a frame counts that comes though the address is over its limit: so a crowd that floods together is
 closed as soon as one who does so alone."""
 
+MAX_HELD = 4_096
+"""Requests that a node of a cluster holds while it has no contact with the others."""
+MOST_HELD_MS = 5_000
+"""How long each is held."""
 _LATE_S = 0.1
 """How late a look at all connections may be and still count as in time."""
+
+
+def _not_in_touch() -> Refusal:
+    return Refusal(Code.RESTARTING, "this server has lost touch with the others; come back in a moment", 1_000)
 
 
 class Hub:
@@ -114,14 +123,18 @@ class Hub:
         self.analysis = AnalysisQueue(services, self.coach)
         self._rooms = rooms
         self.matchmaker = Matchmaker(services, self.registry, lobby, eligibility, listing)
+        self.lobby_desk: Callable[[Session, MatchmakingRequest], None] = self.matchmaker.act
+        """Carries out what is asked of the lobby; in a cluster, on the node that keeps it."""
         self.chat = Chat(services, rooms)
         self._reports = ReportService(services, rooms)
         self._history = HistoryService(services, self.registry)
-        self._sessions = SessionService(
+        self.sessions = SessionService(
             services, self.registry, self.matchmaker, self.limiter, self.analysis, self.coach
         )
-        self.accounts = AccountService(services, self.registry, self.matchmaker, self._sessions)
-        self._login = Login(services, self._sessions.begin)
+        self.accounts = AccountService(services, self.registry, self.matchmaker, self.sessions)
+        self._login = Login(services, self.sessions.begin)
+        self._held: deque[tuple[Connection, str, int]] = deque()
+        """What was asked while this node of a cluster did not know what the others did, and when it came."""
 
     def census(self) -> tuple[int, int]:
         """Return how many people are connected, and how many matches go on."""
@@ -178,7 +191,7 @@ class Hub:
         self.limiter.leave(connection)
         self._login.forget(connection)
         if isinstance(connection.session, Session):
-            self._sessions.end(connection.session)
+            self.sessions.end(connection.session)
             connection.session = None
         if self.services.shutdown.is_draining and not self.services.connections:
             self.emptied.set()
@@ -215,8 +228,12 @@ class Hub:
 
     # Requests.
 
-    def received(self, connection: Connection, text: str) -> None:
-        """Carry out one request; it gets exactly one answer."""
+    def received(self, connection: Connection, text: str, came_ms: int | None = None) -> None:
+        """Carry out one request; it gets exactly one answer. `came_ms`: when it came, if it was held."""
+        membership = self.services.membership
+        if membership is not None and came_ms is None and (self._held or not membership.is_fresh):
+            self._hold(connection, text)
+            return
         session = connection.session
         self.metrics.requests += 1
         try:
@@ -225,7 +242,7 @@ class Hub:
             if type(request) in _COUNTED_MORE:
                 self.services.rate_limiter.share("messages", connection.metered_as, _COUNTED_MORE[type(request)])
             if isinstance(session, Session):
-                self._dispatch(session, request)
+                self._dispatch(session, request, came_ms)
             elif self.services.shutdown.is_draining:
                 raise Refusal(Code.RESTARTING, "the server is about to restart; come back in a moment", COME_BACK_MS)
             else:
@@ -233,7 +250,30 @@ class Hub:
         except Refusal as refusal:
             connection.refuse(wire.request_id(text), refusal)
 
-    def _dispatch(self, session: Session, request: wire.AnyRequest) -> None:
+    def _hold(self, connection: Connection, text: str) -> None:
+        """Keep a request until this node knows what the others did; too many are turned away."""
+        if len(self._held) < MAX_HELD:
+            self._held.append((connection, text, self.now_ms()))
+        else:
+            connection.refuse(wire.request_id(text), _not_in_touch())
+
+    def release(self) -> None:
+        """Carry out what was held, if this node is fresh again; refuse what has waited for too long."""
+        membership = self.services.membership
+        while self._held and membership is not None:
+            connection, text, came_ms = self._held[0]
+            is_late = self.now_ms() - came_ms > MOST_HELD_MS
+            if not membership.is_fresh and not is_late:
+                return
+            self._held.popleft()
+            if not connection.is_open:  # of one who was replaced, or sent away, meanwhile
+                continue
+            if is_late:
+                connection.refuse(wire.request_id(text), _not_in_touch())
+            else:
+                self.received(connection, text, came_ms)
+
+    def _dispatch(self, session: Session, request: wire.AnyRequest, came_ms: int | None) -> None:
         """Hand a request to the part that carries it out; common ones first."""
         if self.services.shutdown.is_draining and not isinstance(request, _HARMLESS):
             raise Refusal(Code.RESTARTING, "the server is about to restart; your match is safe", COME_BACK_MS)
@@ -250,7 +290,7 @@ class Hub:
                 | wire.ClaimRequest()
             ):
                 room = self._rooms.get(request.match) or self.registry.fetched(session, request.match)
-                room.request(session, request)
+                room.request(session, request, came_ms)
             case wire.PingRequest():
                 session.ok(request.id)
             case (
@@ -264,7 +304,7 @@ class Hub:
                 | wire.WhoRequest()
                 | wire.LobbyRequest()
             ):
-                self.matchmaker.act(session, request)
+                self.lobby_desk(session, request)
             case wire.ChatRequest() | wire.MuteRequest():
                 self.chat.act(session, request)
             case wire.ReportRequest():

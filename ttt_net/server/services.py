@@ -14,6 +14,7 @@ from ttt_net.server.accounts.online_players import AbandonHistory, OnlinePlayers
 from ttt_net.server.admission.filtered_words import FilteredWords
 from ttt_net.server.admission.rate_limiter import RateLimiter
 from ttt_net.server.admission.sanctions import Sanctions
+from ttt_net.server.cluster.membership import Membership
 from ttt_net.server.disk_space import DiskSpace, DiskUsage
 from ttt_net.server.journal import Journal
 from ttt_net.server.matchmaking.lobby_feed import LobbyFeed
@@ -64,6 +65,8 @@ class Services:
     shutdown: ShutdownNotice
     disk: DiskSpace
     words: FilteredWords
+    membership: Membership | None
+    """How the cluster hears of this node's players; None for a server that stands alone."""
 
 
 def build_services(
@@ -77,6 +80,7 @@ def build_services(
     wall_ms: Callable[[], int] | None = None,
     beat: Callable[[], None] = lambda: None,
     measure: Callable[[], DiskUsage | None] = lambda: None,
+    membership: Membership | None = None,
     coach: Sequence[str] | None = None,
     sanction_key: bytes = b"",
     word_file: Callable[[], Path | None] = lambda: None,
@@ -114,5 +118,6 @@ def build_services(
         feed=LobbyFeed(loop, now_ms, guard),
         words=FilteredWords(word_file),
         disk=DiskSpace(configuration.limits, measure),
+        membership=membership,
         shutdown=ShutdownNotice(players, loop, now_ms),
     )

@@ -10,11 +10,11 @@ import pytest
 
 from tests.server.journal.jobs import register
 from tests.server.journal.walk import Walk, canonical
-from ttt_net.errors import Code, Refusal, StorageError
+from ttt_net.errors import Code, Overtaken, Refusal, StorageError
 from ttt_net.messages import Played, PlayerInfo, Started
 from ttt_net.server.cluster.batch import Batch, encode_batch
 from ttt_net.server.cluster.entries import AnyLoggedEntry, Author, BeginEpoch, Came, DeclareLost, Went
-from ttt_net.server.cluster.replica import Applied, Overtaken, Replica
+from ttt_net.server.cluster.replica import Applied, Replica
 from ttt_net.server.journal.entries import AppendEvents, AuditNote, WriteNote
 from ttt_net.server.players import Player
 
@@ -117,7 +117,7 @@ def test_an_entry_that_no_author_of_ours_would_write_is_refused_and_the_others_s
         AppendEvents((started("m2345678").events[0],), None),
         AppendEvents((started("m2345678").events[0],), (77, 78)),
         AppendEvents((Played(match="x" * 50, seq=2**63, at_ms=2**63, side=0, ply=0, move=2**63),)),
-        Came(77, 1, 1, "192.0.2.1"),
+        Came(77, 1, "", 1, "192.0.2.1"),
     ]
     applied = written.write("a", 1, 3, note("one"), *evil, note("two"))
     assert applied.outcomes is not None
@@ -146,8 +146,8 @@ def test_only_who_has_been_there_for_the_longest_begins_matches_but_rematches_be
 
 def test_a_player_is_connected_to_one_node_and_to_none_once_it_is_lost(written: Written) -> None:
     written.write("a", 1, 2, register("ann"), register("bob"))
-    assert result(written.write("a", 1, 3, Came(1, 5, 9, "192.0.2.1"))) == Player(1, "ann")
-    written.write("b", 1, 2, Came(1, 3, 9, "192.0.2.2"), Came(2, 4, 9, "192.0.2.3"))
+    assert result(written.write("a", 1, 3, Came(1, 5, "", 9, "192.0.2.1"))) == Player(1, "ann")
+    written.write("b", 1, 2, Came(1, 3, "", 9, "192.0.2.2"), Came(2, 4, "", 9, "192.0.2.3"))
     assert isinstance(result(written.write("a", 1, 4, Went(1, 5))), Refusal)
     assert [(each.node, each.player.name) for each in written.replica.connected(9)] == [("b", "ann"), ("b", "bob")]
     written.write("b", 1, 3, Went(2, 4))

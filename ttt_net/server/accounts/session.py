@@ -14,6 +14,7 @@ from ttt_net.server.admission.sanctions import Subject
 from ttt_net.server.players import PlayerId
 from ttt_net.server.wire.connection import Connection
 from ttt_net.server.wire.frames import frame
+from ttt_net.server.wire.remote_connection import RemoteConnection
 
 
 class _Known(NamedTuple):
@@ -51,12 +52,13 @@ class Session:
         "player",
         "plays",
         "reserved",
+        "serial",
         "subject",
     )
 
     def __init__(
         self,
-        connection: Connection,
+        connection: Connection | RemoteConnection,
         player: PlayerId,
         info: PlayerInfo,
         ratings: Mapping[tuple[str, Speed], Rating] = MappingProxyType({}),
@@ -64,6 +66,7 @@ class Session:
         is_guest: bool = False,
         unfinished: Collection[str] = (),
         token_key: str = "",
+        serial: int = 0,
     ) -> None:
         self.connection = connection
         self.player = player
@@ -73,6 +76,8 @@ class Session:
         """Who they are, without a rating: they have many."""
         self.is_guest = is_guest
         self._ratings = {key: _Known(each.shown, each.is_provisional) for key, each in ratings.items()}
+        self.serial = serial
+        """Tells the connections of one node of a cluster apart; 0 without one."""
         self._rooms: dict[str, None] = {}
         self._live = set(unfinished)
         self.places: int | None = None
@@ -90,6 +95,11 @@ class Session:
         self._hears_nobody = False
         self._muted: dict[PlayerId, None] = {}
         """In the order in which they were muted."""
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether they are connected to another node of the cluster."""
+        return isinstance(self.connection, RemoteConnection)
 
     @property
     def is_bot(self) -> bool:

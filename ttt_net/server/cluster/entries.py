@@ -48,6 +48,8 @@ class Came(JournalEntry, frozen=True, tag=True):
     player: PlayerId
     serial: int
     """Tells apart the connections of one author."""
+    token_key: str
+    """What a sanction of theirs is kept under once they are forgotten."""
     at_ms: int
     address: str
     bot: str | None = None

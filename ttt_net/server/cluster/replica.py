@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, NamedTuple, assert_never
 
 import msgspec
 
-from ttt_net.errors import Code, Refusal, StorageError
+from ttt_net.errors import Code, Overtaken, Refusal, StorageError
 from ttt_net.messages import Started
 from ttt_net.server.cluster.batch import Batch, decode_batch, next_state
 from ttt_net.server.cluster.entries import (
@@ -68,19 +68,14 @@ _DISK = (sqlite3.OperationalError, sqlite3.InternalError, MemoryError)
 """What fails on one node alone; whatever else an entry leads to, it leads to on all of them."""
 
 
-class Overtaken(Refusal):
-    """A refusal because another node's write came first; what was decided has to be decided anew."""
-
-    def __init__(self) -> None:
-        super().__init__(Code.STORAGE, "something else happened first; nothing was changed, try again", 100)
-
-
 class EntryOutcome(NamedTuple):
     """What came of one entry."""
 
     entry: AnyLoggedEntry
     result: Any
     """What `apply` returned, or the `Refusal`."""
+    names: tuple[str, str] | None = None
+    """What the players are called of a match that was started, by side."""
 
 
 class Applied(NamedTuple):
@@ -252,7 +247,10 @@ def _carry_out(connection: sqlite3.Connection, batch: Batch) -> list[EntryOutcom
             for append in appends:
                 _must_be_stewards(connection, append, batch.author)  # type: ignore[arg-type]
             results = append_events(connection, appends)  # type: ignore[arg-type]
-            outcomes += [EntryOutcome(entry, result) for entry, result in zip(appends, results, strict=True)]
+            outcomes += [
+                EntryOutcome(entry, result, _names(connection, entry))
+                for entry, result in zip(appends, results, strict=True)
+            ]
         else:
             outcomes += [EntryOutcome(entry, _apply(connection, entry, batch.author)) for entry in group]
     return outcomes
@@ -266,7 +264,7 @@ def _carry_out_one_by_one(connection: sqlite3.Connection, batch: Batch) -> list[
         try:
             if isinstance(entry, AppendEvents):
                 _must_be_stewards(connection, entry, batch.author)
-            outcomes.append(EntryOutcome(entry, _apply(connection, entry, batch.author)))
+            outcomes.append(EntryOutcome(entry, _apply(connection, entry, batch.author), _names(connection, entry)))
         except _DISK:
             raise
         except Exception as error:  # noqa: BLE001 - as above
@@ -274,6 +272,15 @@ def _carry_out_one_by_one(connection: sqlite3.Connection, batch: Batch) -> list[
             outcomes.append(EntryOutcome(entry, _refusal_of(entry, error)))
         connection.execute("RELEASE entry")
     return outcomes
+
+
+def _names(connection: sqlite3.Connection, entry: AnyLoggedEntry) -> tuple[str, str] | None:
+    if not isinstance(entry, AppendEvents) or entry.seats is None:
+        return None
+    first, second = (
+        connection.execute("SELECT name FROM players WHERE id = ?", (player,)).fetchone() for player in entry.seats
+    )
+    return first[0], second[0]
 
 
 def _refusal_of(entry: AnyLoggedEntry, error: Exception) -> Refusal:
@@ -300,6 +307,9 @@ def _must_be_stewards(connection: sqlite3.Connection, entry: AppendEvents, autho
         ).fetchone()
         if steward != author:
             raise Refusal(Code.RESTARTING, "the lobby is kept by another node now; ask again", 100)
+        for player in entry.seats or ():
+            if connection.execute("SELECT token_hash FROM players WHERE id = ?", (player,)).fetchone() == (None,):
+                raise Refusal(Code.UNKNOWN_PLAYER, "one of them was forgotten here")
 
 
 def _apply(connection: sqlite3.Connection, entry: AnyLoggedEntry, author: Author) -> object:

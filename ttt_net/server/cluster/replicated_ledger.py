@@ -63,7 +63,9 @@ class NodeHooks:
     """What a ledger tells the server that stands on it."""
 
     heard: Callable[[EntryOutcome, Author], None]
-    """Called with each accepted entry that no caller waits for: of other nodes, or given up."""
+    """Called with each accepted entry that no caller waits for, of other nodes or given up; and with who comes and goes
+    of the nodes.
+    """
     began: Callable[[], None]
     """Called when an epoch of this node has begun: from now on it is one of the cluster."""
     ended: Callable[[], None]
@@ -326,26 +328,25 @@ class ReplicatedLedger:
             self._attempt(self._tell, applied.position, outcome, batch.author, callers[index] if callers else None)
 
     def _tell(self, position: Position, outcome: EntryOutcome, author: Author, caller: _Waiting | None) -> None:
-        entry, result = outcome
+        entry, result = outcome.entry, outcome.result
         is_refused = isinstance(result, Refusal)
         if not is_refused and not isinstance(entry, ClusterEntry):
             for hear in self._followers:
                 hear(position, entry)
         if is_refused and author.node == self.node:
             self.refused += 1
+        if isinstance(entry, DeclareLost) and not is_refused:
+            self._authors.pop(Author(entry.node, entry.epoch), None)
+        elif isinstance(entry, BeginEpoch) and author == (self.node, self.epoch) and not is_refused:
+            self.is_member = True
         if caller is not None and not caller.is_given_up:
             (caller.failed if is_refused else caller.done)(result)
-        elif not is_refused:
+        if not is_refused and (caller is None or caller.is_given_up or isinstance(entry, BeginEpoch | DeclareLost)):
             self._hooks.heard(outcome, author)
-        if is_refused:
-            return
-        if isinstance(entry, BeginEpoch) and author == (self.node, self.epoch):
-            self.is_member = True
+        if isinstance(entry, BeginEpoch) and author == (self.node, self.epoch) and not is_refused:
             self._hooks.began()
-        elif isinstance(entry, DeclareLost):
-            self._authors.pop(Author(entry.node, entry.epoch), None)
-            if (entry.node, entry.epoch) == (self.node, self.epoch):
-                self._lost()
+        elif isinstance(entry, DeclareLost) and (entry.node, entry.epoch) == (self.node, self.epoch) and not is_refused:
+            self._lost()
 
     def _lost(self) -> None:
         """End this epoch: nothing that waits will be written any more."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import groupby
 from typing import assert_never
 
 from ttt_net import messages as wire
@@ -12,6 +13,7 @@ from ttt_net.pairing.lobby import Lobby, Pairing
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.admission.rate_limiter import MATCH_BYTES
 from ttt_net.server.journal import Changes, with_names
+from ttt_net.server.journal.entries import AppendEvents
 from ttt_net.server.matchmaking.eligibility import Eligibility
 from ttt_net.server.players import PlayerId
 from ttt_net.server.rooms.room import MatchRoom, RoomHooks
@@ -67,6 +69,25 @@ class MatchRegistry:
                 session.connection.close(Closing.FAULT, "the server cannot write to its disk")
 
         services.journal.append([started], done, refused, players)
+
+    def hear(self, entry: AppendEvents, names: tuple[str, str] | None, ratings: Changes | None) -> None:
+        """Let happen in memory what another node of the cluster has written about matches."""
+        for match_id, group in groupby(entry.events, key=lambda event: event.match):
+            events = list(group)
+            first = events[0]
+            if isinstance(first, wire.Started):
+                assert entry.seats is not None, "a match starts with its seats"
+                assert names is not None, "a match starts with its players"
+                if first.code is not None:
+                    self._lobby.spent(first.code)
+                self._seat(with_names(first, *names), entry.seats)
+                continue
+            room = self.rooms.get(match_id)
+            if room is not None and room.match is not None:
+                room.hear(events, ratings)
+            elif isinstance(events[-1], wire.Ended):
+                for session in list(self._services.players.sessions.values()):
+                    session.finished(match_id)
 
     def withdraw(self, player: PlayerId) -> None:
         """Withdraw the seek of a player who plays now, or is about to be forgotten."""

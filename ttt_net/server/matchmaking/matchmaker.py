@@ -117,14 +117,23 @@ class Matchmaker:
         if session and bots:
             session.tell(wire.Suggestion(bots))
 
+    def seek_again(self, session: Session, request: wire.SeekRequest) -> None:
+        """Let a seek stand that stood on the node that kept the lobby before. Raises `Refusal` if it may not."""
+        self._stand(self._made(session, request))
+
     def _seek(self, session: Session, request: wire.SeekRequest) -> None:
+        seek = self._made(session, request)
+        session.ok(request.id)
+        self._stand(seek)
+
+    def _made(self, session: Session, request: wire.SeekRequest) -> Seek:
         games = tuple(dict.fromkeys(game_name(name) for name in request.games))
         if request.rated:
             self._eligibility.must_be_ratable(session, games)
         self._eligibility.must_be_casual(request.level, is_rated=request.rated)
         self._eligibility.may_play(session, against_bot=request.opponents == "bots")
         session.sought(games)
-        seek = Seek(
+        return Seek(
             player=session.player,
             is_bot=session.is_bot,
             games=games,
@@ -135,7 +144,8 @@ class Matchmaker:
             max_rating=request.max_rating,
             level=request.level,
         )
-        session.ok(request.id)
+
+    def _stand(self, seek: Seek) -> None:
         pairing = self._lobby.seek(seek, self._services.now_ms())
         self._seeks_changed()
         if pairing:

@@ -25,6 +25,9 @@ class Audience:
 
     def __init__(self, match: str, loop: asyncio.AbstractEventLoop) -> None:
         self.players: dict[PlayerId, Session] = {}
+        """The players who are connected to this server."""
+        self.elsewhere: dict[PlayerId, Session] = {}
+        """The players who hear the match on another node of the cluster, which tells them."""
         self._match = match
         self._loop = loop
         self._watchers: dict[PlayerId, tuple[Session, int]] = {}
@@ -35,7 +38,7 @@ class Audience:
         self._counting: asyncio.TimerHandle | None = None
 
     def __bool__(self) -> bool:
-        return bool(self.players or self._watchers)
+        return bool(self.players or self._watchers or self.elsewhere)
 
     @property
     def is_telling(self) -> bool:
@@ -51,6 +54,14 @@ class Audience:
         """Tell whether the session hears the match as a player's."""
         return self.players.get(session.player) is session
 
+    def seat(self, session: Session) -> None:
+        """Let the session hear the match as a player's."""
+        (self.elsewhere if session.is_elsewhere else self.players)[session.player] = session
+
+    def plays_elsewhere(self, session: Session) -> bool:
+        """Tell whether the session hears the match as a player's on another node."""
+        return self.elsewhere.get(session.player) is session
+
     def watches(self, session: Session) -> bool:
         """Tell whether the session hears the match as a watcher's."""
         watcher = self._watchers.get(session.player)
@@ -64,6 +75,8 @@ class Audience:
         """Let the session hear no more."""
         if self.plays(session):
             del self.players[session.player]
+        elif self.plays_elsewhere(session):
+            del self.elsewhere[session.player]
         elif self.watches(session):
             del self._watchers[session.player]
 

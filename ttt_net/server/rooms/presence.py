@@ -39,7 +39,19 @@ class Seats:
 
     def is_present(self, player: PlayerId) -> bool:
         """Tell whether the player is here and hears this match."""
-        return player in self._audience.players
+        return player in self._audience.players or player in self._audience.elsewhere
+
+    def lets_flag_fall(self, match: Match) -> bool:
+        """Tell whether this node decides that the running side's time is used up.
+
+        That is where the player sits: their time is counted from when they were told, to their request. Where they are
+        nowhere, it is their opponent's node.
+        """
+        if self.players is None or match.clock is None or match.clock.running is None:
+            return False
+        mover, other = self.players[match.clock.running], self.players[1 - match.clock.running]
+        here, elsewhere = self._audience.players, self._audience.elsewhere
+        return mover in here or (mover not in elsewhere and other in here)
 
     def present(self) -> tuple[bool, bool]:
         """Return who is here, by side."""
@@ -76,7 +88,7 @@ class Seats:
         else:
             match.halt_clock(now_ms)
         at_ms = match.clock.flag_at_ms() if match.clock and not match.is_over else None
-        if at_ms is not None:
+        if at_ms is not None and self.lets_flag_fall(match):
             self._timer = self._services.loop.call_later(max(0, at_ms - now_ms) / 1000, look)
 
     def look_later(self, look: Callable[[], None]) -> None:

@@ -5,14 +5,14 @@ what is in the journal, nothing is told that could be lost, and a failed write h
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import assert_never
 
 from msgspec.structs import replace as restruct
 
-from ttt_net.errors import Code, Refusal
+from ttt_net.errors import Code, Overtaken, Refusal
 from ttt_net.matches import referee
 from ttt_net.matches.match import Match
 from ttt_net.messages import (
@@ -57,11 +57,15 @@ MAX_TAIL = 32
 MAX_HEARD = 50
 """Finished and watched matches that one session may hear at a time."""
 
-_Asked = tuple[Session, int]
-"""Who asked for something, and the id of the request."""
 _Watching = WatchRequest | UnwatchRequest
 RoomRequest = referee.Command | ResumeRequest | _Watching
 """The requests that concern one match."""
+MAX_DECISIONS = 4
+"""How often one request is decided, where other nodes of a cluster write first."""
+
+
+_Asked = tuple[Session, referee.Command, int]
+"""Who asked for what, and when it came."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +96,8 @@ class MatchRoom:
         """Who waits with what, and since when: a clock is not charged for our disk."""
         self.said: dict[Room, deque[ChatLine]] = {}
         """The last lines of chat by players and by watchers, for reports; gone with the room."""
+        self._decisions = 0
+        """How often the request that is under way was decided before."""
         self.is_busy = False
         """Whether a write or a read is under way; requests wait meanwhile."""
 
@@ -122,8 +128,21 @@ class MatchRoom:
 
     def seat(self, session: Session) -> None:
         """Let a player's session hear this match from now on."""
-        self.audience.players[session.player] = session
+        self.audience.seat(session)
         session.enter(self.id)
+
+    def seat_elsewhere(self, session: Session) -> None:
+        """Let a player hear this match on another node, and tell those who hear it here."""
+        self.seat(session)
+        if self.match is None:
+            if not self.is_busy:
+                self._read()
+            return
+        side = self.seats.side_of(session.player)
+        if side is not None:
+            self.match.absences.returned(side)
+            self.seats.set_clock(self.match, self._services.now_ms(), self._look_at_clock)
+            self.seats.tell(self.match, session.player, online=True)
 
     def leave(self, session: Session) -> None:
         """Remove a session whose connection is gone from the audience, and tell the others."""
@@ -131,7 +150,7 @@ class MatchRoom:
             self.audience.leave(session)
             self._tell_watchers()
             self._settle()
-        elif self.audience.plays(session):
+        elif self.audience.plays(session) or self.audience.plays_elsewhere(session):
             self.audience.leave(session)
             side = self.seats.side_of(session.player)
             if self.match and side is not None:
@@ -150,17 +169,22 @@ class MatchRoom:
 
     # Requests.
 
-    def request(self, session: Session, request: RoomRequest) -> None:
-        """Carry out a request now, or when its turn comes; it gets exactly one answer."""
+    def request(self, session: Session, request: RoomRequest, came_ms: int | None = None) -> None:
+        """Carry out a request now, or when its turn comes; it gets exactly one answer.
+
+        `came_ms`: when it came, if not at this moment.
+        """
+        if came_ms is None:
+            came_ms = self._services.now_ms()
         if not self.is_busy and self.match is not None:  # then nobody waits
-            self._serve(self.match, session, request, self._services.now_ms())
+            self._serve(self.match, session, request, came_ms)
             return
         try:
             self._admit(session, request)
         except Refusal as refusal:
             session.refuse(request.id, refusal)
             return
-        self._waiting.append((session, request, self._services.now_ms()))
+        self._waiting.append((session, request, came_ms))
         if not self.is_busy:
             self._read()
 
@@ -198,7 +222,7 @@ class MatchRoom:
 
     def _decide(self, match: Match, session: Session, command: referee.Command, came_ms: int) -> None:
         flag = referee.flag_fall(match, came_ms)
-        if flag:
+        if flag and self.seats.lets_flag_fall(match):
             self._waiting.appendleft((session, command, came_ms))
             self._commit(match, flag, None)
             return
@@ -210,7 +234,7 @@ class MatchRoom:
             self._services.disk.may_write()
             self._services.rate_limiter.may_write(session.connection.metered_as)
             self._services.rate_limiter.share("writes", session.connection.metered_as)
-            self._commit(match, events, (session, command.id))
+            self._commit(match, events, (session, command, came_ms))
         else:
             session.ok(command.id)
 
@@ -225,6 +249,8 @@ class MatchRoom:
         else:
             self._may_hear(match, session)
             self.seat(session)
+            if self._services.membership is not None:
+                self._services.membership.sat(session.player, session.serial, self.id)
             match.absences.returned(side)
             self.seats.set_clock(match, now_ms, self._look_at_clock)
         session.ok(request.id)
@@ -314,6 +340,7 @@ class MatchRoom:
     ) -> None:
         """Apply and tell what is in the journal now; then go on."""
         self.is_busy = False
+        self._decisions = 0
         self._apply(match, events, asked)
         if ratings:
             self._tell_ratings(match, ratings)
@@ -327,7 +354,7 @@ class MatchRoom:
         for event in events:
             match.evolve(event)
             told += frame(encode(match.told(event)))
-        asker, answer = (asked[0], frame(encode(Ok(asked[1])))) if asked else (None, b"")
+        asker, answer = (asked[0], frame(encode(Ok(asked[1].id)))) if asked else (None, b"")
         if asker:
             self._services.rate_limiter.wrote(asker.connection.metered_as, EVENT_BYTES * len(events))
         self.audience.tell(told, asker, answer)
@@ -348,13 +375,39 @@ class MatchRoom:
             if session:
                 session.rated(match.game.name, match.time, change)
 
-    def _fail(self, asked: _Asked | None, _: Refusal) -> None:
-        """Refuse, and forget the copy in memory: whether or not the write reached the disk, the journal knows."""
+    def hear(self, events: Sequence[MatchEvent], ratings: Changes | None) -> None:
+        """Apply and tell what another node has written, while an own write may be under way.
+
+        What is read from the journal later has it: then there is nothing to do.
+        """
+        match = self.match
+        new = [event for event in events if match is not None and event.seq > match.seq]
+        if match is not None and new:
+            self._apply(match, new, None)
+            if ratings:
+                self._tell_ratings(match, ratings)
+            self._settle()
+
+    def _fail(self, asked: _Asked | None, refusal: Refusal) -> None:
+        """Decide anew what was overtaken; else refuse, and forget the copy in memory: the journal knows.
+
+        In a cluster the copy stays: if it is written after all, that is heard as if another node had written it.
+        """
         self.is_busy = False
+        if isinstance(refusal, Overtaken) and self.match is not None and self._decisions < MAX_DECISIONS:
+            self._decisions += 1
+            if asked:
+                self._waiting.appendleft(asked)
+            else:
+                self.seats.set_clock(self.match, self._services.now_ms(), self._look_at_clock)
+            self._settle()
+            return
+        self._decisions = 0
         if asked:
             reason = "the server cannot write to its disk; your request was not carried out, and the match is safe"
-            asked[0].refuse(asked[1], Refusal(Code.STORAGE, reason, 1_000))
-        self.match = None
+            asked[0].refuse(asked[1].id, Refusal(Code.STORAGE, reason, 1_000))
+        if self._services.membership is None:
+            self.match = None
         self.seats.look_later(self._look_at_clock)
         self._settle()
 
@@ -419,8 +472,12 @@ class MatchRoom:
         if self.match is None:
             self._read()
             return
+        membership = self._services.membership
+        if membership is not None and not membership.is_fresh:
+            self.seats.look_later(self._look_at_clock)  # what is on its way to us may have stopped the clock
+            return
         events = referee.flag_fall(self.match, self._services.now_ms())
-        if events:
+        if events and self.seats.lets_flag_fall(self.match):
             self._commit(self.match, events, None)
         else:
             self.seats.set_clock(self.match, self._services.now_ms(), self._look_at_clock)

@@ -1,0 +1,62 @@
+"""Stand for the connection of a player to another node, in the sessions of this one."""
+
+from collections.abc import Callable
+
+from ttt_net.errors import Closing, Refusal
+from ttt_net.messages import encode
+from ttt_net.messages.codec import refused
+from ttt_net.server.wire.frames import frame
+
+
+class RemoteConnection:
+    """What a session needs of a connection. What is sent goes to the player's node, and may be lost on the way.
+
+    What a match tells is never sent this way: each node tells those who are connected to it.
+    """
+
+    __slots__ = ("_forward", "address", "left_on_purpose", "metered_as", "node", "opened_s", "session")
+
+    def __init__(
+        self, node: str, address: str, opened_s: float, forward: Callable[[bytes, Closing | None], None]
+    ) -> None:
+        self.node = node
+        """Where the player is connected."""
+        self.address = address
+        self.metered_as: str | None = address
+        self.opened_s = opened_s
+        self.left_on_purpose = False
+        """Whether the player had said goodbye when the connection ended."""
+        self.session: object = None
+        self._forward = forward
+
+    @property
+    def is_open(self) -> bool:
+        """Return True: its end is heard in the log."""
+        return True
+
+    @property
+    def is_behind(self) -> bool:
+        """Return False: their own node sees to it."""
+        return False
+
+    @property
+    def lag_ms(self) -> int:
+        """Return 0: it is measured on their own node."""
+        return 0
+
+    @property
+    def unsent_bytes(self) -> int:
+        """Return 0: what is unsent waits on their own node."""
+        return 0
+
+    def send(self, frames: bytes) -> None:
+        """Send frames by way of the player's node."""
+        self._forward(frames, None)
+
+    def refuse(self, request: int | None, refusal: Refusal) -> None:
+        """Refuse a request."""
+        self.send(frame(encode(refused(request, refusal))))
+
+    def close(self, closing: Closing, reason: str = "") -> None:
+        """Have the player's node close the connection."""
+        self._forward(reason.encode(), closing)
