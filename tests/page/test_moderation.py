@@ -34,10 +34,15 @@ def test_a_report_from_a_match_reaches_the_host_and_a_mute_is_told(place: Place)
     place.administer("reports", "close", "1", "--mute", "--for", "5m", "--reason", "be kind")
     rude.page.locator(".chat .trouble", has_text="nobody hears what you write").wait_for()
     assert "Reason: Be kind." in rude.page.locator(".chat .trouble").inner_text()
+    assert rude.page.get_by_label("To your opponent").count() == 0
     assert rude.page.evaluate("document.scrollingElement.scrollWidth") <= 320
     place.administer("unmute", name)
     rude.page.locator(".toast", has_text="heard in the chat again").wait_for()
     assert rude.page.locator(".chat .trouble").count() == 0
+    rude.page.get_by_label("To your opponent").wait_for()
+    place.administer("mute", name, "--for", "2s")
+    rude.page.locator(".chat .trouble").wait_for()
+    rude.page.get_by_label("To your opponent").wait_for()  # it has run out
 
 
 def test_one_who_is_banned_reads_why_and_until_when_in_their_language(place: Place) -> None:

@@ -161,8 +161,9 @@ def _by_reason(counts: dict[str, int]) -> str:
 
 
 def columns(headings: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    """Return a table as lines, its columns as wide as they need to be."""
-    table = [headings, *(tuple(clean(cell, 60) for cell in row) for row in rows)]
+    """Return a table as lines, its columns as wide as they need to be; the last one may be a sentence."""
+    cleaned = ((*(clean(cell, 60) for cell in row[:-1]), clean(row[-1], 240)) for row in rows)
+    table: list[tuple[str, ...]] = [headings, *cleaned]
     widths = [max(map(len, cells)) for cells in zip(*table, strict=True)]
     lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in table)
     return "\n".join(line.rstrip() for line in lines)

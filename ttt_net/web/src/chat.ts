@@ -35,15 +35,16 @@ export function chat(match: Match): Tree {
     { open: innerWidth >= 900 || length > 0 },
     h("summary", length ? many(w.chatLines, length) : w.chat),
     h("div.spoken", { role: "log", label: w.chat }, h("div", match.chat.map((each) => spoken(match, each)))),
-    h("div.phrases", PHRASES.map((phrase) => button(w.phrases[phrase], () => speakOf(match, { phrase }), "chip"))),
+    state.mute && h("p.trouble", decided(state.mute)),
+    !state.mute && h("div.phrases", PHRASES.map((phrase) => button(w.phrases[phrase], () => speakOf(match, { phrase }), "chip"))),
     state.chat &&
+      !state.mute &&
       form(
         "form.row",
         typed,
         line("text", match.you === undefined ? w.toWatchers : w.toOpponent, { maxlength: 140 }),
         h("button", w.send),
       ),
-    state.mute && h("p.trouble", decided(state.mute)),
     match.players.filter((_, side) => side !== match.you).map(({ name }) => reporting(name, match.match)),
   );
 }

@@ -1,6 +1,6 @@
 /** The page: what it does with what it hears, and what it shows. */
 
-import { announce, fitChoice, hint, meetBot, notify, page, playWanted, review, sendMove, set, ui } from "./app.js";
+import { announce, fitChoice, hint, know, meetBot, notify, page, playWanted, review, sendMove, set, ui } from "./app.js";
 import { h, patch, type Tree } from "./dom.js";
 import { felt, feltEnd, showTurns, tellTurn } from "./feel.js";
 import { titleOf } from "./games.js";
@@ -10,7 +10,7 @@ import { isKnown, keepUp, link, say } from "./link.js";
 import { fetchInTime, later } from "./later.js";
 import { localScreen } from "./local.js";
 import { arrive, go, look, place, replace, see, shown } from "./place.js";
-import type { Declined, Notice, Played } from "./protocol.js";
+import type { Declined, Notice, Played, Sanctioned } from "./protocol.js";
 import { decided, declined, label, sentence, status } from "./sentences.js";
 import { applyTheme, settings } from "./settings.js";
 import { shieldResizes, watchShifts } from "./shield.js";
@@ -19,6 +19,8 @@ import { tray } from "./tray.js";
 import { askOffer, messageScreen, nameScreen } from "./welcome.js";
 
 const TICK_MS = 100;
+/** The longest that a timer of a browser can wait. */
+const MOST_MS = 2 ** 31;
 let isDrawing = false;
 
 function heard(message: Heard): void {
@@ -33,7 +35,7 @@ function heard(message: Heard): void {
   if (message.type === "snapshot" && !before && match) seated(match);
   if (message.type === "challengeover") notify(declined(message.reason));
   if (message.type === "notice") noticed(message);
-  if (message.type === "sanctioned" && message.act === "mute") notify(state.mute ? decided(state.mute) : w.heardAgain);
+  if (message.type === "sanctioned") sanctioned(message);
   if (match && message.type === "declined") offerDeclined(match, message, was.offers);
   if (match && isMyTurn(match) && !was.isMine) playWanted(match);
   if (match && !was.isMine && isMyTurn(match) && message.type !== "snapshot") tellTurn(match);
@@ -60,6 +62,13 @@ function heardMove(match: Match, { side, move }: Played): void {
 function offerDeclined(match: Match, { side, kind }: Declined, offers: Match["offers"]): void {
   const isOurs = offers.some((offer) => offer.kind === kind && offer.side === match.you);
   if (isOurs && side !== match.you) notify(f(w.theyDeclined[kind] ?? "", match.players[side]!.name));
+}
+
+/** Tell what the host has decided; a mute is forgotten when it runs out. */
+function sanctioned({ act, ends_in_ms: left }: Sanctioned): void {
+  const { mute } = state;
+  notify(act === "ban" ? "" : mute ? decided(mute) : w.heardAgain);
+  if (act === "mute" && left && left < MOST_MS) setTimeout(() => state.mute === mute && know({ mute: null }), left);
 }
 
 /** Show a line from the host; while a restart is ahead it stays until the server is back, or stays after all. */
