@@ -64,7 +64,7 @@ def main(argv: Sequence[str] | None, serve: Serve) -> int:
         if _is_left_by_reader(error):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return OK
-        complain(f"a fault in the client; your match is safe on the server{_written_down(traceback.format_exc())}")
+        complain(f"a fault in the client; a match on a server is safe there{_written_down(traceback.format_exc())}")
         return FAULT
 
 
@@ -112,6 +112,10 @@ def _written_down(text: str) -> str:
 
 
 def _inquire(options: Options, inquiry: Inquiry) -> int:
+    if options.local is not None:
+        for line in modes.local_history(options, inquiry):
+            write_text(line)
+        return OK
     if not options.is_address_given:
         used = servers_used()
         options = replace(options, url=used[0].url if used else options.url, is_address_given=True)

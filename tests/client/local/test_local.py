@@ -219,6 +219,15 @@ def test_a_match_that_ended_is_kept_and_one_that_was_called_off_is_not(
     ).stdout
     assert "Ann" in shown
     assert "c3" in shown
+    code, out, err = said(start, "--history")
+    assert (code, err) == (0, "")
+    assert out.splitlines()[0].split() == [
+        *("1", str(record.date), "tictactoe:", "Ann", "0-1", "Ben", "(line),", "6", "moves")
+    ]
+    code, out, _ = said(start, "--history", "Carl")
+    assert out == "There is no such match.\n"
+    code, out, _ = said(start, "--history", "ann", "--json")
+    assert json.loads(out)["players"] == ["Ann", "Ben"]
 
 
 def test_the_board_waits_for_no_server_and_for_no_strategy_where_two_people_play() -> None:

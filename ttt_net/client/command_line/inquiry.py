@@ -54,7 +54,7 @@ def inquiry_of(given: argparse.Namespace) -> Inquiry | None:
     if given.bot is not None or given.join is not None or given.invite:
         raise ConfigurationError(f"--{kind} asks instead of playing; leave out --bot, --join and --invite")
     for flag in ("game", "time", "opponents", "local", "host"):
-        if getattr(given, flag):
+        if getattr(given, flag) and (flag, kind) != ("local", "history"):  # that is kept on this machine
             raise ConfigurationError(f"--{kind} asks instead of playing; leave out --{flag}")
     page, most = given.page or 1, MAX_HISTORY_PAGE if kind == "history" else MAX_PAGE
     if given.page is not None and not 1 <= given.page <= most:

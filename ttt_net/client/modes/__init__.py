@@ -110,6 +110,13 @@ def inquire(options: Options, inquiry: Inquiry) -> tuple[list[str], Farewell | N
     return answer.lines, answer.farewell
 
 
+def local_history(options: Options, inquiry: Inquiry) -> list[str]:
+    """Return a page of the matches that were played at this keyboard, the newest first."""
+    from ttt_net.client.local import history
+
+    return history.lines_of(inquiry.about, inquiry.page, is_json=options.is_json)
+
+
 def with_pin(options: Options) -> Options:
     """Return the options with the pinned certificate of their server, if it is encrypted."""
     if not options.url.startswith("wss:"):
