@@ -114,3 +114,27 @@ def test_what_cannot_be_analysed_is_refused_in_one_line(
     error = capsys.readouterr().err
     assert sentence in error
     assert error.count("\n") == 1
+
+
+def test_the_trace_marks_boards_that_are_visited_again(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = printed(capsys, "--position", "X../.O./..X", "--strategy", "minimax", "--trace").splitlines()[:-1]
+    boards = [line.split()[1] for line in shown]
+    for number, (board, line) in enumerate(zip(boards, shown, strict=True)):
+        before = boards.index(board) + 1
+        assert line.endswith(f"  again, as {before}.") == (before <= number)
+    assert len(set(boards)) < len(boards)
+
+
+@pytest.mark.parametrize(
+    ("game", "position", "sum_in_words"),
+    [
+        ("tictactoe", "XX./.O./...", "By subtraction: 15 - 8 - 3 = 4, at c3: stops a win"),
+        ("tictactoe", "XX./OO./...", "By subtraction: 15 - 8 - 3 = 4, at c3: wins"),
+        ("tictactoe", "X../.../...", ""),
+    ],
+)
+def test_magic_prints_its_subtraction(
+    game: str, position: str, sum_in_words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = printed(capsys, "--game", game, "--position", position, "--strategy", "magic")
+    assert (sum_in_words in shown) if sum_in_words else ("subtraction" not in shown)

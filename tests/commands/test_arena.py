@@ -1,5 +1,6 @@
 import json
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -75,3 +76,39 @@ def test_games_are_kept_and_an_arena_goes_on_with_them(tmp_path: Path, capsys: p
     assert len(file.read_text().splitlines()) == 6
     assert main(["arena", "table", "magic", "--results", str(file)]) == 2
     assert "has games of another arena" in capsys.readouterr().err
+
+
+def test_a_cross_table_is_drawn(tmp_path: Path) -> None:
+    drawn = tmp_path / "table.svg"
+    assert main(["arena", "random", "table", "rules", "--rounds", "3", "--picture", str(drawn)]) == 0
+    root = ElementTree.fromstring(drawn.read_text(encoding="utf-8"))
+    words = [each.text for each in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert words[0] == "Tic-tac-toe, 18 games"
+    assert {"1  random", "2  table", "3  rules"} <= set(words)
+    assert len([word for word in words if word and word.count("-") == 2 and word[0].isdigit()]) == 6
+    assert not [each for each in root.iter() if "href" in " ".join(each.attrib)]
+
+
+def test_several_processes_play_the_same_games(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["arena", "table", "tactics:5", "--rounds", "3", "--opening", "2", "--json", "--moves", "--seed", "4"]
+    played = []
+    for processes in ("2", "3"):
+        assert main([*asked, "--processes", processes]) == 0
+        *games, _, standing = map(json.loads, capsys.readouterr().out.splitlines())
+        played.append(games)
+        assert standing["won"] + standing["drawn"] + standing["lost"] == 6
+        assert standing["worst_ms"] > 0
+    assert played[0] == played[1]
+    assert len(played[0]) == 6
+
+
+def test_games_begin_with_the_openings_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "openings.txt"
+    file.write_text("b2 a1   # the centre\n\na1 b2 c3\n")
+    assert main(["arena", "random", "table", "--rounds", "2", "--openings", str(file), "--moves", "--json"]) == 0
+    games = [json.loads(line)["moves"] for line in capsys.readouterr().out.splitlines()[:4]]
+    assert [" ".join(moves[:2]) for moves in games] == ["b2 a1", "b2 a1", "a1 b2", "a1 b2"]
+    for wrong, sentence in (("b2 b2", "line 1: cell b2 is taken"), ("", "no opening"), ("a1 b1 a2 b2 a3", "over")):
+        file.write_text(wrong)
+        assert main(["arena", "random", "table", "--openings", str(file)]) == 2
+        assert sentence in capsys.readouterr().err

@@ -16,10 +16,12 @@ from ttt_net.commands.searching import add_limits, limit_of, load_engine, positi
 from ttt_net.engines.external import find_player
 from ttt_net.errors import ConfigurationError, Refusal
 from ttt_net.games import Game, find_game
+from ttt_net.games.line import LineState
 from ttt_net.games.notation import read_move, read_position, write_position
 from ttt_net.strategies import NAMES, Limit, find_strategy
 from ttt_net.strategies.analysis import Verdict, analyse, solver_score
 from ttt_net.strategies.lookahead import DEFAULT_DEPTH, line_up_value
+from ttt_net.strategies.magic import Magic, subtraction
 from ttt_net.strategies.minimax import MAX_CELLS, Minimax
 from ttt_net.strategies.strategy import S, require_playable
 from ttt_net.strategies.threats import is_line_game
@@ -83,7 +85,11 @@ def run(args: argparse.Namespace) -> int:
         show_table(Console(), view.comparison(game, compare(game, state, limit, args.seed)))
     elif args.strategy:
         strategy = find_player(args.strategy, seed=args.seed)
-        view.show_choice(Console(), game, state, strategy(game, state, limit))
+        choice = strategy(game, state, limit)
+        sums = None
+        if args.strategy == Magic.name and is_line_game(game) and isinstance(state, LineState):
+            sums = subtraction(game, state)
+        view.show_choice(Console(), game, state, choice, sums)
     else:
         view.show_analysis(Console(), game, state, analyse(game, state, limit))
     return 0

@@ -81,10 +81,12 @@ def show_analysis(console: Console, game: Game[S], state: S, analysis: Analysis)
     console.print(cost(analysis.counts))
 
 
-def show_choice(console: Console, game: Game[S], state: S, choice: Choice) -> None:
-    """Print the board, and what one strategy chose."""
+def show_choice(console: Console, game: Game[S], state: S, choice: Choice, sums: str | None = None) -> None:
+    """Print the board, and what one strategy chose; `sums` is how it came to that by numbers."""
     show_position(console, game, state)
     console.print(f"Move: {game.move_names[choice.move]} ({judged(choice)})")
+    if sums is not None:
+        console.print(f"By subtraction: {sums}")
     if choice.line:
         console.print(f"Line: {written(game, choice.line)}")
     console.print(cost(choice.counts))
@@ -146,12 +148,17 @@ def search_tree(game: Game[Any], root: TreeNode[Any]) -> Tree:
 def trace(game: Game[Any], root: TreeNode[Any]) -> Iterator[str]:
     """Yield the boards in the order visited, ended ones with their utility, and at last the move and its utility.
 
+    A board that was visited before, by other moves, says where: a search without a table looks at it again.
     Utilities are from the view of the side to move at the root, as the program that searches sees them.
     """
     side = game.to_move(root.state)
+    seen: dict[str, int] = {}
     for number, node in enumerate(root.walk(), 1):
         utility = f"  utility {game.utility(node.state, side)}" if node.is_terminal else ""
-        yield f"{number}. {write_position(game, node.state)}{utility}"
+        board = write_position(game, node.state)
+        again = f"  again, as {seen[board]}." if board in seen else ""
+        seen.setdefault(board, number)
+        yield f"{number}. {board}{utility}{again}"
     if root.children:
         value = -root.value if side else root.value
         yield f"{mark_of(game, root.state, side)} plays {game.move_names[recommended(root)[0]]}, utility {value}"

@@ -3,7 +3,7 @@
 import argparse
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +11,16 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from ttt_net.commands.arena_picture import picture
+from ttt_net.commands.arena_processes import PlayedGame, PlayerWord, play_in_processes
 from ttt_net.commands.figures import new_table, show_table
 from ttt_net.commands.searching import add_limits, limit_of, load_engine, positive
 from ttt_net.engines.external import ENGINE, as_word, find_player, settings_of
 from ttt_net.engines.settings import EngineSettings, read_engines
 from ttt_net.errors import ConfigurationError, Refusal
-from ttt_net.games import Game, find_game
+from ttt_net.games import Game, Move, find_game
 from ttt_net.games.notation import read_move, write_move
-from ttt_net.strategies import NAMES, find_strategy
+from ttt_net.strategies import NAMES
 from ttt_net.strategies.arena import (
     SPRT_BOUND,
     Entrant,
@@ -26,6 +28,7 @@ from ttt_net.strategies.arena import (
     Score,
     Standing,
     elo_interval,
+    play_all,
     round_robin,
     sprt,
     standings,
@@ -51,7 +54,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--opening", type=int, choices=range(9), default=0, metavar="PLIES", help="random moves to start from, 0 to 8"
     )
+    parser.add_argument("--openings", type=Path, metavar="FILE", help="begin with these, a line of moves each, in turn")
+    parser.add_argument(
+        "--processes", type=positive, default=1, metavar="N", help="games at once (default %(default)s)"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object a line, one for each strategy")
+    parser.add_argument("--picture", type=Path, metavar="FILE", help="write the cross table as SVG")
     parser.add_argument("--moves", action="store_true", help="print each game as it ends, for `analyse --moves`")
     parser.add_argument(
         "--sprt",
@@ -91,16 +99,24 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigurationError("--sprt compares two strategies")
     total = len(entrants) * (len(entrants) - 1) * args.rounds
     results = kept_results(args.results, game, entrants)[:total]
-    games = round_robin(
+    pairings = round_robin(
         game,
-        entrants,
-        limit_of(args),
+        len(entrants),
         rounds=args.rounds,
-        opening_plies=args.opening,
         seed=seed,
-        played=len(results),
+        opening_plies=args.opening,
+        openings=read_openings(game, args.openings) if args.openings else (),
     )
-    left = total - len(results)
+    open_pairings = list(pairings)[len(results) :]
+    left = len(open_pairings)
+    if args.processes > 1:
+        words = [player_word(text, engines) for text in args.strategies]
+        games = counted_games(
+            play_in_processes(game.name, words, limit_of(args), open_pairings, seed + len(results), args.processes),
+            entrants,
+        )
+    else:
+        games = play_all(game, entrants, limit_of(args), open_pairings)
     for result in track(games, "playing", left, console=Console(stderr=True), disable=not sys.stderr.isatty()):
         results.append(result)
         if args.results:
@@ -113,6 +129,8 @@ def run(args: argparse.Namespace) -> int:
         if args.sprt and abs(sprt(score_of_first(results), *args.sprt)) >= SPRT_BOUND:
             break
     table = standings(entrants, results)
+    if args.picture:
+        args.picture.write_text(picture(f"{game.title}, {len(results)} games", table), encoding="utf-8")
     if args.json:
         for standing in table:
             print(json.dumps(as_json(standing, entrants)))
@@ -124,6 +142,39 @@ def run(args: argparse.Namespace) -> int:
     if args.sprt:
         print(verdict_of_test(score_of_first(results), args.sprt, as_json=args.json))
     return 0
+
+
+def read_openings(game: Game[Any], path: Path) -> list[tuple[Move, ...]]:
+    """Return the openings of a file, a line of moves each. Raises `ConfigurationError` for a line that is none."""
+    openings = []
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(f"{path}: {error}") from None
+    for number, line in enumerate(lines, 1):
+        state, moves = game.initial, list[Move]()
+        try:
+            for word in line.partition("#")[0].split():
+                moves.append(read_move(game, state, word))
+                state = game.result(state, moves[-1])
+            if game.is_terminal(state):
+                raise ConfigurationError(f"{path}, line {number}: the game is over after these moves")
+        except Refusal as refusal:
+            raise ConfigurationError(f"{path}, line {number}: {refusal}") from None
+        if moves:
+            openings.append(tuple(moves))
+    if not openings:
+        raise ConfigurationError(f"{path}: there is no opening in it")
+    return openings
+
+
+def counted_games(games: Iterable[PlayedGame], entrants: Sequence[Entrant]) -> Iterator[Result]:
+    """Yield the results of games that were played elsewhere, and count their times and faults as the entrants'."""
+    for result, move_ms, faults in games:
+        for side, number in enumerate((result.first, result.second)):
+            entrants[number].move_ms += move_ms[side]
+            entrants[number].faults += faults[side]
+        yield result
 
 
 def kept_results(path: Path | None, game: Game[Any], entrants: Sequence[Entrant]) -> list[Result]:
@@ -166,14 +217,20 @@ def verdict_of_test(score: Score, bounds: tuple[float, float], *, as_json: bool)
 
 def entrant(text: str, seed: int, engines: Mapping[str, EngineSettings]) -> Entrant:
     """Return the entrant that `NAME`, `NAME:LEVEL` or `engine:COMMAND` stands for."""
+    name, word, level = player_word(text, engines)
+    return Entrant(name, find_player(word, seed=seed, level=level))
+
+
+def player_word(text: str, engines: Mapping[str, EngineSettings]) -> PlayerWord:
+    """Return who `NAME`, `NAME:LEVEL` or `engine:COMMAND` is; raises `ConfigurationError` for none of these."""
     if text in engines:
-        return Entrant(text, find_player(as_word(engines[text]), seed=seed, level=engines[text].seat.level))
+        return PlayerWord(text, as_word(engines[text]), engines[text].seat.level)
     if text.startswith(ENGINE):
-        return Entrant(settings_of(text).title, find_player(text, seed=seed))
+        return PlayerWord(settings_of(text).title, text, None)
     name, colon, level = text.partition(":")
     if colon and not (level.isascii() and level.isdigit()):
         raise ConfigurationError(f"{text!r} is not NAME or NAME:LEVEL")
-    return Entrant(text, find_strategy(name, seed=seed, level=int(level) if colon else None))
+    return PlayerWord(text, name, int(level) if colon else None)
 
 
 def game_as_text(game: Game[Any], result: Result, entrants: Sequence[Entrant]) -> str:

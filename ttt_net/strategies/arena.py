@@ -1,7 +1,7 @@
 """The arena: strategies against each other, every one against every one, on both sides; knows no terminal."""
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import exp, log, log10, sqrt
 from statistics import median
@@ -72,31 +72,45 @@ def random_opening(game: Game[Any], plies: int, rng: random.Random) -> tuple[Mov
     return tuple(moves)
 
 
+class ArenaGame(NamedTuple):
+    """A game that is to be played: the numbers of who is side 0 and who side 1, and the moves that it begins with."""
+
+    first: int
+    second: int
+    opening: tuple[Move, ...]
+
+
 def round_robin(
     game: Game[Any],
-    entrants: Sequence[Entrant],
-    limit: Limit,
+    entrants: int,
     *,
     rounds: int,
-    opening_plies: int,
     seed: int,
-    played: int = 0,
-) -> Iterator[Result]:
-    """Play every pair `rounds` times on both sides, each time from one random opening, and yield each result.
+    opening_plies: int = 0,
+    openings: Sequence[tuple[Move, ...]] = (),
+) -> Iterator[ArenaGame]:
+    """Yield the games in which each pair of so many entrants meets `rounds` times on both sides.
 
-    The first `played` games are left out: they have been played before, with the same seed.
+    Both games of a meeting have one opening: of the list in turn, if there is one, else so many random moves.
     """
-    rng, number = random.Random(seed), 0
+    rng, meeting = random.Random(seed), 0
     for _ in range(rounds):
-        for first in range(len(entrants)):
-            for second in range(first + 1, len(entrants)):
-                opening = random_opening(game, opening_plies, rng)
-                for pair in ((first, second), (second, first)):
-                    number += 1
-                    if number <= played:
-                        continue
-                    utility, moves = play(game, (entrants[pair[0]], entrants[pair[1]]), limit, opening)
-                    yield Result(*pair, utility, moves)
+        for first in range(entrants):
+            for second in range(first + 1, entrants):
+                drawn = random_opening(game, opening_plies, rng)
+                opening = openings[meeting % len(openings)] if openings else drawn
+                meeting += 1
+                yield ArenaGame(first, second, opening)
+                yield ArenaGame(second, first, opening)
+
+
+def play_all(
+    game: Game[Any], entrants: Sequence[Entrant], limit: Limit, pairings: Iterable[ArenaGame]
+) -> Iterator[Result]:
+    """Play the games, one after the other, and yield each result."""
+    for first, second, opening in pairings:
+        utility, moves = play(game, (entrants[first], entrants[second]), limit, opening)
+        yield Result(first, second, utility, moves)
 
 
 class Score(NamedTuple):

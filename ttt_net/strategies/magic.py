@@ -9,7 +9,7 @@ word: a triple is a line if it lies straight.
 import random
 from functools import cache
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 from ttt_net.games import Game, Move
 from ttt_net.games.geometry import cells_of
@@ -67,6 +67,43 @@ def _face_diagonals() -> dict[frozenset[Move], Move]:
     return thirds
 
 
+class CompletedPair(NamedTuple):
+    """Two marks of one side, and the free cell whose number is missing to the sum."""
+
+    one: Move
+    two: Move
+    third: Move
+    is_own: bool
+    """Whether they are the marks of the side to move, who wins by it."""
+
+
+def completed_pair(game: LineGame, state: LineState) -> CompletedPair | None:
+    """Return the first pair that a free cell completes, of the side to move or else of the other."""
+    thirds = third_in_square if is_tictactoe(game) else third_in_cube
+    free = set(game.actions(state))
+    for is_own, bits in zip((True, False), own_and_other(state), strict=True):
+        for one, two in combinations(cells_of(bits), 2):
+            third = thirds(one, two)
+            if third is not None and third in free:
+                return CompletedPair(one, two, third, is_own)
+    return None
+
+
+def subtraction(game: LineGame, state: LineState) -> str | None:
+    """Return the sum by which `magic` wins or stops a win, in words; None if no number does."""
+    pair = completed_pair(game, state)
+    if pair is None:
+        return None
+    is_square = is_tictactoe(game)
+    numbers, total = (SQUARE, SQUARE_SUM) if is_square else (CUBE, CUBE_SUM)
+    one, two, third = (numbers[cell] for cell in pair[:3])
+    what = "wins" if pair.is_own else "stops a win"
+    where = game.move_names[pair.third]
+    if one + two + third != total:
+        return f"{one} and {two} lie on a diagonal of a face, where no sum tells; {third} ({where}) {what}"
+    return f"{total} - {one} - {two} = {third}, at {where}: {what}"
+
+
 class Magic:
     """Wins if a number wins, blocks if a number blocks, and otherwise goes by the rules of the second approach."""
 
@@ -87,13 +124,10 @@ class Magic:
         require_playable(self, game, state)
         assert isinstance(game, LineGame)
         assert isinstance(state, LineState)
-        thirds = third_in_square if is_tictactoe(game) else third_in_cube
         free = set(game.actions(state))
-        for bits in own_and_other(state):
-            for one, two in combinations(cells_of(bits), 2):
-                third = thirds(one, two)
-                if third in free:
-                    return Choice(third, None, (), Counts())
+        pair = completed_pair(game, state)
+        if pair is not None:
+            return Choice(pair.third, None, (), Counts())
         if is_tictactoe(game):
             return Choice(rule(coded(game.board(state)), game.size + 1 - len(free)) - 1, None, (), Counts())
         return Choice(max(sorted(free), key=promise(game).__getitem__), None, (), Counts())
