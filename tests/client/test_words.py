@@ -16,6 +16,7 @@ from ttt_net.messages import (
     Presence,
     Restarting,
 )
+from ttt_net.sdk.matches import Tally
 
 
 def seen(*events: WorldEvent, at_ms: int = 0) -> Display:
@@ -122,3 +123,12 @@ def test_only_who_plays_is_told_that_his_match_stays_as_it_is() -> None:
     player = seen(snapshot())
     assert words.parting(player.world, "client.py").startswith("Your match stays as it is.")
     assert words.notice(update(player, Restarting(1_000), 0)) == "The server restarts; your match waits as it is."
+
+
+def test_who_watches_is_told_the_series_of_those_they_watch_and_not_their_own_session() -> None:
+    display = Display(World(tally=Tally(won=2, lost=1)))
+    match = structs.replace(snapshot(you=None, opponent=BEN), score=(1.0, 0.5))
+    assert words.facts(display, match) == ["Ann 1 : 0.5 Ben"]
+    assert words.facts(display, snapshot(opponent=BEN)) == ["Session 2 won, 1 lost"]
+    over = structs.replace(match, score=(0.0, 0.0), outcome=OutcomeInfo(1, "line"))
+    assert words.facts(display, over) == ["Ann 0 : 1 Ben"]

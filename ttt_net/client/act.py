@@ -10,8 +10,11 @@ from ttt_net.client.commands import (
     Choose,
     Command,
     More,
+    Move,
     Open,
     Pick,
+    Point,
+    Quick,
     Reopen,
     Send,
     Show,
@@ -93,6 +96,8 @@ def act(display: Display, command: AnyCommand, seek: SeekRequest) -> Effect:
             return gone_on(display, display.world.matches[name])
         case Send(request):
             return said(display, request)
+        case Quick() | Move() | Point() if (effect := screen_of(display).act(display, command)) is not None:
+            return effect
         case _ if display.page.screen == "match" or not (command in ON_LISTS or isinstance(command, Pick | Step)):
             return act_in_match(display, command, seek)
         case _:

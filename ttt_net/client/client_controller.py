@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from msgspec import structs
 
+from ttt_net.client.achievements import Achievements
 from ttt_net.client.act import act, answered
 from ttt_net.client.commands import AnyCommand, Send
 from ttt_net.client.controller import PlayerConnection
@@ -66,12 +67,13 @@ class ClientController:
         is_hosting: bool = False,
         is_shared: bool = False,
         is_first_match_of: Callable[[str], bool] | None = None,
+        keep_achievements: Callable[[Achievements], None] | None = None,
     ) -> None:
         """Ask for the `opening` first, if there is one, in place of the seek: a refusal of it ends everything.
 
         `is_shared`: two people sit here. `is_in_lines`: of the lobby nothing is seen, and told is what is asked for.
         `is_first_match_of` tells, and remembers, whether the rules of a game are to be shown as a match of it begins;
-        None: never.
+        None: never. `keep_achievements` is called with what was achieved, when that has changed.
         """
         self.connection = connection
         self.display = Display(World(address=address, is_hosting=is_hosting, is_shared=is_shared), has_lobby=has_lobby)
@@ -85,6 +87,7 @@ class ClientController:
         self._has_opened = False
         self._is_in_lines = is_in_lines
         self._is_first_match_of = is_first_match_of
+        self._keep_achievements = keep_achievements
         self._has_lobby = has_lobby and not is_in_lines
         self._is_seeking = is_seeking
 
@@ -107,7 +110,7 @@ class ClientController:
 
     def hear(self, event: WorldEvent, now_ms: int) -> None:
         """Take in an event."""
-        watched = self.display.world.watching
+        watched, achieved = self.display.world.watching, self.display.achieved
         self.display = update(self.display, event, now_ms)
         if isinstance(event, Snapshot | InvitationReply):
             self.display = replace(self.display, is_arriving=False)
@@ -119,6 +122,8 @@ class ClientController:
             self.display, requests = followed(self.display)
             self._say(requests)
         self._say(due_requests(self.display, event))
+        if self._keep_achievements is not None and self.display.achieved is not achieved:
+            self._keep_achievements(self.display.achieved)
         if isinstance(event, Welcome):
             self._begin(event)
         if isinstance(event, InvitationReply):

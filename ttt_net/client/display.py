@@ -6,6 +6,7 @@
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
+from ttt_net.client.achievements import Achievements
 from ttt_net.client.finding.server_list import ServerList
 from ttt_net.client.pages import Entry, Page
 from ttt_net.client.world import World
@@ -75,6 +76,8 @@ class Display:
     """The names of those whom we do not want to hear."""
     is_deaf: bool = False
     """Whether we want to hear nobody."""
+    achieved: Achievements = field(default_factory=Achievements)
+    """The puzzles solved and levels beaten on this machine."""
     replay: ReplayState | None = None
     """The match that is stepped through, or was last."""
     servers: ServerList | None = None

@@ -20,12 +20,14 @@ from ttt_net.messages import (
     Chatted,
     Declined,
     Ended,
+    HintReply,
     InvitationReply,
     MatchEvent,
     Notice,
     Offered,
     Played,
     PlayRequest,
+    PuzzleReply,
     Refused,
     Renamed,
     ReportRequest,
@@ -95,6 +97,8 @@ def _noted(display: Display, before: World, event: WorldEvent) -> Display:
             return replace(display, pages=(*others, Page("invitation")))
         case Renamed():
             return replace(display, notice="You have another name now.")
+        case PuzzleReply(right=True, day=day):
+            return replace(display, achieved=display.achieved.with_solved(day))
         case ServerMessage():
             action = next((each for each in ACTIONS if isinstance(event, each.reply)), None)
             return action.heard(display, event) if action is not None else display
@@ -143,7 +147,20 @@ def _with_event(display: Display, world: World, event: MatchEvent) -> Display:
     overlay = Overlay.NONE if _closes(event, display.overlay) else display.overlay
     if isinstance(event, Declined) and event.side != after.you:
         notice = words.declined(event.kind) if _has_offer(before, after.you, event.kind) else ""
-    return _settled(replace(display, notice=notice, overlay=overlay))
+    display = _settled(replace(display, notice=notice, overlay=overlay))
+    return _with_best(display, after) if isinstance(event, Ended) else display
+
+
+def _with_best(display: Display, match: Snapshot) -> Display:
+    """Note it if a bot of a higher level than ever was beaten at the game, without a hint and from its beginning."""
+    level, game = words.opponent_of(match).level, match.game.name
+    has_won = match.you is not None and match.outcome is not None and match.outcome.winner == match.you
+    hint = display.world.reply(HintReply)
+    is_helped = hint is not None and hint.match == match.match and hint.kind == "move"
+    if not has_won or level is None or is_helped or match.start or level <= display.achieved.beaten.get(game, 0):
+        return display
+    best = f"Your best yet: level {level} beaten at {words.title_of(game)}!"
+    return replace(display, achieved=display.achieved.with_beaten(game, level), notice=best)
 
 
 def _closes(event: MatchEvent, overlay: Overlay) -> bool:

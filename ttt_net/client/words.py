@@ -295,7 +295,7 @@ def elsewhere(match: Snapshot | None, key: str) -> str:
 def series(match: Snapshot, *, is_shared: bool = False) -> str:
     """Return the score of the matches that this one is a rematch of, and of this one once it is over.
 
-    Where two people share a keyboard, it is told by their names.
+    Where two people share a keyboard, and to those who watch (`is_shared`), it is told by their names.
     """
     points = list(match.score)
     outcome = match.outcome
@@ -322,10 +322,10 @@ def new_ratings(display: Display, match: Snapshot) -> list[str]:
 def facts(display: Display, match: Snapshot) -> list[str]:
     """Return the facts of a match besides its board: the scores, the watchers, the code."""
     said = []
-    is_shared = display.world.is_shared
-    if any(match.score) or (is_shared and match.outcome is not None):
-        said.append(series(match, is_shared=is_shared))
-    if display.world.tally.games and not is_shared:
+    is_shared, is_watched = display.world.is_shared, match.you is None
+    if any(match.score) or ((is_shared or is_watched) and match.outcome is not None):
+        said.append(series(match, is_shared=is_shared or is_watched))
+    if display.world.tally.games and not is_shared and not is_watched:
         said.append(
             f"Session {display.world.tally.won} won, {display.world.tally.lost} lost"
             + f", {display.world.tally.drawn} drawn" * (display.world.tally.drawn > 0)

@@ -12,12 +12,15 @@ from ttt_net.messages import (
     Declined,
     Ended,
     HintRequest,
+    InviteRequest,
     Offered,
     OfferKind,
     OfferRequest,
     Played,
     PlayerInfo,
     PlayRequest,
+    PuzzleReply,
+    PuzzleRequest,
     RecordReply,
     RecordRequest,
     ReplayReply,
@@ -165,3 +168,21 @@ def test_what_needs_a_server_is_refused() -> None:
         keyboard.matches.request(ChatRequest(0, keyboard.id, "hello"), 0)
     with pytest.raises(Refusal, match="no match"):
         keyboard.matches.request(ResignRequest(0, "zzz"), 0)
+
+
+def test_a_match_is_gone_on_with_from_one_of_its_positions_and_there_is_a_puzzle_without_a_server() -> None:
+    ids = iter(("m1", "m2"))
+    matches = LocalMatches(Seating("tictactoe", (ANN, BOT)), lambda: next(ids), lambda: 1_795_305_600_000)
+    matches.begin(0)
+    name = "m1"
+    matches.request(PlayRequest(1, name, 0, 4), 0)
+    matches.request(ResignRequest(2, name), 0)
+    (told,) = matches.request(ReplayRequest(3, name), 0)
+    assert isinstance(told, ReplayReply)
+    assert told.starts == [".../.../...", ".../.X./..."]
+    (begun,) = matches.request(InviteRequest(4, "tictactoe", None, 0, told.starts[1]), 0)
+    assert isinstance(begun, Snapshot)
+    assert (begun.start, begun.position.to_move) == (".../.X./...", 1)
+    (puzzle,) = matches.request(PuzzleRequest(5), 0)
+    assert isinstance(puzzle, PuzzleReply)
+    assert puzzle.day == "2026-11-22"

@@ -59,7 +59,7 @@ def test_a_request_about_a_finished_match_touches_its_own_module_and_the_list_of
     asked: str, module: str
 ) -> None:
     named = {file for file, source in sources().items() if re.search(rf"\b{asked}\b", source)}
-    first_lesson = {"screens/coaching.py", "lines/pending_replies.py"}  # which comes by itself, by the same request
+    first_lesson = {"screens/coaching.py", "lines/pending_replies.py", "local/connection.py"}  # by the same request
     assert named - first_lesson == {f"screens/{module}.py"}
     assert f"{module}.ACTION" in sources()["screens/match_actions.py"]
 

@@ -130,7 +130,7 @@ def after(display: Display, match: Snapshot) -> str:
         return ""
     is_shared = display.world.is_shared
     has_score = any(match.score) or (is_shared and match.outcome.reason != "abort")
-    said = [words.series(match, is_shared=is_shared)] if has_score else []
+    said = [words.series(match, is_shared=is_shared or match.you is None)] if has_score else []
     ratings = ", ".join(words.new_ratings(display, match))
     return ". ".join([*said, *[f"Ratings: {ratings}"] * bool(ratings)]) + "." * bool(said or ratings)
 

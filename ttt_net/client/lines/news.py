@@ -8,9 +8,11 @@ from ttt_net.client.events import WorldEvent
 from ttt_net.client.lines.line_renderer import LineRenderer, retold
 from ttt_net.client.screens.coaching import hint_told
 from ttt_net.client.screens.match_actions import ACTIONS
+from ttt_net.client.screens.puzzle import heading, outcome, question
+from ttt_net.client.screens.puzzle import seen_at as puzzle_seen
 from ttt_net.client.screens.replay import is_position_missing, seen_at
 from ttt_net.client.screens.rules import told as told_rules
-from ttt_net.messages import HintReply, Notice, Played, RulesReply, ServerMessage
+from ttt_net.messages import HintReply, Notice, Played, PuzzleReply, RulesReply, ServerMessage
 from ttt_net.text import clean
 
 
@@ -24,6 +26,8 @@ def news_of(event: WorldEvent, controller: Controller, renderer: LineRenderer) -
             return [f"{who} played {words.move_name(match, event.move)}."]
         case RulesReply():
             return [told_rules(event, has_drawing=renderer.has_drawings)]
+        case PuzzleReply():
+            return puzzle_told(event, controller.display, renderer)
         case HintReply() if match is not None:
             return [hint] if (hint := hint_told(controller.display, match, "Type takeback to ask for it back.")) else []
         case Notice(restart_in_ms=int()) if not controller.display.notice:  # nothing counts down: as it was said
@@ -33,6 +37,14 @@ def news_of(event: WorldEvent, controller: Controller, renderer: LineRenderer) -
             return action.news(match, event) if action is not None else []
         case _:
             return []
+
+
+def puzzle_told(puzzle: PuzzleReply, display: Display, renderer: LineRenderer) -> list[str]:
+    """Return the puzzle of the day, or what came of an answer to it."""
+    if said := outcome(puzzle, display.achieved):
+        return [said]
+    board = renderer.answer("board", puzzle_seen(display), 0) or ""
+    return [f"{heading(puzzle)}.", board, question(puzzle), "Type solve and a move, or solve solution to be told."]
 
 
 def stopped(before: Display, after: Display) -> str:

@@ -21,6 +21,8 @@ from ttt_net.messages import (
     InviteRequest,
     JoinRequest,
     Ok,
+    PuzzleReply,
+    PuzzleRequest,
     Request,
     ResignRequest,
     ResumeRequest,
@@ -94,6 +96,8 @@ def _promised(request: Request) -> type[ServerMessage] | None:
             return RulesReply
         case HintRequest():
             return HintReply
+        case PuzzleRequest():
+            return PuzzleReply
         case ResignRequest() | AbortRequest():
             return Ended
         case _:

@@ -100,6 +100,17 @@ class LocalCoach:
             found = {"moves": [], "text": ""}
         return HintReply(match.id, ply, request.kind, found["moves"], found["text"])
 
+    async def look_at(self, match: Match) -> AnalysisReply:
+        """Return an analysis of a finished match that has its lesson alone, by what can be seen without a search."""
+        question = {"kind": "lesson", "record": write_record(record_of(match.events)), "ms": HINT_MS}
+        try:
+            async with asyncio.timeout(HINT_MS / 1000 + GRACE_S):
+                lesson = msgspec.convert(await self._ask(json.dumps(question)), MatchLesson)
+        except (TimeoutError, OSError, ValueError, msgspec.MsgspecError):
+            await self.stop()
+            return AnalysisReply(match.id, [], exact=False, partial=True)
+        return AnalysisReply(match.id, [], exact=False, lesson=lesson, partial=True)
+
     async def stop(self) -> None:
         """End the process."""
         self._process = None

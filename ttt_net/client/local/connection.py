@@ -185,7 +185,9 @@ class LocalConnection:
         try:
             while True:
                 request, match = await self._jobs.get()
-                if isinstance(request, AnalyseRequest):
+                if isinstance(request, AnalyseRequest) and request.brief:
+                    self.tell([await self._coach.look_at(match)])
+                elif isinstance(request, AnalyseRequest):
                     self.tell([await analyse(match)])
                 else:
                     self.tell([await self._coach.hint(match, self.matches.you or 0, request)])
@@ -204,4 +206,4 @@ def _wall_ms() -> int:
 
 def _features(seating: Seating) -> list[str]:
     """Return what can be asked here: hints are for one person who plays a strategy."""
-    return ["analyse"] * has_engine() + ["hint"] * (len(seating.people) == 1)
+    return [*["analyse"] * has_engine(), *["hint"] * (len(seating.people) == 1), "puzzle"]

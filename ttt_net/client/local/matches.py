@@ -13,6 +13,7 @@ from ttt_net.clock import TimeControl
 from ttt_net.errors import Code, Refusal
 from ttt_net.games.records import write_record
 from ttt_net.matches import referee
+from ttt_net.matches.daily import describe_puzzle, today
 from ttt_net.matches.description import describe_rules
 from ttt_net.matches.match import OPENING_PLIES, Match, record_of
 from ttt_net.messages import (
@@ -22,11 +23,13 @@ from ttt_net.messages import (
     ClaimRequest,
     DeclineRequest,
     HintRequest,
+    InviteRequest,
     MatchEvent,
     OfferRequest,
     Played,
     PlayerInfo,
     PlayRequest,
+    PuzzleRequest,
     RecordReply,
     RecordRequest,
     ReplayReply,
@@ -103,8 +106,11 @@ class LocalMatches:
             raise Refusal(Code.UNKNOWN_MATCH, f"there is no match {name} at this keyboard any more")
         return self.match
 
-    def begin(self, now_ms: int) -> list[AnyServerMessage]:
-        """Begin the next match, in which two people go on with the score that they have. Raises `Refusal`."""
+    def begin(self, now_ms: int, start: str | None = None) -> list[AnyServerMessage]:
+        """Begin the next match, in which two people go on with the score that they have. Raises `Refusal`.
+
+        `start` is the position to begin from, None for the one of every match here.
+        """
         seating, before = self.seating, self.match
         if before is not None and not before.is_over:
             raise Refusal(Code.STILL_PLAYING, "finish this match first, or leave it")
@@ -118,7 +124,7 @@ class LocalMatches:
             time=seating.time,
             private=True,
             score=(first, second),  # in a rematch on a server the sides are swapped, here they stay
-            start=seating.start,
+            start=start or seating.start,
         )
         self.match = Match(started)
         self.has_seen_win = [False, False]
@@ -141,12 +147,17 @@ class LocalMatches:
                 return [self._snapshot(self.current(request.match), now_ms)]
             case UnseekRequest() | UnwatchRequest():
                 return []
+            case InviteRequest():
+                return self.begin(now_ms, request.start)
+            case PuzzleRequest():
+                return [describe_puzzle(request, today(self._wall_ms()))]
             case RulesRequest():
                 return [describe_rules(request.game)]
             case ReplayRequest():
                 match = self.current(request.match)
                 positions = match.positions(request.ply, MAX_POSITIONS)
-                return [ReplayReply(match.id, request.ply, positions, len(match.moves))]
+                starts = match.starts(request.ply, MAX_POSITIONS)
+                return [ReplayReply(match.id, request.ply, positions, len(match.moves), starts)]
             case RecordRequest():
                 return [RecordReply(request.match, self.record(request.match))]
             case _:

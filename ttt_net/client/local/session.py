@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from ttt_net.client import json_lines
+from ttt_net.client.achievements import Achievements, load_achievements, save_achievements
 from ttt_net.client.bot.bot_log import BotLog
 from ttt_net.client.client_controller import ClientController
 from ttt_net.client.command_line.local import AT_HOME
@@ -55,10 +56,15 @@ async def _play(options: Options, others: Others | None, show: Show, *, is_on_sc
         is_seeking=False,
         is_shared=seating.is_shared,
         is_first_match_of=is_first_match_of if is_read else None,
+        keep_achievements=save_achievements if is_read else None,
     )
     world = replace(controller.display.world, link=LinkState.ONLINE)
     controller.display = replace(
-        controller.display, world=world, is_arriving=True, has_server_picker=options.has_server_picker
+        controller.display,
+        world=world,
+        is_arriving=True,
+        has_server_picker=options.has_server_picker,
+        achieved=load_achievements() if is_read else Achievements(),
     )
     await show(controller, mailbox)
     display = controller.display

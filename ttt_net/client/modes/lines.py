@@ -2,7 +2,9 @@
 
 import asyncio
 import sys
+from dataclasses import replace
 
+from ttt_net.client.achievements import load_achievements, save_achievements
 from ttt_net.client.client_controller import ClientController
 from ttt_net.client.command_line.options import Options
 from ttt_net.client.controller import Controller
@@ -35,7 +37,10 @@ async def _play(options: Options, mine: Identity) -> Ending:
         has_lobby=True,
         is_in_lines=True,
         is_first_match_of=is_first_match_of if is_read else None,
+        keep_achievements=save_achievements if is_read else None,
     )
+    if is_read:
+        controller.display = replace(controller.display, achieved=load_achievements())
     await tell(options, controller, mailbox)
     return ending_of(controller.display, options)
 

@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import replace
 
+from ttt_net.client.achievements import load_achievements, save_achievements
 from ttt_net.client.client_controller import ClientController
 from ttt_net.client.command_line.options import Options
 from ttt_net.client.ending import Ending
@@ -29,7 +30,9 @@ async def _play(options: Options, mine: Identity, canvas: Canvas) -> Ending:
         has_lobby=True,
         is_hosting=options.is_hosting,
         is_first_match_of=is_first_match_of,
+        keep_achievements=save_achievements,
     )
-    controller.display = replace(controller.display, has_server_picker=options.has_server_picker)
+    display = replace(controller.display, has_server_picker=options.has_server_picker, achieved=load_achievements())
+    controller.display = display
     await show(options, canvas, controller, mailbox)
     return ending_of(controller.display, options)

@@ -174,12 +174,12 @@ def due_requests(display: Display, event: WorldEvent) -> tuple[Request, ...]:
     match = display.match
     if not isinstance(event, Ended | Played | Tookback | Snapshot) or match is None or event.match != match.match:
         return ()
-    if match.you is None or "hint" not in display.world.features:
+    has_coach = "hint" in display.world.features
+    if match.you is None or not (has_coach or display.world.is_shared):
         return ()
     if isinstance(event, Ended):
         is_whole = event.reason != "abort" and len(match.moves) >= LEAST_MOVES
-        is_open = is_whole and "analyse" in display.world.features
-        return (AnalyseRequest(0, match=match.match, brief=True),) if is_open else ()
+        return (AnalyseRequest(0, match=match.match, brief=True),) if is_whole else ()
     is_over = match.outcome is not None or match.position.to_move is None
     is_wanted = display.has_warnings and not is_over and not objection(display)
     return (HintRequest(0, match=match.match, kind="warning"),) if is_wanted else ()

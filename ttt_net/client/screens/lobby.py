@@ -73,7 +73,8 @@ def _status(display: Display) -> str:
     if world.link is LinkState.ONLINE and display.is_arriving:
         return "One moment ..."
     if world.link is LinkState.ONLINE and world.seeking is None:
-        return f"Welcome, {words.name_of(world.you)}. p finds you an opponent." if world.you is not None else ""
+        also = "; z is the puzzle of the day" if "puzzle" in world.features else ""
+        return f"Welcome, {words.name_of(world.you)}. p finds you an opponent{also}." if world.you is not None else ""
     suggested = suggested_bot(display, world.seeking) if world.seeking is not None else None
     if suggested is not None:
         return f"Nobody yet: b plays {words.full_label(PlayerInfo(suggested.name, suggested.bot, suggested.level))}."

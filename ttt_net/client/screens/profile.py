@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from ttt_net.client import words
+from ttt_net.client.achievements import Achievements
 from ttt_net.client.commands import Open, Send
 from ttt_net.client.display import Display
 from ttt_net.client.pages import SPEEDS, Page, Purpose
@@ -21,7 +22,7 @@ from ttt_net.client.screens.screen import (
     section,
 )
 from ttt_net.messages import ProfileReply, ProfileRequest, RatingInfo, SeekRequest, WatchRequest
-from ttt_net.text import clean
+from ttt_net.text import clean, counted
 
 
 def _title(display: Display) -> str:
@@ -40,6 +41,8 @@ def _rows(display: Display, now_ms: int) -> list[Row]:
     against = told.against
     if against is not None and against.won + against.drawn + against.lost > 0:
         facts.append(f"Against you: you won {against.won}, drew {against.drawn}, lost {against.lost}.")
+    if told.against is None:
+        facts += _achieved(display.achieved)
     live = [_played_now(display, name) for name in told.live]
     return [
         *(Row((fact,)) for fact in facts),
@@ -48,6 +51,16 @@ def _rows(display: Display, now_ms: int) -> list[Row]:
         *section("Ratings", [_rating(each) for each in told.ratings]),
         *section("Playing now", live),
     ]
+
+
+def _achieved(achieved: Achievements) -> Iterable[str]:
+    """Yield the puzzles that were solved and the levels of bots that were beaten, as sentences."""
+    if achieved.solved:
+        days = achieved.streak(achieved.solved[-1])
+        yield f"Puzzles: {counted(len(achieved.solved), 'day')} solved, {days} in a row up to {achieved.solved[-1]}."
+    if achieved.beaten:
+        levels = ", ".join(f"{words.title_of(game)} {level}" for game, level in achieved.beaten.items())
+        yield f"Levels beaten: {levels}."
 
 
 def _played_now(display: Display, name: str) -> Row:

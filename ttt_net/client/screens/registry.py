@@ -9,6 +9,7 @@ from ttt_net.client.screens import (
     leaders,
     match,
     profile,
+    puzzle,
     replay,
     report,
     rules,
@@ -19,7 +20,7 @@ from ttt_net.client.screens.screen import Row, Screen, Word, command_on_list
 
 _BESIDES = (
     *(games.SCREEN, invitation.SCREEN, profile.SCREEN, history.SCREEN, leaders.SCREEN),
-    *(report.SCREEN, match.SCREEN, replay.SCREEN, rules.SCREEN, server_picker.SCREEN),
+    *(report.SCREEN, match.SCREEN, replay.SCREEN, puzzle.SCREEN, rules.SCREEN, server_picker.SCREEN),
 )
 LOBBY = lobby_screen([each.entrance for each in _BESIDES if each.entrance is not None])
 SCREENS: dict[str, Screen] = {each.name: each for each in (LOBBY, *_BESIDES)}

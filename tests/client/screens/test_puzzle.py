@@ -1,0 +1,170 @@
+"""The puzzle of the day: shown as a board, answered by a move, remembered on this machine."""
+
+import datetime
+
+import pytest
+
+from tests.client.samples import ANN, BOT, PROFILE, played, snapshot, welcome
+from ttt_net.client.achievements import MAX_DAYS, Achievements, load_achievements, save_achievements
+from ttt_net.client.act import act
+from ttt_net.client.commands import AnyCommand, Command, Open, Point, Quick, Type
+from ttt_net.client.display import Display
+from ttt_net.client.drawing.draw import draw
+from ttt_net.client.drawing.glyphs import ASCII
+from ttt_net.client.keys import command_for
+from ttt_net.client.pages import Page
+from ttt_net.client.update import update
+from ttt_net.client.words import notice
+from ttt_net.client.world import World
+from ttt_net.errors import Refusal
+from ttt_net.matches.daily import describe_puzzle
+from ttt_net.messages import (
+    Ended,
+    HintReply,
+    PlayerInfo,
+    PuzzleRequest,
+    Request,
+    SeekRequest,
+)
+from ttt_net.sdk import identity
+
+NOW = datetime.date(2026, 11, 22)
+SEEK = SeekRequest(0, ["tictactoe"])
+TOLD = describe_puzzle(PuzzleRequest(0), NOW)
+"""Tic-tac-toe, O to move; b2, which is move 4, is the only one that does not lose."""
+
+
+def done(display: Display, command: AnyCommand) -> tuple[Display, tuple[Request, ...]]:
+    return act(display, command, SEEK)
+
+
+def open_puzzle() -> Display:
+    display = update(Display(World(address="here")), welcome(features=["puzzle"]), 0)
+    assert command_for("z", display) == Open(Page("puzzle"))
+    display, requests = done(display, Open(Page("puzzle")))
+    assert requests == (PuzzleRequest(0),)
+    return update(display, TOLD, 0)
+
+
+def picture(display: Display) -> str:
+    return draw(display, (80, 24), 0, ASCII).plain
+
+
+def test_the_puzzle_is_a_board_with_a_question_for_the_side_to_move() -> None:
+    page = picture(open_puzzle())
+    assert "Puzzle of 2026-11-22: Tic-tac-toe, middling" in page
+    assert "> O Ann (you)" in page
+    assert "You are O. All moves lose but one: which?" in page
+
+
+@pytest.mark.parametrize("command", [Quick(5), Point(4)])
+def test_a_move_is_an_answer(command: AnyCommand) -> None:
+    assert command_for("5", open_puzzle()) == Quick(5)
+    _, requests = done(open_puzzle(), command)
+    assert requests == (PuzzleRequest(0, "2026-11-22", 4),)
+
+
+def test_a_move_is_typed_or_pointed_at_with_the_cursor() -> None:
+    display = open_puzzle()
+    assert command_for("b", display) == Type("b")
+    for letter in "b2":
+        display, _ = done(display, Type(letter))
+    display, requests = done(display, Command.PLACE)
+    assert requests == (PuzzleRequest(0, "2026-11-22", 4),)
+    assert display.typed == ""
+    display, _ = done(display, Command.RIGHT)
+    assert done(display, Command.PLACE)[1] == ()
+    assert notice(done(display, Command.PLACE)[0]) == "That cell is not free."
+
+
+def test_a_wrong_answer_may_be_followed_by_another_and_a_right_one_counts_for_the_day() -> None:
+    display = update(open_puzzle(), describe_puzzle(PuzzleRequest(0, move=2), NOW), 0)
+    assert "After that they can win. Try another move." in picture(display)
+    assert display.achieved.solved == ()
+    display = update(display, describe_puzzle(PuzzleRequest(0, move=4), NOW), 0)
+    assert display.achieved.solved == ("2026-11-22",)
+    page = picture(display)
+    assert "Right! b2 holds the draw; every other move loses." in page
+    assert "( | | )" in page, "the move is on the board"
+    display, requests = done(display, Quick(1))
+    assert requests == ()
+    assert notice(display) == "That is all for today; the next puzzle comes tomorrow."
+    display, _ = done(display, Command.BACK)
+    assert display.page.screen == "lobby"
+
+
+def test_who_gives_up_is_told_and_it_does_not_count() -> None:
+    display = open_puzzle()
+    command = command_for("s", display)
+    assert command is not None
+    _, requests = done(display, command)
+    assert requests == (PuzzleRequest(0, "2026-11-22", reveal=True),)
+    display = update(display, describe_puzzle(PuzzleRequest(0, reveal=True), NOW), 0)
+    assert "It was b2. b2 holds the draw" in picture(display)
+    assert display.achieved.solved == ()
+
+
+def test_a_streak_is_of_days_in_a_row_and_is_not_broken_by_a_day_that_is_not_over() -> None:
+    achieved = Achievements(("2026-11-17", "2026-11-19", "2026-11-20", "2026-11-21"))
+    assert [achieved.streak(f"2026-11-{day}") for day in (17, 18, 21, 22, 23)] == [1, 1, 3, 3, 0]
+    assert achieved.with_solved("2026-11-22").streak("2026-11-22") == 4
+    assert achieved.streak("no day") == 0
+    page = picture(update(open_puzzle_with(achieved), TOLD, 0))
+    assert "You have solved the puzzles of 3 days in a row." in page
+
+
+def open_puzzle_with(achieved: Achievements) -> Display:
+    return done(Display(World(address="here"), achieved=achieved), Open(Page("puzzle")))[0]
+
+
+def test_what_was_achieved_is_kept_in_a_file_and_a_broken_one_is_nothing(
+    tmp_path: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(identity.HOME_VARIABLE, str(tmp_path))
+    assert load_achievements() == Achievements()
+    achieved = Achievements().with_solved("2026-11-22").with_beaten("connect4", 3).with_beaten("connect4", 2)
+    save_achievements(achieved)
+    assert load_achievements() == achieved
+    assert achieved.beaten == {"connect4": 3}
+    path = identity.home() / "achievements.json"
+    for broken in ("", "[]", '{"solved": 3, "beaten": {}}', '{"solved": [], "beaten": {"x": 99}}', "[" * 100_000):
+        path.write_text(broken)
+        assert load_achievements() == Achievements()
+    many = Achievements(tuple(f"{day:04}" for day in range(2 * MAX_DAYS)))
+    assert len(many.with_solved("2026-11-22").solved) == MAX_DAYS
+
+
+def test_the_first_win_against_a_level_is_a_best_and_told_once() -> None:
+    moves = [8, 0, 5, 1, 2]
+    bot = PlayerInfo("Tom", "alphabeta", 3)
+    won = Ended("m1", 7, 0, winner=0, reason="line")
+
+    def after(display: Display, opponent: PlayerInfo = bot) -> Display:
+        display = update(display, snapshot(moves=moves[:-1], opponent=opponent), 0)
+        return update(update(display, played("tictactoe", moves), 0), won, 0)
+
+    fresh = update(Display(World(address="here")), welcome(), 0)
+    display = after(fresh)
+    assert notice(display) == "Your best yet: level 3 beaten at Tic-tac-toe!"
+    assert display.achieved.beaten == {"tictactoe": 3}
+    again = after(Display(World(address="here"), achieved=display.achieved))
+    assert notice(again) == ""
+    assert after(fresh, BOT).achieved.beaten == {}, "a bot of no level"
+    hinted = update(fresh, HintReply("m1", 2, "move", [5], "Try c2."), 0)
+    assert after(hinted).achieved.beaten == {}, "not with a hint"
+
+
+def test_one_s_own_profile_tells_it() -> None:
+    achieved = Achievements(("2026-11-21", "2026-11-22"), {"connect4": 5})
+    display = done(Display(World(address="here"), achieved=achieved), Open(Page("profile")))[0]
+    own = PROFILE.__class__(ANN, 1_760_000_000_000, True, 1, 0, 0, [], None, [])
+    page = picture(update(display, own, 0))
+    assert "Puzzles: 2 days solved, 2 in a row up to 2026-11-22." in page
+    assert "Levels beaten: Connect Four 5." in page
+    assert "Puzzles" not in picture(update(display, PROFILE, 0))
+
+
+def test_the_solution_of_the_sample_is_as_the_tests_say() -> None:
+    assert describe_puzzle(PuzzleRequest(0, reveal=True), NOW).solution == 4
+    with pytest.raises(Refusal):
+        describe_puzzle(PuzzleRequest(0, move=1), NOW)

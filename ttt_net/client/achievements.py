@@ -1,0 +1,68 @@
+"""Remember what somebody has achieved here: puzzles solved, levels beaten; in a file beside the identities."""
+
+import datetime
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+from ttt_net.private_files import write_private
+from ttt_net.sdk import identity
+
+FILE = "achievements.json"
+MAX_DAYS = 1_000
+"""Days with a solved puzzle that are remembered, the newest."""
+_MAX_GAMES = 200
+_MAX_NAME = 40
+_LEVELS = range(1, 9)
+_NONE: Mapping[str, int] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Achievements:
+    """Puzzles that were solved, as days in order, and for each game the highest level of a bot that was beaten."""
+
+    solved: tuple[str, ...] = ()
+    beaten: Mapping[str, int] = field(default_factory=lambda: _NONE)
+
+    def with_solved(self, day: str) -> "Achievements":
+        """Return them with the puzzle of a day."""
+        return replace(self, solved=tuple(sorted({*self.solved, day}))[-MAX_DAYS:])
+
+    def with_beaten(self, game: str, level: int) -> "Achievements":
+        """Return them with a win at a game against a bot of that level."""
+        best = max(level, self.beaten.get(game, 0))
+        return replace(self, beaten=MappingProxyType({**self.beaten, game: best}))
+
+    def streak(self, today: str) -> int:
+        """Return on how many days in a row puzzles were solved, up to today, or to yesterday while today's is open."""
+        try:
+            day = datetime.date.fromisoformat(today)
+        except ValueError:
+            return 0
+        one = datetime.timedelta(days=1)
+        solved, count = set(self.solved), 0
+        if today not in solved:
+            day -= one
+        while day.isoformat() in solved:
+            day, count = day - one, count + 1
+        return count
+
+
+def load_achievements() -> Achievements:
+    """Return what is remembered; nothing where that cannot be read."""
+    try:
+        kept = json.loads((identity.home() / FILE).read_text(encoding="utf-8"))
+        solved = tuple(str(day)[:10] for day in kept["solved"])[-MAX_DAYS:]
+        beaten = {str(game)[:_MAX_NAME]: level for game, level in kept["beaten"].items() if level in _LEVELS}
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return Achievements()
+    return Achievements(solved, MappingProxyType(beaten))
+
+
+def save_achievements(achieved: Achievements) -> None:
+    """Write them down; a disk that refuses means only that they are forgotten."""
+    beaten = dict(list(achieved.beaten.items())[-_MAX_GAMES:])
+    with suppress(OSError):
+        write_private(identity.home() / FILE, json.dumps({"solved": achieved.solved, "beaten": beaten}))

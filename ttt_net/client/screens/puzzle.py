@@ -1,0 +1,203 @@
+"""Show the puzzle of the day: a position with one good move, found by playing it."""
+
+from dataclasses import replace
+from types import MappingProxyType
+
+from msgspec import structs
+
+from ttt_net.client.achievements import Achievements
+from ttt_net.client.commands import AnyCommand, Change, Command, Open, Quick, Send, Type
+from ttt_net.client.display import Display
+from ttt_net.client.moves import quick_moves
+from ttt_net.client.pages import Page
+from ttt_net.client.screens.match_commands import act_in_match
+from ttt_net.client.screens.screen import (
+    BACK,
+    LEAVE,
+    LEAVING_HELP,
+    RULES,
+    Effect,
+    Entrance,
+    KeyHint,
+    Meaning,
+    Screen,
+    default_prompt,
+)
+from ttt_net.messages import PlayerInfo, PlayRequest, PuzzleReply, PuzzleRequest, SeekRequest, Snapshot
+from ttt_net.sdk.matches import Tally
+from ttt_net.text import clean, counted
+
+_NAME = "puzzle"
+_MAX_TEXT = 200
+_MAX_DAY = 12
+_GRADES = ("", "at a glance", "easy", "middling", "hard", "very hard")
+_MOVES: dict[str, AnyCommand] = {
+    **{"up": Command.UP, "down": Command.DOWN, "left": Command.LEFT, "right": Command.RIGHT},
+    **{"k": Command.UP, "j": Command.DOWN, "h": Command.LEFT, "l": Command.RIGHT},
+    "q": Command.LEAVE,
+}
+
+
+def _told(display: Display) -> PuzzleReply | None:
+    return display.world.reply(PuzzleReply)
+
+
+def seen_at(display: Display) -> Display:
+    """Return the display with the puzzle as a match that waits for our move."""
+    puzzle = _told(display)
+    if puzzle is None:
+        return replace(display, shown=None)
+    match = _as_match(puzzle, display.world.you or PlayerInfo("You"))
+    world = replace(display.world, matches=MappingProxyType({match.match: match}), tally=Tally())
+    cells = len(match.position.board)
+    cursor = display.cursor if 0 <= display.cursor < cells else 0
+    return replace(display, world=world, shown=match.match, pending=None, cursor=cursor)
+
+
+def _as_match(puzzle: PuzzleReply, you: PlayerInfo) -> Snapshot:
+    """Return a match that is where the puzzle is; once it is solved, with the move that solves it."""
+    side = puzzle.position.to_move or 0
+    they = PlayerInfo("The puzzle")
+    players = (you, they) if side == 0 else (they, you)
+    game, position, last = puzzle.game, puzzle.position, None
+    if puzzle.solution is not None and 0 <= puzzle.solution < len(game.move_cells):
+        last, cell = puzzle.solution, game.move_cells[puzzle.solution]
+        board = position.board
+        if 0 <= cell < len(board) and board[cell] == ".":
+            board = board[:cell] + position.marks[side][:1] + board[cell + 1 :]
+        position = structs.replace(position, board=board, to_move=None, legal=[])
+    return Snapshot(_NAME, 0, game, players, (True, True), [], position, [], you=side, last=last)
+
+
+def question(puzzle: PuzzleReply) -> str:
+    """Return what is to be found."""
+    mark = clean(puzzle.position.marks[puzzle.position.to_move or 0], 4)
+    if puzzle.kind == "win":
+        own = (puzzle.plies + 1) // 2
+        how = "at once" if own == 1 else f"in {counted(own, 'move')}"
+        return f"You are {mark}. One move wins {how}: which?"
+    return f"You are {mark}. All moves lose but one: which?"
+
+
+def heading(puzzle: PuzzleReply) -> str:
+    """Return of which day and game the puzzle is, and how hard."""
+    grade = _GRADES[puzzle.grade] if 0 < puzzle.grade < len(_GRADES) else ""
+    return f"Puzzle of {clean(puzzle.day, _MAX_DAY)}: {clean(puzzle.game.title, 30)}{f', {grade}' if grade else ''}"
+
+
+def outcome(puzzle: PuzzleReply, achieved: Achievements) -> str:
+    """Return what came of an answer, and on how many days in a row puzzles were solved."""
+    text = clean(puzzle.text, _MAX_TEXT)
+    if puzzle.right:
+        days = achieved.streak(puzzle.day)
+        in_a_row = f" {counted(days, 'day')} in a row!" if days > 1 else ""
+        return f"Right! {text}{in_a_row}"
+    if puzzle.solution is not None:
+        return f"It was {clean(puzzle.game.move_names[puzzle.solution], 12)}. {text}"
+    return text
+
+
+def _prompt(display: Display, now_ms: int) -> str:
+    puzzle = _told(display)
+    if puzzle is None:
+        return default_prompt(display, now_ms)
+    said = default_prompt(display, now_ms) or outcome(puzzle, display.achieved)
+    days = display.achieved.streak(puzzle.day)
+    return said or (f"You have solved the puzzles of {counted(days, 'day')} in a row." if days else "")
+
+
+def _command(key: str, display: Display) -> AnyCommand | None:
+    seen = seen_at(display)
+    if display.typed:
+        return Type(key) if len(key) == 1 and key.isprintable() else None
+    if seen.match is None or len(key) > 1:
+        return _MOVES.get(key)
+    names = {name[:1].lower() for name in seen.match.game.move_names}
+    if key.isdecimal() and key.isascii() and quick_moves(seen.match):
+        return Quick(int(key))
+    if key == "s" or (key == "S" and "s" in names):
+        return _REVEAL
+    if key.lower() in _MOVES and (key.isupper() or key not in names):
+        return _MOVES[key.lower()]
+    return Type(key) if key.lower() in names else None
+
+
+def _act(display: Display, command: AnyCommand) -> Effect | None:
+    """Play a move of the puzzle: it is an answer."""
+    puzzle = _told(display)
+    if puzzle is None or command in (Command.BACK, Command.LEAVE):
+        return None
+    if puzzle.solution is not None:
+        return replace(display, typed="", notice=_TOMORROW), ()
+    after, requests = act_in_match(seen_at(display), command, SeekRequest(0))
+    display = replace(display, cursor=after.cursor, typed=after.typed, notice=after.notice)
+    answers = [PuzzleRequest(0, puzzle.day, each.move) for each in requests if isinstance(each, PlayRequest)]
+    return display, tuple(answers[:1])
+
+
+_TOMORROW = "That is all for today; the next puzzle comes tomorrow."
+
+
+def _reveal(display: Display) -> Effect:
+    puzzle = _told(display)
+    return display, () if puzzle is None else (PuzzleRequest(0, puzzle.day, reveal=True),)
+
+
+_REVEAL = Change(_reveal)
+
+
+def _hints(display: Display) -> list[KeyHint]:
+    seen = seen_at(display)
+    if seen.match is None:
+        return [BACK, LEAVE, RULES]
+    quick = quick_moves(seen.match)
+    found = [KeyHint("arrows Enter", ""), *[KeyHint(f"1-{max(quick)}", "")] * bool(quick)]
+    return [*found, BACK, KeyHint("s", "show the solution", "s"), LEAVE, RULES]
+
+
+def _ask(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
+    return Send(PuzzleRequest(0))
+
+
+def _answer(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
+    """Return the answer to the puzzle that was told last."""
+    puzzle = _told(display)
+    if puzzle is None:
+        return "Type puzzle first, to hear it."
+    if rest.lower() in ("?", "solution"):
+        return Send(PuzzleRequest(0, puzzle.day, reveal=True))
+    names = puzzle.game.move_names
+    found = [move for move in puzzle.position.legal if move < len(names) and names[move].lower() == rest.lower()]
+    if found:
+        return Send(PuzzleRequest(0, puzzle.day, found[0]))
+    some = ", ".join(clean(names[move], 12) for move in puzzle.position.legal[:9] if move < len(names))
+    return f"Type solve and a move, such as {some}; or solve solution, to be told."
+
+
+def _from_lobby(display: Display) -> AnyCommand:
+    return Open(Page("puzzle"))
+
+
+SCREEN = Screen(
+    name=_NAME,
+    title=lambda display: heading(puzzle) if (puzzle := _told(display)) is not None else "Puzzle of the day",
+    subtitle=lambda display: clean(puzzle.game.rule, 120) if (puzzle := _told(display)) is not None else "",
+    status=lambda display: question(puzzle) if (puzzle := _told(display)) is not None else "One moment ...",
+    prompt=_prompt,
+    requests=lambda page: (PuzzleRequest(0),),
+    replies=(PuzzleReply,),
+    seen=seen_at,
+    match=lambda display: display.match,
+    command=_command,
+    act=_act,
+    hints=_hints,
+    help=lambda display: [
+        "arrows hjkl  move the cursor",
+        "Enter click  play the move",
+        "s            show the solution",
+        *LEAVING_HELP,
+    ],
+    entrance=Entrance("z", "puzzle", "puzzle of the day", _from_lobby),
+    words={"puzzle": _ask, "solve": _answer},
+    usage="puzzle, solve MOVE",
+)
