@@ -19,6 +19,7 @@ REQUIRE_ALL = os.environ.get("TTT_NET_REQUIRE_ALL") == "1"
 
 os.environ.setdefault("TTT_NET_HOUSE_BOTS", "no")  # of servers in processes of their own: who is there is the test's
 os.environ["TTT_NET_RULES"] = "off"  # a page that comes by itself only once is tested where it is meant
+os.environ["TTT_NET_MOTION"] = "off"  # a picture is looked at as it is in the end
 
 if sys.dont_write_bytecode:  # hundreds of processes are started, and each would compile the whole package anew
     sys.dont_write_bytecode = False

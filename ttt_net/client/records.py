@@ -5,6 +5,9 @@ import re
 from contextlib import suppress
 from pathlib import Path
 
+from ttt_net.client.film import film_of
+from ttt_net.errors import Refusal
+from ttt_net.games.records import read_records
 from ttt_net.messages import RecordReply
 from ttt_net.private_files import make_private_folder
 from ttt_net.programs import VERBS
@@ -37,7 +40,10 @@ def keep_record(text: str) -> None:
 
 
 def save_record(told: RecordReply, folder: Path | None = None) -> str:
-    """Write the record into a new file of the folder, no other is touched; return what to say of it."""
+    """Write the record into a new file of the folder, and a picture of the match beside it; return what to say of it.
+
+    No record is overwritten. There is no picture of a game that is not known here.
+    """
     folder = folder or Path.cwd()
     name = re.sub(r"[^0-9A-Za-z-]", "", told.match)[:32] or "match"
     text = "".join(f"{clean(line, 200)}\n" for line in told.text.splitlines()[:_MAX_LINES])
@@ -50,5 +56,16 @@ def save_record(told: RecordReply, folder: Path | None = None) -> str:
             continue
         except OSError as error:
             return f"The match could not be saved: {(error.strerror or 'the disk failed').lower()}."
-        return f"Saved as {path.name}; {VERBS} analyse --match {path.name} tells where it turned."
+        film = _save_film(told.text, path.with_suffix(".svg"))
+        return f"Saved as {path.name}{film}; {VERBS} analyse --match {path.name} tells where it turned."
     return "The match has been saved here often enough."
+
+
+def _save_film(text: str, path: Path) -> str:
+    """Write the picture of a match, if it can be drawn; return what to say of it."""
+    try:
+        (record,) = read_records(text)
+        path.write_text(film_of(record), encoding="utf-8")
+    except (Refusal, ValueError, OSError):
+        return ""
+    return f", and to show in a browser {path.name}"

@@ -16,6 +16,9 @@ from ttt_net.client import words
 from ttt_net.client.records import save_record
 from ttt_net.client.screens.analysis import turning_point
 from ttt_net.client.update import update
+from ttt_net.games import Outcome, Reason
+from ttt_net.games.record import Record, RecordedMove, RecordedPlayer
+from ttt_net.games.records import write_record
 from ttt_net.messages import (
     AnalysedMove,
     AnalyseRequest,
@@ -79,6 +82,17 @@ def test_a_record_is_kept_in_a_new_file_whatever_its_sender_calls_it(tmp_path: P
     assert save_record(told, tmp_path).startswith("Saved as ttt_net-etck3V9-2.txt;")
     assert (tmp_path / "ttt_net-etck3V9.txt").read_text() == "Game: tictactoe\n\n1. b2[2J\n"
     assert "could not be saved" in save_record(told, tmp_path / "nowhere")
+    assert not list(tmp_path.glob("*.svg")), "that is no record of a match"
+
+
+WIN = Outcome(0, Reason.LINE)
+
+
+def test_beside_a_record_a_picture_is_kept_that_moves(tmp_path: Path) -> None:
+    match = Record("tictactoe", (RecordedPlayer("Ann"), RecordedPlayer("Ben")), tuple(map(RecordedMove, WON)), WIN)
+    said = save_record(RecordReply("k3V9", write_record(match)), tmp_path)
+    assert said.startswith("Saved as ttt_net-k3V9.txt, and to show in a browser ttt_net-k3V9.svg; ")
+    assert (tmp_path / "ttt_net-k3V9.svg").read_text().startswith("<svg ")
 
 
 def test_an_analysis_is_asked_for_where_there_is_an_engine_and_told_in_the_replay() -> None:

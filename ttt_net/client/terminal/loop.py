@@ -31,7 +31,7 @@ from ttt_net.client.records import save_record
 from ttt_net.client.signals import delivered
 from ttt_net.client.terminal.canvas import Canvas
 from ttt_net.client.terminal.keyboard import reading
-from ttt_net.client.terminal.screen import TerminalScreen
+from ttt_net.client.terminal.screen import TerminalScreen, has_motion
 from ttt_net.client.user_io import glyphs_of
 from ttt_net.client.words import TENTHS_BELOW_MS
 from ttt_net.messages import InvitationReply, Notice, RecordReply
@@ -53,7 +53,8 @@ _SUSPEND = Key("c-z")
 async def show(options: Options, canvas: Canvas, controller: Controller, mailbox: asyncio.Queue[Event]) -> None:
     """Show what a controller displays, and hand it keys and clicks, until it is done."""
     with delivered(mailbox):
-        screen = TerminalScreen(canvas, glyphs_of(options), is_quiet=options.is_quiet)
+        moves = has_motion(os.environ)
+        screen = TerminalScreen(canvas, glyphs_of(options), is_quiet=options.is_quiet, has_motion=moves)
         await play_on_screen(controller, screen, mailbox)
 
 
@@ -67,7 +68,10 @@ async def play_on_screen(controller: Controller, screen: TerminalScreen, mailbox
                 controller.look_at_link()
                 screen.paint(controller.display, now_ms)
                 try:
-                    async with asyncio.timeout(_wait_s(controller.display, now_ms)):
+                    wait_s = _wait_s(controller.display, now_ms)
+                    if screen.wait_ms is not None and not controller.display.is_leaving:
+                        wait_s = min(wait_s, screen.wait_ms / 1000)
+                    async with asyncio.timeout(wait_s):
                         event = await mailbox.get()
                 except TimeoutError:
                     if controller.display.is_leaving:

@@ -4,7 +4,7 @@ Nothing that a peer wrote goes into a title.
 """
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from rich.text import Text
@@ -12,17 +12,31 @@ from rich.text import Text
 from ttt_net.client.display import Display
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import Glyphs, encodable
+from ttt_net.client.drawing.motion import Motion, in_motion, motion_between
 from ttt_net.client.drawing.targets import Target, target_at, without_targets
 from ttt_net.client.terminal.canvas import Canvas
 
 TITLE, TITLE_ON_TURN, TITLE_ON_CHALLENGE = "ttt_net", "* your turn - ttt_net", "* a challenge - ttt_net"
+MOTION_VARIABLE = "TTT_NET_MOTION"
+
+
+def has_motion(environment: Mapping[str, str]) -> bool:
+    """Tell whether marks may fall: as `TTT_NET_MOTION` says, on or off, or else unless the terminal is far away."""
+    wanted = environment.get(MOTION_VARIABLE, "")
+    return wanted == "on" if wanted in ("on", "off") else "SSH_CONNECTION" not in environment
 
 
 class TerminalScreen:
     """Shows displays; writes only when the picture has changed. `is_focused` is what the terminal last told."""
 
-    def __init__(self, canvas: Canvas, glyphs: Glyphs, *, is_quiet: bool = False) -> None:
+    def __init__(self, canvas: Canvas, glyphs: Glyphs, *, is_quiet: bool = False, has_motion: bool = False) -> None:
+        """With `has_motion` marks fall, and winning lines flash."""
         self.is_focused = True
+        self.wait_ms: int | None = None
+        """How long what was last shown is to be seen; None while nothing moves."""
+        self._has_motion = has_motion and canvas.is_modern
+        self._before: Display | None = None
+        self._motion: Motion | None = None
         self._canvas = canvas
         self._is_quiet = is_quiet
         self._glyphs = glyphs
@@ -42,12 +56,23 @@ class TerminalScreen:
         self._tell_turn(display)
         self._copy(display.copied)
         size = self._canvas.size
+        display = self._moving(display, now_ms)
         page = draw(display, size, now_ms, self._glyphs)
         if self._shown != (page, size):
             self._shown = (page, size)
             written = without_targets(page)
             written.plain = encodable(written.plain, self._canvas.encoding)
             self._canvas.show(written)
+
+    def _moving(self, display: Display, now_ms: int) -> Display:
+        """Return the display as it is to be seen now, while something moves in it."""
+        if not self._has_motion:
+            return display
+        self._motion = motion_between(self._before, display, now_ms) or self._motion
+        self._before = display
+        frame = self._motion.frame(display, now_ms) if self._motion is not None else None
+        self.wait_ms = frame.ms if frame is not None else None
+        return in_motion(display, frame) if frame is not None else display
 
     def target_at(self, column: int, row: int) -> Target | None:
         """Return what a click there means in the picture that is shown."""

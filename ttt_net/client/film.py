@@ -1,0 +1,175 @@
+"""A finished match as a picture that moves: an SVG that any browser plays, with nothing else in it. Pure.
+
+Marks appear one after the other, fall where they fall in the game, and vanish where they vanish; the winning line
+lights up. Who wants nothing to move sees the end.
+"""
+
+from html import escape
+from typing import Any, NamedTuple
+
+from ttt_net.games import Game, find_game
+from ttt_net.games.record import Record, first_position
+from ttt_net.text import clean
+
+CELL, GAP, MARGIN, HEAD = 44, 24, 20, 54
+"""Sizes in units of the picture: a cell, the space between layers, around all, and for the words above."""
+STEP_S, HOLD_S = 0.7, 3.0
+"""How long each move takes, and how long the end stays to be seen."""
+MAX_PLIES = 400
+"""A longer match is shown from its beginning alone up to that ply, and then its end."""
+_COLOURS = {"X": "#0072B2", "O": "#D55E00"}
+_LINE = "#009E73"
+
+
+class _Mark(NamedTuple):
+    """A mark in a cell, there from one ply on up to another; None: to the end."""
+
+    cell: int
+    mark: str
+    since: int
+    until: int | None
+
+
+def film_of(record: Record) -> str:
+    """Return the match as SVG. Raises `Refusal` if its game is not known or a move of it not legal."""
+    game = find_game(record.game)
+    state = first_position(game, record.start)
+    states = [state]
+    for made in record.moves:
+        state = game.result(state, made.move)
+        states.append(state)
+    if len(states) > MAX_PLIES:
+        states = [*states[: MAX_PLIES - 1], states[-1]]
+    boards = [game.board(each) for each in states]
+    marks, line = _marks(boards), tuple(game.line(states[-1]))
+    plies = len(boards) - 1
+    whole_s = plies * STEP_S + HOLD_S
+    width, height = _size(game)
+    first, second = (escape(clean(player.name, 20)) for player in record.players)
+    words = escape(_result(record))
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
+            f' role="img" font-family="sans-serif">',
+            f"<title>{escape(game.title)}: {first} and {second}. {words}</title>",
+            _style(marks, game, whole_s),
+            f'<rect width="{width}" height="{height}" fill="#fff"/>',
+            f'<text x="{MARGIN}" y="24" font-size="15" fill="#222">{escape(game.title)}: '
+            f'<tspan fill="{_COLOURS["X"]}">{first}</tspan> – <tspan fill="{_COLOURS["O"]}">{second}</tspan></text>',
+            f'<text x="{MARGIN}" y="44" font-size="13" class="end" fill="#222">{words}</text>',
+            *_grid(game),
+            *(_lit(game, cell) for cell in line),
+            *(_drawn(game, number, each) for number, each in enumerate(marks)),
+            "</svg>\n",
+        ]
+    )
+
+
+def _result(record: Record) -> str:
+    outcome = record.outcome
+    if outcome is None:
+        return ""
+    if outcome.winner is None:
+        return "A draw."
+    return f"{clean(record.players[outcome.winner].name, 20)} won."
+
+
+def _marks(boards: list[str]) -> list[_Mark]:
+    """Return every mark that is ever seen, with when."""
+    found = []
+    for cell in range(len(boards[0])):
+        since, mark = 0, boards[0][cell]
+        for ply, board in enumerate(boards):
+            if board[cell] != mark:
+                if mark != ".":
+                    found.append(_Mark(cell, mark, since, ply))
+                since, mark = ply, board[cell]
+        if mark != ".":
+            found.append(_Mark(cell, mark, since, None))
+    return found
+
+
+def _layers(game: Game[Any]) -> tuple[int, int, int]:
+    height, width = game.shape[-2:]
+    return game.shape[0] if len(game.shape) == 3 else 1, height, width
+
+
+def _size(game: Game[Any]) -> tuple[int, int]:
+    layers, height, width = _layers(game)
+    across = layers * width * CELL + (layers - 1) * GAP + 2 * MARGIN
+    return max(across, 260), height * CELL + HEAD + MARGIN
+
+
+def _place(game: Game[Any], cell: int) -> tuple[int, int]:
+    """Return the upper left corner of a cell."""
+    _, height, width = _layers(game)
+    layer, rest = divmod(cell, height * width)
+    row, column = divmod(rest, width)
+    return MARGIN + layer * (width * CELL + GAP) + column * CELL, HEAD + row * CELL
+
+
+def _grid(game: Game[Any]) -> list[str]:
+    layers, height, width = _layers(game)
+    block_height, block_width = game.block or (height, width)
+    lines = []
+    for layer in range(layers):
+        left, top = _place(game, layer * height * width)
+        right, bottom = left + width * CELL, top + height * CELL
+        for row in range(height + 1):
+            y, thick = top + row * CELL, 2 if row % block_height == 0 else 1
+            lines.append(f'<path d="M{left} {y}H{right}" stroke="#999" stroke-width="{thick}"/>')
+        for column in range(width + 1):
+            x, thick = left + column * CELL, 2 if column % block_width == 0 else 1
+            lines.append(f'<path d="M{x} {top}V{bottom}" stroke="#999" stroke-width="{thick}"/>')
+    return lines
+
+
+def _lit(game: Game[Any], cell: int) -> str:
+    x, y = _place(game, cell)
+    box = f'x="{x + 2}" y="{y + 2}" width="{CELL - 4}" height="{CELL - 4}" rx="6"'
+    return f'<rect class="end" {box} fill="{_LINE}" fill-opacity=".35"/>'
+
+
+def _drawn(game: Game[Any], number: int, each: _Mark) -> str:
+    """Return a mark: a cross, a ring, or whatever else as its letter."""
+    x, y = _place(game, each.cell)
+    colour, kind = _COLOURS.get(each.mark, "#222"), f'class="m m{number}"'
+    low, high, middle = CELL * 0.26, CELL * 0.74, CELL / 2
+    if each.mark == "X":
+        shape = f"M{x + low:g} {y + low:g}L{x + high:g} {y + high:g}M{x + high:g} {y + low:g}L{x + low:g} {y + high:g}"
+        return f'<path {kind} d="{shape}" stroke="{colour}" stroke-width="6" stroke-linecap="round"/>'
+    if each.mark == "O":
+        circle = f'cx="{x + middle:g}" cy="{y + middle:g}" r="{CELL * 0.26:g}"'
+        return f'<circle {kind} {circle} fill="none" stroke="{colour}" stroke-width="6"/>'
+    where = f'x="{x + middle:g}" y="{y + high:g}" font-size="24" text-anchor="middle"'
+    return f"<text {kind} {where}>{escape(each.mark)}</text>"
+
+
+def _style(marks: list[_Mark], game: Game[Any], whole_s: float) -> str:
+    """Return when each mark is seen, as percentages of one showing, which goes on for ever."""
+    step = 100 * STEP_S / whole_s
+    end = 100 * (1 - HOLD_S / whole_s)
+    falls = game.gravity and len(game.shape) == 2
+    rules = [
+        f".m,.end{{animation-duration:{whole_s:g}s;animation-iteration-count:infinite}}",
+        f".end{{animation-name:end}}@keyframes end{{0%,{end:.2f}%{{opacity:0}}{end + 0.1:.2f}%,100%{{opacity:1}}}}",
+    ]
+    for number, each in enumerate(marks):
+        gone = ";opacity:0" if each.until is not None else ""
+        rules.append(f".m{number}{{animation-name:k{number}{gone}}}@keyframes k{number}{{")
+        above = f"transform:translateY(-{_place(game, each.cell)[1] - HEAD + CELL}px)" if falls else "transform:none"
+        if each.since:
+            seen = each.since * step
+            rules.append(f"0%,{seen - 0.01:.2f}%{{opacity:0;{above}}}{seen:.2f}%{{opacity:1;{above}}}")
+            rules.append(f"{seen + step / 2:.2f}%{{opacity:1;transform:none}}")
+        else:
+            rules.append("0%{opacity:1;transform:none}")
+        if each.until is None:
+            rules.append("100%{opacity:1;transform:none}}")
+        else:
+            last = each.until * step
+            rules.append(
+                f"{last - 0.01:.2f}%{{opacity:1;transform:none}}{last:.2f}%,100%{{opacity:0;transform:none}}}}"
+            )
+    rules.append("@media (prefers-reduced-motion:reduce){.m,.end{animation:none}}")
+    return f"<style>{''.join(rules)}</style>"
