@@ -178,12 +178,12 @@ class Place(Server):
         return (one, other) if one.is_to_move else (other, one)
 
 
-def wait_for(is_so: Callable[[], bool], visitor: Visitor) -> None:
-    """Wait for something that more than one page shows."""
-    for _ in range(PATIENCE_MS // 20):
+def wait_for(is_so: Callable[[], bool], visitor: Visitor, every_ms: int = 20) -> None:
+    """Wait for something that more than one page shows, or that has to be tried again."""
+    for _ in range(PATIENCE_MS // every_ms):
         if is_so():
             return
-        visitor.page.wait_for_timeout(20)
+        visitor.page.wait_for_timeout(every_ms)
     raise AssertionError("it never came to be so")
 
 
