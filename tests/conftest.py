@@ -58,6 +58,8 @@ LONGEST = (
     "page/test_build.py",
     "hostile/test_frames.py",
     "simulation/test_simulation.py",
+    "simulation/test_ledgers.py",
+    "server/cluster/test_jetstream.py",
 )
 """The files that take longest: they begin first, so that in the end no process has one alone. Others follow by name."""
 

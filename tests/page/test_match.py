@@ -144,7 +144,7 @@ def test_one_who_is_left_alone_is_told_for_how_long_and_claims_the_match_then(pl
         first.page.evaluate(
             "[...document.querySelectorAll('button')].find(b => b.innerText === 'Claim the win')?.click()"
         )
-        return first.page.locator(".status", has_text="left the match.").count() > 0
+        return bool(first.page.locator(".status", has_text="left the match.").count())
 
     wait_for(is_claimed, first, every_ms=500)
     assert first.page.locator(".status").inner_text().startswith("You won")
