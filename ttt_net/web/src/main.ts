@@ -26,7 +26,12 @@ let isDrawing = false;
 function heard(message: Heard): void {
   const id = "match" in message ? message.match : "";
   const before = state.matches.get(id);
-  const was = { outcome: before?.outcome, isMine: before && isMyTurn(before), offers: before?.offers ?? [] };
+  const was = {
+    outcome: before?.outcome,
+    isMine: before && isMyTurn(before),
+    offers: before?.offers ?? [],
+    decidedAt: before?.analysis?.lesson?.ply ?? null,
+  };
   hear(message);
   const match = state.matches.get(id);
   if (message.type === "welcome") welcomed(message.matches);
@@ -45,7 +50,8 @@ function heard(message: Heard): void {
     if (message.type === "played" || message.type === "tookback" || message.type === "ended") ui.aim = -1;
     if (message.type === "played") heardMove(match, message);
     else if (match.outcome && before && !was.outcome) announce(status(match));
-    if (message.type === "analysis" && message.lesson?.ply && ui.ply === null) review(match, message.lesson.ply);
+    if (message.type === "analysis" && message.lesson?.ply && (ui.ply === null || ui.ply === was.decidedAt))
+      review(match, message.lesson.ply); // what is seen at a glance comes first, and the search may know better
     if (message.type === "hint" && message.text) announce(message.text);
     if (message.type === "chat") announce(`${label(message.by)}: ${message.text}`);
   }
