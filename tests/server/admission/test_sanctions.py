@@ -78,3 +78,46 @@ def test_a_ban_runs_out_and_can_be_lifted() -> None:
 def test_the_one_concerned_is_told_until_when_and_why() -> None:
     assert ban("player:1").sentence() == "you are banned from this server for good: swearing"
     assert ban("player:1", 1_795_254_000_000).sentence().endswith("until 2026-11-21 09:40 UTC: swearing")
+
+
+def test_an_address_goes_by_a_hash_that_needs_the_key_and_covers_its_64() -> None:
+    sanctions, others = Sanctions(lambda: 0, KEY), Sanctions(lambda: 0, b"another key")
+    key = sanctions.key_of_address("2001:db8::7")
+    assert key is not None
+    assert key == sanctions.key_of_address("2001:db8::ffff:1")
+    assert key != sanctions.key_of_address("2001:db8:0:1::7")
+    assert key != others.key_of_address("2001:db8::7")
+    assert "2001" not in key
+    assert sanctions.key_of_address("192.0.2.7") == sanctions.key_of_address("::ffff:192.0.2.7")
+    assert sanctions.key_of_address("unknown") is None
+    sanctions.add([Sanction("ban", key, "Ann", "", 0, None, 1)])
+    assert sanctions.on_address("ban", "2001:db8::abcd")
+    assert sanctions.on_address("ban", "2001:db8:0:1::abcd") is None
+    assert sanctions.on_address("mute", "2001:db8::abcd") is None
+
+
+def test_a_new_decision_takes_the_place_of_all_of_its_kind_for_the_player() -> None:
+    sanctions = Sanctions(lambda: 0, KEY)
+    key = str(sanctions.key_of_address("192.0.2.7"))
+    first = ban("player:1")
+    sanctions.impose([first, first._replace(whom=key)])
+    sanctions.impose([first._replace(act="mute"), first._replace(until_ms=5)])
+    assert sanctions.on_address("ban", "192.0.2.7") is None
+    assert {(each.act, each.whom, each.until_ms) for each in sanctions.in_force()} == {
+        ("mute", "player:1", None),
+        ("ban", "player:1", 5),
+    }
+    assert sanctions.lift("ban", "", 1)
+    assert [each.act for each in sanctions.in_force()] == ["mute"]
+
+
+def test_one_who_is_forgotten_is_held_by_their_token_alone_under_no_name() -> None:
+    sanctions = Sanctions(lambda: 0, KEY)
+    token_key = sanctions.key_of_token(b"hash")
+    sanctions.impose([ban("player:1")])
+    sanctions.forgotten(1, token_key)
+    sanctions.renamed(1, "deleted")
+    assert sanctions.on("ban", subject(1), "") is None
+    assert sanctions.on("ban", subject(2, token_key), "")
+    assert sanctions.on_token("ban", token_key)
+    assert [each.title for each in sanctions.in_force()] == ["deleted #1"]

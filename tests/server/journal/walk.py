@@ -22,7 +22,7 @@ _NETWORK = "192.0.2.0/24"
 _STEPS = (
     ["play"] * 30 + ["start"] * 6 + ["end"] * 6 + ["register"] * 3 + ["invite"] * 3 + ["rematch", "see", "label"] * 2
     + ["rename", "forget", "impose", "lift", "note", "old_matches", "old_guests", "stale", "probe"]
-    + ["report"] * 3 + ["close", "appoint", "dismiss", "old_reports", "old_notes"]
+    + ["report"] * 3 + ["close", "appoint", "dismiss", "old_reports", "old_notes", "old_sanctions"]
 )  # fmt: skip
 
 
@@ -148,6 +148,9 @@ class Walk:
 
     def _old_reports(self) -> AnyEntry:
         return entries.ForgetReports(self._now_ms - self.rng.choice([1, _DAY_MS]), self.rng.choice([1, 20]))
+
+    def _old_sanctions(self) -> AnyEntry:
+        return entries.ForgetSanctions(self._now_ms, self.rng.choice([1, 20]))
 
     def _old_notes(self) -> AnyEntry:
         return entries.ForgetNotes(self._now_ms - self.rng.choice([1, _DAY_MS]), self.rng.choice([1, 20]))

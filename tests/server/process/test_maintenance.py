@@ -8,8 +8,16 @@ from typing import Any
 from tests.server.journal.jobs import on_disk
 from tests.server.peer import Peer
 from tests.server.running import Server, running, until
+from ttt_net.server.admission.sanctions import Sanction
 from ttt_net.server.journal.apply import apply
-from ttt_net.server.journal.entries import AuditNote, ForgetGuests, ForgetMatches, ForgetNotes, ForgetReports
+from ttt_net.server.journal.entries import (
+    AuditNote,
+    ForgetGuests,
+    ForgetMatches,
+    ForgetNotes,
+    ForgetReports,
+    ForgetSanctions,
+)
 from ttt_net.server.process.maintenance import BITE, DAY_MS, REST_MS, maintenance_jobs, old_guests, old_matches
 from ttt_net.server.settings.configuration import Configuration
 
@@ -197,6 +205,7 @@ async def test_no_step_of_it_reads_a_whole_table(tmp_path: Path) -> None:
             apply(connection, ForgetGuests(2**60, 2**60, (99,), (), BITE))
             apply(connection, ForgetReports(2**60, BITE))
             apply(connection, ForgetNotes(2**60, BITE))
+            apply(connection, ForgetSanctions(2**60, BITE))
             connection.set_trace_callback(None)
             deletes = (
                 "DELETE FROM results WHERE player = 1 AND is_private = 0 AND ended_ms = 1 AND match = 'x'",
@@ -245,3 +254,16 @@ async def test_reports_and_notes_are_forgotten_when_their_time_is_up(tmp_path: P
             server.clock.offset_ms += int(after_days * DAY_MS)
             assert await left() == expected
     assert b"unheard of" not in files(tmp_path)
+
+
+async def test_a_sanction_that_has_run_out_leaves_nothing(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        jobs, journal = maintenance_jobs(server.hub), server.hub.services.journal
+        short = Sanction("mute", "address:99", "", "rude", 0, server.clock() + 1_000)
+        kept = short._replace(whom="192.0.2.0/24", until_ms=server.clock() + 10**9)
+        note = AuditNote(server.clock(), "mute", "")
+        journal.impose([short, kept], note, lambda: None, lambda _: None)
+        server.clock.offset_ms += REST_MS
+        jobs["old sanctions"]()
+        await server.flushed()
+        assert await server.execute("SELECT whom FROM sanctions") == [("192.0.2.0/24",)]

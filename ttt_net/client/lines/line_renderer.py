@@ -56,7 +56,7 @@ class BoardRenderer:
 
     help = (
         "Type a move (5, b2), or: board, info, hint, warnings, draw, takeback, resign, claim, adjourn, accept, "
-        f"decline, say WORDS, mute, rules, quit, help. {LINES_HELP}"
+        f"decline, say WORDS, mute, report, rules, quit, help. {LINES_HELP}"
     )
     has_drawings = True
 

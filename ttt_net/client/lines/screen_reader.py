@@ -33,7 +33,7 @@ class ScreenReader:
     help = (
         "Type a move, such as b2. To hear more: board, row 2, lines, moves, clock, info, repeat. "
         "For the rules: rules. "
-        "To act: draw, takeback, resign, claim, adjourn, accept, decline, say and your words, mute, quit. "
+        "To act: draw, takeback, resign, claim, adjourn, accept, decline, say and your words, mute, report, quit. "
         f"{LINES_HELP}"
     )
     has_drawings = False

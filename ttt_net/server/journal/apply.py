@@ -67,6 +67,8 @@ def apply(connection: sqlite3.Connection, entry: AnyEntry) -> object:
             return _forget_matches(connection, entry)
         case entries.ForgetGuests():
             return _forget_guests(connection, entry)
+        case entries.ForgetSanctions():
+            return _forget_sanctions(connection, entry)
         case entries.ForgetReports():
             return _forget_oldest(connection, "reports", "number", entry.before_ms, entry.most)
         case entries.ForgetNotes():
@@ -331,6 +333,15 @@ def _deserted(connection: sqlite3.Connection, player: PlayerId) -> list[tuple[in
             (player,),
         ).fetchall()
     return found
+
+
+def _forget_sanctions(connection: sqlite3.Connection, entry: entries.ForgetSanctions) -> list[str]:
+    rows = connection.execute(
+        "SELECT act, whom, player FROM sanctions WHERE until_ms <= ? ORDER BY until_ms, act, whom, player LIMIT ?",
+        (entry.at_ms, entry.most),
+    ).fetchall()
+    connection.executemany("DELETE FROM sanctions WHERE act = ? AND whom = ? AND player IS ?", rows)
+    return [whom for _, whom, _ in rows]
 
 
 def _forget_oldest(connection: sqlite3.Connection, table: str, number: str, before_ms: int, most: int) -> list[int]:

@@ -214,6 +214,13 @@ class ForgetGuests(JournalEntry, frozen=True, tag=True):
     most: int
 
 
+class ForgetSanctions(JournalEntry, frozen=True, tag=True):
+    """Delete bans and mutes that have run out. Result: what they went by."""
+
+    at_ms: int
+    most: int
+
+
 class ForgetReports(JournalEntry, frozen=True, tag=True):
     """Delete the oldest reports that were made before a time, with their lines of chat. Result: their numbers."""
 
@@ -239,7 +246,7 @@ class Probe(JournalEntry, frozen=True, tag=True):
     """Write what is there already, to learn whether the disk can be written again."""
 
 
-MaintenanceEntry = ForgetMatches | ForgetGuests | ForgetReports | ForgetNotes | UnsettleRatings
+MaintenanceEntry = ForgetMatches | ForgetGuests | ForgetSanctions | ForgetReports | ForgetNotes | UnsettleRatings
 AnyEntry = (
     AppendEvents
     | RegisterPlayer

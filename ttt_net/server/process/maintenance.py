@@ -11,6 +11,7 @@ from ttt_net.server.journal.entries import (
     ForgetMatches,
     ForgetNotes,
     ForgetReports,
+    ForgetSanctions,
     MaintenanceEntry,
     UnsettleRatings,
 )
@@ -85,6 +86,7 @@ def maintenance_jobs(hub: Hub) -> dict[str, Callable[[], None]]:
     jobs["old guests"] = lambda: guests.tick() if wanted.guest_days else None
     reports = old_reports(journal, hub.services.wall_ms, lambda: wanted.report_days)
     notes = old_notes(journal, hub.services.wall_ms, lambda: wanted.audit_days)
+    jobs["old sanctions"] = old_sanctions(journal, hub.services.wall_ms).tick
     jobs["old reports"] = reports.tick
     jobs["old notes"] = lambda: notes.tick() if wanted.audit_days else None
     return jobs
@@ -116,6 +118,11 @@ def old_matches(
     return PeriodicJob(
         journal, now_ms, lambda now_ms: ForgetMatches(now_ms - days() * DAY_MS, tuple(sorted(in_use())), BITE)
     )
+
+
+def old_sanctions(journal: Journal, now_ms: Callable[[], int]) -> PeriodicJob[str]:
+    """Return the job that forgets bans and mutes that have run out, so that no hash of anybody stays."""
+    return PeriodicJob(journal, now_ms, lambda now_ms: ForgetSanctions(now_ms, BITE))
 
 
 def old_reports(journal: Journal, now_ms: Callable[[], int], days: Callable[[], int]) -> PeriodicJob[int]:

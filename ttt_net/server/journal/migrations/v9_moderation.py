@@ -17,6 +17,7 @@ CREATE TABLE sanctions (
     by TEXT NOT NULL                    -- the moderator; host: the host
 ) STRICT;
 CREATE UNIQUE INDEX sanctions_by_whom ON sanctions (act, whom, coalesce(player, 0));
+CREATE INDEX sanctions_by_end ON sanctions (until_ms) WHERE until_ms IS NOT NULL;
 CREATE INDEX sanctions_of_player ON sanctions (player) WHERE player IS NOT NULL;
 INSERT INTO sanctions SELECT act, whom, shown, reason, since_ms, until_ms, NULL, 'host' FROM sanctions_before
     WHERE whom NOT LIKE 'player:%';
