@@ -13,6 +13,7 @@ from ttt_net.client.display import Display
 from ttt_net.client.events import WorldEvent
 from ttt_net.client.screens.coaching import due_requests
 from ttt_net.client.screens.match_commands import OPENING_PLIES, followed, leads_on
+from ttt_net.client.screens.registry import screen_of
 from ttt_net.client.screens.rules import opening
 from ttt_net.client.update import update
 from ttt_net.client.words import invitation
@@ -30,6 +31,7 @@ from ttt_net.messages import (
     ResumeRequest,
     RulesRequest,
     SeekRequest,
+    ServerMessage,
     Snapshot,
     UnseekRequest,
     UnwatchRequest,
@@ -122,6 +124,8 @@ class ClientController:
             self.display, requests = followed(self.display)
             self._say(requests)
         self._say(due_requests(self.display, event))
+        if isinstance(event, ServerMessage):
+            self._say(screen_of(self.display).asks_next(self.display, event))
         if self._keep_achievements is not None and self.display.achieved is not achieved:
             self._keep_achievements(self.display.achieved)
         if isinstance(event, Welcome):

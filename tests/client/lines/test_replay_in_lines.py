@@ -92,7 +92,7 @@ async def test_a_hint_is_told_where_there_are_only_lines() -> None:
         paper.type("warnings")
         assert (await link.grants(HintRequest)).kind == "warning"
         await link.tells(HintReply("m1", 4, "warning"))
-        await paper.shows("Warnings are on: you are told what to beware of.")
+        await paper.shows("Warnings are on.")
 
 
 async def test_a_finished_match_is_stepped_through_by_words_and_numbers() -> None:

@@ -19,12 +19,15 @@ from tests.client.samples import (
     snapshot,
 )
 from ttt_net.client import words
+from ttt_net.client.drawing.glyphs import encodable
+from ttt_net.client.screens.profile import history_wanted, sparkline
 from ttt_net.client.update import update
 from ttt_net.errors import Code
 from ttt_net.messages import (
     ChallengeRequest,
     Ended,
     HeadToHead,
+    HistoryReply,
     HistoryRequest,
     LeaderboardRequest,
     ProfileRequest,
@@ -152,3 +155,29 @@ def test_every_page_is_one_key_away_and_escape_leads_back(key: str) -> None:
     display, _ = pressed(lobby(PLAYERS, SEEKS, LIVE, CHALLENGED), "c-i", key)
     assert display.page.screen != "lobby"
     assert pressed(display, "escape")[0].page.screen == "lobby"
+
+
+def test_a_rating_is_drawn_by_the_matches_that_changed_it_once_they_are_told() -> None:
+    display, _ = pressed(lobby(PLAYERS), "v")
+    assert history_wanted(display, HISTORY) == ()
+    display = update(display, PROFILE, 0)
+    assert history_wanted(display, PROFILE) == (HistoryRequest(0, name="Ben"),)
+    assert "▁" not in drawn(display)
+    ratings = [1500, 1524, 1490]
+    matches = [
+        structs.replace(FINISHED, match=f"m{number}", players=(ANN, structs.replace(BEN, rating=rating)))
+        for number, rating in enumerate(ratings)
+    ]
+    casual = structs.replace(matches[0], rated=False)
+    other = structs.replace(matches[0], game="gomoku", time=None, players=(ANN, BEN))
+    told = HistoryReply(PROFILE.player, [*reversed(matches), casual, other], None)
+    page = drawn(update(display, told, 0))
+    assert sparkline([*ratings, 1512]) == "▃█▁▅"
+    assert "▃█▁▅" in page, "1500, 1524, 1490, and 1512 now"
+    assert drawn(update(display, structs.replace(told, player=ANN), 0)) == drawn(display), "of somebody else"
+
+
+def test_bars_of_numbers_that_are_alike_and_without_a_font_for_them() -> None:
+    assert sparkline([1500, 1500]) == "▁▁"
+    assert sparkline([1, 8]) == "▁█"
+    assert encodable(sparkline([1, 4, 8]), "ascii") == "_.^"

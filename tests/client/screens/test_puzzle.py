@@ -1,6 +1,7 @@
 """The puzzle of the day: shown as a board, answered by a move, remembered on this machine."""
 
 import datetime
+from dataclasses import replace as changed
 
 import pytest
 
@@ -168,3 +169,13 @@ def test_the_solution_of_the_sample_is_as_the_tests_say() -> None:
     assert describe_puzzle(PuzzleRequest(0, reveal=True), NOW).solution == 4
     with pytest.raises(Refusal):
         describe_puzzle(PuzzleRequest(0, move=1), NOW)
+
+
+def test_the_lobby_has_a_row_for_it_where_the_server_has_one() -> None:
+    display = update(Display(World(address="here")), welcome(features=["puzzle"]), 0)
+    assert "> Puzzle of the day  z" in picture(display)
+    assert "Enter open" in picture(display)
+    assert done(display, Command.PLACE)[0].page.screen == "puzzle"
+    display = changed(display, achieved=Achievements(("2026-11-21", "2026-11-22")))
+    assert "Puzzle of the day  z  2 days in a row up to 2026-11-22" in picture(display)
+    assert "Puzzle" not in picture(update(Display(World(address="here")), welcome(), 0))

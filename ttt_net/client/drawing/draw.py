@@ -18,6 +18,7 @@ from ttt_net.client.events import Key
 from ttt_net.client.keys import hints
 from ttt_net.client.pages import Entry
 from ttt_net.client.screens.chat import phrases, whom_to_mute
+from ttt_net.client.screens.lobby import PUZZLE
 from ttt_net.client.screens.registry import rows_of, screen_of
 from ttt_net.client.screens.screen import Row
 from ttt_net.text import clean
@@ -173,7 +174,8 @@ def _list(display: Display, size: tuple[int, int], now_ms: int, glyphs: Glyphs) 
     if not rows:
         return hint
     listed = draw_list(rows, display.page, size, glyphs)
-    is_hint_due = display.world.is_hosting and len(listed) + len(hint) < height
+    is_alone = all(row.is_heading or row.key == PUZZLE for row in rows)
+    is_hint_due = (display.world.is_hosting or is_alone) and len(listed) + len(hint) < height
     below = hint if is_hint_due else []
     return [*listed, *[Text()] * (height - len(listed) - len(below)), *below]
 

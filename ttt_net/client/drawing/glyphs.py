@@ -16,6 +16,7 @@ COLOURS = {"X": "#0072B2", "O": "#D55E00"}
 WON = "#009E73"
 WARNING = "reverse"
 _PLAINER = {"×": "x", "—": "-", "–": "-", "…": ".", "·": ".", "“": '"', "”": '"', "’": "'"}
+_PLAINER |= dict(zip("▁▂▃▄▅▆▇█", "__..--^^", strict=True))
 
 
 @dataclass(frozen=True, slots=True)

@@ -165,7 +165,7 @@ def _warn(display: Display) -> Effect:
     if display.has_warnings:
         display = replace(display, world=display.world.without_replies((HintReply,)), has_warnings=False)
         return replace(display, notice="Warnings are off."), ()
-    display = replace(display, has_warnings=True, notice="Warnings are on: you are told what to beware of.")
+    display = replace(display, has_warnings=True, notice="Warnings are on.")
     return display, (HintRequest(0, match=match.match, kind="warning"),)
 
 

@@ -86,6 +86,8 @@ def _footer(display: Display, width: int) -> list[str]:
     return words.company_hint(display, width)
 
 
+PUZZLE = "puzzle"
+"""The key of the row that leads to it, and the name of its screen."""
 _OFFER = "A bot plays you at once: press b"
 _OFFER_OF_LEVELS = f"{_OFFER}, or 1-8"
 """With a level that it is to play at; the two fit a window of 40 columns."""
@@ -110,7 +112,18 @@ def _rows(display: Display, now_ms: int) -> list[Row]:
         *section(_OFFER_OF_LEVELS if has_levels else _OFFER, list(bots.values())),
         *section("Players", [_player_row(each) for each in others]),
         *section("Being played", [live_match(each) for each in live_of_others(display)]),
+        *section("By yourself", _puzzle(display)),
     ]
+
+
+def _puzzle(display: Display) -> list[Row]:
+    """Return the way to the puzzle of the day, where the server has one."""
+    if "puzzle" not in display.world.features:
+        return []
+    solved = display.achieved.solved
+    days = display.achieved.streak(solved[-1]) if solved else 0
+    in_a_row = [f"{counted(days, 'day')} in a row up to {solved[-1]}"] if solved else []
+    return [Row(("Puzzle of the day", "z", *in_a_row), PUZZLE, Open(Page(PUZZLE)))]
 
 
 def _challenges(display: Display, ours: str | None, now_ms: int) -> Iterable[Row]:
@@ -242,6 +255,7 @@ _VERBS = {
     "seek": "play",
     "player": "challenge",
     "live": "watch",
+    PUZZLE: "open",
 }
 _ACCEPT = KeyHint("Enter", "accept", "c-m")
 

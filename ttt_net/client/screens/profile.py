@@ -1,6 +1,6 @@
 """Show who a player is, and what can be done with them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ttt_net.client import words
 from ttt_net.client.achievements import Achievements
@@ -21,8 +21,23 @@ from ttt_net.client.screens.screen import (
     page_before,
     section,
 )
-from ttt_net.messages import ProfileReply, ProfileRequest, RatingInfo, SeekRequest, WatchRequest
+from ttt_net.clock import speed as speed_of
+from ttt_net.messages import (
+    HistoryReply,
+    HistoryRequest,
+    ProfileReply,
+    ProfileRequest,
+    RatingInfo,
+    Request,
+    SeekRequest,
+    ServerMessage,
+    WatchRequest,
+)
 from ttt_net.text import clean, counted
+
+_BARS = "▁▂▃▄▅▆▇█"
+_MOST_PAST = 20
+"""Matches whose ratings are drawn."""
 
 
 def _title(display: Display) -> str:
@@ -48,7 +63,7 @@ def _rows(display: Display, now_ms: int) -> list[Row]:
         *(Row((fact,)) for fact in facts),
         Row(("",)),
         *_deeds(told),
-        *section("Ratings", [_rating(each) for each in told.ratings]),
+        *section("Ratings", [_rating(each, _past_ratings(display, told, each)) for each in told.ratings]),
         *section("Playing now", live),
     ]
 
@@ -84,11 +99,38 @@ def _deeds(told: ProfileReply) -> Iterable[Row]:
         yield Row(("Report",), "report", Open(Page("report", about=name)))
 
 
-def _rating(rating: RatingInfo) -> Row:
+def _past_ratings(display: Display, told: ProfileReply, rating: RatingInfo) -> list[int]:
+    """Return what the rating was before each of the newest rated matches, the oldest first, and what it is now."""
+    history = display.world.reply(HistoryReply)
+    if history is None or history.player.name != told.player.name:
+        return []
+    past = [
+        player.rating
+        for match in reversed(history.matches)
+        if match.rated and match.game == rating.game and speed_of(match.time) == rating.speed
+        for player in match.players
+        if player.name == told.player.name and player.rating is not None
+    ]
+    return [*past[-_MOST_PAST:], rating.rating] if past else []
+
+
+def sparkline(numbers: Sequence[int]) -> str:
+    """Return numbers as bars beside one another, the least and the most of them a whole bar apart."""
+    least, most = min(numbers, default=0), max(numbers, default=0)
+    return "".join(_BARS[(number - least) * (len(_BARS) - 1) // max(1, most - least)] for number in numbers)
+
+
+def history_wanted(display: Display, reply: ServerMessage) -> tuple[Request, ...]:
+    """Return the question for the matches by which a rating has changed, once a profile is there that has one."""
+    has_rating = isinstance(reply, ProfileReply) and bool(reply.ratings)
+    return (HistoryRequest(0, name=display.page.about or None),) if has_rating else ()
+
+
+def _rating(rating: RatingInfo, past: Sequence[int]) -> Row:
     number = words.rating(rating.rating, is_provisional=rating.provisional)
     games = f"{rating.games} game{'s' * (rating.games != 1)}"
     page = Page("leaders", about=rating.game, time=SPEEDS.index(rating.speed))
-    cells = (words.title_of(rating.game), rating.speed, number, games)
+    cells = (words.title_of(rating.game), rating.speed, number, games, *filter(None, [sparkline(past)]))
     return Row(cells, f"rating:{rating.game}:{rating.speed}", Open(page))
 
 
@@ -102,6 +144,7 @@ SCREEN = Screen(
     rows=_rows,
     requests=lambda page: (ProfileRequest(0, name=page.about or None),),
     replies=(ProfileReply,),
+    asks_next=history_wanted,
     refused=page_before,
     hints=lambda display: list_hints([CHOOSE, BACK], _rows(display, 0)),
     words={"profile": _word},

@@ -173,6 +173,8 @@ class Screen:
     """The messages that it shows; they are forgotten when it is opened, and awaited where there are only lines."""
     unlisted: tuple[Request, ...] = ()
     """What to say once it was told in lines, where nothing stays to be kept up to date."""
+    asks_next: Callable[[Display, ServerMessage], tuple[Request, ...]] = lambda display, reply: ()
+    """What else has to be asked once a reply is there."""
     prepared: Callable[[Page, SeekRequest], Page] = _as_opened
     """The page as it is opened, given what was sought last."""
     refused: Callable[[Display, Request], Display] = _unmoved
