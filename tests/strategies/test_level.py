@@ -1,11 +1,13 @@
+import random
 from typing import Any
 
 import pytest
 
 from tests.strategies.positions import board
 from ttt_net.errors import ConfigurationError
-from ttt_net.games import Game
+from ttt_net.games import Game, find_game
 from ttt_net.strategies import Limit, find_strategy
+from ttt_net.strategies.level import Level, Levelled
 
 
 def test_a_level_out_of_range_is_refused_with_the_range() -> None:
@@ -27,7 +29,7 @@ def test_the_lower_the_level_the_more_often_a_win_at_hand_is_overlooked(tictacto
         strategy, state = find_strategy("alphabeta", seed=4, level=level), board("XX./OO./...")
         return sum(strategy(tictactoe, state, Limit()).move != 2 for _ in range(200))
 
-    misses = [overlooked(level) for level in (1, 2, 3, 5)]
+    misses = [overlooked(level) for level in (1, 2, 3, 5, 7)]
     assert misses == sorted(misses, reverse=True)
     assert misses[0] > 60
     assert misses[-1] == 0
@@ -42,3 +44,34 @@ def test_a_level_looks_no_deeper_than_it_may(connect4: Game[Any]) -> None:
 def test_a_tighter_limit_of_depth_holds_at_any_level(connect4: Game[Any]) -> None:
     strategy = find_strategy("alphabeta", seed=2, level=8)
     assert strategy(connect4, connect4.initial, Limit(depth=2)).counts.depth == 2
+
+
+def test_a_far_corner_is_overlooked_and_a_near_threat_less_often() -> None:
+    game = find_game("gomoku")
+    near, far = (game.moves_by_name[name][0] for name in ("h8", "o15"))
+    state = game.initial
+    for name in ("i8", "h9", "j8", "h10", "k8", "h11", "l8", "a1"):
+        state = game.result(state, game.moves_by_name[name][0])  # X wins with h8 and m8
+    low = Level(1.0, 0.0, 0.0, 0.0, 1)
+    chosen = {_levelled(low, seed)(game, state, Limit()).move for seed in range(60)}
+    assert near in chosen
+    assert far not in chosen, "nothing is there, and with no sight nobody looks"
+    blind = sum(_levelled(low, seed)(game, state, Limit()).value is None for seed in range(60))
+    assert 0 < blind < 60, "with the eye on a1 the win is overlooked"
+
+
+def test_a_threat_in_view_is_answered_and_a_second_one_not_seen() -> None:
+    game = find_game("connect:7x6,3")
+    state = game.initial
+    for column in ("4", "1", "5"):
+        state = game.result(state, next(move for move in game.actions(state) if game.move_names[move] == column))
+    wide = Level(1.0, 1.0, 1.0, 0.0, 1)  # X has two in the bottom row, open on both sides
+    chosen = {_levelled(wide, seed)(game, state, Limit()).move for seed in range(40)}
+    assert {game.move_names[move] for move in chosen} == {"3", "6"}, "it stops one of two"
+
+
+def _levelled(level: Level, seed: int) -> Levelled:
+    """Return a player at a level of its own kind."""
+    player = Levelled(find_strategy("alphabeta"), 1, random.Random(seed))
+    player.level = level
+    return player

@@ -1,7 +1,8 @@
 """Levels: any strategy, made weaker in the ways that people are.
 
-A person overlooks a win, overlooks a threat, does not look far, and now and then just plays somewhere. Each level
-gives the chance of seeing what is there and the depth of thought; at level 8 the strategy is left as it is.
+A person looks at a part of the board, and overlooks a far corner; sees the threat that meets the eye, and not the
+second one; does not look far ahead; and when nothing stands out, plays where many lines cross. Each level gives the
+chances of that and the depth of thought; at level 8 the strategy is left as it is.
 """
 
 import random
@@ -10,27 +11,35 @@ from typing import Any, NamedTuple
 
 from ttt_net.errors import ConfigurationError
 from ttt_net.games import Game, Move
+from ttt_net.games.game import EMPTY
+from ttt_net.strategies.heuristic import promise
 from ttt_net.strategies.strategy import ONE_SECOND, WIN, Choice, Counts, Limit, S, Strategy, require_playable
 
 
 class Level(NamedTuple):
-    """The chances, from 0 to 1, of seeing a win and a threat and of thinking at all, and how many plies deep."""
+    """The chances, from 0 to 1, of what a player does at a move."""
 
     sees_win: float
+    """Of taking a win that is in view."""
     sees_threat: float
+    """Of looking what the other side would do after a move, and going there instead."""
+    sight: float
+    """Of having a cell in view that is far from where the eye rests."""
     thinks: float
+    """Of thinking ahead, with the whole board in view."""
     depth: int | None
+    """How many plies then; None: as far as the strategy can."""
 
 
 LEVELS = (
-    Level(0.40, 0.00, 0.00, 1),
-    Level(0.75, 0.30, 0.15, 1),
-    Level(0.90, 0.60, 0.35, 2),
-    Level(0.95, 0.80, 0.55, 2),
-    Level(1.00, 0.90, 0.70, 3),
-    Level(1.00, 0.95, 0.82, 4),
-    Level(1.00, 1.00, 0.92, 6),
-    Level(1.00, 1.00, 1.00, None),
+    Level(0.40, 0.00, 0.20, 0.00, 1),
+    Level(0.75, 0.30, 0.30, 0.15, 1),
+    Level(0.90, 0.60, 0.40, 0.30, 2),
+    Level(0.95, 0.75, 0.60, 0.45, 2),
+    Level(1.00, 0.85, 0.85, 0.64, 3),
+    Level(1.00, 0.95, 0.95, 0.82, 4),
+    Level(1.00, 1.00, 1.00, 0.92, 6),
+    Level(1.00, 1.00, 1.00, 1.00, None),
 )
 """Level 1 is the first; measured in the arena, each beats the one before it."""
 
@@ -43,7 +52,8 @@ class Levelled:
             raise ConfigurationError(f"level {level} is out of range; 1 to {len(LEVELS)}")
         self.name = strategy.name
         self.idea = strategy.idea
-        self._strategy, self._level, self._rng = strategy, LEVELS[level - 1], rng
+        self._strategy, self._rng = strategy, rng
+        self.level = LEVELS[level - 1]
 
     def objection(self, game: Game[Any]) -> str | None:
         """Return what the strategy itself objects."""
@@ -52,25 +62,56 @@ class Levelled:
     def __call__(self, game: Game[S], state: S, limit: Limit = ONE_SECOND) -> Choice:
         """Return the strategy's choice, if the level sees nothing simpler and does think."""
         require_playable(self, game, state)
-        level, moves = self._level, game.actions(state)
+        level = self.level
         if self._rng.random() < level.thinks:
             depths = [depth for depth in (level.depth, limit.depth) if depth is not None]
             return self._strategy(game, state, replace(limit, depth=min(depths, default=None)))
+        view = self._view(game, state)
+        moves = [move for move in game.actions(state) if game.move_cells[move] in view] or list(game.actions(state))
         winning = [move for move in moves if _wins(game, state, move)]
         if winning and self._rng.random() < level.sees_win:
             return Choice(winning[0], WIN - 1, (winning[0],), Counts(), exact=True)
+        move = self._likely(game, moves)
         if self._rng.random() < level.sees_threat:
-            moves = tuple(move for move in moves if not _is_answered_by_a_win(game, state, move)) or moves
-        return Choice(self._rng.choice(moves), None, (), Counts())
+            move = self._answer(game, state, move, view)
+        return Choice(move, None, (), Counts())
+
+    def _view(self, game: Game[S], state: S) -> set[int]:
+        """Return the cells in view: those near to some mark, on which the eye rests, and by chance some others."""
+        board = game.board(state)
+        marked = [cell for cell, mark in enumerate(board) if mark != EMPTY]
+        if not marked:
+            return {-1, *range(len(board))}
+        focus, reach = self._rng.choice(marked), max(1, max(game.shape) // 3)
+        far = (cell for cell in range(len(board)) if _distance(game, focus, cell) > reach)
+        return {-1, *range(len(board))} - {cell for cell in far if self._rng.random() >= self.level.sight}
+
+    def _likely(self, game: Game[Any], moves: list[Move]) -> Move:
+        """Return a move by chance, the likelier the more lines cross there."""
+        merit = promise(game)
+        least = min(merit[move] for move in moves)
+        return self._rng.choices(moves, [1 + merit[move] - least for move in moves])[0]
+
+    def _answer(self, game: Game[S], state: S, move: Move, view: set[int]) -> Move:
+        """Return the move with which the other side would win after ours, if it is in view and ours as well."""
+        after = game.result(state, move)
+        if game.is_terminal(after) or game.to_move(after) == game.to_move(state):
+            return move
+        legal = game.actions(state)
+        threats = [reply for reply in game.actions(after) if game.move_cells[reply] in view and reply in legal]
+        return next((reply for reply in threats if _wins(game, after, reply)), move)
+
+
+def _distance(game: Game[Any], one: int, two: int) -> int:
+    """Return how many steps, straight or diagonal, are between two cells."""
+    farthest = 0
+    for size in reversed(game.shape):
+        one, x = divmod(one, size)
+        two, y = divmod(two, size)
+        farthest = max(farthest, abs(x - y))
+    return farthest
 
 
 def _wins(game: Game[S], state: S, move: Move) -> bool:
     after = game.result(state, move)
     return game.is_terminal(after) and game.utility(after, game.to_move(state)) > 0
-
-
-def _is_answered_by_a_win(game: Game[S], state: S, move: Move) -> bool:
-    after = game.result(state, move)
-    if game.is_terminal(after) or game.to_move(after) == game.to_move(state):
-        return False
-    return any(_wins(game, after, reply) for reply in game.actions(after))

@@ -48,15 +48,22 @@ class Character:
     label: str
     level: int
     """From 1 to 8; each of them also plays at any other that is asked for."""
-    about: str
+    style: str
+    elo: int
+    """How much stronger than level 1 it was at Connect Four, in the arena; docs/strategies.md has the games."""
+
+    @property
+    def about(self) -> str:
+        """The line that stands in the list of players."""
+        return f"{self.style}; {self.elo} Elo above {CHARACTERS[0].name}" if self.elo else self.style
 
 
 CHARACTERS = (
-    Character("Mia", "beginner", 1, "learns the rules, and is easily surprised"),
-    Character("Tom", "casual player", 3, "sees a line of their own, and often yours"),
-    Character("Nora", "club player", 5, "blocks in time, and waits for a slip"),
-    Character("Viktor", "expert", 6, "makes two threats at once if you let it happen"),
-    Character("Sophia", "master", 8, "plays as well as this machine can"),
+    Character("Mia", "beginner", 1, "learns the rules, and is easily surprised", 0),
+    Character("Tom", "casual player", 3, "sees a line of their own, and often yours", 230),
+    Character("Nora", "club player", 5, "blocks in time, and waits for a slip", 490),
+    Character("Viktor", "expert", 6, "makes two threats at once if you let it", 620),
+    Character("Sophia", "master", 8, "plays as well as this machine can", 940),
 )
 
 
