@@ -38,8 +38,6 @@ HANDSHAKE = (
 )
 UNMETERED = Rate(999_999_999)
 ID = 9
-SOCKET = socket.socket()
-"""For all connections: options are set on it, and nothing is sent."""
 COSTLY_TEXT = "\ufdfa" * 80
 """One character that stands for eighteen."""
 MARKS = "e\u0301\u0302" * 180
@@ -48,11 +46,20 @@ STONES = "/".join(("XO" if row % 2 else "OX") + "." * 17 for row in range(19))
 Message = dict[str, Any]
 
 
+class NoSocket:
+    """What a connection sets options on."""
+
+    family = socket.AF_INET
+
+    def setsockopt(self, *_: object) -> None:
+        """Do nothing."""
+
+
 class Wire(asyncio.Transport):
     """What a connection takes for its socket."""
 
     def __init__(self, client: "Client") -> None:
-        super().__init__({"socket": SOCKET, "peername": ("127.0.0.1", 1)})
+        super().__init__({"socket": NoSocket(), "peername": ("127.0.0.1", 1)})
         self._client = client
 
     def write(self, data: bytes | bytearray | memoryview) -> None:

@@ -14,6 +14,7 @@ from websockets.exceptions import WebSocketException
 from tests.patience import BUSY_S
 from tests.server.peer import CONT, HANDSHAKE, PING, TEXT, Peer, RawPeer, client_frame, said
 from tests.server.running import Server, running, until
+from ttt_net.server.rooms import room
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.rate import Rate
 from ttt_net.server.wire.connection import Connection
@@ -260,6 +261,40 @@ async def test_what_is_written_down_is_metered_by_address(tmp_path: Path) -> Non
         assert await second.refused("seek", games=["qubic"]) == "too_fast"
         server.later(refused["retry_after_ms"])
         await first.ok("play", match=match, ply=4, move=4)
+
+
+async def test_rules_of_large_boards_count_five_times_against_their_address(tmp_path: Path) -> None:
+    """The first who asks for those of a board has it made, which takes as long as a hundred pings."""
+    limits = Limits(unmetered=(), inquiries=Rate(20, 3_600.0), players_per_address=2)
+    async with running(tmp_path, limits) as server:
+        server.clock.stand_still()
+        ann, bob = await server.join("Ann"), await server.join("Bob")
+        for k in range(3, 11):
+            await (ann if k % 2 else bob).ok("rules", game=f"mnk:19x19,{k}")
+        for peer in (ann, bob):
+            assert await peer.refused("rules", game="mnk:19x18,5") == "too_fast"
+
+
+async def test_those_of_an_address_hear_so_many_finished_matches_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each is kept in memory for as long as it is heard, a long one with 100 KB."""
+    monkeypatch.setattr(room, "MAX_HEARD", 3)
+    async with running(tmp_path, Limits(unmetered=(), players_per_address=2)) as server:
+        ann, bob, match = await server.pair()
+        finished = []
+        for _ in range(7):
+            await ann.ok("resign", match=match)
+            finished.append(match)
+            ann, bob, match = await server.match(ann, bob)
+        readers = [await server.join(f"Eve-{number}") for number in range(3)]
+        for number in range(4):  # Ann and Bob hear one each
+            await readers[number // 2].ok("watch", match=finished[number])
+        assert await readers[2].refused("watch", match=finished[4]) == "too_many_matches"
+        await readers[2].ok("watch", match=match)
+        await readers[0].ok("unwatch", match=finished[0])
+        await readers[2].ok("unwatch", match=match)
+        await readers[2].ok("watch", match=finished[4])
 
 
 async def test_matches_do_not_begin_as_fast_as_messages_come(tmp_path: Path) -> None:

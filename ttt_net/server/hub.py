@@ -85,6 +85,10 @@ MAX_HELD = 4_096
 """Requests that a node of a cluster holds while it has no contact with the others."""
 MOST_HELD_MS = 5_000
 """How long each is held."""
+
+_OVER_RULES = 4
+"""For how many inquiries more those for rules count: a large board is made for the first of them."""
+
 _LATE_S = 0.1
 """How late a look at all connections may be and still count as in time."""
 
@@ -311,6 +315,7 @@ class Hub:
                 self._reports.act(session, request)
             case wire.RulesRequest():
                 self.services.rate_limiter.spend("inquiries", session.player, session.connection.metered_as)
+                self.services.rate_limiter.share("inquiries", session.connection.metered_as, _OVER_RULES)
                 rules = describe_rules(request.game)
                 session.ok(request.id)
                 session.tell(rules)

@@ -55,7 +55,7 @@ MAX_STRANGERS = 32
 MAX_TAIL = 32
 """Missed events that are told one by one; with more, the snapshot alone is shorter, and fits into what may wait."""
 MAX_HEARD = 50
-"""Finished and watched matches that one session may hear at a time."""
+"""Finished and watched matches that one session may hear at a time; those of an address, many times as many."""
 
 _Watching = WatchRequest | UnwatchRequest
 RoomRequest = referee.Command | ResumeRequest | _Watching
@@ -295,6 +295,12 @@ class MatchRoom:
         is_own_live = self.seats.side_of(session.player) is not None and not match.is_over
         if not is_own_live and len(session.rooms) >= MAX_HEARD:
             raise Refusal(Code.TOO_MANY_MATCHES, f"you hear {len(session.rooms)} matches; leave one first")
+        address = session.connection.metered_as
+        if match.is_over and address is not None:
+            sessions = self._services.players.sessions.values()
+            heard = sum(len(each.rooms) for each in sessions if each.connection.metered_as == address)
+            if heard >= MAX_HEARD * self._services.limits.players_per_address:
+                raise Refusal(Code.TOO_MANY_MATCHES, f"those of your address hear {heard:,} matches; leave one first")
 
     def _snapshot(self, match: Match, session: Session, now_ms: int) -> Snapshot:
         side = self.seats.side_of(session.player)

@@ -17,11 +17,10 @@ from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
 from ttt_net.networks import is_address
-from ttt_net.server.wire.page import Asset, find_asset, style_source, with_invitation
+from ttt_net.server.wire.page import Asset, find_asset, style_source
 
 HEALTH = "/healthz"
 YEAR_S = 31_536_000
-_INVITATION = re.compile(r"/j/([0-9A-Za-z]{1,32})", re.ASCII)
 _INVITATIONS = "/j"
 """Where links to invitations lead; the code stands behind a `#`, which no browser sends: so it is in no proxy's log."""
 _CODE = re.compile(r"[0-9A-Za-z]{1,32}", re.ASCII)
@@ -87,18 +86,12 @@ def own_pages(public_url: str, *, is_encrypted: bool, behind_proxy: bool) -> Own
 
 
 def invitation_code(request: Request) -> str | None:
-    """Return the code of the invitation that is asked about; None for any other request.
+    """Return the code of the invitation that the page asks about; None for any other request.
 
-    The page names it in a header, as addresses are written to logs; in links of before it stands in the path.
+    It names the code in a header: addresses are written to logs.
     """
-    if "Upgrade" in request.headers:
-        return None
-    path = request.path.partition("?")[0]
-    if path == _INVITATIONS:
-        given = request.headers.get_all("Invitation")
-        return given[0] if len(given) == 1 and _CODE.fullmatch(given[0]) else None
-    found = _INVITATION.fullmatch(path)
-    return found[1] if found else None
+    given = request.headers.get_all("Invitation") if request.path == _INVITATIONS else []
+    return given[0] if len(given) == 1 and _CODE.fullmatch(given[0]) else None
 
 
 def answer_http(
@@ -161,7 +154,7 @@ def _answer_plain(request: Request, preview: Struct | None, *, is_closed: bool) 
         kinds = {"Content-Type": "application/json; charset=utf-8", "Cache-Control": "no-store"}
         response = _respond(HTTPStatus.OK, msgspec.json.encode(preview), kinds)
     elif (asset := find_asset(path)) is not None:
-        response = _serve(request, asset if preview is None else with_invitation(asset, preview))
+        response = _serve(request, asset)
     else:
         response = _not_found(request)
     if request.method == "HEAD":

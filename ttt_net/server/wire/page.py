@@ -6,7 +6,6 @@ which Python cannot do; what this server alone knows, the games that there are, 
 """
 
 import gzip
-import html
 import json
 import re
 from base64 import b64encode
@@ -15,9 +14,6 @@ from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
-
-import msgspec
-from msgspec import Struct
 
 from ttt_net.games import find_game
 from ttt_net.games.catalogue import NAMES, SWAPPABLE
@@ -40,8 +36,6 @@ _FIRST = ("app.js",)
 _CATALOGUE = '<script type="application/json" id="catalogue">[]</script>'
 _STYLE_LINK = re.compile(r'<link rel="stylesheet" href="[^"]*">')
 _MAP = re.compile(rb"/\*# sourceMappingURL=.*?\*/\s*$")
-_INVITATION = '<script type="application/json" id="invitation">null</script>'
-_DESCRIPTION = re.compile(r'(property="og:title" content=")[^"]*')
 _PLACES = re.compile(r"/(?:j|[jm]/[0-9A-Za-z-]{1,32})?", re.ASCII)
 """Where the page is: the lobby, an invitation whose code stands behind a `#` or in the path, a match by its id."""
 
@@ -64,17 +58,6 @@ def find_asset(path: str) -> Asset | None:
     """Return what is at an address without its query, or None."""
     place = "/j" if path.startswith("/j") else "/"  # previews of a link know no code: it stands behind a #
     return _assets().get(place if _PLACES.fullmatch(path) else path)
-
-
-def with_invitation(page: Asset, preview: Struct) -> Asset:
-    """Return the page of an invitation, which says who invites to what; others may not keep it."""
-    offered = msgspec.to_builtins(preview)
-    by = (offered["by"] or {}).get("name")
-    title = f"{by} invites you: {offered['title']}" if by else f"You are invited: {offered['title']}"
-    data = json.dumps(offered, ensure_ascii=False).replace("<", "\\u003c")
-    text = page.body.decode().replace(_INVITATION, _INVITATION.replace("null", data))
-    text = _DESCRIPTION.sub(lambda found: found[1] + html.escape(title), text)
-    return _asset(_INDEX, text.encode(), None, "no-store", page.links)
 
 
 def page_files() -> dict[str, bytes]:
