@@ -7,6 +7,9 @@ of their own they would not wait for him: what is measured is the server, and no
 of them compete for all cores.
 
 The answer to a move has been on the disk, that to a `ping` only on the event loop: its lateness is the server's own.
+
+`--cpu` takes half a minute, needs no quiet machine and no sockets: how long a server computes until it has closed 200
+connections of one address that flood together, how many frames it looked at, and the longest turn of its event loop.
 """
 
 import argparse
@@ -31,6 +34,13 @@ from typing import NamedTuple
 from websockets.asyncio.client import ClientConnection, connect
 
 from benchmarks.meter import cost, pin
+from benchmarks.requests import NoSocket
+from ttt_net.server.hub import Hub
+from ttt_net.server.journal import Journal, MemoryLedger
+from ttt_net.server.server_clock import ServerClock
+from ttt_net.server.services import build_services
+from ttt_net.server.settings.configuration import Configuration, Limits
+from ttt_net.server.wire.connection import Connection
 
 ROOT = Path(__file__).parent.parent
 ATTACKER, PLAYER = "127.0.0.2", "127.0.0.1"
@@ -320,6 +330,98 @@ async def measure(
     )
 
 
+class Sink(asyncio.Transport):
+    """What a connection of the attacker takes for its socket: everything is read at once."""
+
+    def __init__(self) -> None:
+        super().__init__({"socket": NoSocket(), "peername": (ATTACKER, 1)})
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        """Drop it."""
+
+    def write_eof(self) -> None:
+        """Do nothing."""
+
+    def can_write_eof(self) -> bool:
+        """Tell that there is an end."""
+        return True
+
+    def get_write_buffer_size(self) -> int:
+        """Return that nothing waits."""
+        return 0
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        """Need no limits."""
+
+    def pause_reading(self) -> None:
+        """Send on all the same, when it is asked next."""
+
+    def resume_reading(self) -> None:
+        """Do nothing."""
+
+    def is_closing(self) -> bool:
+        """Tell that it never is."""
+        return False
+
+    def abort(self) -> None:
+        """Do nothing."""
+
+
+class Closed(NamedTuple):
+    """What it took to close a swarm."""
+
+    cpu_ms: float
+    frames: int
+    longest_turn_ms: float
+    """In CPU time: how long another player's message may have waited for it."""
+
+
+async def close_swarm(data: bytes) -> Closed:
+    """Let 200 connections of one address send the same, again and again, until a hub has closed them all."""
+    loop, frames = asyncio.get_running_loop(), 0
+    limits = Limits(unmetered=("127.0.0.1/32",))
+    now_ms, rng = ServerClock().play_ms, random.Random(1)
+    services = build_services(
+        Configuration(name="test", limits=limits), Journal(MemoryLedger(is_instant=True)), loop, now_ms, rng
+    )
+
+    class CountingHub(Hub):
+        """A hub that counts frames."""
+
+        def meter(self, connection: Connection) -> None:
+            """Count one."""
+            nonlocal frames
+            frames += 1
+            super().meter(connection)
+
+    hub = CountingHub(services)
+    swarm = [Connection(hub, loop, services.read_buffer) for _ in range(SWARM)]
+    for one in swarm:
+        one.connection_made(Sink())
+        one.data_received(OPENING)
+    before_s, longest_s = time.process_time(), 0.0
+    while any(one.is_open for one in swarm):
+        for one in swarm:
+            if one.is_open:
+                began_s = time.process_time()
+                one.data_received(data)
+                longest_s = max(longest_s, time.process_time() - began_s)
+        while len(services.turns):
+            began_s = time.process_time()
+            await asyncio.sleep(0)
+            longest_s = max(longest_s, time.process_time() - began_s)
+    return Closed((time.process_time() - before_s) * 1000, frames, longest_s * 1000)
+
+
+def print_cpu() -> None:
+    """Print what each shape of a swarm takes."""
+    print("| what each of 200 sends | CPU, ms | frames | longest turn, ms |")
+    print("|------------------------|--------:|-------:|-----------------:|")
+    for kind, data in SWARMS.items():
+        took = asyncio.run(close_swarm(data[:_READ]))
+        print(f"| {kind:<22} | {took.cpu_ms:>7.0f} | {took.frames:>6,} | {took.longest_turn_ms:>16.1f} |", flush=True)
+
+
 def main() -> int:
     """Print the table, or be the attacker."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.flood", description=__doc__.split("\n")[0])
@@ -329,7 +431,11 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=4.0, help="of each attack in each round")
     parser.add_argument("--shared", action="store_true", help="let all compete for all cores")
     parser.add_argument("--only", nargs="+", choices=ATTACKS, help="these attacks")
+    parser.add_argument("--cpu", action="store_true", help="how long a server computes until it has closed a swarm")
     given = parser.parse_args()
+    if given.cpu:
+        print_cpu()
+        return 0
     if given.attack:
         attack(given.attack, given.port)
         return 0

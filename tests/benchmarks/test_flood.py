@@ -7,11 +7,19 @@ from typing import get_args
 
 import pytest
 
+from benchmarks.flood import SWARMS
 from benchmarks.meter import is_supported
 from tests.patience import PATIENCE_S
 from ttt_net.messages import AnyRequest
 
 ROOT = Path(__file__).parent.parent.parent
+
+
+def test_what_a_swarm_costs_is_told_of_each_shape() -> None:
+    command = [sys.executable, "-m", "benchmarks.flood", "--cpu"]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=3 * PATIENCE_S, check=False)
+    assert run.returncode == 0, run.stderr
+    assert [line.split("|")[1].strip() for line in run.stdout.splitlines()[2:]] == list(SWARMS)
 
 
 @pytest.mark.skipif(not is_supported(), reason="needs Linux, with scheduler statistics in /proc")

@@ -10,9 +10,11 @@ import json
 import logging
 import random
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, cast, get_args
 
 import msgspec
@@ -123,6 +125,7 @@ class Walk:
         self.codes: Counter[str] = Counter()
         self.loop = SimulatedLoop()
         self.free_bytes = 10**12
+        self.word_file: Path | None = None
         self._ledger = MemoryLedger(is_instant=True)
         self._names = 0
         self.asked = 0
@@ -139,6 +142,7 @@ class Walk:
                 random.Random(seed),
                 engine=("nothing",),
                 measure=lambda: DiskUsage(self.free_bytes, 0),
+                word_file=lambda: self.word_file,
             )
         )
         self.limits = self.hub.limits
@@ -342,6 +346,18 @@ def muted_and_too_fast(walk: Walk) -> None:
     other.refused(Code.MUTED, "chat", match=match, text="hello")
 
 
+def filtered(walk: Walk) -> None:
+    one, other, match = walk.pair()
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8") as file:
+        file.write("scoundrel\n")
+        file.flush()
+        walk.word_file = Path(file.name)
+        walk.pass_s(1)
+        walk.rng.choice([one, other]).refused(Code.FILTERED, "chat", match=match, text="You sc0undrel!")
+    walk.word_file = None
+    walk.pass_s(1)
+
+
 def restarting(walk: Walk) -> None:
     line = walk.player()
     walk.administer(protocol.Drain(600))
@@ -493,6 +509,7 @@ SITUATIONS: tuple[Callable[[Walk], None], ...] = (
     no_guests,
     banned,
     muted_and_too_fast,
+    filtered,
     restarting,
     storage,
     seeks,

@@ -62,7 +62,7 @@ def recorded_server(folder: Path, library: Path, log: Path) -> Iterator[tuple[su
 @contextmanager
 def server(data: Path, environment: dict[str, str] | None = None) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Run a server on a folder inside the block; yield the process and its address. At the end it is killed."""
-    limits = ["--rate", "1000000"]
+    limits = ["--no-house-bots", "--rate", "1000000"]
     for each in ("matches", "registrations", "codes", "challenges"):
         limits += [f"--limits-{each}", "1000000/s"]
     command = [sys.executable, "server.py", "--host", "127.0.0.1", "--port", "0", "--data", str(data), *limits]
