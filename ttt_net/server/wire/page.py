@@ -36,6 +36,7 @@ _FIRST = ("app.js",)
 _CATALOGUE = '<script type="application/json" id="catalogue">[]</script>'
 _STYLE_LINK = re.compile(r'<link rel="stylesheet" href="[^"]*">')
 _MAP = re.compile(rb"/\*# sourceMappingURL=.*?\*/\s*$")
+_DESCRIPTION = re.compile(r'(property="og:title" content=")[^"]*')
 _PLACES = re.compile(r"/(?:j|[jm]/[0-9A-Za-z-]{1,32})?", re.ASCII)
 """Where the page is: the lobby, an invitation whose code stands behind a `#` or in the path, a match by its id."""
 
