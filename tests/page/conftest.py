@@ -3,7 +3,6 @@
 import os
 import shutil
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,9 +25,44 @@ def browser() -> Iterator[Any]:
         browser.close()
 
 
+class Spares:
+    """Servers that start while the test before runs, and end while the next does: each test has one of its own."""
+
+    def __init__(self, browser: Any, folders: pytest.TempPathFactory) -> None:
+        self._browser = browser
+        self._folders = folders
+        self._ended: list[Place] = []
+        self._next = self._launched()
+
+    def _launched(self) -> Place:
+        place = Place(self._browser, self._folders.mktemp("server"))
+        place.launch()
+        return place
+
+    def take(self) -> Place:
+        """Return a server that is starting or has started, and have the next one start."""
+        taken, self._next = self._next, self._launched()
+        self._ended.append(taken)
+        return taken
+
+    def close(self) -> None:
+        """End those that are left, and wait for all."""
+        self._next.stop()
+        for place in self._ended:
+            place.bury()
+
+
+@pytest.fixture(scope="package")
+def spares(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spares]:
+    """Servers for all tests of the page."""
+    spares = Spares(browser, tmp_path_factory)
+    yield spares
+    spares.close()
+
+
 @pytest.fixture
-def place(browser: Any, tmp_path: Path) -> Iterator[Place]:
+def place(spares: Spares) -> Iterator[Place]:
     """A running server and the browsers that look at it; in the end nothing may have gone wrong in any of them."""
-    with Place(browser, tmp_path) as place:
+    with spares.take() as place:
         yield place
         place.check()

@@ -98,10 +98,16 @@ class Server:
     def address(self) -> str:
         return f"127.0.0.1:{self._port}"
 
-    def start(self) -> None:
-        """Start the server, on the port that it had before if it ran before."""
+    def launch(self) -> None:
+        """Have the server start, on the port that it had before if it ran before; it need not listen yet."""
         line = command(self.data, "--name", "the lobby", port=self._port)
         self._process = subprocess.Popen(line, stdout=subprocess.PIPE, text=True)
+
+    def start(self) -> None:
+        """Wait until the server listens, and start it before if it has not been."""
+        if self._process is None:
+            self.launch()
+        assert self._process is not None
         assert self._process.stdout is not None
         first = self._process.stdout.readline()
         assert first.startswith("listening on ws://"), first
@@ -135,7 +141,13 @@ class Place(Server):
     ) -> None:
         for context in self._contexts:
             context.close()
-        super().__exit__(kind, error, trace)
+        if self._process is not None:  # it is waited for by who has time
+            self._process.terminate()
+
+    def bury(self) -> None:
+        """Wait for the end of the server."""
+        if self._process is not None:
+            self._process.communicate(timeout=PATIENCE_S)
 
     def visitor(self, **options: Any) -> Visitor:
         """Return somebody with a browser window of his own."""

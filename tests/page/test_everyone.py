@@ -114,3 +114,44 @@ def test_all_phrases_are_in_sight_of_a_mouse(place: Place) -> None:
     assert first.page.evaluate(
         "(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)(document.querySelector('.phrases'))"
     )
+
+
+def test_axe_finds_nothing_on_what_is_opened_over_or_beside_a_screen(place: Place) -> None:
+    ann = place.visitor(**PHONE, reduced_motion="reduce")
+    page, found = ann.page, list[str]()
+
+    def look(where: str) -> None:
+        for colours in ("light", "dark"):
+            page.emulate_media(color_scheme=colours)
+            found.extend(f"{where}, {colours}: {each}" for each in faults(ann))
+
+    page.goto(f"{place.url}/#here=connect4")
+    page.locator("#cell-4").wait_for()
+    look("two on this device")
+    page.goto(place.url)
+    page.get_by_label("What are you called?").fill("Ann!")
+    page.get_by_text("may not be in a name").wait_for()
+    look("a name that may not be")
+    ann.come("Ann")
+    ann.press("Settings")
+    page.get_by_role("dialog", name="Settings").wait_for()
+    look("settings")
+    ann.press("Close")
+    ann.press("How to play")
+    page.locator(".rules pre").wait_for()
+    look("rules")
+    ann.press("Try it")
+    page.locator(".lesson .cell").first.wait_for()
+    look("a lesson")
+    ann.press("Close")
+    page.get_by_role("button", name="Puzzle of the day").click()
+    page.locator(".puzzle .cell").first.wait_for()
+    look("the puzzle")
+    page.goto(f"{place.url}/#player")
+    page.get_by_text("Forget me").first.wait_for()
+    look("a profile")
+    page.goto(place.url)
+    ann.press("Invite a friend")
+    page.locator(".qr").wait_for()
+    look("an invitation")
+    assert found == []
