@@ -2,6 +2,7 @@ import asyncio
 import math
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -10,11 +11,12 @@ from tests.client.fake_server import FakeLink, FakeServer, fake_server
 from tests.client.samples import ANN, BEN, ok, played, snapshot
 from tests.patience import PATIENCE_S
 from ttt_net.client.bot.engine_process import EngineProcess
-from ttt_net.client.bot.engine_worker import Question, playable_games
+from ttt_net.client.bot.engine_worker import Question, Thought, answer, playable_games
 from ttt_net.client.bot.plan import BotPlan
 from ttt_net.client.bot.player import Bot, ThinkQueue
 from ttt_net.client.events import MAX_QUEUED_EVENTS, Event
 from ttt_net.errors import Code, ConfigurationError
+from ttt_net.games import Game
 from ttt_net.messages import (
     AbortRequest,
     AnswerRequest,
@@ -38,6 +40,7 @@ from ttt_net.sdk.connection import FOREVER, ClientConnection
 from ttt_net.sdk.events import Parting
 from ttt_net.sdk.matches import Tally
 from ttt_net.sdk.session import BotProfile, ClientSession
+from ttt_net.strategies.strategy import ONE_SECOND, Choice, Counts, Limit
 
 SEEK = SeekRequest(0, ["tictactoe"])
 
@@ -118,6 +121,20 @@ async def test_a_bot_accepts_a_draw_unless_it_sees_a_win() -> None:
         assert (await link.hears(PlayRequest)).move == 6
         await link.tells(Offered("m1", 7, 0, side=0, kind="draw"))
         assert (await link.hears(DeclineRequest)).kind == "draw"
+
+
+@pytest.mark.parametrize(("value", "is_winning"), [(None, False), (0, False), (49, False), (50, True), (-90, False)])
+def test_a_bot_that_is_clearly_ahead_by_its_own_estimate_accepts_no_draw(value: int | None, is_winning: bool) -> None:
+    class Estimating:
+        name, idea = "estimating", "it says always the same"
+
+        def objection(self, game: Game[Any]) -> str | None:
+            return None
+
+        def __call__(self, game: Game[Any], state: Any, limit: Limit = ONE_SECOND) -> Choice:
+            return Choice(4, value, (4,), Counts())
+
+    assert answer(Estimating(), Question("tictactoe", [], 10)) == Thought(4, is_winning)
 
 
 def _after(moves: list[int]) -> dict[str, object]:

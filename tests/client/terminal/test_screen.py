@@ -15,13 +15,14 @@ from rich.console import Console
 from rich.text import Text
 
 from tests.client.drawing.screens import SCREENS
-from tests.client.samples import BEN, LIVE, PLAYERS, SEEKS, snapshot, welcome
+from tests.client.samples import BEN, LIVE, PLAYERS, SEEKS, played, snapshot, welcome
 from ttt_net.client import words
 from ttt_net.client.commands import Command
 from ttt_net.client.display import Display
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.draw_list import draw_list
 from ttt_net.client.drawing.glyphs import ASCII, BOXES, encodable, glyphs_for
+from ttt_net.client.drawing.motion import FALL_MS
 from ttt_net.client.pages import Page
 from ttt_net.client.screens.screen import Row
 from ttt_net.client.terminal import canvas as canvases
@@ -95,6 +96,25 @@ def test_nothing_is_written_when_nothing_has_changed(monkeypatch: pytest.MonkeyP
         for now_ms in range(1, 900, 100):
             screen.paint(SCREENS["lobby"][0], now_ms)
         assert len(wire.bytes.getvalue()) == written
+
+
+@pytest.mark.parametrize("has_motion", [True, False])
+def test_a_mark_is_seen_to_fall_where_that_is_wanted(monkeypatch: pytest.MonkeyPatch, has_motion: bool) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    wire = Wire(monkeypatch, "utf-8", (80, 24))
+    canvas = Canvas()
+    screen = TerminalScreen(canvas, ASCII, has_motion=has_motion)
+    before = update(update(Display(), welcome(), 0), snapshot("connect4", [38], opponent=BEN), 0)
+    after = update(before, played("connect4", [38, 31]), 0)
+    rows = []
+    with canvas.opened():
+        screen.paint(before, 0)
+        for now_ms in range(0, 10 * FALL_MS, FALL_MS):
+            screen.paint(after, now_ms)
+            rows.append(next(number for number, line in enumerate(wire.display("utf-8")[6:]) if "O" in line))
+            assert (screen.wait_ms is not None) is (has_motion and now_ms < 4 * FALL_MS)
+    assert rows[-1] == rows[9]
+    assert (len(set(rows)) == 5) is has_motion, "in four rows above the one that it comes to lie in"
 
 
 def test_a_quiet_terminal_neither_rings_nor_has_another_title(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,10 @@ COMPILED = ("alphabeta", "mcts")
 """The strategies that have compiled searches; loading them takes a while, compiling them the first time longer."""
 
 
+CLEARLY_AHEAD = 50
+"""An estimate of so much counts as half a win, as in a review; with it no draw is accepted."""
+
+
 class Question(NamedTuple):
     """A position as the moves that lead to it, and how long to think."""
 
@@ -35,7 +39,7 @@ class Question(NamedTuple):
 
 
 class Thought(NamedTuple):
-    """The move to make, or the objection that there is to all of them; and whether a win is in sight."""
+    """The move to make, or the objection that there is to all of them; and whether we win, or are clearly ahead."""
 
     move: int | None
     is_winning: bool = False
@@ -103,7 +107,8 @@ def answer(strategy: Strategy, question: Question) -> Thought:
         choice = strategy(game, state, Limit(ms=question.ms))
     except TttNetError as error:
         return Thought(None, objection=str(error))
-    return Thought(choice.move, choice.value is not None and choice.value > 0 and is_decided(choice.value))
+    value = choice.value or 0
+    return Thought(choice.move, value > 0 and (is_decided(value) or value >= CLEARLY_AHEAD))
 
 
 if __name__ == "__main__":
