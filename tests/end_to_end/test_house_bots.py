@@ -135,3 +135,28 @@ async def test_what_fails_is_started_again_after_a_while_and_what_was_sent_away_
     async with house_bots(where, tmp_path, None, (sys.executable, "-c", script), (0.0,)):
         await until(lambda: log.exists() and log.read_text() == "xxx")
     assert log.read_text() == "xxx"
+
+
+async def test_programs_of_a_file_play_beside_the_house_bots(tmp_path: Path) -> None:
+    engine = tmp_path / "first.py"
+    engine.write_text(
+        "import sys\nfor line in sys.stdin:\n    word, *rest = line.split()\n"
+        "    if word == 'legal': first = rest[0]\n"
+        "    print('ttiok' if word == 'tti' else f'bestmove {first}' if word == 'go' else 'info', flush=True)\n"
+    )
+    file = tmp_path / "engines.toml"
+    file.write_text(
+        f'[[engine]]\nname = "Ada"\ncommand = "{sys.executable} {engine}"\nseat = {{about = "the first"}}\n'
+    )
+    async with serving(tmp_path, "--house-engines", str(file)) as (_, url):
+        ann = await Peer.connect(url)
+        await ann.hello(name="Ann")
+        rows = await bots_here(ann, NAMES | {"Ada"})
+        assert rows["Ada"]["about"] == "the first"
+        await ann.ok("challenge", name="Ada", game="connect4")
+        match = await ann.hear("snapshot")
+        if match["you"] == 0:
+            await ann.ok("play", match=match["match"], ply=0, move=38)
+            await ann.hear("played", match=match["match"], ply=1)
+        await ann.hear("played", match=match["match"], ply=1 + (match["you"] == 0))
+        await ann.close()
