@@ -8,7 +8,7 @@ LOCK := docs/hosting/requirements.lock
 SEEDS ?= 1000
 CUTS ?= 500
 
-.PHONY: help install demo test check docs page bench fuzz simulate powercuts audit dist lock sbom clean
+.PHONY: cluster help install demo test check docs page bench fuzz simulate powercuts audit dist lock sbom clean
 
 help: ## list what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -68,6 +68,9 @@ fuzz: install ## fuzz what takes in bytes of strangers, FUZZ_S seconds for each 
 
 simulate: install ## live through SEEDS=1000 simulated worlds of NODES=1 server, or one with its trace: SEED=42 [SHRINK=1]
 	@$(BIN)/python -m tests.simulation $(if $(NODES),--nodes $(NODES)) $(if $(SEED),--seed $(SEED) $(if $(SHRINK),--shrink),--seeds $(SEEDS) $(if $(FROM),--first $(FROM)))
+
+cluster: install ## torment three nodes and three servers of NATS, with players, until Ctrl-C or for SECONDS=60
+	@$(BIN)/python -m benchmarks.cluster $(if $(SECONDS),--seconds $(SECONDS))
 
 powercuts: install ## cut the power of a recorded server CUTS=500 times, and look for every acknowledged move
 	@$(BIN)/python -m tests.powercuts --cuts $(CUTS) $(if $(SEED),--seed $(SEED))

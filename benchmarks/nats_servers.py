@@ -23,7 +23,7 @@ http: "127.0.0.1:{monitor}"
 jetstream {{ store_dir: "{store}", max_mem: 64MB, max_file: 2GB{sync} }}
 """
 TOGETHER = """
-cluster {{ name: "ttt_net", listen: "127.0.0.1:{route}", routes: [{routes}] }}
+cluster {{ name: "ttt_net", listen: "127.0.0.1:{route}", routes: [{routes}], no_advertise: true }}
 """
 
 

@@ -88,7 +88,7 @@ INSIDE = {
         admission.client_address admission.filtered_words admission.rate_limiter admission.sanctions
         admission.acceptor journal cluster wire admission.connection_limiter accounts.session accounts.online_players
         matchmaking.lobby_feed shutdown services accounts.login rooms matchmaking accounts hub check process
-        admin cluster.node main embedded start
+        admin cluster.node cluster.process main embedded start
     """,
     "client": """
         events pages finding.discovery finding.address finding.servers finding.server_list finding.server_search
@@ -307,7 +307,9 @@ LAZY = {
     "ttt_net.client.modes": "the mode that was chosen",
     "ttt_net.commands.admin": "a table that changes, for one of its words",
     "ttt_net.commands.analyse": "reviews of whole matches, for --match",
+    "ttt_net.commands.cluster": "an optional library",
     "ttt_net.commands.play": "the server, for --host",
+    "ttt_net.server.main": "a cluster, whose library is optional",
     "ttt_net.server.start": "the server, once it listens",
     "ttt_net.server.admin.admin_server": "an optional library",
     "ttt_net.server.process.startup_banner": "a library for terminals",
@@ -361,6 +363,8 @@ AT_THE_EDGE = {
     "server.admin.report",
     "server.admission.acceptor",
     "server.cluster.jetstream",
+    "server.cluster.process",
+    "server.cluster.snapshots",
     "server.journal.ledger",
     "server.process.house_bots",
     "server.process.mdns",

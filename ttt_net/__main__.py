@@ -32,6 +32,7 @@ VERBS = {
     "puzzles": "set puzzles: positions with one solution, proved and graded",
     "admin": "look after a server that runs here: figures, players, bans, announcements, restarts",
     "backup": "copy a server's journal, while it runs or not",
+    "cluster": "begin the log of a cluster anew if all of it is lost",
     "restore": "check a backup by playing every match in it through, and put it back",
 }
 """The verbs, each the name of a module in `ttt_net.commands`, and what they do."""

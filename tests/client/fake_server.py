@@ -3,10 +3,11 @@
 import asyncio
 import contextlib
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
+from msgspec.structs import replace
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 
@@ -46,10 +47,10 @@ class FakeLink:
         """Send a frame as it is."""
         await self.socket.send(frame)
 
-    async def lets_in(self, *matches: str, token: str | None = None) -> HelloRequest:
+    async def lets_in(self, *matches: str, token: str | None = None, nodes: Sequence[str] = ()) -> HelloRequest:
         """Hear `hello`, answer it and welcome."""
         hello = await self.hears(HelloRequest)
-        await self.tells(ok(hello.id), welcome(*matches, token=token))
+        await self.tells(ok(hello.id), replace(welcome(*matches, token=token), nodes=list(nodes)))
         return hello
 
     async def closes(self, code: int, reason: str = "") -> None:

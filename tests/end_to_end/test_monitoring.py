@@ -12,6 +12,7 @@ from tests.end_to_end.process import ROOT
 from tests.patience import PATIENCE_S
 from ttt_net.server.admin import exposition
 from ttt_net.server.admin.protocol import Report, Timing
+from ttt_net.server.cluster.membership import NodeFigures
 
 FOLDER = ROOT / "docs" / "hosting" / "monitoring"
 ALERTS, DASHBOARD = FOLDER / "alerts.yaml", FOLDER / "dashboard.json"
@@ -27,6 +28,7 @@ def metrics() -> set[str]:
         analyses=0, free_bytes=5_000_000_000, journal_bytes=1_000_000, used_bytes=900_000, cap_bytes=0,
         tasks=0, accepted=0, requests=0, matches=0, moves=0, failures=0, faults=0,
         refusals={"too_fast": 1}, endings={"silent": 1}, move_s=timing, commit_s=timing, lag_s=timing,
+        cluster=NodeFigures("a", 1, True, True, 3, 100, 0, 0.1, 2),
     )  # fmt: skip
     written = exposition.write(report)
     assert written is not None
@@ -45,7 +47,7 @@ def _queries() -> Iterator[str]:
 
 def test_alerts_and_dashboard_ask_for_metrics_that_there_are(metrics: set[str]) -> None:
     expressions = re.findall(r"expr: (.*)", ALERTS.read_text(encoding="utf-8"))
-    assert len(expressions) >= 11
+    assert len(expressions) == 14
     asked = _metrics_in(" ".join([*expressions, *_queries()]))
     assert asked - metrics == set()
     assert "ttt_net_commit_seconds_bucket" in asked
@@ -64,4 +66,4 @@ def test_prometheus_takes_the_alerts() -> None:
         ["promtool", "check", "rules", str(ALERTS)], capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )
     assert checked.returncode == 0, checked.stdout + checked.stderr
-    assert "11 rules found" in checked.stdout
+    assert "14 rules found" in checked.stdout

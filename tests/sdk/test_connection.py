@@ -19,7 +19,7 @@ from ttt_net.messages import (
     Snapshot,
     Welcome,
 )
-from ttt_net.sdk.connection import DELAYS_MS, LIVE_DELAY_MS, ReconnectLimits, delay_ms
+from ttt_net.sdk.connection import DELAYS_MS, LIVE_DELAY_MS, MAX_NODES, ReconnectLimits, addresses, delay_ms
 from ttt_net.sdk.events import Answered, Back, Farewell, Garbled, Lost, Parting, Retrying
 
 
@@ -100,6 +100,29 @@ async def test_a_server_that_is_killed_and_comes_back_finds_its_clients_again() 
             link = await again.accepts()
             await link.lets_in()
             await client.comes_to(Back)
+
+
+async def test_where_a_node_is_gone_its_clients_go_to_the_next_and_come_back_round() -> None:
+    async with fake_server() as one, fake_server() as other, client_of(one) as client:
+        link = await one.accepts()
+        await link.lets_in(token="secret", nodes=[one.url, other.url])
+        await client.hears(Welcome)
+        await link.breaks()
+        link = await other.accepts()
+        hello = await link.lets_in(nodes=[one.url, other.url])
+        assert hello.token == "secret", "it is the same server, and we are the same player"
+        await client.comes_to(Back)
+        await link.closes(Closing.RESTART)
+        await (await one.accepts()).lets_in()
+        await client.comes_to(Back)
+
+
+def test_nobody_goes_from_an_encrypted_node_to_one_in_clear_or_to_nonsense() -> None:
+    nodes = ["wss://b", "ws://c", "http://d", "wss://[", "wss://", "wss://b", "wss://a:443", "wss://a"]
+    assert addresses("wss://a", nodes) == ["wss://a", "wss://b", "wss://a:443"]
+    assert addresses("ws://a", ["wss://b", "ws://c"]) == ["ws://a", "wss://b", "ws://c"]
+    assert addresses("ws://a", []) == ["ws://a"]
+    assert len(addresses("ws://a", [f"ws://{number}" for number in range(100)])) == MAX_NODES + 1
 
 
 @pytest.mark.parametrize(

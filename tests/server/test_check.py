@@ -12,6 +12,7 @@ from ttt_net.server import check
 from ttt_net.server.check import FINE, RISKY, WRONG, faults, refuse_faults, report, risks
 from ttt_net.server.settings.addresses import listen
 from ttt_net.server.settings.certificate import Tls
+from ttt_net.server.settings.cluster import Cluster
 from ttt_net.server.settings.configuration import Configuration, Limits
 from ttt_net.server.settings.rate import Rate
 
@@ -96,6 +97,31 @@ def test_a_certificate_that_has_expired_is_wrong_and_one_that_soon_will_is_risky
 def test_what_is_risky_is_said_with_its_reason(tmp_path: Path, settings: dict[str, object], risk: str) -> None:
     found = list(risks(of(tmp_path, **settings)))
     assert any(risk in line for line in found), found
+
+
+LEDGER = ("tls://one:4222", "tls://other:4222", "tls://third:4222")
+
+
+@pytest.mark.parametrize(
+    ("cluster", "risk"),
+    [
+        (Cluster(LEDGER), "cluster.credentials: the log lets in all who can reach it"),
+        (Cluster(("nats://one:4222", *LEDGER[1:])), "cluster.ledger: what is written goes to one in clear"),
+        (Cluster(LEDGER, replicas=1), "cluster.replicas: fewer than three servers keep the log"),
+        (Cluster(("tls://one:1", "tls://one:2", "tls://other:1")), "two servers of the log are on one machine"),
+        (Cluster(LEDGER, credentials=Path("a.creds")), "cannot be seen from here: sync_interval: always"),
+    ],
+)
+def test_what_is_risky_in_a_cluster_is_said(tmp_path: Path, cluster: Cluster, risk: str) -> None:
+    configuration = of(tmp_path, cluster=cluster, node="a", public_url="wss://a.example.org")
+    assert list(faults(configuration)) == []
+    assert any(risk in line for line in risks(configuration))
+
+
+def test_a_node_needs_a_name_and_an_address_of_its_own(tmp_path: Path) -> None:
+    lines = list(faults(of(tmp_path, cluster=Cluster(LEDGER))))
+    assert [line.partition(":")[0] for line in lines] == ["node", "public_url"]
+    assert list(Cluster().risks()) == []
 
 
 def test_a_port_that_is_taken_is_said(tmp_path: Path) -> None:

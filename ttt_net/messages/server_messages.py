@@ -56,7 +56,8 @@ class Welcome(ServerMessage, frozen=True, omit_defaults=True):
 
     `seek` is one of yours that a lost link has not ended: it stands again. `features` names what not every server
     offers: "guests", "analyse", "hint", "puzzle", and "chat" (as `chat` says, too), without which only phrases are
-    said.
+    said. `nodes` are the addresses of a server of several nodes, if it is one: where this one is gone, go to another,
+    but never from an encrypted one to one in clear.
     """
 
     protocol: int
@@ -67,6 +68,7 @@ class Welcome(ServerMessage, frozen=True, omit_defaults=True):
     seek: SeekInfo | None = None
     chat: bool = True
     features: list[str] = []  # noqa: RUF012 - a Struct by way of Heard: each gets a list of its own
+    nodes: list[str] = []  # noqa: RUF012
 
 
 class Snapshot(ServerMessage, frozen=True, omit_defaults=True):

@@ -7,8 +7,9 @@ socket: the server bounds what waits there, and closes with "come back and resum
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from websockets.exceptions import WebSocketException
 
@@ -27,6 +28,8 @@ LIVE_DELAY_MS = 1500
 """The longest wait while a match of ours goes on, so that everybody is back within two seconds of the server."""
 SETTLED_MS = 1000
 """A link that stood for so long was a good one: after it the delays start again with the shortest."""
+MAX_NODES = 16
+"""How many addresses of one server are known at the most."""
 
 
 def delay_ms(attempt: int, *, is_live: bool, jitter: float) -> int:
@@ -35,6 +38,22 @@ def delay_ms(attempt: int, *, is_live: bool, jitter: float) -> int:
     if is_live:
         whole = min(whole, LIVE_DELAY_MS)
     return round(whole * (1 - jitter / 2))
+
+
+def addresses(url: str, nodes: Sequence[str]) -> list[str]:
+    """Return where a server of several nodes can be reached, `url` first: never in clear if that is encrypted."""
+    parts = urlsplit(url)
+    found = [url]
+    for node in nodes[:MAX_NODES]:
+        try:
+            other = urlsplit(node)
+            is_good = other.scheme in ("ws", "wss") and bool(other.hostname) and (other.port or 1) > 0
+        except ValueError:
+            continue
+        is_same = (other.scheme, other.netloc) == (parts.scheme, parts.netloc)
+        if is_good and not is_same and (other.scheme == "wss" or parts.scheme == "ws") and node not in found:
+            found.append(node)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +92,9 @@ class ClientConnection:
         jitter: Callable[[], float] = random.random,
     ) -> None:
         self.url = url
+        """Where we are connected, or try to be."""
+        self._nodes: Sequence[str] = ()
+        """Where the same server can be reached besides, as it said itself."""
         self._deliver = deliver
         self._session = session
         self._limits = limits
@@ -130,11 +152,19 @@ class ClientConnection:
             if left_ms <= 0 or (loss.is_foreign and not self._was_welcome):
                 return loss.farewell
             attempt += 1
+            self._turn_elsewhere()
             wait_ms = delay_ms(attempt, is_live=self._session.has_live_match, jitter=self._jitter())
             wait_ms = min(wait_ms, left_ms)
             self._is_away = True
             await self._deliver(Retrying(attempt, wait_ms, loss.reason))
             await asyncio.sleep(wait_ms / 1000)
+
+    def _turn_elsewhere(self) -> None:
+        """Try the next node from now on, if the server has more than one."""
+        known = addresses(self.url, self._nodes)
+        if len(known) > 1:
+            self._nodes = [*known[2:], self.url]
+            self.url = known[1]
 
     def _patience_left_ms(self, away_ms: int) -> int:
         patience_ms = self._limits.later_ms if self._was_welcome else self._limits.first_ms
@@ -178,6 +208,7 @@ class ClientConnection:
             case TokenIssued(token):
                 self._keep_token(token)
             case Welcome():
+                self._nodes = event.nodes
                 self._joined(event)
                 self._was_welcome, self._welcome_at_ms = True, self._now_ms()
                 if self._is_away:

@@ -67,6 +67,7 @@ def faults(configuration: Configuration) -> Iterator[str]:
             f"limits.ping_after_s is {limits.ping_after_s:g} and limits.dead_after_s is {limits.dead_after_s:g}: "
             "everybody who is silent would be dropped before being asked"
         )
+    yield from configuration.cluster.faults(configuration.node, configuration.public_url)
     try:
         certificate_for(configuration.tls, configuration.folder)
         if configuration.tls.cert and _ends(configuration.tls.cert) < datetime.now(UTC):
@@ -80,6 +81,7 @@ def risks(configuration: Configuration) -> Iterator[str]:
     yield from _on_the_network(configuration)
     yield from _of_the_proxy(configuration)
     yield from _of_the_certificate(configuration)
+    yield from configuration.cluster.risks()
     yield from _of_the_folder(configuration.folder)
     yield from _of_the_machine(configuration)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import AsyncExitStack, contextmanager
 
-from ttt_net.server.journal import LocalLedger
+from ttt_net.server.journal import Journal, LocalLedger
 from ttt_net.server.main import JOURNAL_FILE, make_hub, serving
 from ttt_net.server.process.house_bots import house_bots
 from ttt_net.server.process.mdns import announced
@@ -67,7 +67,7 @@ async def _serve(
     begun: "Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]]",
 ) -> None:
     stop = asyncio.Event()
-    hub = make_hub(configuration, ledger, asyncio.get_running_loop())
+    hub = make_hub(configuration, Journal(ledger), asyncio.get_running_loop())
     async with AsyncExitStack() as running:
         if configuration.announce and not is_loopback(where.host):
             await running.enter_async_context(announced(where, hub.census))

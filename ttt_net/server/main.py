@@ -15,12 +15,13 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn, Protocol
 
 from ttt_net.server.admin.listener import AdminListener, attending, open_listener, private_token
 from ttt_net.server.admin.moderation import load_sanctions
 from ttt_net.server.admission.acceptor import Acceptor
 from ttt_net.server.admission.filtered_words import WORDS_FILE
+from ttt_net.server.cluster.membership import Membership
 from ttt_net.server.disk_space import DiskUsage
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Journal, LocalLedger
@@ -89,18 +90,51 @@ def serve(
     `reread` reads the settings again; None where they are in no file. When the disk hangs at the end, the process exits
     from within with 1.
     """
-    ledger = LocalLedger(configuration.folder / JOURNAL_FILE)
-    try:
-        with asyncio.Runner(loop_factory=loop_factory()) as runner:
-            hub = make_hub(configuration, ledger, runner.get_loop())
+    with asyncio.Runner(loop_factory=loop_factory()) as runner:
+        if configuration.cluster.is_on:
+            runner.run(_serve_node(configuration, certificate, listening, reread))
+            return
+        ledger = LocalLedger(configuration.folder / JOURNAL_FILE)
+        try:
+            hub = make_hub(configuration, Journal(ledger), runner.get_loop())
             admin = open_listener(configuration.admin, configuration.folder)
             runner.run(_serve(hub, ledger, Listeners(listening, certificate, admin), reread))
-    finally:
-        ledger.close()
+        finally:
+            ledger.close()
+
+
+async def _serve_node(
+    configuration: Configuration,
+    certificate: Certificate | None,
+    listening: socket.socket,
+    reread: Callable[[], Configuration] | None,
+) -> None:
+    """Serve as one node of a cluster, which only those need who have its extra."""
+    from ttt_net.server.cluster.process import RunningNode, joined
+
+    async with joined(configuration, configuration.folder / JOURNAL_FILE) as parts:
+        loop = asyncio.get_running_loop()
+        hub = make_hub(configuration, Journal(parts.ledger), loop, parts.membership, parts.stream.secret)
+        admin = open_listener(configuration.admin, configuration.folder)
+        await _serve(hub, RunningNode(parts, hub), Listeners(listening, certificate, admin), reread)
+
+
+class RunningLedger(Protocol):
+    """What is run beside the server, and writes down what it says: in this process alone, or in a cluster."""
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether it cannot end."""
+
+    async def run(self) -> None:
+        """Work until `stop`."""
+
+    def stop(self) -> None:
+        """Let `run` end, once what was asked is done."""
 
 
 async def _serve(
-    hub: Hub, ledger: LocalLedger, listeners: Listeners, reread: Callable[[], Configuration] | None
+    hub: Hub, ledger: RunningLedger, listeners: Listeners, reread: Callable[[], Configuration] | None
 ) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -168,9 +202,19 @@ def disk_usage(journal: Path) -> DiskUsage | None:
         return None
 
 
-def make_hub(configuration: Configuration, ledger: LocalLedger, loop: asyncio.AbstractEventLoop) -> Hub:
-    """Return the hub of a server that strangers may use: its secrets come from the system."""
-    journal, rng, engine = Journal(ledger), random.SystemRandom(), installed_engine()
+def make_hub(
+    configuration: Configuration,
+    journal: Journal,
+    loop: asyncio.AbstractEventLoop,
+    membership: Membership | None = None,
+    shared_secret: bytes | None = None,
+) -> Hub:
+    """Return the hub of a server that strangers may use: its secrets come from the system.
+
+    In a cluster it has a `membership`, and one secret with the others.
+    """
+    rng, engine = random.SystemRandom(), installed_engine()
+    secret = shared_secret or private_token(configuration.folder / SANCTION_KEY_FILE).encode()
     clock = ServerClock()
     services = build_services(
         configuration,
@@ -184,14 +228,15 @@ def make_hub(configuration: Configuration, ledger: LocalLedger, loop: asyncio.Ab
         measure=partial(disk_usage, configuration.folder / JOURNAL_FILE),
         coach=COACH,
         word_file=lambda: configuration.filtered_words or configuration.folder / WORDS_FILE,
-        sanction_key=hashlib.sha256(private_token(configuration.folder / SANCTION_KEY_FILE).encode()).digest(),
+        sanction_key=hashlib.sha256(secret).digest(),
+        membership=membership,
     )
     return Hub(services)
 
 
 @contextlib.asynccontextmanager
 async def serving(
-    hub: Hub, ledger: LocalLedger, listening: socket.socket, certificate: Certificate | None = None
+    hub: Hub, ledger: RunningLedger, listening: socket.socket, certificate: Certificate | None = None
 ) -> AsyncIterator[None]:
     """Serve on the socket inside the block; at its end tell every client, and wait for none of them for long."""
     loop = asyncio.get_running_loop()
@@ -251,8 +296,10 @@ async def _tick(hub: Hub, chores: Mapping[str, Callable[[], None]]) -> None:
         await asyncio.sleep(_TICK_S)
         hub.excuse(loop.time() - due_s)
         hub.tick(loop.time())
-        for name, chore in chores.items():
-            hub.services.guard.attempt(name, chore)
+        membership = hub.services.membership
+        if membership is None or membership.keeps_lobby:  # one of several nodes does it for all
+            for name, chore in chores.items():
+                hub.services.guard.attempt(name, chore)
 
 
 async def _sample_lag(hub: Hub) -> None:

@@ -1,11 +1,12 @@
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
 from benchmarks.nats_servers import NatsServers, nats_server
 from tests.server import conftest as of_the_server
+from tests.server.cluster.logs import BACKENDS, Cluster
 
 
 def pytest_asyncio_loop_factories(item: pytest.Item) -> Mapping[str, of_the_server.Factory]:
@@ -38,3 +39,10 @@ def servers(tmp_path: Path) -> Iterator[NatsServers]:
         yield made
     finally:
         made.close()
+
+
+@pytest.fixture(params=BACKENDS)
+async def cluster(request: pytest.FixtureRequest) -> AsyncIterator[Cluster]:
+    made = BACKENDS[request.param](request)
+    yield made
+    await made.end()

@@ -25,6 +25,9 @@ class Cluster(Protocol):
     async def node(self) -> Log:
         """Return another node's connection to the log."""
 
+    def another(self) -> "Cluster":
+        """Return another log, which is empty; to be ended, too."""
+
     async def end(self) -> None:
         """End all of them, and delete the log."""
 
@@ -38,6 +41,10 @@ class MemoryCluster:
     async def node(self) -> Log:
         """Return another connection."""
         return MemoryLog(self._stream, asyncio.get_running_loop().call_soon)
+
+    def another(self) -> "Cluster":
+        """Return another log."""
+        return MemoryCluster()
 
     async def end(self) -> None:
         """Do nothing: it goes with the last who knows it."""
@@ -61,6 +68,10 @@ class JetStreamCluster:
         turned = urls[self._nodes % len(urls) :] + urls[: self._nodes % len(urls)]
         address = JetStreamAddress(turned, self._stream)
         return await self._opened.enter_async_context(open_log(address, f"node{self._nodes}"))
+
+    def another(self) -> "Cluster":
+        """Return another stream on the same servers."""
+        return JetStreamCluster(self._servers)
 
     async def end(self) -> None:
         """Leave all of them; the stream goes with the servers."""

@@ -1,19 +1,9 @@
 """The contract of a replicated log: every backend passes it."""
 
 import io
-from collections.abc import AsyncIterator
 
-import pytest
-
-from tests.server.cluster.logs import BACKENDS, Cluster, Heard, end_of, following, not_gone, published
+from tests.server.cluster.logs import Cluster, Heard, end_of, following, not_gone, published
 from ttt_net.server.cluster.log import MAX_BATCH_BYTES
-
-
-@pytest.fixture(params=BACKENDS)
-async def cluster(request: pytest.FixtureRequest) -> AsyncIterator[Cluster]:
-    made = BACKENDS[request.param](request)
-    yield made
-    await made.end()
 
 
 async def test_positions_are_counted_from_one_and_an_author_learns_the_place_of_each_batch(cluster: Cluster) -> None:

@@ -104,6 +104,7 @@ class SessionService:
                 seek=self._matchmaker.seek_of(session),
                 chat=services.limits.allow_chat,
                 features=self._features(),
+                nodes=services.membership.urls() if services.membership else [],
             )
         )
         mute = services.sanctions.on("mute", session.subject, connection.address)

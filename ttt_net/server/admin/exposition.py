@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ttt_net.server.admin.protocol import Report, Timing
+from ttt_net.server.cluster.membership import NodeFigures
 
 try:
     from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, ProcessCollector, generate_latest
@@ -64,6 +65,8 @@ class _Collector:
             ("faults", report.faults, "Exceptions that should not have been raised; each is in the log."),
         ):
             yield CounterMetricFamily(f"ttt_net_{name}", help, value=value)
+        if report.cluster is not None:
+            yield from _of_cluster(report.cluster)
         yield _by_label("refusals", "code", report.refusals, "Requests that were refused, by the code.")
         yield _by_label("connections_ended", "reason", report.endings, "Connections that the server ended, by reason.")
         for name, timing, help in (
@@ -72,6 +75,23 @@ class _Collector:
             ("event_loop_lag_seconds", report.lag_s, "By how much the event loop was late."),
         ):
             yield HistogramMetricFamily(f"ttt_net_{name}", help, buckets=_buckets(timing), sum_value=timing.total)
+
+
+def _of_cluster(figures: NodeFigures) -> Iterator[Any]:
+    for name, value, help in (
+        ("epoch", figures.epoch, "How often this node has begun a life in the cluster."),
+        ("member", figures.is_member, "1 while the others take this node for one of them."),
+        ("steward", figures.is_steward, "1 on the node that keeps the lobby."),
+        ("members", figures.members, "Nodes that may write, as far as this one knows."),
+        ("position", figures.position, "Up to which place of the log this node has applied all."),
+        ("lag", figures.lag, "Places of the log that this node knows of and has not applied."),
+        ("silence_seconds", figures.silence_s, "For how long this node has had no proof of contact with the log."),
+    ):
+        yield GaugeMetricFamily(f"ttt_net_cluster_{name}", help, value=value)
+    yield CounterMetricFamily(
+        "ttt_net_cluster_refused", "Entries of this node that others came before, or that came too late.",
+        value=figures.refused,
+    )  # fmt: skip
 
 
 def _by_label(name: str, label: str, counts: dict[str, int], help: str) -> Any:  # noqa: ANN401 - a type of an extra

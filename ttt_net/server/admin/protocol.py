@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from ttt_net.errors import Refusal, StorageError
+from ttt_net.server.cluster.membership import NodeFigures
 from ttt_net.server.metrics import Histogram
 
 Text = Annotated[str, Meta(max_length=200)]
@@ -236,6 +237,8 @@ class Report(AdminReply, frozen=True):
     move_s: Timing
     commit_s: Timing
     lag_s: Timing
+    cluster: NodeFigures | None = None
+    """How this node stands among the others; None for a server that stands alone."""
 
 
 class PlayerRow(Struct, frozen=True, omit_defaults=True):

@@ -49,6 +49,7 @@ def report(
         move_s=_timing(metrics.move_s),
         commit_s=_timing(health.commit_s),
         lag_s=_timing(metrics.lag_s),
+        cluster=services.membership.figures() if services.membership else None,
     )
 
 

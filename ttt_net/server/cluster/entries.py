@@ -26,6 +26,8 @@ class BeginEpoch(JournalEntry, frozen=True, tag=True):
 
     secret: str
     """Random: so that a node notices another that runs under its name."""
+    url: str = ""
+    """Where players reach the node."""
 
 
 class DeclareLost(JournalEntry, frozen=True, tag=True):

@@ -8,6 +8,7 @@ stream fill what was missed, and prove that there is contact. Snapshots are an o
 import asyncio
 import io
 import logging
+import secrets
 import ssl
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
@@ -19,6 +20,7 @@ from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
 from nats.js.api import (
     DiscardPolicy,
+    KeyValueConfig,
     ObjectMeta,
     ObjectStoreConfig,
     RePublish,
@@ -27,7 +29,7 @@ from nats.js.api import (
     StreamConfig,
 )
 from nats.js.client import JetStreamContext
-from nats.js.errors import BucketNotFoundError, NotFoundError, ObjectNotFoundError
+from nats.js.errors import BucketNotFoundError, KeyWrongLastSequenceError, NotFoundError, ObjectNotFoundError
 from nats.js.object_store import ObjectStore
 
 from ttt_net.errors import ConfigurationError
@@ -77,7 +79,7 @@ async def open_log(address: JetStreamAddress, node: str, patience_s: float = 20.
         async with asyncio.timeout(patience_s):
             await _connect(client, address, node)
             jetstream = client.jetstream(timeout=PATIENCE_S)
-            store = await _create(jetstream, address)
+            store, secret = await _create(jetstream, address)
     except TimeoutError:
         await client.close()
         raise ConfigurationError(
@@ -90,7 +92,7 @@ async def open_log(address: JetStreamAddress, node: str, patience_s: float = 20.
     failure: Exception | None = None
     try:
         async with asyncio.TaskGroup() as tasks:
-            opened = JetStreamLog(client, jetstream, store, address.stream, tasks)
+            opened = JetStreamLog(_Parts(client, jetstream, store, address.stream, secret), tasks)
             try:
                 yield opened
             except Exception as error:  # noqa: BLE001 - of the block, as it is, and not in a group
@@ -128,7 +130,7 @@ async def _connect(client: Client, address: JetStreamAddress, node: str) -> None
     )
 
 
-async def _create(jetstream: JetStreamContext, address: JetStreamAddress) -> ObjectStore:
+async def _create(jetstream: JetStreamContext, address: JetStreamAddress) -> tuple[ObjectStore, bytes]:
     """Create the stream and the store of snapshots, or find them; try again while the servers elect a leader."""
     name = address.stream
     while True:
@@ -137,14 +139,31 @@ async def _create(jetstream: JetStreamContext, address: JetStreamAddress) -> Obj
                 await jetstream.stream_info(name)
             except NotFoundError:
                 await jetstream.add_stream(_stream_of(address))
-            try:
-                return await jetstream.object_store(_store_name(name))
-            except (BucketNotFoundError, NotFoundError):
-                config = ObjectStoreConfig(storage=StorageType.FILE, replicas=address.replicas)
-                return await jetstream.create_object_store(_store_name(name), config)
+            return await _store(jetstream, address), await _secret(jetstream, address)
         except NatsError as error:
             log.info("the log is not ready yet: %s", error or type(error).__name__)
             await asyncio.sleep(PAUSE_S)
+
+
+async def _store(jetstream: JetStreamContext, address: JetStreamAddress) -> ObjectStore:
+    name = f"{address.stream}_snapshots"
+    try:
+        return await jetstream.object_store(name)
+    except (BucketNotFoundError, NotFoundError):
+        config = ObjectStoreConfig(storage=StorageType.FILE, replicas=address.replicas)
+        return await jetstream.create_object_store(name, config)
+
+
+async def _secret(jetstream: JetStreamContext, address: JetStreamAddress) -> bytes:
+    """Return the secret that all nodes share; the first of them makes it up."""
+    bucket = f"{address.stream}_secrets"
+    try:
+        kept = await jetstream.key_value(bucket)
+    except (BucketNotFoundError, NotFoundError):
+        kept = await jetstream.create_key_value(KeyValueConfig(bucket, replicas=address.replicas))
+    with suppress(KeyWrongLastSequenceError):
+        await kept.create("secret", secrets.token_urlsafe(32).encode())
+    return (await kept.get("secret")).value or b""
 
 
 def _stream_of(address: JetStreamAddress) -> StreamConfig:
@@ -161,17 +180,23 @@ def _stream_of(address: JetStreamAddress) -> StreamConfig:
     )
 
 
-def _store_name(stream: str) -> str:
-    return f"{stream}_snapshots"
+class _Parts(NamedTuple):
+    """What a connection to the log consists of."""
+
+    client: Client
+    jetstream: JetStreamContext
+    store: ObjectStore
+    name: str
+    secret: bytes
+    """What all nodes of this log share, and nobody else knows."""
 
 
 class JetStreamLog:
     """One node's connection to the log; made by `open_log`."""
 
-    def __init__(
-        self, client: Client, jetstream: JetStreamContext, store: ObjectStore, stream: str, tasks: asyncio.TaskGroup
-    ) -> None:
-        self._client, self._jetstream, self._store, self._name, self._tasks = client, jetstream, store, stream, tasks
+    def __init__(self, parts: _Parts, tasks: asyncio.TaskGroup) -> None:
+        self._client, self._jetstream, self._store, self._name, self.secret = parts
+        self._tasks = tasks
         self._running: set[asyncio.Task[None]] = set()
         self._is_over = False
         self._api = asyncio.Lock()  # what is asked of the stream is answered in the order of the calls

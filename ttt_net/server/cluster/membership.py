@@ -2,11 +2,32 @@
 
 from collections.abc import Callable
 from itertools import count
+from typing import NamedTuple
 
 from ttt_net.errors import Refusal
 from ttt_net.server.cluster.entries import Came, Sat, Went
 from ttt_net.server.cluster.replicated_ledger import ReplicatedLedger
 from ttt_net.server.players import Player, PlayerId
+
+
+class NodeFigures(NamedTuple):
+    """How a node stands in its cluster."""
+
+    node: str
+    epoch: int
+    is_member: bool
+    is_steward: bool
+    """Whether it keeps the lobby."""
+    members: int
+    """How many nodes may write, as far as it knows."""
+    position: int
+    """Up to which place of the log it has applied all."""
+    lag: int
+    """Places of the log that it knows of and has not applied."""
+    silence_s: float
+    """For how long it has had no proof of contact with the log."""
+    refused: int
+    """Entries of its own that were refused, since others came first or it was declared lost."""
 
 
 class Membership:
@@ -25,6 +46,18 @@ class Membership:
     def keeps_lobby(self) -> bool:
         """Whether this node pairs the players of all."""
         return self._ledger.is_steward
+
+    def urls(self) -> list[str]:
+        """Return where players reach the nodes."""
+        return self._ledger.urls()
+
+    def figures(self) -> NodeFigures:
+        """Return how this node stands in the cluster."""
+        ledger = self._ledger
+        return NodeFigures(
+            ledger.node, ledger.epoch, ledger.is_member, ledger.is_steward, len(ledger.members()), ledger.position,
+            ledger.lag, ledger.silence_s, ledger.refused,
+        )  # fmt: skip
 
     def next_serial(self) -> int:
         """Return a number that no other connection of this process has."""

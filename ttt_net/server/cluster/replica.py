@@ -52,7 +52,8 @@ CREATE TABLE IF NOT EXISTS nodes (
     epoch INTEGER NOT NULL,
     number INTEGER NOT NULL,
     since INTEGER NOT NULL,
-    is_lost INTEGER NOT NULL
+    is_lost INTEGER NOT NULL,
+    url TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS connected (
     player INTEGER PRIMARY KEY,
@@ -64,6 +65,8 @@ CREATE TABLE IF NOT EXISTS connected (
 """Where the tables stand in the log; the newest epoch of each node, and since which place; who is connected where."""
 
 
+_FORMATS = slice(18, 20)
+"""Where an image of tables says how it is written to; 1: without a log beside it, which an image in memory has not."""
 _DISK = (sqlite3.OperationalError, sqlite3.InternalError, MemoryError)
 """What fails on one node alone; whatever else an entry leads to, it leads to on all of them."""
 
@@ -171,6 +174,10 @@ class Replica:
         )
         return {Author(node, epoch): number for node, epoch, number in rows}
 
+    def urls(self) -> dict[NodeName, str]:
+        """Return where players reach each node that may write."""
+        return dict(self.database.connection.execute("SELECT node, url FROM nodes WHERE NOT is_lost ORDER BY node"))
+
     def connected(self, now_ms: int) -> list[Connected]:
         """Return who is connected, to whichever node."""
         connection = self.database.connection
@@ -186,7 +193,9 @@ class Replica:
 
     def write_to(self, file: BinaryIO) -> None:
         """Write the tables to a snapshot."""
-        file.write(self.database.connection.serialize())
+        image = bytearray(self.database.connection.serialize())
+        image[_FORMATS] = b"\x01\x01"
+        file.write(image)
 
     def read_from(self, file: BinaryIO) -> None:
         """Put the tables of a snapshot in place of these. Raises `StorageError` if it is none, or the disk fails."""
@@ -198,6 +207,11 @@ class Replica:
         except sqlite3.Error as error:
             raise StorageError(f"the snapshot cannot be used: {error}") from None
         self.position, self.state = row
+
+    def move_to(self, position: Position) -> None:
+        """Let the tables stand at another place: of a log that begins anew with them."""
+        self.database.connection.execute("UPDATE place SET position = ?", (position,))
+        self.position = position
 
     def back_up(self, file: Path, is_wanted: Callable[[], bool]) -> int:
         """Copy the tables into a new file; return its size. Raises `ConfigurationError` if it cannot be written."""
@@ -228,8 +242,8 @@ def _is_next(connection: sqlite3.Connection, batch: Batch, position: Position) -
         if batch.number != 1 or not batch.entries or not isinstance(batch.entries[0], BeginEpoch):
             return False
         connection.execute(
-            "INSERT OR REPLACE INTO nodes (node, epoch, number, since, is_lost) VALUES (?, ?, 1, ?, 0)",
-            (batch.node, batch.epoch, position),
+            "INSERT OR REPLACE INTO nodes (node, epoch, number, since, is_lost, url) VALUES (?, ?, 1, ?, 0, ?)",
+            (batch.node, batch.epoch, position, batch.entries[0].url),
         )
         return True
     if batch.epoch < epoch or is_lost or batch.number != number + 1:

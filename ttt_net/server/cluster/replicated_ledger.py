@@ -97,9 +97,10 @@ class ReplicatedLedger:
 
     def __init__(
         self, node: NodeName, stream: Log, replica: Replica, work: Work, loop: asyncio.AbstractEventLoop,
-        rng: random.Random,
+        rng: random.Random, url: str = "",
     ) -> None:  # fmt: skip
         self.node = node
+        self._url = url
         self.epoch = 0
         """That of this node, or of its last life; 0 before the first."""
         self.is_member = False
@@ -123,11 +124,13 @@ class ReplicatedLedger:
         self._trouble: str | None = None
         self._round_trip_s = Histogram()
         self._secret = ""
+        self._end: Position = 0
         self._polls: deque[tuple[float, Position]] = deque()
         self._is_polling_since_s: float | None = None
         self._contact_s: float | None = None
         self._ticked_s = 0.0
         self._authors: dict[Author, int] = {}
+        self._urls: dict[NodeName, str] = {}
         self._heard_s: dict[Author, float] = {}
         self._states: OrderedDict[Position, str] = OrderedDict()
         self._claims: dict[NodeName, bool] = {}
@@ -137,6 +140,7 @@ class ReplicatedLedger:
         """Follow the log; the epoch begins once all is applied that is in it by then. To be called once."""
         self._hooks = hooks
         self._authors = self._replica.authors()
+        self._urls = self._replica.urls()
         self._states[self.position] = self._replica.state
         self._ticked_s = self._loop.time()
         self._log.follow(self.position, self._arrived, self._trimmed_away)
@@ -203,6 +207,16 @@ class ReplicatedLedger:
         return self.is_member and next(iter(self._authors), None) == Author(self.node, self.epoch)
 
     @property
+    def lag(self) -> int:
+        """How many places of the log were not applied yet when its end was last heard of."""
+        return max(0, self._end - self.position)
+
+    @property
+    def silence_s(self) -> float:
+        """For how long there was no proof of contact."""
+        return 0.0 if self._contact_s is None else self._loop.time() - self._contact_s
+
+    @property
     def under_way(self) -> int:
         """The number of the batch that is under way, 0 if none is."""
         return self._sent.number if self._sent else 0
@@ -211,12 +225,19 @@ class ReplicatedLedger:
         """Return who may write, as far as this node knows; first who has been there for the longest."""
         return list(self._authors)
 
-    def leave(self) -> None:
-        """Give up the place in the cluster, so that nobody has to wait for this node; to be called at its end."""
+    def urls(self) -> list[str]:
+        """Return where players reach the nodes that may write, this one too; only those that said it."""
+        members = {author.node for author in self._authors}
+        return [url for node, url in sorted(self._urls.items()) if url and node in members]
+
+    def leave(self, done: Callable[[], None] = lambda: None) -> None:
+        """Give up the place in the cluster, so that nobody has to wait for this node; `done` once the others know."""
         self._is_leaving = True
-        if self.is_member:
-            farewell = DeclareLost(self.node, self.epoch, _WHATEVER_IT_WROTE)
-            self.append(farewell, _unheard, _unheard)
+        if not self.is_member:
+            self._loop.call_soon(done)
+            return
+        farewell = DeclareLost(self.node, self.epoch, _WHATEVER_IT_WROTE)
+        self.append(farewell, lambda _: done(), lambda _: done())
 
     # To the log.
 
@@ -316,6 +337,7 @@ class ReplicatedLedger:
                 self._sent = None  # that epoch was fenced off before it began
             return
         if batch.number == 1 and isinstance(applied.outcomes[0].entry, BeginEpoch):
+            self._urls[batch.node] = applied.outcomes[0].entry.url
             self._authors = {author: number for author, number in self._authors.items() if author.node != batch.node}
         self._authors[batch.author] = batch.number
         self._heard_s[batch.author] = self._loop.time()
@@ -430,6 +452,7 @@ class ReplicatedLedger:
         if self._is_polling_since_s == asked_s:
             self._is_polling_since_s = None
         if end is not None:
+            self._end = end
             self._polls.append((asked_s, end))
             self._look_for_proof()
 
@@ -470,7 +493,7 @@ class ReplicatedLedger:
                 return
             self.epoch, self._number = epoch + 1, 0
             self._secret = f"{self._rng.getrandbits(128):032x}"
-            first = _Waiting(BeginEpoch(self._secret), _unheard, _unheard, self._loop.time())
+            first = _Waiting(BeginEpoch(self._secret, self._url), _unheard, _unheard, self._loop.time())
             self._publish_next([first])
 
         self._work(partial(self._replica.epoch_of, self.node), begin)

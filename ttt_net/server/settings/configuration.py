@@ -12,6 +12,7 @@ from platformdirs import user_data_path
 
 from ttt_net.server.settings.addresses import check_url
 from ttt_net.server.settings.certificate import Tls
+from ttt_net.server.settings.cluster import Cluster, check_name
 from ttt_net.server.settings.logs import FORMATS, LEVELS
 from ttt_net.server.settings.rate import Rate
 from ttt_net.server.settings.setting import Setting, setting, settings_of
@@ -119,6 +120,7 @@ class Configuration:
         check=check_url,
         is_live=False,
     )
+    node: str = setting("", "what this server is called among those of its cluster", check=check_name, is_live=False)
     announce: bool = setting(
         True, "tell the local network of the server (mDNS), so that clients find it", is_common=True, is_live=False
     )
@@ -168,6 +170,7 @@ class Configuration:
     log_format: str = setting("plain", "how a line of the log is written", choices=FORMATS)
     log_level: str = setting("warning", "what is logged; info adds start, stop and who was dropped", choices=LEVELS)
     tls: Tls = field(default_factory=Tls)
+    cluster: Cluster = field(default_factory=Cluster)
     limits: Limits = field(default_factory=Limits)
 
     @property

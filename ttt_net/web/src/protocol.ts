@@ -717,6 +717,7 @@ export interface Welcome {
   seek?: SeekInfo;
   chat?: boolean;
   features?: string[];
+  nodes?: string[];
 }
 
 export interface WhoRequest {

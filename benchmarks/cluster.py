@@ -1,0 +1,439 @@
+"""A cluster on this machine while something dies every few seconds, and what its players were promised and got.
+
+`make cluster` runs it: three servers of NATS, three nodes, a link of its own from each node to each server, and players
+who know only the protocol. Its last line is `acknowledged 123456, lost 0, doubled 0, longest pause 1.8 s`; it exits 0
+only if nothing was lost or doubled, every match came to its end, and all nodes tell the same of each.
+"""
+
+import argparse
+import asyncio
+import math
+import random
+import signal
+import socket
+import sqlite3
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager, closing, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+from websockets.exceptions import WebSocketException
+
+from benchmarks.cluster_checker import Account, Player, moves_of, wait_for_end
+from benchmarks.nats_servers import NatsServers, nats_server, reserved_ports
+
+ROOT = Path(__file__).parent.parent
+ENDLESS = ("rate", "limits-matches", "limits-registrations", "limits-openings", "limits-arrivals", "limits-inquiries")
+LIMITS = [word for name in ENDLESS for word in (f"--{name}", "1000000" if name == "rate" else "1000000/s")]
+OF_THE_END = {"place", "nodes", "connected"}
+"""Tables that say how far a node has come: at its end each writes that it goes, and not all hear of all."""
+START_S = 30.0
+END_S = 60.0
+"""How long the matches may take to end once nothing dies any more."""
+
+
+class Link:
+    """The way from one node to one server of NATS, which can be cut: then what is sent is kept back, unheard."""
+
+    def __init__(self, target: int) -> None:
+        self.target = target
+        self.port = 0
+        self._is_open = asyncio.Event()
+        self._is_open.set()
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[None]:
+        """Forward connections within the block."""
+        async with await asyncio.start_server(self._forward, "127.0.0.1", 0) as server:
+            self.port = server.sockets[0].getsockname()[1]
+            yield
+
+    def cut(self) -> None:
+        """Let nothing through, in either direction, though connections stay."""
+        self._is_open.clear()
+
+    def mend(self) -> None:
+        """Let everything through again."""
+        self._is_open.set()
+
+    async def _forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            other_reader, other_writer = await asyncio.open_connection("127.0.0.1", self.target)
+        except OSError:
+            writer.close()
+            return
+        with suppress(OSError, ExceptionGroup):
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(self._pump(reader, other_writer))
+                tasks.create_task(self._pump(other_reader, writer))
+        for each in (writer, other_writer):
+            each.close()
+
+    async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while data := await reader.read(65_536):
+            await self._is_open.wait()
+            writer.write(data)
+            await writer.drain()
+        raise ConnectionResetError  # ends the other direction, too
+
+
+@dataclass
+class Node:
+    """One server process of the cluster."""
+
+    name: str
+    port: int
+    folder: Path
+    links: list[Link]
+    process: asyncio.subprocess.Process | None = None
+
+    @property
+    def url(self) -> str:
+        """Where its players connect to."""
+        return f"ws://127.0.0.1:{self.port}"
+
+    @property
+    def journal(self) -> Path:
+        """Its tables."""
+        return self.folder / "journal.sqlite"
+
+    async def start(self) -> None:
+        """Start it; it is ready some time later."""
+        ledger = ",".join(f"nats://127.0.0.1:{link.port}" for link in self.links)
+        cluster = ("--cluster-ledger", ledger, "--node", self.name, "--public-url", self.url) if ledger else ()
+        with (self.folder / "server.log").open("ab") as output:
+            self.process = await asyncio.create_subprocess_exec(
+                sys.executable, "server.py", "--host", "127.0.0.1", "--port", str(self.port), "--data", self.folder,
+                "--no-house-bots", "--no-announce", *LIMITS, *cluster, cwd=ROOT, stdout=output, stderr=output,
+            )  # fmt: skip
+
+    async def wait_ready(self) -> None:
+        """Wait until it serves. Raises `TimeoutError` if it does not within `START_S`."""
+        async with asyncio.timeout(START_S):
+            while not await self.is_ready():
+                if self.process is not None and self.process.returncode is not None:
+                    raise RuntimeError(f"node {self.name} has ended: {(self.folder / 'server.log').read_text()[-500:]}")
+                await asyncio.sleep(0.05)  # of another process: there is nothing to wait on
+
+    async def is_ready(self) -> bool:
+        """Return whether it welcomes a player."""
+        try:
+            await moves_of(self.url, [], f"checker of {self.name}".ljust(40, "."))
+        except (OSError, TimeoutError, WebSocketException):
+            return False
+        return True
+
+    def send(self, number: signal.Signals) -> None:
+        """Send it a signal, if it runs."""
+        if self.process is not None and self.process.returncode is None:
+            self.process.send_signal(number)
+
+    async def end(self, number: signal.Signals = signal.SIGKILL) -> None:
+        """End it, and wait until it is gone."""
+        self.send(number)
+        if self.process is not None:
+            await self.process.wait()
+
+
+@dataclass
+class Cluster:
+    """All that runs, and what of it is down at this moment."""
+
+    nodes: list[Node]
+    servers: NatsServers | None
+    rng: random.Random
+    events: list[tuple[float, str]] = field(default_factory=list)
+    """What was done to it, and when."""
+
+    def note(self, text: str) -> None:
+        """Take note of what is done."""
+        self.events.append((time.monotonic(), text))
+
+    def faults(self) -> list[Callable[[], Awaitable[None]]]:
+        """Return what can be done to it."""
+        of_nodes: list[Callable[[], Awaitable[None]]] = [self.kill_node, self.restart_node]
+        if len(self.nodes) > 1:
+            of_nodes += [self.pause_node]
+        if self.servers is None:
+            return of_nodes
+        return [*of_nodes, self.cut_link, self.kill_server, self.pause_server, self.restart_server]
+
+    async def kill_node(self) -> None:
+        """Kill a node, and start it again."""
+        node = self.rng.choice(self.nodes)
+        self.note(f"node {node.name} killed")
+        await node.end()
+        await asyncio.sleep(1.0)
+        await node.start()
+        await node.wait_ready()
+
+    async def restart_node(self) -> None:
+        """End a node as its operator would, and start it again."""
+        node = self.rng.choice(self.nodes)
+        self.note(f"node {node.name} restarted")
+        await node.end(signal.SIGTERM)
+        await node.start()
+        await node.wait_ready()
+
+    async def pause_node(self) -> None:
+        """Let a node stand still for 3 to 20 s."""
+        node, pause_s = self.rng.choice(self.nodes), self.rng.uniform(3, 20)
+        self.note(f"node {node.name} paused for {pause_s:.0f} s")
+        node.send(signal.SIGSTOP)
+        try:
+            await asyncio.sleep(pause_s)
+        finally:
+            node.send(signal.SIGCONT)
+        await node.wait_ready()
+
+    async def cut_link(self) -> None:
+        """Cut a node off from all of the log for 3 to 10 s."""
+        node, pause_s = self.rng.choice(self.nodes), self.rng.uniform(3, 10)
+        self.note(f"node {node.name} cut off for {pause_s:.0f} s")
+        for link in node.links:
+            link.cut()
+        try:
+            await asyncio.sleep(pause_s)
+        finally:
+            for link in node.links:
+                link.mend()
+        await node.wait_ready()
+
+    async def kill_server(self) -> None:
+        """Kill a server of NATS, and start it again."""
+        servers, number = self._server()
+        self.note(f"nats-server {number} killed")
+        servers.kill(number)
+        await asyncio.sleep(3.0)
+        servers.start_one(number)
+        await self._server_ready(servers, number)
+
+    async def restart_server(self) -> None:
+        """End a server of NATS as its operator would, and start it again."""
+        servers, number = self._server()
+        self.note(f"nats-server {number} restarted")
+        await asyncio.to_thread(servers.stop, number)
+        servers.start_one(number)
+        await self._server_ready(servers, number)
+
+    async def pause_server(self) -> None:
+        """Let a server of NATS stand still for 3 to 10 s."""
+        servers, number = self._server()
+        pause_s = self.rng.uniform(3, 10)
+        self.note(f"nats-server {number} paused for {pause_s:.0f} s")
+        servers.pause(number)
+        try:
+            await asyncio.sleep(pause_s)
+        finally:
+            servers.resume(number)
+        await self._server_ready(servers, number)
+
+    def _server(self) -> tuple[NatsServers, int]:
+        assert self.servers is not None, "these faults are those of a cluster with servers"
+        return self.servers, self.rng.randrange(3)
+
+    async def _server_ready(self, servers: NatsServers, number: int) -> None:
+        async with asyncio.timeout(START_S):
+            while not await asyncio.to_thread(servers.is_ready, number):  # noqa: ASYNC110 - of another process
+                await asyncio.sleep(0.1)
+
+
+@asynccontextmanager
+async def running(folder: Path, nodes: int, rng: random.Random, *, is_alone: bool) -> AsyncIterator[Cluster]:
+    """Run a cluster within the block, and leave no process of it behind."""
+    async with AsyncExitStack() as stack:
+        servers = None
+        if not is_alone:
+            (folder / "nats").mkdir()
+            servers = NatsServers(folder / "nats")
+            stack.callback(servers.close)
+            await asyncio.to_thread(servers.start)
+        reserved = reserved_ports(nodes)
+        stack.callback(_close, reserved)
+        made = []
+        for number, bound in enumerate(reserved):
+            links = [Link(int(url.rpartition(":")[2])) for url in servers.urls] if servers else []
+            for link in links:
+                await stack.enter_async_context(link.open())
+            place = folder / f"node{number}"
+            place.mkdir()
+            made.append(Node("abcdefgh"[number], bound.getsockname()[1], place, links))
+        cluster = Cluster(made, servers, rng)
+        try:
+            for node in made:
+                await node.start()
+            for node in made:
+                await node.wait_ready()
+            yield cluster
+        finally:
+            for node in made:
+                node.send(signal.SIGCONT)
+                await node.end()
+
+
+def _close(sockets: list[socket.socket]) -> None:
+    for each in sockets:
+        each.close()
+
+
+async def torment(cluster: Cluster, seconds: float, every_s: float) -> None:
+    """Do something to the cluster every so often; one thing at a time."""
+    until_s = time.monotonic() + seconds
+    while time.monotonic() < until_s:
+        began_s = time.monotonic()
+        await cluster.rng.choice(cluster.faults())()
+        await asyncio.sleep(max(0.5, every_s - (time.monotonic() - began_s)))
+
+
+def table_of(cluster: Cluster, account: Account, since_s: float) -> Table:
+    """Return how it goes, as a table for the terminal."""
+    table = Table(title=f"{len(cluster.nodes)} nodes, {time.monotonic() - since_s:.0f} s")
+    for heading in ("acknowledged", "wrong", "matches ended", "running", "came back", "longest pause", "last fault"):
+        table.add_column(heading, justify="right" if heading != "last fault" else "left")
+    table.add_row(
+        f"{len(account.moves):,}", str(len(account.wrong)), f"{len(account.ended):,}", str(len(account.open)),
+        f"{account.comings:,}", f"{account.longest_pause_s():.1f} s", cluster.events[-1][1] if cluster.events else "-",
+    )  # fmt: skip
+    return table
+
+
+async def watch(console: Console, cluster: Cluster, account: Account, since_s: float) -> None:
+    """Show how it goes until cancelled: a live table, or a line now and then where there is no terminal."""
+    if console.is_terminal:
+        with Live(table_of(cluster, account, since_s), console=console, auto_refresh=False) as live:
+            while True:
+                await asyncio.sleep(0.5)
+                live.update(table_of(cluster, account, since_s), refresh=True)
+    while True:
+        await asyncio.sleep(5.0)
+        console.print(
+            f"{time.monotonic() - since_s:4.0f} s: acknowledged {len(account.moves)}, wrong {len(account.wrong)}, "
+            f"ended {len(account.ended)}, running {len(account.open)}, longest pause "
+            f"{account.longest_pause_s():.1f} s; {cluster.events[-1][1] if cluster.events else ''}", soft_wrap=True,
+        )  # fmt: skip
+
+
+@dataclass
+class Verdict:
+    """What came of it."""
+
+    acknowledged: int
+    lost: int
+    doubled: int
+    complaints: list[str]
+
+    @property
+    def is_good(self) -> bool:
+        """Whether every promise was kept."""
+        return not (self.lost or self.doubled or self.complaints)
+
+
+async def judge(cluster: Cluster, account: Account) -> Verdict:
+    """Ask every node for every match that ended, and compare them with one another and with what was acknowledged."""
+    matches = sorted(account.ended)
+    told = [await moves_of(node.url, matches, f"checker of {node.name}".ljust(40, ".")) for node in cluster.nodes]
+    first = told[0]
+    complaints = [*account.wrong]
+    complaints += [f"{match} was never played to its end" for match in sorted(account.open)]
+    for node, moves in zip(cluster.nodes[1:], told[1:], strict=True):
+        complaints += [f"{match}: node {node.name} tells another story" for match in matches
+                       if moves.get(match) != first.get(match)]  # fmt: skip
+    lost = sum(
+        match in account.ended and (ply >= len(first.get(match, ())) or first[match][ply] != move)
+        for (match, ply), move in account.moves.items()
+    )
+    doubled = sum(cell < 0 for moves in first.values() for cell in moves)
+    return Verdict(len(account.moves), lost, doubled, complaints)
+
+
+def differing_tables(journals: list[Path]) -> list[str]:
+    """Return the tables that are not the same in all journals; to be called once no node runs."""
+    dumps: dict[str, set[str]] = {}
+    for journal in journals:
+        with closing(sqlite3.connect(journal)) as connection:
+            names = [name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+            for name in names:
+                if name not in OF_THE_END:
+                    rows = connection.execute(f"SELECT * FROM {name}").fetchall()  # names of our own
+                    dumps.setdefault(name, set()).add(repr(sorted(rows, key=repr)))
+    return [name for name, different in dumps.items() if len(different) > 1]
+
+
+async def run(options: argparse.Namespace, console: Console) -> Verdict:
+    """Run all of it, and return the verdict."""
+    rng = random.Random(options.seed)
+    with tempfile.TemporaryDirectory(prefix="ttt_net-cluster-") as temporary:
+        folder = Path(temporary)
+        async with running(folder, options.nodes, rng, is_alone=options.alone) as cluster:
+            account = Account()
+            urls = [node.url for node in cluster.nodes]
+            players = [Player(account, urls, random.Random(rng.random())) for _ in range(options.players)]
+            since_s = time.monotonic()
+            async with asyncio.TaskGroup() as tasks:
+                playing = [tasks.create_task(player.play()) for player in players]
+                watching = tasks.create_task(watch(console, cluster, account, since_s))
+                await torment(cluster, options.seconds, options.every)
+                for player in players:
+                    player.is_last = True
+                await wait_for_end(account, END_S)
+                for task in (*playing, watching):
+                    task.cancel()
+            verdict = await judge(cluster, account)
+            for node in cluster.nodes:
+                await node.end(signal.SIGTERM)
+            verdict.complaints += [
+                f"the nodes differ in {name}" for name in differing_tables([node.journal for node in cluster.nodes])
+            ]
+            show(console, verdict, account, cluster, since_s)
+            return verdict
+
+
+def show(console: Console, verdict: Verdict, account: Account, cluster: Cluster, since_s: float) -> None:
+    """Print the longest pauses and what was done before each, what was wrong, and the verdict as the last line."""
+    for at_s, tried_s in sorted(account.pauses_s, key=lambda pause: -pause[1])[:5]:
+        before = [text for when_s, text in cluster.events if when_s <= at_s]
+        what = "; ".join(before[-2:])
+        console.print(f"pause of {tried_s:.1f} s until {at_s - since_s:.0f} s, after: {what}", soft_wrap=True)
+    for complaint in verdict.complaints[:20]:
+        console.print(f"WRONG: {complaint}", style="bold", soft_wrap=True)
+    console.print(
+        f"acknowledged {verdict.acknowledged}, lost {verdict.lost}, doubled {verdict.doubled}, "
+        f"longest pause {account.longest_pause_s():.1f} s"
+    )
+
+
+def main() -> None:
+    """Run it from the command line."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.cluster", description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("--seconds", type=float, default=math.inf, help="how long things die (default: until Ctrl-C)")
+    parser.add_argument("--minutes", type=float, help="the same in minutes")
+    parser.add_argument("--every", type=float, default=5.0, help="seconds from one fault to the next (default: 5)")
+    parser.add_argument("--nodes", type=int, default=3, help="how many nodes (default: 3)")
+    parser.add_argument("--players", type=int, default=24, help="how many players (default: 24)")
+    parser.add_argument("--seed", type=int, default=int(time.time()), help="what dies when; printed")
+    parser.add_argument("--alone", action="store_true", help="one server without NATS, which dies all the same")
+    options = parser.parse_args()
+    if options.minutes is not None:
+        options.seconds = 60 * options.minutes
+    if options.alone:
+        options.nodes = 1
+    console = Console()
+    if not options.alone and nats_server() is None:
+        print("nats-server is not installed: `make install` brings one, or install Debian's package of that name")
+        sys.exit(2)
+    console.print(f"seed {options.seed}")
+    try:
+        sys.exit(0 if asyncio.run(run(options, console)).is_good else 1)
+    except KeyboardInterrupt:
+        console.print("ended before its time; every process of it is gone")
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

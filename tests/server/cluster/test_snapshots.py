@@ -1,0 +1,87 @@
+"""Nodes that begin from a snapshot, and a log that begins anew from one."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.server.cluster.logs import Cluster, Heard, end_of
+from tests.server.cluster.nodes import names, running
+from ttt_net.commands.cluster import reseed
+from ttt_net.errors import ConfigurationError
+from ttt_net.server.cluster.log import Log
+from ttt_net.server.cluster.replica import Replica
+from ttt_net.server.cluster.snapshots import EVERY_PLACES, KEPT_PLACES, SnapshotKeeper, catch_up
+from ttt_net.server.players import Player
+
+
+class Noted:
+    """A log that tells of the snapshots and trims of another."""
+
+    def __init__(self, log: Log) -> None:
+        self.log, self.trimmed = log, Heard()
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.log, name)
+
+    def trim(self, position: int) -> None:
+        self.log.trim(position)
+        self.trimmed(position)
+
+
+async def test_the_steward_puts_a_snapshot_into_the_log_and_a_newcomer_begins_from_it(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ttt_net.server.cluster.snapshots.EVERY_PLACES", 5)
+    monkeypatch.setattr("ttt_net.server.cluster.snapshots.KEPT_PLACES", 0)
+    log = Noted(await cluster.node())
+    async with running(log, "a") as node:  # type: ignore[arg-type]
+        keeper = SnapshotKeeper(node.ledger, log, node.replica, node.worker)  # type: ignore[arg-type]
+        keeper.tick(1_000.0)
+        for number in range(6):
+            await node.register(f"n{chr(97 + number)}")
+        keeper.tick(1_000.0)
+        position = await log.trimmed.one()
+        assert position >= 5
+        keeper.tick(1_001.0)  # not again so soon
+        known = names(node.replica)
+        assert len(known) == 6
+        newcomer = Replica(None)
+        other = await cluster.node()
+        await catch_up(other, newcomer)
+        assert newcomer.position >= position
+        assert names(newcomer) == known
+        async with running(await cluster.node(), "b") as second:
+            assert names(second.replica) == known
+            await second.register("from the second")
+    assert len(log.trimmed.calls) == 1
+
+
+async def test_a_lost_log_begins_anew_from_the_tables_of_a_node(cluster: Cluster, tmp_path: Path) -> None:
+    """The log is another one: what the first held is gone, but for the tables of one node."""
+    before = tmp_path / "journal.sqlite"
+    lost = await cluster.node()
+    async with running(lost, "a", before) as node:
+        for number in range(4):
+            await node.register(f"n{chr(97 + number)}")
+        known = names(node.replica)
+    replica = Replica(before)
+    with pytest.raises(ConfigurationError, match="the log is not lost"):
+        await reseed(lost, replica)
+    begun = cluster.another()
+    anew = await begun.node()
+    with pytest.raises(ConfigurationError, match="was lost or is another one"):
+        await catch_up(anew, replica)
+    await reseed(anew, replica)
+    replica.close()
+    assert await end_of(anew) == 1
+    second = await begun.node()
+    async with running(anew, "a", before) as again, running(second, "b", tmp_path / "b.sqlite") as other:
+        assert names(again.replica) == names(other.replica) == known
+        for each, name in ((again, "new"), (other, "newer")):
+            assert isinstance(await each.register(name), Player)
+        assert again.ledger.epoch == 2
+    await begun.end()
+
+
+def test_what_is_kept_before_a_snapshot_is_less_than_what_lies_between_two() -> None:
+    assert KEPT_PLACES < EVERY_PLACES

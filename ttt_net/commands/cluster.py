@@ -1,0 +1,94 @@
+"""`cluster`: look after the log of a cluster."""
+
+import argparse
+import asyncio
+import io
+from pathlib import Path
+
+from ttt_net.commands.source import add_data
+from ttt_net.errors import ConfigurationError
+from ttt_net.server.cluster.batch import Batch, encode_batch
+from ttt_net.server.cluster.log import Log, Position
+from ttt_net.server.cluster.replica import Replica
+from ttt_net.server.main import JOURNAL_FILE
+from ttt_net.server.settings.cluster import check_log
+
+WARNING = """\
+This begins the log anew from the tables in {journal}.
+- Do it only if all of the log is lost, and with every node stopped: what any other node knows beyond these tables
+  is forgotten, though players were told that it was written.
+- Take the most advanced node: these tables are at place {position}; compare `cluster reseed` on each.
+- Afterwards delete {name} of every other node, and start them all: they take a snapshot of these tables.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the verb's arguments."""
+    parser.add_argument("what", choices=("reseed",), help="reseed: begin a lost log anew from this node's tables")
+    parser.add_argument("--ledger", required=True, help="servers of NATS: nats://a:4222,nats://b:4222")
+    parser.add_argument("--stream", default="ttt_net", help="what the log is called there (default: ttt_net)")
+    parser.add_argument("--replicas", type=int, default=3, help="how many of the servers keep it (default: 3)")
+    parser.add_argument("--credentials", type=Path, help="file of NATS credentials")
+    parser.add_argument("--authority", type=Path, help="certificates that vouch for the servers")
+    parser.add_argument("--yes", action="store_true", help="do it; without, only what it means is said")
+    add_data(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Say what it means, and do it if that was asked."""
+    journal = args.data / JOURNAL_FILE
+    if not journal.exists():
+        raise ConfigurationError(f"there is no {journal}")
+    replica = Replica(journal)
+    try:
+        if replica.position == 0:
+            raise ConfigurationError(f"{journal} was never that of a node of a cluster, or has applied nothing yet")
+        print(WARNING.format(journal=journal, position=replica.position, name=JOURNAL_FILE))
+        if not args.yes:
+            print("Nothing was done; add --yes to do it.")
+            return 0
+        asyncio.run(_reseed(args, replica))
+    finally:
+        replica.close()
+    print("The log begins anew. Start this node first.")
+    return 0
+
+
+async def _reseed(args: argparse.Namespace, replica: Replica) -> None:
+    from ttt_net.server.cluster.jetstream import JetStreamAddress, open_log  # the extra `cluster`
+
+    servers = tuple(word.strip() for word in args.ledger.split(",") if word.strip())
+    for server in servers:
+        try:
+            check_log(server)
+        except ValueError as error:
+            raise ConfigurationError(str(error)) from None
+    address = JetStreamAddress(servers, args.stream, args.replicas, args.credentials, args.authority)
+    async with open_log(address, "reseed") as stream:
+        await reseed(stream, replica)
+
+
+async def reseed(stream: Log, replica: Replica) -> None:
+    """Begin an empty log with a snapshot of the tables, whose place in it is 1.
+
+    Raises `ConfigurationError` if the log is not empty, or does not answer.
+    """
+    loop = asyncio.get_running_loop()
+    ended: asyncio.Future[Position | None] = loop.create_future()
+    stream.end(ended.set_result)
+    if (end := await ended) != 0:
+        raise ConfigurationError(
+            "the log does not answer" if end is None else f"the log is not lost: it ends at place {end}"
+        )
+    published: asyncio.Future[Position | None] = loop.create_future()
+    stream.publish(encode_batch(Batch("reseed", 0, 0, 0, "", ())), published.set_result)  # of nobody: it is skipped
+    if await published != 1:
+        raise ConfigurationError("the log did not take its first place; look after its servers, and try again")
+    replica.move_to(1)
+    file = io.BytesIO()
+    replica.write_to(file)
+    file.seek(0)
+    kept: asyncio.Future[bool] = loop.create_future()
+    stream.put_snapshot(1, file, kept.set_result)
+    if not await kept:
+        raise ConfigurationError("the log did not take the snapshot; look after its servers, and try again")

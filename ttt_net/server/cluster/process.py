@@ -1,0 +1,89 @@
+"""Run one node of a cluster in this process: its connection to the log, its tables, and its place among the others."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from ttt_net.server.cluster.jetstream import JetStreamAddress, JetStreamLog, open_log
+from ttt_net.server.cluster.membership import Membership
+from ttt_net.server.cluster.node import ClusterNode
+from ttt_net.server.cluster.replica import Replica
+from ttt_net.server.cluster.replicated_ledger import ReplicatedLedger
+from ttt_net.server.cluster.snapshots import SnapshotKeeper, catch_up
+from ttt_net.server.cluster.worker import Worker
+from ttt_net.server.hub import Hub
+from ttt_net.server.settings.configuration import Configuration
+
+JOIN_S = 60.0
+"""How long the log may take to answer at the start, with a snapshot if one is needed."""
+_TICK_S = 1.0
+
+
+class NodeParts(NamedTuple):
+    """What a node stands on."""
+
+    stream: JetStreamLog
+    ledger: ReplicatedLedger
+    replica: Replica
+    membership: Membership
+    snapshots: SnapshotKeeper
+
+
+class RunningNode:
+    """The ledger of a node as what serves runs it: it takes part until it is stopped, and then says that it goes."""
+
+    is_stuck = False
+    """Its thread is waited for: SQLite does not wait for the disk here, since the log is what is durable."""
+
+    def __init__(self, parts: NodeParts, hub: Hub) -> None:
+        self._parts = parts
+        self._node = ClusterNode(hub, parts.ledger, parts.stream, parts.replica)
+        self._has_left = asyncio.Event()
+
+    async def run(self) -> None:
+        """Take part until `stop`, and the others know that this node goes."""
+        loop = asyncio.get_running_loop()
+        self._node.start()
+        while not self._has_left.is_set():
+            self._parts.snapshots.tick(loop.time())
+            try:
+                async with asyncio.timeout(_TICK_S):
+                    await self._has_left.wait()
+            except TimeoutError:
+                pass
+
+    def stop(self) -> None:
+        """Leave the cluster: players here are sent to the others."""
+        self._parts.ledger.leave(self._has_left.set)
+
+
+def address_of(configuration: Configuration) -> JetStreamAddress:
+    """Return where the log of a cluster is."""
+    cluster = configuration.cluster
+    return JetStreamAddress(cluster.ledger, cluster.stream, cluster.replicas, cluster.credentials, cluster.authority)
+
+
+@asynccontextmanager
+async def joined(configuration: Configuration, journal: Path) -> AsyncIterator[NodeParts]:
+    """Connect to the log, and bring the tables up to where a snapshot of it stands.
+
+    Raises `ConfigurationError` if the log or the tables cannot be used.
+    """
+    loop = asyncio.get_running_loop()
+    replica, worker = Replica(journal), Worker(loop)
+    try:
+        async with open_log(address_of(configuration), configuration.node) as stream:
+            async with asyncio.timeout(JOIN_S):
+                await catch_up(stream, replica)
+            with worker.working():
+                rng = random.SystemRandom()
+                ledger = ReplicatedLedger(
+                    configuration.node, stream, replica, worker, loop, rng, configuration.public_url
+                )
+                snapshots = SnapshotKeeper(ledger, stream, replica, worker)
+                yield NodeParts(stream, ledger, replica, Membership(ledger), snapshots)
+    finally:
+        replica.close()

@@ -1,0 +1,84 @@
+"""Where the log of a cluster is; without it a server stands alone."""
+
+import ipaddress
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from ttt_net.server.settings.setting import setting
+
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,32}")
+
+
+def check_name(text: str) -> None:
+    """Check that `text` can be the name of a node or of a log; raises `ValueError` if it cannot."""
+    if not _NAME.fullmatch(text):
+        raise ValueError(f"{text!r} is no name: 1 to 32 letters of ASCII, digits, - and _")
+
+
+def check_log(text: str) -> None:
+    """Check that `text` is the address of a server of NATS; raises `ValueError` if it is not."""
+    url = urlsplit(text)
+    if url.scheme not in ("nats", "tls") or not url.hostname or url.path not in ("", "/"):
+        raise ValueError(f"{text!r} is no server of NATS; write nats://HOST:4222, or tls://HOST:4222 to encrypt")
+    _ = url.port  # raises too, where it is none
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """The log that this server shares with others, as docs/cluster.md says; with no `ledger` it stands alone."""
+
+    ledger: tuple[str, ...] = setting(
+        (), "servers of NATS JetStream that keep the log: nats://a:4222,nats://b:4222; empty: this server is alone",
+        check=check_log, is_live=False,
+    )  # fmt: skip
+    stream: str = setting("ttt_net", "what the log is called there", check=check_name, is_live=False)
+    replicas: int = setting(
+        3, "how many of these servers keep the log, when it is made", least=1, most=5, is_live=False
+    )
+    credentials: Path | None = setting(None, "file of NATS credentials that let this node write", is_live=False)
+    authority: Path | None = setting(
+        None, "certificates (PEM) that vouch for those servers, beside the system's", is_live=False
+    )
+
+    @property
+    def is_on(self) -> bool:
+        """Whether this server is one of several."""
+        return bool(self.ledger)
+
+    def faults(self, node: str, public_url: str) -> Iterator[str]:
+        """Yield what a node may not start with."""
+        if not self.is_on:
+            return
+        if find_spec("nats") is None:
+            yield "cluster.ledger: this needs the extra `cluster`: pip install 'ttt_net[cluster]'"
+        if not node:
+            yield "node: each node of a cluster needs a name of its own; set it, as in --node a"
+        if not public_url:
+            yield "public_url: players need to know each node's own address to go to another; set it"
+
+    def risks(self) -> Iterator[str]:
+        """Yield what may be meant, and yet is told to one who asks."""
+        if not self.is_on:
+            return
+        urls = [urlsplit(text) for text in self.ledger]
+        away = [url.hostname for url in urls if url.hostname and not _is_here(url.hostname)]
+        if away and any(url.scheme != "tls" for url in urls):
+            yield f"cluster.ledger: what is written goes to {away[0]} in clear, and can be forged on its way; use tls"
+        if not self.credentials and not any(url.username for url in urls):
+            yield "cluster.credentials: the log lets in all who can reach it, and who writes there is the server"
+        if self.replicas < 3 or len(urls) < 3:
+            yield "cluster.replicas: fewer than three servers keep the log, so the loss of one stops or loses it"
+        if len({url.hostname for url in urls}) < len(urls):
+            yield "cluster.ledger: two servers of the log are on one machine, and die with it together"
+        yield "cluster.ledger: that the servers of NATS sync each write cannot be seen from here: sync_interval: always"
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
