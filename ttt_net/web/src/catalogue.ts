@@ -1,6 +1,4 @@
-/** What the server has written into index.html: the games that have a name of their own, and the invitation it is for. */
-
-import type { PlayerInfo, TimeControl } from "./protocol.js";
+/** What the server has written into index.html: the games that have a name of their own. */
 
 export type Listed = {
   name: string;
@@ -14,10 +12,4 @@ export type Listed = {
   line?: { row: number; gravity: boolean; misere: boolean };
 };
 
-const written = (id: string, nothing: string) => JSON.parse(document.getElementById(id)?.textContent || nothing);
-
-export const CATALOGUE: Listed[] = written("catalogue", "[]");
-/** Who invites to what. */
-export type Offered = { by: PlayerInfo | null; title: string; game: string; time?: TimeControl };
-/** The invitation whose code stands in the path; none for one whose code does not. */
-export const OFFERED: Offered | null = written("invitation", "null");
+export const CATALOGUE: Listed[] = JSON.parse(document.getElementById("catalogue")?.textContent || "[]");

@@ -1,7 +1,7 @@
 /** What is shown before there is a lobby or a match to show. */
 
 import { BOT_MS, choose, know, meetBot, page, set, ui } from "./app.js";
-import { CATALOGUE, type Offered, OFFERED } from "./catalogue.js";
+import { CATALOGUE } from "./catalogue.js";
 import { button, choices, form, h, line, screen, type Tree } from "./dom.js";
 import { ruleOf, terms } from "./games.js";
 import { f, w } from "./i18n.js";
@@ -12,12 +12,15 @@ import { aloneBoard, localBoard, localShelf } from "./local.js";
 import { emblem, picture, pulse } from "./pieces.js";
 import { faultOf } from "./names.js";
 import { go, place } from "./place.js";
+import type { PlayerInfo, TimeControl } from "./protocol.js";
 import { capital, decided, label, sentence } from "./sentences.js";
 import { gear } from "./settings.js";
 import { state } from "./state.js";
 
 const ELSEWHERE = 4001;
-let offer: Offered | null = OFFERED;
+/** Who invites to what. */
+type Invitation = { by: PlayerInfo | null; title: string; game: string; time?: TimeControl };
+let offer: Invitation | null = null;
 
 /** Ask who invites to what, at the address of an invitation. The code is in a header: addresses are written to logs. */
 export async function askOffer(): Promise<void> {
@@ -102,7 +105,7 @@ function playComputer(cell: number): void {
 }
 
 /** Who invites to what, for one who has not said who they are. */
-function offered({ by, game, time }: Offered): Tree {
+function offered({ by, game, time }: Invitation): Tree {
   const listed = CATALOGUE.find(({ name }) => name === game.split("+")[0]);
   return h(
     "section.panel.offered",
