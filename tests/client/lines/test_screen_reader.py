@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pexpect
 import pytest
+from msgspec import structs
 
 from tests.client.conftest import CLIENT, RealServer, Start, heard_until
 from tests.client.samples import BEN, knowing, snapshot
@@ -52,6 +53,9 @@ def test_a_match_is_told_in_short_sentences_without_a_board() -> None:
     display = seen(moves=[4])
     shared = ScreenReader().parts(replace(display, world=replace(display.world, is_shared=True)))
     assert (shared["players"], shared["status"]) == ("Tic-tac-toe: Ann plays X, Ben plays O.", "Ben is to move.")
+    match = structs.replace(snapshot(moves=[4]), players=(PlayerInfo("X"), PlayerInfo("O")))
+    display = update(replace(display, world=replace(display.world, is_shared=True)), match, 0)
+    assert ScreenReader().parts(display)["players"] == "Tic-tac-toe: X against O."
 
 
 def test_a_bot_is_named_as_one_in_a_sentence_that_can_be_followed() -> None:

@@ -67,6 +67,8 @@ class ScreenReader:
 def _players(match: Snapshot, *, is_shared: bool) -> str:
     title = clean(match.game.title, 30)
     marks = [words.mark_of(match, side).replace("/", " or ") for side in (0, 1)]
+    if is_shared and all(words.name_of(match.players[side]) == marks[side] for side in (0, 1)):
+        return f"{title}: {marks[0]} against {marks[1]}."
     if match.you is None or is_shared:
         commas = ["," * (player.bot is not None) for player in match.players]
         sides = (f"{_name(match, side)}{commas[side]} plays {marks[side]}" for side in (0, 1))
