@@ -235,3 +235,14 @@ def test_the_board_waits_for_no_server_and_for_no_strategy_where_two_people_play
     asked = [sys.executable, "-c", command]
     loaded = subprocess.run(asked, capture_output=True, text=True, timeout=PATIENCE_S, check=True).stdout.split()
     assert {"ttt_net.server", "ttt_net.strategies", "websockets"} & set(loaded) == set()
+
+
+def test_a_program_that_cannot_go_on_loses_and_it_is_said_why(start: Start, tmp_path: Path) -> None:
+    silent = tmp_path / "silent.py"
+    silent.write_text("print('ttiok', flush=True)\nfor line in __import__('sys').stdin:\n    assert 'go' not in line\n")
+    engine = f"engine:{sys.executable} {silent}"
+    code, out, err = said(start, "--x", engine, "--o", "random", "--plain", "--games", "1")
+    assert (code, err) == (0, "")
+    _, ended, why = out.splitlines()
+    assert ended == "random won: engine resigned."
+    assert why.startswith("engine cannot go on: ")

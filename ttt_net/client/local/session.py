@@ -22,7 +22,7 @@ from ttt_net.client.signals import delivered
 from ttt_net.client.update_world import update_world
 from ttt_net.client.user_io import json_writer_of, writer_of
 from ttt_net.client.world import LinkState, World
-from ttt_net.messages import PlayerInfo, SeekRequest, WatchRequest
+from ttt_net.messages import Notice, PlayerInfo, SeekRequest, WatchRequest
 from ttt_net.sdk.events import Farewell
 
 _PAUSE_S = 1.5
@@ -100,7 +100,7 @@ async def _tell(options: Options, others: Others | None) -> Ending:
                 if isinstance(event, TerminalEvent):
                     continue
                 before, world = world, update_world(world, event, now_ms())
-                if said := log.line_of(event, before, world, now_ms()):
+                if said := event.text if isinstance(event, Notice) else log.line_of(event, before, world, now_ms()):
                     write(said)
             playing.cancel()
     return Ending(None, tally=world.tally)

@@ -10,8 +10,11 @@ from ttt_net.client.command_line.local import HUMAN
 from ttt_net.client.command_line.options import Options
 from ttt_net.client.local.connection import LocalConnection, Others, now_ms
 from ttt_net.client.user_io import is_on_screen
+from ttt_net.client.words import MAX_NOTICE_CELLS
 from ttt_net.errors import ConfigurationError
 from ttt_net.matches.match import Match
+from ttt_net.messages import Notice
+from ttt_net.text import clean
 
 PACE_S = 0.6
 """How long a move between strategies takes at least, where a person looks on."""
@@ -57,7 +60,8 @@ class SeatedStrategies:
     def _carry_out(self, connection: LocalConnection, side: int, thought: Thought) -> None:
         matches = connection.matches
         if thought.move is None:
-            connection.tell(matches.give_up(side, now_ms()))
+            why = f"{matches.seating.players[side].name} cannot go on: {thought.objection}."
+            connection.tell([*matches.give_up(side, now_ms()), Notice(clean(why, MAX_NOTICE_CELLS))])
             return
         matches.has_seen_win[side] = thought.is_winning
         connection.tell(matches.play(side, thought.move, now_ms()))
