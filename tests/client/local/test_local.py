@@ -47,10 +47,10 @@ def test_a_match_at_home_is_stepped_through_and_saved_whoever_moved_last(
     start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    code, out, err = said(start, "--plain", typed="5\n1\n9\n2\n8\n3\nreplay\n2\nsave\nstop\n")
+    code, out, err = said(start, "--plain", typed="5\n1\n9\n2\n8\n3\nreplay\n0\n2\nsave\nstop\n")
     assert (code, err) == (0, "")
     (kept,) = tmp_path.glob("ttt_net-*.txt")
-    for line in ("Move 0 of 6.", "Move 2 of 6: a3.", f"Saved as {kept.name}; "):
+    for line in ("Move 0 of 6.", "Move 2 of 6: a3.", f"Saved as {kept.name}"):
         assert line in out
 
 

@@ -6,7 +6,7 @@ from ttt_net.client.controller import Controller
 from ttt_net.client.display import Display
 from ttt_net.client.events import WorldEvent
 from ttt_net.client.lines.line_renderer import LineRenderer, retold
-from ttt_net.client.screens.coaching import hint_told
+from ttt_net.client.screens.coaching import as_told, hint_told
 from ttt_net.client.screens.match_actions import ACTIONS
 from ttt_net.client.screens.puzzle import heading, outcome, question
 from ttt_net.client.screens.puzzle import seen_at as puzzle_seen
@@ -34,7 +34,7 @@ def news_of(event: WorldEvent, controller: Controller, renderer: LineRenderer) -
             return [clean(event.text, words.MAX_NOTICE_CELLS)]
         case ServerMessage() if match is not None:
             action = next((each for each in ACTIONS if isinstance(event, each.reply)), None)
-            return action.news(match, event) if action is not None else []
+            return action.news(as_told(controller.display, match), event) if action is not None else []
         case _:
             return []
 

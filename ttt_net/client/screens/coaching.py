@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+from msgspec import structs
+
 from ttt_net.client import words
 from ttt_net.client.commands import Change
 from ttt_net.client.display import Display
@@ -37,6 +39,11 @@ _FOLLOWS = " What follows: "
 """How the part of a lesson begins that is left out where a replay shows it."""
 
 
+def as_told(display: Display, match: Snapshot) -> Snapshot:
+    """Return the match as a lesson is told of it: where two people share a keyboard, "you" would be either."""
+    return structs.replace(match, you=None) if display.world.is_shared else match
+
+
 def lesson_of(display: Display, match: Snapshot) -> MatchLesson | None:
     """Return what is to be learned from a match, if that is known and is about one of its moves."""
     told = display.world.reply(AnalysisReply)
@@ -64,6 +71,7 @@ def lesson_in_words(match: Snapshot, lesson: MatchLesson) -> str:
 def lesson_told(display: Display, match: Snapshot, shows_it: str) -> str:
     """Return the lesson of a match that is over, and what to press to see it there; nothing if there is none."""
     lesson = lesson_of(display, match) if match.outcome is not None else None
+    match = as_told(display, match)
     return f"{lesson_in_words(match, lesson)} {shows_it}" if lesson is not None else ""
 
 
@@ -71,6 +79,7 @@ def lesson_here(display: Display, match: Snapshot) -> str:
     """Return the lesson where a replay is just before the move that it is about."""
     lesson = display.world.reply(AnalysisReply)
     found = lesson.lesson if lesson is not None and lesson.match == match.match else None
+    match = as_told(display, match)
     if found is None or found.ply is None or found.ply != len(match.moves) + 1:
         return ""
     if found.side == match.you:
