@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -532,3 +533,27 @@ def test_the_score_of_a_new_series_is_left_out_and_that_of_a_rematch_is_told() -
     assert b'"score"' not in wire.encode(match.snapshot(None, (True, True), 0))
     match.evolve(decide(match, 0, wire.ResignRequest(1, "m"), 0)[0])
     assert b'"score":[1.0,0.0]' in wire.encode(Match(rematch(match, 0)).snapshot(None, (True, True), 0))
+
+
+@pytest.mark.parametrize(
+    ("kind", "sentence"),
+    [
+        ("draw", "your draw offer was declined or taken back; offer again after the next move"),
+        ("takeback", "your wish to take a move back was declined or taken back; ask again after the next move"),
+    ],
+)
+def test_an_offer_made_again_too_soon_is_refused_in_words_of_its_own(kind: wire.OfferKind, sentence: str) -> None:
+    players = wire.PlayerInfo("Ann"), wire.PlayerInfo("Ben")
+    match = Match(wire.Started(match="m", seq=1, at_ms=0, game="tictactoe", players=players))
+    asked: tuple[tuple[int, Command], ...] = (
+        (0, wire.PlayRequest(1, "m", 0, 4)),
+        (1, wire.PlayRequest(1, "m", 1, 0)),
+        (0, wire.OfferRequest(1, "m", kind)),
+        (1, wire.DeclineRequest(1, "m", kind)),
+    )
+    for side, request in asked:
+        for event in decide(match, side, request, 0):
+            match.evolve(event)
+    with pytest.raises(Refusal) as refused:
+        decide(match, 0, wire.OfferRequest(2, "m", kind), 0)
+    assert str(refused.value) == sentence

@@ -20,6 +20,8 @@ Command = (
 )
 """What can be asked of a match."""
 
+_OFFERED = {"draw": "draw offer", "takeback": "wish to take a move back", "rematch": "rematch offer"}
+_AGAIN = {"draw": "; offer again after the next move", "takeback": "; ask again after the next move", "rematch": ""}
 MAX_TAKEBACKS = 50
 """Take-backs of one match: two who agree to them without end would let it grow without end."""
 
@@ -140,7 +142,7 @@ def _offer(match: Match, side: Side, kind: wire.OfferKind, now_ms: int) -> list[
     if (1 - side, kind) in match.offers:
         return [_agreed(match, 1 - side, kind, now_ms)]
     if (side, kind) in match.turned_down:
-        raise Refusal(Code.TURNED_DOWN, f"your offer of a {kind} was turned down or taken back")
+        raise Refusal(Code.TURNED_DOWN, f"your {_OFFERED[kind]} was declined or taken back{_AGAIN[kind]}")
     if kind == "takeback":
         _ply_before_last_move(match, side)
         if match.takebacks >= MAX_TAKEBACKS:

@@ -33,6 +33,7 @@ from ttt_net.messages import (
     Refused,
     ReplayReply,
     ReplayRequest,
+    ResumeRequest,
     SeekRequest,
     UnwatchRequest,
     WatchRequest,
@@ -93,6 +94,20 @@ async def test_a_hint_is_told_where_there_are_only_lines() -> None:
         assert (await link.grants(HintRequest)).kind == "warning"
         await link.tells(HintReply("m1", 4, "warning"))
         await paper.shows("Warnings are on.")
+
+
+async def test_a_hint_that_a_program_asks_for_waits_until_it_is_our_turn() -> None:
+    async with fake_server() as server, plain_at(server, "hint", is_typed=False) as (paper, _):
+        link = await server.accepts()
+        hello = await link.hears(HelloRequest)
+        await link.tells(ok(hello.id), welcome("m1", features=["hint"]))
+        await link.grants(ResumeRequest)
+        await link.tells(snapshot(moves=WON[:3], opponent=BOT))
+        await paper.shows("alphabeta [bot] is thinking ...")
+        await link.tells(played("tictactoe", WON[:4]))
+        assert (await link.grants(HintRequest)).kind == "move"
+        await link.tells(HintReply("m1", 4, "move", [7], "You can win at once with b1."))
+        await paper.shows("You can win at once with b1.")
 
 
 async def test_a_finished_match_is_stepped_through_by_words_and_numbers() -> None:

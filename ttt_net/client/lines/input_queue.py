@@ -21,7 +21,8 @@ class InputQueue:
     """Lines in their order; a move waits until it is our turn, and of a person's lines the others go before it.
 
     Where a program or a file writes them, none goes before another, and each also waits for the answer to the one
-    before it, and for a link and a match if it needs them. `meaning` returns what a line comes to.
+    before it, and for a link and a match if it needs them; a hint for our turn, as a move does. `meaning` returns what
+    a line comes to.
     """
 
     def __init__(
@@ -85,7 +86,8 @@ class InputQueue:
             if self._is_answer_due or is_ahead_of_match or self._needs_link(line):
                 return True
         is_move = not is_of_match and word not in _OF_ANY_TIME and isinstance(self._meaning(line), Move)
-        return is_move and not display.may_move and self._pending.is_turn_to_come
+        is_for_our_turn = is_move or (word == "hint" and not self._is_typed)
+        return is_for_our_turn and not display.may_move and self._pending.is_turn_to_come
 
     def _needs_link(self, line: str) -> bool:
         """Tell whether a line, but that we leave, has to wait until there is a server to say it to."""
