@@ -129,3 +129,43 @@ def test_a_hint_is_given_against_a_bot_and_shown_on_the_board(place: Place, monk
     ann.page.locator(".coached").first.wait_for()
     assert ann.page.locator(".cell.hint").count() >= 1
     assert ann.cell(4).locator(".mark").count() == 1, "the cell tapped on the first screen is played, or the bot's"
+
+
+LISTEN = """
+    window.felt = [];
+    window.Notification = class {
+        static permission = "granted";
+        static requestPermission = async () => "granted";
+        constructor(title) { window.felt.push(title); }
+        close() {}
+    };
+    navigator.vibrate = () => window.felt.push("vibration");
+    navigator.setAppBadge = async count => window.felt.push(`badge ${count}`);
+    const Real = window.AudioContext;
+    window.AudioContext = class extends Real { constructor() { super(); window.felt.push("sound"); } };
+    localStorage.setItem("ttt_net.settings", JSON.stringify({ isLoud: true, tells: true }));
+"""
+
+
+def test_our_turn_is_heard_and_felt_and_told_where_the_page_is_not_looked_at(place: Place) -> None:
+    ann, bob = place.visitor(), place.visitor().come("Bob")
+    ann.page.add_init_script(LISTEN)
+    ann.come("Ann").seek()
+    bob.seek()
+    for visitor in (ann, bob):
+        visitor.page.locator("main.match").wait_for()
+    if ann.is_to_move:
+        ann.play(4)
+    bob.await_turn()
+    ann.page.evaluate("Object.defineProperty(document, 'hidden', { value: true })")
+    bob.play(0)
+    ann.await_turn()
+    ann.page.evaluate(
+        "new Promise(done => { const look = () => felt.includes('sound') ? done() : setTimeout(look, 20); look(); })"
+    )
+    assert {"Your turn against Bob", "vibration", "badge 1", "sound"} <= set(ann.page.evaluate("felt"))
+    assert ann.page.title().startswith("● Your turn")
+    assert "icon-turn" in (ann.page.locator("link[rel=icon]").get_attribute("href") or "")
+    ann.play(8)
+    bob.await_turn()
+    ann.page.locator("link[rel=icon][href$='/icon.svg']").wait_for(state="attached")

@@ -186,6 +186,7 @@ async function begin(): Promise<void> {
   await chooseLanguage();
   page.draw = draw;
   addEventListener("popstate", arrive);
+  addEventListener("resize", draw);
   document.addEventListener("visibilitychange", draw);
   document.addEventListener("keydown", stepped);
   shieldResizes();
