@@ -79,6 +79,35 @@ def enters(person: ClientConnection, *names: str) -> None:
     person.send(json.dumps({"type": "lobby", "id": 3, "on": False}))
 
 
+def test_one_engine_plays_its_game_and_says_once_how_it_went(tmp_path: Path) -> None:
+    environment = {**os.environ, "TTT_NET_HOME": str(tmp_path / "home")}
+    server = [sys.executable, str(ROOT / "server.py"), "--host", "127.0.0.1", "--port", "0", "--data", str(tmp_path)]
+    with subprocess.Popen([*server, "--no-house-bots"], stdout=subprocess.PIPE, text=True, env=environment) as serving:
+        assert serving.stdout is not None
+        url = serving.stdout.readline().removeprefix("listening on ").strip()
+        once = [sys.executable, str(ROOT / "client.py"), url, "--games", "1", "--game", "connect4"]
+        engine = [
+            *once,
+            "--engine",
+            printed(tmp_path, "python"),
+            "--name",
+            "Ada",
+            "--engine-log",
+            str(tmp_path / "log"),
+        ]
+        try:
+            with subprocess.Popen(engine, stdout=subprocess.PIPE, text=True, env=environment) as seated:
+                other = subprocess.run([*once, "--bot", "random"], env=environment, capture_output=True, check=True)
+                told, _ = seated.communicate(timeout=PATIENCE_S)
+        finally:
+            serving.terminate()
+    assert seated.returncode == 0
+    assert "Connect Four" in told
+    assert told.count("Played 1 game: ") == 1
+    assert b"Ada" in other.stdout
+    assert "< bestmove " in (tmp_path / "log").read_text()
+
+
 def test_a_file_of_engines_is_seated_and_leaves_when_it_is_told_to(tmp_path: Path) -> None:
     command = printed(tmp_path, "python")
     crashing = tmp_path / "crashing.py"

@@ -127,7 +127,7 @@ class _Seat:
         self.tally = Tally()
         self.mailbox: asyncio.Queue[Event] = asyncio.Queue(MAX_QUEUED_EVENTS)
         self._order, self._settings, self._games = order, settings, games
-        self._label = settings.title
+        self._label, self._is_one_of_many = settings.title, is_one_of_many
         self._write = (lambda text: write(f"{self._label}: {text}")) if is_one_of_many else write
 
     async def play(self) -> None:
@@ -141,7 +141,7 @@ class _Seat:
             if self.farewell is None or self.farewell.code != Code.NAME_TAKEN:
                 break
             taken.add(mine.name)
-        if self.tally.games:
+        if self._is_one_of_many and self.tally.games:
             self._write(f"Played {self.tally.games} game{'s' * (self.tally.games != 1)}: {score(self.tally)}.")
 
     def _bot(self, mine: identity.Identity) -> Bot:
