@@ -7,7 +7,7 @@ import { link, say } from "./link.js";
 import type { ClaimRequest, ListedPlayer, OfferRequest, ReportRequest, Request, SeekInfo } from "./protocol.js";
 import type { Phrase } from "./chat.js";
 import { sentence } from "./sentences.js";
-import { isMyTurn, type Match, movesAt, state } from "./state.js";
+import { type Match, movesAt, state } from "./state.js";
 
 const CHOSEN = "ttt_net.choice";
 const NOTICE_MS = 6000;
@@ -178,7 +178,7 @@ export function meetBot(isLast = false): void {
 /** Make the move that was tapped before there was a match, if it is still possible. */
 export function playWanted(match: Match): void {
   const { wantedCell: cell } = ui;
-  if (cell < 0 || !isMyTurn(match)) return;
+  if (cell < 0) return;
   const [move] = movesAt(match.game, match.position.legal, cell);
   ui.wantedCell = -1;
   if (move !== undefined && match.position.ply < 2) play(match, move);

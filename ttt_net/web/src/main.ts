@@ -26,12 +26,7 @@ let isDrawing = false;
 function heard(message: Heard): void {
   const id = "match" in message ? message.match : "";
   const before = state.matches.get(id);
-  const was = {
-    outcome: before?.outcome,
-    isMine: before && isMyTurn(before),
-    offers: before?.offers ?? [],
-    decidedAt: before?.analysis?.lesson?.ply ?? null,
-  };
+  const was = { outcome: before?.outcome, isMine: before && isMyTurn(before), offers: before?.offers ?? [] };
   hear(message);
   const match = state.matches.get(id);
   if (message.type === "welcome") welcomed(message.matches);
@@ -42,16 +37,20 @@ function heard(message: Heard): void {
   if (message.type === "notice") noticed(message);
   if (message.type === "sanctioned") sanctioned(message);
   if (match && message.type === "declined") offerDeclined(match, message, was.offers);
-  if (match && isMyTurn(match) && !was.isMine) playWanted(match);
-  if (match && !was.isMine && isMyTurn(match) && message.type !== "snapshot") tellTurn(match);
-  if (match && isMyTurn(match) && !was.isMine && settings.warns && mayHint(match) && match.moves.length) hint(match, "warning");
+  if (match && !was.isMine && isMyTurn(match)) {
+    playWanted(match);
+    if (isMyTurn(match)) {
+      if (message.type !== "snapshot") tellTurn(match);
+      if (settings.warns && mayHint(match) && match.moves.length) hint(match, "warning");
+    }
+  }
   if (match && match.outcome && before && !was.outcome) feltEnd(match);
   if (match && match === shown()) {
     if (message.type === "played" || message.type === "tookback" || message.type === "ended") ui.aim = -1;
     if (message.type === "played") heardMove(match, message);
     else if (match.outcome && before && !was.outcome) announce(status(match));
-    if (message.type === "analysis" && message.lesson?.ply && (ui.ply === null || ui.ply === was.decidedAt))
-      review(match, message.lesson.ply); // what is seen at a glance comes first, and the search may know better
+    // What is seen at a glance comes first, and the search may know better.
+    if ("lesson" in message && message.lesson?.ply) review(match, message.lesson.ply);
     if (message.type === "hint" && message.text) announce(message.text);
     if (message.type === "chat") announce(`${label(message.by)}: ${message.text}`);
   }
