@@ -134,8 +134,15 @@ class ClusterWorld:
     """All that there is, and what is claimed of it: a claim that does not hold raises `InvariantError`."""
 
     def __init__(
-        self, seed: int, swarm: Swarm | None = None, trace: Callable[[str], None] | None = None, nodes: int = 3
+        self,
+        seed: int,
+        swarm: Swarm | None = None,
+        trace: Callable[[str], None] | None = None,
+        nodes: int = 3,
+        *,
+        is_troubled: bool = True,
     ) -> None:
+        """Make the world of a seed; without trouble, nothing goes wrong and nobody does anything by themselves."""
         self.seed = seed
         self.rng = random.Random(seed)
         drawn = Swarm.of(self.rng)
@@ -151,9 +158,11 @@ class ClusterWorld:
         self.started: list[str] = []
         self._new_names = 0
         self._processes = 0
-        self._faults_are_on = True
+        self._faults_are_on = is_troubled
         self.steps = 0
         self.loses_words = True
+        self.places: dict[int, str] = {}
+        """The node that a peer comes to, by its number; others come to any."""
         self.connected: dict[int, dict[int, str]] = {}
         """Who was connected to which node after each place of the log."""
         self.mutes: dict[str, tuple[float, int]] = {}
@@ -193,7 +202,10 @@ class ClusterWorld:
         open_ones = [each for each in self.servers.values() if each is not None and not each.is_draining]
         if not open_ones:
             return None
-        server = self.rng.choice(open_ones)
+        places = [each for each in open_ones if each.name == self.places.get(peer.number, each.name)]
+        if not places:
+            return None
+        server = self.rng.choice(places)
         link = Link(
             self.loop,
             server.process,

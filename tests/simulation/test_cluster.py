@@ -27,4 +27,4 @@ def test_one_seed_makes_one_history_of_three_servers_whatever_the_hashes_are() -
     ]
     first, second = (run.communicate()[0] for run in runs)
     assert first == second
-    assert first.count(b"played") > 100
+    assert first.count(b"played") > 20

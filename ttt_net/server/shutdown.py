@@ -49,9 +49,11 @@ class ShutdownNotice:
         self._cancel()
         if was_on:
             log.warning("drain: called off")
-            self.announce("The restart was called off.")
+            self._tell_all(Notice("The restart was called off.", None))
             for session in list(self._players.sessions.values()):
-                if not session.live:  # they were put off, perhaps; sent round once, they ask again
+                if (
+                    not session.live and not session.is_elsewhere
+                ):  # they were put off, perhaps; sent round once, they ask again
                     session.connection.close(Closing.RESTART)
         return was_on
 
@@ -61,8 +63,11 @@ class ShutdownNotice:
         self._tell_all(Restarting(COME_BACK_MS))
 
     def announce(self, text: str) -> None:
-        """Show a line to everybody."""
+        """Show a line to everybody, on the other nodes of a cluster too."""
         self._tell_all(Notice(text, self.left_ms()))
+        for session in self._players.sessions.values():
+            if session.is_elsewhere:
+                session.tell(Notice(text, None))
 
     def left_ms(self) -> int | None:
         """Return how long it is until the restart; None if none is ahead."""
@@ -103,7 +108,8 @@ class ShutdownNotice:
     def _tell_all(self, message: ServerMessage) -> None:
         told = frame(encode(message))
         for session in self._players.sessions.values():
-            session.connection.send(told)
+            if not session.is_elsewhere:
+                session.connection.send(told)
 
 
 def _notice(left_ms: int) -> Notice:

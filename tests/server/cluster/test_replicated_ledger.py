@@ -20,7 +20,7 @@ from ttt_net.server.players import Player
 class Node:
     """One node, and what it was told."""
 
-    def __init__(self, nodes: "Nodes", name: str, process: int) -> None:
+    def __init__(self, nodes: "Nodes", name: str, process: int, clock_s: int) -> None:
         self.replica = Replica(None)
         self.heard: list[EntryOutcome] = []
         self.lives: list[str] = []
@@ -28,7 +28,15 @@ class Node:
         with nodes.loop.acting_as(process):
             self.log = SimulatedLog(nodes.stream, nodes.loop, process, rng, nodes.weather)
             worker = SimulatedWorker(nodes.loop, process, rng)
-            self.ledger = ReplicatedLedger(name, self.log, self.replica, worker, nodes.loop.as_asyncio, rng)
+            self.ledger = ReplicatedLedger(
+                name,
+                self.log,
+                self.replica,
+                worker,
+                nodes.loop.as_asyncio,
+                rng,
+                wall_ms=lambda: 1_000 * clock_s + int(nodes.loop.time() * 1_000),
+            )
             hooks = NodeHooks(
                 lambda outcome, _: self.heard.append(outcome),
                 lambda: self.lives.append("began"),
@@ -43,9 +51,9 @@ class Node:
 class Nodes:
     """Some nodes on one log."""
 
-    def __init__(self, *names: str) -> None:
+    def __init__(self, *names: str, clocks_s: tuple[int, ...] = (0, 0, 0)) -> None:
         self.loop, self.stream, self.weather = SimulatedLoop(), MemoryStream(), Weather()
-        self.nodes = [Node(self, name, process) for process, name in enumerate(names, 1)]
+        self.nodes = [Node(self, name, process, clocks_s[process - 1]) for process, name in enumerate(names, 1)]
         self.go(2.0)
 
     def append(self, node: Node, name: str) -> list[Any]:
@@ -102,7 +110,7 @@ def test_who_waits_longer_than_five_seconds_is_told_that_it_is_not_known_and_it_
     assert not a.ledger.is_fresh
     nodes.mend(a)
     nodes.go(2.0)
-    assert a.entries() == ["RegisterPlayer"]
+    assert a.entries() == ["BeginEpoch", "RegisterPlayer"]
     assert len(answers) == 1
     assert a.ledger.is_fresh
 
@@ -198,3 +206,11 @@ def test_a_disk_that_fails_stops_nothing_but_this_node_and_for_as_long_as_it_doe
     nodes.go(6.0)
     assert a.ledger.is_fresh
     assert a.replica.position == b.replica.position
+
+
+def test_a_node_whose_clock_is_minutes_off_says_so_and_the_others_do_not() -> None:
+    nodes = Nodes("a", "b", "c", clocks_s=(0, 600, 0))
+    nodes.go(3.0)
+    a, b, c = (node.ledger.health().trouble for node in nodes.nodes)
+    assert (a, c) == (None, None)
+    assert b == "the clock here is 600 s ahead of the others'; set it right"

@@ -22,6 +22,8 @@ class Batch(msgspec.Struct, frozen=True):
     state: str
     """The running hash of the author after that place: see `next_state`."""
     entries: tuple[AnyLoggedEntry, ...]
+    at_ms: int | None = None
+    """The time of day on the author's machine."""
 
     @property
     def author(self) -> Author:

@@ -36,6 +36,8 @@ class Membership:
     def __init__(self, ledger: ReplicatedLedger) -> None:
         self._ledger = ledger
         self._serials = count(1)
+        self.recounted: dict[str, None] = {}
+        """The matches that more or fewer watch here than the other nodes were told."""
 
     @property
     def is_fresh(self) -> bool:

@@ -34,6 +34,9 @@ TICK_S = 0.1
 CUT_OFF_S = 6.0
 """After so long without contact the node sends its players away: elsewhere they can play on."""
 _SEEKS = "lobby.seeks"
+_CHAT, _WATCHING = "rooms.chat", "rooms.watching"
+RETELL_S = 5.0
+"""How often it is told again how many watch here: it may have been lost, or somebody is new."""
 
 
 class _Question(msgspec.Struct, frozen=True):
@@ -57,6 +60,21 @@ class _Delivery(msgspec.Struct, frozen=True):
     closing: int | None
 
 
+class _Said(msgspec.Struct, frozen=True):
+    """A line of chat, on its way to those who hear the match on other nodes."""
+
+    node: NodeName
+    player: PlayerId
+    said: bytes
+
+
+class _Watching(msgspec.Struct, frozen=True):
+    """How many watch matches on a node."""
+
+    node: NodeName
+    matches: dict[str, int]
+
+
 class ClusterNode:
     """Brings together a server and its ledger; see the module."""
 
@@ -74,7 +92,9 @@ class ClusterNode:
         self._outbox: dict[tuple[NodeName, PlayerId, int], list[bytes]] = {}
         self._early: list[tuple[_Question, Reply]] = []
         """As the steward: questions that know more of the log than we."""
-        self._in_touch_s = self._services.loop.time()
+        self._watched: dict[str, int] = {}
+        """How many watch here, for each match that somebody watches, as the others were told."""
+        self._retold_s = self._in_touch_s = self._services.loop.time()
 
     def start(self) -> None:
         """Take part: follow the log from where the tables stand."""
@@ -86,6 +106,9 @@ class ClusterNode:
                 self._hub.registry.room(match).seat_elsewhere(session)
         self._services.feed.publish({"seeks": self._list_seeks})
         self._hub.lobby_desk = self._act_in_lobby
+        self._hub.chat.pass_on = self._pass_on
+        self._log.listen(_CHAT, self._chatted)
+        self._log.listen(_WATCHING, self._counted)
         self._log.answer(f"steward.{self._ledger.node}", self._asked_as_steward)
         self._log.listen(f"node.{self._ledger.node}", self._delivered)
         self._log.listen(_SEEKS, self._seeks_told)
@@ -106,6 +129,7 @@ class ClusterNode:
             self._send_away()
         if self._ledger.is_steward:
             self._tell_seeks()
+        self._tell_counts(now_s)
 
     # What the others write.
 
@@ -120,6 +144,8 @@ class ClusterNode:
                 self._heard_of_player(entry, outcome, author)
             case BeginEpoch() | DeclareLost():
                 node = author.node if isinstance(entry, BeginEpoch) else entry.node
+                for room in list(self._hub.registry.rooms.values()):
+                    room.count_elsewhere(node, 0)
                 for player in outcome.result:
                     session = services.players.get(player)
                     if session is not None and self._is_at(session, node):
@@ -198,6 +224,42 @@ class ClusterNode:
             connection.close(Closing.RESTART)
             if isinstance(connection.session, Session):
                 self._hub.sessions.end(connection.session)
+
+    # What is said and seen in rooms; lost now and then.
+
+    def _pass_on(self, player: PlayerId, said: wire.Chatted) -> None:
+        self._log.tell(_CHAT, msgspec.json.encode(_Said(self._ledger.node, player, wire.encode(said))))
+
+    def _chatted(self, data: bytes) -> None:
+        line = msgspec.json.decode(data, type=_Said)
+        message = wire.decode_server_message(line.said)
+        if line.node != self._ledger.node and isinstance(message, wire.Chatted):
+            self._hub.chat.hear(line.player, message)
+
+    def _tell_counts(self, now_s: float) -> None:
+        """Tell the other nodes how many watch here, where that has changed, and all of it now and then."""
+        membership = self._services.membership
+        assert membership is not None, "a node of a cluster has a membership"
+        counts: dict[str, int] = {}
+        for match in membership.recounted:
+            room = self._hub.registry.rooms.get(match)
+            counts[match] = room.audience.watchers_here if room else 0
+        membership.recounted.clear()
+        self._watched = {match: count for match, count in (self._watched | counts).items() if count}
+        if now_s - self._retold_s >= RETELL_S:
+            self._retold_s = now_s
+            counts |= self._watched
+        if counts:
+            self._log.tell(_WATCHING, msgspec.json.encode(_Watching(self._ledger.node, counts)))
+
+    def _counted(self, data: bytes) -> None:
+        told = msgspec.json.decode(data, type=_Watching)
+        if told.node == self._ledger.node:
+            return
+        for match, count in told.matches.items():
+            room = self._hub.registry.rooms.get(match)
+            if room is not None:
+                room.count_elsewhere(told.node, count)
 
     # The lobby.
 

@@ -15,6 +15,7 @@ from ttt_net.server.cluster.replicated_ledger import ReplicatedLedger
 from ttt_net.server.cluster.snapshots import SnapshotKeeper, catch_up
 from ttt_net.server.cluster.worker import Worker
 from ttt_net.server.hub import Hub
+from ttt_net.server.server_clock import ServerClock
 from ttt_net.server.settings.configuration import Configuration
 
 JOIN_S = 60.0
@@ -81,7 +82,14 @@ async def joined(configuration: Configuration, journal: Path) -> AsyncIterator[N
             with worker.working():
                 rng = random.SystemRandom()
                 ledger = ReplicatedLedger(
-                    configuration.node, stream, replica, worker, loop, rng, configuration.public_url
+                    configuration.node,
+                    stream,
+                    replica,
+                    worker,
+                    loop,
+                    rng,
+                    configuration.public_url,
+                    ServerClock().wall_ms,
                 )
                 snapshots = SnapshotKeeper(ledger, stream, replica, worker)
                 yield NodeParts(stream, ledger, replica, Membership(ledger), snapshots)

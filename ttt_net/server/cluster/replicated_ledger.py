@@ -50,6 +50,8 @@ GIVE_UP_S = 5.0
 """After so long it is said of an entry that it may not have been written; it may be, later."""
 RETRY_S = 1.0
 """After so long a disk that failed is tried again."""
+MOST_SKEW_MS = 30_000
+"""A clock that differs by more from those of most others is wrong: what is written down would have odd times."""
 _REMEMBERED = 4_096
 """Places whose running hash is remembered, to compare with what others say of them."""
 _WHATEVER_IT_WROTE = 2**53
@@ -97,7 +99,7 @@ class ReplicatedLedger:
 
     def __init__(
         self, node: NodeName, stream: Log, replica: Replica, work: Work, loop: asyncio.AbstractEventLoop,
-        rng: random.Random, url: str = "",
+        rng: random.Random, url: str = "", wall_ms: Callable[[], int] | None = None,
     ) -> None:  # fmt: skip
         self.node = node
         self._url = url
@@ -112,6 +114,9 @@ class ReplicatedLedger:
         self.refused = 0
         """Entries of this node that were refused so far."""
         self._log, self._replica, self._work, self._loop, self._rng = stream, replica, work, loop, rng
+        self._wall_ms = wall_ms
+        self._ahead_ms: dict[NodeName, int] = {}
+        """How far the clock of each other node is ahead of ours, as of its newest batch."""
         self._hooks = NodeHooks(lambda *_: None, lambda: None, lambda: None)
         self._followers: list[Hear] = []
         self._is_leaving = False
@@ -194,6 +199,11 @@ class ReplicatedLedger:
             return self.stopped or self._trouble
         if not self.is_fresh:
             return "the ledger of the cluster does not answer"
+        ahead_ms = sorted(self._ahead_ms.values(), key=abs)
+        if ahead_ms and abs(ahead_ms[(len(ahead_ms) - 1) // 2]) > MOST_SKEW_MS:
+            return (
+                f"the clock here is {-ahead_ms[(len(ahead_ms) - 1) // 2] // 1000} s ahead of the others'; set it right"
+            )
         return None if self.is_member else "this node is not one of the cluster"
 
     @property
@@ -262,7 +272,8 @@ class ReplicatedLedger:
         self._number += 1
         entries = tuple(each.entry for each in bite)
         state = self._states[self.position]
-        data = encode_batch(Batch(self.node, self.epoch, self._number, self.position, state, entries))
+        at_ms = self._wall_ms() if self._wall_ms else None
+        data = encode_batch(Batch(self.node, self.epoch, self._number, self.position, state, entries, at_ms))
         self._sent = _Sent(self._number, data, bite, self._loop.time())
         self._publish()
 
@@ -359,6 +370,7 @@ class ReplicatedLedger:
             self.refused += 1
         if isinstance(entry, DeclareLost) and not is_refused:
             self._authors.pop(Author(entry.node, entry.epoch), None)
+            self._ahead_ms.pop(entry.node, None)
         elif isinstance(entry, BeginEpoch) and author == (self.node, self.epoch) and not is_refused:
             self.is_member = True
         if caller is not None and not caller.is_given_up:
@@ -406,6 +418,8 @@ class ReplicatedLedger:
         ours = self._states.get(batch.position)
         if batch.node == self.node or ours is None:
             return
+        if self._wall_ms and batch.at_ms is not None and self.is_fresh:
+            self._ahead_ms[batch.node] = batch.at_ms - self._wall_ms()
         self._claims[batch.node] = batch.state == ours
         if batch.state != ours:
             log.error("node %s is not at one with us about place %d", batch.node, batch.position)

@@ -28,6 +28,8 @@ class Audience:
         """The players who are connected to this server."""
         self.elsewhere: dict[PlayerId, Session] = {}
         """The players who hear the match on another node of the cluster, which tells them."""
+        self.watching_elsewhere: dict[str, int] = {}
+        """How many watch on each other node of a cluster, where any do."""
         self._match = match
         self._loop = loop
         self._watchers: dict[PlayerId, tuple[Session, int]] = {}
@@ -47,7 +49,12 @@ class Audience:
 
     @property
     def watchers(self) -> int:
-        """How many watch."""
+        """How many watch, on all nodes of a cluster."""
+        return len(self._watchers) + sum(self.watching_elsewhere.values())
+
+    @property
+    def watchers_here(self) -> int:
+        """How many watch on this server."""
         return len(self._watchers)
 
     def plays(self, session: Session) -> bool:

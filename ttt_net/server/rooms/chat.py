@@ -1,7 +1,7 @@
 """Carry out chat: players hear one another, and those who watch hear one another."""
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import assert_never
 
 from ttt_net import messages as wire
@@ -9,6 +9,7 @@ from ttt_net.errors import Code, Refusal
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.admission.filtered_words import FilteredWords
 from ttt_net.server.journal.entries import ChatLine
+from ttt_net.server.players import PlayerId
 from ttt_net.server.rooms.room import MatchRoom
 from ttt_net.server.services import Services
 from ttt_net.server.settings.rate import Bucket, Rate
@@ -41,6 +42,8 @@ class Chat:
         self._services = services
         self._rooms = rooms
         self.deliveries = Bucket(DELIVERIES, services.now_ms())
+        self.pass_on: Callable[[PlayerId, wire.Chatted], None] = _to_nobody
+        """Called with what is said here and by whom: in a cluster, other nodes have hearers too."""
 
     def act(self, session: Session, request: SocialRequest) -> None:
         """Carry out one request. Raises `Refusal` if it may not be."""
@@ -64,11 +67,21 @@ class Chat:
             self._spend(room.audience.watchers)
         session.ok(request.id)
         heard_by: wire.Room = "players" if is_player else "watchers"
-        lines = room.said.setdefault(heard_by, deque(maxlen=MAX_LINES))
-        lines.append(ChatLine(self._services.wall_ms(), session.player, text))
-        told = frame(wire.encode(wire.Chatted(request.match, heard_by, session.info, text, request.phrase)))
-        tell = room.audience.tell_players if is_player else room.audience.tell_watchers
-        tell(told, lambda hearer: hearer is session or not hearer.has_muted(session.player))
+        said = wire.Chatted(request.match, heard_by, session.info, text, request.phrase)
+        self._tell(room, session.player, said)
+        self.pass_on(session.player, said)
+
+    def hear(self, player: PlayerId, said: wire.Chatted) -> None:
+        """Tell what a player has said on another node to those who hear the match here."""
+        room = self._rooms.get(said.match)
+        if room is not None:
+            self._tell(room, player, said)
+
+    def _tell(self, room: MatchRoom, player: PlayerId, said: wire.Chatted) -> None:
+        lines = room.said.setdefault(said.room, deque(maxlen=MAX_LINES))
+        lines.append(ChatLine(self._services.wall_ms(), player, said.text))
+        tell = room.audience.tell_players if said.room == "players" else room.audience.tell_watchers
+        tell(frame(wire.encode(said)), lambda hearer: hearer.player == player or not hearer.has_muted(player))
 
     def _may_say(self, session: Session, request: wire.ChatRequest) -> None:
         """Raise `Refusal` if what is to be said may not be, whatever the words are."""
@@ -96,6 +109,10 @@ class Chat:
                 raise Refusal(Code.UNKNOWN_PLAYER, "nobody of that name is connected")
             session.mute(other.player, on=request.on)
         session.ok(request.id)
+
+
+def _to_nobody(player: PlayerId, said: wire.Chatted) -> None:
+    """Do nothing: a server that stands alone has all who hear."""
 
 
 def _text(request: wire.ChatRequest, words: FilteredWords) -> str:

@@ -467,7 +467,18 @@ class MatchRoom:
             self.audience.close()
             self._hooks.let_go(self)
 
+    def count_elsewhere(self, node: str, watchers: int) -> None:
+        """Take note of how many watch on another node."""
+        if self.audience.watching_elsewhere.get(node, 0) != watchers:
+            self.audience.watching_elsewhere[node] = watchers
+            if not watchers:
+                del self.audience.watching_elsewhere[node]
+            self.audience.tell_count()
+            self._services.feed.changed("live", slightly=True)
+
     def _tell_watchers(self) -> None:
+        if self._services.membership is not None:
+            self._services.membership.recounted[self.id] = None
         self.audience.tell_count()
         self._services.feed.changed("live", slightly=True)
 

@@ -1,0 +1,133 @@
+"""What players on different nodes have of one another: three whole servers, on a log that works."""
+
+import json
+import random
+from dataclasses import replace
+from typing import Any
+
+from tests.simulation.cluster import ClusterWorld, NodeServer
+from tests.simulation.peer import Peer
+from tests.simulation.swarm import Swarm
+from ttt_net import messages as wire
+from ttt_net.server.admin import protocol
+
+
+class Evening:
+    """People on the nodes a, b and c, who do only what they are told to."""
+
+    def __init__(self, *places: str) -> None:
+        swarm = replace(Swarm.of(random.Random(1)), peers=len(places), bots=False, guests=False, delay_s=0.01)
+        self.said: list[str] = []
+        self.world = ClusterWorld(1, swarm, self.said.append, is_troubled=False)
+        self.world.places.update(enumerate(places))
+        self.go(4.0)
+        self.people: list[Peer] = self.world.peers
+        assert all(peer.is_welcome for peer in self.people)
+
+    def go(self, seconds: float) -> None:
+        """Let time pass."""
+        loop = self.world.loop
+        loop.run_until(loop.time() + seconds, 1_000_000)
+        for error in loop.errors:
+            raise error
+
+    def node(self, name: str) -> NodeServer:
+        server = self.world.servers[name]
+        assert server is not None
+        return server
+
+    def heard(self, who: int, kind: str) -> list[dict[str, Any]]:
+        """Return what somebody heard of a kind."""
+        lines = [line for line in self.said if line.split()[1] == str(who) and " << " in line]
+        told = [json.loads(line.partition(" << ")[2]) for line in lines]
+        return [message for message in told if message["type"] == kind]
+
+    def match(self) -> str:
+        """Let the first two play, and return the id of their match."""
+        for peer in self.people[:2]:
+            peer.say(wire.SeekRequest(0, games=["tictactoe"]))
+        self.go(1.0)
+        (match,) = self.people[0].matches
+        assert self.people[1].matches.keys() == {match}
+        return match
+
+
+def test_people_on_two_nodes_are_paired_and_play_to_the_end() -> None:
+    evening = Evening("a", "b")
+    match = evening.match()
+    for _ in range(9):
+        for peer in evening.people:
+            if match in peer.turns():
+                peer.play(match)
+        evening.go(0.2)
+    assert [peer.matches[match].is_over for peer in evening.people] == [True, True]
+    assert evening.heard(0, "ended") == evening.heard(1, "ended")
+
+
+def test_players_and_watchers_on_other_nodes_hear_what_is_said_unless_they_have_muted_who_says_it() -> None:
+    evening = Evening("a", "b", "c", "a")
+    match = evening.match()
+    for watcher in evening.people[2:]:
+        watcher.say(wire.WatchRequest(0, match=match))
+    evening.go(0.5)
+    evening.people[0].say(wire.ChatRequest(0, match=match, text="2.5"))
+    evening.people[2].say(wire.ChatRequest(0, match=match, text="1.5"))
+    evening.go(0.5)
+    assert [each["text"] for each in evening.heard(1, "chat")] == ["2.5"]
+    assert [each["text"] for each in evening.heard(3, "chat")] == ["1.5"]
+    evening.people[1].say(wire.MuteRequest(0, name=evening.people[0].name, on=True))
+    evening.go(0.5)
+    evening.people[0].say(wire.ChatRequest(0, match=match, text="3.5"))
+    evening.go(0.5)
+    assert len(evening.heard(1, "chat")) == 1
+    assert len(evening.heard(0, "chat")) == 2
+
+
+def test_all_who_watch_are_counted_on_whichever_node_and_not_when_it_is_lost() -> None:
+    evening = Evening("a", "b", "c", "c", "b")
+    match = evening.match()
+    for watcher in evening.people[2:]:
+        watcher.say(wire.WatchRequest(0, match=match))
+    evening.go(2.0)
+    assert [evening.heard(who, "watching")[-1]["watchers"] for who in range(5)] == [3] * 5
+    evening.world.places.update({2: "nowhere", 3: "nowhere"})
+    evening.node("c").kill()
+    evening.go(6.0)
+    assert evening.heard(0, "watching")[-1]["watchers"] == 1
+
+
+def test_what_an_admin_announces_is_heard_on_all_nodes_and_a_restart_only_on_its_own() -> None:
+    evening = Evening("a", "b")
+    evening.node("a").ask(protocol.Announce("good evening"))
+    evening.go(0.5)
+    assert [each["text"] for who in (0, 1) for each in evening.heard(who, "notice")] == ["good evening"] * 2
+    evening.node("a").ask(protocol.Drain(30))
+    evening.go(0.5)
+    evening.node("a").ask(protocol.Drain(None))
+    evening.go(0.5)
+    assert len(evening.heard(0, "notice")) == 3
+    assert len(evening.heard(1, "notice")) == 1
+    assert evening.people[1].is_welcome
+
+
+def test_who_is_sent_away_may_be_on_any_node() -> None:
+    evening = Evening("a", "b")
+    evening.world.places[1] = "nowhere"
+    evening.node("a").ask(protocol.Kick(evening.people[1].name, "enough"))
+    evening.go(1.0)
+    assert not evening.people[1].is_welcome
+    assert evening.people[0].is_welcome
+
+
+def test_a_node_that_leaves_for_a_restart_keeps_nobody_waiting() -> None:
+    evening = Evening("a", "b", "c")
+    match = evening.match()
+    evening.world.places.clear()
+    with evening.world.loop.acting_as(evening.node("a").process):
+        evening.node("a").ledger.leave()
+    evening.go(1.0)
+    assert all(peer.is_welcome for peer in evening.people)
+    mover = next(peer for peer in evening.people if match in peer.turns())
+    mover.play(match)
+    evening.go(0.2)
+    assert [len(evening.heard(who, "played")) for who in (0, 1)] == [1, 1]
