@@ -194,8 +194,9 @@ class AnalysisQueue:
         try:
             with contextlib.suppress(OSError, AttributeError):  # Windows has no such call
                 os.setpriority(os.PRIO_PROCESS, process.pid, _NICE)
-            process.stdin.write(job.record.encode())
-            process.stdin.close()
+            with contextlib.suppress(RuntimeError):  # uvloop's, where the process has ended already
+                process.stdin.write(job.record.encode())
+                process.stdin.close()
             yield process.stdout
         finally:
             with contextlib.suppress(ProcessLookupError):
