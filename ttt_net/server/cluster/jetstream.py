@@ -264,7 +264,7 @@ class JetStreamLog:
             self._offer(int((message.headers or {})["Nats-Sequence"]), message.data, hear)
 
         subscription = await self._client.subscribe(f"{self._name}.delivered", cb=delivered)
-        while True:
+        while not self._is_over:  # looked at, since the client's library may swallow a cancellation
             self._is_behind.clear()
             try:
                 if not await self._catch_up(hear):
@@ -275,9 +275,10 @@ class JetStreamLog:
                 async with asyncio.timeout(POLL_S):
                     await self._is_behind.wait()
         self._early.clear()
-        with suppress(NatsError):
-            await subscription.unsubscribe()
-        _call(gone)
+        if not self._is_over:
+            with suppress(NatsError):
+                await subscription.unsubscribe()
+            _call(gone)
 
     def _offer(self, position: Position, batch: bytes, hear: Hear) -> None:
         """Deliver a batch if it is the next, and those after it that came early."""
