@@ -84,6 +84,7 @@ def lessons(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
     with Place(browser, tmp_path_factory.mktemp("lessons")) as place:
         yield place.visitor().come("Ann")
         place.check()
+    place.bury()
 
 
 def test_the_puzzle_of_a_day_is_answered_and_remembered(place: Place) -> None:

@@ -17,6 +17,15 @@ OTHER = {bool: "yes", int: "4567", float: "7.5", str: "other", Path | None: "/tm
 """A value of each type that is no default."""
 
 
+CHECKED = {
+    "public_url": "wss://play.example.org",
+    "node": "one",
+    "cluster.ledger": "nats://one:4222, tls://two:4222",
+    "cluster.stream": "another",
+}
+"""A value for each setting that takes no other text or list."""
+
+
 def other(one: Setting) -> str:
     """Return another value than the default, as a text."""
     if one.choices:
@@ -25,8 +34,8 @@ def other(one: Setting) -> str:
         return "no" if one.default else "yes"
     if one.kind in (int, float):
         return str(int(one.least) + 1 if int(one.least) + 1 != one.default else int(one.least) + 2)
-    if one.kind is str and one.check:
-        return "wss://play.example.org"
+    if one.key in CHECKED:
+        return CHECKED[one.key]
     return "192.0.2.1, 192.0.2.128/25" if one.kind == tuple[str, ...] else OTHER[one.kind]
 
 
