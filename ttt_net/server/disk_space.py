@@ -35,7 +35,9 @@ class DiskSpace:
     def __init__(self, limits: Limits, measure: Callable[[], DiskUsage | None]) -> None:
         self._limits = limits
         self._measure = measure
-        self._said: str | None = None
+        self._short_for_matches: str | None = None
+        """What there is too little of for new matches."""
+        self._short_for_moves: str | None = None
         self.usage: DiskUsage | None = None
         """None before the first look, and where it cannot be told."""
         self.spare_bytes = 0
@@ -54,20 +56,20 @@ class DiskSpace:
     def look(self) -> None:
         """Look how much is free; to be called about once a second."""
         self.usage = self._measure()
-        before, self._said = self._said, self._shortage_for_matches()
-        if self._said != before:
-            log.warning("storage: %s", f"{self._said}: no new matches begin" if self._said else "there is space again")
+        before, short = self._short_for_matches, self._shortage(1.0, _CAP_FOR_MATCHES)
+        self._short_for_matches, self._short_for_moves = short, self._shortage(_FLOOR_FOR_MOVES, 1.0)
+        if short != before:
+            log.warning("storage: %s", f"{short}: no new matches begin" if short else "there is space again")
 
     def may_begin(self) -> None:
         """Raise `Refusal` if no new match may begin."""
-        _refuse(self._shortage_for_matches(), "no new matches begin")
+        if self._short_for_matches:
+            raise _too_little(self._short_for_matches, "no new matches begin")
 
     def may_write(self) -> None:
         """Raise `Refusal` if not even the matches that are played may go on."""
-        _refuse(self._shortage(_FLOOR_FOR_MOVES, 1.0), "nothing can be written down; your match is safe")
-
-    def _shortage_for_matches(self) -> str | None:
-        return self._shortage(1.0, _CAP_FOR_MATCHES)
+        if self._short_for_moves:
+            raise _too_little(self._short_for_moves, "nothing can be written down; your match is safe")
 
     def _shortage(self, of_floor: float, of_cap: float) -> str | None:
         """Return what there is too little of, or None, with so large parts of both bounds."""
@@ -80,6 +82,5 @@ class DiskSpace:
         return None
 
 
-def _refuse(shortage: str | None, what: str) -> None:
-    if shortage:
-        raise Refusal(Code.STORAGE, f"{shortage}, so {what}; try again later", _RETRY_MS)
+def _too_little(shortage: str, what: str) -> Refusal:
+    return Refusal(Code.STORAGE, f"{shortage}, so {what}; try again later", _RETRY_MS)

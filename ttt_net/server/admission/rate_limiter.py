@@ -37,8 +37,7 @@ class RateLimiter:
 
     def spend(self, act: Act, player: int, address: str | None) -> None:
         """Count one act of a player; `Refusal` says which limit it is over, and when it may be done."""
-        rate: Rate = getattr(self._limits, act)
-        self._take(act, rate, player, "for one player")
+        self._take(act, player, "for one player")
         self.share(act, address)
 
     def check(self, act: Act, player: int) -> None:
@@ -48,9 +47,7 @@ class RateLimiter:
     def share(self, act: Act, address: str | None, times: int = 1) -> None:
         """Count an act against what the players of an address may do together, which is many times one's own."""
         if address is not None:
-            rate: Rate = getattr(self._limits, act)
-            many = Rate(rate.count * self._limits.players_per_address, rate.period_s)
-            self._take(act, many, address, "for one address", times)
+            self._take(act, address, "for one address", times, self._limits.players_per_address)
 
     def check_share(self, act: Act, address: str | None) -> None:
         """Refuse what the next `share` would refuse, and count nothing."""
@@ -60,7 +57,7 @@ class RateLimiter:
     def spend_of_address(self, act: AddressAct, address: str | None) -> None:
         """Count one act of an address."""
         if address is not None:
-            self._take(act, getattr(self._limits, act), address, "for one address")
+            self._take(act, address, "for one address")
 
     def check_of_address(self, act: AddressAct, address: str | None) -> None:
         """Refuse what the next `spend_of_address` would refuse, and count nothing."""
@@ -73,7 +70,7 @@ class RateLimiter:
             return
         now_ms = self._now_ms()
         bucket = self._buckets.get(("bytes", address))
-        least = self._daily.count * _KEPT_FOR_MOVES if is_new else 1.0
+        least = self._limits.daily_mb * _MB * _KEPT_FOR_MOVES if is_new else 1.0
         wait_ms = bucket.wait_ms(now_ms, least) if bucket else 0
         if wait_ms:
             what = "new matches" if is_new else "moves"
@@ -83,11 +80,7 @@ class RateLimiter:
     def wrote(self, address: str | None, count: int) -> None:
         """Count bytes that were written down for an address; what is over its limit is refused the next time."""
         if address is not None:
-            self._bucket("bytes", self._daily, address).take(self._now_ms(), count)
-
-    @property
-    def _daily(self) -> Rate:
-        return Rate(self._limits.daily_mb * _MB, _DAY_S)
+            self._bucket("bytes", address).take(self._now_ms(), count)
 
     def try_code(self, player: int, address: str | None, *, is_right: bool) -> None:
         """Count one try of a code. Raises `Refusal` for a wrong one, and for one too many."""
@@ -122,16 +115,23 @@ class RateLimiter:
         if wait_ms:
             raise _too_many(act, getattr(self._limits, act), whose, wait_ms)
 
-    def _take(self, act: str, rate: Rate, holder: Hashable, whose: str, times: int = 1) -> None:
-        wait_ms = self._bucket(act, rate, holder).take(self._now_ms(), times)
+    def _take(self, act: str, holder: Hashable, whose: str, times: int = 1, people: int = 1) -> None:
+        wait_ms = self._bucket(act, holder, people).take(self._now_ms(), times)
         if wait_ms:
-            raise _too_many(act, rate, whose, wait_ms)
+            raise _too_many(act, self._rate(act, people), whose, wait_ms)
 
-    def _bucket(self, act: str, rate: Rate, holder: Hashable) -> Bucket:
+    def _rate(self, act: str, people: int) -> Rate:
+        """Return what so many people may do together."""
+        if act == "bytes":
+            return Rate(self._limits.daily_mb * _MB, _DAY_S)
+        rate: Rate = getattr(self._limits, act)
+        return rate if people == 1 else Rate(rate.count * people, rate.period_s)
+
+    def _bucket(self, act: str, holder: Hashable, people: int = 1) -> Bucket:
         key = (act, holder)
         bucket = self._buckets.get(key)
         if bucket is None:
-            bucket = self._buckets[key] = Bucket(rate, self._now_ms())
+            bucket = self._buckets[key] = Bucket(self._rate(act, people), self._now_ms())
             if len(self._buckets) > self._most:
                 self._buckets.popitem(last=False)
         else:
