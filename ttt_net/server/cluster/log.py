@@ -68,7 +68,10 @@ class Log(Protocol):
         """Hear what is told on the subject from now on; what one node tells, in its order."""
 
     def ask(self, subject: str, question: bytes, done: Callable[[bytes | None], None]) -> None:
-        """Ask the one node that answers the subject; call `done` once, after some seconds with None."""
+        """Ask the one node that answers the subject; call `done` once, with None after some seconds or if nobody does.
+
+        One who answers since a moment ago may not be known yet; the same goes for those who listen.
+        """
 
     def answer(self, subject: str, serve: Callable[[bytes, Reply], None]) -> None:
         """Answer questions on the subject: call `serve` with each, and what takes the answer, at once or later."""
