@@ -1,4 +1,4 @@
-"""Which addresses may be spoken to in clear: what is on this machine or its network. Knows no sockets."""
+"""Which addresses may be spoken to in clear, and how one is shown that has a password in it. Knows no sockets."""
 
 import ipaddress
 
@@ -19,6 +19,12 @@ def is_private(host: str) -> bool:
     if found is None:
         return False
     return found.is_loopback or found.is_link_local or any(found in network for network in _PRIVATE)
+
+
+def without_login(url: str) -> str:
+    """Return an address without the user and the password in it, as it may be shown."""
+    scheme, mark, rest = url.rpartition("://")
+    return scheme + mark + rest.rpartition("@")[2]
 
 
 def _parsed(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

@@ -66,6 +66,23 @@ def test_each_setting_is_read_from_flag_environment_and_file_alike(one: Setting,
     assert [each.key for each in SETTINGS if value_of(by_flag, each) != each.default] == [one.key]
 
 
+def test_a_password_in_an_address_is_neither_printed_nor_told(tmp_path: Path) -> None:
+    servers = "tls://node:SECRET@one:4222,nats://node:SECRET@two"
+    printed = as_file(read_order(["--cluster-ledger", servers], {}).configuration)
+    assert "# Users and passwords are left out here; add them." in printed
+    assert 'ledger = ["tls://one:4222", "nats://two"]' in printed
+    assert "SECRET" not in printed
+    for wrong in (
+        "nat://node:SECRET@one",
+        "tls://node:SECRET/x@one",
+        "tls://node:x/SECRET@one",
+        "tls://a:SECRET@one:x",
+    ):
+        with pytest.raises(ConfigurationError, match="is no server of NATS; write nats://HOST:4222") as raised:
+            read_order(["--cluster-ledger", wrong], {})
+        assert "SECRET" not in str(raised.value)
+
+
 def test_a_flag_wins_over_the_environment_and_that_over_the_file(tmp_path: Path) -> None:
     file = tmp_path / "server.toml"
     file.write_text('port = 1\nhost = "file"\nname = "file"\n[limits]\ncodes = "1/s"\n')

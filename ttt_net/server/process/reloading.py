@@ -13,7 +13,7 @@ from ttt_net.server.hub import Hub
 from ttt_net.server.settings import logs
 from ttt_net.server.settings.certificate import Certificate
 from ttt_net.server.settings.configuration import SETTINGS, Configuration
-from ttt_net.server.settings.setting import Setting, Value, as_toml
+from ttt_net.server.settings.setting import Setting, Value
 from ttt_net.server.settings.sources import value_of
 
 log = logging.getLogger(__name__)
@@ -34,12 +34,13 @@ def reload_settings(hub: Hub, certificate: Certificate | None, reread: Callable[
     configuration = hub.services.configuration
     changed = [each for each in SETTINGS if value_of(wanted, each) != value_of(configuration, each)]
     for each in changed:
-        before, value = value_of(configuration, each), value_of(wanted, each)
-        sentence = f"{each.key} is {as_toml(value)} now, it was {as_toml(before)}"
+        value = value_of(wanted, each)
+        before, after = each.shown(value_of(configuration, each)), each.shown(value)
+        sentence = f"{each.key} is {after} now, it was {before}"
         if each.is_live:
             _put(configuration, each, value)
         else:
-            sentence = f"{each.key} will be {as_toml(value)} from the next start on, it stays {as_toml(before)}"
+            sentence = f"{each.key} will be {after} from the next start on, it stays {before}"
         log.warning("settings: %s", sentence)
     if not changed:
         log.warning("settings: nothing has changed")

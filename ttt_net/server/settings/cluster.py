@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from ttt_net.networks import without_login
 from ttt_net.server.settings.setting import setting
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,32}")
@@ -21,10 +22,14 @@ def check_name(text: str) -> None:
 
 def check_log(text: str) -> None:
     """Check that `text` is the address of a server of NATS; raises `ValueError` if it is not."""
-    url = urlsplit(text)
-    if url.scheme not in ("nats", "tls") or not url.hostname or url.path not in ("", "/"):
-        raise ValueError(f"{text!r} is no server of NATS; write nats://HOST:4222, or tls://HOST:4222 to encrypt")
-    _ = url.port  # raises too, where it is none
+    try:
+        url = urlsplit(text)
+        is_one = url.scheme in ("nats", "tls") and bool(url.hostname) and url.path in ("", "/") and url.port != 0
+    except ValueError:  # says too much: it may be the password that is taken for a port
+        is_one = False
+    if not is_one:
+        shown = without_login(text)
+        raise ValueError(f"{shown!r} is no server of NATS; write nats://HOST:4222, or tls://HOST:4222 to encrypt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +38,7 @@ class Cluster:
 
     ledger: tuple[str, ...] = setting(
         (), "servers of NATS JetStream that keep the log: nats://a:4222,nats://b:4222; empty: this server is alone",
-        check=check_log, is_live=False,
+        check=check_log, shown=without_login, is_live=False,
     )  # fmt: skip
     stream: str = setting("ttt_net", "what the log is called there", check=check_name, is_live=False)
     replicas: int = setting(

@@ -32,13 +32,15 @@ def setting(
     most: float = 10**9,
     choices: tuple[str, ...] = (),
     check: Callable[[str], object] | None = None,
+    shown: Callable[[str], str] | None = None,
     is_common: bool = False,
     is_live: bool = True,
 ) -> T:
     """Return a field of a frozen dataclass that is a setting: with bounds, for numbers, and choices, for words.
 
-    `check` is called with each word of a list, or with a text; a `ValueError` of it refuses the value. What is common
-    is told first; what is live is read whenever it is needed, so that it can be changed while the server runs.
+    `check` is called with each word of a list, or with a text; a `ValueError` of it refuses the value. `shown`
+    returns such a word as it may be printed, without what is secret in it. What is common is told first; what is live
+    is read whenever it is needed, so that it can be changed while the server runs.
     """
     entry = {
         "help": help,
@@ -46,6 +48,7 @@ def setting(
         "most": most,
         "choices": choices,
         "check": check,
+        "hide": shown,
         "is_common": is_common,
         "is_live": is_live,
     }
@@ -64,6 +67,8 @@ class Setting:
     most: float
     choices: tuple[str, ...]
     check: Callable[[str], object] | None
+    hide: Callable[[str], str] | None
+    """Returns a word of it as it may be printed; None if nothing in it can be secret."""
     is_common: bool
     """Whether it is among the few that most hosts look for: `--help` has these alone."""
     is_live: bool
@@ -83,6 +88,10 @@ class Setting:
     def table(self) -> str:
         """The table of the file that it is in; empty for the first."""
         return self.key.rpartition(".")[0]
+
+    def shown(self, value: Value) -> str:
+        """Return a value of it as it stands in a TOML file, but for what is secret in it."""
+        return as_toml(tuple(map(self.hide, value)) if self.hide and isinstance(value, tuple) else value)
 
     def read(self, given: object) -> Value:
         """Return the value that a text or a value of a TOML file names; `ValueError` says what is allowed."""

@@ -90,7 +90,10 @@ def as_file(configuration: Configuration) -> str:
             lines += ["", f"[{table}]"]
         value = value_of(configuration, each)
         mark = "# " if value == each.default else ""
-        lines += ["", f"# {each.help}", f"{mark}{each.key.rpartition('.')[2]} = {as_toml(value)}"]
+        lines += ["", f"# {each.help}"]
+        if each.shown(value) != as_toml(value):
+            lines += ["# Users and passwords are left out here; add them."]
+        lines += [f"{mark}{each.key.rpartition('.')[2]} = {each.shown(value)}"]
     return "\n".join(lines) + "\n"
 
 
