@@ -21,6 +21,8 @@ GAME = "mnk:5x4,4"
 ANSWER_S = 2.0
 """After so long without an answer a player tries the next node."""
 OPEN_S = 2.0
+CLOSE_S = 0.1
+"""How long the closing handshake is waited for: a node that stands still takes part in none."""
 THINK_S = 0.02
 LONGEST_WAIT_S = 0.5
 
@@ -109,8 +111,9 @@ class Player:
         while True:
             try:
                 async with connect(
-                    self.urls[self._turn % len(self.urls)], open_timeout=OPEN_S, compression=None, ping_interval=None
-                ) as connection:
+                    self.urls[self._turn % len(self.urls)], open_timeout=OPEN_S, close_timeout=CLOSE_S,
+                    compression=None, ping_interval=None,
+                ) as connection:  # fmt: skip
                     await self._converse(connection)
                     wait_s = 0.02
             except (OSError, TimeoutError, WebSocketException):
@@ -242,7 +245,7 @@ async def moves_of(url: str, matches: list[str], token: str) -> dict[str, list[i
     Raises `TimeoutError` if it answers nothing, or does not let anybody in.
     """
     found: dict[str, list[int]] = {}
-    async with connect(url, open_timeout=OPEN_S, compression=None) as connection:
+    async with connect(url, open_timeout=OPEN_S, close_timeout=CLOSE_S, compression=None) as connection:
         number = 0
 
         async def ask(kind: str, expected: str, **fields: object) -> Message:
