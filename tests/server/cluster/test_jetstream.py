@@ -1,15 +1,22 @@
 """The log on JetStream while its servers die, and strangers at its door."""
 
+import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
+from unittest.mock import AsyncMock
 
 import pytest
+from nats.aio.client import Client
+from nats.js.api import StreamConfig, StreamInfo, StreamState
+from nats.js.client import JetStreamContext
+from nats.js.object_store import ObjectStore
 
 from benchmarks.nats_servers import NatsServers, nats_server
 from tests.ports import reserved
-from tests.server.cluster.logs import Heard, end_of, following, published
+from tests.server.cluster.logs import WAIT_S, Heard, end_of, following, published
 from ttt_net.errors import ConfigurationError
-from ttt_net.server.cluster.jetstream import JetStreamAddress, JetStreamLog, open_log
+from ttt_net.server.cluster.jetstream import JetStreamAddress, JetStreamLog, JetStreamParts, open_log
 
 
 @pytest.fixture
@@ -75,6 +82,32 @@ async def test_without_a_majority_nothing_is_known_and_nothing_is_acknowledged(
     assert await end_of(log) == place
 
 
+class Deaf(JetStreamContext):
+    """A stream whose client swallows a cancellation, once, as `asyncio.wait_for` of Python 3.11 may."""
+
+    def __init__(self) -> None:
+        self.is_asked = asyncio.Event()
+
+    async def stream_info(self, name: str, subjects_filter: str | None = None) -> StreamInfo:
+        if not self.is_asked.is_set():
+            self.is_asked.set()
+            with suppress(asyncio.CancelledError):
+                await asyncio.get_running_loop().create_future()
+        return StreamInfo(StreamConfig(), StreamState(0, 0, 0, 0, 0))
+
+
+async def test_a_log_is_left_though_its_client_swallows_the_cancellation() -> None:
+    deaf = Deaf()
+    client = Client()
+    client.subscribe = AsyncMock()  # type: ignore[method-assign]  # there is no server
+    async with asyncio.timeout(WAIT_S), asyncio.TaskGroup() as tasks:
+        log = JetStreamLog(JetStreamParts(client, deaf, ObjectStore("t", "t", deaf), "t", b""), tasks)
+        following(log)
+        await deaf.is_asked.wait()
+        log.cancel()
+    client.subscribe.assert_awaited_once()
+
+
 async def test_a_log_that_is_not_there_is_said_to_be_so() -> None:
     with reserved() as port, pytest.raises(ConfigurationError, match="did not answer within 1 s: is nats-server run"):
         async with open_log(JetStreamAddress((f"nats://127.0.0.1:{port}",)), "a", patience_s=1):
@@ -93,8 +126,11 @@ async def test_a_stranger_without_credentials_is_not_let_in(tmp_path: Path) -> N
         address = JetStreamAddress((url.replace("//", "//node:secret@"),), replicas=1)
         async with open_log(address, "a") as log:
             assert await published(log, b"ours") == [1]
-        with pytest.raises(ConfigurationError, match=r"did not answer|refuses us"):
-            async with open_log(JetStreamAddress((url,), replicas=1), "stranger", patience_s=1):
-                pass
+        for stranger in (url, url.replace("//", "//node:WRONG@")):
+            with pytest.raises(ConfigurationError, match=r"did not answer|refuses us") as raised:
+                async with open_log(JetStreamAddress((stranger,), replicas=1), "stranger", patience_s=1):
+                    pass
+            assert url in str(raised.value)
+            assert "WRONG" not in str(raised.value)
     finally:
         servers.close()

@@ -199,6 +199,23 @@ def test_a_disk_that_fails_leaves_tables_and_place_as_they_were(written: Written
     assert written.notes() == ["one"]
 
 
+def test_a_file_that_is_damaged_is_this_nodes_own_trouble_and_no_refusal(tmp_path: Path) -> None:
+    file = tmp_path / "journal.sqlite"
+    replica = Replica(file)
+    first = encode_batch(Batch("a", 1, 1, 0, "", (BeginEpoch("secret"), *(note("x" * 900) for _ in range(40)))))
+    replica.apply([(1, first)])
+    replica.database.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    replica.database.connection.execute("PRAGMA shrink_memory")
+    image = bytearray(file.read_bytes())
+    image[4_096:] = b"?" * (len(image) - 4_096)
+    file.write_bytes(image)
+    with pytest.raises(StorageError) as raised:
+        replica.apply([(2, encode_batch(Batch("a", 1, 2, 0, "", (note("y"),))))])
+    assert raised.value.cause == "database disk image is malformed"
+    assert replica.position == 1
+    replica.close()
+
+
 def test_the_place_in_the_log_is_in_the_file_with_what_it_led_to(tmp_path: Path) -> None:
     with closing(Replica(tmp_path / "journal.sqlite")) as replica:
         replica.apply([(1, encode_batch(Batch("a", 1, 1, 0, "", (BeginEpoch("s"), note("one")))))])

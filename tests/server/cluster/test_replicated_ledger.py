@@ -1,79 +1,16 @@
 """What callers hear of a replicated ledger, and when: on simulated time, with the log of a simulation."""
 
-import random
 from typing import Any
 
 from msgspec.structs import replace
 
+from tests.server.cluster.simulated_nodes import Nodes
 from tests.server.journal.jobs import register
-from tests.simulation.log import SimulatedLog, SimulatedWorker, Weather
-from tests.simulation.loop import SimulatedLoop
 from ttt_net.errors import StorageError
 from ttt_net.server.cluster.entries import Author
-from ttt_net.server.cluster.log import MemoryStream
-from ttt_net.server.cluster.replica import EntryOutcome, Replica
-from ttt_net.server.cluster.replicated_ledger import GIVE_UP_S, LOST_S, NodeHooks, ReplicatedLedger
+from ttt_net.server.cluster.replicated_ledger import GIVE_UP_S, LOST_S
 from ttt_net.server.journal.queries import NameQuery
 from ttt_net.server.players import Player
-
-
-class Node:
-    """One node, and what it was told."""
-
-    def __init__(self, nodes: "Nodes", name: str, process: int, clock_s: int) -> None:
-        self.replica = Replica(None)
-        self.heard: list[EntryOutcome] = []
-        self.lives: list[str] = []
-        rng = random.Random(process)
-        with nodes.loop.acting_as(process):
-            self.log = SimulatedLog(nodes.stream, nodes.loop, process, rng, nodes.weather)
-            worker = SimulatedWorker(nodes.loop, process, rng)
-            self.ledger = ReplicatedLedger(
-                name,
-                self.log,
-                self.replica,
-                worker,
-                nodes.loop.as_asyncio,
-                rng,
-                wall_ms=lambda: 1_000 * clock_s + int(nodes.loop.time() * 1_000),
-            )
-            hooks = NodeHooks(
-                lambda outcome, _: self.heard.append(outcome),
-                lambda: self.lives.append("began"),
-                lambda: self.lives.append("ended"),
-            )
-            self.ledger.start(hooks)
-
-    def entries(self) -> list[str]:
-        return [type(outcome.entry).__name__ for outcome in self.heard]
-
-
-class Nodes:
-    """Some nodes on one log."""
-
-    def __init__(self, *names: str, clocks_s: tuple[int, ...] = (0, 0, 0)) -> None:
-        self.loop, self.stream, self.weather = SimulatedLoop(), MemoryStream(), Weather()
-        self.nodes = [Node(self, name, process, clocks_s[process - 1]) for process, name in enumerate(names, 1)]
-        self.go(2.0)
-
-    def append(self, node: Node, name: str) -> list[Any]:
-        """Register a player at a node; return where the answer will be."""
-        answers: list[Any] = []
-        with self.loop.acting_as(1 + self.nodes.index(node)):
-            node.ledger.append(register(name), answers.append, answers.append)
-        return answers
-
-    def go(self, seconds: float) -> None:
-        """Let time pass."""
-        self.loop.run_until(self.loop.time() + seconds, 1_000_000)
-        assert self.loop.errors == []
-
-    def cut(self, node: Node) -> None:
-        node.log.is_cut_off = True
-
-    def mend(self, node: Node) -> None:
-        node.log.is_cut_off = False
-        node.log.deliver()
 
 
 def test_what_one_node_writes_all_have_and_its_author_is_told() -> None:
@@ -206,6 +143,19 @@ def test_a_disk_that_fails_stops_nothing_but_this_node_and_for_as_long_as_it_doe
     nodes.go(6.0)
     assert a.ledger.is_fresh
     assert a.replica.position == b.replica.position
+
+
+def test_a_node_with_a_fault_of_its_own_stops_and_says_why() -> None:
+    nodes = Nodes("a", "b")
+    a, b = nodes.nodes
+    answers = nodes.append(a, "ann")
+    with nodes.loop.acting_as(1):
+        a.ledger.stop_for(LookupError("nobody thought of it"))
+    nodes.go(LOST_S + 2.0)
+    assert isinstance(answers[0], StorageError)
+    assert a.ledger.health().trouble == "a fault of this node (LookupError: nobody thought of it); start it again"
+    assert a.lives == ["began", "ended"]
+    assert b.ledger.members() == [Author("b", 1)]
 
 
 def test_a_node_whose_clock_is_minutes_off_says_so_and_the_others_do_not() -> None:

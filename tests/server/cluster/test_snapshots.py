@@ -1,16 +1,22 @@
 """Nodes that begin from a snapshot, and a log that begins anew from one."""
 
+import asyncio
+import io
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
 from tests.server.cluster.logs import Cluster, Heard, end_of
 from tests.server.cluster.nodes import names, running
+from tests.server.cluster.simulated_nodes import Nodes
 from ttt_net.commands.cluster import reseed
 from ttt_net.errors import ConfigurationError
-from ttt_net.server.cluster.log import Log
+from ttt_net.server.cluster.log import Log, MemoryLog, MemoryStream
 from ttt_net.server.cluster.replica import Replica
-from ttt_net.server.cluster.snapshots import EVERY_PLACES, KEPT_PLACES, SnapshotKeeper, catch_up
+from ttt_net.server.cluster.snapshots import EVERY_PLACES, KEPT_PLACES, REST_S, SnapshotKeeper, catch_up
 from ttt_net.server.players import Player
 
 
@@ -54,6 +60,50 @@ async def test_the_steward_puts_a_snapshot_into_the_log_and_a_newcomer_begins_fr
             assert names(second.replica) == known
             await second.register("from the second")
     assert len(log.trimmed.calls) == 1
+
+
+class Halting(MemoryLog):
+    """A log that breaks off in the middle of a snapshot, twice."""
+
+    breaks = 2
+
+    def get_snapshot(self, into: BinaryIO, done: Callable[[int | None], None]) -> None:
+        if self.breaks:
+            self.breaks -= 1
+            into.write(self._stream.snapshot[1][:5_000])
+            self._later(partial(done, None))
+        else:
+            super().get_snapshot(into, done)
+
+
+async def test_a_snapshot_that_broke_off_is_asked_for_again_from_its_beginning() -> None:
+    stream = MemoryStream()
+    source, into, image = Replica(None), Replica(None), io.BytesIO()
+    source.move_to(7)
+    source.write_to(image)
+    stream.append(b"")
+    stream.trimmed, stream.snapshot = 7, (7, image.getvalue())
+    log = Halting(stream, asyncio.get_running_loop().call_soon)
+    await catch_up(log, into)
+    assert (into.position, log.breaks) == (7, 0)
+    for each in (source, into):
+        each.close()
+
+
+def test_a_snapshot_that_cannot_be_taken_is_said_and_tried_again_later(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ttt_net.server.cluster.snapshots.EVERY_PLACES", 1)
+    nodes = Nodes("a")
+    (a,) = nodes.nodes
+    broken = Replica(None)
+    keeper = SnapshotKeeper(a.ledger, a.log, broken, lambda do, tell: tell(do()))
+    broken.close()
+    nodes.append(a, "ann")
+    nodes.go(1.0)
+    for now_s in (0.0, 1.0, REST_S):
+        keeper.tick(now_s)
+    assert caplog.text.count("a snapshot could not be taken: Cannot operate on a closed database.") == 2
 
 
 async def test_a_lost_log_begins_anew_from_the_tables_of_a_node(cluster: Cluster, tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ from nats.js.errors import BucketNotFoundError, KeyWrongLastSequenceError, NotFo
 from nats.js.object_store import ObjectStore
 
 from ttt_net.errors import ConfigurationError
+from ttt_net.networks import without_login
 from ttt_net.server.cluster.log import Hear, Position, Reply
 
 log = logging.getLogger(__name__)
@@ -67,6 +68,11 @@ class JetStreamAddress(NamedTuple):
     authority: Path | None = None
     """Certificates that vouch for the servers, beside those that the system knows."""
 
+    @property
+    def shown(self) -> str:
+        """The servers, for people: without the passwords that let this node in."""
+        return ", ".join(map(without_login, self.servers))
+
 
 @asynccontextmanager
 async def open_log(address: JetStreamAddress, node: str, patience_s: float = 20.0) -> AsyncIterator["JetStreamLog"]:
@@ -83,16 +89,16 @@ async def open_log(address: JetStreamAddress, node: str, patience_s: float = 20.
     except TimeoutError:
         await client.close()
         raise ConfigurationError(
-            f"the log at {', '.join(address.servers)} did not answer within {patience_s:.0f} s: "
+            f"the log at {address.shown} did not answer within {patience_s:.0f} s: "
             f"is nats-server running there, with JetStream and a majority of its servers?"
         ) from None
     except (NatsError, OSError, ValueError) as error:
         await client.close()
-        raise ConfigurationError(f"the log at {', '.join(address.servers)} refuses us: {error}") from error
+        raise ConfigurationError(f"the log at {address.shown} refuses us: {error}") from error
     failure: Exception | None = None
     try:
         async with asyncio.TaskGroup() as tasks:
-            opened = JetStreamLog(_Parts(client, jetstream, store, address.stream, secret), tasks)
+            opened = JetStreamLog(JetStreamParts(client, jetstream, store, address.stream, secret), tasks)
             try:
                 yield opened
             except Exception as error:  # noqa: BLE001 - of the block, as it is, and not in a group
@@ -180,7 +186,7 @@ def _stream_of(address: JetStreamAddress) -> StreamConfig:
     )
 
 
-class _Parts(NamedTuple):
+class JetStreamParts(NamedTuple):
     """What a connection to the log consists of."""
 
     client: Client
@@ -194,7 +200,7 @@ class _Parts(NamedTuple):
 class JetStreamLog:
     """One node's connection to the log; made by `open_log`."""
 
-    def __init__(self, parts: _Parts, tasks: asyncio.TaskGroup) -> None:
+    def __init__(self, parts: JetStreamParts, tasks: asyncio.TaskGroup) -> None:
         self._client, self._jetstream, self._store, self._name, self.secret = parts
         self._tasks = tasks
         self._running: set[asyncio.Task[None]] = set()

@@ -7,7 +7,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from ttt_net.errors import ConfigurationError
 from ttt_net.server.cluster.jetstream import JetStreamAddress, JetStreamLog, open_log
+from ttt_net.server.cluster.log import Log
 from ttt_net.server.cluster.membership import Membership
 from ttt_net.server.cluster.node import ClusterNode
 from ttt_net.server.cluster.replica import Replica
@@ -67,6 +69,18 @@ def address_of(configuration: Configuration) -> JetStreamAddress:
     return JetStreamAddress(cluster.ledger, cluster.stream, cluster.replicas, cluster.credentials, cluster.authority)
 
 
+async def caught_up(stream: Log, replica: Replica) -> None:
+    """Bring the tables up to a snapshot. Raises `ConfigurationError` if the log gives none within `JOIN_S`."""
+    try:
+        async with asyncio.timeout(JOIN_S):
+            await catch_up(stream, replica)
+    except TimeoutError:
+        raise ConfigurationError(
+            f"the log did not tell its end, and its snapshot if one is needed, within {JOIN_S:.0f} s: "
+            f"has it a majority of its servers, and is the way to them fast enough?"
+        ) from None
+
+
 @asynccontextmanager
 async def joined(configuration: Configuration, journal: Path) -> AsyncIterator[NodeParts]:
     """Connect to the log, and bring the tables up to where a snapshot of it stands.
@@ -74,23 +88,17 @@ async def joined(configuration: Configuration, journal: Path) -> AsyncIterator[N
     Raises `ConfigurationError` if the log or the tables cannot be used.
     """
     loop = asyncio.get_running_loop()
-    replica, worker = Replica(journal), Worker(loop)
+    replica = Replica(journal)
     try:
         async with open_log(address_of(configuration), configuration.node) as stream:
-            async with asyncio.timeout(JOIN_S):
-                await catch_up(stream, replica)
+            await caught_up(stream, replica)
+            worker = Worker(loop)
             with worker.working():
-                rng = random.SystemRandom()
+                rng, wall_ms = random.SystemRandom(), ServerClock().wall_ms
                 ledger = ReplicatedLedger(
-                    configuration.node,
-                    stream,
-                    replica,
-                    worker,
-                    loop,
-                    rng,
-                    configuration.public_url,
-                    ServerClock().wall_ms,
+                    configuration.node, stream, replica, worker, loop, rng, configuration.public_url, wall_ms
                 )
+                worker.on_fault = ledger.stop_for
                 snapshots = SnapshotKeeper(ledger, stream, replica, worker)
                 yield NodeParts(stream, ledger, replica, Membership(ledger), snapshots)
     finally:

@@ -122,13 +122,15 @@ class Replica:
         try:
             try:
                 applied = self._transact(batches, _carry_out)
-            except _DISK:
+            except Exception as error:
+                if _is_of_the_disk(error):
+                    raise
+                applied = self._transact(batches, _carry_out_one_by_one)  # what an entry may not do is undone alone
+        except Exception as error:
+            if not _is_of_the_disk(error):
                 raise
-            except Exception:  # noqa: BLE001 - whatever an entry may not do: it is found, and it alone is undone
-                applied = self._transact(batches, _carry_out_one_by_one)
-        except _DISK as error:
             self.database.failures += 1
-            raise StorageError(str(error)) from None
+            raise StorageError(str(error) or type(error).__name__) from None
         self.position, self.state = applied[-1].position, applied[-1].state
         return applied
 
@@ -192,8 +194,11 @@ class Replica:
     # As a whole.
 
     def write_to(self, file: BinaryIO) -> None:
-        """Write the tables to a snapshot."""
-        image = bytearray(self.database.connection.serialize())
+        """Write the tables to a snapshot. Raises `StorageError` if they cannot be read, or memory is short."""
+        try:
+            image = bytearray(self.database.connection.serialize())
+        except (sqlite3.Error, MemoryError) as error:
+            raise StorageError(str(error) or type(error).__name__) from None
         image[_FORMATS] = b"\x01\x01"
         file.write(image)
 
@@ -224,6 +229,12 @@ class Replica:
     def close(self) -> None:
         """Close the file."""
         self.database.close()
+
+
+def _is_of_the_disk(error: Exception) -> bool:
+    """Tell whether something failed on this node alone, and not for what an entry is."""
+    is_damage = type(error) is sqlite3.DatabaseError  # itself: a file that is no database any more
+    return is_damage or isinstance(error, _DISK)
 
 
 def _read(position: Position, data: bytes) -> Batch | None:
@@ -279,9 +290,9 @@ def _carry_out_one_by_one(connection: sqlite3.Connection, batch: Batch) -> list[
             if isinstance(entry, AppendEvents):
                 _must_be_stewards(connection, entry, batch.author)
             outcomes.append(EntryOutcome(entry, _apply(connection, entry, batch.author), _names(connection, entry)))
-        except _DISK:
-            raise
-        except Exception as error:  # noqa: BLE001 - as above
+        except Exception as error:
+            if _is_of_the_disk(error):
+                raise
             connection.execute("ROLLBACK TO entry")
             outcomes.append(EntryOutcome(entry, _refusal_of(entry, error)))
         connection.execute("RELEASE entry")

@@ -249,6 +249,11 @@ class ReplicatedLedger:
         farewell = DeclareLost(self.node, self.epoch, _WHATEVER_IT_WROTE)
         self.append(farewell, lambda _: done(), lambda _: done())
 
+    def stop_for(self, fault: Exception) -> None:
+        """Stop for a fault of ours on this node: what its tables say cannot be told from what they should."""
+        if self.stopped is None:
+            self._stop(f"a fault of this node ({type(fault).__name__}: {fault}); start it again")
+
     # To the log.
 
     def _send(self) -> None:

@@ -23,7 +23,7 @@ KEPT_PLACES = 1_000
 
 class _Taken(NamedTuple):
     position: Position
-    data: bytes
+    data: io.BytesIO
 
 
 class SnapshotKeeper:
@@ -42,20 +42,31 @@ class SnapshotKeeper:
             self._is_busy, self._next_s = True, now_s + REST_S
             self._work(self._take, self._taken)
 
-    def _take(self) -> _Taken:
+    def _take(self) -> _Taken | StorageError:
         file = io.BytesIO()
-        self._replica.write_to(file)
-        return _Taken(self._replica.position, file.getvalue())
+        try:
+            self._replica.write_to(file)
+        except StorageError as error:
+            return error
+        return _Taken(self._replica.position, file)
 
-    def _taken(self, taken: _Taken) -> None:
+    def _taken(self, taken: _Taken | StorageError) -> None:
+        if isinstance(taken, StorageError):
+            self._is_busy = False
+            log.error("a snapshot could not be taken: %s", taken.cause)
+            return
+
+        size = taken.data.tell()
+        taken.data.seek(0)
+
         def done(is_kept: bool) -> None:
             self._is_busy = False
             if is_kept:
-                log.info("the log has a snapshot of place %d, of %d bytes", taken.position, len(taken.data))
+                log.info("the log has a snapshot of place %d, of %d bytes", taken.position, size)
                 self._last = taken.position
                 self._ledger.trim(taken.position - KEPT_PLACES)
 
-        self._log.put_snapshot(taken.position, io.BytesIO(taken.data), done)
+        self._log.put_snapshot(taken.position, taken.data, done)
 
 
 async def catch_up(stream: Log, replica: Replica) -> None:
@@ -64,7 +75,13 @@ async def catch_up(stream: Log, replica: Replica) -> None:
     Raises `ConfigurationError` if they do not, or the log does not answer.
     """
     file = io.BytesIO()
-    position = await _answer_of(lambda done: stream.get_snapshot(file, done))
+
+    def ask(done: Callable[[Position | None], None]) -> None:
+        file.seek(0)
+        file.truncate()  # of what came of it when it was asked for in vain
+        stream.get_snapshot(file, done)
+
+    position = await _answer_of(ask)
     if position > replica.position:
         file.seek(0)
         try:
@@ -85,7 +102,7 @@ async def _answer_of(ask: Callable[[Callable[[Position | None], None]], None]) -
     """Ask the log until it answers; it is the caller's patience that ends."""
     while True:
         answer: asyncio.Future[Position | None] = asyncio.get_running_loop().create_future()
-        ask(answer.set_result)
+        ask(lambda found, answer=answer: answer.done() or answer.set_result(found))  # type: ignore[misc]
         found = await answer
         if found is not None:
             return found

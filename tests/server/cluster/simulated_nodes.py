@@ -1,0 +1,70 @@
+"""Ledgers of some nodes on simulated time, with the log of a simulation."""
+
+import random
+from typing import Any
+
+from tests.server.journal.jobs import register
+from tests.simulation.log import SimulatedLog, SimulatedWorker, Weather
+from tests.simulation.loop import SimulatedLoop
+from ttt_net.server.cluster.log import MemoryStream
+from ttt_net.server.cluster.replica import EntryOutcome, Replica
+from ttt_net.server.cluster.replicated_ledger import NodeHooks, ReplicatedLedger
+
+
+class Node:
+    """One node, and what it was told."""
+
+    def __init__(self, nodes: "Nodes", name: str, process: int, clock_s: int) -> None:
+        self.replica = Replica(None)
+        self.heard: list[EntryOutcome] = []
+        self.lives: list[str] = []
+        rng = random.Random(process)
+        with nodes.loop.acting_as(process):
+            self.log = SimulatedLog(nodes.stream, nodes.loop, process, rng, nodes.weather)
+            worker = SimulatedWorker(nodes.loop, process, rng)
+            self.ledger = ReplicatedLedger(
+                name,
+                self.log,
+                self.replica,
+                worker,
+                nodes.loop.as_asyncio,
+                rng,
+                wall_ms=lambda: 1_000 * clock_s + int(nodes.loop.time() * 1_000),
+            )
+            hooks = NodeHooks(
+                lambda outcome, _: self.heard.append(outcome),
+                lambda: self.lives.append("began"),
+                lambda: self.lives.append("ended"),
+            )
+            self.ledger.start(hooks)
+
+    def entries(self) -> list[str]:
+        return [type(outcome.entry).__name__ for outcome in self.heard]
+
+
+class Nodes:
+    """Some nodes on one log."""
+
+    def __init__(self, *names: str, clocks_s: tuple[int, ...] = (0, 0, 0)) -> None:
+        self.loop, self.stream, self.weather = SimulatedLoop(), MemoryStream(), Weather()
+        self.nodes = [Node(self, name, process, clocks_s[process - 1]) for process, name in enumerate(names, 1)]
+        self.go(2.0)
+
+    def append(self, node: Node, name: str) -> list[Any]:
+        """Register a player at a node; return where the answer will be."""
+        answers: list[Any] = []
+        with self.loop.acting_as(1 + self.nodes.index(node)):
+            node.ledger.append(register(name), answers.append, answers.append)
+        return answers
+
+    def go(self, seconds: float) -> None:
+        """Let time pass."""
+        self.loop.run_until(self.loop.time() + seconds, 1_000_000)
+        assert self.loop.errors == []
+
+    def cut(self, node: Node) -> None:
+        node.log.is_cut_off = True
+
+    def mend(self, node: Node) -> None:
+        node.log.is_cut_off = False
+        node.log.deliver()
