@@ -156,7 +156,7 @@ class SeekInfo(Struct, frozen=True, omit_defaults=True):
 
 
 class LiveMatch(Struct, frozen=True, omit_defaults=True):
-    """One row of the list of live matches; featured is the strongest rated one, else the most watched."""
+    """One row of the list of live matches; featured is the strongest rated one that moves, else the most watched."""
 
     match: str
     game: str

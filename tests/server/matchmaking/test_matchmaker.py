@@ -12,6 +12,7 @@ from ttt_net.pairing.lobby import Invitation
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.journal import lookups
 from ttt_net.server.matchmaking import invitations
+from ttt_net.server.matchmaking.listing import MOVING_MS, shared
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.rate import Rate
 
@@ -470,6 +471,51 @@ async def test_the_strongest_rated_match_is_featured_else_the_most_watched(tmp_p
         following = (await first.hear("rematched"))["next"]
         assert await featured() == following, "both have ratings by now"
         assert quiet != following
+
+
+async def test_a_match_in_which_nobody_moves_is_featured_no_more(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        eve = await server.join("Eve")
+        _, _, watched = await server.pair("Carl", "Dora")
+        await eve.ok("watch", match=watched)
+        first, _, moving = await server.pair("Ann", "Bob")
+
+        async def listed() -> list[str]:
+            await eve.ok("matches")
+            return [row["match"] for row in (await eve.hear("live"))["matches"]]
+
+        assert await listed() == [watched, moving]
+        server.later(MOVING_MS + 1)
+        assert await listed() == [watched, moving], "where none moves, the most watched is as good as any"
+        await first.ok("play", match=moving, ply=0, move=4)
+        server.later(3_000)
+        assert await listed() == [moving, watched]
+
+
+async def test_one_address_does_not_fill_the_lists_of_a_crowd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ttt_net.server.matchmaking.listing.MAX_LISTED", 4)
+    monkeypatch.setattr("ttt_net.server.matchmaking.listing.SHARE", 2)
+    async with running(tmp_path) as server:
+        eve = await server.join("Eve")
+        for number, game in enumerate(("gomoku", "connect4", "qubic", "ultimate", "misere", "wild")):
+            peer = await server.join(f"Zoe{number}")
+            server.connection_of(f"Zoe{number}").metered_as = "192.0.2.1"
+            await peer.ok("seek", games=[game])
+        ann = await server.join("Ann")
+        await ann.ok("seek", games=["tictactoe"])
+        await eve.ok("lobby", on=True)
+        told = await eve.hear("seeks")
+        assert told["count"] == 7
+        assert [row["by"]["name"] for row in told["seeks"]] == ["Zoe0", "Zoe1", "Zoe2", "Ann"]
+        names = [row["name"] for row in (await eve.hear("players"))["players"]]
+        assert names == ["Ann", "Eve", "Zoe4", "Zoe5"]
+
+
+def test_shares_go_round_until_a_list_is_full() -> None:
+    crowd = ["a"] * 30 + ["b"] * 12 + ["c"]
+    assert shared(crowd, str, 24) == ["a"] * 13 + ["b"] * 10 + ["c"]
+    assert shared(crowd, str, 100) == crowd
+    assert shared(crowd, lambda _: None, 24) == crowd[:24], "nobody is metered"
 
 
 async def test_waiting_pairs_nobody_while_the_server_is_about_to_restart(

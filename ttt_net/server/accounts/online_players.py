@@ -2,7 +2,7 @@
 
 from bisect import bisect_left, insort
 from collections import Counter, OrderedDict
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from itertools import chain, islice
 
 from ttt_net.clock import TimeControl
@@ -40,7 +40,7 @@ class OnlinePlayers:
     def add(self, session: Session) -> None:
         """Add a session; there must be none of that player."""
         self.sessions[session.player] = session
-        place = _place(session)
+        place = place_of(session)
         if place not in self._sessions:
             insort(self._order, place)
         self._sessions[place] = session
@@ -71,7 +71,7 @@ class OnlinePlayers:
         return self.sessions[player].rating_at(game, time)
 
     def _unlist(self, session: Session) -> None:
-        place = _place(session)
+        place = place_of(session)
         if self._sessions.get(place) is session:
             del self._sessions[place]
             del self._order[bisect_left(self._order, place)]
@@ -80,7 +80,7 @@ class OnlinePlayers:
     def moved(self, session: Session) -> None:
         """Sort a session anew whose match has begun or ended."""
         shelf = self._shelf(session)
-        if self._sessions.get(_place(session)) is session and session.player not in shelf:
+        if self._sessions.get(place_of(session)) is session and session.player not in shelf:
             self._unshelve(session)
             shelf[session.player] = session
 
@@ -103,14 +103,13 @@ class OnlinePlayers:
         """The sessions of bots."""
         return self._bots.values()
 
-    def some(self, count: int) -> list[Session]:
-        """Return up to so many, in the order of their names.
+    def by_leisure(self, most: int) -> Iterator[Session]:
+        """Return up to so many: the people who play no match, then bots, then people who play.
 
-        Of more than that the people who play no match come first, who came or ended one last in front; then bots; then
-        people who play. So everybody is seen for a while, whatever they are called.
+        Of each kind those are first who came or ended a match last, so that everybody is seen for a while.
         """
         shelves = (reversed(shelf.values()) for shelf in (self._free, self._bots, self._playing))
-        return sorted(islice(chain.from_iterable(shelves), count), key=_place)
+        return islice(chain.from_iterable(shelves), most)
 
     def find(self, name: str) -> Session | None:
         """Return the player whose name looks like that one; None if nobody does."""
@@ -121,7 +120,8 @@ class OnlinePlayers:
         return None
 
 
-def _place(session: Session) -> tuple[str, PlayerId]:
+def place_of(session: Session) -> tuple[str, PlayerId]:
+    """Return where a session stands in a list in the order of names."""
     return name_key(session.info.name), session.player
 
 

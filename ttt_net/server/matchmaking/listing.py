@@ -1,12 +1,15 @@
 """Make the lists of the lobby: seeks, players, live matches, and bots that are free."""
 
 import heapq
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
+from typing import TypeVar
 
 from ttt_net import messages as wire
 from ttt_net.pairing.lobby import Lobby
 from ttt_net.pairing.seek import ANY_GAME, Seek
+from ttt_net.server.accounts.online_players import place_of
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.matchmaking.eligibility import Eligibility
 from ttt_net.server.rooms.room import MatchRoom
@@ -15,6 +18,12 @@ from ttt_net.server.services import Services
 MAX_LISTED = 100
 MAX_LIVE = 50
 MAX_SUGGESTED = 10
+MOVING_MS = 60_000
+"""A match in which nothing has happened for so long is featured only where none moves."""
+SHARE = 10
+"""Rows of a crowded list that one address has before those of all others; what is left over goes round again."""
+MAX_CROWD = 2_000
+"""Seeks and players that are looked at for a list; with more of them, the last have to wait for a row."""
 _MAX_LOOKED_AT = 500
 """Bots that are asked whether they would play somebody; where there are more, they find one anyway."""
 _AT_ITS_BEST = 9
@@ -32,14 +41,17 @@ class Listing:
         self, services: Services, rooms: Mapping[str, MatchRoom], lobby: Lobby, eligibility: Eligibility
     ) -> None:
         self._players = services.players
+        self._wall_ms = services.wall_ms
         self._rooms = rooms
         self._lobby = lobby
         self._eligibility = eligibility
 
     def seeks(self) -> wire.SeekList:
-        """Return the standing seeks, the oldest first."""
+        """Return the standing seeks, the oldest first; of a crowd, those that are each address's share."""
         seeks = self._lobby.seeks
-        return wire.SeekList(len(seeks), [self.seek_info(seek) for seek in islice(seeks, MAX_LISTED)])
+        sessions = self._players.sessions
+        shown = shared(islice(seeks, MAX_CROWD), lambda seek: _address(sessions[seek.player]), MAX_LISTED)
+        return wire.SeekList(len(seeks), [self.seek_info(seek) for seek in shown])
 
     def seek_info(self, seek: Seek) -> wire.SeekInfo:
         """Return one row of the list of seeks."""
@@ -58,7 +70,8 @@ class Listing:
 
     def players(self) -> wire.PlayerList:
         """Return who is here, in the order of their names; of a crowd, those whom one might play."""
-        return wire.PlayerList(len(self._players), [self._row(session) for session in self._players.some(MAX_LISTED)])
+        shown = shared(self._players.by_leisure(MAX_CROWD), _address, MAX_LISTED)
+        return wire.PlayerList(len(self._players), [self._row(session) for session in sorted(shown, key=place_of)])
 
     def bots_for(self, seek: Seek) -> list[wire.ListedPlayer]:
         """Return bots that would play a person what they seek, the nearest in strength first."""
@@ -72,10 +85,14 @@ class Listing:
         return [row for _, row in nearest]
 
     def live(self) -> wire.LiveList:
-        """Return the live public matches: first the featured one, then the most watched."""
+        """Return the live public matches: first the featured one, then the most watched, those that move first."""
         listed = [room for room in self._rooms.values() if room.is_listed]
-        featured = max(listed, key=lambda room: (_rating(room), room.audience.watchers), default=None)
-        shown = heapq.nlargest(MAX_LIVE, listed, key=lambda room: (room is featured, room.audience.watchers))
+        since_ms = self._wall_ms() - MOVING_MS
+        moving = {room for room in listed if _moved_ms(room) >= since_ms}
+        featured = max(listed, key=lambda room: (room in moving, _rating(room), room.audience.watchers), default=None)
+        shown = heapq.nlargest(
+            MAX_LIVE, listed, key=lambda room: (room is featured, room.audience.watchers, room in moving)
+        )
         return wire.LiveList(len(listed), [_live_row(room, is_featured=room is featured) for room in shown])
 
     def _row(self, session: Session) -> wire.ListedPlayer:
@@ -96,6 +113,32 @@ class Listing:
         )
 
 
+_Item = TypeVar("_Item")
+
+
+def shared(items: Iterable[_Item], address_of: Callable[[_Item], str | None], most: int) -> list[_Item]:
+    """Return up to `most` items in their order: `SHARE` of each address, then as many more of each, and so on.
+
+    An item without an address is never one of too many.
+    """
+    crowd = list(items)
+    if len(crowd) <= most:
+        return crowd
+    seen: Counter[str] = Counter()
+    rounds: list[tuple[int, int]] = []
+    for at, item in enumerate(crowd):
+        address = address_of(item)
+        rounds.append((seen[address] // SHARE if address is not None else 0, at))
+        if address is not None:
+            seen[address] += 1
+    return [crowd[at] for at in sorted(at for _, at in heapq.nsmallest(most, rounds))]
+
+
+def _address(session: Session) -> str | None:
+    """Return what counts as the session's one address; None where limits of addresses do not apply."""
+    return session.connection.metered_as
+
+
 def _plays(bot: Session, seek: Seek) -> bool:
     if bot.plays is None:
         return False
@@ -112,6 +155,11 @@ def _rating(room: MatchRoom) -> int:
     """Return what both players of a rated match have together; 0 for a casual one."""
     match = room.match
     return sum(player.rating or 0 for player in match.players) if match and match.is_rated else 0
+
+
+def _moved_ms(room: MatchRoom) -> int:
+    """Return when the last event of a match was, by the time of day."""
+    return room.match.events[-1].at_ms if room.match is not None else 0
 
 
 def _live_row(room: MatchRoom, *, is_featured: bool) -> wire.LiveMatch:
