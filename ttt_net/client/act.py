@@ -47,7 +47,9 @@ from ttt_net.sdk.events import Answered
 
 _LEAVING = (Command.LEAVE, Command.PLACE, Command.RESIGN, Command.LET_WAIT)
 """What answers whether to leave a live match; all else means no."""
-_LONGEST = {Entry.MOVE: 12, Entry.CHAT: 140, Entry.CODE: 120, Entry.GAME: 40, Entry.ADDRESS: 80}
+_OF_TYPING = (Command.BACK, Command.ERASE)
+"""What is about the text that is typed, and not about the list that it filters."""
+_LONGEST = {Entry.MOVE: 12, Entry.CHAT: 140, Entry.CODE: 120, Entry.GAME: 40, Entry.ADDRESS: 80, Entry.FILTER: 40}
 """How much may be typed of each."""
 
 
@@ -56,6 +58,8 @@ def act(display: Display, command: AnyCommand, seek: SeekRequest) -> Effect:
     if display.overlay is Overlay.LEAVE and command not in _LEAVING:
         return replace(display, overlay=Overlay.NONE, notice="", is_going_back=False), ()
     display = replace(display, notice="")
+    if display.entry is Entry.FILTER and isinstance(command, Pick | Step | Command) and command not in _OF_TYPING:
+        display = _filtered(display)
     match command:
         case Command.HELP:
             led_to = help_on(display, display.world.seeking or seek)
@@ -153,6 +157,12 @@ def _with_bot(display: Display, seek: SeekRequest) -> Effect:
     """Challenge a bot; the seek for people stands on."""
     bot = chosen_bot(display, seek)
     return said(display, challenge_to(bot, seek)) if bot is not None else (replace(display, notice=no_bot(seek)), ())
+
+
+def _filtered(display: Display) -> Display:
+    """Keep the filter that was typed, so that keys are commands again."""
+    page = replace(display.page, filter=display.typed.strip())
+    return replace(display.with_page(page), entry=Entry.MOVE, typed="")
 
 
 def _copied(display: Display) -> Display:

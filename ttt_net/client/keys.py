@@ -17,6 +17,8 @@ _WRITING = {
     "c-h": Command.ERASE,
     "backspace": Command.ERASE,
 }
+_MOVING = ("up", "down", "pageup", "pagedown", "home", "end", "c-i")
+"""What moves the cursor of a list while its filter is typed."""
 _EVERYWHERE = {**_WRITING, " ": Command.PLACE, "?": Command.HELP}
 _LEAVING = {"y": Command.LEAVE, "r": Command.RESIGN, "w": Command.LET_WAIT}
 """What answers whether to leave a live match, besides the keys that mean it anyway: yes, end it, let it wait."""
@@ -28,6 +30,8 @@ def command_for(key: str, display: Display) -> AnyCommand | None:
     """Return what a key means now, or None when it means nothing."""
     if display.entry is Entry.CHAT and not display.typed and len(key) == 1 and key in "12345678":
         return Choose(int(key) - 1)
+    if display.entry is Entry.FILTER and key in _MOVING:
+        return command_on_screen(key, display)
     if display.entry is not Entry.MOVE:
         return _WRITING.get(key) or (
             Type(key) if len(key) == 1 and key.isprintable() and _takes_text(display) else None
@@ -53,6 +57,9 @@ def hints(display: Display, width: int) -> list[KeyHint]:
         return [KeyHint("?", "rules of a game", "?"), KeyHint("any other key:", "back", "escape")]
     if display.overlay in (Overlay.HELP, Overlay.SIDE_PANEL):
         return [KeyHint("any key:", "back", "escape")]
+    if display.entry is Entry.FILTER:
+        of_list = [hint for hint in screen_of(display).hints(display) if hint.press == "c-m"]
+        return [*of_list, KeyHint("arrows", "choose"), KeyHint("Esc", "all", "escape")]
     if display.entry is not Entry.MOVE:
         phrases = [KeyHint("1-8", "a phrase")] if display.entry is Entry.CHAT else []
         send = (

@@ -27,6 +27,7 @@ class Entry(Enum):
     CODE = "Code or link"
     GAME = "Game"
     ADDRESS = "Address or code"
+    FILTER = "Only"
 
 
 class Purpose(Enum):
@@ -61,3 +62,9 @@ class Page:
     """Who is welcome, where an opponent is sought."""
     ply: int = 0
     """The position that a replay is at."""
+    filter: str = ""
+    """The words that the rows of the lobby must have; none: all rows."""
+    unfolded: frozenset[str] = frozenset()
+    """The sections of the lobby that are shown whole, however long they are."""
+    is_by_strength: bool = False
+    """Whether the strongest come first in the lobby."""

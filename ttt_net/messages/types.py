@@ -172,7 +172,8 @@ class ListedPlayer(Struct, frozen=True, omit_defaults=True):
     """One row of the list of players; `seeking` names the games of a standing seek.
 
     A bot plays so many matches at once (`places`), of which a person could have so many now (`free`); with `any_level`
-    it plays at any level that is asked for. `about` is a line on how it plays.
+    it plays at any level that is asked for. `about` is a line on how it plays. `rating` is the highest of those behind
+    which enough matches stand; absent where there is none.
     """
 
     name: str
@@ -184,6 +185,7 @@ class ListedPlayer(Struct, frozen=True, omit_defaults=True):
     free: int | None = None
     any_level: bool = False
     about: str | None = None
+    rating: Rating | None = None
 
 
 class RatingChange(Struct, frozen=True, omit_defaults=True):

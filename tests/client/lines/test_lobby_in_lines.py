@@ -98,6 +98,38 @@ async def test_a_player_of_the_list_is_challenged_to_a_game_of_a_list() -> None:
         assert (challenge.name, challenge.game) == ("Cleo", "connect4")
 
 
+async def test_who_lists_some_of_a_crowd_by_a_word_and_the_strongest_first() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in()
+        await link.grants(SeekRequest)
+        busy = [ListedPlayer(f"Busy{n}", "random", 1, [], n, 1, 0) for n in range(1, 4)]
+        people = [ListedPlayer(f"Player{n:02}", rating=1_500 + n) for n in range(30)]
+        crowd = PlayerList(33, [*people, *busy])
+        await paper.shows("Meanwhile type who, games, bot, invite, matches or stop; help tells more.")
+
+        async def told() -> None:
+            assert (await link.grants(LobbyRequest)).on
+            await link.tells(SeekList(0, []), crowd, LiveList(0, []))
+            assert not (await link.grants(LobbyRequest)).on
+
+        paper.type("who")
+        await told()
+        await paper.shows("1. Player00 1500")
+        await paper.shows("12 more: type more.")
+        paper.type("more")
+        await paper.shows("3 bots without a free place")
+        paper.type("who player2 strongest")
+        await told()
+        await paper.shows("1. Player29 1529")
+        paper.type("who busy")
+        await told()
+        await paper.shows("1. Busy1 [bot, level 1], seeks any game, plays 1 match, no place free")
+        paper.type("who nobody")
+        await told()
+        await paper.shows("Nothing here has nobody.")
+
+
 async def test_somebody_whose_name_has_spaces_is_challenged_in_quotes_or_as_listed() -> None:
     async with fake_server() as server, plain_at(server) as (paper, _):
         link = await server.accepts()

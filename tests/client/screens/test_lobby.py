@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from msgspec import structs
 
-from tests.client.pressing import SEEK, keys_of, lobby, pressed
+from tests.client.pressing import SEEK, drawn, keys_of, lobby, pressed
 from tests.client.samples import (
     ANN,
     BEN,
@@ -30,6 +30,7 @@ from ttt_net.client.keys import command_for
 from ttt_net.client.pages import Page
 from ttt_net.client.screens import replay
 from ttt_net.client.update import update
+from ttt_net.clock import TimeControl
 from ttt_net.messages import (
     AcceptRequest,
     AnswerRequest,
@@ -42,10 +43,13 @@ from ttt_net.messages import (
     ListedPlayer,
     LiveList,
     LiveMatch,
+    PlayerInfo,
     PlayerList,
     ProfileRequest,
     Refused,
     ReplayReply,
+    SeekInfo,
+    SeekList,
     UnseekRequest,
     WatchRequest,
 )
@@ -237,6 +241,68 @@ def test_a_long_lobby_fits_every_window_and_shows_the_cursor(size: tuple[int, in
         assert len(lines) == size[1]
         assert max(line.cell_len for line in lines) <= size[0]
         assert sum(line.plain.startswith("> ") for line in lines) == 1
+
+
+CROWD = PlayerList(
+    160,
+    [
+        *(ListedPlayer(f"Player{n:02}", rating=1_900 - n if n % 2 else None) for n in range(30)),
+        *(ListedPlayer(f"Busy{n}", "random", 1, [], n, 1, 0) for n in range(1, 4)),
+    ],
+)
+
+
+def test_a_long_section_and_busy_bots_are_folded_until_they_are_asked_for() -> None:
+    display = lobby(CROWD)
+    folded = keys_of(display)
+    assert folded == [*(f"player:Player{n:02}" for n in range(8)), "more:player", "more:busy"]
+    assert "Players (160)" in drawn(display)
+    assert "22 more" in drawn(display)
+    assert "3 bots without a free place" in drawn(display)
+    whole, _ = pressed(display, "end", "up", "c-m")
+    assert [each for each in keys_of(whole) if not each.startswith("player:Player")] == ["more:busy"]
+    assert len(keys_of(whole)) == 31
+    assert "> Player08" in drawn(whole), "the cursor is on the first that came to light"
+    assert keys_of(pressed(whole, "end", "c-m")[0])[-3:] == ["player:Busy1", "player:Busy2", "player:Busy3"]
+
+
+def test_the_lobby_is_filtered_as_one_types_until_escape() -> None:
+    display, _ = pressed(lobby(SEEKS, CROWD, LIVE), "/", "r", "1", "8")
+    assert keys_of(display) == ["player:Player18"]
+    assert "Only: r18_" in drawn(display)
+    chosen, _ = pressed(display, "c-m")
+    assert (chosen.page.screen, chosen.page.about) == ("games", "Player18")
+    cleared, requests = pressed(display, "escape")
+    assert (requests, keys_of(cleared)) == ((), keys_of(lobby(SEEKS, CROWD, LIVE)))
+    kept, _ = pressed(lobby(SEEKS, CROWD, LIVE), "/", *"gomoku", "down")
+    assert keys_of(kept) == ["live:m9"]
+    assert "Only: gomoku (Esc: all)" in drawn(kept)
+    assert pressed(kept, "w")[1] == (WatchRequest(0, match="m9"),), "keys are commands again"
+    assert keys_of(pressed(kept, "/", "backspace", *"x")[0]) == []
+    assert "Nothing in the lobby has gomokx." in drawn(pressed(kept, "/", "backspace", *"x")[0])
+    whole, requests = pressed(kept, "escape")
+    assert (whole.world.seeking, requests) == (kept.world.seeking, ()), "the search goes on"
+    assert len(keys_of(whole)) > 1
+
+
+def test_the_strongest_come_first_where_that_is_wanted() -> None:
+    players = [ListedPlayer("Ann"), ListedPlayer("Ben", rating=1_500), ListedPlayer("Cleo", rating=1_700)]
+    seeks = [
+        SeekInfo(n, PlayerInfo(f"P{n}", rating=rating), ["connect4"]) for n, rating in enumerate([1_400, None, 1_800])
+    ]
+    display = lobby(SeekList(3, seeks), PlayerList(3, players))
+    usual = keys_of(display)
+    strongest, _ = pressed(display, "s")
+    assert keys_of(strongest) == ["seek:2", "seek:0", "seek:1", "player:Cleo", "player:Ben"]
+    assert "Strongest first (s: as before)" in drawn(strongest)
+    assert keys_of(pressed(strongest, "s")[0]) == usual == ["seek:0", "seek:1", "seek:2", "player:Ben", "player:Cleo"]
+
+
+def test_a_row_that_needs_more_room_than_its_column_has_cuts_nothing_of_another_section() -> None:
+    names = (PlayerInfo("A name of twenty on X"), PlayerInfo("A name of twenty on O"))
+    seeks = SeekList(1, [SeekInfo(1, BEN, ["connect4+swap"], TimeControl(180_000, 2_000), True, min_rating=1_500)])
+    text = drawn(lobby(seeks, LiveList(1, [LiveMatch("m9", "ultimate", names, 12, 3)])))
+    assert "Ben  Connect Four with swap  3+2, rated, from 1500" in text
 
 
 def test_escape_in_the_lobby_goes_back_only_to_where_one_has_been() -> None:

@@ -18,7 +18,7 @@ from ttt_net.client.events import Key
 from ttt_net.client.keys import hints
 from ttt_net.client.pages import Entry
 from ttt_net.client.screens.chat import phrases, whom_to_mute
-from ttt_net.client.screens.lobby import PUZZLE
+from ttt_net.client.screens.lobby_list import PUZZLE
 from ttt_net.client.screens.registry import rows_of, screen_of
 from ttt_net.client.screens.screen import Row
 from ttt_net.text import clean

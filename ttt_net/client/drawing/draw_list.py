@@ -22,11 +22,12 @@ def draw_list(rows: Sequence[Row], page: Page, size: tuple[int, int], glyphs: Gl
     width, height = size
     cursor = cursor_of(rows, page.row, page.place)
     columns = _columns(rows, width - _INDENT)
+    is_apart = width < _NARROW or _cuts(rows, columns, width - _INDENT)
     lines: list[Text] = []
     at = 0
     for index, row in enumerate(rows):
         at = len(lines) if index == cursor else at
-        if row.is_heading and width < _NARROW:  # where room is short, each section has columns of its own
+        if row.is_heading and is_apart:  # where room is short, each section has columns of its own
             columns = _columns(_of_section(rows, index), width - _INDENT)
         if row.enter is None:
             lines += _read(row, width)
@@ -59,6 +60,12 @@ def _columns(rows: Sequence[Row], width: int) -> list[int]:
         fitted.append(wanted if wanted <= room else room if room >= _LEAST_COLUMN else 0)
         room -= fitted[-1] + _GAP
     return fitted
+
+
+def _cuts(rows: Sequence[Row], columns: Sequence[int], width: int) -> bool:
+    """Tell whether the columns leave the last cell of a row less room than it needs."""
+    ends = ((sum(columns[: len(row.cells) - 1]) + _GAP * (len(row.cells) - 1), row) for row in rows if row.enter)
+    return any(start + _width(row.cells[-1]) > width for start, row in ends)
 
 
 def _transposed(rows: Sequence[tuple[str, ...]]) -> list[list[str]]:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from ttt_net.client.commands import AnyCommand, Begin, Command, More, Open, Send
 from ttt_net.client.controller import Controller
 from ttt_net.client.display import Display
+from ttt_net.client.screens.lobby_list import FOLD
 from ttt_net.client.screens.registry import SCREENS, rows_of, screen_of
 from ttt_net.client.screens.screen import ListQuery, Row
 from ttt_net.messages import Request, ServerMessage
@@ -122,7 +123,7 @@ class NumberedMenu:
         text = clean(", ".join(map(_spoken, filter(None, row.cells))), _MAX_CELLS)
         if row.is_heading:
             return f"{text.partition(':')[0]}:"
-        if row.enter is None:
+        if row.enter is None or row.key.startswith(f"{FOLD}:"):
             return text
         if isinstance(row.enter, Begin):  # is told by `_heading`: where there are only lines, words do it
             return ""

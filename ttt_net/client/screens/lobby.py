@@ -1,6 +1,6 @@
 """Show the lobby: own matches first, then challenges, people who wait, free bots, players, and live matches."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -11,15 +11,20 @@ from ttt_net.client.commands import AnyCommand, Begin, Change, Command, Open, Se
 from ttt_net.client.display import Display
 from ttt_net.client.pages import Entry, Page, Purpose
 from ttt_net.client.screens.game_terms import MAX_NAME_CELLS, in_terms
+from ttt_net.client.screens.lobby_list import (
+    FOLD,
+    LONG_SECTIONS,
+    PUZZLE,
+    filter_begun,
+    lobby_rows,
+    order_changed,
+)
 from ttt_net.client.screens.lobby_offers import (
     challenge_to,
     challenges,
     chosen_bot,
-    free_bots,
-    live_match,
     live_of_others,
     no_bot,
-    own_match,
     request_of,
     suggested_bot,
     waiting_people,
@@ -40,26 +45,23 @@ from ttt_net.client.screens.screen import (
     Word,
     command_on_list,
     cursor_of,
+    default_prompt,
     default_status,
-    section,
 )
 from ttt_net.client.world import LinkState
 from ttt_net.messages import (
-    AcceptRequest,
     AnswerRequest,
     Challenged,
-    ListedPlayer,
     LiveList,
     LobbyRequest,
     PlayerInfo,
     PlayerList,
-    SeekInfo,
     SeekList,
     SeekRequest,
     UnseekRequest,
     WatchRequest,
 )
-from ttt_net.text import clean, counted
+from ttt_net.text import clean
 
 
 def _title(display: Display) -> str:
@@ -86,112 +88,9 @@ def _footer(display: Display, width: int) -> list[str]:
     return words.company_hint(display, width)
 
 
-PUZZLE = "puzzle"
-"""The key of the row that leads to it, and the name of its screen."""
-_OFFER = "A bot plays you at once: press b"
-_OFFER_OF_LEVELS = f"{_OFFER}, or 1-8"
-"""With a level that it is to play at; the two fit a window of 40 columns."""
-
-
-def _rows(display: Display, now_ms: int) -> list[Row]:
-    """Return all that can be chosen in the lobby."""
-    told = display.world.reply(PlayerList)
-    players = told.players if told is not None else []
-    ours = display.world.you.name if display.world.you is not None else None
-    seek = display.world.seeking
-    free = free_bots(display, seek) if seek is not None else []
-    bots = {each.name: _bot_row(each, seek) for each in free} if seek is not None else {}
-    has_levels = any(each.any_level for each in free)
-    others = [each for each in _people_first(players) if each.name != ours and each.name not in bots]
-    return [
-        *section(
-            "Your matches", [own_match(match) for match in display.world.matches.values() if match.you is not None]
-        ),
-        *section("Challenges", [*_challenges(display, ours, now_ms), *_invited(display, now_ms)]),
-        *section("Waiting for an opponent", [_seek_row(each) for each in waiting_people(display)]),
-        *section(_OFFER_OF_LEVELS if has_levels else _OFFER, list(bots.values())),
-        *section("Players", [_player_row(each) for each in others]),
-        *section("Being played", [live_match(each) for each in live_of_others(display)]),
-        *section("By yourself", _puzzle(display)),
-    ]
-
-
-def _puzzle(display: Display) -> list[Row]:
-    """Return the way to the puzzle of the day, where the server has one."""
-    if "puzzle" not in display.world.features:
-        return []
-    solved = display.achieved.solved
-    days = display.achieved.streak(solved[-1]) if solved else 0
-    in_a_row = [f"{counted(days, 'day')} in a row up to {solved[-1]}"] if solved else []
-    return [Row(("Puzzle of the day", "z", *in_a_row), PUZZLE, Open(Page(PUZZLE)))]
-
-
-def _challenges(display: Display, ours: str | None, now_ms: int) -> Iterable[Row]:
-    for each in display.world.lobby.challenges:
-        challenge = each.challenge
-        wanted = words.terms(challenge.game, challenge.time, is_rated=challenge.rated)
-        left = words.duration(each.left_ms(now_ms))
-        is_ours = challenge.by.name == ours
-        other = words.label_of(challenge.to if is_ours else challenge.by)
-        who = f"you challenged {other}" if is_ours else f"{other} challenges you"
-        answer = AnswerRequest(0, challenge=challenge.challenge, accept=not is_ours)
-        yield Row((who, wanted, f"{left} left"), f"challenge:{challenge.challenge}", Send(answer))
-
-
-def _invited(display: Display, now_ms: int) -> Iterable[Row]:
-    """Yield the invitation that still waits for a friend, so that its code can be looked up again."""
-    invitation = display.world.lobby.invitation
-    if invitation is None:
-        return
-    left_ms = invitation.expires_in_ms - max(0, now_ms - display.world.lobby.invited_at_ms)
-    if left_ms > 0:
-        wanted = words.terms(invitation.game, invitation.time, is_rated=False)
-        left = f"code {clean(invitation.code, words.MAX_CODE)}, {words.duration(left_ms)} left"
-        yield Row(("you invited a friend", wanted, left), "invitation:", Open(Page("invitation")))
-
-
-def _bot_row(bot: ListedPlayer, seek: SeekRequest) -> Row:
-    challenge = challenge_to(bot, seek)
-    label = words.full_label(PlayerInfo(bot.name, bot.bot, bot.level))
-    wanted = words.terms(challenge.game, challenge.time, is_rated=challenge.rated)
-    about = clean(bot.about or "", words.MAX_ABOUT_CELLS)
-    return Row((label, wanted, *[about] * bool(about)), f"bot:{bot.name}", Send(challenge))
-
-
-def _seek_row(seek: SeekInfo) -> Row:
-    games = words.some_games(seek.games)
-    how = words.clock_name(seek.time) if seek.time is not None else "no clock"
-    how += ", rated" * seek.rated
-    cells, key = (words.full_label(seek.by), games, how), f"seek:{seek.seek}"
-    if len(seek.games) == 1:
-        return Row(cells, key, Send(AcceptRequest(0, seek=seek.seek)))
-    page = Page("games", about=seek.by.name, purpose=Purpose.CHALLENGE, games=tuple(seek.games))
-    return Row(cells, key, Open(page))  # who takes several games is asked for one of them
-
-
-def _people_first(players: list[ListedPlayer]) -> list[ListedPlayer]:
-    return sorted(players, key=lambda each: each.bot is not None)
-
-
-def _player_row(player: ListedPlayer) -> Row:
-    name = words.full_label(PlayerInfo(player.name, player.bot, player.level))
-    doing = []
-    if player.seeking is not None:
-        doing.append(f"seeks {words.some_games(player.seeking)}")
-    if player.playing:
-        doing.append(f"plays {counted(player.playing, 'match', 'matches')}")
-    if player.places is not None and player.free == 0:
-        doing.append("no place free")
-    games = tuple(player.seeking or ())
-    wanted = f"game:{games[0]}" if len(games) == 1 else ""
-    games = games if player.bot is not None else ()  # a person may be asked for any game
-    page = Page("games", wanted, about=player.name, purpose=Purpose.CHALLENGE, games=games)
-    return Row((name, ", ".join(doing)), f"player:{player.name}", Open(page))
-
-
 def _chosen(display: Display) -> tuple[str, str]:
     """Return what kind of row the cursor is on, and which one."""
-    rows = _rows(display, 0)
+    rows = lobby_rows(display, 0)
     at = cursor_of(rows, display.page.row, display.page.place)
     kind, _, name = rows[at].key.partition(":") if at is not None else ("", "", "")
     return kind, name
@@ -249,6 +148,7 @@ def _play_at(display: Display, *, level: int) -> Effect:
 
 
 _VERBS = {
+    FOLD: "show them",
     "own": "go on",
     "bot": "play",
     "invitation": "show code",
@@ -257,6 +157,8 @@ _VERBS = {
     "live": "watch",
     PUZZLE: "open",
 }
+_CROWDED = 12
+"""From more rows on, a hint says how to find one."""
 _ACCEPT = KeyHint("Enter", "accept", "c-m")
 
 
@@ -274,7 +176,7 @@ def _hints(display: Display, *, entrances: Sequence[Entrance]) -> list[KeyHint]:
     if world.link is LinkState.CONNECTING:
         return [*[KeyHint("Esc", "servers", "escape")] * display.has_server_picker, LEAVE, HELP]
     hints = []
-    rows = _rows(display, 0)
+    rows = lobby_rows(display, 0)
     at = cursor_of(rows, display.page.row, display.page.place)
     if at is not None:
         hints.append(KeyHint("Enter", _verb_of(rows[at]), "c-m"))
@@ -285,6 +187,7 @@ def _hints(display: Display, *, entrances: Sequence[Entrance]) -> list[KeyHint]:
         hints.append(KeyHint("b", "bot", "b"))
     if world.seeking is not None:
         hints.append(KeyHint("Esc", "stop", "escape"))
+    hints += [KeyHint("/", "find", "/")] if len(rows) > _CROWDED else []
     hints += [KeyHint("p", "play", "p"), KeyHint("i", "invite", "i"), KeyHint("c", "code", "c")]
     if world.seeking is None and display.has_server_picker:
         hints.append(KeyHint("Esc", "servers", "escape"))
@@ -299,7 +202,22 @@ def _bot(display: Display, wanted: SeekRequest, rest: str, *, is_first: bool) ->
     if not isinstance(meant, Send) or not isinstance(meant.request, SeekRequest):
         return meant
     seek = meant.request
-    return ListQuery(Page("lobby"), ("bot",), seek=seek, is_first=is_first, otherwise=no_bot(seek))
+    return ListQuery(_WHOLE, ("bot",), seek=seek, is_first=is_first, otherwise=no_bot(seek))
+
+
+def _act(display: Display, command: AnyCommand) -> Effect | None:
+    """Show all rows again before a step back means anything else."""
+    if command is Command.BACK and display.page.filter:
+        return display.with_page(replace(display.page, filter="")), ()
+    return None
+
+
+def _prompt(display: Display, now_ms: int) -> str:
+    """Return what is to be said, or that only some rows are shown, or in another order."""
+    only = [f"Only: {clean(display.page.filter, words.MAX_CODE)} (Esc: all)"] if display.page.filter else []
+    order = ["strongest first (s: as before)"] if display.page.is_by_strength else []
+    seen = ", ".join([*only, *order])
+    return default_prompt(display, now_ms) or seen[:1].upper() + seen[1:]
 
 
 def _join(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
@@ -311,7 +229,7 @@ def _watch(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
         return Send(request_of(rest))
     whose = f" of {clean(rest, MAX_NAME_CELLS)}" if rest else ""
     otherwise = f"No match{whose} is being played for all to see."
-    return ListQuery(Page("lobby"), ("live",), rest.lower(), is_first=True, otherwise=otherwise)
+    return ListQuery(_WHOLE, ("live",), rest.lower(), is_first=True, otherwise=otherwise)
 
 
 def _stop(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
@@ -325,18 +243,38 @@ def _stop(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
     return "There is nothing to stop; quit leaves."
 
 
-def _always(display: Display, wanted: SeekRequest, rest: str, *, ask: ListQuery) -> Meaning:
-    return ask
+def _some(display: Display, wanted: SeekRequest, rest: str, *, ask: ListQuery) -> Meaning:
+    """Ask for the rows of the lobby that have the words that are typed; with `strongest`, the strongest first."""
+    words_typed = rest.split()
+    is_by_strength = _STRONGEST in words_typed
+    typed = " ".join(word for word in words_typed if word != _STRONGEST)
+    page = replace(ask.page, filter=clean(typed, words.MAX_CODE), is_by_strength=is_by_strength)
+    otherwise = f"Nothing here has {page.filter}." if page.filter else ask.otherwise
+    return replace(ask, page=page, otherwise=otherwise)
 
 
-_WHO = ListQuery(Page("lobby"), ("challenge", "seek", "bot", "player"), otherwise="Nobody else is here.")
-_MATCHES = ListQuery(Page("lobby"), ("own", "live"), otherwise="No match is being played for all to see.")
+_WHOLE = Page("lobby", unfolded=LONG_SECTIONS)
+_WHO = ListQuery(
+    _WHOLE,
+    ("challenge", "seek", "bot", "player", FOLD),
+    otherwise="Nobody else is here.",
+    hint="Type a number to play someone who waits, or to challenge a player.",
+)
+_MATCHES = ListQuery(
+    _WHOLE,
+    ("own", "live"),
+    otherwise="No match is being played for all to see.",
+    hint="Type a number to watch, or to go on with your own.",
+)
+_STRONGEST = "strongest"
 
 
 _KEYS: dict[str, KeyMeaning] = {
     "p": Open(Page("games", purpose=Purpose.PLAY)),
     "i": Open(Page("games", purpose=Purpose.INVITE)),
     "c": Begin(Entry.CODE),
+    "/": Change(filter_begun),
+    "s": Change(order_changed),
     "b": Command.BOT,
     "a": Change(partial(_answer, is_accepted=True)),
     "d": Change(partial(_answer, is_accepted=False)),
@@ -362,6 +300,7 @@ def _help(display: Display, *, entrances: Sequence[Entrance]) -> list[str]:
         "p b 1-8      play: a game; a bot, of a level",
         "i c          invite; type a code",
         "a d          accept, decline a challenge",
+        "/ s          only some, the strongest first",
         "w            watch a match",
         "v o          that player, yourself",
         opened,
@@ -373,11 +312,9 @@ def _help(display: Display, *, entrances: Sequence[Entrance]) -> list[str]:
 _WORDS: dict[str, Word] = {
     "bot": partial(_bot, is_first=True),
     "bots": partial(_bot, is_first=False),
-    "who": partial(
-        _always, ask=replace(_WHO, hint="Type a number to play someone who waits, or to challenge a player.")
-    ),
+    "who": partial(_some, ask=_WHO),
     "join": _join,
-    "matches": partial(_always, ask=replace(_MATCHES, hint="Type a number to watch, or to go on with your own.")),
+    "matches": partial(_some, ask=_MATCHES),
     "watch": _watch,
     "stop": _stop,
 }
@@ -386,7 +323,7 @@ _WORDS: dict[str, Word] = {
 LINES_HELP = (
     "play, play connect4 3+2 rated: look for an opponent. games: which there are.\n"
     "bot, bot connect4 level 3: play a bot. bots: choose one.\n"
-    "who: who is here. challenge NAME GAME. accept, decline.\n"
+    "who, who gomoku strongest: who is here, of all or some. challenge NAME GAME. accept, decline.\n"
     "invite GAME: a code for a friend. join CODE: take one up.\n"
     "matches: what is being played. watch NAME: look on. stop: look no more."
 )
@@ -400,11 +337,13 @@ def lobby_screen(entrances: Sequence[Entrance]) -> Screen:
         name="lobby",
         title=_title,
         status=_status,
-        rows=_rows,
+        rows=lobby_rows,
         footer=_footer,
         requests=lambda page: (LobbyRequest(0, on=True),),
         replies=(SeekList, PlayerList, LiveList),
         unlisted=(LobbyRequest(0, on=False),),
+        prompt=_prompt,
+        act=_act,
         command=partial(_command, keys=keys),
         hints=partial(_hints, entrances=entrances),
         help=partial(_help, entrances=entrances),

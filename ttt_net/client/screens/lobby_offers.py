@@ -2,6 +2,8 @@
 
 import re
 
+from msgspec import structs
+
 from ttt_net.client import words
 from ttt_net.client.commands import Send, Show
 from ttt_net.client.display import Display
@@ -22,7 +24,7 @@ from ttt_net.messages import (
     WatchRequest,
 )
 
-_AT_ITS_BEST = 9
+AT_ITS_BEST = 9
 """Where a bot stands that says no level and plays as well as it can: behind all that do."""
 
 
@@ -67,7 +69,7 @@ def free_bots(display: Display, seek: SeekRequest) -> list[ListedPlayer]:
     bots = [each for each in players.players if _plays(each, seek)] if players is not None else []
     if suggestion is not None and (players is None or players.online > len(players.players)):
         bots += suggestion.bots
-    return sorted({bot.name: bot for bot in bots}.values(), key=lambda bot: (bot.level or _AT_ITS_BEST, bot.name))
+    return sorted({bot.name: bot for bot in bots}.values(), key=lambda bot: (bot.level or AT_ITS_BEST, bot.name))
 
 
 def _plays(player: ListedPlayer, seek: SeekRequest) -> bool:
@@ -85,7 +87,7 @@ def challenge_to(bot: ListedPlayer, seek: SeekRequest) -> ChallengeRequest:
 
 def live_match(match: LiveMatch) -> Row:
     """Return a match of others, to look on."""
-    first, second = map(words.full_label, match.players)
+    first, second = (words.full_label(structs.replace(each, level=None)) for each in match.players)
     facts = [*["featured"] * match.featured, f"move {match.ply + 1}", *["rated"] * match.rated]
     if match.time is not None:
         facts.append(words.clock_name(match.time))

@@ -169,6 +169,11 @@ class Session:
         """Return their rating at a game and the speed of a time control, or what everybody starts with."""
         return self._ratings.get((game, speed(time)), _NEW).rating
 
+    @property
+    def best_rating(self) -> int | None:
+        """Their highest rating, at any game and speed, that is not provisional; None where there is none."""
+        return max((known.rating for known in self._ratings.values() if not known.is_provisional), default=None)
+
     def info_at(self, game: str, time: TimeControl | None) -> PlayerInfo:
         """Return the player, with their rating at a game and the speed of a time control, if they have one there."""
         known = self._ratings.get((game, speed(time)))

@@ -110,6 +110,7 @@ class Listing:
             free=free,
             any_level=session.any_level,
             about=session.about,
+            rating=session.best_rating,
         )
 
 

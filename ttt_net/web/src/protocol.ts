@@ -282,6 +282,7 @@ export interface ListedPlayer {
   free?: number;
   any_level?: boolean;
   about?: string;
+  rating?: number;
 }
 
 export interface LiveList {
