@@ -49,7 +49,10 @@ _LEAVING = (Command.LEAVE, Command.PLACE, Command.RESIGN, Command.LET_WAIT)
 """What answers whether to leave a live match; all else means no."""
 _OF_TYPING = (Command.BACK, Command.ERASE)
 """What is about the text that is typed, and not about the list that it filters."""
-_LONGEST = {Entry.MOVE: 12, Entry.CHAT: 140, Entry.CODE: 120, Entry.GAME: 40, Entry.ADDRESS: 80, Entry.FILTER: 40}
+_LONGEST = {
+    **{Entry.MOVE: 12, Entry.CHAT: 140, Entry.CODE: 120, Entry.GAME: 40},
+    **{Entry.ADDRESS: 80, Entry.NAMES: 60, Entry.FILTER: 40},
+}
 """How much may be typed of each."""
 
 
@@ -188,9 +191,9 @@ def _entered(display: Display) -> Effect:
             return said(display, request_of(typed))
         case Entry.CHAT:
             return display, chat(display, text=typed)
-        case Entry.GAME:
+        case Entry.GAME if display.page.screen == "games":
             return said(display, request_for(display.page, typed.lower()))
-        case Entry.ADDRESS:
+        case Entry.ADDRESS | Entry.NAMES | Entry.GAME:
             return screen_of(display).entered(display, typed)
         case _:
             return display, ()

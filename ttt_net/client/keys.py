@@ -22,6 +22,8 @@ _MOVING = ("up", "down", "pageup", "pagedown", "home", "end", "c-i")
 _EVERYWHERE = {**_WRITING, " ": Command.PLACE, "?": Command.HELP}
 _LEAVING = {"y": Command.LEAVE, "r": Command.RESIGN, "w": Command.LET_WAIT}
 """What answers whether to leave a live match, besides the keys that mean it anyway: yes, end it, let it wait."""
+_TAKEN = {Entry.ADDRESS: "join", Entry.NAMES: "take", Entry.GAME: "take"}
+"""What becomes of a text that is typed, where it is not sent to be read."""
 _LEAST_HINTS = 2
 """The last hints, which stay whatever the width: how to leave, and where all keys are."""
 
@@ -62,11 +64,7 @@ def hints(display: Display, width: int) -> list[KeyHint]:
         return [*of_list, KeyHint("arrows", "choose"), KeyHint("Esc", "all", "escape")]
     if display.entry is not Entry.MOVE:
         phrases = [KeyHint("1-8", "a phrase")] if display.entry is Entry.CHAT else []
-        send = (
-            [KeyHint("Enter", "join" if display.entry is Entry.ADDRESS else "send", "c-m")]
-            if _takes_text(display)
-            else []
-        )
+        send = [KeyHint("Enter", _TAKEN.get(display.entry, "send"), "c-m")] if _takes_text(display) else []
         return [*phrases, *send, KeyHint("Esc", "back", "escape")]
     if display.overlay is Overlay.LEAVE:
         is_new = match is not None and match.position.ply < 2

@@ -5,6 +5,7 @@ Exit codes: 0 fine, 1 a fault of ours, 2 started wrongly, 3 the network, 4 refus
 
 import errno
 import os
+import random
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -15,9 +16,9 @@ from typing import NamedTuple, assert_never
 from ttt_net.client import modes
 from ttt_net.client.command_line.bot import EngineOptions
 from ttt_net.client.command_line.inquiry import Inquiry
-from ttt_net.client.command_line.options import Options, against_computer, parse
+from ttt_net.client.command_line.options import Options, against_computer, looking_on, parse, two_here
 from ttt_net.client.ending import FAULT, OK, USAGE, Ending, complain_of, report
-from ttt_net.client.finding.address import Alone, Go, Host, Place
+from ttt_net.client.finding.address import Alone, Go, Host, LookOn, Place, Together
 from ttt_net.client.finding.servers import servers_used
 from ttt_net.client.naming import another_name, first_name, identity_for
 from ttt_net.client.user_io import ask_anew, complain, is_on_screen, may_ask, tell, write_text
@@ -185,10 +186,14 @@ def _going_to(place: Place, options: Options) -> Options:
         case Go(url, code):
             trust = trust_of(url, options.trust.fingerprint, is_insecure=options.trust.is_insecure)
             options = replace(options, url=url, trust=trust, is_address_given=True, join=code or options.join)
-            return replace(options, has_server_picker=is_on_screen(options))
-        case Alone(level):
-            return replace(against_computer(options, level), has_server_picker=is_on_screen(options))
+        case Alone():
+            options = against_computer(options, place, random.Random())
+        case Together():
+            options = two_here(options, place)
+        case LookOn():
+            options = looking_on(options, place)
         case Host():
             return replace(options, is_hosting=True)
         case _:
             assert_never(place)
+    return replace(options, has_server_picker=is_on_screen(options))

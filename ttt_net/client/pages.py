@@ -28,6 +28,7 @@ class Entry(Enum):
     GAME = "Game"
     ADDRESS = "Address or code"
     FILTER = "Only"
+    NAMES = "Two names, as Ann, Bob"
 
 
 class Purpose(Enum):

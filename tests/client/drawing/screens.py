@@ -35,6 +35,7 @@ from ttt_net.client.finding.servers import Used
 from ttt_net.client.pages import Entry, Page, Purpose
 from ttt_net.client.screens.games import NEXT_CLOCK
 from ttt_net.client.screens.replay import ACTION as REPLAY
+from ttt_net.client.screens.start_menu import SETUP
 from ttt_net.client.update import update
 from ttt_net.client.world import World
 from ttt_net.games.catalogue import NAMES
@@ -76,8 +77,8 @@ def with_blocks(blocks: str) -> Snapshot:
 
 
 def picking(servers: ServerList) -> Display:
-    """Return the list from which a server is chosen."""
-    return Display(pages=(Page("servers"),), servers=servers, has_lobby=False)
+    """Return the start menu."""
+    return Display(pages=(Page("start"),), servers=servers, has_lobby=False)
 
 
 FOUND = Found("a", Announcement("Friday", 8765, ("192.0.2.7",), 3, 1, "0.1.0"), "192.0.2.7", True, False)
@@ -155,7 +156,9 @@ SCREENS: dict[str, tuple[Display, Glyphs]] = {
     "choice": (doing(seen(swapping()), Command.PLACE), BOXES),
 }
 SCREENS |= {
-    "servers": (picking(ServerList(has_looked=True)), BOXES),
-    "servers-found": (picking(sighted(ServerList(used=(Used("ws://example.org:8765", "Far"),)), FOUND)), BOXES),
+    "menu": (picking(ServerList(has_looked=True)), BOXES),
+    "menu-found": (picking(sighted(ServerList(used=(Used("ws://example.org:8765", "Far"),)), FOUND)), BOXES),
+    "menu-setup": (doing(picking(ServerList()), SETUP), BOXES),
+    "menu-learn": (doing(picking(ServerList()), Open(Page("learn"))), BOXES),
 }
 SCREENS |= {f"start-of-{name}": (seen(snapshot(name, opponent=BEN)), BOXES) for name in NAMES}

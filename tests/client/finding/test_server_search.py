@@ -8,10 +8,14 @@ import pytest
 
 from tests.patience import PATIENCE_S
 from ttt_net.client.finding import discovery, server_search
-from ttt_net.client.finding.address import DEFAULT_URL, Alone, Go, Host
-from ttt_net.client.finding.choose_by_lines import choose_by_lines
+from ttt_net.client.finding.address import DEFAULT_URL, Alone, Go, Host, LookOn, Place, Together
+from ttt_net.client.finding.choose_by_lines import LineMenu
+from ttt_net.client.finding.local_choices import LocalChoices
 from ttt_net.client.finding.server_list import ServerList
 from ttt_net.client.finding.server_search import ServerSearch
+from ttt_net.client.local.matches import answer_without_match
+
+NOTHING_CHOSEN = LocalChoices()
 
 
 async def test_what_is_chosen_while_an_address_is_tried_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -29,36 +33,64 @@ async def test_what_is_chosen_while_an_address_is_tried_is_kept(monkeypatch: pyt
     monkeypatch.setattr(server_search, "look_around", nothing)
     monkeypatch.setattr(server_search, "servers_used", tuple)
     async with asyncio.timeout(PATIENCE_S):
-        search = ServerSearch(changed.set)
+        search = ServerSearch(changed.set, NOTHING_CHOSEN)
         async with search.under_way():
             await is_trying.wait()
-            search.servers = replace(search.servers, level=7)
+            search.servers = replace(search.servers, choices=LocalChoices(level=7))
             may_answer.set()
             await changed.wait()
-            assert search.servers.level == 7
+            assert search.servers.choices.level == 7
             assert search.servers.does_answer == {DEFAULT_URL: True}
+
+
+FOUR = LocalChoices(game="connect4")
+
+
+def chosen_by(answers: list[str], choices: LocalChoices = NOTHING_CHOSEN) -> tuple[Place, LocalChoices, list[str]]:
+    """Return where these answers lead in lines, what is remembered, and what was written; all answers are taken."""
+    waiting: Iterator[str] = iter(answers)
+    written: list[str] = []
+    menu = LineMenu(lambda question: next(waiting), written.append, lambda request: answer_without_match(request, 0))
+    place, after = menu.choose(choices, lambda chosen: ServerList(has_looked=True, choices=chosen))
+    assert next(waiting, None) is None
+    return place, after, written
 
 
 @pytest.mark.parametrize(
     ("answers", "place"),
     [
-        ([""], Alone(4)),
+        (["", ""], Alone(4)),
         (["1", "9", "7"], Alone(7)),
-        (["2"], Host()),
-        (["9", "0", "2"], Host()),
+        (["1", "Connect Four level 6 second mcts"], Alone(6, "connect4", "mcts", "second")),
+        (["1", "conect4", "connect4 lot"], Alone(4, "connect4", "alphabeta", "lot")),
+        (["2", ""], Together()),
+        (["2", "Ann, Bob"], Together("tictactoe", ("Ann", "Bob"))),
+        (["2", "Ann, ann", "qubic"], Together("qubic")),
+        (["3", "alphabeta random"], LookOn("tictactoe", ("alphabeta", "random"))),
+        (["4"], Host()),
+        (["9", "0", "4"], Host()),
         (["x:y", "example.org"], Go("ws://example.org:8765")),
         (["BCD234", "example.org BCD234"], Go("ws://example.org:8765", "BCD234")),
     ],
 )
-def test_an_answer_is_a_number_an_address_or_a_code(answers: list[str], place: object) -> None:
-    waiting: Iterator[str] = iter(answers)
-    written: list[str] = []
-    assert (
-        choose_by_lines(lambda question: next(waiting, ""), written.append, lambda: ServerList(has_looked=True))
-        == place
-    )
-    assert next(waiting, None) is None
-    assert "1. Play the computer here, level 4 of 8" in written
+def test_an_answer_is_a_number_an_address_or_a_code_and_then_what_is_to_be_played(
+    answers: list[str], place: object
+) -> None:
+    assert chosen_by(answers)[0] == place
+
+
+def test_lines_say_what_is_played_and_remember_what_was_chosen() -> None:
+    place, after, written = chosen_by(["1", "3"], FOUR)
+    assert "1. Play the computer, Connect Four, level 4 of 8, you begin" in written
+    assert (place, after) == (Alone(3, "connect4"), LocalChoices(game="connect4", level=3))
+
+
+def test_the_rules_of_a_game_are_told_and_the_question_is_asked_again() -> None:
+    _, _, written = chosen_by(["rules", "rules Qubic", "rules qubick", "4"], FOUR)
+    told = "\n".join(written)
+    assert "Connect Four. Get four of your marks in a row" in told
+    assert "Qubic. " in told
+    assert "did you mean qubic?" in told
 
 
 @pytest.mark.parametrize("error", [ImportError("no module named zeroconf"), OSError(101, "Network is unreachable")])

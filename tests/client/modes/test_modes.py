@@ -31,7 +31,7 @@ NETWORK = {"websockets", "zeroconf", "ttt_net.sdk.connection"}
             ["ttt_net.commands.play", "ttt_net.client.terminal.canvas"],
             {"prompt_toolkit", "wcwidth", "logging.handlers", "ttt_net.games", *client("display", "screens"), *NETWORK},
         ),
-        (["ttt_net.commands.play", "ttt_net.client.modes.picker"], {"prompt_toolkit", *BOT, *NETWORK}),
+        (["ttt_net.commands.play", "ttt_net.client.modes.start_menu"], {"prompt_toolkit", *BOT, *NETWORK}),
         (["ttt_net.client.modes.screen"], {*BOT, *client("lines.line_client", "inquiry")}),
         (["ttt_net.client.modes.lines"], {*BOT, *SCREEN, *client("inquiry")}),
         (["ttt_net.client.modes.bot"], {*SCREEN, *client("lines.line_client", "screens.registry", "inquiry")}),

@@ -16,8 +16,6 @@ from ttt_net.games.notation import read_start, write_position
 from ttt_net.messages import MAX_NAME_CELLS
 from ttt_net.text import clean, name_key
 
-COMPUTER = "alphabeta"
-"""The strategy that plays every game well, and at every level."""
 _SIDES = 2
 
 DEEDS = ("host", "local", "help")
@@ -111,12 +109,12 @@ def local_of(given: argparse.Namespace, game: str) -> Local:
     return Local(name, players, names, start)
 
 
-def against_computer(game: str) -> Local:
-    """Return a match of one person, who begins, against the strongest strategy.
+def match_here(game: str, players: tuple[str, str], names: tuple[str, str] | None = None) -> Local:
+    """Return a match of those players, who have their usual names unless others are given.
 
     Raises `ConfigurationError` for an unknown game.
     """
-    return Local(_game_and_start(game, None)[0], (HUMAN, COMPUTER), _usual_names(HUMAN, COMPUTER))
+    return Local(_game_and_start(game, None)[0], players, names or _usual_names(*players))
 
 
 def _names(text: str) -> tuple[str, str]:

@@ -1,6 +1,7 @@
 """What the command line says, checked: all that can be wrong with it is said in one line before anything starts."""
 
 import argparse
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
@@ -16,9 +17,18 @@ from ttt_net.client.command_line.bot import (
     places_of,
 )
 from ttt_net.client.command_line.inquiry import Inquiry, add_inquiry, inquiry_of
-from ttt_net.client.command_line.local import Local, add_hosting, add_local, check_company
+from ttt_net.client.command_line.local import HUMAN, Local, add_hosting, add_local, check_company
 from ttt_net.client.command_line.parser import Parser, ShortHelp
-from ttt_net.client.finding.address import DEFAULT_PORT, DEFAULT_URL, Address, code_of, read_address
+from ttt_net.client.finding.address import (
+    DEFAULT_PORT,
+    DEFAULT_URL,
+    Address,
+    Alone,
+    LookOn,
+    Together,
+    code_of,
+    read_address,
+)
 from ttt_net.clock import TIME_FORM, TimeControl, time_of
 from ttt_net.errors import ConfigurationError
 from ttt_net.messages import Opponents
@@ -147,11 +157,29 @@ def parse(arguments: Sequence[str] | None) -> Options:
     )
 
 
-def against_computer(options: Options, level: int) -> Options:
-    """Return the options of a match against the computer at this keyboard, for one who has chosen it from a list."""
+def against_computer(options: Options, place: Alone, rng: random.Random) -> Options:
+    """Return the options of a match against the computer at this keyboard, for one who has chosen it from a menu."""
+    is_first = rng.random() < 1 / 2 if place.order == "lot" else place.order == "first"
+    players = (HUMAN, place.strategy) if is_first else (place.strategy, HUMAN)
+    return replace(_at_this_keyboard(options, place.game, players), level=place.level)
+
+
+def two_here(options: Options, place: Together) -> Options:
+    """Return the options of a match of two people at this keyboard."""
+    return _at_this_keyboard(options, place.game, (HUMAN, HUMAN), place.names)
+
+
+def looking_on(options: Options, place: LookOn) -> Options:
+    """Return the options of a match of two strategies at this keyboard."""
+    return _at_this_keyboard(options, place.game, place.strategies)
+
+
+def _at_this_keyboard(
+    options: Options, game: str, players: tuple[str, str], names: tuple[str, str] | None = None
+) -> Options:
     from ttt_net.client.command_line import named
 
-    return replace(options, local=named.against_computer(options.game or DEFAULT_GAME), level=level)
+    return replace(options, local=named.match_here(game, players, names))
 
 
 def _check_join(given: argparse.Namespace) -> None:

@@ -173,11 +173,19 @@ def _list(display: Display, size: tuple[int, int], now_ms: int, glyphs: Glyphs) 
     rows = rows_of(display, now_ms)
     if not rows:
         return hint
+    if screen.has_short_head and len(spaced := _spaced(rows)) <= height:
+        rows = spaced
     listed = draw_list(rows, display.page, size, glyphs)
     is_alone = all(row.is_heading or row.key == PUZZLE for row in rows)
     is_hint_due = (display.world.is_hosting or is_alone) and len(listed) + len(hint) < height
     below = hint if is_hint_due else []
     return [*listed, *[Text()] * (height - len(listed) - len(below)), *below]
+
+
+def _spaced(rows: list[Row]) -> list[Row]:
+    """Return the rows with an empty line above each heading but one that comes first."""
+    gaps = ([Row(("",))] * (row.is_heading and number > 0) for number, row in enumerate(rows))
+    return [each for gap, row in zip(gaps, rows, strict=True) for each in (*gap, row)]
 
 
 def _with_marks(line: Text) -> Text:

@@ -3,7 +3,7 @@
 import ipaddress
 import re
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from ttt_net.errors import ConfigurationError
@@ -28,11 +28,34 @@ class Go:
     code: str | None = None
 
 
+Order = Literal["first", "second", "lot"]
+"""When one person moves who plays the computer: first, second, or as is decided by lot."""
+
+
 @dataclass(frozen=True, slots=True)
 class Alone:
     """Play the computer here, at a level from 1 up to 8."""
 
     level: int
+    game: str = "tictactoe"
+    strategy: str = "alphabeta"
+    order: Order = "first"
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Play here, two at one keyboard; X is named first."""
+
+    game: str = "tictactoe"
+    names: tuple[str, str] = ("X", "O")
+
+
+@dataclass(frozen=True, slots=True)
+class LookOn:
+    """Look on at two strategies that play here; X is named first."""
+
+    game: str = "tictactoe"
+    strategies: tuple[str, str] = ("alphabeta", "mcts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +63,7 @@ class Host:
     """Start a server here, and join it."""
 
 
-Place = Go | Alone | Host
+Place = Go | Alone | Together | LookOn | Host
 
 
 class Address(NamedTuple):

@@ -7,17 +7,28 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from ttt_net.client.finding.address import CODE, DEFAULT_PORT, DEFAULT_URL, Alone, Go, Host, Place, read_address
+from ttt_net.client.finding.address import (
+    CODE,
+    DEFAULT_PORT,
+    DEFAULT_URL,
+    Alone,
+    Go,
+    Host,
+    LookOn,
+    Place,
+    Together,
+    read_address,
+)
 from ttt_net.client.finding.discovery import Blocked, Found, Gone, Sighting
+from ttt_net.client.finding.local_choices import LocalChoices
 from ttt_net.client.finding.servers import Used
 from ttt_net.errors import ConfigurationError
 from ttt_net.programs import SERVER
 from ttt_net.text import counted
 
-MAX_LEVEL = 8
 _HERE = "here"
-TYPE = "type"
-"""The key of what is typed."""
+COMPUTER, TYPE = "computer", "type"
+"""The keys of the match against the computer, and of what is typed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +40,7 @@ class Destination:
     detail: str
     url: str | None = None
     group: str = ""
-    does: Alone | Host | None = None
+    does: Alone | Together | LookOn | Host | None = None
     """What it leads to, if it is no server."""
 
 
@@ -48,8 +59,8 @@ class ServerList:
     blocked: str = ""
     has_looked: bool = False
     """Whether servers have had time enough to be found."""
-    level: int = 4
-    """How well the computer is to play."""
+    choices: LocalChoices = field(default_factory=LocalChoices)
+    """What is played here."""
     is_explained: bool = False
     """Whether it is told why a server may not be found."""
     place: Place | None = None
@@ -60,18 +71,29 @@ class ServerList:
         """The destinations to choose from, in order."""
         found = [*self._local(), *self._announced()]
         known = {row.url for row in found}
-        level = f"level {self.level} of {MAX_LEVEL}"
         others = (
-            Destination("computer", "Play the computer here", level, group="or", does=Alone(self.level)),
-            Destination("host", "Start a server here", "for friends", group="or", does=Host()),
+            Destination("host", "Start a server here", "for friends on this network", group="or", does=Host()),
             Destination(TYPE, "Type an address or a code", "", group="or"),
         )
-        return (*found, *self._used_before(known), *others)
+        return (*found, *self._used_before(known), *self._at_this_keyboard(), *others)
 
     @property
     def has_found(self) -> bool:
         """Whether there is a server on this machine or this network."""
         return any(row.group == "found" for row in self.destinations)
+
+    def _at_this_keyboard(self) -> list[Destination]:
+        chosen = self.choices
+        alone = f"{chosen.title}, {chosen.strength}, {chosen.order_in_words}"
+        names = f", {chosen.names[0]} and {chosen.names[1]}" * (chosen.names != LocalChoices().names)
+        watched = f"{chosen.title}, {chosen.watched[0]} and {chosen.watched[1]}"
+        return [
+            Destination(COMPUTER, "Play the computer", alone, group="keyboard", does=chosen.alone),
+            Destination(
+                "together", "Two at this keyboard", f"{chosen.title}{names}", group="keyboard", does=chosen.together
+            ),
+            Destination("watch", "Watch two bots play", watched, group="keyboard", does=chosen.looking_on),
+        ]
 
     def _local(self) -> list[Destination]:
         announced = next((each for each in self.found.values() if _is_default_here(each)), None)

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from ttt_net.client.finding.address import DEFAULT_URL
 from ttt_net.client.finding.discovery import does_answer, look_around
+from ttt_net.client.finding.local_choices import LocalChoices
 from ttt_net.client.finding.server_list import ServerList, sighted, tried
 from ttt_net.client.finding.servers import servers_used
 
@@ -18,8 +19,8 @@ LOOK_S = 2.0
 class ServerSearch:
     """Searches for servers and keeps the list of them; `changed` is called after every change."""
 
-    def __init__(self, changed: Callable[[], None]) -> None:
-        self.servers = ServerList(used=servers_used())
+    def __init__(self, changed: Callable[[], None], choices: LocalChoices) -> None:
+        self.servers = ServerList(used=servers_used(), choices=choices)
         self._changed = changed
 
     def become(self, servers: ServerList) -> None:
@@ -57,11 +58,11 @@ class ServerSearch:
         self.become(tried(self.servers, url, does_answer=answers))  # the list as it is by now
 
 
-def search_for_a_moment() -> ServerList:
-    """Return the servers that were found within two seconds."""
+def search_for_a_moment(choices: LocalChoices) -> ServerList:
+    """Return the servers that were found within two seconds, with what is chosen to be played here."""
 
     async def search() -> ServerList:
-        searching = ServerSearch(lambda: None)
+        searching = ServerSearch(lambda: None, choices)
         async with searching.under_way():
             await asyncio.sleep(LOOK_S)
         return replace(searching.servers, has_looked=True)

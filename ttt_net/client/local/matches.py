@@ -149,10 +149,8 @@ class LocalMatches:
                 return []
             case InviteRequest():
                 return self.begin(now_ms, request.start)
-            case PuzzleRequest():
-                return [describe_puzzle(request, today(self._wall_ms()))]
-            case RulesRequest():
-                return [describe_rules(request.game)]
+            case PuzzleRequest() | RulesRequest():
+                return answer_without_match(request, self._wall_ms())
             case ReplayRequest():
                 match = self.current(request.match)
                 positions = match.positions(request.ply, MAX_POSITIONS)
@@ -232,3 +230,14 @@ class LocalMatches:
 
     def _snapshot(self, match: Match, now_ms: int) -> Snapshot:
         return match.snapshot(self.you, _HERE, now_ms)
+
+
+def answer_without_match(request: Request, wall_ms: int) -> list[AnyServerMessage]:
+    """Return what is told of rules and puzzles, which takes no match and no server. Raises `Refusal`."""
+    match request:
+        case PuzzleRequest():
+            return [describe_puzzle(request, today(wall_ms))]
+        case RulesRequest():
+            return [describe_rules(request.game)]
+        case _:
+            raise Refusal(Code.NOT_PUBLIC, "that needs a server, and there is none here")

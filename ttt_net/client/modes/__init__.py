@@ -4,7 +4,8 @@ A person who plays waits for no table, a program for no screen, and nobody for s
 picture before anything else is loaded. Every module that is loaded here has its own imports at its top.
 """
 
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from ttt_net.client.command_line.options import Options
 from ttt_net.client.ending import Ending
 from ttt_net.client.finding.address import Place
 from ttt_net.client.user_io import is_on_screen, signals_raised, writer_of
+from ttt_net.messages import AnyServerMessage, Request
 from ttt_net.sdk.events import Farewell
 from ttt_net.sdk.identity import Identity
 
@@ -85,21 +87,33 @@ def _seated(options: Options) -> "Others | None":
 
 
 def choose_on_screen(options: Options) -> Place | None:
-    """Show the servers that are found, and return where to go; None if the person leaves."""
+    """Show the start menu, and return where to go; None if the person leaves."""
     with _greeted("Looking for servers on this network ...", row=1) as canvas:
-        from ttt_net.client.modes import picker
+        from ttt_net.client.modes import start_menu
 
-        choice = picker.ServerChoice(options, canvas)
-        from ttt_net.client.terminal import loop  # after the list: what reads keys loads slowly
+        menu = start_menu.StartMenu(options, canvas)
+        from ttt_net.client.terminal import loop  # after the menu: what reads keys loads slowly
 
-        return choice.take(loop.play_on_screen)
+        return menu.take(loop.play_on_screen, _answer)
+
+
+def _answer(request: Request) -> Sequence[AnyServerMessage]:
+    """Answer what needs no server."""
+    from ttt_net.client.local import matches
+
+    return matches.answer_without_match(request, time.time_ns() // 1_000_000)
 
 
 def choose_by_lines(options: Options) -> Place:
-    """Print the servers that are found, with numbers, and return where to go."""
-    from ttt_net.client.finding import choose_by_lines
+    """Print the start menu, with numbers, and return where to go."""
+    from ttt_net.client.finding import choose_by_lines, local_choices
 
-    return choose_by_lines.choose_by_lines(input, writer_of(options))
+    choices = local_choices.choices_for(options.game)
+    menu = choose_by_lines.LineMenu(input, writer_of(options), _answer, has_drawings=not options.is_spoken)
+    place, chosen = menu.choose(choices)
+    if chosen != choices:
+        local_choices.save_choices(chosen)
+    return place
 
 
 def inquire(options: Options, inquiry: Inquiry) -> tuple[list[str], Farewell | None]:

@@ -7,20 +7,22 @@ from ttt_net.client.screens import (
     history,
     invitation,
     leaders,
+    local_setup,
     match,
     profile,
     puzzle,
     replay,
     report,
     rules,
-    server_picker,
+    start_menu,
 )
 from ttt_net.client.screens.lobby import LINES_HELP, lobby_screen
 from ttt_net.client.screens.screen import Row, Screen, Word, command_on_list
 
 _BESIDES = (
     *(games.SCREEN, invitation.SCREEN, profile.SCREEN, history.SCREEN, leaders.SCREEN),
-    *(report.SCREEN, match.SCREEN, replay.SCREEN, puzzle.SCREEN, rules.SCREEN, server_picker.SCREEN),
+    *(report.SCREEN, match.SCREEN, replay.SCREEN, puzzle.SCREEN, rules.SCREEN),
+    *(start_menu.SCREEN, local_setup.SETUP, local_setup.CHOOSE_GAME, local_setup.LEARN),
 )
 LOBBY = lobby_screen([each.entrance for each in _BESIDES if each.entrance is not None])
 SCREENS: dict[str, Screen] = {each.name: each for each in (LOBBY, *_BESIDES)}

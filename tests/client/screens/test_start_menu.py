@@ -1,6 +1,7 @@
-"""Choose a server: sightings and keys in, the next display or a place out."""
+"""The start menu: sightings and keys in, the next display or a place out."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -9,15 +10,22 @@ from tests.client.pressing import pressed
 from tests.client.real_terminal import Terminal
 from ttt_net.announcement import Announcement
 from ttt_net.client.act import act
+from ttt_net.client.bot.engine_worker import playable_games
+from ttt_net.client.bot.house import CHARACTERS
 from ttt_net.client.commands import Type
 from ttt_net.client.display import Display
 from ttt_net.client.drawing.draw import SMALLEST, draw
 from ttt_net.client.drawing.glyphs import BOXES
-from ttt_net.client.finding.address import DEFAULT_URL, Alone, Go, Host, Place
+from ttt_net.client.finding.address import DEFAULT_URL, Alone, Go, Host, LookOn, Place, Together
 from ttt_net.client.finding.choose_by_lines import server_lines
 from ttt_net.client.finding.discovery import Blocked, Found, Gone
+from ttt_net.client.finding.local_choices import OPPONENTS, LocalChoices, choices_for, load_choices, save_choices
+from ttt_net.client.finding.menu_controller import MenuController
 from ttt_net.client.finding.server_list import ServerList, read_place, sighted, tried
+from ttt_net.client.finding.server_search import ServerSearch
 from ttt_net.client.finding.servers import Used
+from ttt_net.client.keys import command_for
+from ttt_net.client.local.matches import answer_without_match
 from ttt_net.client.pages import Entry, Page
 from ttt_net.client.screens.registry import rows_of
 from ttt_net.client.screens.screen import cursor_of
@@ -27,12 +35,12 @@ from ttt_net.messages import SeekRequest
 FRIDAY = Found("a", Announcement("Friday", 8765, ("192.0.2.7",), 3, 1, "0.1.0"), "192.0.2.7", True, False)
 SHUT = Found("b", Announcement("Shut", 7000, ("192.0.2.8",)), "192.0.2.8", False, False)
 HERE = Found("c", Announcement("Mine", 8765, ("192.0.2.9",), 1, 0), "192.0.2.9", True, True)
-OTHERS = ("computer", "host", "type")
+OTHERS = ("computer", "together", "watch", "host", "type")
 ENTER = "c-m"
 
 
 def picking(servers: ServerList) -> Display:
-    return Display(pages=(Page("servers"),), servers=servers, has_lobby=False)
+    return Display(pages=(Page("start"),), servers=servers, has_lobby=False)
 
 
 def typing(display: Display, text: str) -> Display:
@@ -131,7 +139,7 @@ def test_where_a_server_was_found_the_explanation_does_not_say_that_none_was() -
 def test_a_narrow_window_has_room_for_the_address_of_a_server() -> None:
     page = shown(picking(sighted(ServerList(), FRIDAY)), (40, 16))
     assert "Friday  192.0.2.7:8765" in page
-    assert "Play the computer here  level 4 of 8" in " ".join(page.split("\n")).replace("     ", "")
+    assert "Play the computer     Tic-tac-toe" in page
 
 
 def test_nothing_typed_leads_nowhere() -> None:
@@ -146,7 +154,7 @@ def test_where_nothing_is_found_the_computer_is_there_at_any_level_and_a_server_
     assert entered(pressed(display, "right")[0]) == Alone(5)
     assert entered(pressed(display, *["right"] * 99)[0]) == Alone(8)
     assert entered(pressed(display, *["left"] * 99)[0]) == Alone(1)
-    assert entered(pressed(display, "down")[0]) == Host()
+    assert entered(pressed(display, "end", "up")[0]) == Host()
 
 
 def test_q_leaves_without_a_place() -> None:
@@ -205,7 +213,7 @@ def test_the_way_out_is_shown_at_every_width(width: int) -> None:
 
 def test_a_narrow_window_cuts_nothing_that_can_be_chosen_or_tried() -> None:
     page = " ".join(shown(picking(ServerList(has_looked=True)), (40, 16)).split())
-    for whole in ("or start a server here. Or >", "Start a server here for friends Type an address or a code"):
+    for whole in ("No server here yet; ? tells why.", "> Play the computer", "Type an address or a code"):
         assert whole in page
 
 
@@ -233,14 +241,126 @@ def test_escape_leads_back_to_where_one_came_in(environment: dict[str, str], rea
     terminal.press("\x1b")
     terminal.shows("and leave?")
     terminal.press("q")
-    terminal.shows("level 4 of 8")
+    terminal.shows("level 3 of 8")
     terminal.press(real_server.address, "\r")
     terminal.shows("Looking for a person")
     terminal.press("\x1b")
     terminal.shows("Esc servers")
     terminal.press("\x1b")
     terminal.shows(f"{real_server.address}")
-    terminal.shows("level 4 of 8")
+    terminal.shows("level 3 of 8")
     terminal.press("q")
     assert terminal.ends() == 0
     assert terminal.is_restored()
+
+
+def test_two_people_and_two_bots_are_a_row_each_and_play_what_is_shown() -> None:
+    display = picking(ServerList(choices=LocalChoices(game="connect4", names=("Ann", "Bob"))))
+    assert "Two at this keyboard  Connect Four, Ann and Bob" in shown(display)
+    assert entered(pressed(display, "down")[0]) == Together("connect4", ("Ann", "Bob"))
+    assert entered(pressed(display, "down", "down")[0]) == LookOn("connect4")
+
+
+def setup(*keys: str) -> Display:
+    return pressed(picking(ServerList()), "c-i", *keys)[0]
+
+
+def test_what_is_played_here_is_changed_row_by_row_and_played_from_there() -> None:
+    display = setup("right", "down", "right", "down", "left", "down", "right", "escape")
+    assert display.page.screen == "start"
+    assert entered(display) == Alone(3, "misere", "mcts", "second")
+    display = setup("left", "down", "left", "down", "right", "right", "down", ENTER, ENTER)
+    for _ in range(4):
+        display, _ = pressed(display, "down")
+    assert place_of(pressed(display, ENTER)[0]) == Alone(6, "ultimate", "random", "lot")
+
+
+def test_a_game_is_taken_from_a_list_by_its_digit_or_by_its_name() -> None:
+    display = setup(ENTER, "6")
+    assert (display.page.screen, choices_of(display).game) == ("setup", "connect4")
+    display = typing(setup(ENTER, "end", ENTER), "mnk:3x3,9")
+    display, _ = pressed(display, ENTER)
+    assert "out of range" in shown(display)
+    display, _ = pressed(replace(display, typed="mnk:7x7,4"), ENTER)
+    assert (display.page.screen, choices_of(display).game) == ("setup", "mnk:7x7,4")
+
+
+def test_two_people_are_called_as_they_say() -> None:
+    display = typing(setup("down", "down", "down", "down", ENTER), "Ann")
+    display, _ = pressed(display, ENTER)
+    assert "two different names with a comma between them" in shown(display)
+    assert display.typed == "Ann"
+    display, _ = pressed(typing(display, ", Bob"), ENTER)
+    assert choices_of(display).names == ("Ann", "Bob")
+
+
+def test_the_rules_of_a_game_and_the_puzzle_are_answered_without_a_server() -> None:
+    controller = menu_controller()
+    for key in ("end", "up", "up", "up", ENTER, "6"):
+        command = command_for(key, controller.display)
+        assert command is not None
+        controller.do(command)
+    assert "Get four of your marks in a row" in shown(controller.display)
+    for key in ("escape", "escape", "down", ENTER):
+        command = command_for(key, controller.display)
+        assert command is not None
+        controller.do(command)
+    assert "Puzzle of 1970-01-01" in shown(controller.display)
+    assert not controller.is_done
+
+
+def menu_controller() -> MenuController:
+    search = ServerSearch(lambda: None, LocalChoices())
+    controller = MenuController(search)
+    controller.answer = lambda request: answer_without_match(request, 0)
+    return controller
+
+
+def choices_of(display: Display) -> LocalChoices:
+    assert display.servers is not None
+    return display.servers.choices
+
+
+def test_every_opponent_plays_every_game_and_a_level_is_called_as_the_bots_of_a_server_call_it() -> None:
+    for name in OPPONENTS:
+        assert playable_games(name, 3) == [], name
+    for each in CHARACTERS:
+        assert LocalChoices(level=each.level).strength_in_words == each.label
+
+
+@pytest.mark.parametrize("size", [(24, 8), (40, 12), (80, 24), (100, 30), (200, 60)])
+@pytest.mark.parametrize(
+    "keys", [[], [ENTER], ["escape", "end", "up", "up", "up", ENTER]], ids=["setup", "games", "learn"]
+)
+def test_what_lies_over_the_menu_fits_every_window(keys: list[str], size: tuple[int, int]) -> None:
+    lines = shown(setup(*keys), size).split("\n")
+    assert len(lines) == size[1]
+    assert max(map(len, lines)) <= size[0]
+    assert any(line.startswith("> ") for line in lines)
+
+
+def test_choices_are_remembered_and_a_broken_file_chooses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TTT_NET_HOME", str(tmp_path))
+    chosen = LocalChoices("connect4", "mcts", 7, "lot", ("Ann", "Bob"), ("random", "mcts"))
+    save_choices(chosen)
+    assert load_choices() == chosen
+    assert choices_for("qubic").game == "qubic"
+    assert choices_for("a game of tomorrow").game == "connect4"
+    for text in ("{", "[]", '{"game": "chess", "level": "4", "order": "x", "names": ["a", "A"], "watched": [1, 2]}'):
+        (tmp_path / "local.json").write_text(text)
+        assert load_choices() == LocalChoices()
+
+
+def test_two_who_sit_here_come_from_the_menu_to_the_board_and_back(environment: dict[str, str]) -> None:
+    terminal = Terminal(["connect4"], environment)
+    terminal.shows("Connect Four, level 4 of 8")
+    terminal.press("\x1b[B", "\r")
+    terminal.shows("X to move.")
+    terminal.press("\x1b")
+    terminal.shows("and leave?")
+    terminal.press("q")
+    terminal.shows("Two at this keyboard")
+    terminal.press("q")
+    assert terminal.ends() == 0

@@ -1,15 +1,21 @@
-"""Drive the list of servers by the loop of every other screen: a search in place of a connection."""
+"""Drive the start menu by the loop of every other screen: a search in place of a connection."""
 
 import asyncio
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from ttt_net.client.achievements import Achievements
 from ttt_net.client.act import act
 from ttt_net.client.commands import AnyCommand
 from ttt_net.client.display import Display
 from ttt_net.client.events import WorldEvent
 from ttt_net.client.finding.server_search import ServerSearch
 from ttt_net.client.pages import Page
-from ttt_net.messages import SeekRequest
+from ttt_net.client.update import update
+from ttt_net.messages import AnyServerMessage, Request, SeekRequest
+
+Answer = Callable[[Request], Sequence[AnyServerMessage]]
+"""What can be told of a question without any server. Raises `Refusal` for what cannot."""
 
 
 class SearchConnection:
@@ -29,18 +35,25 @@ class SearchConnection:
             await asyncio.Event().wait()
 
 
-class PickerController:
-    """Keeps the display of the list of servers; `ServerSearch.servers` then has the place that was chosen."""
+class MenuController:
+    """Keeps the display of the start menu; `ServerSearch.servers` then has the place that was chosen."""
 
     def __init__(self, search: ServerSearch) -> None:
         self.connection = SearchConnection(search)
+        self.answer: Answer = lambda request: ()
+        """Answers what pages of the menu ask."""
         self._search = search
-        self._display = Display(pages=(Page("servers"),), has_lobby=False)
+        self._display = Display(pages=(Page("start"),), has_lobby=False)
 
     @property
     def display(self) -> Display:
-        """The list as far as the search has come."""
+        """The menu as far as the search has come."""
         return replace(self._display, servers=self._search.servers)
+
+    @property
+    def achieved(self) -> Achievements:
+        """The puzzles that were solved here."""
+        return self._display.achieved
 
     @property
     def is_to_go_on(self) -> bool:
@@ -49,8 +62,8 @@ class PickerController:
 
     @property
     def wanted(self) -> SeekRequest:
-        """A search that is never asked for."""
-        return SeekRequest(0)
+        """A search that is never asked for, of the game that is chosen."""
+        return SeekRequest(0, [self._search.servers.choices.game])
 
     @property
     def is_done(self) -> bool:
@@ -58,16 +71,24 @@ class PickerController:
         return self._display.is_leaving
 
     def hear(self, event: WorldEvent, now_ms: int) -> None:
-        """Ignore an event: nothing is heard of a server here."""
+        """Take in what was told."""
+        self._display = update(self.display, event, now_ms)
+
+    def remember(self, achieved: Achievements) -> None:
+        """Take in which puzzles were solved before."""
+        self._display = replace(self._display, achieved=achieved)
 
     def do(self, command: AnyCommand) -> None:
         """Carry out what the person did."""
-        self._display, _ = act(self.display, command, self.wanted)
+        self._display, requests = act(self.display, command, self.wanted)
         if self._display.servers is not None:
             self._search.become(self._display.servers)
+        for request in requests:
+            for told in self.answer(request):
+                self.hear(told, 0)
 
     def look_at_link(self) -> None:
-        """Take no note of a link that is not there."""
+        """Do nothing: nothing is sent."""
 
     def forget_notice(self) -> None:
         """Take the notice away."""
