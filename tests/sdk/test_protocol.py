@@ -21,6 +21,7 @@ from ttt_net.messages import (
 )
 from ttt_net.sdk.disconnect import BROKEN
 from ttt_net.sdk.protocol import (
+    HURRIED,
     OPEN_TIMEOUT_MS,
     PING_INTERVAL_MS,
     PONG_TIMEOUT_MS,
@@ -125,6 +126,7 @@ def test_a_server_that_does_not_answer_is_left_in_time() -> None:
     mute.client.tick(100 + WELCOME_TIMEOUT_MS)
     assert mute.client.disconnect is not None
     assert mute.client.disconnect.reason == "the server did not answer"
+    assert not mute.client.awaits_close, "it would not answer that either"
     mute.heard()
     assert mute.closed_with == Closing.DONE
 
@@ -144,6 +146,36 @@ def test_pings_measure_the_way_and_find_a_dead_server() -> None:
     wire.client.tick(2 * PING_INTERVAL_MS + PONG_TIMEOUT_MS)
     assert wire.client.disconnect is BROKEN
     assert not wire.client.awaits_close, "a dead server closes nothing"
+
+
+def test_where_there_is_another_node_a_silent_one_is_left_sooner_while_a_match_goes_on() -> None:
+    wire = Wire().welcomed("m1")
+    wire.client.has_elsewhere = True
+    wire.tell(snapshot())
+    wire.client.tick(PING_INTERVAL_MS)
+    wire.heard()
+    wire.deliver(PING_INTERVAL_MS + 40)
+    asked_ms = PING_INTERVAL_MS + HURRIED.ping_every_ms
+    wire.client.tick(asked_ms)
+    wire.client.tick(asked_ms + HURRIED.pong_ms - 1)
+    assert wire.client.disconnect is None
+    wire.client.tick(asked_ms + HURRIED.pong_ms)
+    assert wire.client.disconnect is BROKEN
+
+
+def test_on_a_slow_way_a_node_has_its_time_though_there_is_another() -> None:
+    wire = Wire().welcomed("m1")
+    wire.client.has_elsewhere = True
+    wire.tell(snapshot())
+    wire.client.tick(PING_INTERVAL_MS)
+    wire.heard()
+    wire.deliver(PING_INTERVAL_MS + 800)
+    asked_ms = PING_INTERVAL_MS + 800 + HURRIED.ping_every_ms
+    wire.client.tick(asked_ms)
+    wire.client.tick(asked_ms + PONG_TIMEOUT_MS - 1)
+    assert wire.client.disconnect is None
+    wire.client.tick(asked_ms + PONG_TIMEOUT_MS)
+    assert wire.client.disconnect is BROKEN
 
 
 def test_a_client_that_was_stopped_gives_the_server_its_time_again() -> None:

@@ -17,7 +17,7 @@ from ttt_net.errors import Advice
 from ttt_net.messages import Refused, Request, Welcome
 from ttt_net.sdk.disconnect import Disconnect, distrusted, unreachable
 from ttt_net.sdk.events import Back, ConnectionEvent, Farewell, Lost, Parting, Retrying
-from ttt_net.sdk.protocol import ClientProtocol, FrameReceived, ProtocolEvent, TokenIssued
+from ttt_net.sdk.protocol import HURRIED, PATIENT, ClientProtocol, FrameReceived, ProtocolEvent, TokenIssued
 from ttt_net.sdk.session import ClientSession
 from ttt_net.sdk.transport import SocketTransport, open_transport
 from ttt_net.sdk.trust import Trust
@@ -136,7 +136,7 @@ class ClientConnection:
     async def _run(self) -> Farewell:
         attempt, lost_at_ms = 0, self._now_ms()
         while True:
-            loss, rejected = await self._connect_once()
+            loss, rejected = await self._connect_once(is_first_round=attempt < len(addresses(self.url, self._nodes)))
             now_ms = self._now_ms()
             if rejected is not None:
                 return Farewell(Parting.REJECTED, clean(rejected.message, 200), rejected.code)
@@ -159,6 +159,10 @@ class ClientConnection:
             await self._deliver(Retrying(attempt, wait_ms, loss.reason))
             await asyncio.sleep(wait_ms / 1000)
 
+    @property
+    def _has_elsewhere(self) -> bool:
+        return len(addresses(self.url, self._nodes)) > 1
+
     def _turn_elsewhere(self) -> None:
         """Try the next node from now on, if the server has more than one."""
         known = addresses(self.url, self._nodes)
@@ -170,10 +174,15 @@ class ClientConnection:
         patience_ms = self._limits.later_ms if self._was_welcome else self._limits.first_ms
         return DELAYS_MS[-1] if patience_ms is None else patience_ms - away_ms
 
-    async def _connect_once(self) -> tuple[Disconnect, Refused | None]:
-        """Hold one connection for as long as it lasts; return how it ended, and the refusal of `hello` if any."""
+    async def _connect_once(self, *, is_first_round: bool) -> tuple[Disconnect, Refused | None]:
+        """Hold one connection for as long as it lasts; return how it ended, and the refusal of `hello` if any.
+
+        Where there are several nodes, the first round of all is a quick one; if none was found, the way is slow.
+        """
+        has_elsewhere = is_first_round and self._has_elsewhere
+        patience = HURRIED if has_elsewhere else PATIENT
         try:
-            transport = await open_transport(self.url, self.trust, self._now_ms)
+            transport = await open_transport(self.url, self.trust, self._now_ms, patience.open_ms)
         except (OSError, WebSocketException) as error:
             return unreachable(error), None
         try:
@@ -181,7 +190,9 @@ class ClientConnection:
             if objection is not None:
                 return distrusted(objection), None
             self._transport = transport
-            self._protocol = protocol = ClientProtocol(self.url, self._session, self._now_ms())
+            self._protocol = protocol = ClientProtocol(
+                self.url, self._session, self._now_ms(), has_elsewhere=has_elsewhere
+            )
             transport.begin(protocol)
             return await self._converse(transport, protocol), protocol.rejected
         finally:
@@ -209,6 +220,8 @@ class ClientConnection:
                 self._keep_token(token)
             case Welcome():
                 self._nodes = event.nodes
+                if self._protocol is not None:
+                    self._protocol.has_elsewhere = self._has_elsewhere
                 self._joined(event)
                 self._was_welcome, self._welcome_at_ms = True, self._now_ms()
                 if self._is_away:

@@ -7,6 +7,7 @@ outlives it. A program feeds it what arrived and the time, writes what it return
 import logging
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from websockets.client import ClientProtocol as WebSocketProtocol
 from websockets.frames import Frame, Opcode
@@ -27,6 +28,20 @@ WELCOME_TIMEOUT_MS = 5_000
 """How long a server may take to answer `hello`."""
 PING_INTERVAL_MS = 2_000
 PONG_TIMEOUT_MS = 3_000
+
+
+class Patience(NamedTuple):
+    """How long a server may be silent, in milliseconds."""
+
+    open_ms: int = OPEN_TIMEOUT_MS
+    welcome_ms: int = WELCOME_TIMEOUT_MS
+    ping_every_ms: int = PING_INTERVAL_MS
+    pong_ms: int = PONG_TIMEOUT_MS
+
+
+PATIENT = Patience()
+HURRIED = Patience(2_000, 2_000, 500, 1_500)
+"""While another node of the same server can be gone to, and a match of ours goes on."""
 _UNKNOWN_TYPE = re.compile(r"Invalid value .* - at `\$\.type`", re.DOTALL)
 _SILENT = logging.getLogger("ttt_net.sdk")
 _SILENT.addHandler(logging.NullHandler())
@@ -60,15 +75,17 @@ class ClientProtocol:
     latency_ms: int | None = None
     """The way to the server and back, as the last ping measured it."""
 
-    def __init__(self, url: str, session: ClientSession, now_ms: int) -> None:
+    def __init__(self, url: str, session: ClientSession, now_ms: int, *, has_elsewhere: bool = False) -> None:
         """Begin the opening handshake. Raises `InvalidURI` if the URL is none."""
         self._session = session
+        self.has_elsewhere = has_elsewhere
+        """Whether another node of the server can be gone to, so that nobody needs to wait for this one for long."""
         self._wire = WebSocketProtocol(parse_uri(url), max_size=MAX_FRAME_BYTES, logger=_SILENT)
         self._wire.send_request(self._wire.connect())
         self._events: list[ProtocolEvent] = []
         self._fragments: list[bytes] = []
         self._later: list[tuple[int, Request]] = []
-        self._enter_by_ms: int | None = now_ms + OPEN_TIMEOUT_MS
+        self._enter_by_ms: int | None = now_ms + self._patience.open_ms
         """Until when the handshake, then the answer to `hello`, has to be there; None once we are welcome."""
         self._ping_at_ms: int | None = None
         self._pong_by_ms: int | None = None
@@ -128,6 +145,7 @@ class ClientProtocol:
             self._pong_by_ms = now_ms + PONG_TIMEOUT_MS
         if self._enter_by_ms is not None and now_ms >= self._enter_by_ms:
             is_open = self._ping_at_ms is not None
+            self._is_silent = True
             return self._end(Disconnect("the server did not answer" if is_open else "nothing answers there"))
         if self._pong_by_ms is not None and now_ms >= self._pong_by_ms:
             self._is_silent = True
@@ -152,8 +170,8 @@ class ClientProtocol:
         for event in self._wire.events_received():
             match event:
                 case Response() if self._wire.handshake_exc is None:
-                    self._enter_by_ms = now_ms + WELCOME_TIMEOUT_MS
-                    self._ping_at_ms = now_ms + PING_INTERVAL_MS
+                    self._enter_by_ms = now_ms + self._patience.welcome_ms
+                    self._ping_at_ms = now_ms + self._patience.ping_every_ms
                     self._send(self._session.opened())
                 case Frame():
                     self._receive_frame(event, now_ms)
@@ -215,14 +233,21 @@ class ClientProtocol:
                 self._wire.send_text(encode(request))
 
     @property
+    def _patience(self) -> Patience:
+        return HURRIED if self.has_elsewhere and self._session.has_live_match else PATIENT
+
+    @property
     def _ping_data(self) -> bytes:
         return str(self._pings).encode()
 
     def _ping(self, now_ms: int) -> None:
-        self._ping_at_ms = now_ms + PING_INTERVAL_MS
+        patience = self._patience
+        self._ping_at_ms = now_ms + patience.ping_every_ms
         if self._pong_by_ms is None:
             self._pings += 1
-            self._pinged_at_ms, self._pong_by_ms = now_ms, now_ms + PONG_TIMEOUT_MS
+            is_near = self.latency_ms is not None and 4 * self.latency_ms < patience.pong_ms
+            self._pinged_at_ms = now_ms
+            self._pong_by_ms = now_ms + (patience if is_near else PATIENT).pong_ms
             self._wire.send_ping(self._ping_data)
 
     def _end(self, why: Disconnect) -> None:

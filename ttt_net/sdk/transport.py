@@ -8,19 +8,18 @@ from websockets.uri import parse_uri
 from ttt_net.sdk.protocol import ClientProtocol, ProtocolEvent
 from ttt_net.sdk.trust import Trust
 
-OPEN_TIMEOUT_S = 3.0
 CLOSE_TIMEOUT_S = 1.0
 
 
-async def open_transport(url: str, trust: Trust, now_ms: Callable[[], int]) -> "SocketTransport":
+async def open_transport(url: str, trust: Trust, now_ms: Callable[[], int], patience_ms: int) -> "SocketTransport":
     """Connect to the host and port of a URL, encrypted as `trust` says; nothing is sent yet but the TLS handshake.
 
-    Raises `OSError` if there is no connection, `InvalidURI` if the URL is none.
+    Waits no longer than `patience_ms`. Raises `OSError` if there is no connection, `InvalidURI` if the URL is none.
     """
     uri = parse_uri(url)
     loop = asyncio.get_running_loop()
     context = trust.context(url)
-    async with asyncio.timeout(OPEN_TIMEOUT_S):
+    async with asyncio.timeout(patience_ms / 1000):
         _, opened = await loop.create_connection(
             lambda: SocketTransport(now_ms),
             uri.host,
