@@ -10,10 +10,13 @@ from email.parser import Parser
 from pathlib import Path
 
 import pytest
+from websockets.datastructures import Headers
+from websockets.http11 import Request
 
 from tests.server.peer import HANDSHAKE
 from tests.server.running import Server, running
 from ttt_net.server.settings.configuration import Configuration, Limits
+from ttt_net.server.wire.http import answer_http
 from ttt_net.server.wire.page import find_asset, page_files
 
 ROOT = Path(__file__).parent.parent.parent.parent
@@ -286,3 +289,21 @@ def test_the_built_page_has_nothing_but_what_is_sent() -> None:
         ".map",
         ".webmanifest",
     }
+
+
+def handshake(origin: str) -> Request:
+    """Return the handshake of a page that came from there, to another node."""
+    return Request("/", Headers({"Host": "two.example:8765", "Upgrade": "websocket", "Origin": origin}))
+
+
+def test_a_page_of_one_node_may_connect_to_all_of_a_cluster_and_no_other_page_may() -> None:
+    nodes = ["ws://one.example:8765", "ws://two.example:8765", "ws://x; script-src *", "ftp://three.example"]
+    page = answer_http(Request("/", Headers()), nodes=nodes, is_closed=False)
+    assert page is not None
+    (policy,) = page.headers.get_all("Content-Security-Policy")
+    assert policy.endswith("; connect-src 'self' ws://one.example:8765 ws://two.example:8765")
+    assert answer_http(handshake("http://one.example:8765"), nodes=nodes, is_closed=False) is None
+    for other in ("http://else.example:8765", "https://one.example:8765", "ftp://three.example"):
+        refused = answer_http(handshake(other), nodes=nodes, is_closed=False)
+        assert refused is not None
+        assert refused.status_code == 403

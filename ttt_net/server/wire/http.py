@@ -24,6 +24,8 @@ YEAR_S = 31_536_000
 _INVITATIONS = "/j"
 """Where links to invitations lead; the code stands behind a `#`, which no browser sends: so it is in no proxy's log."""
 _CODE = re.compile(r"[0-9A-Za-z]{1,32}", re.ASCII)
+_NODE = re.compile(r"wss?://[A-Za-z0-9.:\[\]-]+", re.ASCII)
+"""The address of another node, as it may stand in a header."""
 _PLAIN = "text/plain; charset=utf-8"
 _CONTENT_POLICY = "; ".join(
     (
@@ -101,14 +103,22 @@ def answer_http(
     preview: Struct | None = None,
     *,
     is_closed: bool,
+    nodes: Collection[str] = (),
 ) -> Response | None:
     """Answer a plain request, or a handshake that is not accepted; return None for one that is.
 
     A page may connect only to the server that it came from, or if its origin is one of `origins`; programs that are
-    not browsers send no Origin. `preview` is the invitation that is asked about, or None.
+    not browsers send no Origin. `preview` is the invitation that is asked about, or None. `nodes` are the addresses of
+    a cluster: a page of one of them may connect to all.
     """
+    addresses = [node for node in nodes if _NODE.fullmatch(node)]
     if "Upgrade" not in request.headers:
-        return _answer_plain(request, preview, is_closed=is_closed)
+        response = _answer_plain(request, preview, is_closed=is_closed)
+        if addresses:
+            del response.headers["Content-Security-Policy"]
+            response.headers["Content-Security-Policy"] = f"{_CONTENT_POLICY}; connect-src 'self' {' '.join(addresses)}"
+        return response
+    origins = {*origins, *(node.replace("ws", "http", 1) for node in addresses)}
     if _is_foreign(request.headers.get_all("Origin"), request.headers.get_all("Host"), origins, own):
         return _respond(HTTPStatus.FORBIDDEN, b"pages of other sites may not connect\n")
     if is_closed:

@@ -13,12 +13,11 @@ type Listener = { heard: (message: Heard) => void; changed: (trouble: string) =>
 /** How long to wait before coming back: twice as long each time. */
 const SOON_MS = 50;
 const LATE_MS = 5000;
+/** So long when it matters; and a request that is not answered for so long has the link looked at. */
 const URGENT_MS = 1500;
-const OPEN_MS = 5000;
 const PING_EVERY_MS = 5000;
-const PING_TIMEOUT_MS = 4000;
-/** A request that is not answered for so long has the link looked at. */
-const ANSWER_MS = 1500;
+/** How long the server is waited for. */
+const WAIT_MS = 3000;
 /** Close codes after which the same again would end the same way. */
 const GIVE_UP = [1002, 1003, 1007, 1008, 1009, 4001, 4005];
 const FORGOTTEN = 4004;
@@ -33,6 +32,8 @@ let on: Listener;
 let socket: WebSocket | null = null;
 /** What a player wants to be called whom the server has not welcomed yet; null for one whom it knows. */
 let wanted: string | null = null;
+/** Where the server can be reached: first where we are, or go to next. */
+let nodes = [location.origin.replace("http", "ws")];
 let attempt = 0;
 let lastId = 0;
 const waiting = new Map<number, (answer: Answer) => void>();
@@ -80,14 +81,14 @@ export function say(request: Request): Promise<Answer> {
   return new Promise((resolve) => {
     waiting.set(id, resolve);
     socket?.send(JSON.stringify({ id, ...request }));
-    if (request.type !== "ping" && request.type !== "hello") setTimeout(() => waiting.has(id) && ping(), ANSWER_MS);
+    if (request.type !== "ping" && request.type !== "hello") setTimeout(() => waiting.has(id) && ping(), URGENT_MS);
   });
 }
 
 function open(): void {
   drop();
-  socket = new WebSocket(location.origin.replace("http", "ws"));
-  timer = setTimeout(lose, OPEN_MS);
+  socket = new WebSocket(nodes[0]!);
+  timer = setTimeout(lose, WAIT_MS);
   socket.onopen = hello;
   socket.onmessage = (event) => receive(JSON.parse(event.data));
   socket.onclose = ({ code, reason }) => {
@@ -115,16 +116,19 @@ function receive(message: ServerMessage): void {
     if (message.token) keep(TOKEN, message.token);
     wanted = null;
     attempt = 0;
+    // `wss:` comes after `ws:`: never from encrypted to clear
+    nodes = [...new Set([nodes[0]!, ...(message.nodes ?? []).filter((node) => node > nodes[0]!.slice(0, 3))])];
     become("online");
     ping();
   }
   on.heard(message);
 }
 
-function lose(trouble: unknown = ""): void {
+function lose(trouble: string = w.noAnswer): void {
   drop();
+  nodes.push(nodes.shift()!);
   const delay = Math.min(SOON_MS * 2 ** attempt++, on.isUrgent() ? URGENT_MS : LATE_MS);
-  become("lost", typeof trouble === "string" && trouble ? trouble : w.noAnswer);
+  become("lost", trouble);
   timer = setTimeout(open, delay * (1 - Math.random() / 2));
 }
 
@@ -141,7 +145,7 @@ function drop(): void {
   clearTimeout(timer);
   clearTimeout(pingTimer);
   if (socket) {
-    socket.onopen = socket.onmessage = socket.onclose = null;
+    socket.onmessage = socket.onclose = null; // one that is closed before it opens never opens
     socket.close();
   }
   socket = null;
@@ -158,7 +162,7 @@ function hurry(): void {
 async function ping(): Promise<void> {
   if (link !== "online" || document.hidden) return;
   clearTimeout(pingTimer);
-  const mine = (pingTimer = setTimeout(lose, PING_TIMEOUT_MS));
+  const mine = (pingTimer = setTimeout(lose, WAIT_MS));
   const began = performance.now();
   const { type } = await say({ type: "ping" });
   clearTimeout(mine);
