@@ -28,6 +28,7 @@ def test_a_cut_link_is_told_and_the_match_goes_on_when_it_is_back(place: Place) 
         ann.play(4)
         bob.page.locator("#cell-4.last").wait_for()
         assert bob.page.locator(".tag.away").count() == 0
+        ann.page.close()  # or she complains of the wire that is gone, some time
     finally:
         wire.close()
     place.complaints = [line for line in place.complaints if "WebSocket connection to" not in line]
