@@ -5,13 +5,13 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from difflib import get_close_matches
 from importlib import import_module
 from types import ModuleType
 
 from ttt_net import __version__
 from ttt_net.bootstrap import go_elsewhere
 from ttt_net.errors import ConfigurationError, EngineError, Refusal
+from ttt_net.option_parser import OptionParser, meant
 from ttt_net.programs import VERBS as PROGRAM
 from ttt_net.text import clean
 
@@ -34,19 +34,25 @@ VERBS = {
     "backup": "copy a server's journal, while it runs or not",
     "cluster": "begin the log of a cluster anew if all of it is lost",
     "restore": "check a backup by playing every match in it through, and put it back",
+    "completion": "print what bash, zsh or fish needs to complete all of this",
+    "man": "print the manual page",
 }
 """The verbs, each the name of a module in `ttt_net.commands`, and what they do."""
+_AS_FLAGS = {"help": "--help", "version": "--version"}
+"""Words that mean the flag of the same name."""
 
 
 def make_parser(chosen: str | None) -> argparse.ArgumentParser:
     """Return the parser, with the arguments of the chosen verb only."""
-    parser = argparse.ArgumentParser(prog=PROGRAM, description="Tic-tac-toe and its family, over a network.")
-    parser.add_argument("--version", action="version", version=f"ttt_net {__version__}")
+    parser = OptionParser(prog=PROGRAM, description="Tic-tac-toe and its family, over a network.")
+    version = f"ttt_net {__version__}"
+    parser.add_argument("--version", action="version", version=version, help="print the version")
     subparsers = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     for door, (_, what) in DOORS.items():
         subparsers.add_parser(door, help=what)
     for verb, what in VERBS.items():
         parser_of_verb = subparsers.add_parser(verb, help=what, description=f"{what[0].upper()}{what[1:]}.")
+        parser_of_verb.add_argument("--version", action="version", version=version, help="print the version")
         if verb == chosen:
             _module(f"ttt_net.commands.{verb}").add_arguments(parser_of_verb)
     return parser
@@ -59,16 +65,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         door: int = _module(DOORS[arguments[0]][0]).main(arguments[1:])
         return door
     if arguments and arguments[0] == "help":
-        arguments = [*arguments[1:2], "--help"]
+        arguments = [*arguments[1:], "--help"]
+    elif len(arguments) == 2 and arguments[1] in _AS_FLAGS:
+        arguments = [arguments[0], _AS_FLAGS[arguments[1]]]
+    elif arguments and arguments[0] == "version":
+        arguments = ["--version"]
     elif arguments and not arguments[0].startswith("-") and arguments[0] not in VERBS:
-        near = get_close_matches(arguments[0], [*DOORS, *VERBS], 1)
-        meant = f"; did you mean {near[0]}?" if near else f"; see {PROGRAM} --help"
-        print(f"ttt_net: there is no verb {clean(arguments[0], 40)}{meant}", file=sys.stderr)
+        near = meant(arguments[0], [*DOORS, *VERBS, *_AS_FLAGS])
+        likely = f"{near}?" if near else f"; see {PROGRAM} --help"
+        print(f"ttt_net: there is no verb {clean(arguments[0], 40)}{likely}", file=sys.stderr)
         return 2
     if arguments and arguments[0] in DOORS:
         return main(arguments)
     chosen = next((word for word in arguments if word in VERBS), None)
-    args = make_parser(chosen).parse_args(arguments)
+    try:
+        args = make_parser(chosen).parse_args(arguments)
+    except ConfigurationError as error:
+        print(f"ttt_net: {error}", file=sys.stderr)
+        return 2
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.isatty():
         nearest = _module("ttt_net.client.drawing.glyphs").NEAREST
         sys.stdout.reconfigure(errors=nearest)  # in a pipe nothing is changed without a word

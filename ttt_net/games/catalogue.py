@@ -1,6 +1,7 @@
 """The games that there are, by name. A game of the family is an entry of a few lines here."""
 
 import re
+from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any
 
@@ -16,6 +17,8 @@ MAX_SIDE = 19
 MAX_NAME = 40
 """More characters than any name has."""
 _MOST_SHOWN = 40
+_NEAR = 0.8
+"""How like a name another has to be for one to be meant by the other, from 0 to 1."""
 
 _NAMED: tuple[Game[Any], ...] = (
     LineGame("tictactoe", "Tic-tac-toe", "three in a row on a 3×3 board wins", (3, 3), 3, gravity=False),
@@ -75,7 +78,8 @@ def game_name(name: str) -> str:
     sizes = _SIZED.fullmatch(base)
     if len(name) > MAX_NAME or (sizes is None and base not in _BY_NAME):
         allowed = ", ".join((*NAMES, *PATTERNS))
-        raise Refusal(Code.UNKNOWN_GAME, f"unknown game {name[:_MOST_SHOWN]!r}; there are: {allowed}")
+        likely = "".join(f"did you mean {near}? " for near in get_close_matches(base[:_MOST_SHOWN], NAMES, 1, _NEAR))
+        raise Refusal(Code.UNKNOWN_GAME, f"unknown game {name[:_MOST_SHOWN]!r}; {likely}there are: {allowed}")
     if sizes is None:
         if base != name and base not in SWAPPABLE:
             allowed = ", ".join(SWAPPABLE)

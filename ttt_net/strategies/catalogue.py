@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable
+from difflib import get_close_matches
 
 from ttt_net.errors import ConfigurationError
 from ttt_net.strategies.alphabeta import AlphaBeta
@@ -30,6 +31,8 @@ _MAKERS: dict[str, Callable[[random.Random], Strategy]] = {
 
 NAMES = tuple(_MAKERS)
 """The strategies that there are, from the plainest to the strongest."""
+_MOST_COMPARED = 40
+"""Characters of an unknown name that are held against those that there are."""
 
 
 def find_strategy(name: str, *, seed: int | None = None, level: int | None = None) -> Strategy:
@@ -38,7 +41,10 @@ def find_strategy(name: str, *, seed: int | None = None, level: int | None = Non
     An unknown name or level raises `ConfigurationError` and says what there is.
     """
     if name not in _MAKERS:
-        raise ConfigurationError(f"unknown strategy {name!r}; there are: {', '.join(NAMES)}")
+        likely = "".join(
+            f"did you mean {near}? " for near in get_close_matches(name[:_MOST_COMPARED].lower(), NAMES, 1)
+        )
+        raise ConfigurationError(f"unknown strategy {name!r}; {likely}there are: {', '.join(NAMES)}")
     rng = random.Random(seed)
     strategy = _MAKERS[name](rng)
     return strategy if level is None else Levelled(strategy, level, rng)

@@ -2,6 +2,8 @@
 
 import pytest
 
+from ttt_net import __version__
+from ttt_net.__main__ import DOORS, VERBS
 from ttt_net.__main__ import main as verbs
 from ttt_net.client.command_line.options import parse
 from ttt_net.client.finding.address import DEFAULT_URL
@@ -40,7 +42,7 @@ def test_host_and_local_may_be_words() -> None:
     assert local.local.game == "connect4"
 
 
-@pytest.mark.parametrize("typed", [["--version"], ["connect4", "--version"], ["help"], ["-h"]])
+@pytest.mark.parametrize("typed", [["--version"], ["connect4", "--version"], ["version"], ["help"], ["-h"]])
 def test_version_and_help_end_at_once(typed: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         parse(typed)
@@ -67,6 +69,57 @@ def test_help_is_a_verb(capsys: pytest.CaptureFixture[str]) -> None:
         with pytest.raises(SystemExit):
             verbs(asked)
         assert capsys.readouterr().out.startswith(told)
+
+
+@pytest.mark.parametrize("verb", [*DOORS, *VERBS])
+def test_every_verb_has_help_and_a_version_however_they_are_asked_for(
+    verb: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for asked in (["help", verb], [verb, "help"], [verb, "--help"]):
+        with pytest.raises(SystemExit) as ended:
+            verbs(asked)
+        assert ended.value.code in (0, None)
+        assert verb in capsys.readouterr().out or verb in DOORS
+    for asked in ([verb, "version"], [verb, "--version"]):
+        with pytest.raises(SystemExit):
+            verbs(asked)
+        assert capsys.readouterr().out == f"ttt_net {__version__}\n"
+
+
+def test_help_is_there_for_a_word_behind_a_verb(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        verbs(["help", "admin", "kick"])
+    assert capsys.readouterr().out.startswith("usage: python -m ttt_net admin kick")
+
+
+MISTAKES_WITH_VERBS = {
+    ("replay", "--nubmer", "3", "x"): "ttt_net: there is no option --nubmer; did you mean --number; "
+    "see python -m ttt_net --help",
+    ("replay",): "ttt_net: the following arguments are required: FILE|ID; see python -m ttt_net replay --help",
+    ("admin", "kik", "x"): "ttt_net: ACT: there is no kik; did you mean kick; see python -m ttt_net admin --help",
+    ("completion", "tcsh"): "ttt_net: shell: there is no tcsh; there are: bash, zsh, fish; "
+    "see python -m ttt_net completion --help",
+    ("games", "conect4"): "ttt_net: unknown game 'conect4'; did you mean connect4? there are: ",
+    ("arena", "alphbeta", "tactics"): "ttt_net: unknown strategy 'alphbeta'; did you mean alphabeta? there are: ",
+    ("analyse", "--strategy", "mtcs", "--moves", "b2"): "ttt_net: unknown strategy 'mtcs'; did you mean mcts? ",
+    ("serve", "chekc"): "server.py: there is no verb chekc; did you mean check; see server.py --help",
+    ("serve", "9000"): "server.py: there is no verb 9000; a port is given with --port 9000; see server.py --help",
+    ("serve", "now"): "server.py: there is no verb now; it takes check, or options; see server.py --help",
+    ("serve", "--prot", "9000"): "server.py: there is no option --prot; did you mean --port; see server.py --help",
+    ("verison",): "ttt_net: there is no verb verison; did you mean version?",
+}
+"""The commonest mistakes with verbs, and how the sentence begins that each is answered with."""
+
+
+@pytest.mark.parametrize(("typed", "sentence"), MISTAKES_WITH_VERBS.items(), ids=" ".join)
+def test_a_mistake_with_a_verb_is_one_sentence_too(
+    typed: tuple[str, ...], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert verbs(list(typed)) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.startswith(sentence)
+    assert told.err.count("\n") == 1
 
 
 def test_minutes_alone_are_a_clock() -> None:
@@ -96,6 +149,9 @@ MISTAKES = {
     ("--level", "high", "--bot", "mcts"): "--level: 'high' is no whole number; see client.py --help",
     ("--join", "hello"): "'hello' is no invitation code; one looks like BCD234",
     ("--bot",): "--bot: expected one argument; see client.py --help",
+    ("local", "--games", "none"): "--games: 'none' is no whole number; see client.py --help",
+    ("--screenreader",): "there is no option --screenreader; did you mean --screen-reader; see client.py --help",
+    ("host", "--port", "80000"): "--port 80000: 0 to 65535",
     ("host:port",): "'host:port' is no address; write host, host:port, ws://host:port or wss://host:port",
 }
 """The commonest mistakes, and the sentence that each is answered with."""

@@ -94,9 +94,9 @@ def test_a_flag_wins_over_the_environment_and_that_over_the_file(tmp_path: Path)
 @pytest.mark.parametrize(
     ("arguments", "environment", "file", "complaint"),
     [
-        (["--prot", "1"], {}, "", "unrecognized arguments: --prot 1; see server.py --help"),
-        (["--por", "1"], {}, "", "unrecognized arguments: --por 1; see server.py --help"),
-        (["--port"], {}, "", "argument --port: expected one argument; see server.py --help"),
+        (["--prot", "1"], {}, "", "there is no option --prot; did you mean --port; see server.py --help"),
+        (["--por", "1"], {}, "", "there is no option --por; did you mean --port; see server.py --help"),
+        (["--port"], {}, "", "--port: expected one argument; see server.py --help"),
         (["--port", "x"], {}, "", "--port: 'x' is no whole number"),
         (["--port", "65536"], {}, "", "--port: 65536 is out of range; 0 to 65,535"),
         (["--port=-1"], {}, "", "--port: -1 is out of range; 0 to 65,535"),
@@ -104,7 +104,7 @@ def test_a_flag_wins_over_the_environment_and_that_over_the_file(tmp_path: Path)
         (["--rate", "nan"], {}, "", "--rate nan: a number of messages per second, 1 to 1,000,000"),
         (["--name", "a\x1b[2J"], {}, "", "--name: 'a\\x1b[2J' has control characters"),
         (["--limits-handshake-s", "nan"], {}, "", "--limits-handshake-s: nan is out of range; 0.05 to 60"),
-        (["chekc"], {}, "", "unrecognized arguments: chekc; see server.py --help"),
+        (["chekc"], {}, "", "there is no word chekc; see server.py --help"),
         ([], {"TTT_NET_PORT": ""}, "", "TTT_NET_PORT: '' is no whole number"),
         ([], {"TTT_NET_PROT": "1"}, "", "TTT_NET_PROT: there is no such setting; server.py --print-config lists them"),
         ([], {}, "prot = 1", "FILE: prot: there is no such setting; server.py --print-config lists them"),

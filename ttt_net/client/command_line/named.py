@@ -18,7 +18,7 @@ from ttt_net.text import clean, name_key
 
 _SIDES = 2
 
-DEEDS = ("host", "local", "help")
+DEEDS = ("host", "local", "help", "version")
 """Words that do what the flags of the same name do."""
 _PARAMETRIC = re.compile(r"(mnk|connect):\d+x\d+,\d+", re.IGNORECASE | re.ASCII)
 _HOST = re.compile(r"[.:/\[\]]|localhost$|^\d+$", re.IGNORECASE)

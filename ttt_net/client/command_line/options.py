@@ -18,7 +18,7 @@ from ttt_net.client.command_line.bot import (
 )
 from ttt_net.client.command_line.inquiry import Inquiry, add_inquiry, inquiry_of
 from ttt_net.client.command_line.local import HUMAN, Local, add_hosting, add_local, check_company
-from ttt_net.client.command_line.parser import Parser, ShortHelp
+from ttt_net.client.command_line.parser import ShortHelp
 from ttt_net.client.finding.address import (
     DEFAULT_PORT,
     DEFAULT_URL,
@@ -33,6 +33,7 @@ from ttt_net.clock import TIME_FORM, TimeControl, time_of
 from ttt_net.errors import ConfigurationError
 from ttt_net.messages import Opponents
 from ttt_net.names import RULE
+from ttt_net.option_parser import OptionParser
 from ttt_net.programs import CLIENT, PLAY
 from ttt_net.sdk.trust import Trust, trust_of
 from ttt_net.text import clean
@@ -106,7 +107,7 @@ class Options:
 
 def parse(arguments: Sequence[str] | None) -> Options:
     """Return the options; whatever is wrong raises `ConfigurationError`."""
-    parser = _parser()
+    parser = make_parser()
     given = parser.parse_intermixed_args(arguments)
     given.url = None
     if given.words or given.game is not None or given.local:
@@ -115,6 +116,8 @@ def parse(arguments: Sequence[str] | None) -> Options:
         named.sort_words(given)
     if given.help:
         ShortHelp([], "help")(parser, given, None)
+    if "version" in vars(given):
+        parser.parse_args(["--version"])
     if given.name is not None and not clean(given.name, 80):
         raise ConfigurationError(f"--name: a name is {RULE}")
     check_company(given)
@@ -193,8 +196,9 @@ def _check_join(given: argparse.Namespace) -> None:
             raise ConfigurationError(f"the invitation says what is played; leave out --{flag}")
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = Parser(
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of all options of a client."""
+    parser = OptionParser(
         prog=CLIENT,
         add_help=False,
         usage="%(prog)s [ADDRESS] [GAME] [OPTION ...]",
@@ -202,7 +206,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog="docs/client.md tells more, with every key.",
     )
     where = "host, host:port, ws://... or wss://... (default: look for one)"
-    parser.add_argument("words", nargs="*", metavar="ADDRESS", help=f"{where}; or a game; host, local or help")
+    parser.add_argument("words", nargs="*", metavar="ADDRESS", help=f"{where}; or a game; host, local, help or version")
     parser.add_argument("-h", "--help", nargs=0, action=ShortHelp, default=False, help="what most people need")
     version = f"ttt_net {ttt_net.__version__}"
     parser.add_argument("--version", action="version", version=version, help="print the version")

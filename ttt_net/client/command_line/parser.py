@@ -1,18 +1,16 @@
-"""The parser behind the command line: what is wrong is one line, and the help that most people need is one screen."""
+"""The help that most people need, on one screen, and how numbers are read."""
 
 import argparse
-import difflib
 from collections.abc import Sequence
 from typing import Any
 
-from ttt_net.errors import ConfigurationError
 from ttt_net.programs import CLIENT
 from ttt_net.text import clean
 
 SHORT_HELP = f"""\
 Play tic-tac-toe and its family, with people anywhere or with the computer.
 
-  {CLIENT}                        look for servers on this network
+  {CLIENT}                        the start menu: find servers, play here
   {CLIENT} 192.168.1.20           join one: host, host:port or wss://...
   {CLIENT} host                   start a server here; friends find it
   {CLIENT} ADDRESS --invite       get a code for a friend, and wait
@@ -29,24 +27,6 @@ Play tic-tac-toe and its family, with people anywhere or with the computer.
 
 ? shows the keys while you play. --help-all lists every option; docs/client.md
 tells the rest."""
-
-
-class Parser(argparse.ArgumentParser):
-    """A parser that says what is wrong in one line, and what may have been meant."""
-
-    def error(self, message: str) -> None:  # type: ignore[override]
-        """Raise `ConfigurationError` instead of printing pages."""
-        start = "unrecognized arguments: "
-        sentence = message.removeprefix("argument ")
-        if message.startswith(start):
-            sentence = self._unknown(message.removeprefix(start))
-        raise ConfigurationError(f"{clean(sentence, 200)}; see {self.prog} --help")
-
-    def _unknown(self, said: str) -> str:
-        first = said.split()[0]
-        known = [option for action in self._actions for option in action.option_strings]
-        likely = difflib.get_close_matches(first.partition("=")[0], known, 1)
-        return f"there is no option {first}{'; did you mean ' * bool(likely)}{''.join(likely)}"
 
 
 class ShortHelp(argparse.Action):

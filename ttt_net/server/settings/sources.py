@@ -5,19 +5,23 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import ttt_net
 from ttt_net.errors import ConfigurationError
+from ttt_net.option_parser import OptionParser, meant
 from ttt_net.programs import SERVE, SERVER
 from ttt_net.server.settings.configuration import SETTINGS, Configuration
 from ttt_net.server.settings.rate import Rate
 from ttt_net.server.settings.setting import METAVARS, Setting, Value, as_toml
+from ttt_net.text import clean
 
 CONFIG_VARIABLE = "TTT_NET_CONFIG"
 MAX_FILE_BYTES = 1_000_000
 MAX_RATE = 1_000_000
 CHECK = "check"
+_AS_FLAGS = {"help": "--help", "version": "--version"}
+"""Words that mean the flag of the same name."""
 NOT_OURS = {CONFIG_VARIABLE, "TTT_NET_HOME", "TTT_NET_MOTION", "TTT_NET_RULES", "TTT_NET_REQUIRE_ALL"}
 """Variables that begin like a setting and are none of the server's."""
 
@@ -35,21 +39,20 @@ class LaunchOptions:
     """The file that was read, if one was."""
 
 
-class _Parser(argparse.ArgumentParser):
-    """A parser that says what is wrong in one line."""
-
-    def error(self, message: str) -> NoReturn:
-        """Raise `ConfigurationError` instead of printing pages."""
-        raise ConfigurationError(f"{message}; see {self.prog} --help")
-
-
 def read_order(arguments: Sequence[str], environment: Mapping[str, str]) -> LaunchOptions:
     """Return what the command line, the environment and the file that they name ask for.
 
     A key that is none, or a value that cannot be, raises `ConfigurationError` with the place.
     """
-    is_check = list(arguments[:1]) == [CHECK]
-    given = vars(_parser().parse_args(arguments[1:] if is_check else arguments))
+    first = arguments[0] if arguments else ""
+    if first in _AS_FLAGS:
+        arguments = [_AS_FLAGS[first], *arguments[1:]]
+    elif first and not first.startswith("-") and first != CHECK:
+        port = f"; a port is given with --port {clean(first, 10)}" if first.isdecimal() else ""
+        likely = port or meant(first, (CHECK, *_AS_FLAGS)) or "; it takes check, or options"
+        raise ConfigurationError(f"there is no verb {clean(first, 40)}{likely}; see {SERVER} --help")
+    is_check = first == CHECK
+    given = vars(make_parser().parse_args(arguments[1:] if is_check else arguments))
     file = given["config"] or environment.get(CONFIG_VARIABLE)
     values: dict[str, Value] = {each.key: each.default for each in SETTINGS}
     if file:
@@ -102,13 +105,13 @@ class _HelpAll(argparse.Action):
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         """Do so."""
-        _parser(is_whole=True).print_help()
+        make_parser(is_whole=True).print_help()
         parser.exit()
 
 
-def _parser(*, is_whole: bool = False) -> argparse.ArgumentParser:
+def make_parser(*, is_whole: bool = False) -> argparse.ArgumentParser:
     """Return what reads the command line; its help has all settings, or those alone that most hosts look for."""
-    parser = _Parser(
+    parser = OptionParser(
         prog=SERVER,
         usage="%(prog)s [check] [--config FILE] [--SETTING VALUE ...]",
         description="The table and the referee of networked matches.",
