@@ -5,6 +5,7 @@ import re
 import textwrap
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -140,8 +141,14 @@ def layer_of(module: str) -> str:
     return next((each for each in PARTS_OF_CLIENT if module.startswith(each)), module.split(".")[0])
 
 
+@cache
+def nodes(source: str) -> tuple[ast.AST, ...]:
+    """Return every node of a module; most are asked for by several tests."""
+    return tuple(ast.walk(ast.parse(source)))
+
+
 def imports(source: str) -> Iterator[str]:
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes(source):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -153,7 +160,7 @@ def imports(source: str) -> Iterator[str]:
 
 
 def calls(source: str) -> Iterator[str]:
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes(source):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             yield node.func.attr
 
@@ -257,7 +264,7 @@ def every_module() -> dict[str, Path]:
 def modules_imported(source: str, known: Collection[str]) -> set[str]:
     """Return the modules that a module imports, wherever; `from a import b` is one of `a.b`, if that is one."""
     found = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes(source):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -327,9 +334,7 @@ LAZY = {
 
 def lazy_imports(source: str) -> list[str]:
     """Return the import statements inside functions."""
-    functions = [
-        node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    ]
+    functions = [node for node in nodes(source) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     return [
         ast.unparse(node)
         for function in functions
@@ -384,7 +389,7 @@ def chances(source: str) -> list[str]:
     """Return the calls by which a module would read a clock, draw a number or ask for an event loop of its own."""
     return [
         f"{node.func.value.id}.{node.func.attr}"
-        for node in ast.walk(ast.parse(source))
+        for node in nodes(source)
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and isinstance(node.func.value, ast.Name)
@@ -440,7 +445,7 @@ def test_only_the_room_tells_events_and_only_after_the_journal_has_them() -> Non
 def own_private_names(source: str) -> set[str]:
     """Return the private names that a module defines itself: functions, attributes, constants."""
     found = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes(source):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             found.add(node.name)
         elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
@@ -451,7 +456,7 @@ def own_private_names(source: str) -> set[str]:
 def private_names_used(source: str) -> set[str]:
     """Return the private names that a module takes from others: of objects, by import, and by `setattr`."""
     found = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes(source):
         match node:
             case ast.Attribute(value=ast.Name(id="self" | "cls")):
                 pass
