@@ -23,7 +23,7 @@ SMALL_PHONE: dict[str, Any] = PHONE | {"viewport": {"width": 320, "height": 568}
 
 
 class Visitor:
-    """One person with a browser of his own."""
+    """One person with a browser of their own."""
 
     def __init__(self, page: Any, url: str) -> None:
         self.page = page
@@ -41,6 +41,14 @@ class Visitor:
     def press(self, name: str) -> None:
         """Press the button of that name."""
         self.page.get_by_role("button", name=name, exact=True).click()
+
+    def prefer(self, game: str, pace: str = "No clock") -> "Visitor":
+        """Have a game and a clock chosen before the page is opened, as by somebody who was here before."""
+        choice = json.dumps(json.dumps({"game": game, "pace": pace}))
+        self.page.add_init_script(
+            f"localStorage.getItem('ttt_net.choice') ?? localStorage.setItem('ttt_net.choice', {choice})"
+        )
+        return self
 
     def choose(self, game: str, pace: str = "No clock") -> None:
         """Choose a game and a clock as if by hand; the page remembers them."""
@@ -150,8 +158,8 @@ class Place(Server):
             self._process.communicate(timeout=PATIENCE_S)
 
     def visitor(self, **options: Any) -> Visitor:
-        """Return somebody with a browser window of his own."""
-        context = self._browser.new_context(**options)
+        """Return somebody with a browser window of their own, who wants no motion unless `options` say so."""
+        context = self._browser.new_context(**{"reduced_motion": "reduce"} | options)
         context.set_default_timeout(PATIENCE_MS)
         self._contexts.append(context)
         page = context.new_page()
@@ -180,9 +188,9 @@ class Place(Server):
         **options: Any,
     ) -> tuple[Visitor, Visitor]:
         """Return two visitors in a match with each other, the one to move in front."""
-        visitors = [self.visitor(**options).come(name) for name in names]
+        visitors = [self.visitor(**options).prefer(game, pace).come(name) for name in names]
         for visitor in visitors:
-            visitor.seek(game, pace)
+            visitor.press("Find an opponent")
         for visitor in visitors:
             visitor.page.locator("main.match").wait_for()
         one, other = visitors

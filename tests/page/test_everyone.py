@@ -1,7 +1,5 @@
 """The page for everyone: screen readers, fingers, small screens, large letters, no motion."""
 
-from typing import Any
-
 import pytest
 
 from tests.page.build import WEB
@@ -9,38 +7,41 @@ from tests.page.place import PHONE, SMALL_PHONE, Place, Visitor
 
 AXE = WEB / "node_modules" / "axe-core" / "axe.min.js"
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+OF_COLOURS = ["color-contrast", "link-in-text-block"]
 GAMES = ["connect4", "gomoku", "qubic", "ultimate"]
 SCREENS = {"320 px": (320, 568), "200 % zoom": (640, 360)}
 
 
-def faults(visitor: Visitor) -> list[str]:
-    """Return what axe finds."""
+def faults(visitor: Visitor, where: str) -> list[str]:
+    """Return what axe finds in light colours, and what it finds of the dark ones; only colours differ in them."""
     if not AXE.exists():
         pytest.skip("needs axe-core: npm ci --prefix ttt_net/web")
-    visitor.page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = visitor.page.evaluate("rules => axe.run({runOnly: rules})", RULES)
-    return [f"{each['id']}: {node['html'][:200]}" for each in found["violations"] for node in each["nodes"]]
+    found = []
+    for colours, rules in (("light", RULES), ("dark", OF_COLOURS)):
+        visitor.page.emulate_media(color_scheme=colours)
+        visitor.page.evaluate(AXE.read_text(encoding="utf-8"))  # anew: it remembers the colours it saw
+        violations = visitor.page.evaluate("rules => axe.run({runOnly: rules})", rules)["violations"]
+        found += [f"{where}, {colours}: {v['id']}: {node['html'][:200]}" for v in violations for node in v["nodes"]]
+    return found
 
 
-@pytest.mark.parametrize("colours", ["light", "dark"])
-def test_axe_finds_nothing(place: Place, colours: str) -> None:
-    options: dict[str, Any] = {**PHONE, "color_scheme": colours, "reduced_motion": "reduce"}
-    ann = place.visitor(**options)
+def test_axe_finds_nothing_from_the_first_screen_to_the_end_of_a_match(place: Place) -> None:
+    ann = place.visitor(**PHONE)
     ann.page.goto(place.url)
     ann.page.get_by_label("What are you called?").wait_for()
-    found = faults(ann)
+    found = faults(ann, "the first screen")
     ann.come("Ann")
-    bob = place.visitor(**options).come("Bob")
+    bob = place.visitor(**PHONE).come("Bob")
     bob.page.get_by_role("button", name="Challenge Ann").wait_for()
     bob.page.get_by_role("button", name="Challenge Ann").click()
     ann.page.get_by_text("Bob challenges you").wait_for()
-    found += faults(ann)
+    found += faults(ann, "a challenge")
     ann.press("Not now")
     bob.page.locator(".toast").wait_for()
-    found += faults(bob)
+    found += faults(bob, "a challenge declined")
     bob.page.get_by_role("button", name="Leaderboard").click()
     bob.page.get_by_role("heading", name="Leaderboard").wait_for()
-    found += faults(bob)
+    found += faults(bob, "the leaderboard")
     bob.page.goto(place.url)
     bob.page.locator("main.lobby").wait_for()
     for visitor in (ann, bob):
@@ -49,11 +50,32 @@ def test_axe_finds_nothing(place: Place, colours: str) -> None:
         visitor.page.locator("main.match").wait_for()
         visitor.page.locator("summary", has_text="Chat").click()
         visitor.page.locator(".phrases").first.wait_for()
-        found += faults(visitor)
+        found += faults(visitor, "a match")
     ann.press("Call off")
     bob.until("Called off")
-    found += faults(bob)
+    found += faults(bob, "the end of a match")
     assert found == []
+
+
+def test_axe_finds_what_it_is_shown(place: Place) -> None:
+    """Of either colours: a button without a name, and letters that only the dark ones make hard to read."""
+    ann = place.visitor()
+    ann.page.goto(place.url)
+    ann.page.get_by_label("What are you called?").wait_for()
+    ann.page.evaluate(
+        """() => {
+            const planted = Object.assign(document.createElement("section"), { ariaLabel: "planted" });
+            const style = "background: #fff; color: light-dark(#000, #eee)";
+            const text = Object.assign(document.createElement("p"), { textContent: "hard to read", style });
+            planted.append(document.createElement("button"), text);
+            document.body.append(planted);
+        }"""
+    )
+    found = faults(ann, "here")
+    assert [each.split(": ")[:2] for each in found] == [
+        ["here, light", "button-name"],
+        ["here, dark", "color-contrast"],
+    ]
 
 
 def test_nothing_is_wider_than_the_screen_and_all_can_be_touched(place: Place) -> None:
@@ -117,13 +139,11 @@ def test_all_phrases_are_in_sight_of_a_mouse(place: Place) -> None:
 
 
 def test_axe_finds_nothing_on_what_is_opened_over_or_beside_a_screen(place: Place) -> None:
-    ann = place.visitor(**PHONE, reduced_motion="reduce")
+    ann = place.visitor(**PHONE)
     page, found = ann.page, list[str]()
 
     def look(where: str) -> None:
-        for colours in ("light", "dark"):
-            page.emulate_media(color_scheme=colours)
-            found.extend(f"{where}, {colours}: {each}" for each in faults(ann))
+        found.extend(faults(ann, where))
 
     page.goto(f"{place.url}/#here=connect4")
     page.locator("#cell-4").wait_for()
