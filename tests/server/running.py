@@ -8,7 +8,9 @@ import threading
 from collections.abc import AsyncIterator, Callable, Iterator, KeysView, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from tests.patience import PATIENCE_S
@@ -191,6 +193,22 @@ async def until(is_so: Callable[[], bool]) -> None:
         await asyncio.sleep(0)
 
 
+@cache
+def empty_journal() -> bytes:
+    """Return the file of a journal in which nothing is: to make its tables takes longer than many tests."""
+    with TemporaryDirectory() as folder:
+        LocalLedger(Path(folder) / JOURNAL_FILE).close()
+        return (Path(folder) / JOURNAL_FILE).read_bytes()
+
+
+def _begin_journal(path: Path) -> None:
+    """Write an empty journal where there is none, as the server would."""
+    if not path.exists():
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.write_bytes(empty_journal())
+        path.chmod(0o600)
+
+
 @asynccontextmanager
 async def running(
     folder: Path,
@@ -212,6 +230,7 @@ async def running(
     """
     settings = replace(configuration or Configuration(name="test"), limits=limits or Limits())
     with listen("127.0.0.1", 0) as listening:
+        _begin_journal(folder / JOURNAL_FILE)
         ledger = LocalLedger(folder / JOURNAL_FILE)
         try:
             clock = Clock()
