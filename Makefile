@@ -8,7 +8,7 @@ LOCK := docs/hosting/requirements.lock
 SEEDS ?= 1000
 CUTS ?= 500
 
-.PHONY: cluster help install demo test check docs page bench fuzz simulate powercuts audit dist lock sbom clean
+.PHONY: cluster help install demo test proofs check docs page bench fuzz simulate powercuts audit dist lock sbom clean
 
 help: ## list what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -29,6 +29,9 @@ demo: install ## play a whole networked match in this terminal
 
 test: install ## all tests
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder --durations=10
+
+proofs: install ## the tests that make test leaves out, for they take long
+	$(BIN)/python -m pytest -m long --numprocesses 2 --dist load --durations=0
 
 check: install ## format, lint, types
 	$(BIN)/ruff format --check
