@@ -212,7 +212,10 @@ def test_a_long_notice_takes_the_blank_lines_above_it_and_is_cut_with_dots_where
     assert " ".join(lines[-3:-1]) == SAVED
     board = draw(replace(display, notice=""), ROOMY, 0, BOXES).plain.split("\n")
     assert [line for line in lines if "│" in line] == [line for line in board if "│" in line], "the board stays"
-    assert draw(display, COMPACT, 0, BOXES).plain.split("\n")[-2] == "Saved as ttt_net-8nAFhCBs.txt; python -…"
+    small = draw(display, COMPACT, 0, BOXES).plain.split("\n")
+    assert " ".join(small[-5:-1]) == SAVED, "the board is drawn smaller for it"
+    assert sum("│" in line for line in small) == 3
+    assert draw(display, (24, 8), 0, BOXES).plain.split("\n")[-2].endswith("…")
     lobby = draw(replace(seen(PLAYERS), notice=SAVED), ROOMY, 0, BOXES).plain.split("\n")
     assert " ".join(lobby[-3:-1]) == SAVED
     one_word = draw(replace(display, notice="x" * 100), ROOMY, 0, BOXES).plain.split("\n")
@@ -284,9 +287,13 @@ def test_at_one_keyboard_nobody_is_away_looks_on_or_waits_for_a_network() -> Non
         assert [said in page for said in ("(away)", "1 watching", "1 ms")] == [has_others] * 3
 
 
-def test_a_sentence_too_long_for_the_line_of_the_status_ends_in_dots() -> None:
+def test_a_sentence_too_long_for_the_line_of_the_status_has_a_second_one_and_then_ends_in_dots() -> None:
     lines = draw(seen(), (30, 20), 0, BOXES).plain.split("\n")
-    assert lines[2] == "Welcome, Ann. p finds you an …"
+    assert lines[2:4] == ["Welcome, Ann. p finds you an", "opponent."]
+    lines = draw(seen(), (24, 20), 0, BOXES).plain.split("\n")
+    assert lines[2:4] == ["Welcome, Ann. p finds", "you an opponent."]
+    asked = draw(seen(snapshot("connect4+swap", [36], you=1)), COMPACT, 0, BOXES).plain.split("\n")
+    assert asked[1:3] == ["Your turn: place O, or take over X", "(Tab)."]
 
 
 def test_whoever_is_called_by_his_mark_is_named_once() -> None:

@@ -27,6 +27,8 @@ SMALLEST = (24, 8)
 """The columns and rows below which only a sentence is shown."""
 _ROOMY_ROWS = 16
 """From so many rows on there is room for a title and for a line for each player."""
+_LEAST_BODY = 5
+"""So many rows in the middle are left, however long the prompt is."""
 _ROOMY_COLUMNS = 64
 """From so many columns on there is room beside a board."""
 
@@ -43,12 +45,21 @@ def draw(display: Display, size: tuple[int, int], now_ms: int, glyphs: Glyphs) -
     foot = _foot(display, width, now_ms, is_roomy=height >= _ROOMY_ROWS)
     roomy = _head(display, width, now_ms, glyphs, is_roomy=True)
     if height >= _ROOMY_ROWS:
-        body = _body(display, (width, height - len(roomy) - len(foot)), now_ms, glyphs, is_roomy=True)
+        room = height - len(roomy) - len(foot) - _more_lines(roomy, foot, width)
+        body = _body(display, (width, room), now_ms, glyphs, is_roomy=True)
         if body is not None:
             return _page(*_with_prompt(roomy, body, foot, size, glyphs), size)
     head = _head(display, width, now_ms, glyphs, is_roomy=False)
-    body = _body(display, (width, height - len(head) - len(foot)), now_ms, glyphs, is_roomy=False)
+    room = height - len(head) - len(foot)
+    room = max(min(room, _LEAST_BODY), room - _more_lines(head, foot, width))
+    body = _body(display, (width, room), now_ms, glyphs, is_roomy=False)
     return _page(*_with_prompt(head, body or [], foot, size, glyphs), size)
+
+
+def _more_lines(head: list[Text], foot: list[Text], width: int) -> int:
+    """Return how many lines of the body a prompt needs that is too long for its own, beside a blank one of the head."""
+    spare = int(bool(head) and not head[-1].plain)
+    return max(0, len(wrapped(foot[-2].plain, width)) - 1 - spare)
 
 
 def _with_prompt(
@@ -89,14 +100,14 @@ def _head(display: Display, width: int, now_ms: int, glyphs: Glyphs, *, is_roomy
     screen = screen_of(display)
     match = screen.match(display)
     if screen.has_short_head:
-        status = [_status(display, width, now_ms, glyphs), Text()] if screen.status(display) else []
+        status = [*_status(display, width, now_ms, glyphs), Text()] if screen.status(display) else []
         return [_title(display, width, glyphs), *status]
     lines = []
     if is_roomy:
         lines += [_title(display, width, glyphs), _rule_below(display, width, glyphs)]
     if match is not None:
         lines += seats(display, match, now_ms, width, is_roomy=is_roomy)
-    lines.append(_status(display, width, now_ms, glyphs))
+    lines += _status(display, width, now_ms, glyphs)
     return [*lines, Text()] if is_roomy else lines
 
 
@@ -129,19 +140,23 @@ def _rights(display: Display) -> list[str]:
     return [f"{server}  {latency}", latency, server] if latency else [server]
 
 
-def _status(display: Display, width: int, now_ms: int, glyphs: Glyphs) -> Text:
+def _status(display: Display, width: int, now_ms: int, glyphs: Glyphs) -> list[Text]:
+    """Return the state of the link or the match, on two lines where it needs them."""
     trouble = words.banner(display, display.world.lost_for_ms(now_ms))
     if cell_len(trouble) > width - 2:
         trouble = words.short_banner(display, display.world.lost_for_ms(now_ms))
     if trouble:
-        return Text(cut(f" {trouble} ", min(width, len(trouble) + 2), glyphs), style=f"bold {WARNING}")
+        return [Text(cut(f" {trouble} ", min(width, len(trouble) + 2), glyphs), style=f"bold {WARNING}")]
     match, style = display.match, "bold"
     sentence = screen_of(display).status(display)
     if display.page.screen == "match" and match is not None:
         style = "bold" if display.is_my_turn or match.outcome is not None else ""
         if match.outcome is not None and match.outcome.winner is not None and match.outcome.winner == match.you:
             style = f"bold {WON}"
-    return Text(cut(sentence, width, glyphs) if cell_len(sentence) > width else sentence, style=style)
+    first, *others = wrapped(sentence, width)
+    rest = " ".join(others)
+    second = [cut(rest, width, glyphs) if cell_len(rest) > width else rest] if others else []
+    return [Text(line, style=style) for line in (first, *second)]
 
 
 def _body(display: Display, size: tuple[int, int], now_ms: int, glyphs: Glyphs, *, is_roomy: bool) -> list[Text] | None:
