@@ -251,3 +251,31 @@ def test_a_new_seek_has_a_new_number() -> None:
         room.seek(person(1), 0)
         numbers += [seek.number for seek in room.seeks]
     assert len(set(numbers)) == 3
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_rated"),
+    [
+        ({"is_rated": True, "or_casual": True}, {"is_rated": True, "or_casual": True}, True),
+        ({"is_rated": True, "or_casual": True}, {"is_rated": True}, True),
+        ({"is_rated": True}, {"is_rated": True, "or_casual": True}, True),
+        ({"is_rated": True, "or_casual": True}, {}, False),
+        ({}, {"is_rated": True, "or_casual": True}, False),
+    ],
+)
+def test_a_match_is_rated_where_both_would_have_that(
+    one: dict[str, bool], other: dict[str, bool], is_rated: bool
+) -> None:
+    room = lobby()
+    assert room.seek(person(1, **one), 0) is None
+    pairing = room.seek(person(2, **other), 0)
+    assert pairing is not None
+    assert pairing.is_rated is is_rated
+
+
+def test_two_who_may_not_play_for_ratings_play_casually_if_both_would() -> None:
+    room = Lobby(random.Random(1), may_rate=lambda one, other: False)
+    assert room.seek(person(1, is_rated=True, or_casual=True), 0) is None
+    pairing = room.seek(person(2, is_rated=True, or_casual=True), 0)
+    assert pairing is not None
+    assert not pairing.is_rated

@@ -312,3 +312,16 @@ class Room(RuleBasedStateMachine):
 
 Room.TestCase.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
 TestRoom = Room.TestCase
+
+
+def test_who_takes_both_kinds_meets_who_wants_one_of_them_and_nobody_of_both_is_left_standing() -> None:
+    for is_rated in (True, False):
+        room = waiting(person(1, is_rated=is_rated))
+        match = room.seek(person(2, is_rated=True, or_casual=True), 0)
+        assert match is not None
+        assert match.found.player == 1
+        room = waiting(person(1, is_rated=True, or_casual=True))
+        assert room.seek(person(2, is_rated=is_rated), 0) is not None
+        assert len(room) == 0
+        assert room.seek(person(3, is_rated=True), 0) is None, "the one who took both kinds is in no list any more"
+        assert room.seek(person(4), 0) is None

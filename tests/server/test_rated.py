@@ -1,6 +1,7 @@
 """Rated matches over real sockets: both hear what the end did to their ratings, and it outlives a restart."""
 
 from pathlib import Path
+from typing import Any
 
 from tests.server.rated import rated_match
 from tests.server.running import running
@@ -76,3 +77,37 @@ async def test_a_host_may_have_no_rated_match_between_two_of_one_address(tmp_pat
         snapshot = await cleo.hear("snapshot")
         assert snapshot["rated"]
         assert {player["name"] for player in snapshot["players"]} == {"Ann", "Cleo"}
+
+
+async def test_who_asks_for_a_rated_match_or_a_casual_one_is_refused_nothing(tmp_path: Path) -> None:
+    both: dict[str, Any] = {"rated": True, "or_casual": True}
+    async with running(tmp_path) as server:
+        ann, bob = await server.join("Ann"), await server.join("Bob")
+        guest = await server.connect()
+        await guest.hello()
+        for peer in (ann, bob):
+            await peer.ok("seek", games=["connect4"], **both)
+        assert (await ann.hear("snapshot")).get("rated") is True
+        await ann.ok("seek", games=["tictactoe"], **both)
+        await bob.ok("lobby", on=True)
+        (row,) = (await bob.hear("seeks"))["seeks"]
+        assert not row.get("rated"), "the game has no ratings"
+        await ann.ok("seek", games=["gomoku"], **both)
+        (row,) = (await bob.hear("seeks"))["seeks"]
+        assert (row["rated"], row["or_casual"]) == (True, True)
+        await guest.ok("accept", seek=row["seek"])
+        snapshot = await guest.hear("snapshot")
+        assert (snapshot["game"]["name"], snapshot.get("rated", False)) == ("gomoku", False)
+        mia = await server.join("Mia", bot="beginner", level=1, places=4)
+        for peer, name, is_rated in ((bob, "Ann", True), (guest, "Ann", False), (mia, "Bob", False)):
+            await peer.ok("challenge", name=name, game="connect4", **both)
+            assert (await peer.hear("challenged")).get("rated", False) is is_rated
+        assert await guest.refused("challenge", name="Ann", game="connect4", rated=True) == "always_casual"
+
+
+async def test_two_of_one_address_play_casually_where_the_host_has_it_so(tmp_path: Path) -> None:
+    async with running(tmp_path, Limits(rated_same_address=False)) as server:
+        ann, bob = await server.join("Ann"), await server.join("Bob")
+        for peer in (ann, bob):
+            await peer.ok("seek", games=["connect4"], rated=True, or_casual=True)
+        assert (await ann.hear("snapshot")).get("rated", False) is False

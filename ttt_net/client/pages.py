@@ -58,7 +58,8 @@ class Page:
     """The games to choose from; none means all."""
     time: int = 0
     """Which of the time controls is chosen, or of the speeds on a page of ratings."""
-    is_rated: bool = False
+    is_rated: bool | None = None
+    """Whether the match is to be rated; None: where both want it and the game has ratings."""
     opponents: Opponents = "people"
     """Who is welcome, where an opponent is sought."""
     ply: int = 0

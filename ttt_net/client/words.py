@@ -443,6 +443,10 @@ def _site(display: Display) -> str:
     return f"{'https' if display.world.is_secure else 'http'}://{display.world.reachable or display.world.address}"
 
 
+RATED_OR_CASUAL = "rated or casual"
+"""What a seek is for that fits both kinds."""
+
+
 def terms(game: str, time: TimeControl | None, *, is_rated: bool) -> str:
     """Return the game, the clock and the kind in words: `connect4, 3+2, rated`."""
     parts = [title_of(game) if game else "any game"]
@@ -475,7 +479,8 @@ WELCOME_TO: dict[Opponents, str] = {"any": "an opponent", "people": "a person", 
 
 def sought(seek: SeekRequest) -> str:
     """Return whom we look for, and what to play."""
-    wanted = terms(", ".join(map(title_of, seek.games)), seek.time, is_rated=seek.rated)
+    wanted = terms(", ".join(map(title_of, seek.games)), seek.time, is_rated=seek.rated and not seek.or_casual)
+    wanted += f", {RATED_OR_CASUAL}" * (seek.rated and seek.or_casual)
     return f"Looking for {WELCOME_TO[seek.opponents]}: {wanted} ..."
 
 

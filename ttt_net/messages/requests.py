@@ -77,6 +77,8 @@ class SeekRequest(Request, frozen=True, omit_defaults=True):
     `games` in order of preference, none for any that the other names, `tictactoe` if they name none either (a rated
     seek names its games); `time` null for no clock; `opponents`, `min_rating` and `max_rating` say who is welcome.
     `level` is the one that a bot is to play at; one that plays at another is not found, people are.
+    `rated` with `or_casual` is for a rated match where that may be and the other one wants it, and else for a casual
+    one: it fits seeks of both kinds, is refused to nobody, and is what people's clients ask for by default.
     The closest in rating is found first, and those further away the longer you wait. A seek outlives a lost
     link by 10 seconds.
     """
@@ -88,6 +90,7 @@ class SeekRequest(Request, frozen=True, omit_defaults=True):
     min_rating: Rating | None = None
     max_rating: Rating | None = None
     level: Level | None = None
+    or_casual: bool = False
 
 
 class UnseekRequest(Request, frozen=True):
@@ -108,7 +111,8 @@ class ChallengeRequest(Request, frozen=True, omit_defaults=True):
 
     It takes the place of an earlier one to the same player; at most five wait for their answers at a time. `level` is
     the one that a bot is to play at, if it plays at any (`any_level`); such a match is casual. The `level` of the bot
-    in the match is the one that it plays at.
+    in the match is the one that it plays at. With `rated` and `or_casual` the match is rated if it may be and the other
+    one is a person, and else casual; `challenged` says which.
 
     A bot may be challenged to play on from a position: `start` is it, as docs/games.md writes them and `starts` of a
     `replay` has them; such a match is casual. `side` is the one that you take then, null by lot.
@@ -121,6 +125,7 @@ class ChallengeRequest(Request, frozen=True, omit_defaults=True):
     level: Level | None = None
     start: PositionText | None = None
     side: Side | None = None
+    or_casual: bool = False
 
 
 class AnswerRequest(Request, frozen=True, omit_defaults=True):

@@ -142,7 +142,10 @@ class ServerMessage(Struct, frozen=True, tag_field="type", tag=str.lower):
 
 
 class SeekInfo(Struct, frozen=True, omit_defaults=True):
-    """A standing seek: say `accept` with its number. No `games` means any that you name in a seek of yours."""
+    """A standing seek: say `accept` with its number. No `games` means any that you name in a seek of yours.
+
+    With `rated` and `or_casual` it is for a rated match with who may have one, and for a casual one with others.
+    """
 
     seek: int
     by: PlayerInfo
@@ -153,6 +156,7 @@ class SeekInfo(Struct, frozen=True, omit_defaults=True):
     min_rating: Rating | None = None
     max_rating: Rating | None = None
     level: Level | None = None
+    or_casual: bool = False
 
 
 class LiveMatch(Struct, frozen=True, omit_defaults=True):

@@ -1,7 +1,7 @@
 """Pair players: seeks, challenges and invitations go in, pairings come out. Knows no socket and no match."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -85,6 +85,14 @@ def _any_two(one: Seek, other: Seek) -> bool:
     return True
 
 
+MayRate = Callable[[Player, Player], bool]
+"""Tells whether two players may play each other for ratings."""
+
+
+def _any_rated(one: Player, other: Player) -> bool:
+    return True
+
+
 class Lobby:
     """The standing seeks, the challenges and the invitations.
 
@@ -92,8 +100,14 @@ class Lobby:
     challenges pairs after they have left, unless they are back soon.
     """
 
-    def __init__(self, rng: random.Random, rating_of: RatingOf = _all_alike, may_meet: MayMeet = _any_two) -> None:
-        self._rating_of, self._may_meet = rating_of, may_meet
+    def __init__(
+        self,
+        rng: random.Random,
+        rating_of: RatingOf = _all_alike,
+        may_meet: MayMeet = _any_two,
+        may_rate: MayRate = _any_rated,
+    ) -> None:
+        self._rating_of, self._may_meet, self._may_rate = rating_of, may_meet, may_rate
         self.seeks = StandingSeeks(rating_of, may_meet)
         self._rng = rng
         self._challenges: dict[int, Challenge] = {}
@@ -104,8 +118,11 @@ class Lobby:
         """Pair the seek with the best one that fits, or let it stand in place of the player's last."""
         return self._met(self.seeks.seek(seek, now_ms))
 
-    def accept(self, number: int, player: Player, *, is_bot: bool) -> Pairing:
-        """Pair the player with the owner of the seek of that number; their own seek is forgotten."""
+    def accept(self, number: int, player: Player, *, is_bot: bool, is_casual: bool = False) -> Pairing:
+        """Pair the player with the owner of the seek of that number; their own seek is forgotten.
+
+        `is_casual`: whether the match is casual where the seek would have a rated one, or a casual one.
+        """
         seek = self.seeks.find(number)
         if seek is None:
             raise Refusal(Code.UNKNOWN_SEEK, "that seek is gone; look at the list again")
@@ -118,7 +135,8 @@ class Lobby:
             raise Refusal(Code.NOT_WELCOME, f"that seek is for ratings {_range_text(seek)} only")
         self.seeks.withdraw(seek.player)
         self.seeks.withdraw(player)
-        pairing = self._paired(seek.player, player, game, seek.time, is_rated=seek.is_rated)
+        is_rated = seek.is_rated and not (is_casual and seek.or_casual)
+        pairing = self._paired(seek.player, player, game, seek.time, is_rated=is_rated)
         return replace(pairing, level=seek.level)
 
     def tick(self, now_ms: int) -> list[Pairing]:
@@ -272,7 +290,10 @@ class Lobby:
 
     def _paired_seeks(self, match: SeekMatch) -> Pairing:
         seek, found, game = match
-        pairing = self._paired(seek.player, found.player, game, seek.time, is_rated=seek.is_rated)
+        is_rated = seek.is_rated and found.is_rated
+        if is_rated and seek.or_casual and found.or_casual:
+            is_rated = self._may_rate(seek.player, found.player)
+        pairing = self._paired(seek.player, found.player, game, seek.time, is_rated=is_rated)
         return replace(pairing, level=seek.level or found.level)
 
     def _paired(

@@ -32,6 +32,8 @@ class Seek:
     time: TimeControl | None = None
     opponents: Opponents = "any"
     is_rated: bool = False
+    or_casual: bool = False
+    """Whether a casual match will do, too, where the other one wants no rated one."""
     min_rating: int | None = None
     max_rating: int | None = None
     """Who is welcome, by the rating at the game that is played."""
@@ -39,6 +41,11 @@ class Seek:
     """The level that a bot is to play at; None: at its own."""
     number: int = 0
     """What others name it by; it is given when the seek comes to stand, and never twice."""
+
+    @property
+    def kinds(self) -> tuple[bool, ...]:
+        """Whether the match may be rated, the kind that is preferred first."""
+        return (True, False) if self.is_rated and self.or_casual else (self.is_rated,)
 
     def welcomes(self, *, is_bot: bool) -> bool:
         """Tell whether a bot, or a person, is welcome as an opponent."""
@@ -156,26 +163,29 @@ class SeekIndex:
         ]
         for game in (_EVERYBODY,) if seek.games else (_EVERYBODY, _ANYTHING):
             places.append(_Place(ListKey(seek.is_bot, seek.opponents, game, 0), 0))
-        lists = self._lists.setdefault((seek.time, seek.is_rated), {})
-        for key, rating in places:
-            lists.setdefault(key, _Bucket()).add(rating, seek.number)
+        for is_rated in seek.kinds:
+            lists = self._lists.setdefault((seek.time, is_rated), {})
+            for key, rating in places:
+                lists.setdefault(key, _Bucket()).add(rating, seek.number)
         self._seeks[seek.number] = seek
         self._places[seek.number] = places
 
     def remove(self, seek: Seek) -> None:
         """Take a seek off the lists."""
-        lists = self._lists[seek.time, seek.is_rated]
-        for key, rating in self._places.pop(seek.number):
-            lists[key].remove(rating, seek.number)
-            if not lists[key]:
-                del lists[key]
-        if not lists:
-            del self._lists[seek.time, seek.is_rated]
+        places = self._places.pop(seek.number)
+        for is_rated in seek.kinds:
+            lists = self._lists[seek.time, is_rated]
+            for key, rating in places:
+                lists[key].remove(rating, seek.number)
+                if not lists[key]:
+                    del lists[key]
+            if not lists:
+                del self._lists[seek.time, is_rated]
         del self._seeks[seek.number]
 
     def best(self, seek: Seek, stage: int) -> tuple[Seek, str] | None:
         """Return the best of those who fit, and the game for both."""
-        best = min(self._candidates(seek, stage), default=None)
+        best = min((each for kind in seek.kinds for each in self._candidates(seek, stage, is_rated=kind)), default=None)
         return best and (self._seeks[best.number], best.game)
 
     def admits(self, seek: Seek, player: Player, game: str) -> bool:
@@ -183,9 +193,9 @@ class SeekIndex:
         has_range = seek.min_rating is not None or seek.max_rating is not None
         return not has_range or seek.admits(self._rating_of(player, game, seek.time))
 
-    def _candidates(self, seek: Seek, stage: int) -> Iterator[_Candidate]:
-        """Return the best of each list in which somebody who fits may stand."""
-        lists = self._lists.get((seek.time, seek.is_rated), {})
+    def _candidates(self, seek: Seek, stage: int, *, is_rated: bool) -> Iterator[_Candidate]:
+        """Return the best of each list of one kind in which somebody who fits may stand."""
+        lists = self._lists.get((seek.time, is_rated), {})
         for is_bot, opponents in _KINDS if lists else ():
             if not seek.welcomes(is_bot=is_bot) or (opponents != "any" and (opponents == "bots") != seek.is_bot):
                 continue

@@ -119,7 +119,9 @@ class Hub:
         )
         rooms: dict[str, MatchRoom] = {}
         eligibility = Eligibility(services, rooms)
-        self.lobby = lobby = Lobby(services.rng, services.players.rating_of, eligibility.may_be_paired)
+        self.lobby = lobby = Lobby(
+            services.rng, services.players.rating_of, eligibility.may_be_paired, eligibility.are_elsewhere
+        )
         self.listing = listing = Listing(services, rooms, lobby, eligibility)
         services.feed.publish({"seeks": listing.seeks, "players": listing.players, "live": listing.live})
         self.registry = MatchRegistry(services, rooms, eligibility, lobby)

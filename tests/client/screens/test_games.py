@@ -24,7 +24,9 @@ def test_the_game_and_clock_that_were_asked_for_are_chosen_where_one_is_to_choos
     for time in (BLITZ, None):
         wanted = SeekRequest(0, ["connect4"], time)
         display, _ = act(lobby(), Open(Page("games", about="Ben", purpose=Purpose.CHALLENGE)), wanted)
-        assert act(display, Command.PLACE, wanted)[1] == (ChallengeRequest(0, name="Ben", game="connect4", time=time),)
+        assert act(display, Command.PLACE, wanted)[1] == (
+            ChallengeRequest(0, name="Ben", game="connect4", time=time, rated=True, or_casual=True),
+        )
     for unlisted in (SeekRequest(0, ["mnk:7x7,4"], TimeControl(1_000, 0)), SeekRequest(0, [])):
         display, _ = act(lobby(), Open(Page("games")), unlisted)
         assert act(display, Command.PLACE, unlisted)[1] == (SeekRequest(0, ["tictactoe"]),)
@@ -33,16 +35,18 @@ def test_the_game_and_clock_that_were_asked_for_are_chosen_where_one_is_to_choos
 def test_of_several_games_that_somebody_seeks_one_is_chosen() -> None:
     display = lobby(SeekList(1, [SeekInfo(9, BEN, ["gomoku", "connect4", "qubic"])]))
     assert "Gomoku, Connect Four and 1 more" in draw(display, (80, 24), 0, BOXES).plain
-    assert pressed(display, "c-m", "2")[1] == (ChallengeRequest(0, name="Ben", game="connect4"),)
+    assert pressed(display, "c-m", "2")[1] == (
+        ChallengeRequest(0, name="Ben", game="connect4", rated=True, or_casual=True),
+    )
 
 
 def test_to_play_takes_two_keys_and_a_clock_one_more() -> None:
     display, requests = pressed(lobby(), "p", "6")
-    assert requests == (SeekRequest(0, ["connect4"], opponents="people"),)
+    assert requests == (SeekRequest(0, ["connect4"], opponents="people", rated=True, or_casual=True),)
     assert display.page.screen == "lobby"
-    assert screen_of(display).status(display) == "Looking for a person: Connect Four ..."
+    assert screen_of(display).status(display) == "Looking for a person: Connect Four, rated or casual ..."
     _, requests = pressed(lobby(), "p", "t", "t", "6")
-    assert requests == (SeekRequest(0, ["connect4"], BLITZ, "people"),)
+    assert requests == (SeekRequest(0, ["connect4"], BLITZ, "people", rated=True, or_casual=True),)
     _, requests = pressed(lobby(), "p", "left", "down", "c-m")
     assert requests == (SeekRequest(0, ["misere"], TimeControl(900_000, 10_000), "people"),)
 

@@ -98,8 +98,12 @@ def test_v_tells_who_the_other_is_on_every_row_that_is_about_one() -> None:
 def test_whoever_seeks_one_game_is_challenged_to_that_unless_another_is_chosen() -> None:
     for player, game in (("Ben", "connect4"), ("Cleo", "tictactoe")):
         display = lobby(PlayerList(2, [each for each in PLAYERS.players if each.name == player]))
-        assert pressed(display, "c-m", "c-m")[1] == (ChallengeRequest(0, name=player, game=game),)
-        assert pressed(display, "c-m", "5")[1] == (ChallengeRequest(0, name=player, game="gomoku"),)
+        assert pressed(display, "c-m", "c-m")[1] == (
+            ChallengeRequest(0, name=player, game=game, rated=True, or_casual=True),
+        )
+        assert pressed(display, "c-m", "5")[1] == (
+            ChallengeRequest(0, name=player, game="gomoku", rated=True, or_casual=True),
+        )
 
 
 def test_a_seek_on_the_list_is_accepted_with_one_key() -> None:
@@ -133,7 +137,7 @@ def test_escape_stops_the_search() -> None:
 
 def test_a_player_is_challenged_with_two_keys_and_a_bot_only_to_what_it_plays() -> None:
     display, requests = pressed(lobby(PLAYERS), "c-m", "1")
-    assert requests == (ChallengeRequest(0, name="Ben", game="tictactoe"),)
+    assert requests == (ChallengeRequest(0, name="Ben", game="tictactoe", rated=True, or_casual=True),)
     bots = PlayerList(1, [ListedPlayer("alphabeta", "alphabeta", 0, ["connect4"])])
     display, _ = pressed(lobby(bots), "c-m")
     assert keys_of(display) == ["game:connect4", "other"]

@@ -53,7 +53,9 @@ def test_a_player_on_the_list_has_a_profile_and_so_have_we() -> None:
         assert said in page
     deeds = ["history", "challenge", "report"]
     assert keys_of(display) == [*deeds, "rating:connect4:blitz", "rating:gomoku:untimed", "live:m9"]
-    assert pressed(display, "down", "c-m", "6")[1] == (ChallengeRequest(0, name="Ben", game="connect4"),)
+    assert pressed(display, "down", "c-m", "6")[1] == (
+        ChallengeRequest(0, name="Ben", game="connect4", rated=True, or_casual=True),
+    )
     assert pressed(display, "end", "c-m")[1] == (WatchRequest(0, match="m9"),)
     assert pressed(lobby(), "o")[1] == (ProfileRequest(0),)
     assert pressed(lobby(SEEKS), "v")[1] == (ProfileRequest(0, name="Ben"),)
@@ -147,7 +149,10 @@ def test_what_a_rated_match_did_to_the_ratings_is_said() -> None:
 def test_a_rated_game_is_asked_for_with_one_more_key() -> None:
     _, requests = pressed(lobby(), "p", "r", "6")
     assert requests == (SeekRequest(0, ["connect4"], opponents="people", rated=True),)
-    assert "Rated: yes" in drawn(pressed(lobby(), "p", "r")[0])
+    assert "Rated: yes, or casual" in drawn(pressed(lobby(), "p")[0])
+    assert "Rated: yes\n" in drawn(pressed(lobby(), "p", "r")[0])
+    assert "Rated: no\n" in drawn(pressed(lobby(), "p", "r", "r")[0])
+    assert pressed(lobby(), "p", "r", "r", "6")[1] == (SeekRequest(0, ["connect4"], opponents="people"),)
 
 
 @pytest.mark.parametrize("key", ["v", "h", "l", "o", "p", "i"])

@@ -38,7 +38,7 @@ def test_whoever_looks_for_a_person_is_told_at_once_that_one_key_plays_a_bot() -
     display, _ = pressed(display, "p", "t", "t", "6")
     for width in (80, 40):
         page = draw(display, (width, 16), 0, BOXES).plain
-        assert "Looking for a person: Connect Four, 3+2 ..." in page or width == 40
+        assert "Looking for a person: Connect Four, 3+2, rated or casual ..." in page or width == 40
         assert "A bot plays you at once: press b" in page
         assert "b bot" in page
     challenge = ChallengeRequest(0, name="alphabeta", game="connect4", time=BLITZ)
@@ -150,7 +150,10 @@ def test_who_is_welcome_stays_as_it_was_asked_for() -> None:
     for opponents in ("any", "bots", "people"):
         wanted = SeekRequest(0, ["tictactoe"], opponents=opponents)
         display, _ = act(lobby(), Open(Page("games")), wanted)
-        assert act(display, Pick("game:connect4"), wanted)[1] == (SeekRequest(0, ["connect4"], opponents=opponents),)
+        (asked,) = act(display, Pick("game:connect4"), wanted)[1]
+        assert isinstance(asked, SeekRequest)
+        assert asked.opponents == opponents
+        assert (asked.rated, asked.or_casual) == (opponents == "people", opponents == "people")
 
 
 @pytest.mark.parametrize(("opponents", "whom"), [("any", "an opponent"), ("people", "a person"), ("bots", "a bot")])

@@ -10,6 +10,7 @@ from ttt_net.client.ending import Ending
 from ttt_net.client.events import Event
 from ttt_net.client.finding.discovery import shareable
 from ttt_net.client.finding.servers import remember_server
+from ttt_net.client.screens.game_terms import by_default
 from ttt_net.client.user_io import json_writer_of
 from ttt_net.messages import InviteRequest, JoinRequest, SeekRequest, Welcome
 from ttt_net.sdk.certificate_pinning import note_vouched, replace_pin
@@ -46,7 +47,7 @@ def _remember(options: Options, welcome: Welcome) -> None:
 
 def seek_of(options: Options) -> SeekRequest:
     """Return what is sought at first: where nothing else was said, a person; bots are offered."""
-    return SeekRequest(0, [options.game or DEFAULT_GAME], options.time, options.opponents or "people")
+    return by_default(SeekRequest(0, [options.game or DEFAULT_GAME], options.time, options.opponents or "people"))
 
 
 def address_of(options: Options) -> str:

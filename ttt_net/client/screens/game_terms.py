@@ -12,6 +12,7 @@ from ttt_net.clock import TIME_FORM, time_of
 from ttt_net.errors import Refusal
 from ttt_net.games import find_game
 from ttt_net.games.catalogue import NAMES
+from ttt_net.games.values import is_always_casual
 from ttt_net.messages import ChallengeRequest, InviteRequest, SeekRequest
 from ttt_net.text import clean
 
@@ -33,7 +34,7 @@ def in_terms(request: SeekRequest | ChallengeRequest | InviteRequest, terms: str
         request, terms = structs.replace(request, level=int(asked[1])), _LEVEL.sub(" ", terms)
     for word in terms.lower().split():
         if word in ("rated", "casual") and not isinstance(request, InviteRequest):
-            request = structs.replace(request, rated=word == "rated")
+            request = structs.replace(request, rated=word == "rated", or_casual=False)
         elif word[0].isdecimal() and "+" in word:
             time = time_of(word)
             if time is None:
@@ -49,6 +50,16 @@ def in_terms(request: SeekRequest | ChallengeRequest | InviteRequest, terms: str
     if isinstance(request, SeekRequest):
         return Send(structs.replace(request, games=[game]))
     return Send(structs.replace(request, game=game))
+
+
+def by_default(request: SeekRequest) -> SeekRequest:
+    """Return a seek as it is made where nothing is said of ratings: for them, where the other one wants them, too.
+
+    That makes sense between people, in a game with ratings; what is played with bots is played with hints.
+    """
+    is_for_people = request.opponents == "people" and request.level is None
+    may_be_rated = is_for_people and bool(request.games) and not any(map(is_always_casual, request.games))
+    return structs.replace(request, rated=may_be_rated, or_casual=may_be_rated)
 
 
 def game_named(text: str) -> str:

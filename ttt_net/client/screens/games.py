@@ -9,7 +9,7 @@ from ttt_net.client import words
 from ttt_net.client.commands import AnyCommand, Begin, Change, Command, Pick, Send
 from ttt_net.client.display import Display
 from ttt_net.client.pages import TIMES, Entry, Page, Purpose
-from ttt_net.client.screens.game_terms import MAX_NAME_CELLS, game_of, in_terms
+from ttt_net.client.screens.game_terms import MAX_NAME_CELLS, by_default, game_of, in_terms
 from ttt_net.client.screens.screen import (
     BACK,
     CHOOSE,
@@ -30,6 +30,8 @@ from ttt_net.messages import ChallengeRequest, InviteRequest, PlayerList, Reques
 from ttt_net.text import clean
 
 _RATED = KeyHint("r", "rated", "r")
+_KINDS = {None: "yes, or casual", True: "yes", False: "no"}
+"""What is said of each choice, in the order in which the key goes through them."""
 _VERBS = {Purpose.PLAY: "play", Purpose.INVITE: "invite"}
 
 
@@ -43,7 +45,7 @@ def _title(display: Display) -> str:
 def _status(display: Display) -> str:
     page = display.page
     time = TIMES[page.time]
-    kind = "" if page.purpose is Purpose.INVITE else f"   Rated: {'yes' if page.is_rated else 'no'}"
+    kind = "" if page.purpose is Purpose.INVITE else f"   Rated: {_KINDS[page.is_rated]}"
     return f"Clock: {words.clock_name(time) if time is not None else 'none'}{kind}"
 
 
@@ -64,9 +66,11 @@ def request_for(page: Page, game: str) -> Request:
     time = TIMES[page.time]
     match page.purpose:
         case Purpose.PLAY:
-            return SeekRequest(0, [game], time, page.opponents, rated=page.is_rated)
+            seek = SeekRequest(0, [game], time, page.opponents, rated=bool(page.is_rated))
+            return by_default(seek) if page.is_rated is None else seek
         case Purpose.CHALLENGE:
-            return ChallengeRequest(0, name=page.about, game=game, time=time, rated=page.is_rated)
+            rated, or_casual = page.is_rated is not False, page.is_rated is None
+            return ChallengeRequest(0, name=page.about, game=game, time=time, rated=rated, or_casual=or_casual)
         case Purpose.INVITE:
             return InviteRequest(0, game=game, time=time)
 
@@ -84,7 +88,9 @@ def _with_clock(display: Display, *, by: int) -> Effect:
 
 
 def _with_kind(display: Display) -> Effect:
-    return display.with_page(replace(display.page, is_rated=not display.page.is_rated)), ()
+    kinds = list(_KINDS)
+    following = kinds[(kinds.index(display.page.is_rated) + 1) % len(kinds)]
+    return display.with_page(replace(display.page, is_rated=following)), ()
 
 
 def _numbered(display: Display, *, digit: str) -> AnyCommand | None:
@@ -114,14 +120,20 @@ def _play(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
         return (
             Command.NEW if display.world.seeking is None else words.sought(display.world.seeking).replace(" ...", ".")
         )
-    return in_terms(structs.replace(wanted, rated=False), rest)
+    meant = in_terms(structs.replace(wanted, rated=True, or_casual=True), rest)
+    if isinstance(meant, Send) and isinstance(meant.request, SeekRequest) and meant.request.or_casual:
+        return Send(by_default(meant.request))
+    return meant
 
 
 def _challenge(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
     name, terms = _name_and_terms(display, rest)
     if not name:
         return "Whom? Type challenge and a name; who tells who is here."
-    return in_terms(ChallengeRequest(0, clean(name, MAX_NAME_CELLS), game_of(wanted), wanted.time), terms)
+    challenge = ChallengeRequest(
+        0, clean(name, MAX_NAME_CELLS), game_of(wanted), wanted.time, rated=True, or_casual=True
+    )
+    return in_terms(challenge, terms)
 
 
 def _name_and_terms(display: Display, rest: str) -> tuple[str, str]:
@@ -164,7 +176,7 @@ SCREEN = Screen(
         LISTS_HELP[0],
         "1-9 0 Enter  choose a game; or click",
         "t left right another clock",
-        "r            rated, or not",
+        "r            rated, or not, or as they like",
         *LEAVING_HELP,
     ],
     words={"play": _play, "games": _listed, "challenge": _challenge, "invite": _invite},

@@ -221,7 +221,7 @@ def _bot_row(bot: ListedPlayer, seek: SeekRequest) -> Row:
 def _seek_row(seek: SeekInfo) -> Row:
     games = words.some_games(seek.games)
     how = words.clock_name(seek.time) if seek.time is not None else "no clock"
-    how += ", rated" * seek.rated
+    how += f", {words.RATED_OR_CASUAL}" if seek.rated and seek.or_casual else ", rated" * seek.rated
     if seek.min_rating is not None or seek.max_rating is not None:
         how += f", {seek.min_rating or 0} to {seek.max_rating}" if seek.max_rating else f", from {seek.min_rating}"
     cells, key = (words.full_label(seek.by), games, how), f"seek:{seek.seek}"

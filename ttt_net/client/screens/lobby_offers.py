@@ -81,7 +81,8 @@ def _plays(player: ListedPlayer, seek: SeekRequest) -> bool:
 def challenge_to(bot: ListedPlayer, seek: SeekRequest) -> ChallengeRequest:
     """Return the challenge of a bot to the game that is sought."""
     level = seek.level if bot.any_level and seek.level != bot.level else None
-    rated = seek.rated and level is None  # a level that is asked for is never rated
+    # a level that is asked for is never rated, and what is played with bots is played with hints, unless one says more
+    rated = seek.rated and not seek.or_casual and level is None
     return ChallengeRequest(0, name=bot.name, game=seek.games[0], time=seek.time, rated=rated, level=level)
 
 

@@ -1,6 +1,6 @@
 """Check who may play whom: bounds on matches, places of bots, guests, addresses."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ttt_net.errors import Code, Refusal
 from ttt_net.games.values import is_always_casual
@@ -66,10 +66,22 @@ class Eligibility:
         for game in filter(is_always_casual, games):
             raise Refusal(Code.ALWAYS_CASUAL, f"{game} is never rated: perfect play is too well known")
 
+    def may_be_rated(self, sessions: Sequence[Session], games: tuple[str, ...]) -> bool:
+        """Tell whether players, one or two of them, may play these games for ratings, which people do by default."""
+        try:
+            for session in sessions:
+                self.must_be_ratable(session, games)
+        except Refusal:
+            return False
+        return not any(session.is_bot for session in sessions) and (
+            len(sessions) == 1 or self.are_elsewhere(*(session.player for session in sessions))
+        )
+
     def may_be_paired(self, one: Seek, other: Seek) -> bool:
         """Tell whether two may have the match that both seek."""
         may_both = self._suits(one, other) and self._suits(other, one)
-        return may_both and (not one.is_rated or self._are_elsewhere(one.player, other.player))
+        is_rated = one.is_rated and other.is_rated and not (one.or_casual and other.or_casual)
+        return may_both and (not is_rated or self.are_elsewhere(one.player, other.player))
 
     def _suits(self, one: Seek, other: Seek) -> bool:
         """Tell whether a seek, if it is a bot's, is for such a one, at the level asked for, and has a place."""
@@ -116,10 +128,10 @@ class Eligibility:
 
     def must_be_elsewhere(self, one: PlayerId, other: PlayerId) -> None:
         """Raise `Refusal` for a rated match of two who count as one."""
-        if not self._are_elsewhere(one, other):
+        if not self.are_elsewhere(one, other):
             raise Refusal(Code.ALWAYS_CASUAL, "here two players of one address play without ratings (the host says so)")
 
-    def _are_elsewhere(self, one: PlayerId, other: PlayerId) -> bool:
+    def are_elsewhere(self, one: PlayerId, other: PlayerId) -> bool:
         """Tell whether two players may have a rated match: with `rated_same_address` off, not from one address."""
         if self._services.limits.rated_same_address:
             return True

@@ -62,6 +62,7 @@ class Listing:
             games=list(seek.games),
             time=seek.time,
             rated=seek.is_rated,
+            or_casual=seek.or_casual,
             opponents=seek.opponents,
             min_rating=seek.min_rating,
             max_rating=seek.max_rating,

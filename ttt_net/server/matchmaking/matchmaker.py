@@ -128,9 +128,11 @@ class Matchmaker:
 
     def _made(self, session: Session, request: wire.SeekRequest) -> Seek:
         games = tuple(dict.fromkeys(game_name(name) for name in request.games))
-        if request.rated:
+        may_be_rated = request.level is None and self._eligibility.may_be_rated((session,), games)
+        is_rated = request.rated and (may_be_rated or not request.or_casual)
+        if is_rated:
             self._eligibility.must_be_ratable(session, games)
-        self._eligibility.must_be_casual(request.level, is_rated=request.rated)
+        self._eligibility.must_be_casual(request.level, is_rated=is_rated)
         self._eligibility.may_play(session, against_bot=request.opponents == "bots")
         session.sought(games)
         return Seek(
@@ -139,7 +141,8 @@ class Matchmaker:
             games=games,
             time=request.time,
             opponents=self._eligibility.welcome_of(session, request.opponents),
-            is_rated=request.rated,
+            is_rated=is_rated,
+            or_casual=is_rated and request.or_casual,
             min_rating=request.min_rating,
             max_rating=request.max_rating,
             level=request.level,
@@ -162,15 +165,20 @@ class Matchmaker:
         self._eligibility.may_play(session, against_bot=seek is not None and seek.is_bot)
         if seek is not None:
             self._eligibility.may_play(self._services.players.sessions[seek.player], against_bot=session.is_bot)
-        if seek is not None and seek.is_rated:
+        is_casual = seek is not None and seek.or_casual and not self._may_rate(session, seek)
+        if seek is not None and seek.is_rated and not is_casual:
             self._eligibility.must_be_ratable(session, seek.games)
             self._eligibility.must_be_elsewhere(session.player, seek.player)
         if seek is not None and session.is_bot:
             self._eligibility.must_play_at(session, session, seek.level, is_rated=False)
-        pairing = self._lobby.accept(request.seek, session.player, is_bot=session.is_bot)
+        pairing = self._lobby.accept(request.seek, session.player, is_bot=session.is_bot, is_casual=is_casual)
         self._seeks_changed()
         session.ok(request.id)
         self._registry.start(pairing)
+
+    def _may_rate(self, session: Session, seek: Seek) -> bool:
+        sessions = (session, self._services.players.sessions[seek.player])
+        return self._eligibility.may_be_rated(sessions, seek.games)
 
     def _seeks_changed(self) -> None:
         self._services.feed.changed("seeks", "players")
@@ -181,13 +189,16 @@ class Matchmaker:
             raise Refusal(Code.UNKNOWN_PLAYER, "nobody of that name is connected")
         self._eligibility.may_meet(session, other)
         game = game_name(request.game)
-        if request.rated:
+        is_usual = request.level is None and request.start is None and request.side is None
+        may_be_rated = is_usual and self._eligibility.may_be_rated((session, other), (game,))
+        is_rated = request.rated and (may_be_rated or not request.or_casual)
+        if is_rated:
             self._eligibility.must_be_ratable(session, (game,))
             self._eligibility.must_be_ratable(other, (game,))
             self._eligibility.must_be_elsewhere(session.player, other.player)
-        self._eligibility.must_play_at(session, other, request.level, is_rated=request.rated)
+        self._eligibility.must_play_at(session, other, request.level, is_rated=is_rated)
         if request.start is not None or request.side is not None:
-            self._eligibility.must_be_lesson(other, is_rated=request.rated)
+            self._eligibility.must_be_lesson(other, is_rated=is_rated)
         self._services.rate_limiter.spend("challenges", session.player, session.connection.metered_as)
         now_ms, level, start = self._services.now_ms(), request.level, start_of(game, request.start)
         challenge = self._lobby.challenge(
@@ -196,14 +207,14 @@ class Matchmaker:
             game,
             request.time,
             now_ms,
-            is_rated=request.rated,
+            is_rated=is_rated,
             level=level,
             side=request.side,
             start=start,
         )
         session.ok(request.id)
         by, to = session.info_at(game, request.time), other.info_at(game, request.time)
-        told = wire.Challenged(challenge.number, by, to, game, CHALLENGE_MS, request.time, request.rated, level, start)
+        told = wire.Challenged(challenge.number, by, to, game, CHALLENGE_MS, request.time, is_rated, level, start)
         session.tell(told)
         other.tell(told)
 

@@ -80,6 +80,7 @@ export interface ChallengeRequest {
   level?: number | null;
   start?: string | null;
   side?: 0 | 1 | null;
+  or_casual?: boolean;
 }
 
 export interface Challenged {
@@ -598,6 +599,7 @@ export interface SeekInfo {
   min_rating?: number;
   max_rating?: number;
   level?: number;
+  or_casual?: boolean;
 }
 
 export interface SeekList {
@@ -615,6 +617,7 @@ export interface SeekRequest {
   min_rating?: number | null;
   max_rating?: number | null;
   level?: number | null;
+  or_casual?: boolean;
 }
 
 export interface Snapshot {
