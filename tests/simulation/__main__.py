@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Sequence
 
+from tests.simulation import cluster, world
 from tests.simulation.cluster import ClusterWorld
 from tests.simulation.swarm import Swarm
 from tests.simulation.world import World
@@ -26,11 +27,15 @@ def world_of(
     return World(seed, swarm, write) if nodes == 1 else ClusterWorld(seed, swarm, write, nodes)
 
 
+def swarm_of(seed: int, nodes: int) -> Swarm:
+    """Return what a seed draws."""
+    return Swarm.of(random.Random(seed), world.FAULTS if nodes == 1 else cluster.FAULTS)
+
+
 def failure_of(seed: int, swarm: Swarm | None = None, trace: list[str] | None = None, nodes: int = 1) -> str | None:
     """Run one world; return what is wrong with it, or None."""
-    world = world_of(seed, nodes, swarm, trace)
     try:
-        world.run()
+        world_of(seed, nodes, swarm, trace).run()
     except Exception as error:  # noqa: BLE001 - whatever is raised in a world is its failure
         return f"{type(error).__name__}: {error}"
     return None
@@ -38,7 +43,7 @@ def failure_of(seed: int, swarm: Swarm | None = None, trace: list[str] | None = 
 
 def shrink(seed: int, nodes: int = 1) -> Swarm:
     """Return the smallest world found that the seed fails in, by leaving out whatever is not needed for it."""
-    swarm = Swarm.of(random.Random(seed))
+    swarm = swarm_of(seed, nodes)
     tries = 0
     is_smaller = True
     while is_smaller and tries < _MOST_TRIES:
@@ -54,7 +59,7 @@ def shrink(seed: int, nodes: int = 1) -> Swarm:
 def replay(seed: int, nodes: int, *, is_shrunk: bool) -> int:
     """Print the trace of one world; return 1 if it fails."""
     trace: list[str] = []
-    swarm = shrink(seed, nodes) if is_shrunk else Swarm.of(random.Random(seed))
+    swarm = shrink(seed, nodes) if is_shrunk else swarm_of(seed, nodes)
     failure = failure_of(seed, swarm, trace, nodes)
     print(f"seed {seed}: {swarm}")
     print("\n".join(trace))
@@ -66,16 +71,16 @@ def run_many(seeds: range, nodes: int) -> int:
     """Run a world for each seed; print what fails, and the count of all in the last line. Return 1 if any fails."""
     began_s, steps, failures = time.perf_counter(), 0, 0
     for done, seed in enumerate(seeds, 1):
-        world = world_of(seed, nodes)
+        one = world_of(seed, nodes)
         try:
-            world.run()
+            one.run()
         except Exception as error:  # noqa: BLE001 - as above
             failures += 1
             print(f"seed {seed} fails: {type(error).__name__}: {error}")
             which = f"SEED={seed}" if nodes == 1 else f"NODES={nodes} SEED={seed}"
             print(f"  its trace:      make simulate {which}")
             print(f"  made smaller:   make simulate {which} SHRINK=1", flush=True)
-        steps += world.steps
+        steps += one.steps
         if sys.stderr.isatty() and done % 20 == 0:
             print(f"\r{done} of {len(seeds)} seeds, {time.perf_counter() - began_s:.0f} s", end="", file=sys.stderr)
     print(f"seeds {seeds.start} to {seeds.stop - 1}, {time.perf_counter() - began_s:.1f} s")

@@ -32,6 +32,8 @@ class SimulatedDisk:
         """The longest that a transaction takes."""
         self.failing = 0.0
         """The share of transactions that fail."""
+        self.is_full = False
+        """Whether nothing can be written, and all can be read."""
 
     def delay_s(self) -> float:
         """Return how long the next transaction takes."""
@@ -42,7 +44,7 @@ class SimulatedDisk:
         answers: list[Answer] = []
         together: list[Job] = []
         for job in jobs:
-            if self._rng.random() < self.failing:
+            if self._rng.random() < self.failing or (self.is_full and isinstance(job.asked, JournalEntry)):
                 answers += self._commit(together)
                 answers.append(partial(job.failed, StorageError("no space left")))
                 together = []
@@ -53,6 +55,11 @@ class SimulatedDisk:
     def _commit(self, jobs: Sequence[Job]) -> list[Answer]:
         self._unheard += [encode_entry(job.asked) for job in jobs if isinstance(job.asked, JournalEntry)]
         return self.database.commit(jobs) if jobs else []
+
+    def restart_replica(self) -> None:
+        """Let the replica be what is on the disk now, which came there by other ways than entries."""
+        self._unheard.clear()
+        self.connection.backup(self.replica.connection)
 
     def replicate(self) -> None:
         """Apply to the replica what it has not heard of yet."""

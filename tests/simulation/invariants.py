@@ -4,32 +4,45 @@
 What a client can see for itself (one answer to each request, no gap in a match) is checked by `Peer` as it hears it.
 """
 
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from tests.server.journal.walk import canonical
 from ttt_net import messages as wire
+from ttt_net.clock import TimeControl, speed
 from ttt_net.errors import Refusal
 from ttt_net.matches.match import Match
+from ttt_net.ratings import Rating, rated
 from ttt_net.server.journal import read_match
+from ttt_net.server.server_clock import MOST_CHARGED_MS
 
 if TYPE_CHECKING:
-    from tests.simulation.world import Server, World
+    from tests.simulation.server import SimulatedServer
+    from tests.simulation.world import World
 
 LATE_MS = 1_500
 """By how much a flag may fall late."""
+_SCORES = {0: 1.0, None: 0.5, 1: 0.0}
 MOST_IN_MEMORY = 400
 """More objects of a kind than a world of six people can need."""
 
 
 def check(world: "World") -> None:
     """Check what holds at every moment."""
-    acknowledged_moves_are_in_the_journal(world)
-    server = world.server
-    if server is not None:
-        memory_is_never_ahead_of_the_disk(world, server)
-        nobody_is_here_twice(world, server)
-        the_server_counts_no_fault(world, server)
-        memory_is_bounded(world, server)
+    for server in world.running:
+        check_server(world, server)
+
+
+def check_server(world: "World", server: "SimulatedServer") -> None:
+    """Check what holds at every moment in each server."""
+    memory_is_never_ahead_of_the_disk(world, server)
+    nobody_is_here_twice(world, server)
+    nobody_plays_too_much(world, server)
+    time_of_play_is_time_awake(world, server)
+    the_server_counts_no_fault(world, server)
+    memory_is_bounded(world, server)
 
 
 def check_at_rest(world: "World") -> None:
@@ -39,37 +52,27 @@ def check_at_rest(world: "World") -> None:
     world.claim(server is not None, "the server is back")
     assert server is not None
     everybody_is_back_and_answered(world)
-    the_lobby_agrees_with_the_journal(world, server)
-    rooms_are_heard_and_flags_fall(world, server)
-    clients_show_what_the_server_holds(world, server)
+    check_server_at_rest(world, server)
+    who_could_play_is_paired(world, server)
     results_and_ratings_agree(world)
-    what_was_decided_is_in_force(world, server)
-    what_was_promised_stands(world, server)
     time_never_goes_back(world)
+    clocks_sum_up(world)
     entries_are_all_there_is_to_know(world)
 
 
-def check_played_out(world: "World") -> None:
-    """Check that with faults off every match that its players are in came to an end."""
-    for peer in world.peers:
-        for match_id, seen in peer.matches.items():
-            is_live = seen.you is not None and not seen.is_over
-            world.claim(not is_live, f"{match_id} of {peer.name} cannot be played to its end")
+def check_server_at_rest(world: "World", server: "SimulatedServer") -> None:
+    """Check what holds in each server when nothing is under way."""
+    the_lobby_agrees_with_the_journal(world, server)
+    rooms_are_heard_and_flags_fall(world, server)
+    clients_show_what_the_server_holds(world, server)
+    what_was_decided_is_in_force(world, server)
+    what_was_promised_stands(world, server)
 
 
 # At every moment.
 
 
-def acknowledged_moves_are_in_the_journal(world: "World") -> None:
-    """Every move that a player was told `ok` for is in the journal, at its ply; a take-back may have followed."""
-    while world.unchecked_plays:
-        match, ply, move = world.unchecked_plays.pop()
-        rows = _events(world, match)
-        is_there = any(isinstance(event, wire.Played) and (event.ply - 1, event.move) == (ply, move) for event in rows)
-        world.claim(is_there, f"move {move} at ply {ply} of {match} was acknowledged and is not in the journal")
-
-
-def memory_is_never_ahead_of_the_disk(world: "World", server: "Server") -> None:
+def memory_is_never_ahead_of_the_disk(world: "World", server: "SimulatedServer") -> None:
     """A match in memory has at most the events that are committed."""
     for match_id, room in server.hub.registry.rooms.items():
         if room.match is not None:
@@ -77,7 +80,7 @@ def memory_is_never_ahead_of_the_disk(world: "World", server: "Server") -> None:
             world.claim(room.match.seq <= seq, f"{match_id} is at {room.match.seq} in memory, at {seq} on disk")
 
 
-def nobody_is_here_twice(world: "World", server: "Server") -> None:
+def nobody_is_here_twice(world: "World", server: "SimulatedServer") -> None:
     """A player has one session; it knows its rooms, and they know it."""
     hub = server.hub
     for player, session in hub.services.players.sessions.items():
@@ -90,17 +93,45 @@ def nobody_is_here_twice(world: "World", server: "Server") -> None:
         )
         for match_id in session.rooms:
             world.claim(match_id in hub.registry.rooms, f"{session.info.name} is in {match_id}, which is not in memory")
-    world.claim(
-        len(hub.services.players) == len(hub.services.players.sessions), "the list of players has each session once"
-    )
+    sessions = hub.services.players.sessions
+    world.claim(len(hub.services.players) == len(sessions), "the list of players has each session once")
 
 
-def the_server_counts_no_fault(world: "World", server: "Server") -> None:
+def nobody_plays_too_much(world: "World", server: "SimulatedServer") -> None:
+    """Nobody plays themselves; nobody has more matches than are allowed, those included that are about to begin."""
+    services = server.hub.services
+    most = services.limits.max_live_matches + world.more_matches
+    for player, session in services.players.sessions.items():
+        count = len(session.live) + services.players.starting[player]
+        world.claim(count <= most, f"{session.info.name} has {count} matches, of {most} at most")
+    for match_id, room in server.hub.registry.rooms.items():
+        players = room.seats.players
+        world.claim(players is None or players[0] != players[1], f"somebody plays {match_id} against themselves")
+    for seek in server.hub.lobby.seeks:
+        world.claim(seek.player in services.players.sessions, f"a seek of {seek.player} stands, who is not here")
+
+
+def time_of_play_is_time_awake(world: "World", server: "SimulatedServer") -> None:
+    """Where there are clocks, time of play goes on while the process does, and stands still while it does."""
+    if not world.swarm.is_timed or server.is_paused():
+        return
+    awake_s, stops = world.loop.awake(server.process)
+    played_ms = server.hub.services.now_ms()
+    if server.played_ms is not None:
+        before_ms, (before_s, stops_before) = server.played_ms
+        passed_ms, awake_ms = played_ms - before_ms, (awake_s - before_s) * 1000
+        most_ms = 2 + (MOST_CHARGED_MS + 50) * (stops - stops_before)
+        is_right = abs(passed_ms - awake_ms) <= most_ms
+        world.claim(is_right, f"{passed_ms} ms of play went by while the server was awake for {awake_ms:.0f}")
+    server.played_ms = played_ms, (awake_s, stops)
+
+
+def the_server_counts_no_fault(world: "World", server: "SimulatedServer") -> None:
     """Nothing that was asked raised what should not be raised."""
     world.claim(server.hub.metrics.faults == 0, "the server counted a fault of its own")
 
 
-def memory_is_bounded(world: "World", server: "Server") -> None:
+def memory_is_bounded(world: "World", server: "SimulatedServer") -> None:
     """What is kept in memory does not grow with time."""
     hub = server.hub
     world.claim(len(hub.registry.rooms) <= MOST_IN_MEMORY, f"{len(hub.registry.rooms)} rooms")
@@ -117,7 +148,7 @@ def everybody_is_back_and_answered(world: "World") -> None:
         world.claim(not peer.talk.asked, f"{peer.name} waits for answers to {list(peer.talk.asked.values())}")
 
 
-def the_lobby_agrees_with_the_journal(world: "World", server: "Server") -> None:
+def the_lobby_agrees_with_the_journal(world: "World", server: "SimulatedServer") -> None:
     """Sessions hold the names and live matches that the journal has; rooms hold its newest event."""
     for player, session in server.hub.services.players.sessions.items():
         name, is_guest = _one(world, "SELECT name, is_guest FROM players WHERE id = ?", player)
@@ -133,19 +164,20 @@ def the_lobby_agrees_with_the_journal(world: "World", server: "Server") -> None:
             world.claim(room.match.seq == seq, f"{match_id} is at {room.match.seq} in memory, at {seq} on disk")
 
 
-def rooms_are_heard_and_flags_fall(world: "World", server: "Server") -> None:
+def rooms_are_heard_and_flags_fall(world: "World", server: "SimulatedServer") -> None:
     """A room that nobody hears is let go; where somebody waits for it, a flag falls when it is due."""
     for match_id, room in server.hub.registry.rooms.items():
         world.claim(bool(room.audience), f"nobody hears {match_id}, and it is in memory")
         match = room.match
         if match is not None and match.clock is not None and not match.is_over and room.audience.players:
             due_ms = match.clock.flag_at_ms()
-            is_due = due_ms is not None and due_ms < world.now_ms() - LATE_MS
-            world.claim(not is_due, f"the flag of {match_id} was due {due_ms}, it is {world.now_ms()}")
+            now_ms = server.hub.services.now_ms()
+            is_due = due_ms is not None and due_ms < now_ms - LATE_MS
+            world.claim(not is_due, f"the flag of {match_id} was due {due_ms}, it is {now_ms}")
 
 
-def clients_show_what_the_server_holds(world: "World", server: "Server") -> None:
-    """The newest event, whose turn it is and the end of a match are on a client's screen as in the journal."""
+def clients_show_what_the_server_holds(world: "World", server: "SimulatedServer") -> None:
+    """The newest event, whose turn it is, the end, who is there and how many watch are on a client's screen as here."""
     for peer in world.peers:
         for match_id, seen in peer.matches.items():
             room = server.hub.registry.rooms.get(match_id)
@@ -155,15 +187,18 @@ def clients_show_what_the_server_holds(world: "World", server: "Server") -> None
             shown = (seen.seq, seen.is_over, None if seen.is_over else seen.to_move)
             held = (stored.seq, stored.is_over, None if stored.is_over else stored.to_move)
             world.claim(shown == held, f"{peer.name} shows {shown} of {match_id}, the journal has {held}")
+            shown_now, held_now = (seen.present, seen.watchers), (room.seats.present(), room.audience.watchers)
+            world.claim(shown_now == held_now, f"{peer.name} shows {shown_now} in {match_id}, there are {held_now}")
 
 
-def what_was_decided_is_in_force(world: "World", server: "Server") -> None:
+def what_was_decided_is_in_force(world: "World", server: "SimulatedServer") -> None:
     """Bans and mutes in memory are those of the journal, who is banned is not here, and each admin had an answer."""
     services = server.hub.services
-    now_ms = world.now_ms()
-    rows = _all(world, "SELECT act, whom FROM sanctions WHERE until_ms IS NULL OR until_ms > ?", now_ms)
+    query = "SELECT act, whom FROM sanctions WHERE until_ms IS NULL OR until_ms > ?"
+    rows = set(_all(world, query, services.wall_ms()))
     held = {(each.act, each.whom) for each in services.sanctions.in_force()}
-    world.claim(held == set(rows), f"sanctions {held} are in force, the journal has {set(rows)}")
+    sure = set(_all(world, query, world.now_ms() + world.ahead_ms))  # by no clock they have ended
+    world.claim(sure <= held <= rows, f"sanctions {held} are in force, the journal has {rows}")
     for session in services.players.sessions.values():
         is_banned = services.sanctions.on("ban", session.subject, session.connection.address)
         world.claim(not is_banned, f"{session.info.name} is banned, and here")
@@ -171,11 +206,12 @@ def what_was_decided_is_in_force(world: "World", server: "Server") -> None:
     world.claim(not left, f"an admin waits for an answer to {left}")
 
 
-def what_was_promised_stands(world: "World", server: "Server") -> None:
+def what_was_promised_stands(world: "World", server: "SimulatedServer") -> None:
     """An invitation is good if the journal has it, and no other; names in a room are those of the journal."""
-    now_ms = world.now_ms()
+    now_ms = server.hub.services.wall_ms()
     rows = _all(world, "SELECT code FROM invitations WHERE expires_ms > ?", now_ms)
-    for (code,) in rows:
+    sure = _all(world, "SELECT code FROM invitations WHERE expires_ms > ?", world.now_ms() + world.ahead_ms)
+    for (code,) in sure:
         world.claim(server.hub.lobby.is_code(code, now_ms), f"invitation {code} is in the journal and not good")
     for code in world.codes:
         is_good = server.hub.lobby.is_code(code, now_ms)
@@ -187,17 +223,55 @@ def what_was_promised_stands(world: "World", server: "Server") -> None:
             world.claim(held == kept, f"{held} play {match_id}, by the journal {kept}")
 
 
+def who_could_play_is_paired(world: "World", server: "SimulatedServer") -> None:
+    """No two people stand in the lobby who seek the same casual match and may both have one more."""
+    services = server.hub.services
+    if not services.shutdown.lets_begin:
+        return
+    free = [
+        (seek, session)
+        for seek in server.hub.lobby.seeks
+        for session in [services.players.sessions[seek.player]]
+        if session.places is None
+        and len(session.live) < services.limits.max_live_matches
+        and not seek.is_rated
+        and not seek.is_bot
+    ]
+    for (one, first), (other, second) in combinations(free, 2):
+        fits = one.time == other.time and bool(set(one.games) & set(other.games))
+        world.claim(not fits, f"{first.info.name} and {second.info.name} seek the same, and wait")
+
+
 def results_and_ratings_agree(world: "World") -> None:
-    """Each rated match that ended with a result counts once for both; won, drawn and lost are what matches say."""
-    rated = _all(
+    """Ratings, and what players have won, drawn and lost, are what follows from the matches in the order of their ends.
+
+    Not where some were forgotten: of old matches and players, what they led to stays.
+    """
+    if world.slept_ms or _all(world, "SELECT 1 FROM players WHERE token_hash IS NULL"):
+        return
+    ends = _all(
         world,
-        "SELECT first, second, winner, reason FROM matches WHERE is_over AND is_rated AND reason NOT IN ('abort')",
+        "SELECT first, second, winner, is_rated, game, time, ended_ms FROM facts JOIN matches ON facts.match = number"
+        " WHERE fact ->> 'type' = 'ended' AND reason <> 'abort' ORDER BY facts.id",
     )
-    games = sum(2 for _ in rated)
-    (counted,) = _one(world, "SELECT coalesce(sum(games), 0) FROM ratings")
-    forgotten = _all(world, "SELECT 1 FROM players WHERE token_hash IS NULL")
-    if not forgotten and not world.slept_ms:  # old matches are forgotten, and what they led to stays
-        world.claim(counted == games, f"{counted} results are in ratings, {games} in rated matches")
+    ratings: dict[tuple[int, str, str], Rating] = {}
+    tallies: dict[int, list[int]] = {}
+    for first, second, winner, is_rated, game, time, ended_ms in ends:
+        for player, side in ((first, 0), (second, 1)):
+            tally = tallies.setdefault(player, [0, 0, 0])
+            tally[1 if winner is None else 0 if winner == side else 2] += 1
+        if is_rated:
+            pace = speed(None if time is None else msgspec.json.decode(time, type=TimeControl))
+            keys = (first, game, pace), (second, game, pace)
+            before = [ratings.get(key, Rating()) for key in keys]
+            ratings.update(zip(keys, rated(before[0], before[1], _SCORES[winner], ended_ms), strict=True))
+    rows = _all(world, "SELECT player, game, speed, rating, deviation, volatility, games, rated_ms FROM ratings")
+    kept = {(player, game, pace): Rating(*rating) for player, game, pace, *rating in rows}
+    world.claim(kept == ratings, f"the ratings are {kept}, and {ratings} by the matches")
+    counted = {player: list(tally) for player, *tally in _all(world, "SELECT id, won, drawn, lost FROM players")}
+    for player, tally in counted.items():
+        results = tallies.get(player, [0, 0, 0])
+        world.claim(tally == results, f"player {player} has {tally} results, and {results} by the matches")
 
 
 def entries_are_all_there_is_to_know(world: "World") -> None:
@@ -215,6 +289,26 @@ def time_never_goes_back(world: "World") -> None:
         times = [event.at_ms for event in events]
         world.claim(times == sorted(times), f"time goes back in {match_id}: {times}")
         _match(world, match_id)
+
+
+def clocks_sum_up(world: "World") -> None:
+    """An event costs the side whose time runs at most what has passed, the other nothing, and gives what it should."""
+    for match_id, time in _all(world, "SELECT id, time FROM matches WHERE time IS NOT NULL"):
+        control = msgspec.json.decode(time, type=TimeControl)
+        before, since_ms = wire.ClockInfo((control.initial_ms, control.initial_ms), None), 0
+        for event in _events(world, match_id):
+            info = getattr(event, "clock", None)
+            if info is None:
+                continue
+            for side in (0, 1):
+                runs = before.running == side
+                is_press = runs and isinstance(event, wire.Played) and event.side == side
+                given_ms = control.increment_ms + event.refunded_ms if is_press else 0
+                spent_ms = before.remaining_ms[side] + given_ms - info.remaining_ms[side]
+                most_ms = event.at_ms - since_ms + LATE_MS if runs else 0
+                is_right = 0 <= spent_ms <= most_ms or (world.clock_set_s >= 0 and spent_ms >= 0 and runs)
+                world.claim(is_right, f"event {event.seq} of {match_id} cost side {side} {spent_ms} of {most_ms} ms")
+            before, since_ms = info, event.at_ms
 
 
 def _hears(name: str, room: Any) -> bool:

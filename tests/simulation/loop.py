@@ -26,6 +26,8 @@ class SimulatedLoop:
         self._numbers = count()
         self._process = 0
         self._paused_until_s: dict[int, float] = {}
+        self._stood_still: dict[int, tuple[float, int]] = {}
+        """For how long each process was made to stand still, and how often."""
         self._killed: set[int] = set()
         self.errors: list[BaseException] = []
         """What callbacks raised, which is a fault of what is simulated, or of the simulation."""
@@ -87,7 +89,16 @@ class SimulatedLoop:
 
     def pause(self, process: int, pause_s: float) -> None:
         """Let the process stand still for so long, as when it is stopped or its machine is busy elsewhere."""
-        self._paused_until_s[process] = self._now_s + pause_s
+        before_s = max(self._now_s, self._paused_until_s.get(process, 0.0))
+        until_s = max(before_s, self._now_s + pause_s)
+        stood_s, stops = self._stood_still.get(process, (0.0, 0))
+        self._stood_still[process] = stood_s + until_s - before_s, stops + 1
+        self._paused_until_s[process] = until_s
+
+    def awake(self, process: int) -> tuple[float, int]:
+        """Return how much of all time the process did not stand still, and how often it did; not while it does."""
+        stood_s, stops = self._stood_still.get(process, (0.0, 0))
+        return self._now_s - stood_s, stops
 
     def is_paused(self, process: int) -> bool:
         """Tell whether the process stands still at this moment."""

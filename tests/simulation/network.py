@@ -49,6 +49,8 @@ class Link(asyncio.Transport):
         self._heard, self._lost = heard, lost
         self.server: Connection | None = None
         """The server's end; None once it is gone."""
+        self.is_waiting = True
+        """Whether the server's process has still to accept the link."""
         self.is_silent = False
         """Whether bytes vanish on their way, both ways, and nobody is told: half-open."""
         self._to_peer: deque[bytes] = deque()
@@ -66,10 +68,16 @@ class Link(asyncio.Transport):
         self._arrives_s = [0.0, 0.0]
         """When the newest piece arrives: at the server, at the peer."""
 
-    def connect(self, server: Connection) -> None:
-        """Make `server` the other end."""
-        self.server = server
-        self._tell(server.connection_made, self)
+    def connect(self, accept: Callable[[], Connection]) -> None:
+        """Let the server's process accept the link, as soon as it is awake; what comes before is kept for it."""
+        self._tell(self._be_accepted, accept)
+
+    def _be_accepted(self, accept: Callable[[], Connection]) -> None:
+        if self.is_waiting:
+            self.is_waiting = False
+            self.server = accept()
+            self.server.connection_made(self)
+            self.resume_reading()
 
     # From the peer to the server.
 
@@ -92,9 +100,9 @@ class Link(asyncio.Transport):
         self._schedule(1, self._end_of_peer)
 
     def _arrive(self, data: bytes) -> None:
-        if self.server is None or self.is_silent:
+        if (self.server is None and not self.is_waiting) or self.is_silent:
             return
-        if not self._is_reading:
+        if self.server is None or not self._is_reading:
             self._kept.append(data)
             return
         self._tell(self._fill, self.server, data)
@@ -196,6 +204,7 @@ class Link(asyncio.Transport):
             self._drop()
 
     def _drop(self) -> None:
+        self.is_waiting = False
         if self.server is not None:
             server, self.server = self.server, None
             self._tell(self._lose, server)
@@ -211,7 +220,7 @@ class Link(asyncio.Transport):
 
     def vanish(self) -> None:
         """Take note that the server's process is gone: its kernel resets the link, and what it holds is lost."""
-        self.server = None
+        self.server, self.is_waiting = None, False
         self._to_peer.clear()
         self._schedule(1, self._end_of_peer)
 

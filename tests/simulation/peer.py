@@ -5,6 +5,7 @@ It checks what it hears by itself: one answer to each request, and the events of
 
 import random
 import string
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,7 @@ from ttt_net.sdk.events import Answered
 from ttt_net.sdk.session import BotProfile, ClientSession
 
 if TYPE_CHECKING:
-    from tests.simulation.world import World
+    from tests.simulation.stage import Stage
 
 _RETRY_S = 0.25
 _PATIENCE = 8
@@ -48,7 +49,9 @@ class SeenMatch:
     to_move: int | None
     legal: list[int]
     is_over: bool
-    next: str | None = None
+    next: str | None
+    present: tuple[bool, bool]
+    watchers: int
 
 
 @dataclass(slots=True)
@@ -63,8 +66,8 @@ class Talk:
 class Peer:
     """A client that comes, plays, leaves and comes back."""
 
-    def __init__(self, world: "World", number: int, rng: random.Random) -> None:
-        self.world: World = world
+    def __init__(self, world: "Stage", number: int, rng: random.Random) -> None:
+        self.world: Stage = world
         self.number: int = number
         self.rng: random.Random = rng
         self.address = f"192.0.2.{number % 4 + 1}"
@@ -73,7 +76,7 @@ class Peer:
         if world.swarm.bots and rng.random() < 0.3:
             profile = BotProfile("sim", None, rng.randint(1, 3), 0)
         self.is_bot = profile is not None
-        self.name: str = f"peer{number}"
+        self.name: str = f"peer{number // 2 if world.swarm.is_contested else number}"
         self._profile = profile
         self._is_guest = world.swarm.guests and profile is None and rng.random() < 0.5
         self.matches: dict[str, SeenMatch] = {}
@@ -81,6 +84,8 @@ class Peer:
         self.challenges: list[int] = []
         self.told: dict[str, int] = {}
         """The newest event of each match that this person has heard of, on whichever link."""
+        self.heard_lines: Counter[str] = Counter()
+        """How often each line of chat was heard."""
         self.link: Link | None = None
         self.is_at_home = True
         """Whether it comes back by itself when its link is gone."""
@@ -241,7 +246,7 @@ class Peer:
             case wire.Challenged():
                 talk.challenges.add(message.challenge)
             case wire.ChallengeOver() | wire.ChallengeAccepted():
-                is_known = message.challenge in talk.challenges or world.loses_words
+                is_known = message.challenge in talk.challenges or world.hears_late_s > 0
                 world.claim(
                     is_known, f"{self.name} hears the end of challenge {message.challenge}, which is not theirs"
                 )
@@ -274,13 +279,10 @@ class Peer:
 
     def _check_heard(self, message: wire.Chatted) -> None:
         """Check that who was muted before they said it, and still is, was not heard."""
-        world, (said_s, *keys) = self.world, message.text.split()
-        for key in keys:
-            since_s, until_ms = world.mutes.get(key, (0.0, 0))
-            is_muted = since_s < float(said_s) and until_ms > world.now_ms()
-            world.claim(
-                not is_muted, f"{key} is muted since {since_s:.3f}, and was heard with what they said at {said_s}"
-            )
+        self.heard_lines[message.text] += 1
+        words = message.text.split()
+        said_s, *keys = words if "." in words[0] else words[1:]
+        self.world.check_heard(float(said_s), keys)
 
     def _note(self, event: Any) -> None:
         """Take in what the dialogue tells, as a screen would."""
@@ -289,8 +291,9 @@ class Peer:
                 position = event.position
                 is_over = event.outcome is not None
                 self.matches[event.match] = SeenMatch(
-                    event.you, event.seq, position.ply, position.to_move, position.legal, is_over, event.next
-                )
+                    event.you, event.seq, position.ply, position.to_move, position.legal, is_over, event.next,
+                    event.present, event.watchers,
+                )  # fmt: skip
                 while len(self.matches) > 40:
                     del self.matches[next(iter(self.matches))]
             case wire.Played() | wire.Tookback():
@@ -306,6 +309,15 @@ class Peer:
                 self._update(event.match, event.seq)
             case wire.Offered() | wire.Declined() | wire.Adjourned():
                 self._update(event.match, event.seq)
+            case wire.Presence():
+                seen = self.matches.get(event.match)
+                if seen is not None:
+                    first, second = seen.present
+                    seen.present = (event.online, second) if event.side == 0 else (first, event.online)
+            case wire.Watching():
+                seen = self.matches.get(event.match)
+                if seen is not None:
+                    seen.watchers = event.watchers
             case wire.SeekList():
                 self.seeks = [seek.seek for seek in event.seeks]
             case wire.Challenged():

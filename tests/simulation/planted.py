@@ -5,11 +5,14 @@ is wrong now and then; whoever changes that function may have to plant the fault
 """
 
 import logging
+import sqlite3
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
 from typing import Any, cast
+
+from msgspec.structs import replace
 
 from tests.simulation.__main__ import failure_of
 from tests.simulation.ledgers import failure_among_ledgers
@@ -17,19 +20,24 @@ from ttt_net import messages as wire
 from ttt_net.errors import StorageError
 from ttt_net.matches import referee
 from ttt_net.matches.match import Match
+from ttt_net.pairing.seeks import StandingSeeks
+from ttt_net.server import server_clock
 from ttt_net.server.accounts.online_players import OnlinePlayers
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.accounts.session_service import SessionService
 from ttt_net.server.admission.sanctions import Sanctions
-from ttt_net.server.cluster import replica
+from ttt_net.server.cluster import replica, replicated_ledger
 from ttt_net.server.cluster.batch import Batch
 from ttt_net.server.cluster.membership import Membership
+from ttt_net.server.cluster.node import ClusterNode
+from ttt_net.server.cluster.replica import Replica
 from ttt_net.server.cluster.replicated_ledger import ReplicatedLedger
 from ttt_net.server.hub import Hub
-from ttt_net.server.journal import Journal
+from ttt_net.server.journal import Journal, apply_events, database, migrations
 from ttt_net.server.journal.entries import WriteNote
 from ttt_net.server.matchmaking.invitations import Invitations
 from ttt_net.server.matchmaking.match_registry import MatchRegistry
+from ttt_net.server.rooms import room
 from ttt_net.server.rooms.audience import Audience
 from ttt_net.server.rooms.chat import Chat
 from ttt_net.server.rooms.presence import Seats
@@ -37,6 +45,9 @@ from ttt_net.server.rooms.room import MatchRoom
 
 MOST_SEEDS = 1_000
 """Within so many worlds each fault is found."""
+
+
+_FOR_EVER: Any = 10**9
 
 
 def _nothing(*_: Any, **__: Any) -> None:
@@ -87,8 +98,6 @@ def _answer_twice(ok: Callable[..., None]) -> Callable[..., None]:
 
 
 def _a_snapshot_of_before(snapshot: Callable[..., wire.Snapshot]) -> Callable[..., Any]:
-    from msgspec.structs import replace
-
     def wrong(*args: Any) -> wire.Snapshot:
         told = snapshot(*args)
         return replace(told, seq=max(1, told.seq - 1))
@@ -98,6 +107,33 @@ def _a_snapshot_of_before(snapshot: Callable[..., wire.Snapshot]) -> Callable[..
 
 def _somebody_else(get: Callable[..., Any]) -> Callable[..., Any]:
     return _every(50, get, lambda players, player: next(iter(players.sessions.values()), None))
+
+
+def _tell_a_number_twice(told: Callable[..., Any]) -> Callable[..., Any]:
+    def wrong(match: Match, event: Any) -> Any:
+        return replace(told(match, event), seq=event.seq - 1)
+
+    return _every(60, told, wrong)
+
+
+def _rate_twice(rate: Callable[..., Any]) -> Callable[..., Any]:
+    def wrong(*args: Any) -> Any:
+        rate(*args)
+        return rate(*args)
+
+    return wrong
+
+
+def _set_back(restruct: Callable[..., Any]) -> Callable[..., Any]:
+    return _every(9, restruct, lambda event, **changes: restruct(event, **{**changes, "at_ms": event.at_ms - 60_000}))
+
+
+def _lose_invitations(steps: Any) -> Any:
+    def wrong(connection: sqlite3.Connection) -> None:
+        steps[-1](connection)
+        connection.execute("DELETE FROM invitations")
+
+    return (*steps[:-1], wrong)
 
 
 PLANTED: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], Callable[..., Any]]]] = {
@@ -121,6 +157,19 @@ PLANTED: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], Callable[..., 
     ),
     "an invitation that a restart forgets": (Invitations, "recall", lambda real: _every(3, real)),
     "a session taken for that of somebody else": (OnlinePlayers, "get", _somebody_else),
+    "a clock that runs while the server stands still": (server_clock, "MOST_CHARGED_MS", lambda _: _FOR_EVER),
+    "a number of a match told twice": (Match, "told", _tell_a_number_twice),
+    "a rating applied twice": (apply_events, "_rate_match", _rate_twice),
+    "a time of day that goes back": (room, "restruct", _set_back),
+    "an upgrade that loses invitations": (migrations, "STEPS", _lose_invitations),
+    "an upgrade that keeps no copy": (database, "_keep_before", lambda _: _nothing),
+    "a seek that meets nobody": (StandingSeeks, "_matched", lambda real: _every(3, real)),
+    "a report that is acknowledged and lost": (
+        Journal,
+        "report",
+        lambda _: lambda journal, report, done, failed: done(1),
+    ),
+    "a presence that is not told": (Seats, "tell", lambda real: _every(4, real)),
     "a session that stays after its connection": (OnlinePlayers, "remove", lambda real: _every(10, real)),
 }
 """Each fault: where it is planted, and what takes the real function's place."""
@@ -231,6 +280,15 @@ def _applied_by_one(hear: Callable[..., None]) -> Callable[..., None]:
     return _every(9, hear)
 
 
+def _stay_ahead(read_from: Callable[..., None]) -> Callable[..., None]:
+    def wrong(tables: Replica, file: Any) -> None:
+        ahead = tables.position, tables.state
+        read_from(tables, file)
+        tables.position, tables.state = ahead
+
+    return wrong
+
+
 PLANTED_AMONG_NODES: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], Callable[..., Any]]]] = {
     "a stale ok: nothing is held": (Membership, "is_fresh", lambda _: cast(Any, property(lambda _: True))),
     "a flag that every node lets fall": (Seats, "lets_flag_fall", _flag_everywhere),
@@ -246,6 +304,11 @@ PLANTED_AMONG_NODES: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], Ca
         "is_steward",
         lambda _: cast(Any, property(lambda ledger: ledger.is_member)),
     ),
+    "a paused node that answers as if it had not been": (replicated_ledger, "STALE_S", lambda _: _FOR_EVER),
+    "a node that does not notice what a power cut took": (Replica, "read_from", _stay_ahead),
+    "a mute that other nodes do not hear of": (Sanctions, "impose", lambda real: _every(2, real)),
+    "a line of chat that other nodes do not hear": (Chat, "hear", lambda real: _every(2, real)),
+    "watchers of other nodes who are not counted": (ClusterNode, "_counted", lambda _: _nothing),
     "a room that forgets its match when a write is overtaken": (MatchRoom, "hear", _forget_the_match),
 }
 """The same in whole servers; found in worlds of three of them."""

@@ -1,9 +1,9 @@
 """What a seed switches on: each world has some features and some faults, so that rare combinations are met."""
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ttt_net import messages as wire
 from ttt_net.clock import TimeControl
@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 Maker = Callable[["Peer"], wire.Request]
 
-GAMES = ["tictactoe", "tictactoe", "mnk:3x3,3+swap", "vanishing", "mnk:4x4,3+misere"]
+GAMES = ["tictactoe", "tictactoe", "mnk:3x3,3+swap", "vanishing", "misere", "connect4"]
+RATED = "connect4"
+"""The small games above are never rated: perfect play is too well known."""
 _OFFERS: list[wire.OfferKind] = ["draw", "takeback"]
 _CLAIMS: list[wire.ClaimKind] = ["win", "draw", "adjourn", "adjourn"]
 
@@ -22,12 +24,15 @@ def _time(peer: "Peer") -> TimeControl | None:
     return peer.rng.choice(peer.world.swarm.times)
 
 
-def _is_rated(peer: "Peer") -> bool:
-    return peer.world.swarm.rated and peer.rng.random() < 0.4
-
-
 def _game(peer: "Peer") -> str:
     return peer.rng.choice(GAMES)
+
+
+def _terms(peer: "Peer", key: str) -> dict[str, Any]:
+    """Return what a match is to be like: a rated one is of a game that can be."""
+    is_rated = peer.world.swarm.rated and peer.rng.random() < 0.4
+    game: Any = RATED if is_rated else _game(peer)
+    return {key: [game] if key == "games" else game, "time": _time(peer), "rated": is_rated}
 
 
 def _someone(peer: "Peer") -> str:
@@ -39,9 +44,7 @@ REQUESTS: dict[str, tuple[int, Maker]] = {
         8,
         lambda peer: wire.SeekRequest(
             0,
-            games=[_game(peer)],
-            time=_time(peer),
-            rated=_is_rated(peer),
+            **_terms(peer, "games"),
             opponents=peer.rng.choice(["any", "people"]),
         ),
     ),
@@ -49,9 +52,7 @@ REQUESTS: dict[str, tuple[int, Maker]] = {
     "accept": (2, lambda peer: wire.AcceptRequest(0, seek=peer.rng.choice(peer.seeks or [1]))),
     "challenge": (
         3,
-        lambda peer: wire.ChallengeRequest(
-            0, name=_someone(peer), game=_game(peer), time=_time(peer), rated=_is_rated(peer)
-        ),
+        lambda peer: wire.ChallengeRequest(0, name=_someone(peer), **_terms(peer, "game")),
     ),
     "answer": (
         3,
@@ -96,27 +97,20 @@ REQUESTS: dict[str, tuple[int, Maker]] = {
 """Every request that a person makes, how often, and how it is made up."""
 _ALWAYS = ("seek", "resign")
 _GAMES_OF_RULES: tuple[str, ...] = ("ultimate", "connect4+swap", "mnk:7x1,4", "nonesuch")
-FAULTS = (
+PEER_FAULTS = (
     "cut",
     "silence",
     "stall",
     "die",
     "leave",
-    "late_disk",
-    "failing_disk",
-    "pause",
-    "crash",
-    "sleep",
-    "drain",
+    "set_clock",
     "kick",
     "ban",
     "mute",
     "judge",
     "announce",
-    "countdown",
-    "call_off",
 )
-"""What may go wrong: links, clients, the disk, the process; and what an admin does."""
+"""What may go wrong in every world: links, clients, the time of day; and what an admin does."""
 
 
 @dataclass(frozen=True)
@@ -137,11 +131,20 @@ class Swarm:
     """How long a person or bot thinks, on average."""
     is_played_out: bool
     """Whether every match is played to its end once faults are over."""
-    max_steps: int = 1_000
-    """How long the world is troubled, in steps of its event loop."""
+    is_contested: bool = False
+    """Whether people want names that others have, or are about to have."""
+    is_strict: bool = False
+    """Whether people are held to the quotas that strangers are."""
+    life: float = 1.0
+    """How long the world is troubled, as a share of the usual."""
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether there are clocks, so that a server has to tell when it stands still."""
+        return self.times != (None,)
 
     @classmethod
-    def of(cls, rng: random.Random) -> "Swarm":
+    def of(cls, rng: random.Random, faults: Sequence[str]) -> "Swarm":
         """Choose what a world has."""
         return cls(
             peers=rng.choice([2, 2, 3, 4, 5, 6]),
@@ -150,10 +153,12 @@ class Swarm:
             rated=rng.random() < 0.5,
             times=rng.choice([(None,), (None, TimeControl(1_000), TimeControl(60_000, 1_000))]),
             requests=tuple(name for name in REQUESTS if name in _ALWAYS or rng.random() < 0.5),
-            faults=tuple(fault for fault in FAULTS if rng.random() < 0.35),
+            faults=tuple(fault for fault in faults if rng.random() < 0.35),
             delay_s=rng.choice([0.0, 0.01, 0.2]),
             think_s=rng.choice([0.02, 0.2]),
             is_played_out=rng.random() < 0.3,
+            is_contested=rng.random() < 0.3,
+            is_strict=rng.random() < 0.15,
         )
 
     def makers(self) -> list[Maker]:
@@ -176,8 +181,10 @@ class Swarm:
             {"times": (None,)},
             {"delay_s": 0.0},
             {"is_played_out": False},
+            {"is_contested": False},
+            {"is_strict": False},
         ):
             if any(getattr(self, key) != value for key, value in change.items()):
                 yield replace(self, **change)
         for share in (0.3, 0.6, 0.9):
-            yield replace(self, max_steps=int(self.max_steps * share))
+            yield replace(self, life=self.life * share)

@@ -16,7 +16,7 @@ class Evening:
     """People on the nodes a, b and c, who do only what they are told to."""
 
     def __init__(self, *places: str) -> None:
-        swarm = replace(Swarm.of(random.Random(1)), peers=len(places), bots=False, guests=False, delay_s=0.01)
+        swarm = replace(Swarm.of(random.Random(1), ()), peers=len(places), bots=False, guests=False, delay_s=0.01)
         self.said: list[str] = []
         self.world = ClusterWorld(1, swarm, self.said.append, is_troubled=False)
         self.world.places.update(enumerate(places))
@@ -91,7 +91,7 @@ def test_all_who_watch_are_counted_on_whichever_node_and_not_when_it_is_lost() -
     evening.go(2.0)
     assert [evening.heard(who, "watching")[-1]["watchers"] for who in range(5)] == [3] * 5
     evening.world.places.update({2: "nowhere", 3: "nowhere"})
-    evening.node("c").kill()
+    evening.node("c").die()
     evening.go(6.0)
     assert evening.heard(0, "watching")[-1]["watchers"] == 1
 
@@ -122,7 +122,7 @@ def test_who_is_sent_away_may_be_on_any_node() -> None:
 def test_a_node_that_leaves_for_a_restart_keeps_nobody_waiting() -> None:
     evening = Evening("a", "b", "c")
     match = evening.match()
-    evening.world.places.clear()
+    evening.world.places[0] = "b"
     with evening.world.loop.acting_as(evening.node("a").process):
         evening.node("a").ledger.leave()
     evening.go(1.0)

@@ -1,0 +1,167 @@
+"""One simulated process of the product's server: what it held in memory dies with it."""
+
+import random
+from typing import TYPE_CHECKING
+
+from tests.simulation.network import Link
+from ttt_net.errors import Refusal
+from ttt_net.server.admin import protocol
+from ttt_net.server.admin.commands import AdminCommands
+from ttt_net.server.admin.moderation import load_sanctions
+from ttt_net.server.admin.roles import Moderators
+from ttt_net.server.cluster.membership import Membership
+from ttt_net.server.hub import Hub
+from ttt_net.server.journal import Journal
+from ttt_net.server.process.maintenance import maintenance_jobs
+from ttt_net.server.server_clock import BEAT_MS, ServerClock
+from ttt_net.server.services import build_services
+from ttt_net.server.settings.configuration import Configuration, Limits
+from ttt_net.server.settings.rate import Rate
+from ttt_net.server.wire.connection import Connection
+
+if TYPE_CHECKING:
+    from tests.simulation.stage import Stage
+
+TICK_S = 1.0
+_OFTEN = Rate(1_000_000)
+_GENEROUS = Limits(
+    codes=_OFTEN,
+    inquiries=_OFTEN,
+    matches=_OFTEN,
+    renames=_OFTEN,
+    chats=_OFTEN,
+    reports=_OFTEN,
+    challenges=_OFTEN,
+    max_live_matches=6,
+)
+_STRICT = Limits(max_live_matches=2)
+"""What strangers are held to, so that most of what is asked often is refused."""
+
+
+def settings(*, is_strict: bool) -> Configuration:
+    """Return how the servers of a world are set up."""
+    limits = _STRICT if is_strict else _GENEROUS
+    return Configuration(
+        name="simulated", limits=limits, retention_days=30, guest_days=30, report_days=7, audit_days=30
+    )
+
+
+class SimulatedServer:
+    """One process: a hub with its clock, its admin and its links; `start` lets it begin to do things."""
+
+    def __init__(
+        self,
+        stage: "Stage",
+        process: int,
+        journal: Journal,
+        rng: random.Random,
+        machine: str = "",
+        membership: Membership | None = None,
+    ) -> None:
+        self.stage, self.process = stage, process
+        self.links: list[Link] = []
+        self.is_draining = False
+        self.machine = machine
+        self.played_ms: tuple[int, tuple[float, int]] | None = None
+        """Its time of play when that was looked at last, and how long it had been awake: for the invariants."""
+        loop = stage.loop.as_asyncio
+        clock = ServerClock(lambda: int(stage.loop.time() * 1000), self.wall_ms)
+        self.clock = clock
+        configuration = settings(is_strict=stage.swarm.is_strict)
+        self.hub = Hub(
+            build_services(
+                configuration,
+                journal,
+                loop,
+                clock.play_ms,
+                rng,
+                wall_ms=clock.wall_ms,
+                beat=clock.beat,
+                membership=membership,
+            )
+        )
+        self._jobs = maintenance_jobs(self.hub)
+        self.admin = AdminCommands(self.hub.services, self._stop, Moderators(self.hub.services, lambda _: 0))
+
+    def wall_ms(self) -> int:
+        """Return the time of day on this machine."""
+        return self.stage.now_ms() + self.stage.skews_ms.get(self.machine, 0)
+
+    def start(self) -> None:
+        """Do what a server does at its start, and again and again."""
+        self.hub.recall()
+        load_sanctions(self.hub.services)
+        self.stage.loop.call_later(TICK_S, self._tick)
+        if self.stage.swarm.is_timed:
+            self._beat()
+
+    def _tick(self) -> None:
+        services = self.hub.services
+        self.hub.tick(self.stage.loop.time())
+        if services.membership is None or services.membership.keeps_lobby:
+            for name, tick in self._jobs.items():
+                services.guard.attempt(name, tick)
+        self.stage.loop.call_later(TICK_S, self._tick)
+
+    def _beat(self) -> None:
+        self.hub.services.beat()
+        self.stage.loop.call_later(BEAT_MS / 1000, self._beat)
+
+    def _stop(self) -> None:
+        """Restart, as a countdown that an admin began ends."""
+        with self.stage.loop.acting_as(0):
+            self.stage.loop.call_soon(self.stage.drain, self)
+
+    def ask(self, request: protocol.AnyAdminRequest) -> None:
+        """Let an admin ask for something; it must be answered once, as long as this process lives."""
+        stage = self.stage
+        answers: list[protocol.AnyAdminReply] = []
+
+        def answer(reply: protocol.AnyAdminReply) -> None:
+            answers.append(reply)
+            if isinstance(request, protocol.MutePlayer | protocol.Unmute | protocol.SettleReport):
+                stage.note_mutes()
+            stage.trace(None, f"answers the admin: {reply}")
+            stage.claim(len(answers) == 1, f"an admin heard two answers: {answers}")
+            stage.unanswered_acts.discard(key)
+
+        key = (self.process, stage.loop.time(), str(request))
+        stage.unanswered_acts.add(key)
+        with stage.loop.acting_as(self.process):
+            try:
+                self.admin.carry_out(request, answer)
+            except Refusal as refusal:
+                answer(protocol.Failed(str(refusal)))
+
+    def accept(self, link: Link) -> None:
+        """Take in a new link."""
+        self.links = [each for each in self.links if each.is_waiting or each.server is not None]
+        self.links.append(link)
+        link.connect(lambda: Connection(self.hub, self.stage.loop.as_asyncio, self.hub.services.read_buffer))
+
+    def begin_drain(self) -> None:
+        """Begin to end, as a server does that is told to."""
+        self.is_draining = True
+        with self.stage.loop.acting_as(self.process):
+            self.hub.services.shutdown.drain()
+            self.stage.loop.call_later(0.2, self.hub.close_all)
+
+    def die(self) -> None:
+        """Let the process be dead."""
+        self.stage.loop.kill(self.process)
+        for link in self.links:
+            link.vanish()
+
+    def is_paused(self) -> bool:
+        """Tell whether the process stands still."""
+        return self.stage.loop.is_paused(self.process)
+
+
+def hears(server: SimulatedServer, match_id: str) -> tuple[set[str], set[str]]:
+    """Return the names of those connected here who hear a match as its players, and as watchers."""
+    room = server.hub.registry.rooms.get(match_id)
+    if room is None:
+        return set(), set()
+    players = {session.info.name for session in room.audience.players.values()}
+    sessions = server.hub.services.players.sessions.values()
+    return players, {each.info.name for each in sessions if room.audience.watches(each)}

@@ -1,0 +1,470 @@
+"""What simulated worlds have in common, of one server and of several: time, people, faults of theirs, and the oracle.
+
+The truth of a world is what was written down: on the disk of the one server, in the log of several.
+"""
+
+import random
+import sqlite3
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, cast
+
+import msgspec
+
+from tests.simulation.loop import SimulatedLoop
+from tests.simulation.network import Link
+from tests.simulation.peer import Peer
+from tests.simulation.server import SimulatedServer, hears
+from tests.simulation.swarm import Swarm
+from ttt_net import messages as wire
+from ttt_net.server.admin import protocol
+from ttt_net.server.admission.sanctions import of_player
+from ttt_net.server.journal import token_hash
+
+START_MS = 1_800_000_000_000
+"""When every world begins, in milliseconds since 1970."""
+MOST_TURNS = 20
+_MOST_LULLS = 5
+"""How often a world may only seem to be at rest."""
+MOST_STEPS = 50_000
+"""In half a second."""
+_SET_BY_MS = (-3_600_000, -40_000, -900, 900, 40_000, 3_600_000)
+"""How far the time of day of a machine may be set, at once."""
+
+
+class InvariantError(AssertionError):
+    """An invariant did not hold."""
+
+
+class Stage(ABC):
+    """All that there is, and what is claimed of it: a claim that does not hold raises `InvariantError`."""
+
+    peers: list[Peer]
+    settles_s = 2.0
+    """For how long nothing must be under way before a world is at rest."""
+    hears_late_s = 0.0
+    """How old what a server knows may be, of what others decided."""
+
+    def __init__(
+        self, seed: int, faults: Sequence[str], swarm: Swarm | None, trace: Callable[[str], None] | None
+    ) -> None:
+        """Draw a world of the seed; a `swarm` of one's own is a shrink's."""
+        self.seed = seed
+        self.rng = random.Random(seed)
+        drawn = Swarm.of(self.rng, faults)
+        self.swarm = swarm or drawn
+        self.makers = self.swarm.makers()
+        self.loop = SimulatedLoop()
+        self._write_trace = trace
+        self.names: dict[int, str] = {}
+        self.codes: list[str] = []
+        self.started: list[str] = []
+        self._new_names = 0
+        self.processes = 0
+        self.faults_are_on = True
+        self.slept_ms = 0
+        """How long no server ran, beside what the loop knows of: its clock does not jump."""
+        self.skews_ms: dict[str, int] = {}
+        """How far the time of day of each machine is ahead of the true one."""
+        self.ahead_ms = 0
+        """The furthest that the time of day of any machine was ever ahead."""
+        self.clock_set_s = -1e9
+        """When the time of day of a machine was set last."""
+        self.more_matches = 0
+        """By how many matches two servers that begin some at once may exceed what is allowed."""
+        self.upgrades = 0
+        """How often the journal was brought up to date from a schema that had no reports."""
+        self.steps = 0
+        self.moves = 0
+        self.events: dict[tuple[str, int], bytes] = {}
+        """Of each match and seq, what was told."""
+        self.mutes: dict[str, tuple[float, int]] = {}
+        """Whom the admin has muted, as sanctions name them: since when it is known to be so, and until when."""
+        self.unanswered_acts: set[tuple[int, float, str]] = set()
+        """What admins asked for and have no answer to, each with its process and moment."""
+
+    def _let_people_come(self, after_s: float) -> None:
+        self.peers = [Peer(self, number, random.Random(self.rng.getrandbits(64))) for number in range(self.swarm.peers)]
+        for peer in self.peers:
+            self.loop.call_later(after_s + self.rng.random(), peer.connect)
+            self.loop.call_later(after_s + self.rng.random(), self._let_act, peer)
+        if self.swarm.faults:
+            self.loop.call_later(after_s + 1.0, self._go_wrong)
+
+    # What a world has to say.
+
+    @property
+    @abstractmethod
+    def truth(self) -> sqlite3.Connection:
+        """The tables of all that was written down by now."""
+
+    @property
+    @abstractmethod
+    def running(self) -> Sequence[SimulatedServer]:
+        """The servers that run at this moment."""
+
+    @property
+    @abstractmethod
+    def thinks_s(self) -> float:
+        """How long a person or bot thinks, on average."""
+
+    @abstractmethod
+    def link(self, peer: Peer) -> Link | None:
+        """Return a new link of the peer to a server; None if none listens."""
+
+    @abstractmethod
+    def drain(self, server: SimulatedServer) -> None:
+        """Let a server end as it does, and start anew."""
+
+    @abstractmethod
+    def check(self) -> None:
+        """Check what holds at every moment."""
+
+    @abstractmethod
+    def check_at_rest(self) -> None:
+        """Check what holds when nothing is under way."""
+
+    @abstractmethod
+    def is_quiet(self) -> bool:
+        """Tell whether nothing is under way."""
+
+    # What others ask of it.
+
+    def now_ms(self) -> int:
+        """Return the true time of day."""
+        return START_MS + self.slept_ms + int(self.loop.time() * 1000)
+
+    def new_name(self) -> str:
+        """Return a name; where names are contested, it may be taken, or be taken at the same moment."""
+        if self.swarm.is_contested and self.rng.random() < 0.5:
+            return self.rng.choice([*self.names.values(), f"name{self._new_names}x"])
+        self._new_names += 1
+        return f"name{self._new_names}x"
+
+    def linked(self, peer: Peer, server: SimulatedServer) -> Link:
+        """Return a new link between the two."""
+        link = Link(
+            self.loop,
+            server.process,
+            random.Random(self.rng.getrandbits(64)),
+            peer.address,
+            self.swarm.delay_s,
+            lambda data: peer.heard(link, data),
+            lambda: peer.lost(link),
+        )
+        server.accept(link)
+        return link
+
+    def trace(self, who: Peer | None, what: str, message: object = None) -> None:
+        """Write a line of the trace, if it is wanted."""
+        if self._write_trace is not None:
+            said = f" {wire.encode(cast(Any, message)).decode()}" if isinstance(message, msgspec.Struct) else ""
+            name = f"{who.number} {who.name}" if who else "world"
+            self._write_trace(f"{self.loop.time():10.4f} {name} {what}{said}")
+
+    def claim(self, holds: bool, what: str) -> None:
+        """Fail with that sentence if it does not hold."""
+        if not holds:
+            self.trace(None, f"FAILED: {what}")
+            raise InvariantError(what)
+
+    def told(self, event: Any) -> None:
+        """Compare an event with what others were told: all hear the same."""
+        key = (event.match, event.seq)
+        if isinstance(event, wire.Started) and event.match not in self.started:
+            self.started.append(event.match)
+        said = wire.encode(event)
+        before = self.events.setdefault(key, said)
+        if before != said:
+            self.claim(core_of(before) == core_of(said), f"event {key} was told in two ways: {before!r} and {said!r}")
+
+    # What was acknowledged is written down.
+
+    def acknowledged(self, peer: Peer, request: wire.Request) -> None:
+        """Check, at once, that what was answered with `ok` is written down; a take-back may have followed a move."""
+        match request:
+            case wire.PlayRequest():
+                self.moves += 1
+                is_there = self._has(
+                    "SELECT 1 FROM facts WHERE match = (SELECT number FROM matches WHERE id = ?)"
+                    " AND fact ->> 'type' = 'played' AND fact ->> 'ply' = ? AND fact ->> 'move' = ?",
+                    request.match,
+                    request.ply + 1,
+                    request.move,
+                )
+                what = f"move {request.move} at ply {request.ply} of {request.match}"
+            case wire.ResignRequest() | wire.AbortRequest():
+                is_there = self._has("SELECT 1 FROM matches WHERE id = ? AND is_over", request.match)
+                what = f"the end of {request.match}"
+            case wire.ReportRequest():
+                query = "SELECT 1 FROM reports WHERE reporter = ?"
+                is_there = self.upgrades > 0 or self._has(query, self.player_of(peer.token))
+                what = f"a report by {peer.name}"
+            case wire.RenameRequest():
+                others = wire.RenameRequest | wire.ForgetRequest
+                is_newest = not any(isinstance(each, others) for each in peer.talk.asked.values())
+                query = "SELECT 1 FROM players WHERE id = ? AND name = ?"
+                is_there = not is_newest or self._has(query, self.player_of(peer.token), request.name)
+                what = f"the name {request.name}"
+            case wire.ForgetRequest():
+                is_there = self.player_of(peer.token) is None
+                what = f"that {peer.name} is to be forgotten"
+            case _:
+                return
+        self.claim(is_there, f"{what} was acknowledged and is not in the journal")
+
+    def _has(self, query: str, *values: object) -> bool:
+        return self.truth.execute(query, values).fetchone() is not None
+
+    def player_of(self, token: str | None) -> int | None:
+        """Return the number of the player whose token it is; None if there is none."""
+        query = "SELECT id FROM players WHERE token_hash = ?"
+        row = self.truth.execute(query, (token_hash(token),)).fetchone() if token else None
+        return None if row is None else int(row[0])
+
+    # Who is muted.
+
+    def note_mutes(self) -> None:
+        """Take note of who is muted by now, as it is written down."""
+        rows = self.truth.execute("SELECT whom, until_ms FROM sanctions WHERE act = 'mute'").fetchall()
+        before, now_s = self.mutes, self.loop.time()
+        self.mutes = {
+            whom: (before[whom][0] if before.get(whom, (0, 0))[1] == until_ms else now_s, until_ms)
+            for whom, until_ms in rows
+        }
+
+    def keys_of(self, token: str | None, address: str) -> list[str]:
+        """Return all that a sanction of a player may go by."""
+        player = self.player_of(token)
+        keys = [f"{address}/32"] if player is None else [f"{address}/32", of_player(player)]
+        for server in self.running[:1]:
+            sanctions = server.hub.services.sanctions
+            keys += [sanctions.key_of_token(token_hash(token))] if token else []
+            keys += [sanctions.key_of_address(address) or ""]
+        return keys
+
+    def check_heard(self, said_s: float, keys: Sequence[str]) -> None:
+        """Check that who was muted before they said a line, and still is, is not heard with it."""
+        for key in keys:
+            if self._is_muted(key, said_s):
+                self.note_mutes()  # it may have been lifted
+                since_s = self.mutes.get(key, (0.0, 0))[0]
+                is_muted = self._is_muted(key, said_s)
+                self.claim(
+                    not is_muted, f"{key} is muted since {since_s:.3f}, and was heard with what they said at {said_s}"
+                )
+
+    def _is_muted(self, key: str, said_s: float) -> bool:
+        since_s, until_ms = self.mutes.get(key, (0.0, 0))
+        is_sure = self.clock_set_s < said_s and until_ms > self.now_ms() + self.ahead_ms
+        return is_sure and since_s + self.hears_late_s < said_s
+
+    # How it goes on.
+
+    def run(self) -> None:
+        """Live through trouble, come to rest, and check what must hold; raises `InvariantError` where it does not."""
+        self.live_in_trouble()
+        self.faults_are_on = False
+        self.settle()
+        self.check_at_rest()
+        if self.swarm.is_played_out:
+            self._play_out()
+            self.settle()
+            self.check_at_rest()
+            for peer in self.peers:
+                for match_id, seen in peer.matches.items():
+                    is_live = seen.you is not None and not seen.is_over
+                    self.claim(not is_live, f"{match_id} of {peer.name} cannot be played to its end")
+        if "chat" in self.swarm.requests:
+            self._talk()
+
+    @abstractmethod
+    def live_in_trouble(self) -> None:
+        """Let everything go wrong for a while."""
+
+    @abstractmethod
+    def mend(self) -> None:
+        """Let every fault of servers, disks and networks end."""
+
+    def most_steps(self) -> int:
+        """Return how many steps the next half second may have."""
+        return MOST_STEPS
+
+    def live(self, until: Callable[[], bool], most_s: float) -> bool:
+        """Let time pass until then, and check the world every half second of its own; False if it takes too long."""
+        end_s = self.loop.time() + most_s
+        while not until():
+            if self.loop.time() >= end_s:
+                return False
+            steps = self.loop.run_until(self.loop.time() + 0.5, self.most_steps())
+            self.claim(steps < MOST_STEPS, "half a second is as long as that: something calls itself again and again")
+            self.steps += steps
+            if self.loop.errors:
+                raise self.loop.errors[0]
+            self.check()
+        return True
+
+    def wait(self, wait_s: float) -> None:
+        """Let time pass."""
+        self.live(lambda: False, wait_s)
+
+    def settle(self) -> None:
+        """Let every fault end and everybody come back, until nothing is under way."""
+        self.mend()
+        self.skews_ms = dict.fromkeys(self.skews_ms, self.ahead_ms)  # or a ban of some seconds may last for an hour
+        for peer in self.peers:
+            if peer.link is not None:
+                peer.link.go_on()
+            peer.arrive()
+        self.wait(self.settles_s + 4.0)  # what could not be read at the start is read again by then
+        is_quiet = False
+        for _ in range(_MOST_LULLS):
+            is_quiet = self.live(self.is_quiet, 120.0)
+            self.wait(self.settles_s)  # what was told last arrives; who has just been lost comes back
+            is_quiet = is_quiet and self.is_quiet()
+            if is_quiet:
+                break
+        waiting = [(peer.name, peer.is_welcome, list(peer.talk.asked.values())) for peer in self.peers]
+        self.claim(is_quiet, f"the world does not come to rest: {waiting}")
+
+    def _play_out(self) -> None:
+        """Play every match that goes on to its end; one that may go on for ever is resigned."""
+        for _turn in range(MOST_TURNS):
+            movers = [(peer, match) for peer in self.peers for match in peer.turns()]
+            if not movers:
+                break
+            for peer, match in movers:
+                peer.play(match)
+            self.wait(0.5 + 2 * self.swarm.delay_s)
+            self.live(self.is_quiet, 60.0)
+        for peer in self.peers:
+            for match, seen in list(peer.matches.items()):
+                if seen.you is not None and not seen.is_over:
+                    peer.say(wire.ResignRequest(0, match=match))
+
+    def _talk(self) -> None:
+        """Let everybody say a line in a match that they hear: it is heard once, by all who hear it as they do."""
+        said: dict[str, tuple[Peer, set[str]]] = {}
+        for peer in self.peers:
+            peer.heard_lines = Counter()
+            matches = [match for match in peer.matches if peer.session.is_following(match)]
+            if matches and peer.is_welcome:
+                match = self.rng.choice(matches)
+                request = wire.ChatRequest(0, match=match, text=f"{peer.number} {peer.signed()}")
+                hearers = self._hearers_of(peer, match)
+                if hearers is not None:
+                    assert request.text is not None
+                    said[request.text] = peer, hearers
+                    peer.say(request)
+        self.wait(1.0 + 4 * self.swarm.delay_s)
+        for text, (speaker, hearers) in said.items():
+            heard = Counter({peer.name: peer.heard_lines[text] for peer in self.peers if peer.heard_lines[text]})
+            if speaker.name in heard:  # or it was refused, to one who is muted
+                self.claim(heard == Counter(hearers), f"{speaker.name} was heard by {heard}, and not by {hearers}")
+
+    def _hearers_of(self, speaker: Peer, match: str) -> set[str] | None:
+        """Return who is to hear what somebody says in a match; None if they do not hear it themselves."""
+        everybody = [hears(server, match) for server in self.running]
+        for number in (0, 1):
+            hearing = set[str]().union(*(each[number] for each in everybody))
+            if speaker.name in hearing:
+                return {name for name in hearing if name == speaker.name or not self._has_muted(name, speaker.name)}
+        return None
+
+    def _has_muted(self, name: str, speaker: str) -> bool:
+        for server in self.running:
+            online = server.hub.services.players
+            session, other = online.find(name), online.find(speaker)
+            if session is not None and not session.is_elsewhere:
+                return other is not None and session.has_muted(other.player)
+        return False
+
+    def _let_act(self, peer: Peer) -> None:
+        if self.faults_are_on:
+            peer.act()
+            self.loop.call_later(self.thinks_s * (0.5 + self.rng.random()), self._let_act, peer)
+
+    # What goes wrong with people and their links, and what admins do.
+
+    def _go_wrong(self) -> None:
+        if not self.faults_are_on:
+            return
+        fault = self.rng.choice(self.swarm.faults)
+        peer = self.rng.choice(self.peers)
+        self.trace(None, f"fault {fault}")
+        getattr(self, f"_fault_{fault}")(peer)
+        self.loop.call_later(0.2 + 3 * self.rng.random(), self._go_wrong)
+
+    def _fault_cut(self, peer: Peer) -> None:
+        if peer.link is not None:
+            peer.link.cut()
+
+    def _fault_silence(self, peer: Peer) -> None:
+        link = peer.link
+        if link is not None:
+            link.is_silent = True
+            self.loop.call_later(8.0, peer.lost, link)  # the client finds out by itself that nothing comes any more
+
+    def _fault_stall(self, peer: Peer) -> None:
+        link = peer.link
+        if link is not None:
+            link.stall()
+            self.loop.call_later(self.rng.choice([0.5, 20.0]), link.go_on)
+
+    def _fault_die(self, peer: Peer) -> None:
+        peer.die()
+        self.loop.call_later(self.rng.random() * 5, peer.arrive)
+
+    def _fault_leave(self, peer: Peer) -> None:
+        peer.leave()
+        self.loop.call_later(self.rng.random() * 40, peer.arrive)
+
+    def _fault_set_clock(self, peer: Peer) -> None:
+        for server in self._one_that_runs():
+            self.skews_ms[server.machine] = self.rng.choice(_SET_BY_MS)
+            self.ahead_ms = max(self.ahead_ms, self.skews_ms[server.machine])
+            self.clock_set_s = self.loop.time()
+
+    def _one_that_runs(self) -> Sequence[SimulatedServer]:
+        running = self.running
+        return [self.rng.choice(running)] if running else []
+
+    def _ask(self, request: protocol.AnyAdminRequest) -> None:
+        for server in self._one_that_runs():
+            if not server.is_draining and not server.is_paused():
+                server.ask(request)
+
+    def _fault_kick(self, peer: Peer) -> None:
+        self._ask(protocol.Kick(peer.name, "once"))
+
+    def _fault_ban(self, peer: Peer) -> None:
+        whom = self.rng.choice([peer.name, peer.name, peer.address])
+        with_address = whom == peer.name and self.rng.random() < 0.4
+        self._ask(protocol.Ban(whom, "for a while", self.rng.choice([2, 20]), with_address))
+        if self.rng.random() < 0.5:
+            self.loop.call_later(1.0, self._ask, protocol.Unban(whom))
+
+    def _fault_mute(self, peer: Peer) -> None:
+        whom = self.rng.choice([peer.name, peer.name, peer.address])
+        with_address = whom == peer.name and self.rng.random() < 0.4
+        self._ask(protocol.MutePlayer(whom, "", self.rng.choice([2, 20]), with_address))
+        if self.rng.random() < 0.3:
+            self.loop.call_later(2.0, self._ask, protocol.Unmute(whom))
+
+    def _fault_judge(self, peer: Peer) -> None:
+        acts: list[Literal["kick", "mute", "ban"] | None] = [None, "kick", "mute", "ban"]
+        number, with_address = self.rng.randint(1, 8), self.rng.random() < 0.3
+        self._ask(protocol.SettleReport(number, "seen", self.rng.choice(acts), "", 2, with_address))
+        self._ask(protocol.ShowReport(self.rng.randint(1, 8)))
+
+    def _fault_announce(self, peer: Peer) -> None:
+        self._ask(protocol.Announce("good evening"))
+
+
+def core_of(told: bytes) -> dict[str, Any]:
+    """Return what must be the same for all in an event: not the clock at the moment of sending, nor names now."""
+    core: dict[str, Any] = msgspec.json.decode(told)
+    for changing in ("clock", "players", "position"):
+        core.pop(changing, None)
+    return core
