@@ -1,8 +1,13 @@
-"""The built page is what its sources make, and their types hold."""
+"""The built page is what its sources make, and their types hold; its languages say what English says."""
 
+import json
+import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.page.build import MODULES, WEB, node
+from ttt_net.games.catalogue import NAMES
+from ttt_net.games.rules import find_rules
 
 
 def test_the_types_of_the_modules_hold() -> None:
@@ -71,3 +76,34 @@ def test_every_language_says_all_that_english_says_with_the_same_gaps() -> None:
     """
     done = node("--input-type=module", "--eval", script)
     assert (done.stdout, done.stderr) == ("", "")
+
+
+def test_every_language_explains_every_game_and_names_the_same_moves() -> None:
+    script = """
+        import { readFileSync, readdirSync } from "node:fs";
+        import { transformSync } from "esbuild";
+        const found = {};
+        for (const name of readdirSync("src/explained")) {
+            const { code } = transformSync(readFileSync(`src/explained/${name}`, "utf8"), { loader: "ts" });
+            found[name] = (await import("data:text/javascript," + encodeURIComponent(code))).explained;
+        }
+        console.log(JSON.stringify(found));
+    """
+    languages = json.loads(node("--input-type=module", "--eval", script).stdout)
+    assert languages.keys() == {
+        f"{path.name}" for path in (WEB / "src" / "words").iterdir() if not path.name.startswith("en")
+    }
+    for name, explained in languages.items():
+        assert explained["pages"].keys() == set(NAMES), name
+        assert all(map(len, [*explained["swap"], *explained["sized"]]))
+        for game, said in explained["pages"].items():
+            page = find_rules(game)
+            meant = (page.goal, page.special, *page.tips, page.caption)
+            assert len(said) == len(meant) == sum(map(bool, said)), f"{name}, {game}"
+            assert moves_in(said) == moves_in(meant), f"{name}, {game}: say what English says now"
+
+
+def moves_in(sentences: Sequence[str]) -> list[set[str]]:
+    """Return what is the same in all languages, of each sentence: moves, sizes and large numbers."""
+    written = r"(?:[1-9]:)?[XO]?[a-o][1-9][0-9]?(?![0-9])|[0-9](?:×[0-9])+|[0-9]{2,}|gomoku\+swap"
+    return [set(re.findall(written, each, re.ASCII)) for each in sentences]

@@ -117,7 +117,9 @@ def test_the_puzzle_of_a_day_is_answered_and_remembered(place: Place) -> None:
     ann.page.locator(".verdict", has_text="A good move").wait_for()
 
 
-def test_a_hint_is_given_against_a_bot_and_shown_on_the_board(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bot_is_met_by_a_tap_with_hints_and_plays_on_from_a_position(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
     place.stop()
     monkeypatch.setenv("TTT_NET_HOUSE_BOTS", "yes")
     place.start()
@@ -129,7 +131,15 @@ def test_a_hint_is_given_against_a_bot_and_shown_on_the_board(place: Place, monk
     ann.press("Hint")
     ann.page.locator(".coached").first.wait_for()
     assert ann.page.locator(".cell.hint").count() >= 1
-    assert ann.cell(4).locator(".mark").count() == 1, "the cell tapped on the first screen is played, or the bot's"
+    assert ann.cell(4).locator(".mark-X").count() == 1, "who comes for the first time begins, at the cell they tapped"
+    ann.press("Resign")
+    ann.press("Yes, resign")
+    ann.page.get_by_role("slider", name="Move").fill("1")
+    match = ann.page.url
+    ann.press("Play on from here")
+    ann.page.wait_for_url(lambda url: url not in (match, place.url))
+    ann.await_turn()
+    assert ann.cell(4).locator(".mark-X").count() == 1, "a bot plays on from the position that was shown"
 
 
 LISTEN = """

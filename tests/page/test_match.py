@@ -184,3 +184,9 @@ def test_an_engine_says_where_the_match_turned(place: Place) -> None:
     first.page.get_by_role("slider", name="Move").fill("5")
     first.page.locator(".turns").get_by_role("button", name="Move 2, a2").click()
     first.until("Move 2 of 5")
+    loser = second.page.locator(".seat").nth(1).locator("bdi").inner_text()
+    assert first.page.locator(".learnt").inner_text().startswith(f"Move 2, a2 by {loser}, decided the match")
+    assert first.page.get_by_role("button", name="Try again from there").count() == 0
+    second.press("Where did I go wrong?")
+    second.page.locator(".learnt", has_text="after this they win").wait_for()
+    assert second.page.get_by_role("button", name="Try again from there").count() == 1

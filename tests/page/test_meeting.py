@@ -155,8 +155,16 @@ def test_the_rules_of_a_game_are_shown_where_it_is_chosen(place: Place) -> None:
     sheet = ann.page.get_by_role("dialog", name="How to play")
     sheet.get_by_text("Marks fall; four in a row wins.").wait_for()
     sheet.locator("pre").wait_for()
+    sheet.press("Tab")
+    assert ann.page.evaluate("document.activeElement.ariaLabel") == "Close", "Tab goes on within a sheet"
     sheet.press("Escape")
     sheet.wait_for(state="detached")
+    ann.press("Settings")
+    over = ann.page.get_by_role("dialog", name="Settings")
+    over.wait_for()
+    ann.page.locator(".cover").click(position={"x": 100, "y": 640})
+    over.wait_for(state="detached")
+    assert ann.page.get_by_role("button", name="Stop waiting").count() == 0, "a tap beside a sheet does no more"
 
 
 def test_one_takes_another_name_and_is_forgotten_when_asked(place: Place) -> None:

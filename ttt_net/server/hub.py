@@ -37,6 +37,7 @@ from ttt_net.server.services import Services
 from ttt_net.server.shutdown import COME_BACK_MS
 from ttt_net.server.wire.connection import Connection
 from ttt_net.server.wire.http import HEALTH, YEAR_S, answer_http, invitation_code, own_pages, turn_away
+from ttt_net.server.wire.page import find_asset
 
 _HARMLESS = (
     wire.PingRequest
@@ -201,6 +202,10 @@ class Hub:
             connection.session = None
         if self.services.shutdown.is_draining and not self.services.connections:
             self.emptied.set()
+
+    def read_page(self) -> None:
+        """Read the files of the page, which takes a moment."""
+        find_asset("/", self._own_pages.address)
 
     def answer_http(self, connection: Connection, request: Request, protocol: ServerProtocol) -> Response | None:
         """Answer a plain HTTP request, or a handshake that is one too many; return None for one that is taken."""

@@ -40,7 +40,6 @@ from ttt_net.server.settings.certificate import Certificate
 from ttt_net.server.settings.configuration import Configuration
 from ttt_net.server.wire.connection import Connection
 from ttt_net.server.wire.encryption import TlsLayer
-from ttt_net.server.wire.page import find_asset
 from ttt_net.server.wire.reader import Reader
 
 try:
@@ -240,7 +239,7 @@ async def serving(
 ) -> AsyncIterator[None]:
     """Serve on the socket inside the block; at its end tell every client, and wait for none of them for long."""
     loop = asyncio.get_running_loop()
-    find_asset("/")  # reads the page, before anybody could wait for it
+    hub.read_page()  # before anybody could wait for it
     async with asyncio.TaskGroup() as tasks:
         writing = tasks.create_task(ledger.run())
         ticking = tasks.create_task(_tick(hub, maintenance_jobs(hub)))

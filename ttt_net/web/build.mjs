@@ -20,10 +20,11 @@ const FIRST = { app: "src/main.ts", style: "src/style.css" };
 /** What is fetched only when it is wanted. */
 const LANGUAGES = ["ar", "es", "fr", "pt", "ru", "zh"];
 const LATER = {
+  later: "src/later.css",
   more: "src/more.ts",
   sounds: "src/sounds.ts",
   qr: "src/qr.ts",
-  ...Object.fromEntries(LANGUAGES.map((code) => [`words-${code}`, `src/words/${code}.ts`])),
+  ...Object.fromEntries(["words", "explained"].flatMap((kind) => LANGUAGES.map((code) => [`${kind}-${code}`, `src/${kind}/${code}.ts`]))),
 };
 const COMPRESSED = /\.(?:js|css)$/;
 

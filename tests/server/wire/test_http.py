@@ -107,6 +107,17 @@ async def test_every_file_that_the_page_names_is_there_and_may_be_kept_for_ever(
             assert gzip.decompress(body) == page_files()[path.rpartition("/")[2]]
 
 
+@pytest.mark.parametrize(
+    ("public_url", "address"), [("", ""), ("wss://play.example.org:8443", "https://play.example.org:8443")]
+)
+async def test_the_picture_of_a_preview_has_a_whole_address_where_that_is_known(
+    tmp_path: Path, public_url: str, address: str
+) -> None:
+    async with running(tmp_path, configuration=Configuration(public_url=public_url)) as server:
+        _, _, index = await answer(server, "/")
+        assert f'property="og:image" content="{address}/assets/'.encode() in index
+
+
 async def test_the_page_can_be_installed_and_previewed(tmp_path: Path) -> None:
     async with running(tmp_path) as server:
         for place, title in (("/", b"Tic-tac-toe and its family"), ("/j", b"You are invited to a match")):

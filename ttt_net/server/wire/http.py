@@ -64,6 +64,8 @@ class OwnPages(NamedTuple):
     """Whether it may be under any name: TLS, or a proxy, lets none come under a name that is not the server's."""
     name: str = ""
     """The name that the host gave."""
+    address: str = ""
+    """Where it is for everybody, such as `https://play.example.org`; empty if the host has not said so."""
 
     def has(self, host: str) -> bool:
         """Tell whether a browser may have found the server's page under that name.
@@ -82,9 +84,11 @@ _LOCAL_ENDINGS = (".localhost", ".local", ".lan", ".home.arpa", ".internal")
 def own_pages(public_url: str, *, is_encrypted: bool, behind_proxy: bool) -> OwnPages:
     """Return where the server's own page may have come from, by how it is set up."""
     url = urlsplit(public_url)
+    scheme = {"wss": "https", "ws": "http"}.get(url.scheme, "")
+    address = f"{scheme}://{url.netloc}" if scheme else ""
     if behind_proxy:
-        return OwnPages({"wss": "https", "ws": "http"}.get(url.scheme, ""), is_any_name=True)
-    return OwnPages("https" if is_encrypted else "http", is_encrypted, url.hostname or "")
+        return OwnPages(scheme, is_any_name=True, address=address)
+    return OwnPages("https" if is_encrypted else "http", is_encrypted, url.hostname or "", address)
 
 
 def invitation_code(request: Request) -> str | None:
@@ -113,7 +117,7 @@ def answer_http(
     """
     addresses = [node for node in nodes if _NODE.fullmatch(node)]
     if "Upgrade" not in request.headers:
-        response = _answer_plain(request, preview, is_closed=is_closed)
+        response = _answer_plain(request, preview, own.address, is_closed=is_closed)
         if addresses:
             del response.headers["Content-Security-Policy"]
             response.headers["Content-Security-Policy"] = f"{_CONTENT_POLICY}; connect-src 'self' {' '.join(addresses)}"
@@ -154,7 +158,7 @@ def turn_away(why: TurnedAway) -> Response:
     return _respond(HTTPStatus(why.status), text.encode(), {"Retry-After": str(why.retry_after_s)})
 
 
-def _answer_plain(request: Request, preview: Struct | None, *, is_closed: bool) -> Response:
+def _answer_plain(request: Request, preview: Struct | None, address: str, *, is_closed: bool) -> Response:
     if request.method not in ("GET", "HEAD"):
         return _respond(HTTPStatus.METHOD_NOT_ALLOWED, b"only GET and HEAD\n", {"Allow": "GET, HEAD"})
     path = request.path.partition("?")[0]
@@ -163,7 +167,7 @@ def _answer_plain(request: Request, preview: Struct | None, *, is_closed: bool) 
     elif path == _INVITATIONS and "Invitation" in request.headers:
         kinds = {"Content-Type": "application/json; charset=utf-8", "Cache-Control": "no-store"}
         response = _respond(HTTPStatus.OK, msgspec.json.encode(preview), kinds)
-    elif (asset := find_asset(path)) is not None:
+    elif (asset := find_asset(path, address)) is not None:
         response = _serve(request, asset)
     else:
         response = _not_found(request)

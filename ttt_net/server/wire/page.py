@@ -37,6 +37,8 @@ _CATALOGUE = '<script type="application/json" id="catalogue">[]</script>'
 _STYLE_LINK = re.compile(r'<link rel="stylesheet" href="[^"]*">')
 _MAP = re.compile(rb"/\*# sourceMappingURL=.*?\*/\s*$")
 _DESCRIPTION = re.compile(r'(property="og:title" content=")[^"]*')
+_PREVIEW_PICTURE = re.compile(r'(property="og:image" content=")(/)')
+"""Programs that preview links take whole addresses alone."""
 _PLACES = re.compile(r"/(?:j|[jm]/[0-9A-Za-z-]{1,32})?", re.ASCII)
 """Where the page is: the lobby, an invitation whose code stands behind a `#` or in the path, a match by its id."""
 
@@ -55,10 +57,10 @@ class Asset:
     """Files that a browser may ask for before it has read this one."""
 
 
-def find_asset(path: str) -> Asset | None:
-    """Return what is at an address without its query, or None."""
+def find_asset(path: str, address: str = "") -> Asset | None:
+    """Return what is at a path without its query, or None; `address` is where the server is for everybody, if known."""
     place = "/j" if path.startswith("/j") else "/"  # previews of a link know no code: it stands behind a #
-    return _assets().get(place if _PLACES.fullmatch(path) else path)
+    return _assets(address).get(place if _PLACES.fullmatch(path) else path)
 
 
 def page_files() -> dict[str, bytes]:
@@ -89,6 +91,7 @@ def _catalogue() -> str:
             "shape": game.shape,
             "swap": game.name in SWAPPABLE,
             "rated": not is_always_casual(game.name),
+            **({"block": game.block} if game.block else {}),
             **_line(game),
         }
         for game in map(find_game, NAMES)
@@ -108,12 +111,13 @@ def _ending(name: str) -> str:
 
 
 @cache
-def _assets() -> Mapping[str, Asset]:
+def _assets(address: str) -> Mapping[str, Asset]:
     found = page_files()
     packed = {name.removesuffix(".br"): found.pop(name) for name in list(found) if _ending(name) == _BROTLI}
     folder = f"/assets/{_hash(b''.join(found[name] for name in sorted(found)))}/"
     index = found.pop(_INDEX).decode().replace("assets/", folder)
     index = _STYLE_LINK.sub(lambda _: f"<style>{_style()}</style>", index)
+    index = _PREVIEW_PICTURE.sub(lambda found: found[1] + address + found[2], index)
     index = index.replace(_CATALOGUE, _CATALOGUE.replace("[]", _catalogue()))
     invited = _DESCRIPTION.sub(lambda found: found[1] + "You are invited to a match", index)
     links = ", ".join(f"<{folder}{name}>; rel=modulepreload" for name in _FIRST)

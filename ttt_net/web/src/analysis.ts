@@ -1,7 +1,7 @@
 /** A finished match as an engine sees it: a small chart over the moves, and where it turned. */
 
 import type { AnalysedMove, MatchLesson } from "./protocol.js";
-import { button, type Child, either, f, gradeOf, h, language, type Match, panel, review, type Tree, ui, w } from "./shared.js";
+import { button, type Child, either, f, gradeOf, h, language, type Match, panel, playOnFrom, review, type Tree, ui, w } from "./shared.js";
 
 const [WIDE, HIGH, EDGE] = [300, 100, 12];
 
@@ -22,10 +22,25 @@ export function analysis(match: Match): Tree | null {
   );
 }
 
-/** The move that decided the match, in plain words where these are spoken. */
-function lesson(match: Match, { ply, text }: MatchLesson): Tree {
-  const words = language === "en" || ply === null ? h("p", { lang: "en" }, text) : h("p", f(w.decidedBy, ply));
-  return h("div.lesson", words, ply !== null && button(w.showIt, () => review(match, ply)));
+/**
+ * The move that decided the match. In the server's own words, which say "you" to who made it, where these are spoken; and
+ * who made it may do better from there on.
+ */
+function lesson(match: Match, { ply, side, better, text }: MatchLesson): Tree {
+  if (ply === null || side === null) return h("p", w.nothingGiven);
+  const isOurs = side === match.you;
+  const name = match.game.move_names[match.moves[ply - 1] ?? -1] ?? "";
+  const instead = better.length ? f(w.betterWas, either(better.slice(0, 3))) : "";
+  const words = isOurs && language === "en" ? text : f(w.decidedBy, ply, name, match.players[side]!.name) + instead + w.stop;
+  return h(
+    "div.learnt",
+    h("p", words),
+    h(
+      "div.buttons",
+      button(w.showIt, () => review(match, ply)),
+      isOurs && match.starts[ply - 1] !== "" && button(w.tryAgainHere, () => playOnFrom(match, ply - 1, side as 0 | 1), "primary"),
+    ),
+  );
 }
 
 /** How good it is for the first player, from -1 to 1. */

@@ -1,6 +1,7 @@
 /** The sheet on which another game is chosen, to be played against the same player. */
 
-import { button, challenge, challengeBot, games, h, icon, isBot, type Match, set, shelf, state, type Tree, ui, w } from "./shared.js";
+import { challenge, challengeBot, games, isBot, type Match, set, shelf, state, type Tree, ui, w } from "./shared.js";
+import { sheet } from "./sheet.js";
 
 export function anotherSheet(match: Match): Tree {
   const { players, you = 0, time, rated, game } = match;
@@ -16,10 +17,5 @@ export function anotherSheet(match: Match): Tree {
     else challenge(other.name, wish);
     close();
   };
-  return h(
-    "section.panel.sheet",
-    { label: w.otherGame, role: "dialog", tabindex: -1, focus: true, onkeydown: (event: KeyboardEvent) => event.key === "Escape" && close() },
-    h("div.row", h("h2", w.otherGame), button(icon("close"), close, "plain", w.close)),
-    shelf(offered, offered.find(({ name }) => name === game.name) ?? offered[0]!, choose),
-  );
+  return sheet(w.otherGame, w.otherGame, close, shelf(offered, offered.find(({ name }) => name === game.name) ?? offered[0]!, choose));
 }

@@ -21,6 +21,9 @@ export const FRESH = { ply: null as number | null, hover: -1, aim: -1, focus: -1
 
 const USUAL: Choice = { pace: "No clock", game: "tictactoe", width: 5, height: 5, row: 4, swap: false, rated: false, falls: false, level: 3 };
 
+/** What a bot may be asked besides: to play on from a position, and to leave a side to us. */
+type Asked = { start?: string; side?: 0 | 1 };
+
 export const ui = {
   ...FRESH,
   choice: keptFields(CHOSEN, USUAL),
@@ -30,8 +33,8 @@ export const ui = {
   copied: "",
   /** What is played on the first screen, and whether against the computer. */
   opening: { game: "tictactoe", isAlone: true },
-  /** Whether the computer is to be played as soon as there is a link, and the cell that is to be played then; -1 for none. */
-  wantsBot: false,
+  /** What is to be played against a bot as soon as it is known which are here, and the cell that is to be played then; -1 for none. */
+  botWanted: null as (Wish & Asked) | null,
   wantedCell: -1,
   areSettingsOpen: false,
   /** The game whose rules are shown; none for no sheet of rules. */
@@ -150,7 +153,7 @@ export function challenge(name: string, wish: Wish = wishOf(ui.choice)): void {
 }
 
 /** Challenge a bot; one that plays at any level, at the one chosen, which is never for ratings. */
-export function challengeBot({ name, any_level: isAny }: ListedPlayer, wish: Wish = wishOf(ui.choice)): void {
+export function challengeBot({ name, any_level: isAny }: ListedPlayer, wish: Wish & Asked = wishOf(ui.choice)): void {
   request({ type: "challenge", name, ...wish, ...(isAny && { level: ui.choice.level, rated: false }) });
 }
 
@@ -164,24 +167,41 @@ export function nearestBot(wish: Wish): ListedPlayer | undefined {
   return state.players.filter((each) => plays(each, wish)).sort((one, other) => far(one) - far(other))[0];
 }
 
-/** Play the bot that was wanted before there was a name, once it is known which are here. */
+/** Play a bot as soon as it is known which are here. */
+export function wantBot(wanted: Wish & Asked): void {
+  ui.botWanted = wanted;
+  setTimeout(() => meetBot(true), BOT_MS);
+  if (state.players.length) meetBot();
+}
+
+/** Play the bot that is wanted, once it is known which are here. */
 export function meetBot(isLast = false): void {
-  if (!ui.wantsBot || !state.you) return;
-  const wish = wishOf({ ...ui.choice, game: ui.opening.game, pace: "", swap: false });
+  const wish = ui.botWanted;
+  if (!wish || !state.you) return;
   const bot = nearestBot(wish);
   if (!bot && !isLast) return; // those of a server that has just begun are on their way
-  ui.wantsBot = false;
+  ui.botWanted = null;
   if (bot) challengeBot(bot, wish);
   else notify(w.noBotHere);
+}
+
+/** Play a bot from a position of a finished match on, as one of its sides. */
+export async function playOnFrom({ match, game, starts }: Match, ply: number, side: 0 | 1): Promise<void> {
+  if (starts[ply] === undefined) await request({ type: "replay", match, ply });
+  const start = starts[ply];
+  if (!start) return;
+  wantBot({ game: game.name, time: null, rated: false, start, side });
+  say({ type: "lobby", on: true });
 }
 
 /** Make the move that was tapped before there was a match, if it is still possible. */
 export function playWanted(match: Match): void {
   const { wantedCell: cell } = ui;
   if (cell < 0) return;
-  const [move] = movesAt(match.game, match.position.legal, cell);
+  const [move, other] = movesAt(match.game, match.position.legal, cell);
   ui.wantedCell = -1;
-  if (move !== undefined && match.position.ply < 2) play(match, move);
+  if (other !== undefined) ui.aim = cell; // which mark is asked
+  else if (move !== undefined && match.position.ply < 2) play(match, move);
 }
 
 /** Invitations are never for ratings. */

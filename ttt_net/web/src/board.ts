@@ -109,6 +109,7 @@ function layer(look: Look, on: On, legal: Set<number>, z: number): Tree {
   return h(
     "div.layer",
     layers > 1 && h("p.name", { hidden: true }, f(w.layer, z + 1)),
+    layers > 1 && !look.isFlat && h("span.storey", { hidden: true }, z + 1),
     h(
       "div.plane",
       isStones(game)
@@ -125,13 +126,17 @@ function layer(look: Look, on: On, legal: Set<number>, z: number): Tree {
       line.length > 1 && h("svg.above.strike", box, strike(line)),
       layers === 1 && better(look) !== null && h("svg.above.better", box, arrow(centre(game, look.last), centre(game, better(look)!))),
     ),
-    layers === 1 && !game.block && [labels("columns", columnNames(game)), !game.gravity && labels("rows", rowNames(game))],
+    // Of a stack, the layer at the bottom has the names for all.
+    (layers === 1 ? !game.block : !look.isFlat && z === (game.gravity ? 0 : layers - 1)) && [
+      labels("columns", columnNames(game)),
+      (layers > 1 || !game.gravity) && labels("rows", rowNames(game)),
+    ],
   );
 }
 
-const labels = (kind: string, names: string[]): Tree => h(`div.${kind}`, { hidden: true }, names.map((name) => h("span", name)));
+const labels = (kind: string, names: string[]): Tree => h(`div.${kind}`, { hidden: true }, names.map((name, n) => h("span", { style: { "--n": n } }, name)));
 
-const columnNames = (game: Game): string[] => range(sizes(game)[2], (x) => (game.gravity ? `${x + 1}` : String.fromCharCode(97 + x)));
+const columnNames = (game: Game): string[] => range(sizes(game)[2], (x) => (game.gravity && game.shape.length < 3 ? `${x + 1}` : String.fromCharCode(97 + x)));
 
 const rowNames = (game: Game): string[] => range(sizes(game)[1], (y) => `${sizes(game)[1] - y}`);
 

@@ -5,6 +5,8 @@ export type Listed = {
   title: string;
   rule: string;
   shape: number[];
+  /** Height and width of the small boards that it consists of. */
+  block?: number[];
   /** Whether it may be played with swap, and for ratings. */
   swap: boolean;
   rated: boolean;

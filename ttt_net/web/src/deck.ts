@@ -29,6 +29,7 @@ import {
   movesAt,
   offer,
   play,
+  playOnFrom,
   request,
   resultParts,
   review,
@@ -42,20 +43,21 @@ import {
   w,
 } from "./shared.js";
 
-/** One question: what it is called, its sentence, how it sounds, and its buttons. */
-type Question = { key: string; text: Child; tone?: string; buttons: Child[]; more?: Child };
+/** One question: what it is called, its sentence, how it sounds, its buttons, and what stands above and below these. */
+type Question = { key: string; text: Child; tone?: string; buttons: Child[]; more?: Child; below?: Child };
 
 /** The moves that the cell means which a player has aimed at. */
 export const aims = (match: Match): number[] => (isMyTurn(match) && ui.aim >= 0 ? movesAt(match.game, match.position.legal, ui.aim) : []);
 
 export function deck(match: Match): Tree {
-  const { key, text, tone, buttons, more } = match.outcome ? ended(match) : (question(match) ?? during(match));
+  const { key, text, tone, buttons, more, below } = match.outcome ? ended(match) : (question(match) ?? during(match));
   return h(
     "section.deck",
     { label: w.actions, class: tone, "data-shows": key },
     h("p.status", { class: [isMyTurn(match) && "turn"] }, text),
     more,
     h("div.actions", { key }, buttons),
+    below,
   );
 }
 
@@ -162,17 +164,21 @@ function ended(match: Match): Question {
     key: `ended ${!!next} ${!!theirs} ${!!mine}`,
     text: ui.ply === null ? told(match) : f(w.moveOf, ui.ply, moves.length),
     tone,
-    more: [
-      (said || match.ratings) && h("p.said", isSeated && match.ratings && change(match.ratings[you]!), said && h("span", said)),
-      moves.length > 0 && slider(match),
-    ],
+    more: (said || match.ratings) && h("p.said", isSeated && match.ratings && change(match.ratings[you]!), said && h("span", said)),
+    below: moves.length > 0 && slider(match),
     buttons: [
       first,
       isSeated && button(w.newOpponent, () => seekLike(match)),
       canAnalyse && button(tone === "defeat" ? w.whereWrong : w.analyse, () => analyse(match)),
-      isHere && button(w.otherGame, () => set({ isChoosing: true })),
+      ui.ply === null || !match.starts[ui.ply] ? isHere && button(w.otherGame, () => set({ isChoosing: true })) : playOn(match, ui.ply),
     ],
   };
+}
+
+/** From the position that is shown, a bot plays on: against us, or else against who is to move there. */
+function playOn(match: Match, ply: number): Tree {
+  const side = match.you ?? match.past[ply]?.to_move ?? 0;
+  return button(w.playFromHere, () => playOnFrom(match, ply, side as 0 | 1));
 }
 
 /** Who won, in large letters, and below it why; read aloud it is one sentence. */
@@ -194,7 +200,7 @@ function seekLike({ game, time, rated = false }: Match): void {
 }
 
 export const share = ({ match, code }: Match): Tree =>
-  button(icon("share"), () => send(`${location.origin}/m/${match}${code ? "#" + code : ""}`), "plain", w.shareToWatch);
+  button(icon("share"), () => send(`${location.origin}/m/${match}${code ? "#" + code : ""}`), "plain share", w.shareToWatch);
 
 /** The slider through a finished match. */
 function slider(match: Match): Tree {

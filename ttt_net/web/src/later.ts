@@ -10,8 +10,8 @@ let fetching: Promise<unknown> | null = null;
 
 /** Return the code that is fetched later, or null and have it fetched. */
 export function later(): More | null {
-  fetching ??= import("./more.js").then(
-    (found) => {
+  fetching ??= Promise.all([import("./more.js"), styled()]).then(
+    ([found]) => {
       more = found;
       page.draw();
     },
@@ -19,6 +19,20 @@ export function later(): More | null {
   );
   return more;
 }
+
+/** Have the style of what is fetched later. */
+const styled = (): Promise<unknown> =>
+  new Promise((resolve, reject) => {
+    const link = document.createElement("link");
+    link.rel = "stylesheet";
+    link.href = new URL("later.css", import.meta.url).href;
+    link.onload = resolve;
+    link.onerror = () => {
+      link.remove();
+      reject(new Error("the style did not come"));
+    };
+    document.head.append(link);
+  });
 
 /** Fetch it when the first screen has been shown for a while, so that it is there when it is wanted. */
 export const fetchInTime = (): unknown => setTimeout(later, IDLE_MS);

@@ -5,7 +5,7 @@ import {
   accept, bar, button, capital, CATALOGUE, challenge, challengeBot, check, type Child, choices, choose, chosenOf, emblem, explain,
   f, filter, filters, forgetInvitation, form, games, gear, go, h, icon, invite, isBot, isMyTurn, joined, know, label, line,
   linkWord, many, type Match, nearestBot, ownLive, PACES, page, panel, plays, pulse, ratingOf, screen, seek, select, send, set, shelf,
-  state, terms, timeName, titleOf, token, type Tree, ui, unseek, w, type Wish, wishOf,
+  state, terms, timeName, titleOf, token, type Tree, ui, unseek, w, wantBot, type Wish, wishOf,
 } from "./shared.js";
 
 /** So many entries of a list are shown at first; above twice as many there is a filter. */
@@ -145,7 +145,7 @@ function play(): Tree {
     chosen.swap && toggle("swap", w.maySwap),
     chosen.rated && toggle("rated", capital(w.rated)),
     choices(w.clock, PACES.map((pace) => [pace, pace === PACES[0] ? capital(w.noClock) : pace] as const), choice.pace, (pace) => choose({ pace })),
-    h("div.buttons", button(w.findOpponent, () => seek(), "primary large"), button(w.inviteFriend, invite, "large")),
+    h("div.buttons", button(w.findOpponent, () => seek(), "primary large"), button(w.playComputer, () => wantBot({ ...wishOf(choice), rated: false }), "large"), button(w.inviteFriend, invite, "large")),
   );
 }
 
@@ -191,13 +191,13 @@ function invited(): Tree {
     h("h2", w.sendToFriend),
     h("p.quiet", f(w.beginsWhenOpened, terms([game], time, false))),
     h("input", { ...field, onfocus: (event: Event) => (event.target as HTMLInputElement).select() }),
-    h("p", w.orCode, " ", h("strong.code", code)),
-    qrOf(address),
     h(
       "div.buttons",
       button("share" in navigator ? w.share : w.copyLink, () => send(address), "primary large"),
       button(w.back, () => know({ invitation: forgetInvitation() }), "large"),
     ),
+    qrOf(address),
+    h("p", w.orCode, " ", h("strong.code", code)),
   );
 }
 

@@ -30,17 +30,18 @@ export function localScreen(): Tree {
   return screen("main.local", "here", bar(title), h("section.here", { label: w.onThisDevice }, localBoard(name)), localShelf(name, (game) => go(`/#here=${game}`)));
 }
 
-/** The games that can be played so, to choose from. */
-export function localShelf(name: string, choose: (name: string) => void): Tree {
-  const listed = ALL.map((game) => ({ ...game, asked: game.name, title: titleOf(game.name) }));
+/** The games that can be played so, or all against the computer, to choose from. */
+export function localShelf(name: string, choose: (name: string) => void, isAlone = false): Tree {
+  const listed = (isAlone ? CATALOGUE : ALL).map((game) => ({ ...game, asked: game.name, title: titleOf(game.name) }));
   return shelf(listed, listed.find((each) => each.name === name) ?? listed[0]!, choose);
 }
 
 /** A board before the first move, and what a tap on it does. */
 export function aloneBoard(name: string, choose: (cell: number) => void): Tree {
-  const listed = chosen(name);
-  const game = gameOf(listed);
-  return fieldOf(listed, game, positionOf(game, listed.line, []), choose);
+  const listed = CATALOGUE.find((game) => game.name === name) ?? FIRST;
+  const { line = FIRST.line } = listed; // the server knows the rules
+  const game = gameOf({ ...listed, line });
+  return fieldOf({ line }, game, positionOf(game, line, []), choose);
 }
 
 /** The board, whose turn it is, and a new beginning. */
@@ -94,9 +95,9 @@ function fieldOf({ line }: { line: Line }, game: Game, position: Position, choos
   return h("div.field", { class: game.gravity && game.shape.length < 3 && "racked" }, board(look, on));
 }
 
-function gameOf({ name, title, rule, shape, line }: Listed & { line: Line }): Game {
+function gameOf({ name, title, rule, shape, block, line }: Listed & { line: Line }): Game {
   const cells = Array.from({ length: shape.reduce((product, side) => product * side, 1) }, (_, cell) => cell);
-  return { name, title, rule, shape, gravity: line.gravity, move_cells: cells, move_names: cells.map(String) };
+  return { name, title, rule, shape, gravity: line.gravity, move_cells: cells, move_names: cells.map(String), ...(block && { block }) };
 }
 
 /** The position after the moves, each of which is the cell that it marks. */

@@ -147,6 +147,7 @@ function draw(): void {
     const match = shown();
     const shieldShifted = watchShifts();
     patch(root, h("div", screenNow(), ui.areSettingsOpen && later()?.settingsSheet(), ui.rules && later()?.rulesSheet(), match && ui.isChoosing && later()?.anotherSheet(match), tray()).children);
+    root.querySelector("main")?.toggleAttribute("inert", !!root.querySelector(".sheet"));
     shieldShifted();
     if (!focused?.isConnected && document.activeElement === document.body) {
       // What had the focus is gone: the board has it now, or else the screen.

@@ -2,7 +2,7 @@
 
 import type { FinishedMatch, HistoryReply, LeaderboardReply, ProfileReply } from "./protocol.js";
 import { reporting } from "./chat.js";
-import { entry, framed, person } from "./lobby.js";
+import { entry, face, framed, person } from "./lobby.js";
 import {
   button,
   capital,
@@ -12,6 +12,7 @@ import {
   type Child,
   choices,
   dateOf,
+  dayOf,
   f,
   form,
   faultOf,
@@ -57,9 +58,13 @@ function about(profile: ProfileReply, isMe: boolean): Tree {
   const total = profile.won + profile.drawn + profile.lost;
   return panel(
     w.about,
-    h("p", capital(record(profile))),
+    h(
+      "div.person",
+      face(player),
+      h("div", h("h2", h("bdi", label(player))), h("p.quiet", f(w.hereSince, dayOf(since)))),
+    ),
     total > 0 && shares(profile),
-    h("p.quiet", f(w.hereSince, new Date(since).toLocaleDateString())),
+    h("p", { class: total > 0 ? "" : "quiet" }, capital(record(profile))),
     !isMe && against && h("p", f(w.youAgainst, player.name, record(against))),
     ratings.length > 0 &&
       h(
@@ -151,7 +156,7 @@ function rank(change: Partial<typeof ui.leaders>): void {
 }
 
 function ranks({ leaders, you, page, pages }: LeaderboardReply): Tree {
-  if (!leaders.length) return h("p.quiet", w.noRatings);
+  if (!leaders.length) return panel(w.ranks, h("p.quiet", w.noRatings));
   const turn = (words: string, to: number) => button(words, () => rank({ page: to }), "", "", { disabled: to < 1 || to > pages });
   return panel(
     w.ranks,

@@ -1,12 +1,34 @@
-/** The sheet on which settings are changed. */
+/** Sheets, and the one on which settings are changed. */
 
-import { button, change, check, choices, h, icon, language, LANGUAGES, page, select, set, settings, speak, state, type Tree, w } from "./shared.js";
+import { button, change, check, type Child, choices, h, icon, language, LANGUAGES, page, select, set, settings, speak, state, type Tree, w } from "./shared.js";
+
+/** What lies over a screen, which takes no taps meanwhile, until it is closed: by its button, Escape, or a tap beside it. */
+export const sheet = (title: string, heading: string, close: () => void, ...children: Child[]): Tree =>
+  h(
+    "div.cover",
+    {
+      key: title,
+      // What a handler returns is false for "do not do what is done else".
+      onclick: (event: Event) => {
+        if (event.target === event.currentTarget) close();
+      },
+      onkeydown: (event: KeyboardEvent) => {
+        if (event.key === "Escape") close();
+      },
+    },
+    h(
+      "section.panel.sheet",
+      { label: title, role: "dialog", tabindex: -1, focus: true },
+      h("div.row", h("h2", heading), button(icon("close"), close, "plain", w.close)),
+      children,
+    ),
+  );
 
 export function settingsSheet(): Tree {
-  return h(
-      "section.panel.sheet",
-      { label: w.settings, role: "dialog", tabindex: -1, focus: true, onkeydown: (event: KeyboardEvent) => event.key === "Escape" && close() },
-      h("div.row", h("h2", w.settings), button(icon("close"), close, "plain", w.close)),
+  return sheet(
+      w.settings,
+      w.settings,
+      close,
       choices(w.colours, [["auto", w.asSystem], ["light", w.light], ["dark", w.dark]], settings.theme, (theme) => change({ theme })),
       check(w.sounds, settings.isLoud, (isLoud) => change({ isLoud })),
       check(w.flatLayers, settings.isFlat, (isFlat) => change({ isFlat })),

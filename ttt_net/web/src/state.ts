@@ -21,6 +21,8 @@ export type Match = Omit<wire.Snapshot, "type"> & {
   ratings: wire.RatingChange[] | null;
   /** Positions by ply, as far as they were asked for. */
   past: (Position | undefined)[];
+  /** The same as text, for a bot to play on from; empty where nobody could. */
+  starts: (string | undefined)[];
   /** What an engine found; with no moves while it looks. */
   analysis: { moves: wire.AnalysedMove[] | null; exact: boolean; lesson?: wire.MatchLesson; partial?: boolean } | null;
   /** What the coach said last: a good move, and what to beware of; each for a position of so many moves. */
@@ -130,9 +132,9 @@ function seated(message: wire.Snapshot, now: number): void {
     state.seeking = null;
     if (message.code === state.invitation?.code) state.invitation = null; // else it is good for as long as it says
   }
-  const { chat = [], ratings = null, past = [], analysis = null, pending = null } = old ?? {};
+  const { chat = [], ratings = null, past = [], starts = [], analysis = null, pending = null } = old ?? {};
   const { type: _, ...snapshot } = message;
-  state.matches.set(message.match, settled({ ...snapshot, chat, ratings, past, analysis, pending, heardAt: now, awayAt: now }));
+  state.matches.set(message.match, settled({ ...snapshot, chat, ratings, past, starts, analysis, pending, heardAt: now, awayAt: now }));
 }
 
 /** Change a match by a message without a number. */
@@ -145,7 +147,10 @@ function changeUnnumbered(match: Match, message: wire.ServerMessage, now: number
   else if (message.type === "hint") match[message.kind === "warning" ? "warning" : "hint"] = message;
   else if (message.type === "rated") match.ratings = message.ratings;
   else if (message.type === "watching") match.watchers = message.watchers;
-  else if (message.type === "replay") message.positions.forEach((position) => (match.past[position.ply] = position));
+  else if (message.type === "replay") {
+    message.positions.forEach((position) => (match.past[position.ply] = position));
+    message.starts?.forEach((start, n) => (match.starts[message.ply + n] = start));
+  }
 }
 
 type Numbered = wire.Played | wire.Tookback | wire.Offered | wire.Declined | wire.Adjourned | wire.Ended | wire.Rematched;

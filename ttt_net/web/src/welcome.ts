@@ -1,9 +1,9 @@
 /** What is shown before there is a lobby or a match to show. */
 
-import { BOT_MS, choose, know, meetBot, page, set, ui } from "./app.js";
+import { choose, know, page, set, ui, wantBot } from "./app.js";
 import { CATALOGUE } from "./catalogue.js";
 import { button, choices, form, h, line, screen, type Tree } from "./dom.js";
-import { ruleOf, terms } from "./games.js";
+import { ruleOf, terms, wishOf } from "./games.js";
 import { f, w } from "./i18n.js";
 import { keepApart } from "./kept.js";
 import { later } from "./later.js";
@@ -60,6 +60,7 @@ export function nameScreen(): Tree {
           set({ fault });
           if (!fault) start(name.trim());
         },
+        isFirst && h("h2", w.playPeople),
         h("label", { for: "name" }, w.whatName),
         line("name", "", { id: "name", autocomplete: "nickname", maxlength: 60, focus: !isFirst, "aria-describedby": "trouble", "aria-invalid": !!ui.fault && "true", oninput: typed }),
         h("p.trouble", { id: "trouble", role: "alert" }, ui.fault || (link === "lost" ? w.silent : said)),
@@ -68,7 +69,7 @@ export function nameScreen(): Tree {
       ),
       h("p.quiet", w.noAccount),
     ),
-    isFirst && localShelf(ui.opening.game, (game) => set({ opening: { ...ui.opening, game } })),
+    isFirst && localShelf(ui.opening.game, (game) => set({ opening: { ...ui.opening, game } }), ui.opening.isAlone),
   );
 }
 
@@ -91,16 +92,16 @@ function opening(): Tree {
     choices(w.newMatch, [["alone", w.computer], ["two", w.onThisDevice]], now.isAlone ? "alone" : "two", (who) => change({ isAlone: who === "alone" })),
     now.isAlone && h("label.level", f(w.level, choice.level), h("input", { ...level, oninput })),
     now.isAlone ? aloneBoard(now.game, playComputer) : localBoard(now.game),
-    now.isAlone && h("p.status", { role: "status" }, link === "connecting" && ui.wantsBot ? w.oneMoment : w.tapToBegin),
+    now.isAlone && h("p.status", { role: "status" }, link === "connecting" && ui.botWanted ? w.oneMoment : w.tapToBegin),
     now.isAlone && h("div.actions", button(w.playComputer, () => playComputer(-1))),
   );
 }
 
-/** Play a bot at once, without giving a name, and a cell as the first move. */
+/** Play a bot at once, without giving a name, and a cell as the first move: who comes here for the first time begins. */
 function playComputer(cell: number): void {
-  set({ wantsBot: true, wantedCell: cell });
+  set({ wantedCell: cell });
+  wantBot({ ...wishOf({ ...ui.choice, game: ui.opening.game, pace: "", swap: false }), rated: false, side: 0 });
   later();
-  setTimeout(() => meetBot(true), BOT_MS);
   start();
 }
 

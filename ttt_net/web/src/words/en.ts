@@ -29,6 +29,7 @@ export const en = {
   youAreInvited: "You are invited to a match",
   invitesYou: "{0} invites you",
   comeAndWatch: "Come and watch",
+  playPeople: "Play other people",
   whatName: "What are you called?",
   play: "Play",
   asGuest: "Play as a guest",
