@@ -38,6 +38,9 @@ END_S = 60.0
 """How long the matches may take to end once nothing dies any more."""
 
 
+Fault = Callable[[], Awaitable[None]]
+
+
 class Link:
     """The way from one node to one server of NATS, which can be cut: then what is sent is kept back, unheard."""
 
@@ -155,9 +158,9 @@ class Cluster:
         """Take note of what is done."""
         self.events.append((time.monotonic(), text))
 
-    def faults(self) -> list[Callable[[], Awaitable[None]]]:
+    def faults(self) -> list[Fault]:
         """Return what can be done to it."""
-        of_nodes: list[Callable[[], Awaitable[None]]] = [self.kill_node, self.restart_node]
+        of_nodes: list[Fault] = [self.kill_node, self.restart_node]
         if len(self.nodes) > 1:
             of_nodes += [self.pause_node]
         if self.servers is None:
@@ -173,9 +176,14 @@ class Cluster:
         await node.start()
         await node.wait_ready()
 
-    async def restart_node(self) -> None:
+    async def restart_in_turn(self) -> None:
+        """Restart the node that was restarted the longest ago, as one does with all of them for a new release."""
+        self.nodes.append(self.nodes.pop(0))
+        await self.restart_node(self.nodes[-1])
+
+    async def restart_node(self, node: Node | None = None) -> None:
         """End a node as its operator would, and start it again."""
-        node = self.rng.choice(self.nodes)
+        node = node or self.rng.choice(self.nodes)
         self.note(f"node {node.name} restarted")
         await node.end(signal.SIGTERM)
         await node.start()
@@ -282,12 +290,12 @@ def _close(sockets: list[socket.socket]) -> None:
         each.close()
 
 
-async def torment(cluster: Cluster, seconds: float, every_s: float) -> None:
+async def torment(cluster: Cluster, seconds: float, every_s: float, faults: list[Fault]) -> None:
     """Do something to the cluster every so often; one thing at a time."""
     until_s = time.monotonic() + seconds
     while time.monotonic() < until_s:
         began_s = time.monotonic()
-        await cluster.rng.choice(cluster.faults())()
+        await cluster.rng.choice(faults)()
         await asyncio.sleep(max(0.5, every_s - (time.monotonic() - began_s)))
 
 
@@ -378,7 +386,8 @@ async def run(options: argparse.Namespace, console: Console) -> Verdict:
             async with asyncio.TaskGroup() as tasks:
                 playing = [tasks.create_task(player.play()) for player in players]
                 watching = tasks.create_task(watch(console, cluster, account, since_s))
-                await torment(cluster, options.seconds, options.every)
+                faults = [cluster.restart_in_turn] if options.rolling else cluster.faults()
+                await torment(cluster, options.seconds, options.every, faults)
                 for player in players:
                     player.is_last = True
                 await wait_for_end(account, END_S)
@@ -417,6 +426,7 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, default=3, help="how many nodes (default: 3)")
     parser.add_argument("--players", type=int, default=24, help="how many players (default: 24)")
     parser.add_argument("--seed", type=int, default=int(time.time()), help="what dies when; printed")
+    parser.add_argument("--rolling", action="store_true", help="restart one node after the other, and nothing else")
     parser.add_argument("--alone", action="store_true", help="one server without NATS, which dies all the same")
     options = parser.parse_args()
     if options.minutes is not None:
