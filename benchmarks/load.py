@@ -13,7 +13,7 @@ import random
 import select
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
@@ -138,7 +138,7 @@ class RefereedPlayer:
     """A player on the server of this repository."""
 
     def __init__(self, load: "Load", number: int) -> None:
-        self.socket = Socket(load.port, "/")
+        self.socket = Socket(load.next_port(), "/")
         self.is_seated = False
         self._load = load
         self._requests = 0
@@ -202,7 +202,7 @@ class RelayedPlayer:
 
     def __init__(self, load: "Load", number: int) -> None:
         name, self._side = divmod(number, 2)
-        self.socket = Socket(load.port, f"/{os.getpid()}/{name}")
+        self.socket = Socket(load.next_port(), f"/{os.getpid()}/{name}")
         self.is_seated = False
         self._load = load
         self._name = b"%08d" % name
@@ -293,23 +293,28 @@ class Report:
 class Load:
     """All players, one epoll, and the clock. Moves are answered at once, or made when they are due."""
 
-    def __init__(self, kind: str, port: int, pid: int, connections: int) -> None:
-        self.port = port
+    def __init__(self, kind: str, ports: Sequence[int], pids: Sequence[int], connections: int) -> None:
+        """Connect so many players, in turn to each of the ports, of the processes whose costs are counted."""
+        self._ports = itertools.cycle(ports)
         self.pairs: dict[str, Pair] = {}
         self.welcomed = 0
         self._is_paced = True
-        self._pid = pid
+        self._pids = pids
         self._skipped = 0
         self._epoll = select.epoll()
         self._latencies_ns: list[int] = []
         self._now_ns = 0
-        before = resident_bytes(pid)
+        before = sum(map(resident_bytes, pids))
         self._players = [PLAYERS[kind](self, number) for number in range(connections)]
         self._by_fd = {player.socket.fileno(): player for player in self._players}
         for fd in self._by_fd:
             self._epoll.register(fd, select.EPOLLIN)
         self._poll_until(lambda: self.welcomed == connections)
-        self._connection_bytes = (resident_bytes(pid) - before) / connections
+        self._connection_bytes = (sum(map(resident_bytes, pids)) - before) / connections
+
+    def next_port(self) -> int:
+        """Return where the next player connects to."""
+        return next(self._ports)
 
     def turn(self, pair: Pair, player: Player) -> None:
         """Take note that the player is to move."""
@@ -350,10 +355,10 @@ class Load:
     def _measure(self, act: Callable[[float], None], seconds: float) -> Report:
         self._latencies_ns.clear()
         self._skipped = 0
-        server, generator, start_ns = cost(self._pid), cost(os.getpid()), time.perf_counter_ns()
+        server, generator, start_ns = cost(*self._pids), cost(os.getpid()), time.perf_counter_ns()
         act(seconds)
         passed_s = (time.perf_counter_ns() - start_ns) / 1e9
-        server, generator = cost(self._pid).since(server), cost(os.getpid()).since(generator)
+        server, generator = cost(*self._pids).since(server), cost(os.getpid()).since(generator)
         latencies = sorted(self._latencies_ns) or [0]
         p50, p99 = (latencies[int(len(latencies) * share)] / 1000 for share in (0.5, 0.99))
         moves = len(self._latencies_ns)
@@ -400,8 +405,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="load")
     parser.add_argument("kind", choices=PLAYERS)
     parser.add_argument("what", choices=["idle", "saturate", "pace"])
-    parser.add_argument("--port", type=int, required=True)
-    parser.add_argument("--pid", type=int, required=True)
+    parser.add_argument("--port", type=int, nargs="+", required=True)
+    parser.add_argument("--pid", type=int, nargs="+", required=True)
     parser.add_argument("--connections", type=int, required=True)
     parser.add_argument("--rate", type=float, help="moves per second, for `pace`")
     parser.add_argument("--warm-up", type=float, default=0.0)

@@ -21,9 +21,9 @@ def is_supported() -> bool:
     return Path("/proc/self/schedstat").exists()
 
 
-def cost(pid: int) -> Cost:
-    """Return what the process has cost until now; the ticks of /proc/PID/stat would be far too coarse."""
-    threads = [path.read_text().split() for path in Path(f"/proc/{pid}/task").glob("*/schedstat")]
+def cost(*pids: int) -> Cost:
+    """Return what the processes have cost until now; the ticks of /proc/PID/stat would be far too coarse."""
+    threads = [path.read_text().split() for pid in pids for path in Path(f"/proc/{pid}/task").glob("*/schedstat")]
     return Cost(sum(int(thread[0]) for thread in threads), sum(int(thread[1]) for thread in threads))
 
 
