@@ -386,7 +386,7 @@ async def run(options: argparse.Namespace, console: Console) -> Verdict:
             async with asyncio.TaskGroup() as tasks:
                 playing = [tasks.create_task(player.play()) for player in players]
                 watching = tasks.create_task(watch(console, cluster, account, since_s))
-                faults = [cluster.restart_in_turn] if options.rolling else cluster.faults()
+                faults: list[Fault] = [cluster.restart_in_turn] if options.rolling else cluster.faults()
                 await torment(cluster, options.seconds, options.every, faults)
                 for player in players:
                     player.is_last = True

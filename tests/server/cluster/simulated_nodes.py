@@ -6,6 +6,7 @@ from typing import Any
 from tests.server.journal.jobs import register
 from tests.simulation.log import SimulatedLog, SimulatedWorker, Weather
 from tests.simulation.loop import SimulatedLoop
+from ttt_net.server.cluster.entries import FORM
 from ttt_net.server.cluster.log import MemoryStream
 from ttt_net.server.cluster.replica import EntryOutcome, Replica
 from ttt_net.server.cluster.replicated_ledger import NodeHooks, ReplicatedLedger
@@ -14,8 +15,8 @@ from ttt_net.server.cluster.replicated_ledger import NodeHooks, ReplicatedLedger
 class Node:
     """One node, and what it was told."""
 
-    def __init__(self, nodes: "Nodes", name: str, process: int, clock_s: int) -> None:
-        self.replica = Replica(None)
+    def __init__(self, nodes: "Nodes", name: str, process: int, clock_s: int, form: int) -> None:
+        self.replica = Replica(None, form)
         self.heard: list[EntryOutcome] = []
         self.lives: list[str] = []
         rng = random.Random(process)
@@ -45,10 +46,21 @@ class Node:
 class Nodes:
     """Some nodes on one log."""
 
-    def __init__(self, *names: str, clocks_s: tuple[int, ...] = (0, 0, 0)) -> None:
+    def __init__(
+        self, *names: str, clocks_s: tuple[int, ...] = (0, 0, 0), forms: tuple[int, ...] = (FORM, FORM, FORM)
+    ) -> None:
         self.loop, self.stream, self.weather = SimulatedLoop(), MemoryStream(), Weather()
-        self.nodes = [Node(self, name, process, clocks_s[process - 1]) for process, name in enumerate(names, 1)]
+        self.nodes = [
+            Node(self, name, process, clocks_s[process - 1], forms[process - 1])
+            for process, name in enumerate(names, 1)
+        ]
         self.go(2.0)
+
+    def start(self, name: str, form: int) -> Node:
+        """Start another process of a name, with tables of its own, and let time pass."""
+        self.nodes.append(Node(self, name, 1 + len(self.nodes), 0, form))
+        self.go(2.0)
+        return self.nodes[-1]
 
     def append(self, node: Node, name: str) -> list[Any]:
         """Register a player at a node; return where the answer will be."""

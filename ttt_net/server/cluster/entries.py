@@ -9,6 +9,13 @@ from typing import NamedTuple
 from ttt_net.server.journal.entries import AnyEntry, JournalEntry
 from ttt_net.server.players import PlayerId
 
+FORM = 1
+"""The newest form of what is in the log that this release knows: see `docs/cluster.md`, on releases.
+
+It is one more for a release that adds an entry or a field, or applies one in another way; that release still applies
+those of before as they were applied, and writes new ones only once its form is in force (`Replica.in_force`).
+"""
+
 NodeName = str
 """What the operator calls a node, unique in the cluster."""
 
@@ -28,6 +35,8 @@ class BeginEpoch(JournalEntry, frozen=True, tag=True):
     """Random: so that a node notices another that runs under its name."""
     url: str = ""
     """Where players reach the node."""
+    form: int = 1
+    """The newest form that the node knows."""
 
 
 class DeclareLost(JournalEntry, frozen=True, tag=True):

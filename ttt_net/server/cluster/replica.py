@@ -18,6 +18,7 @@ from ttt_net.errors import Code, Overtaken, Refusal, StorageError
 from ttt_net.messages import Started
 from ttt_net.server.cluster.batch import Batch, decode_batch, next_state
 from ttt_net.server.cluster.entries import (
+    FORM,
     AnyLoggedEntry,
     Author,
     BeginEpoch,
@@ -35,6 +36,7 @@ from ttt_net.server.journal.backup import back_up
 from ttt_net.server.journal.database import Database
 from ttt_net.server.journal.entries import AppendEvents
 from ttt_net.server.journal.lookups import ratings_of, unfinished_of
+from ttt_net.server.journal.migrations import SCHEMA_VERSION, migrate
 from ttt_net.server.journal.queries import AnyQuery, answer
 from ttt_net.server.players import Player, PlayerId
 
@@ -44,16 +46,19 @@ _TABLES = """
 CREATE TABLE IF NOT EXISTS place (
     one INTEGER PRIMARY KEY CHECK (one = 1),
     position INTEGER NOT NULL,
-    state TEXT NOT NULL
+    state TEXT NOT NULL,
+    form INTEGER NOT NULL
 ) STRICT;
-INSERT OR IGNORE INTO place VALUES (1, 0, '');
+INSERT OR IGNORE INTO place VALUES (1, 0, '', 1);
 CREATE TABLE IF NOT EXISTS nodes (
     node TEXT PRIMARY KEY,
     epoch INTEGER NOT NULL,
     number INTEGER NOT NULL,
     since INTEGER NOT NULL,
     is_lost INTEGER NOT NULL,
-    url TEXT NOT NULL
+    url TEXT NOT NULL,
+    form INTEGER NOT NULL,
+    last INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS connected (
     player INTEGER PRIMARY KEY,
@@ -62,13 +67,30 @@ CREATE TABLE IF NOT EXISTS connected (
     came BLOB NOT NULL
 ) STRICT;
 """
-"""Where the tables stand in the log; the newest epoch of each node, and since which place; who is connected where."""
+"""Where the tables stand in the log, and which form is in force; the newest epoch of each node, and since which place;
+who is connected where.
+"""
+_PUT_IN_FORCE = """
+UPDATE place SET form = MAX(form, COALESCE((SELECT MIN(form) FROM nodes WHERE NOT is_lost OR last > ?), 1))
+"""
+"""A form is in force once all know it who may write, or did a while ago and may come back; then never less again."""
+AWHILE = 20_000
+"""For so many places of the log, an hour where little happens, a node that is lost is waited for with a newer form."""
 
 
 _FORMATS = slice(18, 20)
 """Where an image of tables says how it is written to; 1: without a log beside it, which an image in memory has not."""
 _DISK = (sqlite3.OperationalError, sqlite3.InternalError, MemoryError)
 """What fails on one node alone; whatever else an entry leads to, it leads to on all of them."""
+
+
+class NewerFormError(Exception):
+    """All who may write know a newer form than this release: what follows in the log cannot be applied by it."""
+
+    def __init__(self, in_force: int, known: int) -> None:
+        super().__init__(
+            f"the log is of form {in_force}, this release knows {known}; install the release of the others"
+        )
 
 
 class EntryOutcome(NamedTuple):
@@ -104,8 +126,10 @@ class Connected(NamedTuple):
 class Replica:
     """The tables of one node, in a file or in memory."""
 
-    def __init__(self, path: Path | None) -> None:
+    def __init__(self, path: Path | None, form: int = FORM) -> None:
         """Open or create the file. Raises `ConfigurationError` if it cannot be used."""
+        self.form = form
+        """The newest form of the log that is known here."""
         self.database = Database(path)
         self._path = path
         connection = self.database.connection
@@ -117,13 +141,14 @@ class Replica:
     def apply(self, batches: Sequence[tuple[Position, bytes]]) -> list[Applied]:
         """Apply what follows in the log, all in one transaction with its place; return what came of each batch.
 
-        Raises `StorageError` if the disk failed: then nothing has changed, and the same may be tried again.
+        Raises `StorageError` if the disk failed: then nothing has changed, and the same may be tried again; and
+        `NewerFormError` if what follows is for newer releases.
         """
         try:
             try:
                 applied = self._transact(batches, _carry_out)
             except Exception as error:
-                if _is_of_the_disk(error):
+                if _is_of_the_disk(error) or isinstance(error, NewerFormError):
                     raise
                 applied = self._transact(batches, _carry_out_one_by_one)  # what an entry may not do is undone alone
         except Exception as error:
@@ -150,6 +175,8 @@ class Replica:
                 state = next_state(state, data, msgspec.json.encode([*map(_digest, outcomes or ())]))
                 applied.append(Applied(position, batch, outcomes, state))
             connection.execute("UPDATE place SET position = ?, state = ?", (batches[-1][0], state))
+            if (in_force := self.in_force()) > self.form:  # what follows may be of that form
+                raise NewerFormError(in_force, self.form)
             connection.execute("COMMIT")
         except BaseException:
             if connection.in_transaction:
@@ -168,6 +195,11 @@ class Replica:
         """Return the newest epoch of a node, 0 if it never had one."""
         row = self.database.connection.execute("SELECT epoch FROM nodes WHERE node = ?", (node,)).fetchone()
         return int(row[0]) if row else 0
+
+    def in_force(self) -> int:
+        """Return the form that all know who may write: what is newer is not written yet."""
+        (form,) = self.database.connection.execute("SELECT form FROM place").fetchone()
+        return int(form)
 
     def authors(self) -> dict[Author, int]:
         """Return who may write, with the number of their last batch; first who has been there for the longest."""
@@ -207,11 +239,15 @@ class Replica:
         try:
             with closing(sqlite3.connect(":memory:")) as snapshot:
                 snapshot.deserialize(file.read())
-                row = snapshot.execute("SELECT position, state FROM place").fetchone()
+                position, state, form = snapshot.execute("SELECT position, state, form FROM place").fetchone()
+                (version,) = snapshot.execute("PRAGMA user_version").fetchone()
+                if form > self.form or version > SCHEMA_VERSION:
+                    raise StorageError("the snapshot is of a newer release; install the release of the others")
                 snapshot.backup(self.database.connection)
+                migrate(self.database.connection, self._path or Path("memory"))
         except sqlite3.Error as error:
             raise StorageError(f"the snapshot cannot be used: {error}") from None
-        self.position, self.state = row
+        self.position, self.state = position, state
 
     def move_to(self, position: Position) -> None:
         """Let the tables stand at another place: of a log that begins anew with them."""
@@ -252,14 +288,20 @@ def _is_next(connection: sqlite3.Connection, batch: Batch, position: Position) -
     if batch.epoch > epoch:
         if batch.number != 1 or not batch.entries or not isinstance(batch.entries[0], BeginEpoch):
             return False
+        begin = batch.entries[0]
+        (in_force,) = connection.execute("SELECT form FROM place").fetchone()
+        if begin.form < in_force:
+            return False
         connection.execute(
-            "INSERT OR REPLACE INTO nodes (node, epoch, number, since, is_lost, url) VALUES (?, ?, 1, ?, 0, ?)",
-            (batch.node, batch.epoch, position, batch.entries[0].url),
+            "INSERT OR REPLACE INTO nodes (node, epoch, number, since, is_lost, url, form, last)"
+            " VALUES (?, ?, 1, ?, 0, ?, ?, ?)",
+            (batch.node, batch.epoch, position, begin.url, begin.form, position),
         )
+        connection.execute(_PUT_IN_FORCE, (position - AWHILE,))
         return True
     if batch.epoch < epoch or is_lost or batch.number != number + 1:
         return False
-    connection.execute("UPDATE nodes SET number = ? WHERE node = ?", (batch.number, batch.node))
+    connection.execute("UPDATE nodes SET number = ?, last = ? WHERE node = ?", (batch.number, position, batch.node))
     return True
 
 

@@ -22,7 +22,7 @@ from ttt_net.errors import Refusal, StorageError
 from ttt_net.server.cluster.batch import Batch, encode_batch
 from ttt_net.server.cluster.entries import AnyLoggedEntry, Author, BeginEpoch, ClusterEntry, DeclareLost, NodeName
 from ttt_net.server.cluster.log import MAX_BATCH_BYTES, Log, Position
-from ttt_net.server.cluster.replica import Applied, EntryOutcome, Replica
+from ttt_net.server.cluster.replica import Applied, EntryOutcome, NewerFormError, Replica
 from ttt_net.server.journal.database import Done, Failed
 from ttt_net.server.journal.ledger import Hear, LedgerHealth
 from ttt_net.server.journal.queries import AnyQuery
@@ -311,15 +311,18 @@ class ReplicatedLedger:
         self._is_applying = True
         some = [self._inbox[index] for index in range(min(MAX_AT_ONCE, len(self._inbox)))]
 
-        def apply() -> list[Applied] | StorageError:
+        def apply() -> list[Applied] | StorageError | NewerFormError:
             try:
                 return self._replica.apply(some)
-            except StorageError as error:
+            except (StorageError, NewerFormError) as error:
                 return error
 
         self._work(apply, self._applied)
 
-    def _applied(self, applied: list[Applied] | StorageError) -> None:
+    def _applied(self, applied: list[Applied] | StorageError | NewerFormError) -> None:
+        if isinstance(applied, NewerFormError):
+            self._stop(str(applied))
+            return
         if isinstance(applied, StorageError):
             if self._trouble is None:
                 log.error("storage: %s", applied.cause)
@@ -506,13 +509,14 @@ class ReplicatedLedger:
 
     def _begin_epoch(self) -> None:
         """Begin a new life, now that we know all that was written."""
+        known = self._replica.form
 
         def begin(epoch: int) -> None:
             if self.is_member or self._sent is not None or self.stopped is not None:
                 return
             self.epoch, self._number = epoch + 1, 0
             self._secret = f"{self._rng.getrandbits(128):032x}"
-            first = _Waiting(BeginEpoch(self._secret, self._url), _unheard, _unheard, self._loop.time())
+            first = _Waiting(BeginEpoch(self._secret, self._url, known), _unheard, _unheard, self._loop.time())
             self._publish_next([first])
 
         self._work(partial(self._replica.epoch_of, self.node), begin)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ttt_net.errors import ConfigurationError, StorageError
 from ttt_net.server.cluster.log import Log, Position
-from ttt_net.server.cluster.replica import Replica
+from ttt_net.server.cluster.replica import NewerFormError, Replica
 from ttt_net.server.cluster.replicated_ledger import ReplicatedLedger, Work
 
 log = logging.getLogger(__name__)
@@ -89,6 +89,8 @@ async def catch_up(stream: Log, replica: Replica) -> None:
         except StorageError as error:
             raise ConfigurationError(error.cause) from None
         log.info("the tables were taken from a snapshot of place %d", position)
+    if replica.in_force() > replica.form:
+        raise ConfigurationError(str(NewerFormError(replica.in_force(), replica.form)))
     end = await _answer_of(stream.end)
     if end < replica.position:
         raise ConfigurationError(

@@ -1,0 +1,108 @@
+"""Two releases on one log: which roll, and which are told what to do."""
+
+import hashlib
+import io
+from contextlib import closing
+
+import msgspec
+import pytest
+
+from tests.server.cluster.simulated_nodes import Nodes
+from ttt_net.errors import ConfigurationError
+from ttt_net.server.cluster.batch import Batch
+from ttt_net.server.cluster.entries import FORM
+from ttt_net.server.cluster.log import MemoryLog, MemoryStream
+from ttt_net.server.cluster.replica import Replica
+from ttt_net.server.cluster.snapshots import catch_up
+from ttt_net.server.journal.migrations import SCHEMA_VERSION
+from ttt_net.server.players import Player
+
+SHAPES = {1: ("dbf973d321bbd5e4", 9)}
+"""What a batch may be, as a hash of its schema, and the version of the tables, for each form that there was."""
+SENTENCE = "the log is of form 2, this release knows 1; install the release of the others"
+
+
+def shape() -> str:
+    """Return a hash of all that a batch may have in it, with its documentation left out."""
+
+    def bare(value: object) -> object:
+        if isinstance(value, dict):
+            return {key: bare(each) for key, each in value.items() if key != "description"}
+        return [bare(each) for each in value] if isinstance(value, list) else value
+
+    schema = msgspec.json.encode(bare(msgspec.json.schema(Batch)), order="sorted")
+    return hashlib.blake2b(schema, digest_size=8).hexdigest()
+
+
+def test_whoever_changes_what_is_in_the_log_counts_its_form_up() -> None:
+    assert SHAPES[FORM] == (shape(), SCHEMA_VERSION), "then FORM is one more, and SHAPES has a line more"
+
+
+def test_a_newer_release_takes_part_beside_the_older_and_its_form_waits() -> None:
+    nodes = Nodes("a", "c", forms=(1, 1))
+    nodes.start("b", 2)
+    answers = [nodes.append(node, name) for node, name in zip(nodes.nodes, ("ann", "bob", "cid"), strict=True)]
+    nodes.go(1.0)
+    assert all(isinstance(answer, Player) for (answer,) in answers)
+    assert [node.replica.in_force() for node in nodes.nodes] == [1, 1, 1]
+    assert all(node.ledger.is_fresh for node in nodes.nodes)
+
+
+def test_one_node_after_the_other_becomes_a_newer_release_and_then_none_goes_back() -> None:
+    nodes = Nodes("a", "b", forms=(1, 1))
+    a, b = nodes.nodes
+    a.ledger.leave()
+    nodes.go(1.0)
+    newer = nodes.start("a", 2)
+    assert newer.ledger.is_fresh
+    assert b.ledger.is_fresh
+    b.ledger.leave()
+    nodes.go(1.0)
+    assert newer.replica.in_force() == 1, "b may come back as it was"
+    assert nodes.start("b", 2).ledger.is_fresh
+    assert newer.replica.in_force() == 2
+    older = nodes.start("c", 1)
+    assert older.ledger.trouble() == SENTENCE
+    assert not older.ledger.is_member
+    assert newer.ledger.is_fresh
+
+
+def test_a_node_that_was_away_for_long_while_all_others_were_renewed_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    nodes = Nodes("a", "b", forms=(1, 1))
+    a, b = nodes.nodes
+    nodes.cut(b)
+    a.ledger.leave()
+    nodes.go(3.0)
+    newer = nodes.start("a", 2)
+    nodes.go(3.0)
+    assert newer.replica.in_force() == 1
+    nodes.mend(b)
+    nodes.go(3.0)
+    assert b.ledger.is_fresh, "it was lost for a moment, and may come back"
+    nodes.cut(b)
+    nodes.go(5.0)
+    monkeypatch.setattr("ttt_net.server.cluster.replica.AWHILE", 2)
+    nodes.start("c", 2)
+    assert newer.replica.in_force() == 2
+    nodes.mend(b)
+    nodes.go(3.0)
+    assert b.ledger.trouble() == SENTENCE
+    assert newer.ledger.is_fresh
+
+
+async def test_a_snapshot_of_a_newer_release_is_not_taken_by_an_older() -> None:
+    nodes = Nodes("a", forms=(2,))
+    (a,) = nodes.nodes
+    image = io.BytesIO()
+    a.replica.write_to(image)
+    stream = MemoryStream()
+    stream.snapshot = a.replica.position, image.getvalue()
+    log = MemoryLog(stream, nodes.loop.call_soon)
+    log.get_snapshot = lambda into, done: (into.write(stream.snapshot[1]), done(stream.snapshot[0]))  # type: ignore
+    with (
+        closing(Replica(None, 1)) as older,
+        pytest.raises(
+            ConfigurationError, match="the snapshot is of a newer release; install the release of the others"
+        ),
+    ):
+        await catch_up(log, older)
