@@ -147,6 +147,7 @@ class Closing(IntEnum):
     TOO_SLOW = 4003, "the client did not read what was sent to it", Advice.RETRY
     FORGOTTEN = 4004, "the player was forgotten, as they had asked; the token is good for nothing now", Advice.LOG_IN
     KICKED = 4005, "the host of the server has sent the player away", Advice.GIVE_UP
+    ENDED = 4006, "the host has closed the server", Advice.RETRY
 
 
 class ProtocolError(TttNetError):

@@ -108,7 +108,9 @@ def acted(display: Display, command: AnyCommand | Key | None, luck: random.Rando
 def test_there_is_always_a_screen(seed: int) -> None:
     luck = random.Random(seed)
     games = {match: luck.choice([*NAMES, "mnk:19x19,5", "connect4+swap"]) for match in ("m1", "m2", "m9")}
-    display = update(Display(World(address="localhost:8765"), has_server_picker=seed % 2 == 0), welcome(), 0)
+    display = update(
+        Display(World(address="localhost:8765", guests=seed % 3), has_server_picker=seed % 2 == 0), welcome(), 0
+    )
     for step in range(STEPS):
         if luck.random() < 0.2:
             heard = luck.choice([*HEARD, *[None] * 10])

@@ -3,12 +3,14 @@
 import json
 import re
 import signal
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.client.conftest import Start, environment, heard_until, start
 from tests.patience import PATIENCE_S
+from ttt_net.__main__ import main as verbs
 
 __all__ = ["environment", "start"]
 
@@ -80,6 +82,79 @@ def test_json_lines_stay_alone_on_standard_output(start: Start) -> None:
     out, err = host.communicate(timeout=PATIENCE_S)
     assert all(line.startswith("{") for line in out.splitlines())
     assert "listening on" in err
+
+
+@pytest.fixture(name="hosted")
+def _hosted(start: Start) -> tuple["subprocess.Popen[str]", "subprocess.Popen[str]"]:
+    """A host and a friend in a match on their server."""
+    host = start("--host", "--port", "0", "--plain", "--name", "Ann")
+    found = re.search(r"listening on ws://127\.0\.0\.1:(\d+)", heard_until(host, "Ctrl-C stops the server"))
+    assert found is not None
+    friend = start(f"127.0.0.1:{found[1]}", "--name", "Ben")
+    for client in (host, friend):
+        heard_until(client, "Tic-tac-toe: ")
+    return host, friend
+
+
+def type_line(process: "subprocess.Popen[str]", line: str) -> None:
+    assert process.stdin is not None
+    process.stdin.write(f"{line}\n")
+    process.stdin.flush()
+
+
+def test_a_host_who_leaves_is_asked_where_others_are_and_these_read_that_the_server_was_closed(
+    hosted: tuple["subprocess.Popen[str]", "subprocess.Popen[str]"],
+) -> None:
+    host, friend = hosted
+    type_line(host, "quit")
+    heard_until(host, "1 other person is here; end the server? Type quit again to end it")
+    type_line(host, "no")
+    type_line(host, "quit")
+    heard_until(host, "end the server?")
+    type_line(host, "quit")
+    heard_until(host, "This ends the match.")
+    type_line(host, "wait")
+    heard_until(friend, "The host has closed the server; your matches are kept there.")
+    assert host.wait(PATIENCE_S) == 0
+
+
+def test_a_host_may_leave_and_let_the_server_run(
+    hosted: tuple["subprocess.Popen[str]", "subprocess.Popen[str]"],
+) -> None:
+    host, friend = hosted
+    type_line(host, "quit")
+    heard_until(host, "end the server?")
+    type_line(host, "serve")
+    heard_until(host, "This ends the match.")
+    type_line(host, "wait")
+    heard_until(host, "Your server goes on without you; Ctrl-C ends it.")
+    heard_until(friend, "Ann is away")
+    host.send_signal(signal.SIGINT)
+    heard_until(friend, "The host has closed the server")
+    assert host.wait(PATIENCE_S) == 0
+
+
+def test_a_host_who_is_alone_is_not_asked(start: Start) -> None:
+    host = start("--host", "--port", "0", "--plain", "--name", "Ann")
+    heard_until(host, "Ctrl-C stops the server")
+    out, err = host.communicate("quit\n", timeout=PATIENCE_S)
+    assert (host.returncode, err) == (0, "")
+    assert "end the server" not in out
+
+
+def test_the_admin_looks_after_the_server_of_a_client_too_and_may_end_it(
+    hosted: tuple["subprocess.Popen[str]", "subprocess.Popen[str]"],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    host, friend = hosted
+    assert verbs(["admin", "--data", str(tmp_path / "data"), "players"]) == 0
+    assert {"Ann", "Ben"} <= set(capsys.readouterr().out.split())
+    assert verbs(["admin", "--data", str(tmp_path / "data"), "drain", "0"]) == 0
+    heard_until(friend, "The host has closed the server")
+    type_line(host, "quit")
+    host.communicate("quit\n", timeout=PATIENCE_S)
+    assert host.returncode == 0
 
 
 @pytest.mark.parametrize("variable", ["TTT_NET_TLS_SELF_SIGNED", "TTT_NET_PUBLIC"])

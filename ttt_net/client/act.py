@@ -59,7 +59,11 @@ _LONGEST = {
 def act(display: Display, command: AnyCommand, seek: SeekRequest) -> Effect:
     """Return the display after the action and what to say to the server; `seek` is what `Command.NEW` asks for."""
     if display.overlay is Overlay.LEAVE and command not in _LEAVING:
-        return replace(display, overlay=Overlay.NONE, notice="", is_going_back=False), ()
+        return replace(display, overlay=Overlay.NONE, notice="", is_going_back=False, is_serving_on=False), ()
+    if display.overlay is Overlay.HOSTING:
+        return _left_to_guests(display, command, seek)
+    if command is Command.LEAVE and display.world.guests and display.overlay is not Overlay.LEAVE:
+        return replace(display, overlay=Overlay.HOSTING, typed="", notice="", is_serving_on=False), ()
     display = replace(display, notice="")
     if display.entry is Entry.FILTER and isinstance(command, Pick | Step | Command) and command not in _OF_TYPING:
         display = _filtered(display)
@@ -154,6 +158,14 @@ def _reopened(display: Display, command: Reopen) -> Effect:
     if command.is_ours:
         return replace(display, left=None), (ResumeRequest(0, match=command.match, seq=0),)
     return said(replace(display, left=None), WatchRequest(0, match=command.match))
+
+
+def _left_to_guests(display: Display, command: AnyCommand, seek: SeekRequest) -> Effect:
+    """Leave a server of one's own, or not: it ends, or it goes on for those who are there."""
+    display = replace(display, overlay=Overlay.NONE, is_serving_on=command is Command.SERVE_ON)
+    if command not in (Command.LEAVE, Command.SERVE_ON):
+        return display, ()
+    return act(replace(display, world=replace(display.world, guests=0)), Command.LEAVE, seek)
 
 
 def _with_bot(display: Display, seek: SeekRequest) -> Effect:

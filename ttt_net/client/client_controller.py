@@ -7,7 +7,7 @@ from msgspec import structs
 
 from ttt_net.client.achievements import Achievements
 from ttt_net.client.act import act, answered
-from ttt_net.client.commands import AnyCommand, Send
+from ttt_net.client.commands import AnyCommand, Command, Send
 from ttt_net.client.controller import PlayerConnection
 from ttt_net.client.display import Display
 from ttt_net.client.events import WorldEvent
@@ -68,12 +68,14 @@ class ClientController:
         is_seeking: bool = True,
         is_hosting: bool = False,
         is_shared: bool = False,
+        count_guests: Callable[[], int] | None = None,
         is_first_match_of: Callable[[str], bool] | None = None,
         keep_achievements: Callable[[Achievements], None] | None = None,
     ) -> None:
         """Ask for the `opening` first, if there is one, in place of the seek: a refusal of it ends everything.
 
         `is_shared`: two people sit here. `is_in_lines`: of the lobby nothing is seen, and told is what is asked for.
+        `count_guests` tells how many others are on the server that we run ourselves, if we do.
         `is_first_match_of` tells, and remembers, whether the rules of a game are to be shown as a match of it begins;
         None: never. `keep_achievements` is called with what was achieved, when that has changed.
         """
@@ -88,6 +90,7 @@ class ClientController:
         self._opening = opening
         self._has_opened = False
         self._is_in_lines = is_in_lines
+        self._count_guests = count_guests
         self._is_first_match_of = is_first_match_of
         self._keep_achievements = keep_achievements
         self._has_lobby = has_lobby and not is_in_lines
@@ -152,7 +155,9 @@ class ClientController:
         self._look_around()
 
     def do(self, command: AnyCommand) -> None:
-        """Carry out what the player did."""
+        """Carry out what the player did; who leaves a server of their own is asked first if others are there."""
+        if command is Command.LEAVE and self._count_guests is not None:
+            self.display = replace(self.display, world=replace(self.display.world, guests=self._count_guests()))
         self.display, requests = act(self.display, command, self._seek)
         for request in requests:
             if isinstance(request, SeekRequest):

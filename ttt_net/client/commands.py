@@ -27,6 +27,7 @@ class Command(Enum):
     NEW = "new"
     BOT = "bot"
     LEAVE = "leave"
+    SERVE_ON = "leave, the server goes on"
     LET_WAIT = "leave, the match waits"
     HELP = "help"
     SIDE_PANEL = "aside"

@@ -23,6 +23,7 @@ class Overlay(Enum):
     CLAIM = "claim"
     LEAVE = "leave"
     MUTE = "mute"
+    HOSTING = "hosting"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,8 @@ class Display:
     is_leaving: bool = False
     is_match_kept: bool = False
     """Whether one who leaves a live match neither resigns it nor calls it off."""
+    is_serving_on: bool = False
+    """Whether the server of one who leaves is to go on without them."""
     is_going_back: bool = False
     """Whether one who leaves goes back to where servers are chosen."""
 

@@ -22,6 +22,8 @@ class Ending:
     tally: Tally = field(default_factory=Tally)
     is_going_back: bool = False
     """Whether the person wants to go somewhere else."""
+    is_serving_on: bool = False
+    """Whether the server of their own is to go on without them."""
 
 
 def report(options: Options, ending: Ending) -> int:

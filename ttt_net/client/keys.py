@@ -24,6 +24,8 @@ _LEAVING = {"y": Command.LEAVE, "r": Command.RESIGN, "w": Command.LET_WAIT}
 """What answers whether to leave a live match, besides the keys that mean it anyway: yes, end it, let it wait."""
 _TAKEN = {Entry.ADDRESS: "join", Entry.NAMES: "take", Entry.GAME: "take"}
 """What becomes of a text that is typed, where it is not sent to be read."""
+_HOSTING = {"y": Command.LEAVE, "s": Command.SERVE_ON}
+"""What answers whether to end the server that others are on; all else means no."""
 _LEAST_HINTS = 2
 """The last hints, which stay whatever the width: how to leave, and where all keys are."""
 
@@ -41,6 +43,8 @@ def command_for(key: str, display: Display) -> AnyCommand | None:
     screen = screen_of(display)
     if screen.entry is not None and key not in _WRITING:
         return command_on_screen(key, display) or (Type(key) if len(key) == 1 and key.isprintable() else None)
+    if display.overlay is Overlay.HOSTING:
+        return _HOSTING.get(key.lower(), Command.BACK)
     if key in _EVERYWHERE:
         return _EVERYWHERE[key]
     if display.overlay is Overlay.LEAVE and key.lower() in _LEAVING:
@@ -66,6 +70,9 @@ def hints(display: Display, width: int) -> list[KeyHint]:
         phrases = [KeyHint("1-8", "a phrase")] if display.entry is Entry.CHAT else []
         send = [KeyHint("Enter", _TAKEN.get(display.entry, "send"), "c-m")] if _takes_text(display) else []
         return [*phrases, *send, KeyHint("Esc", "back", "escape")]
+    if display.overlay is Overlay.HOSTING:
+        stay = KeyHint("s", "let it run", "s")
+        return [KeyHint("y", "end it", "y"), stay, KeyHint("Esc", "no", "escape")]
     if display.overlay is Overlay.LEAVE:
         is_new = match is not None and match.position.ply < 2
         stay = KeyHint("r", "only call it off" if is_new else "only resign", "r")

@@ -11,31 +11,24 @@ import traceback
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import NamedTuple, assert_never
+from typing import assert_never
 
 from ttt_net.client import modes
 from ttt_net.client.command_line.bot import EngineOptions
 from ttt_net.client.command_line.inquiry import Inquiry
+from ttt_net.client.command_line.local import Served
 from ttt_net.client.command_line.options import Options, against_computer, looking_on, parse, two_here
 from ttt_net.client.ending import FAULT, OK, USAGE, Ending, complain_of, report
 from ttt_net.client.finding.address import Alone, Go, Host, LookOn, Place, Together
 from ttt_net.client.finding.servers import servers_used
 from ttt_net.client.naming import another_name, first_name, identity_for
-from ttt_net.client.user_io import ask_anew, complain, is_on_screen, may_ask, tell, write_text
+from ttt_net.client.user_io import ask_anew, complain, is_on_screen, may_ask, signals_raised, tell, write_text
 from ttt_net.errors import Code, ConfigurationError
 from ttt_net.private_files import write_private
 from ttt_net.sdk import identity
 from ttt_net.sdk.events import Farewell, Parting
 from ttt_net.sdk.identity import Identity
 from ttt_net.sdk.trust import trust_of
-
-
-class Served(NamedTuple):
-    """A server of our own: its address, and where its journal is."""
-
-    url: str
-    journal: str
-
 
 Serve = Callable[[Options], AbstractContextManager[Served]]
 """Runs a server of our own, for everybody, for as long as the context lasts."""
@@ -88,13 +81,23 @@ def _play(options: Options, serve: Serve) -> int | None:
         return _reported(options, modes.play_locally(options))
     if options.is_hosting:
         with serve(options) as served:
-            return _run(replace(options, url=served.url, journal=served.journal, is_address_given=True))
+            return _run(replace(options, url=served.url, served=served, is_address_given=True))
     return _run(options)
 
 
 def _reported(options: Options, ending: Ending) -> int | None:
-    """Say how it ended, and return the exit code; None if the person goes back to where a server is chosen."""
-    return None if ending.is_going_back else report(options, ending)
+    """Say how it ended, and return the exit code; None if the person goes back to where a server is chosen.
+
+    A server of our own that is to go on keeps us until it ends, or until Ctrl-C.
+    """
+    if ending.is_going_back:
+        return None
+    code = report(options, ending)
+    if ending.is_serving_on and options.served is not None:
+        tell("Your server goes on without you; Ctrl-C ends it.")
+        with signals_raised():
+            options.served.wait()
+    return code
 
 
 def _seat(options: Options, engines: EngineOptions) -> int:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from ttt_net.client.display import Display
 from ttt_net.client.world import LinkState, World
 from ttt_net.clock import TimeControl
-from ttt_net.errors import Refusal
+from ttt_net.errors import Closing, Refusal
 from ttt_net.games import find_game
 from ttt_net.messages import (
     MAX_NAME_CELLS,
@@ -25,7 +25,7 @@ from ttt_net.messages import (
 )
 from ttt_net.networks import is_address, is_private
 from ttt_net.programs import PLAY
-from ttt_net.text import clean
+from ttt_net.text import clean, counted
 
 _HOW = {
     "line": "{winner} completed a line",
@@ -220,6 +220,10 @@ def status(display: Display, takeover: str = "Tab") -> str:
 
 def banner(display: Display, lost_for_ms: int | None = None) -> str:
     """Return the trouble of the link, for how long, and what that means for the match; nothing when all is well."""
+    if display.world.link is LinkState.LOST and display.world.trouble == Closing.ENDED.meaning:
+        kept = "; your match is kept" if display.is_live else ""
+        since = "" if lost_for_ms is None else f", {duration(lost_for_ms)} ago"
+        return f"{_sentence(display.world.trouble)[:-1]}{since}{kept}. We try to come back."
     if display.world.link is LinkState.LOST:
         safe = "your match is safe" if display.is_live else "please wait"
         since = "" if lost_for_ms is None else f" for {duration(lost_for_ms)}"
@@ -230,12 +234,19 @@ def banner(display: Display, lost_for_ms: int | None = None) -> str:
     return ""
 
 
+def guests_left(world: World) -> str:
+    """Return the question to one who leaves a server of their own that others are on."""
+    return f"{counted(world.guests, 'other person is', 'other people are')} here; end the server?"
+
+
 def short_banner(display: Display, lost_for_ms: int | None) -> str:
     """Return what matters most of a banner, for a narrow window; nothing when all is well."""
     if display.world.link is LinkState.CONNECTING and display.world.attempt > 0 and display.world.trouble:
         return f"{_sentence(display.world.trouble)} Try {display.world.attempt}"
     if display.world.link is not LinkState.LOST:
         return banner(display)
+    if display.world.trouble == Closing.ENDED.meaning:
+        return _sentence(display.world.trouble)
     safe = "Your match is safe" if display.is_live else "Please wait"
     return f"{safe}: reconnecting, {duration(lost_for_ms or 0)}"
 

@@ -79,6 +79,8 @@ class World:
     """Whether the link is encrypted."""
     is_hosting: bool = False
     """Whether the server is our own, which friends have to be told of."""
+    guests: int = 0
+    """How many others are on the server that is our own, as of when we were about to leave."""
     is_shared: bool = False
     """Whether two people sit at this keyboard: our side is then the one to move, and neither is told "you"."""
     link: LinkState = LinkState.CONNECTING

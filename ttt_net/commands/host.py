@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from logging.handlers import RotatingFileHandler
 
+from ttt_net.client.command_line.local import Served
 from ttt_net.client.command_line.options import Options
-from ttt_net.client.main import Served
 from ttt_net.errors import ConfigurationError
 from ttt_net.programs import SERVER
 from ttt_net.server.embedded import server_inside
@@ -29,14 +29,15 @@ def serve(options: Options) -> Iterator[Served]:
             f"--host is for your own network, in clear; for tls or public start {SERVER}, and join it"
         )
     log = logging.getLogger("ttt_net.server")
-    with server_inside(configuration) as where:
+    with server_inside(configuration) as server:
         handler = RotatingFileHandler(
             configuration.folder / LOG_FILE, maxBytes=_MAX_LOG_BYTES, backupCount=1, delay=True
         )
         log.addHandler(handler)
         try:
-            greet(where, sys.stderr if options.is_json else None)
-            yield Served(f"ws://localhost:{where.port}", str(configuration.folder.resolve()))
+            greet(server.where, sys.stderr if options.is_json else None)
+            url, folder = f"ws://localhost:{server.where.port}", str(configuration.folder.resolve())
+            yield Served(url, folder, server.people, server.wait)
         finally:
             log.removeHandler(handler)
             handler.close()

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 
 from ttt_net.client import main as client
+from ttt_net.client.command_line.local import Served
 from ttt_net.client.command_line.options import Options
 
 
@@ -12,7 +13,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return client.main(argv, _serve)
 
 
-def _serve(options: Options) -> AbstractContextManager[client.Served]:
+def _serve(options: Options) -> AbstractContextManager[Served]:
     from ttt_net.commands import host  # to join a server elsewhere does not take all that one needs
 
     return host.serve(options)

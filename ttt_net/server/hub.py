@@ -356,12 +356,12 @@ class Hub:
 
     # The end.
 
-    def close_all(self) -> None:
-        """Close every connection with the code that means: come back and resume; `emptied` is set at the end."""
+    def close_all(self, closing: Closing = Closing.RESTART) -> None:
+        """Close every connection, by default with the code that means: come back and resume; then `emptied` is set."""
         if not self.services.connections:
             self.emptied.set()
         for connection in list(self.services.connections):
-            connection.close(Closing.RESTART)
+            connection.close(closing)
 
     def abort_all(self) -> None:
         """Drop the connections that have not closed by now."""

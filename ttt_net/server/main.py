@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, NoReturn, Protocol
 
+from ttt_net.errors import Closing
 from ttt_net.server.admin.listener import AdminListener, attending, open_listener, private_token
 from ttt_net.server.admin.moderation import load_sanctions
 from ttt_net.server.admission.acceptor import Acceptor
@@ -235,9 +236,16 @@ def make_hub(
 
 @contextlib.asynccontextmanager
 async def serving(
-    hub: Hub, ledger: RunningLedger, listening: socket.socket, certificate: Certificate | None = None
+    hub: Hub,
+    ledger: RunningLedger,
+    listening: socket.socket,
+    certificate: Certificate | None = None,
+    closing: Closing = Closing.RESTART,
 ) -> AsyncIterator[None]:
-    """Serve on the socket inside the block; at its end tell every client, and wait for none of them for long."""
+    """Serve on the socket inside the block; at its end tell every client, and wait for none of them for long.
+
+    `closing` is what they are told: that the server restarts, or that its host has closed it.
+    """
     loop = asyncio.get_running_loop()
     hub.read_page()  # before anybody could wait for it
     async with asyncio.TaskGroup() as tasks:
@@ -256,10 +264,10 @@ async def serving(
             with acceptor.accepting():
                 yield
         finally:
-            hub.services.shutdown.drain()
+            hub.services.shutdown.drain(closing)
             ledger.stop()
             await asyncio.wait([writing], timeout=_WRITING_S)
-            hub.close_all()
+            hub.close_all(closing)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(hub.emptied.wait(), _CLOSING_S)
             hub.abort_all()

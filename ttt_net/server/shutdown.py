@@ -15,6 +15,7 @@ COME_BACK_MS = 50
 """How soon after a restart a client tries again."""
 TOLD_AT_S = (3_600, 1_800, 900, 600, 300, 120, 60, 30, 10, 5)
 """With so much left it is said again."""
+_CLOSED = "The host has closed the server; your matches are kept there."
 LAST_WORD_S = 0.2
 """An end at once comes so much later: the admin who asked for it hears first that it comes."""
 
@@ -57,10 +58,10 @@ class ShutdownNotice:
                     session.connection.close(Closing.RESTART)
         return was_on
 
-    def drain(self) -> None:
-        """Tell every client that the server restarts, and start nothing new."""
+    def drain(self, closing: Closing = Closing.RESTART) -> None:
+        """Tell every client that the server restarts, or that its host has closed it, and start nothing new."""
         self.is_draining = True
-        self._tell_all(Restarting(COME_BACK_MS))
+        self._tell_all(Notice(_CLOSED) if closing is Closing.ENDED else Restarting(COME_BACK_MS))
 
     def announce(self, text: str) -> None:
         """Show a line to everybody, on the other nodes of a cluster too."""

@@ -1,7 +1,9 @@
 """Read what the command line says of matches at this keyboard and of servers started from it."""
 
 import argparse
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ttt_net.client.command_line.parser import whole_number
 from ttt_net.errors import ConfigurationError
@@ -35,6 +37,21 @@ class Local:
     def people(self) -> int:
         """How many people sit at the keyboard."""
         return self.players.count(HUMAN)
+
+
+class Served(NamedTuple):
+    """A server of our own: its address, and where its journal is."""
+
+    url: str
+    journal: str
+    people: Callable[[], int]
+    """Returns how many people are connected to it, ourselves among them."""
+    wait: Callable[[], None]
+    """Waits until it has ended."""
+
+    def guests(self) -> int:
+        """Return how many other people are connected to it."""
+        return max(0, self.people() - 1)
 
 
 def add_hosting(group: argparse._ArgumentGroup, default_port: int) -> None:

@@ -17,7 +17,7 @@ from ttt_net.client.command_line.bot import (
     places_of,
 )
 from ttt_net.client.command_line.inquiry import Inquiry, add_inquiry, inquiry_of
-from ttt_net.client.command_line.local import HUMAN, Local, add_hosting, add_local, check_company
+from ttt_net.client.command_line.local import HUMAN, Local, Served, add_hosting, add_local, check_company
 from ttt_net.client.command_line.parser import ShortHelp
 from ttt_net.client.finding.address import (
     DEFAULT_PORT,
@@ -62,8 +62,8 @@ class Options:
     is_hosting: bool = False
     port: int = DEFAULT_PORT
     """The port of the server that is started here, if one is."""
-    journal: str | None = None
-    """Where the server that was started here keeps its matches, and who its players are."""
+    served: Served | None = None
+    """The server that was started here, once it runs."""
     game: str | None = None
     time: TimeControl | None = None
     bot: str | None = None
@@ -85,6 +85,11 @@ class Options:
     places: int = 1
     """How many matches at once a bot plays, and how many of these places are for people."""
     reserve: int = 0
+
+    @property
+    def journal(self) -> str | None:
+        """Where the server that was started here keeps its matches, and who its players are."""
+        return self.served.journal if self.served is not None else None
 
     @property
     def server(self) -> str:

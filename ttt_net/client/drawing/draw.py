@@ -265,6 +265,8 @@ def _prompt(display: Display, width: int, now_ms: int) -> Text:
     if display.overlay is Overlay.LEAVE and match is not None:
         how = "Call it off" if match.position.ply < 2 else "Resign"
         return Text(f"{how} and leave?", style=f"bold {WARNING}")
+    if display.overlay is Overlay.HOSTING:
+        return Text(words.guests_left(display.world), style=f"bold {WARNING}")
     if display.overlay is Overlay.CHOICE and match is not None:
         names = (f"{n}: {words.move_name(match, move)}" for n, move in enumerate(display.choices[:9], 1))
         return Text("Choose " + "  ".join(names), style="bold")

@@ -25,7 +25,7 @@ from ttt_net.client.events import (
 )
 from ttt_net.client.finding.discovery import shareable
 from ttt_net.client.lines.input_queue import InputQueue
-from ttt_net.client.lines.line_renderer import LET_WAIT, LineRenderer
+from ttt_net.client.lines.line_renderer import LET_WAIT, SERVE_ON, LineRenderer
 from ttt_net.client.lines.news import news_of, stayed, stopped
 from ttt_net.client.lines.numbered_menu import NumberedMenu, are_numbers_moves
 from ttt_net.client.lines.pending_replies import PendingReplies
@@ -181,6 +181,9 @@ class LineClient:
         self._is_list_fresh = self._is_list_cut_off = False
         if was_cut_off and display.is_live and word.isdecimal():
             self._write(f"A match has begun, where {word} is a move; type it again to make it.")
+        elif display.overlay is Overlay.HOSTING:
+            otherwise = Command.SERVE_ON if word == SERVE_ON else Command.BACK
+            self._controller.do(Command.LEAVE if self._command_of(line) is Command.LEAVE else otherwise)
         elif display.overlay is Overlay.LEAVE:
             otherwise = Command.LET_WAIT if word == LET_WAIT else Command.BACK
             self._controller.do(Command.LEAVE if self._command_of(line) is Command.LEAVE else otherwise)

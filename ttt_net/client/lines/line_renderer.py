@@ -21,10 +21,12 @@ TAKEOVER = "type swap"
 _ANSWER, _CLAIM = "type accept or decline", "type claim"
 QUESTION = "This ends the match. Type quit again to leave, anything else to stay."
 LET_WAIT = "wait"
+SERVE_ON = "serve"
 QUESTION_ONLINE = (
     f"This ends the match. Type quit again to leave, {LET_WAIT} to leave while the match waits, anything else to stay."
 )
 """The same where the match can be gone on with later."""
+_QUESTION_HOSTING = f"Type quit again to end it, {SERVE_ON} to leave while it goes on, anything else to stay."
 _FIRST = "Type a cell, such as 5 or b2; help tells what else."
 _NEXT = "Type rematch, new or quit; help tells what else."
 _SEEN = "Type replay to step through it, or stop; help tells what else."
@@ -111,6 +113,8 @@ def parts_of(display: Display, seen: dict[str, str], status: str, first: str, ov
             parts["next"] = first if match.outcome is None else over
         elif match.outcome is not None:
             parts["next"] = _SEEN
+    if display.overlay is Overlay.HOSTING:
+        parts["question"] = f"{words.guests_left(display.world)} {_QUESTION_HOSTING}"
     if display.overlay is Overlay.LEAVE:
         parts["question"] = QUESTION_ONLINE if display.has_lobby else QUESTION
     return parts

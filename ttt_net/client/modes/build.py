@@ -68,5 +68,9 @@ def ending_of(display: Display, options: Options) -> Ending:
     if display.world.you is not None and display.world.you.name != remembered_name():
         command += f" --name {shlex.quote(words.name_of(display.world.you))}"
     return Ending(
-        display.world.farewell, words.parting(display.world, command), display.world.tally, display.is_going_back
+        display.world.farewell,
+        words.parting(display.world, command),
+        display.world.tally,
+        display.is_going_back,
+        display.is_serving_on,
     )

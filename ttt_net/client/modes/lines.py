@@ -35,6 +35,7 @@ async def _play(options: Options, mine: Identity) -> Ending:
         address_of(options),
         opening_of(options),
         has_lobby=True,
+        count_guests=options.served.guests if options.served is not None else None,
         is_in_lines=True,
         is_first_match_of=is_first_match_of if is_read else None,
         keep_achievements=save_achievements if is_read else None,

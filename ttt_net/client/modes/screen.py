@@ -28,6 +28,7 @@ async def _play(options: Options, mine: Identity, canvas: Canvas) -> Ending:
         address_of(options),
         opening_of(options),
         has_lobby=True,
+        count_guests=options.served.guests if options.served is not None else None,
         is_hosting=options.is_hosting,
         is_first_match_of=is_first_match_of,
         keep_achievements=save_achievements,
