@@ -44,6 +44,7 @@ docs: install ## write the generated pages of docs/
 	$(BIN)/python docs/write_configuration.py
 	$(BIN)/python docs/write_games.py
 	$(BIN)/python docs/write_picture.py
+	$(BIN)/python docs/write_film.py
 
 page: ttt_net/web/node_modules ## build the page from its sources; needs npm
 	node ttt_net/web/build.mjs

@@ -48,6 +48,16 @@ def test_the_pictures_of_the_client_show_it_as_it_is(name: str, words: str) -> N
     assert "http" not in kept.replace("http://www.w3.org/2000/svg", "").replace("https://www.textualize.io", "")
 
 
+def test_the_film_of_the_demo_shows_it_as_it_is_and_weighs_little() -> None:
+    drawn = load(ROOT / "docs" / "write_film.py").film()
+    kept = (ROOT / "docs" / "demo.svg").read_text(encoding="utf-8")
+    assert re.findall(r">([^<>]+)</text>", kept) == re.findall(r">([^<>]+)</text>", drawn)
+    for words in ("The plug is pulled", "all 6 moves are there, nothing is lost", "Mia won", "python client.py --host"):
+        assert words in kept
+    assert len(kept) < 100_000
+    assert "prefers-reduced-motion" in kept
+
+
 def pages() -> list[Path]:
     return [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
 

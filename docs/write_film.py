@@ -1,0 +1,175 @@
+"""Draw docs/demo.svg, a film of `make demo` that any browser plays: `make docs`. A test compares its words.
+
+It is the demo's own stage, with a match that is always the same. Each line that is ever seen is kept once; a frame
+is a list of them, and is seen for its part of the time. Who wants nothing to move sees the last frame.
+"""
+
+import io
+from html import escape
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+from rich.console import Console
+from rich.segment import Segment
+from rich.terminal_theme import MONOKAI
+from rich.text import Text
+
+from ttt_net import messages as wire
+from ttt_net.client.drawing.glyphs import BOXES
+from ttt_net.client.drawing.targets import without_targets
+from ttt_net.commands.demo import WAYS_IN
+from ttt_net.commands.demo_stage import DemoStage
+from ttt_net.matches.match import Match
+from ttt_net.matches.referee import decide
+
+FILE = Path(__file__).parent / "demo.svg"
+COLUMNS, ROWS, BOARD_ROWS = 70, 24, 15
+CELL_WIDTH, CELL_HEIGHT, MARGIN, BAR = 8.4, 17, 14, 30
+"""Sizes in units of the picture: of a character, around all, and of the bar above."""
+MOVES = (5, 1, 4, 6, 5, 7, 4, 4, 6, 7, 3, 2, 3)
+"""By column: two threats at once, of which O can stop one."""
+BOTS = (wire.PlayerInfo("Mia", "alphabeta", level=6), wire.PlayerInfo("Leo", "alphabeta", level=4))
+MOVE_S, FALL_S, HOLD_S = 0.55, 0.06, 4.0
+"""How long a move is seen, a falling mark in each row, and the end."""
+LIGHTER = {"#0072b2": "#56b4e9"}
+"""Colours that are too dark on black, and those that stand in for them."""
+TYPED = Text("$ make demo", style="bold")
+OPENING = (
+    "A server is listening on ws://127.0.0.1:8765.",
+    "Two clients join it, each a process of its own: Mia and Leo.",
+)
+
+
+TITLE = "make demo: two bots play Connect Four, the server is killed and comes back, nothing is lost"
+
+
+class Frame(NamedTuple):
+    """A picture of the terminal, and how long it is seen."""
+
+    picture: Text
+    seconds: float
+
+
+def main() -> None:
+    """Write the film."""
+    FILE.write_text(film(), encoding="utf-8")
+
+
+def frames() -> list[Frame]:
+    """Return the demo, from what is typed to how to join in."""
+    opening = [Frame(TYPED, 1.0), *(Frame(_below(TYPED, *OPENING[:n]), 0.9) for n in (1, 2))]
+    seen: list[Frame] = []
+    stage = DemoStage(lambda picture, seconds: seen.append(Frame(picture, seconds)), BOXES, BOARD_ROWS, is_moving=True)
+    stage.play(_told(), lambda: None, lambda: None)
+    above = _below(TYPED, *OPENING, "")
+    shown = [Frame(_joined(above, each.picture), _seconds(each.seconds)) for each in seen]
+    return [*opening, *shown, Frame(_below(shown[-1].picture, *WAYS_IN), HOLD_S)]
+
+
+def _joined(above: Text, below: Text) -> Text:
+    return Text("\n").join([above, below])
+
+
+def _seconds(least: float) -> float:
+    return MOVE_S if not least else FALL_S if least < 0.1 else 2 * least
+
+
+def _below(picture: Text, *lines: str) -> Text:
+    return Text("\n").join([picture, *map(Text, lines)])
+
+
+def _told() -> list[str]:
+    """Return what one of the bots hears of the match; the server is back after its sixth move."""
+    match = Match(wire.Started("k3V9pQ7x", 1, 0, "connect4", BOTS, None))
+    told = [wire.encode(match.snapshot(0, (True, True), 0))]
+    for ply, column in enumerate(MOVES):
+        cells = match.game.actions(match.state)
+        move = next(cell for cell in cells if match.game.move_names[cell] == str(column))
+        for event in decide(match, ply % 2, wire.PlayRequest(1, match.id, ply, move), 1_000 * ply):
+            match.evolve(event)
+            told.append(wire.encode(match.told(event)))
+        if len(match.moves) == 6:
+            told.append(wire.encode(match.snapshot(0, (True, True), 0)))
+        if match.is_over:
+            return [each if isinstance(each, str) else each.decode() for each in told]
+    raise AssertionError("the match of the film has an end")
+
+
+def film() -> str:
+    """Return the film as SVG."""
+    shown = frames()
+    console = Console(width=COLUMNS, file=io.StringIO(), force_terminal=True, color_system="truecolor")
+    lines: dict[str, int] = {}
+    groups: list[str] = []
+    starts: list[float] = []
+    at_s = 0.0
+    for frame in shown:
+        drawn = [_line(segments) for segments in console.render_lines(without_targets(frame.picture), pad=False)]
+        uses = [
+            f'<use href="#l{lines.setdefault(line, len(lines))}" y="{BAR + MARGIN + row * CELL_HEIGHT}"/>'
+            for row, line in enumerate(drawn[:ROWS])
+            if line
+        ]
+        groups.append(f'<g class="f f{len(groups)}">{"".join(uses)}</g>')
+        starts.append(at_s)
+        at_s += frame.seconds
+    width, height = COLUMNS * CELL_WIDTH + 2 * MARGIN, BAR + ROWS * CELL_HEIGHT + 2 * MARGIN
+    kept = "".join(f'<g id="l{number}">{line}</g>' for line, number in lines.items())
+    dots = "".join(
+        f'<circle cx="{18 + 18 * n}" cy="15" r="6" fill="{c}"/>'
+        for n, c in enumerate(("#ff5f57", "#febc2e", "#28c840"))
+    )
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" role="img">',
+            f"<title>{TITLE}</title>",
+            f"<style>{_style([*starts, at_s])}</style>",
+            f"<defs>{kept}</defs>",
+            f'<rect width="{width:g}" height="{height:g}" rx="8" fill="#0c0c0c"/>{dots}',
+            *groups,
+            "</svg>\n",
+        ]
+    )
+
+
+def _line(segments: list[Segment]) -> str:
+    """Return a line of the terminal as SVG, every piece of one style in its place."""
+    pieces, column = [], 0
+    for segment in segments:
+        text, cells = segment.text, segment.cell_length
+        if text.strip():
+            style = segment.style
+            colour = style.color.get_truecolor(MONOKAI).hex if style and style.color else "#d9d9d9"
+            colour = LIGHTER.get(colour, colour)
+            more = ' font-weight="bold"' * bool(style and style.bold) + ' opacity=".6"' * bool(style and style.dim)
+            lead = len(text) - len(text.lstrip())
+            x, body = MARGIN + (column + lead) * CELL_WIDTH, text.strip()
+            pieces.append(
+                f'<text x="{x:.1f}" textLength="{Text(body).cell_len * CELL_WIDTH:.1f}" fill="{colour}"{more}>'
+                f"{escape(body)}</text>"
+            )
+        column += cells
+    return "".join(pieces)
+
+
+def _style(starts: list[float]) -> str:
+    """Return when each frame is seen, as percentages of one showing, which goes on for ever."""
+    whole_s = starts[-1]
+    last = len(starts) - 2
+    rules = [
+        "text{font:14px DejaVu Sans Mono,Menlo,Consolas,monospace;white-space:pre}",
+        f".f{{visibility:hidden;animation:{whole_s:.2f}s step-end infinite}}",
+    ]
+    for number, (since, until) in enumerate(pairwise(starts)):
+        since_part, until_part = 100 * since / whole_s, 100 * until / whole_s
+        hidden = "0%{visibility:hidden}" if number else ""
+        gone = f"{until_part:.2f}%{{visibility:hidden}}" if number < last else "100%{visibility:visible}"
+        rules.append(f"@keyframes k{number}{{{hidden}{since_part:.2f}%{{visibility:visible}}{gone}}}")
+        rules.append(f".f{number}{{animation-name:k{number}}}")
+    rules.append(f"@media (prefers-reduced-motion:reduce){{.f{{animation:none}}.f{last}{{visibility:visible}}}}")
+    return "".join(rules)
+
+
+if __name__ == "__main__":
+    main()
