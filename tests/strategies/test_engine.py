@@ -149,7 +149,7 @@ def test_an_engine_that_cannot_be_loaded_is_done_without(
     monkeypatch.setattr(engine, "kernel_module", engine.kernel_module.__wrapped__)
     with pytest.raises(Stopped):
         Connect4Solver().searched_score(connect4.initial, Effort(Limit()))
-    assert engine.playout_tree(connect4, 1, Effort(Limit())) is None
+    assert engine.playout_tree(connect4, random.Random(1), Effort(Limit())) is None
     assert "the engine cannot be loaded, so searches are slower: no place for the cache" in caplog.messages
 
 

@@ -6,6 +6,7 @@ import pytest
 from tests.strategies.positions import after_columns
 from ttt_net.games import Game, find_game
 from ttt_net.games.line import LineGame
+from ttt_net.games.notation import read_move
 from ttt_net.games.ultimate import UltimateGame
 from ttt_net.strategies import Limit, engine, find_strategy
 from ttt_net.strategies.connect4 import Connect4Solver
@@ -13,14 +14,15 @@ from ttt_net.strategies.strategy import WIN, Effort, is_decided, plies_to_end
 
 pytest.importorskip("numba")
 
+from ttt_net.strategies.compiled import large_playouts as large
 from ttt_net.strategies.compiled import playouts
 from ttt_net.strategies.compiled import ultimate_playouts as kernel
-from ttt_net.strategies.compiled.playout_tree import UltimatePlayouts
+from ttt_net.strategies.compiled.playout_tree import LargePlayouts, UltimatePlayouts
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _loaded_before_any_clock_runs(connect4: Game[Any]) -> None:
-    engine.playout_tree(connect4, 1, Effort(Limit()))
+    engine.playout_tree(connect4, random.Random(1), Effort(Limit()))
 
 
 @pytest.mark.parametrize(("name", "value"), [("tictactoe3d", 1), ("mnk:6x4,3", 1), ("connect:6x3,3", 1)])
@@ -87,6 +89,51 @@ def test_another_game_or_a_new_one_begins_a_new_tree(connect4: Game[Any]) -> Non
     for game in (connect4, qubic, connect4, connect4):
         choice = strategy(game, game.initial, Limit(nodes=3_000))
         assert choice.move in game.actions(game.initial)
+
+
+@pytest.mark.parametrize("name", ["gomoku", "connect:12x8,4", "mnk:15x17,3"])
+def test_playouts_of_a_large_board_end_as_its_rules_say(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel as it is written, without numba: board by board, from the empty one by the same moves."""
+    game, rng = find_game(name), random.Random(8)
+    assert isinstance(game, LineGame)
+    rules = LargePlayouts(game)
+    completes: Any = large.completes.py_func
+    put: Any = large.put.py_func
+    for _ in range(4):
+        state = game.initial
+        marks, side, places, steps, k, fall, legal = rules.arguments(state)
+        open_cells, at, count = legal.copy(), [0] * game.size, [len(legal)]
+        open_cells.resize(game.size)
+        for number, cell in enumerate(legal):
+            at[cell] = number
+        while not game.is_terminal(state):
+            assert marks.tolist() == rules.arguments(state)[0].tolist()
+            assert sorted(open_cells[: count[0]]) == sorted(game.actions(state))
+            move = rng.choice(game.actions(state))
+            put(marks, move, side + 1, places, fall, open_cells, at, count)
+            state = game.result(state, move)
+            assert completes(marks, places[move], side + 1, steps, k) == state.has_line
+            side = 1 - side
+        assert count[0] == 0 or state.has_line
+
+
+@pytest.mark.parametrize(
+    ("name", "moves", "good"),
+    [
+        ("gomoku", "h8 a1 i8 a2 j8 a3 k8 o15", {"g8", "l8"}),
+        ("gomoku", "h8 a1 i8 a2 j8 a3 k8 l8 o15", {"g8"}),
+        ("connect:12x8,4", "6 1 6 1 6 1", {"6"}),
+        ("tictactoe", "a1 b2 c1", {"b1"}),
+    ],
+)
+def test_playouts_of_large_and_small_boards_take_a_win_and_stop_one(name: str, moves: str, good: set[str]) -> None:
+    game = find_game(name)
+    state = game.initial
+    for word in moves.split():
+        state = game.result(state, read_move(game, state, word))
+    choice = find_strategy("mcts", seed=1)(game, state, Limit(nodes=60_000))
+    assert choice.counts.results == 0, "played in plain Python"
+    assert game.move_names[choice.move] in good
 
 
 def test_playouts_of_ultimate_end_as_its_rules_say() -> None:

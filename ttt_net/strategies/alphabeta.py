@@ -151,7 +151,7 @@ class AlphaBeta:
     def _played_out(self, game: UltimateGame, state: UltimateState, effort: Effort) -> Choice | None:
         """Return what playouts choose where no estimate tells who is ahead; None if there are no compiled ones."""
         if self._tree is None or self._tree.game is not game:
-            self._tree = playout_tree(game, self._rng.getrandbits(63), effort)
+            self._tree = playout_tree(game, self._rng, effort)
         return None if self._tree is None else self._tree.choose(state, EXPLORATION, effort)
 
     def _drawn(self, game: LineGame, state: LineState, effort: Effort) -> Choice:

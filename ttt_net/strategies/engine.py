@@ -8,6 +8,7 @@ Nothing else in the package imports numba or numpy. The compiled code is kept on
 import logging
 import os
 import random
+import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future
@@ -44,6 +45,9 @@ SMALL = 12
 PROVABLE = 36
 """Cells of a board whose true value may be proved within the time of a move."""
 
+PLAYOUT_CELLS = 255
+"""Cells of the largest board of which playouts are compiled: a node of their tree keeps a cell in eight bits."""
+
 EXPLORATION = 1.0
 """How much a playout prefers an uncertain move to a good one, for rewards from -1 to 1."""
 
@@ -76,8 +80,13 @@ def is_compiled(game: Game[Any]) -> TypeGuard[LineGame]:
 
 
 def has_playouts(game: Game[Any]) -> TypeGuard[LineGame | UltimateGame]:
-    """Tell whether there are compiled playouts of the game: it is ultimate, or a line game of 13 to 64 cells."""
-    return isinstance(game, UltimateGame) or is_compiled(game)
+    """Tell whether there are compiled playouts of the game: it is ultimate, or a line game of up to 255 cells."""
+    return isinstance(game, UltimateGame) or (is_line_game(game) and game.size <= PLAYOUT_CELLS)
+
+
+def is_small(game: Game[Any]) -> bool:
+    """Tell whether plain Python does for most searches of the game: it is a line game of up to 12 cells."""
+    return is_line_game(game) and game.size <= SMALL
 
 
 def is_provable(game: Game[Any]) -> TypeGuard[LineGame]:
@@ -127,7 +136,7 @@ def _needed(game: Game[Any]) -> list[str]:
     names = (
         [CONNECT4] * is_connect4(game)
         + [LINES] * is_compiled(game)
-        + [PLAYOUTS] * has_playouts(game)
+        + [PLAYOUTS] * (has_playouts(game) and not is_small(game))
         + [FOURS] * is_large(game)
     )
     names += [PROOFS] * is_provable(game)
@@ -151,11 +160,18 @@ def proof_search(game: LineGame, effort: Effort) -> "ProofSearch | None":
     return search
 
 
-def playout_tree(game: Game[Any], seed: int, effort: Effort) -> "PlayoutTree | None":
-    """Return a new compiled tree if there are compiled playouts of the game, numba is there and it loads in time."""
-    if not has_playouts(game) or not is_installed() or (module := _in_time(PLAYOUTS, effort)) is None:
+def playout_tree(game: Game[Any], rng: random.Random, effort: Effort) -> "PlayoutTree | None":
+    """Return a new compiled tree if there are compiled playouts of the game, numba is there and it loads in time.
+
+    Of a small board plain Python sees enough before numba is loaded: where time is limited nobody waits for that.
+    """
+    if not has_playouts(game) or not is_installed():
         return None
-    tree: PlayoutTree = module.PlayoutTree(game, seed)
+    if is_small(game) and effort.seconds_left() is not None and PLAYOUTS not in sys.modules:
+        return None
+    if (module := _in_time(PLAYOUTS, effort)) is None:
+        return None
+    tree: PlayoutTree = module.PlayoutTree(game, rng.getrandbits(63))
     return tree
 
 

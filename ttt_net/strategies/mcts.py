@@ -110,7 +110,7 @@ class MonteCarlo:
     def _compiled_tree(self, game: LineGame | UltimateGame, effort: Effort) -> "PlayoutTree | None":
         """Return the compiled tree for the game, the same as last time, or None if there is none."""
         if self._tree is None or self._tree.game is not game:
-            self._tree = playout_tree(game, self._rng.getrandbits(63), effort)
+            self._tree = playout_tree(game, self._rng, effort)
         return self._tree
 
     def _kept(self, game: Game[S], state: S) -> Node[S] | None:

@@ -1,6 +1,7 @@
 """The tree of the compiled Monte Carlo search, as its strategy sees it."""
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any, Protocol
 
 import numpy as np
@@ -9,6 +10,7 @@ from ttt_net.games import Game, Move
 from ttt_net.games.geometry import cells_of, list_cells
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.games.ultimate import ANY, UltimateGame, UltimateState
+from ttt_net.strategies.compiled import large_playouts as large
 from ttt_net.strategies.compiled import playouts as kernel
 from ttt_net.strategies.compiled import ultimate_playouts as ultimate
 from ttt_net.strategies.compiled.deadline import held_to
@@ -17,6 +19,9 @@ from ttt_net.strategies.threats import own_and_other
 
 CAPACITY = 1 << 21
 """Nodes of a tree, in 32 MB. When it is full, playouts go on from its leaves."""
+
+WORD_CELLS = 64
+"""A side of a board of so many cells at most is a word of bits."""
 
 
 class PlayoutRules(Protocol):
@@ -64,6 +69,40 @@ class LinePlayouts:
         return number
 
 
+class LargePlayouts:
+    """A line game of more than 64 cells: its moves have their own numbers."""
+
+    play_out = staticmethod(large.play_out)
+
+    def __init__(self, game: LineGame) -> None:
+        self._game = game
+        wide = [size + 2 for size in game.shape]
+        inner = product(*(range(1, size + 1) for size in game.shape))
+        self._places = np.array([np.ravel_multi_index(cell, wide) for cell in inner], np.int16)
+        centre = (1,) * len(wide)
+        around = product(*(range(3) for _ in wide))
+        here = np.ravel_multi_index(centre, wide)
+        steps = {int(abs(np.ravel_multi_index(cell, wide) - here)) for cell in around if cell != centre}
+        self._steps = np.array(sorted(steps), np.int16)
+        self._board = np.zeros(np.prod(wide), np.uint8)
+
+    def arguments(self, state: LineState) -> tuple[Any, ...]:
+        """Return the marks, the side to move, what the game is, and the legal moves."""
+        game, board = self._game, self._board.copy()
+        for side, marks in enumerate((state.first, state.second)):
+            board[self._places[list(list_cells(marks))]] = side + 1
+        fall, legal = game.fall if game.gravity else 0, np.array(list(game.actions(state)), np.int16)
+        return board, state.ply & 1, self._places, self._steps, game.k, fall, legal
+
+    def number_of(self, move: Move) -> int:
+        """Return the move itself."""
+        return move
+
+    def move_of(self, number: int) -> Move:
+        """Return the number itself."""
+        return number
+
+
 class UltimatePlayouts:
     """Ultimate tic-tac-toe: a move is numbered nine times its small board and its place in that."""
 
@@ -96,12 +135,18 @@ class UltimatePlayouts:
         return self._moves[number]
 
 
+def _rules_of(game: LineGame | UltimateGame) -> PlayoutRules:
+    if isinstance(game, UltimateGame):
+        return UltimatePlayouts(game)
+    return LinePlayouts(game) if game.size <= WORD_CELLS else LargePlayouts(game)
+
+
 class PlayoutTree:
     """Grows a tree by playouts, and keeps the part of it that play has led to."""
 
     def __init__(self, game: LineGame | UltimateGame, seed: int) -> None:
         self.game: Game[Any] = game
-        self.rules: PlayoutRules = UltimatePlayouts(game) if isinstance(game, UltimateGame) else LinePlayouts(game)
+        self.rules = _rules_of(game)
         self.nodes = np.zeros(CAPACITY, kernel.NODE)
         """The tree; its root is node 0."""
         self.control = np.array([0, 0, 0, seed | 1], dtype=np.uint64)

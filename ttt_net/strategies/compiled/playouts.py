@@ -5,8 +5,6 @@ the side that moved to it: `rewards` sum 1 for a win and -1 for a loss, `solved`
 the number of plies from there to a solved end. Boards are words with bit n for cell n, as in `LineState`.
 """
 
-from math import log, sqrt
-
 import numpy as np
 from numba import from_dtype, njit, types
 
@@ -130,7 +128,7 @@ def expand(node, own, other, full, floor, fall, lines, control, tree):
 def most_promising(node, exploration, tree):
     """Return the unsolved child with the highest upper confidence bound; one never visited comes first."""
     best, best_bound = -1, np.float32(-1e30)
-    spread = np.float32(exploration * sqrt(log(tree[node].visits + 1.0)))
+    spread = np.float32(exploration) * np.sqrt(np.log(np.float32(tree[node].visits + 1)))
     for number in range(tree[node].first_child, tree[node].first_child + tree[node].children):
         child = tree[number]
         if child.solved != UNKNOWN:
