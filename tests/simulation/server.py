@@ -81,7 +81,9 @@ class SimulatedServer:
             )
         )
         self._jobs = maintenance_jobs(self.hub)
-        self.admin = AdminCommands(self.hub.services, self._stop, Moderators(self.hub.services, lambda _: 0))
+        self.moderators = Moderators(self.hub.services, lambda _: 0)
+        self.hub.moderators_changed = self.moderators.hear
+        self.admin = AdminCommands(self.hub.services, self._stop, self.moderators)
 
     def wall_ms(self) -> int:
         """Return the time of day on this machine."""

@@ -24,6 +24,7 @@ from ttt_net.server.accounts.login import Login
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.accounts.session_service import SessionService
 from ttt_net.server.admission.connection_limiter import ConnectionLimiter
+from ttt_net.server.journal.entries import AppointModerator, DismissModerator
 from ttt_net.server.matchmaking.eligibility import Eligibility
 from ttt_net.server.matchmaking.listing import Listing
 from ttt_net.server.matchmaking.match_registry import MatchRegistry
@@ -132,6 +133,8 @@ class Hub:
         self.matchmaker = Matchmaker(services, self.registry, lobby, eligibility, listing)
         self.lobby_desk: Callable[[Session, MatchmakingRequest], None] = self.matchmaker.act
         """Carries out what is asked of the lobby; in a cluster, on the node that keeps it."""
+        self.moderators_changed: Callable[[AppointModerator | DismissModerator], None] = lambda _: None
+        """Called with what the host did on another node of the cluster, where there is a listener for admins."""
         self.chat = Chat(services, rooms)
         self._reports = ReportService(services, rooms)
         self._history = HistoryService(services, self.registry)

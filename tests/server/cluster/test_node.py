@@ -10,6 +10,7 @@ from tests.simulation.peer import Peer
 from tests.simulation.swarm import Swarm
 from ttt_net import messages as wire
 from ttt_net.server.admin import protocol
+from ttt_net.server.admin.roles import Admin
 
 
 class Evening:
@@ -117,6 +118,38 @@ def test_who_is_sent_away_may_be_on_any_node() -> None:
     evening.go(1.0)
     assert not evening.people[1].is_welcome
     assert evening.people[0].is_welcome
+
+
+def test_who_moderates_is_known_on_all_nodes_at_once() -> None:
+    evening = Evening("a", "b")
+    answers: list[protocol.AnyAdminReply] = []
+    a, b = evening.node("a"), evening.node("b")
+    with evening.world.loop.acting_as(a.process):
+        a.admin.carry_out(protocol.AddModerator("Mia"), answers.append)
+    evening.go(0.5)
+    (appointed,) = answers
+    assert isinstance(appointed, protocol.Done)
+    assert b.moderators.find(appointed.text) == Admin("Mia")
+    with evening.world.loop.acting_as(b.process):
+        b.admin.carry_out(protocol.RemoveModerator("Mia"), answers.append)
+    evening.go(0.5)
+    assert [node.moderators.find(appointed.text) for node in (a, b)] == [None, None]
+
+
+def test_what_is_in_the_log_of_an_address_is_a_keyed_hash_and_a_ban_of_it_holds_all_the_same() -> None:
+    evening = Evening("a", "b", "c")
+    a = evening.node("a")
+    own = a.hub.services.sanctions.key_of_address(evening.people[0].address)
+    assert own is not None
+    batches = b"".join(evening.world.stream.batches)
+    assert own.encode() in batches
+    assert evening.people[0].address.encode() not in batches
+    evening.world.places.clear()
+    with evening.world.loop.acting_as(evening.node("c").process):
+        evening.node("c").ask(protocol.Ban(evening.people[0].name, "enough", 60, with_address=True))
+    evening.go(1.0)
+    banned = a.hub.services.sanctions.in_force()
+    assert {each.whom for each in banned} >= {own}
 
 
 def test_a_node_that_leaves_for_a_restart_keeps_nobody_waiting() -> None:

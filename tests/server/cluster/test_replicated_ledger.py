@@ -164,3 +164,9 @@ def test_a_node_whose_clock_is_minutes_off_says_so_and_the_others_do_not() -> No
     a, b, c = (node.ledger.health().trouble for node in nodes.nodes)
     assert (a, c) == (None, None)
     assert b == "the clock here is 600 s ahead of the others'; set it right"
+
+
+def test_of_two_nodes_whose_clocks_differ_neither_is_taken_for_wrong() -> None:
+    nodes = Nodes("a", "b", clocks_s=(0, 600))
+    nodes.go(3.0)
+    assert [node.ledger.health().trouble for node in nodes.nodes] == [None, None]

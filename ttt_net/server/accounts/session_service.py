@@ -73,7 +73,8 @@ class SessionService:
         self._arriving.add(connection)
         token_key = self._services.sanctions.key_of_token(token_hash(token or request.token or ""))
         session = _session(connection, request, player, token_key, serial, self._services.words)
-        membership.came(_as_entry(session, self._services.wall_ms()), done, failed)
+        address = self._services.sanctions.key_of_address(connection.address) or ""
+        membership.came(_as_entry(session, address, self._services.wall_ms()), done, failed)
 
     def _enter(
         self, connection: Connection, request: wire.HelloRequest, player: Player, token: str | None, serial: int
@@ -173,13 +174,13 @@ def session_elsewhere(came: Came, player: Player, connection: RemoteConnection) 
     return session
 
 
-def _as_entry(session: Session, now_ms: int) -> Came:
+def _as_entry(session: Session, address: str, now_ms: int) -> Came:
     return Came(
         session.player,
         session.serial,
         session.subject.token_key,
         now_ms,
-        session.connection.metered_as or session.connection.address,
+        address,
         session.info.bot,
         session.info.level,
         session.places,
@@ -187,6 +188,7 @@ def _as_entry(session: Session, now_ms: int) -> Came:
         session.any_level,
         session.on_request,
         session.about,
+        session.connection.metered_as is not None,
     )
 
 

@@ -47,6 +47,7 @@ class AdminServer:
         """Opens `/metrics` alone: a monitor of the server need not have its host's whole power."""
         self._shutdown = hub.services.shutdown
         self._moderators = Moderators(hub.services, self._dismiss)
+        hub.moderators_changed = self._moderators.hear
         self._commands = AdminCommands(hub.services, stop, self._moderators)
         self._connections: dict[Connection, Admin | None] = {}
         """All connections, each with who it is once the handshake has shown their token."""
@@ -148,9 +149,8 @@ class AdminServer:
         except Refusal as refusal:
             answer(protocol.Failed(str(refusal)))
 
-    def _dismiss(self, name: str) -> int:
-        """Close the connections of a moderator who is one no more; return how many there were."""
-        key = name_key(name)
+    def _dismiss(self, key: str) -> int:
+        """Close the connections of a moderator who is one no more, by the key of their name; return how many."""
         own = [each for each, admin in self._connections.items() if admin and name_key(admin.name) == key]
         for connection in own:
             self._connections[connection] = None

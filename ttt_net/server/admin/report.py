@@ -8,6 +8,8 @@ from ttt_net.server.admission.client_address import shown
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal.ledger import LedgerHealth
 from ttt_net.server.metrics import Histogram
+from ttt_net.server.wire.connection import Connection
+from ttt_net.server.wire.remote_connection import RemoteConnection
 
 MAX_ROWS = 1_000
 
@@ -57,6 +59,13 @@ def _timing(histogram: Histogram) -> protocol.Timing:
     return protocol.Timing(histogram.bounds, list(histogram.counts), histogram.total)
 
 
+def _from(connection: Connection | RemoteConnection) -> str:
+    """Return the address that a connection comes from; of one to another node of a cluster, that node."""
+    if isinstance(connection, RemoteConnection):
+        return f"node {connection.node}"
+    return shown(connection.address)
+
+
 def player_rows(hub: Hub, now_s: float, *, has_addresses: bool) -> protocol.PlayerRows:
     """Return who is connected, by name, with their addresses or without."""
     sessions = sorted(hub.services.players.sessions.values(), key=lambda session: session.info.name)
@@ -64,7 +73,7 @@ def player_rows(hub: Hub, now_s: float, *, has_addresses: bool) -> protocol.Play
         protocol.PlayerRow(
             session.info.name,
             session.info.bot,
-            shown(session.connection.address) if has_addresses else "",
+            _from(session.connection) if has_addresses else "",
             now_s - session.connection.opened_s,
             sorted(session.live),
             session.connection.lag_ms,

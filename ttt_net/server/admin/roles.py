@@ -13,7 +13,7 @@ from ttt_net.errors import Code, Refusal
 from ttt_net.server.admin import protocol
 from ttt_net.server.admission.sanctions import HOST, network_to_ban
 from ttt_net.server.journal import token_hash
-from ttt_net.server.journal.entries import AuditNote
+from ttt_net.server.journal.entries import AppointModerator, AuditNote, DismissModerator
 from ttt_net.server.journal.moderation import Moderator
 from ttt_net.server.services import Services
 from ttt_net.text import clean, counted, name_key
@@ -79,7 +79,7 @@ class Moderators:
     """Who moderates, as the journal has it."""
 
     def __init__(self, services: Services, dismissed: Callable[[str], int]) -> None:
-        """Read them; `dismissed` closes the connections of one, and returns how many there were."""
+        """Read them; `dismissed` closes the connections of one by the key of their name, and returns how many."""
         self._services = services
         self._dismissed = dismissed
         self._by_token: dict[bytes, Moderator] = {}
@@ -94,6 +94,18 @@ class Moderators:
             self._services.loop.call_later(_RETRY_S, self._read)
 
         self._services.journal.moderators(done, failed)
+
+    def hear(self, entry: AppointModerator | DismissModerator) -> None:
+        """Take note of what the host has done on another node of the cluster."""
+        if isinstance(entry, AppointModerator):
+            self._by_token[entry.token_hash] = Moderator(entry.name, entry.token_hash, entry.note.at_ms)
+        else:
+            self._remove(entry.name_key)
+
+    def _remove(self, key: str) -> int:
+        """Let a moderator in no more; return how many connections of theirs were closed."""
+        self._by_token = {token: each for token, each in self._by_token.items() if name_key(each.name) != key}
+        return self._dismissed(key)
 
     def find(self, token: str) -> Admin | None:
         """Return the moderator whose token it is; None if it is nobody's."""
@@ -128,9 +140,7 @@ class Moderators:
 
         def done() -> None:
             log.warning("admin: dismiss")
-            key = name_key(name)
-            self._by_token = {token: each for token, each in self._by_token.items() if name_key(each.name) != key}
-            closed = self._dismissed(name)
+            closed = self._remove(name_key(name))
             also = f"; {counted(closed, 'connection')} closed" if closed else ""
             answer(protocol.Done(f"{name} moderates no more{also}"))
 

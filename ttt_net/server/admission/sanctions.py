@@ -130,7 +130,12 @@ class Sanctions:
         return _TOKEN + self._hashed(token_hash)
 
     def key_of_address(self, address: str) -> str | None:
-        """Return what a sanction of an address, for IPv6 of its /64, is kept under; None for one that is not known."""
+        """Return what a sanction of an address, for IPv6 of its /64, is kept under; None for one that is not known.
+
+        Of a player on another node of a cluster no more than this is known: it stands for itself.
+        """
+        if address.startswith(_ADDRESS):
+            return address
         network = network_of(address)
         return None if network == UNKNOWN else _ADDRESS + self._hashed(network.encode())
 

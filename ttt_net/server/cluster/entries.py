@@ -63,6 +63,7 @@ class Came(JournalEntry, frozen=True, tag=True):
     """What a sanction of theirs is kept under once they are forgotten."""
     at_ms: int
     address: str
+    """What sanctions of the address are kept under: a keyed hash; empty for one that is not known."""
     bot: str | None = None
     level: int | None = None
     places: int | None = None
@@ -70,6 +71,8 @@ class Came(JournalEntry, frozen=True, tag=True):
     any_level: bool = False
     on_request: bool = False
     about: str | None = None
+    is_metered: bool = True
+    """Whether what players of the address do counts together."""
 
 
 class Sat(JournalEntry, frozen=True, tag=True):

@@ -164,6 +164,8 @@ class ClusterNode:
             case entries.ImposeSanction():
                 services.sanctions.impose(entry.sanctions)
                 close_banned(services)
+            case entries.AppointModerator() | entries.DismissModerator():
+                self._hub.moderators_changed(entry)
             case entries.LiftSanction():
                 services.sanctions.lift(entry.act, entry.whom, entry.player)
             case _:
@@ -191,7 +193,8 @@ class ClusterNode:
 
     def _came(self, node: NodeName, came: Came, player: Player) -> None:
         forward = partial(self._forward, node, came.player, came.serial)
-        connection = RemoteConnection(node, came.address, self._services.loop.time(), forward)
+        now_s = self._services.loop.time()
+        connection = RemoteConnection(node, came.address, now_s, forward, is_metered=came.is_metered)
         self._seeks.pop(came.player, None)
         session = session_elsewhere(came, player, connection)
         connection.session = session

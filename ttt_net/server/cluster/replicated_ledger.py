@@ -199,11 +199,10 @@ class ReplicatedLedger:
             return self.stopped or self._trouble
         if not self.is_fresh:
             return "the ledger of the cluster does not answer"
-        ahead_ms = sorted(self._ahead_ms.values(), key=abs)
-        if ahead_ms and abs(ahead_ms[(len(ahead_ms) - 1) // 2]) > MOST_SKEW_MS:
-            return (
-                f"the clock here is {-ahead_ms[(len(ahead_ms) - 1) // 2] // 1000} s ahead of the others'; set it right"
-            )
+        ahead_ms = sorted((0, *self._ahead_ms.values()), key=abs)  # of two that differ, neither is known to be wrong
+        most_ms = ahead_ms[(len(ahead_ms) - 1) // 2]
+        if abs(most_ms) > MOST_SKEW_MS:
+            return f"the clock here is {-most_ms // 1000} s ahead of the others'; set it right"
         return None if self.is_member else "this node is not one of the cluster"
 
     @property

@@ -6,7 +6,6 @@ from ttt_net.errors import Code, Refusal
 from ttt_net.games.values import is_always_casual
 from ttt_net.pairing.seek import Opponents, Seek
 from ttt_net.server.accounts.session import Session
-from ttt_net.server.admission.client_address import network_of
 from ttt_net.server.players import PlayerId
 from ttt_net.server.rooms.room import MatchRoom
 from ttt_net.server.services import Services
@@ -136,7 +135,8 @@ class Eligibility:
         if self._services.limits.rated_same_address:
             return True
         sessions = [self._services.players.get(player) for player in (one, other)]
-        addresses = {network_of(session.connection.address) for session in sessions if session}
+        key_of = self._services.sanctions.key_of_address
+        addresses = {key_of(session.connection.address) for session in sessions if session}
         return len(addresses) == len(sessions)
 
     def welcome_of(self, session: Session, asked: Opponents) -> Opponents:

@@ -17,12 +17,19 @@ class RemoteConnection:
     __slots__ = ("_forward", "address", "left_on_purpose", "metered_as", "node", "opened_s", "session")
 
     def __init__(
-        self, node: str, address: str, opened_s: float, forward: Callable[[bytes, Closing | None], None]
+        self,
+        node: str,
+        address: str,
+        opened_s: float,
+        forward: Callable[[bytes, Closing | None], None],
+        *,
+        is_metered: bool,
     ) -> None:
         self.node = node
         """Where the player is connected."""
         self.address = address
-        self.metered_as: str | None = address
+        """No address, but what sanctions of it are kept under; empty if it is not known."""
+        self.metered_as: str | None = address if is_metered else None
         self.opened_s = opened_s
         self.left_on_purpose = False
         """Whether the player had said goodbye when the connection ended."""
