@@ -11,11 +11,11 @@ from rich.style import Style
 from rich.text import Text
 
 from tests.client.drawing.screens import DRAW, FOUR, SCREENS, doing, seen, with_blocks
-from tests.client.samples import BEN, BOT, PLAYERS, knowing, layered, snapshot
+from tests.client.samples import BEN, BOT, PLAYERS, knowing, layered, position_after, snapshot
 from ttt_net.client.commands import Begin, Command, Point, Send, Type
 from ttt_net.client.display import Display, Overlay
 from ttt_net.client.drawing.draw import draw
-from ttt_net.client.drawing.glyphs import ASCII, BOXES, Glyphs, encodable, glyphs_for
+from ttt_net.client.drawing.glyphs import ASCII, BOXES, COLOURS, Glyphs, encodable, glyphs_for
 from ttt_net.client.drawing.looks import labels_of
 from ttt_net.client.drawing.targets import aim, target_at, without_targets
 from ttt_net.client.events import Key
@@ -235,7 +235,17 @@ def test_both_clocks_are_seen_in_one_line_however_long_the_names() -> None:
 
 
 def test_however_narrow_a_list_is_the_way_back_is_shown() -> None:
-    for name in ("games", "challenge", "invitation", "profile", "history", "leaders", "replay"):
+    for name in (
+        "games",
+        "challenge",
+        "invitation",
+        "profile",
+        "history",
+        "leaders",
+        "replay",
+        "menu-setup",
+        "menu-learn",
+    ):
         assert "Esc back" in draw(SCREENS[name][0], (40, 12), 0, BOXES).plain.split("\n")[-1], name
 
 
@@ -339,3 +349,13 @@ def test_whoever_looks_on_is_told_so_and_sees_only_the_keys_that_are_his() -> No
             doing(replace(seen(snapshot()), has_lobby=False), Command.HELP, Command.HELP), ROOMY, 0, BOXES
         ).plain
     )
+
+
+def test_the_list_of_moves_counts_as_the_words_do_and_knows_who_began() -> None:
+    page = draw(seen(snapshot(moves=[4, 0, 8])), (80, 24), 0, BOXES)
+    assert "1. b2  a3" in page.plain
+    assert "3. c1" in page.plain, "the third move, as `Move 3 of 7` has it"
+    begun = structs.replace(snapshot(moves=[0]), start="....X....", position=position_after("tictactoe", [4, 0]))
+    page = draw(seen(begun), (80, 24), 0, BOXES)
+    at = page.plain.index("a3", page.plain.index("Moves"))
+    assert Style.parse(COLOURS["O"]).color == page.get_style_at_offset(Console(), at).color

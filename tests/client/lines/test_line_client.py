@@ -294,7 +294,7 @@ async def test_after_a_match_the_score_and_the_ratings_are_told() -> None:
         await link.tells(ok(seek.id), begun)
         await paper.shows("Your turn: place X.")
         paper.type("info")
-        await paper.shows("Series X 1 : 0 O. Rated. 2 watching. Moves so far: b2, a3.")
+        await paper.shows("Series X 1 : 0 O. Rated. 2 watching. Moves so far: 1. b2, 2. a3.")
         await link.tells(Ended("m1", 4, 0, winner=0, reason="resign"))
         await paper.shows("You won: Ben resigned.")
         await paper.shows("Series X 2 : 0 O.")

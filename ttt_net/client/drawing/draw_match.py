@@ -137,16 +137,28 @@ def _panel_chat(display: Display) -> list[Text]:
 
 
 def _panel_moves(match: Snapshot) -> list[Text]:
-    """Return the moves two by two, each side's in a column of its own."""
+    """Return the moves two by two, each side's in a column of its own, with the number of the first of each two."""
     names = [words.move_name(match, move) for move in match.moves]
     columns = max((Text(name).cell_len for name in names), default=0) + 2
+    begins = _first_side(match)
     lines = []
     for ply in range(0, len(names), 2):
-        line = Text(f"{ply // 2 + 1:3}. ", style="dim")
+        line = Text(f"{ply + 1:3}. ", style="dim")
         for side, name in enumerate(names[ply : ply + 2]):
             is_last = ply + side == len(names) - 1
-            colour = COLOURS.get(words.mark_of(match, side), "default")
+            colour = COLOURS.get(words.mark_of(match, (side + begins) % 2), "default")
             line.append(name, f"not dim {colour} bold underline" if is_last else f"not dim {colour}")
             line.append(" " * max(1, columns - Text(name).cell_len))
         lines.append(line)
     return lines
+
+
+def _first_side(match: Snapshot) -> int:
+    """Return who made the first move: of a match that began from a position it may have been the second side."""
+    if match.start is None or not match.moves:
+        return 0
+    if match.position.to_move is not None:
+        return (match.position.to_move + len(match.moves)) % 2
+    cell = match.game.move_cells[match.moves[-1]]
+    is_second = 0 <= cell < len(match.position.board) and match.position.board[cell] == match.position.marks[1]
+    return (is_second + len(match.moves) - 1) % 2

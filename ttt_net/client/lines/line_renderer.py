@@ -144,7 +144,7 @@ def info(display: Display) -> str:
     match = display.match
     if match is None:
         return "There is no match yet."
-    moves = ", ".join(words.move_name(match, move) for move in match.moves)
+    moves = ", ".join(f"{number}. {words.move_name(match, move)}" for number, move in enumerate(match.moves, start=1))
     return (
         ". ".join([*words.facts(display, match), f"Moves so far: {moves}" if moves else "No move was made yet"]) + "."
     )

@@ -156,7 +156,7 @@ SETUP = Screen(
     keys=_SETUP_KEYS,
     entered=_named,
     has_short_head=True,
-    hints=lambda display: list_hints([CHOOSE, KeyHint("left right", "change"), BACK], _setup_rows(display, 0)),
+    hints=lambda display: list_hints([CHOOSE, BACK, KeyHint("left right", "change")], _setup_rows(display, 0)),
     help=lambda display: list(_SETUP_HELP),
 )
 CHOOSE_GAME = Screen(
@@ -176,5 +176,5 @@ LEARN = Screen(
     rows=lambda display, now_ms: _game_rows(_explanation),
     keys=_digits(_explanation),
     has_short_head=True,
-    hints=lambda display: list_hints([KeyHint("Enter", "read its rules", "c-m"), BACK], _game_rows(_explanation)),
+    hints=lambda display: list_hints([KeyHint("Enter", "read", "c-m"), BACK], _game_rows(_explanation)),
 )
