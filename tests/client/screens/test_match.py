@@ -122,6 +122,11 @@ def test_an_impossible_move_is_not_sent_and_the_reason_said(name: str, reason: s
     assert words.notice(display) == reason
 
 
+def test_columns_are_named_in_their_order_to_who_names_none() -> None:
+    display, _ = done(seen(snapshot("connect4", [36, 37], you=0)), Move("d"))
+    assert words.notice(display) == "d is no move here; possible: 1, 2, 3, 4, 5, 6, 7"
+
+
 def test_a_click_moves_the_cursor_and_places_a_mark_or_says_why_not() -> None:
     display, requests = done(seen(snapshot()), Point(8))
     assert requests == (PlayRequest(0, match="m1", ply=0, move=8),)

@@ -124,3 +124,11 @@ def test_every_move_is_told_even_if_there_is_no_time_for_any() -> None:
     game, moves, _ = played("gomoku", "h8 i9 g7 j8 i8 h9 g9 f8 j10")
     with_little_time = list(review(game, moves, Limit(), total=Limit(ms=1)))
     assert [each.move for each in with_little_time] == moves
+
+
+def test_who_completes_a_line_in_misere_is_told_which_move_did_not() -> None:
+    _, at_sight, _, _ = lessons("misere", "b2 a2 a3 a1 b3 c1 c3")
+    assert at_sight.text == "Move 7: you completed a line, and that loses; c2 did not."
+    _, at_sight, searched, _ = lessons("misere", "a1 b2 b1 a3 c3 c2 c1")
+    assert at_sight.text == "Move 7: you completed a line, and that loses; b3 or a2 did not."
+    assert searched.text == "Move 7: you completed a line, and that loses; b3 did not.", "a2 would have lost later"

@@ -53,8 +53,8 @@ WARMING = (
     "Warming up: the engine is being compiled, once, which takes 10 to 30 s; until then moves are found without it."
 )
 _MARGIN_S = 0.01
-_OPENING_PLIES = 2
-"""With fewer moves there is nothing that could be drawn."""
+_OPENING_PART, _OPENING_PLIES = 3, 20
+"""As long as fewer than one of so many cells are taken, and at most up to that ply, there is nothing to be drawn."""
 _FATAL = (Code.UNKNOWN_GAME, Code.BAD_MESSAGE)
 """Refusals of a seek that would come again."""
 
@@ -276,7 +276,7 @@ class Bot:
         if match is None or offered.side == match.you:
             return
         if offered.kind == "draw":
-            is_new = match.position.ply < _OPENING_PLIES
+            is_new = match.position.ply < min(_OPENING_PLIES, len(match.position.board) // _OPENING_PART)
             answer = DeclineRequest if is_new or offered.match in self._wins else OfferRequest
             self._say(answer(0, match=offered.match, kind="draw"))
         elif offered.kind == "takeback":

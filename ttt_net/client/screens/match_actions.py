@@ -8,5 +8,5 @@ ACTIONS: tuple[MatchAction, ...] = (replay.ACTION, analysis.ACTION, record.ACTIO
 """In the order in which hints and help name them."""
 WORDS: dict[str, AnyCommand] = {each.word: each.command for each in ACTIONS}
 """What is typed where there are only lines."""
-LINES_HELP = f"After the end: rematch, new, {', '.join(WORDS)}."
+LINES_HELP = f"Against a bot: hint, warnings. After the end: rematch, new, {', '.join(WORDS)}; in a replay: again."
 """How the help for lines tells these words."""

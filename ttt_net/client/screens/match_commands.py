@@ -138,6 +138,10 @@ def _play(display: Display, move: int) -> Effect:
     return replace(display, pending=play, typed="", overlay=Overlay.NONE, choices=()), (play,)
 
 
+_MOST_NAMED = 9
+"""So many possible moves are named to one who has typed what is none."""
+
+
 def _play_named(display: Display, name: str) -> Effect:
     match = display.match
     if match is None or not display.may_move:
@@ -149,10 +153,15 @@ def _play_named(display: Display, name: str) -> Effect:
         return _play_quick(display, int(name))
     known = name.lower() in (written.lower() for written in match.game.move_names)
     why = "is not possible now" if known else "is no move here"
-    some = ", ".join(move_name(match, move) for move in match.position.legal[:9])
-    return replace(
-        display, notice=f"{name} {why}; possible: {some}{' ...' if len(match.position.legal) > 9 else ''}"
-    ), ()
+    legal = [move_name(match, move) for move in match.position.legal]
+    named = sorted(legal, key=_by_number) if match.game.gravity else legal
+    some = ", ".join(named[:_MOST_NAMED]) + " ..." * (len(named) > _MOST_NAMED)
+    return replace(display, notice=f"{name} {why}; possible: {some}"), ()
+
+
+def _by_number(name: str) -> tuple[bool, int]:
+    """Return where a column comes: by its number; what has none is last."""
+    return not name.isdecimal(), int(name) if name.isdecimal() else 0
 
 
 def _play_quick(display: Display, digit: int) -> Effect:

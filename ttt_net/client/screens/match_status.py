@@ -31,7 +31,10 @@ def prompt(display: Display, now_ms: int) -> str:
         return default_prompt(display, now_ms)
     due = waiting(display, match, now_ms)  # first: what is said must not hide it
     said = " ".join(filter(None, [due, default_prompt(display, now_ms)]))
-    return said or _taught(display, match) or _next_opponent(display, match)
+    taught = _taught(display, match)
+    if match.outcome is not None and not due:  # what else is said at the end hides no lesson
+        said = " ".join(filter(None, [said, taught]))
+    return said or taught or _next_opponent(display, match)
 
 
 def _taught(display: Display, match: Snapshot) -> str:

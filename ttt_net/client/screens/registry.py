@@ -32,7 +32,7 @@ WORDS: dict[str, Word] = {word: meaning for each in SCREENS.values() for word, m
 _USAGES = [each.usage for each in SCREENS.values() if each.usage]
 HELP = f"{LINES_HELP}\n{', '.join([*_USAGES, 'quit'])}."
 """What may be typed in the lobby, told."""
-_ASKING = ", ".join(usage.partition(" ")[0] for usage in _USAGES)
+_ASKING = ", ".join(usage.partition(" ")[0].rstrip(",") for usage in _USAGES)
 ALSO = f"Of the lobby: who, matches, watch, {_ASKING}; choose and a number takes what a list has."
 """What may be typed besides in a match, told."""
 

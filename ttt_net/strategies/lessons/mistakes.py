@@ -49,6 +49,14 @@ def seen_mistake(game: Game[S], state: S, move: Move, sight: Sight, sound: tuple
     value = sight.value(move)
     if value == WIN_IN_1:
         return None
+    if _loses_at_once(game, state, move):
+        others = tuple(other for other in game.actions(state) if not _loses_at_once(game, state, other))
+        best = tuple(other for other in others if other in sound) or others
+        return (
+            Mistake(Kind.GAVE_WIN, best, f"you completed a line, and that loses; {named(game, best)} did not")
+            if best
+            else None
+        )
     if sight.wins:
         return Mistake(Kind.OVERLOOKED_WIN, sight.wins, f"you could have won at once with {named(game, sight.wins)}")
     sound = tuple(other for other in sound if sight.value(other) > LOSS_IN_4)
@@ -66,6 +74,12 @@ def seen_mistake(game: Game[S], state: S, move: Move, sight: Sight, sound: tuple
         reason = f"{named(game, best)} would have won: it makes two threats at once"
         return Mistake(Kind.OVERLOOKED_DOUBLE, best, reason, first.line[1:] if len(best) == 1 else ())
     return None
+
+
+def _loses_at_once(game: Game[S], state: S, move: Move) -> bool:
+    """Tell whether a move ends the game for the other side to have won, as a line does in misère."""
+    outcome = game.outcome(game.result(state, move))
+    return outcome is not None and outcome.winner not in (None, game.to_move(state))
 
 
 def unblocked(game: Game[S], state: S, sound: tuple[Move, ...], sight: Sight) -> str:
