@@ -104,7 +104,7 @@ async def test_a_bot_for_ever_seeks_again_and_takes_a_rematch_instead() -> None:
 @pytest.mark.parametrize("moves", [[], [0, 4]])
 async def test_a_bot_draws_nothing_that_has_hardly_begun(moves: list[int]) -> None:
     async with fake_server() as server, bot_at(server):
-        link = await seated(server, **_after(moves))
+        link = await seated(server, **(_after(moves) if moves else {}))
         await link.tells(Offered("m1", 2 + len(moves), 0, side=0, kind="draw"))
         assert (await link.hears(DeclineRequest)).kind == "draw"
 
