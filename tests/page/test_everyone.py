@@ -158,7 +158,7 @@ def test_axe_finds_nothing_on_what_is_opened_over_or_beside_a_screen(place: Plac
     look("settings")
     ann.press("Close")
     ann.press("How to play")
-    page.locator(".sheet pre").wait_for()
+    page.locator(".example .mark").first.wait_for()
     look("rules")
     ann.press("Try it")
     page.locator(".lesson .cell").first.wait_for()

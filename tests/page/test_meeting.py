@@ -154,7 +154,8 @@ def test_the_rules_of_a_game_are_shown_where_it_is_chosen(place: Place) -> None:
     ann.page.get_by_role("button", name="How to play").click()
     sheet = ann.page.get_by_role("dialog", name="How to play")
     sheet.get_by_text("Marks fall; four in a row wins.").wait_for()
-    sheet.locator("pre").wait_for()
+    sheet.locator(".example .won").first.wait_for()
+    assert sheet.locator(".example .won .mark-X").count() == 4
     sheet.press("Tab")
     assert ann.page.evaluate("document.activeElement.ariaLabel") == "Close", "Tab goes on within a sheet"
     sheet.press("Escape")

@@ -141,6 +141,7 @@ _PAGES = {
 }
 """The pages of the games that have a name of their own."""
 
+_BEGIN = "Begin in the middle: more lines run through it than through the edge."
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -186,7 +187,7 @@ def _page_of_size(name: str) -> RulePage:
     return RulePage(
         goal=f"Get {marks}{'' if k == 1 else ': across, down or diagonally'}.",
         special=like.special if game.gravity else "A full board without such a line is a draw.",
-        tips=(like.tips[1], "Look for a move that makes two threats at once."),
+        tips=(like.tips[1] if game.gravity else _BEGIN, "Look for a move that makes two threats at once."),
         example=" ".join(game.move_names[move] for move in moves),
         caption=f"X has {number} in a row and has won." if moves else "Nobody can win on a board as small as this.",
     )

@@ -105,7 +105,7 @@ function layer(look: Look, on: On, legal: Set<number>, z: number): Tree {
   const { game, position } = look;
   const [layers, height, width] = sizes(game);
   const box = { viewBox: `0 0 ${width} ${height}`, hidden: true };
-  const line = layers === 1 ? position.line.map((cell) => centre(game, cell)) : [];
+  const line = layers > 1 ? [] : game.block ? middles(game, position.line) : position.line.map((cell) => centre(game, cell));
   return h(
     "div.layer",
     layers > 1 && h("p.name", { hidden: true }, f(w.layer, z + 1)),
@@ -213,6 +213,14 @@ function arrow([x, y]: [number, number], [toX, toY]: [number, number]): Child {
 function centre(game: Game, cell: number): [number, number] {
   const [, y, x] = placeOf(game, cell);
   return [x + 0.5, y + 0.5];
+}
+
+/** The middles of the small boards that cells are in, in cells. */
+function middles(game: Game, cells: number[]): [number, number][] {
+  const [down = 1, across = 1] = game.block ?? [];
+  const beside = sizes(game)[2] / across;
+  const found = [...new Set(cells.map((cell) => blockOf(game, cell)))].sort((one, other) => one - other);
+  return found.map((block) => [((block % beside) + 0.5) * across, (Math.floor(block / beside) + 0.5) * down]);
 }
 
 /** The width and height of a stack of layers, in cells. */

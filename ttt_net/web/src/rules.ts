@@ -1,7 +1,7 @@
 /** The sheet that explains a game: in the server's words, which are English, or in those of the language of the page. */
 
 import type { RuleExample, RulesReply } from "./protocol.js";
-import { button, capital, f, h, type Language, language, page, panel, ruleOf, set, state, titleOf, type Tree, ui, w } from "./shared.js";
+import { board as theBoard, button, capital, CATALOGUE, type Child, f, h, type Language, language, type Look, page, settings, sizes, ruleOf, set, state, titleOf, type Tree, ui, w } from "./shared.js";
 import { sheet } from "./sheet.js";
 import { isLearning, isTaught, learn, lesson } from "./tutorial.js";
 
@@ -11,8 +11,8 @@ export type Explained = {
   pages: Record<string, readonly [string, string, string, string, string]>;
   /** What swap adds, and the tip that takes the place of the first. */
   swap: readonly [string, string];
-  /** The goal of a game of any size, of so many in a row, and what is peculiar to one without gravity. */
-  sized: readonly [string, string];
+  /** The goal of a game of any size, of so many in a row; what is peculiar to one without gravity, and the first tip for it. */
+  sized: readonly [string, string, string];
 };
 let spoken: { language: Language; explained: Explained | null } = { language: "en", explained: null };
 
@@ -63,7 +63,7 @@ function translated(rules: RulesReply, { pages, swap, sized }: Explained): Rules
     ...rules,
     goal: row ? f(sized[0], row) : goal,
     special: [kind === "mnk" ? sized[1] : special, swapped && swap[0]].filter(Boolean).join(" "),
-    tips: row ? [second, pages.gomoku![3]] : [swapped ? swap[1] : first, second],
+    tips: row ? [kind === "mnk" ? sized[2] : second, pages.gomoku![3]] : [swapped ? swap[1] : first, second],
     example: example && { ...example, caption: row ? "" : caption },
   };
 }
@@ -87,7 +87,7 @@ export function rulesSheet(): Tree {
       h("p", { lang }, known.goal),
       known.special && h("p", { lang }, known.special),
       known.tips.length > 0 && h("ul.tips", { lang }, known.tips.map((tip) => h("li", tip))),
-      known.example && example(known.example, lang),
+      known.example && example(name, known.example, lang),
     ],
   );
 }
@@ -97,6 +97,46 @@ function close(): void {
   set({ rules: "" });
 }
 
-/** A short play to its end. */
-const example = ({ moves, rows, caption }: RuleExample, lang: string): Tree =>
-  panel(w.example, h("p.quiet", { lang }, h("bdi", moves.join(" ")), caption && ` – ${caption}`), h("pre", rows.join("\n")));
+/** A short play to its end; what is drawn is in the caption, too. */
+const example = (game: string, { moves, rows, caption }: RuleExample, lang: string): Tree =>
+  h(
+    "section.example",
+    { label: w.example },
+    h("div", { hidden: true, inert: true, class: isFalling(game) && "racked" }, drawn(game, rows)),
+    h("p.quiet", { lang }, h("bdi", moves.join(" ")), caption && ` – ${caption}`),
+  );
+
+const isFalling = (name: string): boolean => name.startsWith("connect");
+
+/** The board at the end of an example, read from its rows: of a large board these have a part, by the names of rows and columns. */
+function drawn(name: string, rows: string[]): Child {
+  const [base = ""] = name.split("+");
+  const [, size] = /:(.+),/.exec(base) ?? [];
+  const listed = CATALOGUE.find((game) => game.name === base);
+  const shape = listed?.shape ?? (size ?? "").split("x").map(Number).reverse();
+  const { block } = listed ?? {};
+  const gravity = isFalling(base) || !!listed?.line?.gravity;
+  const [layers, height, width] = sizes({ shape });
+  const columns = (rows[rows.length - 1] ?? "").trim().split(/ +/).map((each) => (/[a-z]/.test(each) ? each.charCodeAt(0) - 97 : Number(each) - 1));
+  const board = Array.from({ length: layers * height * width }, () => ".");
+  const line: number[] = [];
+  rows.filter((row) => /^ ?\d/.test(row)).forEach((row, n) => {
+    const y = block ? n : height - parseInt(row);
+    const marks = [...row.matchAll(/([ \[|])\[?([XO.])(?=[ \]|]|$)/g)];
+    const across = marks.length / layers;
+    marks.forEach(([found, , mark = "."], at) => {
+      const x = block ? at : (columns[at % across] ?? at % across);
+      const cell = (Math.floor(at / across) * height + y) * width + x;
+      board[cell] = mark;
+      if (found.includes("[")) line.push(cell);
+    });
+  });
+  const blocks = block ? [..."012345678"].map((_, n) => (line.includes((n - (n % 3)) * 9 + (n % 3) * 3) ? "X" : ".")).join("") : "";
+  const look: Look = {
+    game: { name, title: "", rule: "", shape, gravity, move_cells: [], move_names: [], ...(block && { block }) },
+    position: { ply: 1, board: board.join(""), to_move: null, legal: [], line: line.sort((one, other) => one - other), marks: ["X", "O"], blocks },
+    last: -1, canMove: false, ghost: -1, ghostMark: "X", isPending: false, focus: -1, fading: -1, hints: "", alarms: "",
+    isLoss: base === "misere", isFlat: settings.isFlat, prefix: "example-",
+  };
+  return theBoard(look, { choose: () => {}, hover: () => {}, focus: () => {} });
+}

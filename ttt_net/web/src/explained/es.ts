@@ -79,5 +79,5 @@ export const explained: Explained = {
     "Una vez, en respuesta a la primera jugada, el segundo jugador puede quedarse con ella con la jugada swap: desde entonces es X, y el primero sigue como O.",
     "Empieza con una jugada ni muy buena ni muy mala: quizá tengas que jugar contra ella.",
   ],
-  sized: ["Pon {0} o más marcas tuyas en raya: en horizontal, en vertical o en diagonal.", "Un tablero lleno sin esa línea es tablas."],
+  sized: ["Pon {0} o más marcas tuyas en raya: en horizontal, en vertical o en diagonal.", "Un tablero lleno sin esa línea es tablas.", "Empieza en el medio: por él pasan más líneas que por el borde."],
 };

@@ -79,5 +79,5 @@ export const explained: Explained = {
     "Une fois, en réponse au premier coup, le second joueur peut le prendre à son compte par le coup swap : il est X dès lors, et le premier continue avec O.",
     "Commencez par un coup ni trop bon ni trop mauvais : vous pourriez devoir jouer contre lui.",
   ],
-  sized: ["Alignez {0} de vos marques ou plus : en ligne, en colonne ou en diagonale.", "Un plateau plein sans une telle ligne est nul."],
+  sized: ["Alignez {0} de vos marques ou plus : en ligne, en colonne ou en diagonale.", "Un plateau plein sans une telle ligne est nul.", "Commencez au milieu : plus de lignes y passent que par le bord."],
 };

@@ -79,5 +79,5 @@ export const explained: Explained = {
     "Uma vez, em resposta ao primeiro lance, o segundo jogador pode ficar com ele com o lance swap: daí em diante é X, e o primeiro segue como O.",
     "Comece com um lance nem bom demais nem ruim demais: talvez tenha de jogar contra ele.",
   ],
-  sized: ["Faça {0} ou mais marcas suas em linha: na horizontal, na vertical ou na diagonal.", "Um tabuleiro cheio sem essa linha é empate."],
+  sized: ["Faça {0} ou mais marcas suas em linha: na horizontal, na vertical ou na diagonal.", "Um tabuleiro cheio sem essa linha é empate.", "Comece no meio: por ele passam mais linhas do que pela borda."],
 };
