@@ -12,6 +12,7 @@ from ttt_net import __version__
 from ttt_net.bootstrap import go_elsewhere
 from ttt_net.errors import ConfigurationError, EngineError, Refusal
 from ttt_net.option_parser import OptionParser, meant
+from ttt_net.programs import PLAY
 from ttt_net.programs import VERBS as PROGRAM
 from ttt_net.text import clean
 
@@ -44,7 +45,11 @@ _AS_FLAGS = {"help": "--help", "version": "--version"}
 
 def make_parser(chosen: str | None) -> argparse.ArgumentParser:
     """Return the parser, with the arguments of the chosen verb only."""
-    parser = OptionParser(prog=PROGRAM, description="Tic-tac-toe and its family, over a network.")
+    parser = OptionParser(
+        prog=PROGRAM,
+        description="Tic-tac-toe and its family, over a network.",
+        epilog=f"{PLAY} opens the start menu; {PROGRAM} help VERB tells all of a verb.",
+    )
     version = f"ttt_net {__version__}"
     parser.add_argument("--version", action="version", version=version, help="print the version")
     subparsers = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
@@ -64,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments and arguments[0] in DOORS:
         door: int = _module(DOORS[arguments[0]][0]).main(arguments[1:])
         return door
-    if arguments and arguments[0] == "help":
+    if not arguments or arguments[0] == "help":
         arguments = [*arguments[1:], "--help"]
     elif len(arguments) == 2 and arguments[1] in _AS_FLAGS:
         arguments = [arguments[0], _AS_FLAGS[arguments[1]]]

@@ -63,6 +63,7 @@ def test_a_verb_that_there_is_not_is_answered_with_the_one_that_was_meant(
 
 def test_help_is_a_verb(capsys: pytest.CaptureFixture[str]) -> None:
     for asked, told in (
+        ([], "usage: python -m ttt_net"),
         (["help"], "usage: python -m ttt_net"),
         (["help", "replay"], "usage: python -m ttt_net replay"),
     ):
