@@ -1,7 +1,8 @@
-"""A display after keys were pressed, with no terminal and no server."""
+"""A display after events, commands and keys, with no terminal and no server."""
 
 from tests.client.samples import welcome
 from ttt_net.client.act import act
+from ttt_net.client.commands import AnyCommand
 from ttt_net.client.display import Display
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
@@ -15,11 +16,24 @@ from ttt_net.messages import Request, SeekRequest
 SEEK = SeekRequest(0, ["tictactoe"], opponents="people")
 
 
-def lobby(*events: WorldEvent) -> Display:
-    display = Display(World(address="192.168.1.20:8765"))
+def seen(*events: WorldEvent, at_ms: int = 0, address: str = "localhost:8765") -> Display:
+    """Return the display of somebody who was welcomed, and heard these events."""
+    display = Display(World(address=address))
     for event in (welcome(), *events):
-        display = update(display, event, 0)
+        display = update(display, event, at_ms)
     return display
+
+
+def lobby(*events: WorldEvent) -> Display:
+    return seen(*events, address="192.168.1.20:8765")
+
+
+def done(display: Display, *commands: AnyCommand) -> tuple[Display, tuple[Request, ...]]:
+    """Return the display after the commands, and what the last of them says."""
+    requests: tuple[Request, ...] = ()
+    for command in commands:
+        display, requests = act(display, command, SEEK)
+    return display, requests
 
 
 def pressed(display: Display, *keys: str) -> tuple[Display, tuple[Request, ...]]:

@@ -6,15 +6,15 @@ from dataclasses import replace
 import pytest
 from msgspec import structs
 
+from tests.client.pressing import SEEK, done, seen
 from tests.client.samples import BEN, knowing, played, snapshot, welcome
 from ttt_net.client import words
-from ttt_net.client.act import act, answered
+from ttt_net.client.act import answered
 from ttt_net.client.client_controller import ClientController
-from ttt_net.client.commands import AnyCommand, Command, Move, Quick, Send, Show
+from ttt_net.client.commands import Command, Move, Quick, Send, Show
 from ttt_net.client.display import Display
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
-from ttt_net.client.events import WorldEvent
 from ttt_net.client.screens.match_status import waiting
 from ttt_net.client.screens.registry import screen_of
 from ttt_net.client.update import update
@@ -50,27 +50,10 @@ from ttt_net.sdk.events import Answered, Back, Farewell, Garbled, Lost, Parting,
 from ttt_net.sdk.matches import Tally
 from ttt_net.sdk.session import ClientSession
 
-SEEK = SeekRequest(0, ["tictactoe"])
-
-
-def seen(*events: WorldEvent, at_ms: int = 0) -> Display:
-    display = Display(World(address="localhost:8765"))
-    for event in (welcome(), *events):
-        display = update(display, event, at_ms)
-    return display
-
 
 def drawn(display: Display, now_ms: int) -> str:
     """Return the words on the screen, wherever their lines end."""
     return " ".join(draw(display, (80, 24), now_ms, BOXES).plain.split())
-
-
-def done(display: Display, *commands: AnyCommand) -> tuple[Display, tuple[Request, ...]]:
-    """Return the display after the actions, and what the last of them says."""
-    requests: tuple[Request, ...] = ()
-    for command in commands:
-        display, requests = act(display, command, SEEK)
-    return display, requests
 
 
 def second(clock: ClockInfo | None = None) -> Snapshot:
@@ -80,7 +63,7 @@ def second(clock: ClockInfo | None = None) -> Snapshot:
 def test_a_new_match_comes_on_the_screen_and_ends_the_search() -> None:
     display, requests = done(seen(), Command.NEW)
     assert requests == (SEEK,)
-    assert screen_of(display).status(display) == "Looking for an opponent: Tic-tac-toe ..."
+    assert screen_of(display).status(display) == "Looking for a person: Tic-tac-toe ..."
     display = update(display, snapshot(), 0)
     assert display.world.seeking is None
     assert display.is_my_turn

@@ -3,10 +3,10 @@
 import pytest
 from msgspec import structs
 
-from tests.client.samples import BEN, BOT, knowing, snapshot, welcome
+from tests.client.pressing import seen
+from tests.client.samples import BEN, BOT, knowing, snapshot
 from ttt_net.client import words
 from ttt_net.client.display import Display
-from ttt_net.client.events import WorldEvent
 from ttt_net.client.update import update
 from ttt_net.client.world import World
 from ttt_net.messages import (
@@ -17,13 +17,6 @@ from ttt_net.messages import (
     Restarting,
 )
 from ttt_net.sdk.matches import Tally
-
-
-def seen(*events: WorldEvent, at_ms: int = 0) -> Display:
-    display = Display(World(address="localhost:8765"))
-    for event in (welcome(), *events):
-        display = update(display, event, at_ms)
-    return display
 
 
 def test_the_score_of_a_series_counts_the_match_that_is_over() -> None:

@@ -88,7 +88,7 @@ def _run(
 ) -> None:
     try:
         asyncio.run(_serve(configuration, ledger, listening, where, begun))
-    except BaseException as error:
+    except BaseException as error:  # whatever it is, it is raised where somebody waits for the server
         if begun.done():
             raise
         begun.set_exception(error)

@@ -204,7 +204,7 @@ def kernel_module(name: str) -> "Future[ModuleType | None]":
         except (ImportError, OSError, RuntimeError) as error:  # the last if numba finds no place for its cache
             _logger.warning("the engine cannot be loaded, so searches are slower: %s", error)
             future.set_result(None)
-        except BaseException as error:
+        except BaseException as error:  # whatever it is, those who wait for the module hear of it
             future.set_exception(error)
             raise
 

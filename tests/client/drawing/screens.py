@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from msgspec import structs
 
+from tests.client.pressing import done, seen
 from tests.client.samples import (
     BEN,
     BLITZ,
@@ -21,14 +22,11 @@ from tests.client.samples import (
     position_after,
     snapshot,
     swapping,
-    welcome,
 )
 from ttt_net.announcement import Announcement
-from ttt_net.client.act import act
 from ttt_net.client.commands import AnyCommand, Begin, Command, Open, Send, Type
 from ttt_net.client.display import Display
 from ttt_net.client.drawing.glyphs import ASCII, BOXES, Glyphs
-from ttt_net.client.events import WorldEvent
 from ttt_net.client.finding.discovery import Found
 from ttt_net.client.finding.server_list import ServerList, sighted
 from ttt_net.client.finding.servers import Used
@@ -47,7 +45,6 @@ from ttt_net.messages import (
     OfferInfo,
     PlayRequest,
     ReplayReply,
-    SeekRequest,
     Snapshot,
     WatchRequest,
 )
@@ -57,17 +54,8 @@ DRAW = [4, 0, 8, 2, 1, 7, 3, 5, 6]
 FOUR = [38, 31, 37, 30, 36, 29, 35]
 
 
-def seen(*events: WorldEvent) -> Display:
-    display = Display(World(address="localhost:8765"))
-    for event in (welcome(), *events):
-        display = update(display, event, 0)
-    return display
-
-
 def doing(display: Display, *commands: AnyCommand) -> Display:
-    for command in commands:
-        display, _ = act(display, command, SeekRequest(0, ["tictactoe"], opponents="people"))
-    return display
+    return done(display, *commands)[0]
 
 
 def with_blocks(blocks: str) -> Snapshot:

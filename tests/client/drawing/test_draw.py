@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
-from tests.client.drawing.screens import DRAW, FOUR, SCREENS, doing, seen, with_blocks
+from tests.client.drawing.screens import DRAW, FOUR, SCREENS, doing, with_blocks
+from tests.client.pressing import seen
 from tests.client.samples import BEN, BOT, PLAYERS, knowing, layered, position_after, snapshot
 from ttt_net.client.commands import Begin, Command, Point, Send, Type
 from ttt_net.client.display import Display, Overlay

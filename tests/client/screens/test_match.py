@@ -4,18 +4,17 @@ from dataclasses import replace
 
 import pytest
 
-from tests.client.samples import BEN, knowing, layered, snapshot, swapping, welcome
+from tests.client.pressing import SEEK, done, seen
+from tests.client.samples import BEN, knowing, layered, snapshot, swapping
 from ttt_net.client import words
 from ttt_net.client.act import act, answered
 from ttt_net.client.commands import AnyCommand, Begin, Choose, Command, Move, Point, Quick, Send, Show, Type
-from ttt_net.client.display import Display, Overlay
+from ttt_net.client.display import Overlay
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
-from ttt_net.client.events import WorldEvent
 from ttt_net.client.keys import command_for
 from ttt_net.client.pages import Entry
 from ttt_net.client.update import update
-from ttt_net.client.world import World
 from ttt_net.errors import Code
 from ttt_net.messages import (
     AbortRequest,
@@ -25,30 +24,11 @@ from ttt_net.messages import (
     OfferRequest,
     PlayRequest,
     Refused,
-    Request,
     ResignRequest,
-    SeekRequest,
     UnwatchRequest,
     WatchRequest,
 )
 from ttt_net.sdk.events import Answered, Lost
-
-SEEK = SeekRequest(0, ["tictactoe"])
-
-
-def seen(*events: WorldEvent, at_ms: int = 0) -> Display:
-    display = Display(World(address="localhost:8765"))
-    for event in (welcome(), *events):
-        display = update(display, event, at_ms)
-    return display
-
-
-def done(display: Display, *commands: AnyCommand) -> tuple[Display, tuple[Request, ...]]:
-    """Return the display after the actions, and what the last of them says."""
-    requests: tuple[Request, ...] = ()
-    for command in commands:
-        display, requests = act(display, command, SEEK)
-    return display, requests
 
 
 def test_escape_goes_back_step_by_step_and_a_live_match_stays() -> None:

@@ -1,11 +1,14 @@
 """Read the game, the clock and the kind that are typed: `connect4 3+2 rated`."""
 
 import re
+from collections.abc import Callable
 from difflib import get_close_matches
 
 from msgspec import structs
 
-from ttt_net.client.commands import Send
+from ttt_net.client.commands import Open, Send
+from ttt_net.client.display import Display
+from ttt_net.client.pages import Page
 from ttt_net.client.screens.screen import Meaning
 from ttt_net.client.words import title_of
 from ttt_net.clock import TIME_FORM, time_of
@@ -22,6 +25,11 @@ _LEVEL = re.compile(r"(?:^|\s)level ?(\w+)", re.IGNORECASE)
 _MAX_GAME_CELLS = 40
 A_RATED_GAME = "connect4"
 """The game that is meant where none was named or sought."""
+
+
+def page_about(screen: str) -> Callable[[Display, SeekRequest, str], Meaning]:
+    """Return what a word with a player's name behind it means: the page of a screen about them."""
+    return lambda display, wanted, rest: Open(Page(screen, about=clean(rest, MAX_NAME_CELLS)))
 
 
 def in_terms(request: SeekRequest | ChallengeRequest | InviteRequest, terms: str) -> Meaning:

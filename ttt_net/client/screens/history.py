@@ -4,21 +4,19 @@ from ttt_net.client import words
 from ttt_net.client.commands import More, Open, Reopen
 from ttt_net.client.display import Display
 from ttt_net.client.pages import Page
-from ttt_net.client.screens.game_terms import MAX_NAME_CELLS
+from ttt_net.client.screens.game_terms import page_about
 from ttt_net.client.screens.screen import (
     BACK,
     CHOOSE,
     WAITING,
     Entrance,
-    Meaning,
     Row,
     Screen,
     day,
     list_hints,
     page_before,
 )
-from ttt_net.messages import FinishedMatch, HistoryReply, HistoryRequest, PlayerInfo, SeekRequest
-from ttt_net.text import clean
+from ttt_net.messages import FinishedMatch, HistoryReply, HistoryRequest, PlayerInfo
 
 
 def _title(display: Display) -> str:
@@ -51,10 +49,6 @@ def _finished(match: FinishedMatch, name: str, you: PlayerInfo | None) -> Row:
     return Row(cells, f"match:{match.match}", Reopen(match.match, is_ours))
 
 
-def _word(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
-    return Open(Page("history", about=clean(rest, MAX_NAME_CELLS)))
-
-
 SCREEN = Screen(
     name="history",
     title=_title,
@@ -64,6 +58,6 @@ SCREEN = Screen(
     refused=page_before,
     hints=lambda display: list_hints([CHOOSE, BACK], _rows(display, 0)),
     entrance=Entrance("h", "history", "your matches", lambda display: Open(Page("history"))),
-    words={"history": _word},
+    words={"history": page_about("history")},
     usage="history NAME",
 )

@@ -7,13 +7,12 @@ from ttt_net.client.achievements import Achievements
 from ttt_net.client.commands import Open, Send
 from ttt_net.client.display import Display
 from ttt_net.client.pages import SPEEDS, Page, Purpose
-from ttt_net.client.screens.game_terms import MAX_NAME_CELLS
+from ttt_net.client.screens.game_terms import page_about
 from ttt_net.client.screens.lobby_offers import live_match, live_of_others, own_match
 from ttt_net.client.screens.screen import (
     BACK,
     CHOOSE,
     WAITING,
-    Meaning,
     Row,
     Screen,
     day,
@@ -29,11 +28,10 @@ from ttt_net.messages import (
     ProfileRequest,
     RatingInfo,
     Request,
-    SeekRequest,
     ServerMessage,
     WatchRequest,
 )
-from ttt_net.text import clean, counted
+from ttt_net.text import counted
 
 _BARS = "▁▂▃▄▅▆▇█"
 _MOST_PAST = 20
@@ -134,10 +132,6 @@ def _rating(rating: RatingInfo, past: Sequence[int]) -> Row:
     return Row(cells, f"rating:{rating.game}:{rating.speed}", Open(page))
 
 
-def _word(display: Display, wanted: SeekRequest, rest: str) -> Meaning:
-    return Open(Page("profile", about=clean(rest, MAX_NAME_CELLS)))
-
-
 SCREEN = Screen(
     name="profile",
     title=_title,
@@ -147,6 +141,6 @@ SCREEN = Screen(
     asks_next=history_wanted,
     refused=page_before,
     hints=lambda display: list_hints([CHOOSE, BACK], _rows(display, 0)),
-    words={"profile": _word},
+    words={"profile": page_about("profile")},
     usage="profile NAME",
 )
