@@ -23,9 +23,6 @@ os.environ["TTT_NET_MOTION"] = "off"  # a picture is looked at as it is in the e
 
 if sys.dont_write_bytecode:  # hundreds of processes are started, and each would compile the whole package anew
     sys.dont_write_bytecode = False
-    sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = str(
-        Path(__file__).parent.parent / ".pytest_cache" / "code"
-    )
     del os.environ["PYTHONDONTWRITEBYTECODE"]
 
 MEMORY, ROOM = Path("/dev/shm"), 2**31
