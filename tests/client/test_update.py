@@ -350,3 +350,18 @@ def test_a_search_that_is_refused_takes_back_the_one_before_it() -> None:
     assert display.world.seeking is None
     assert answered(display, refused) == (UnseekRequest(0),)
     assert answered(display, Answered(SeekRequest(2, ["connect4"]), Ok(2))) == ()
+
+
+def test_the_cursor_goes_to_the_small_board_that_one_has_to_play_in_and_stays_if_it_is_there() -> None:
+    match = snapshot("ultimate", [], you=1)
+    names = match.game.move_names
+    display = seen(match)
+    away = replace(display, cursor=0)
+    display = update(away, played("ultimate", [names.index("5:c1")]), 0)
+    assert names[match.game.move_cells.index(display.cursor)] == "9:b2"
+    there = replace(away, cursor=match.game.move_cells[names.index("9:a1")])
+    assert update(there, played("ultimate", [names.index("5:c1")]), 0).cursor == there.cursor
+    theirs = update(
+        replace(seen(snapshot("ultimate", [], you=0)), cursor=0), played("ultimate", [names.index("5:c1")]), 0
+    )
+    assert theirs.cursor == 0, "it is not our turn"

@@ -206,6 +206,7 @@ class Room(RuleBasedStateMachine):
         time=st.sampled_from([None, BLITZ]),
         opponents=st.sampled_from(["any", "any", "people", "bots"]),
         is_rated=st.booleans(),
+        or_casual=st.booleans(),
         min_rating=st.none() | st.integers(900, 2_300),
         max_rating=st.none() | st.integers(900, 2_300),
     )
@@ -220,7 +221,8 @@ class Room(RuleBasedStateMachine):
     def common(self, one: Seek, other: Seek, band: int) -> Iterator[tuple[int, str]]:
         """Return how far apart the two are, in each game in which they may meet."""
         is_welcome = one.welcomes(is_bot=other.is_bot) and other.welcomes(is_bot=one.is_bot)
-        if one.player == other.player or one.time != other.time or one.is_rated != other.is_rated or not is_welcome:
+        is_of_kind = one.is_rated == other.is_rated or any(each.is_rated and each.or_casual for each in (one, other))
+        if one.player == other.player or one.time != other.time or not is_of_kind or not is_welcome:
             return
         is_open = not one.games or not other.games
         games = (one.games or other.games or (ANY_GAME,)) if is_open else set(one.games) & set(other.games)

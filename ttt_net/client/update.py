@@ -147,7 +147,7 @@ def _with_event(display: Display, world: World, event: MatchEvent) -> Display:
     overlay = Overlay.NONE if _closes(event, display.overlay) else display.overlay
     if isinstance(event, Declined) and event.side != after.you:
         notice = words.declined(event.kind) if _has_offer(before, after.you, event.kind) else ""
-    display = _settled(replace(display, notice=notice, overlay=overlay))
+    display = _aimed(_settled(replace(display, notice=notice, overlay=overlay)))
     return _with_best(display, after) if isinstance(event, Ended) else display
 
 
@@ -161,6 +161,16 @@ def _with_best(display: Display, match: Snapshot) -> Display:
         return display
     best = f"Your best yet: level {level} beaten at {words.title_of(game)}!"
     return replace(display, achieved=display.achieved.with_beaten(game, level), notice=best)
+
+
+def _aimed(display: Display) -> Display:
+    """Put the cursor into the small board that we have to play in, unless it is there."""
+    match = display.match
+    if match is None or match.position.target is None or not display.is_my_turn:
+        return display
+    cells = sorted({match.game.move_cells[move] for move in match.position.legal})
+    is_there = display.cursor in cells or not cells
+    return display if is_there else replace(display, cursor=cells[len(cells) // 2])
 
 
 def _closes(event: MatchEvent, overlay: Overlay) -> bool:
