@@ -362,5 +362,9 @@ def test_two_who_sit_here_come_from_the_menu_to_the_board_and_back(environment: 
     terminal.shows("and leave?")
     terminal.press("q")
     terminal.shows("Two at this keyboard")
+    terminal.press("\x1b[B\x1b[B", "\r")
+    terminal.shows("alphabeta [bot]")
+    terminal.press("\x1b")
+    terminal.shows("Watch two bots play")
     terminal.press("q")
     assert terminal.ends() == 0

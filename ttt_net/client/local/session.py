@@ -79,10 +79,11 @@ async def _look_on(options: Options, others: Others | None, show: Show) -> Endin
         replace(_seating(options, others), has_onlooker=True), series, mailbox.put, None, others
     )
     controller = ClientController(connection, SeekRequest(0), AT_HOME, is_seeking=False)
+    controller.display = replace(controller.display, has_server_picker=options.has_server_picker)
     connection.began = lambda match: controller.do(Send(WatchRequest(0, match=match)))
     connection.begin()
     await show(controller, mailbox)
-    return Ending(controller.display.world.farewell)
+    return Ending(controller.display.world.farewell, is_going_back=controller.display.is_going_back)
 
 
 async def _tell(options: Options, others: Others | None) -> Ending:
