@@ -41,6 +41,10 @@ END_S = 60.0
 Fault = Callable[[], Awaitable[None]]
 
 
+class NotReadyError(Exception):
+    """A node does not come back."""
+
+
 class Link:
     """The way from one node to one server of NATS, which can be cut: then what is sent is kept back, unheard."""
 
@@ -117,12 +121,20 @@ class Node:
             )  # fmt: skip
 
     async def wait_ready(self) -> None:
-        """Wait until it serves. Raises `TimeoutError` if it does not within `START_S`."""
-        async with asyncio.timeout(START_S):
-            while not await self.is_ready():
-                if self.process is not None and self.process.returncode is not None:
-                    raise RuntimeError(f"node {self.name} has ended: {(self.folder / 'server.log').read_text()[-500:]}")
-                await asyncio.sleep(0.05)  # of another process: there is nothing to wait on
+        """Wait until it serves. Raises `NotReadyError` if it does not within `START_S`."""
+        try:
+            async with asyncio.timeout(START_S):
+                while not await self.is_ready():
+                    if self.process is not None and self.process.returncode is not None:
+                        raise NotReadyError(f"node {self.name} has ended: {self.last_words()}")
+                    await asyncio.sleep(0.05)  # of another process: there is nothing to wait on
+        except TimeoutError:
+            sentence = f"node {self.name} welcomes nobody after {START_S:.0f} s: {self.last_words()}"
+            raise NotReadyError(sentence) from None
+
+    def last_words(self) -> str:
+        """Return the end of its log."""
+        return (self.folder / "server.log").read_text()[-2_000:]
 
     async def is_ready(self) -> bool:
         """Return whether it welcomes a player."""
@@ -440,6 +452,13 @@ def main() -> None:
     console.print(f"seed {options.seed}")
     try:
         sys.exit(0 if asyncio.run(run(options, console)).is_good else 1)
+    except (NotReadyError, ExceptionGroup) as error:
+        found = error if isinstance(error, NotReadyError) else error.subgroup(NotReadyError)
+        if found is None:
+            raise
+        first = found.exceptions[0] if isinstance(found, ExceptionGroup) else found
+        console.print(f"WRONG: {first}", style="bold", soft_wrap=True)
+        sys.exit(1)
     except KeyboardInterrupt:
         console.print("ended before its time; every process of it is gone")
         sys.exit(130)

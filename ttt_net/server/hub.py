@@ -219,7 +219,7 @@ class Hub:
         code = invitation_code(request)
         preview = self.matchmaker.invitations.preview(code, connection.metered_as) if code else None
         is_closed = self.services.shutdown.is_draining
-        nodes = self.services.membership.urls() if self.services.membership else ()
+        nodes = self.services.membership.known_urls() if self.services.membership else ()
         answer = answer_http(request, origins, self._own_pages, preview, is_closed=is_closed, nodes=nodes)
         if answer and self._stays_encrypted:
             answer.headers["Strict-Transport-Security"] = f"max-age={YEAR_S}"

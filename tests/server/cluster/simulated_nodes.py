@@ -30,6 +30,7 @@ class Node:
                 worker,
                 nodes.loop.as_asyncio,
                 rng,
+                f"ws://{name}",
                 wall_ms=lambda: 1_000 * clock_s + int(nodes.loop.time() * 1_000),
             )
             hooks = NodeHooks(

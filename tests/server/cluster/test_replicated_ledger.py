@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from msgspec.structs import replace
 
 from tests.server.cluster.simulated_nodes import Nodes
@@ -78,6 +79,32 @@ def test_a_node_that_is_silent_is_declared_lost_and_comes_back_in_a_new_epoch() 
     assert isinstance(answer, StorageError)
     assert b.ledger.members() == a.ledger.members()
     assert len(a.ledger.members()) == 3
+
+
+def test_where_a_lost_node_was_is_known_to_the_others_for_pages_that_came_from_it() -> None:
+    nodes = Nodes("a", "b")
+    a, b = nodes.nodes
+    nodes.cut(b)
+    nodes.go(LOST_S + 2.0)
+    assert a.ledger.urls() == ["ws://a"]
+    assert a.ledger.known_urls() == ["ws://a", "ws://b"]
+    assert a.replica.urls() == {"a": "ws://a", "b": "ws://b"}
+
+
+def test_a_fault_in_hearing_what_was_applied_stops_the_node_and_does_not_hang_it(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nodes = Nodes("a", "b")
+    a, b = nodes.nodes
+
+    def fail(_: object) -> None:
+        raise LookupError("nobody thought of it")
+
+    monkeypatch.setattr(a.ledger, "_compare", fail)
+    nodes.go(LOST_S + 2.0)
+    assert a.ledger.trouble() == "a fault of this node (LookupError: nobody thought of it); start it again"
+    assert b.ledger.members() == [Author("b", 1)]
+    caplog.clear()  # it was meant
 
 
 def test_a_node_that_leaves_is_not_waited_for_and_does_not_come_back() -> None:

@@ -53,6 +53,10 @@ class Membership:
         """Return where players reach the nodes."""
         return self._ledger.urls()
 
+    def known_urls(self) -> list[str]:
+        """Return where players reach, or reached, all nodes that there were."""
+        return self._ledger.known_urls()
+
     def figures(self) -> NodeFigures:
         """Return how this node stands in the cluster."""
         ledger = self._ledger

@@ -209,8 +209,8 @@ class Replica:
         return {Author(node, epoch): number for node, epoch, number in rows}
 
     def urls(self) -> dict[NodeName, str]:
-        """Return where players reach each node that may write."""
-        return dict(self.database.connection.execute("SELECT node, url FROM nodes WHERE NOT is_lost ORDER BY node"))
+        """Return where players reach each node, those too that are lost."""
+        return dict(self.database.connection.execute("SELECT node, url FROM nodes ORDER BY node"))
 
     def connected(self, now_ms: int) -> list[Connected]:
         """Return who is connected, to whichever node."""

@@ -239,6 +239,10 @@ class ReplicatedLedger:
         members = {author.node for author in self._authors}
         return [url for node, url in sorted(self._urls.items()) if url and node in members]
 
+    def known_urls(self) -> list[str]:
+        """Return where players reach, or reached, all nodes that there were: pages that came from a lost one go on."""
+        return [url for _, url in sorted(self._urls.items()) if url]
+
     def leave(self, done: Callable[[], None] = lambda: None) -> None:
         """Give up the place in the cluster, so that nobody has to wait for this node; `done` once the others know."""
         self._is_leaving = True
@@ -329,6 +333,19 @@ class ReplicatedLedger:
             self._loop.call_later(RETRY_S, self._apply_some)
             return
         self._trouble = None
+        try:
+            self._take_in(applied)
+        except Exception as fault:
+            log.exception("fault while hearing what was applied")
+            self.stop_for(fault)  # or nothing would ever be applied here any more, and nobody would know why
+            return
+        if self.stopped is None:
+            self._look_for_proof()
+            self._apply_some()
+            self._send()
+
+    def _take_in(self, applied: list[Applied]) -> None:
+        """Hear of what was applied, place by place."""
         for each in applied:
             self._inbox.popleft()
             self.position = each.position
@@ -339,9 +356,6 @@ class ReplicatedLedger:
                 self._take_note(each, each.batch)
                 if self.stopped is not None:
                     return
-        self._look_for_proof()
-        self._apply_some()
-        self._send()
 
     def _take_note(self, applied: Applied, batch: Batch) -> None:
         """Tell callers and hooks what came of a batch."""
