@@ -1,6 +1,7 @@
 """The log on JetStream while its servers die, and strangers at its door."""
 
 import asyncio
+import io
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from pathlib import Path
@@ -8,7 +9,7 @@ from unittest.mock import AsyncMock
 
 import pytest
 from nats.aio.client import Client
-from nats.js.api import StreamConfig, StreamInfo, StreamState
+from nats.js.api import ObjectInfo, StreamConfig, StreamInfo, StreamState
 from nats.js.client import JetStreamContext
 from nats.js.object_store import ObjectStore
 
@@ -16,6 +17,7 @@ from benchmarks.nats_servers import NatsServers, nats_server
 from tests.ports import reserved
 from tests.server.cluster.logs import WAIT_S, Heard, end_of, following, published
 from ttt_net.errors import ConfigurationError
+from ttt_net.server.cluster import jetstream
 from ttt_net.server.cluster.jetstream import JetStreamAddress, JetStreamLog, JetStreamParts, open_log
 
 
@@ -106,6 +108,38 @@ async def test_a_log_is_left_though_its_client_swallows_the_cancellation() -> No
         await deaf.is_asked.wait()
         log.cancel()
     client.subscribe.assert_awaited_once()
+
+
+class Stalling(ObjectStore):
+    """A store whose server dies in the middle of the first snapshot that is asked for."""
+
+    is_first = True
+
+    async def get(
+        self, name: str, writeinto: io.BufferedIOBase | None = None, show_deleted: bool | None = False
+    ) -> ObjectStore.ObjectResult:
+        assert writeinto is not None
+        for part in (b"half", b" of it") if self.is_first else (b"all", b" of it"):
+            await asyncio.get_running_loop().run_in_executor(None, writeinto.write, part)
+        if self.is_first:
+            self.is_first = False
+            await asyncio.get_running_loop().create_future()
+        return self.ObjectResult(ObjectInfo(name, "t", "n", description="7"))
+
+
+async def test_a_snapshot_that_comes_no_further_is_given_up_and_can_be_asked_for_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(jetstream, "STALL_S", 0.1)
+    deaf = Deaf()
+    async with asyncio.timeout(WAIT_S), asyncio.TaskGroup() as tasks:
+        log = JetStreamLog(JetStreamParts(Client(), deaf, Stalling("t", "t", deaf), "t", b""), tasks)
+        done, into = Heard(), [io.BytesIO(), io.BytesIO()]
+        for file, position in zip(into, (None, 7), strict=True):
+            log.get_snapshot(file, done)
+            assert (await done.first(len(done.calls) + 1))[-1] == position
+        log.cancel()
+    assert into[1].getvalue() == b"all of it"
 
 
 async def test_a_log_that_is_not_there_is_said_to_be_so() -> None:

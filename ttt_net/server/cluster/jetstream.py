@@ -50,6 +50,8 @@ MOST_EARLY = 1_024
 """How many batches are kept that came before one that is missing; the rest is fetched again."""
 MOST_AT_ONCE = 10_000
 """How many calls may be under way; what is told beyond that is lost, as anything told may be."""
+STALL_S = 5.0
+"""After so long without another byte a snapshot is given up: the server that sent it died, or it was replaced."""
 SNAPSHOT = "journal"
 """The name of the one object in the store."""
 
@@ -341,7 +343,9 @@ class JetStreamLog:
     async def _get_snapshot(self, into: BinaryIO, done: Callable[[Position | None], None]) -> None:
         position: Position | None = None
         try:
-            found = await self._store.get(SNAPSHOT, writeinto=into)  # type: ignore[arg-type]  # it is written to, no more
+            async with asyncio.timeout(STALL_S) as limit:  # the client's library would wait for ever
+                watched = _Watched(into, limit)
+                found = await self._store.get(SNAPSHOT, writeinto=watched)  # type: ignore[arg-type]  # written to, no more
             position = int(found.info.description or "0")
         except (ObjectNotFoundError, NotFoundError):
             position = 0
@@ -410,6 +414,22 @@ class JetStreamLog:
     def trouble(self) -> str | None:
         """What is wrong with the connection, for people; None: nothing."""
         return None if self._client.is_connected else "no server of the log can be reached"
+
+
+class _Watched:
+    """A file that is written to on another thread, and keeps off a timeout as long as it is."""
+
+    def __init__(self, into: BinaryIO, limit: asyncio.Timeout) -> None:
+        self._into, self._limit, self._loop = into, limit, asyncio.get_running_loop()
+
+    def write(self, data: bytes) -> int:
+        """Write, and let there be another `STALL_S`."""
+        self._loop.call_soon_threadsafe(self._go_on)
+        return self._into.write(data)
+
+    def _go_on(self) -> None:
+        with suppress(RuntimeError):  # it is over
+            self._limit.reschedule(self._loop.time() + STALL_S)
 
 
 class _Raw(io.RawIOBase):

@@ -77,8 +77,8 @@ async def catch_up(stream: Log, replica: Replica) -> None:
     file = io.BytesIO()
 
     def ask(done: Callable[[Position | None], None]) -> None:
-        file.seek(0)
-        file.truncate()  # of what came of it when it was asked for in vain
+        nonlocal file
+        file = io.BytesIO()  # into the last one may still be written
         stream.get_snapshot(file, done)
 
     position = await _answer_of(ask)
