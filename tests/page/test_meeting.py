@@ -78,6 +78,8 @@ def test_a_challenge_is_seen_and_accepted(place: Place) -> None:
     bob.page.get_by_text("Ann challenges you: Tic-tac-toe, no clock.").wait_for()
     bob.press("Not now")
     ann.page.locator(".toast", has_text="not now").wait_for()
+    bob.page.locator(".challenge").wait_for(state="detached")
+    assert bob.page.locator(".toast").count() == 0, "who turned it down knows"
     bob.page.get_by_role("button", name="Leaderboard").click()
     ann.page.get_by_role("button", name="Challenge Bob").click()
     bob.press("Accept")

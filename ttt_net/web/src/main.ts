@@ -27,13 +27,15 @@ function heard(message: Heard): void {
   const id = "match" in message ? message.match : "";
   const before = state.matches.get(id);
   const was = { outcome: before?.outcome, isMine: before && isMyTurn(before), offers: before?.offers ?? [] };
+  // Who turned a challenge down knows that they did.
+  const isOurs = message.type === "challengeover" && state.challenges.get(message.challenge)?.to.name === state.you?.name;
   hear(message);
   const match = state.matches.get(id);
   if (message.type === "welcome") welcomed(message.matches);
   if (message.type === "players") meetBot();
   if (message.type === "invitation") keepInvitation();
   if (message.type === "snapshot" && !before && match) seated(match);
-  if (message.type === "challengeover") notify(declined(message.reason));
+  if (message.type === "challengeover" && (!isOurs || /expired|gone/.test(message.reason))) notify(declined(message.reason));
   if (message.type === "notice") noticed(message);
   if (message.type === "sanctioned") sanctioned(message);
   if (match && message.type === "declined") offerDeclined(match, message, was.offers);
