@@ -17,6 +17,8 @@ from tests.simulation.world import World
 
 _MOST_TRIES = 300
 """How many smaller worlds a shrink looks at."""
+_MOST_LINES = 40
+"""How much is printed of the trace of the first failure: its end."""
 
 
 def world_of(
@@ -67,6 +69,17 @@ def replay(seed: int, nodes: int, *, is_shrunk: bool) -> int:
     return 1 if failure else 0
 
 
+def print_shortest(seed: int, nodes: int) -> None:
+    """Print the end of the shortest trace that a shrink finds."""
+    trace: list[str] = []
+    smaller = shrink(seed, nodes)
+    failure = failure_of(seed, smaller, trace, nodes)
+    shown = trace[-_MOST_LINES:]
+    print(f"  the smallest world found: {smaller}\n  the last {len(shown)} of the {len(trace)} lines of its trace:")
+    print("\n".join(f"    {line[:200]}" for line in shown))
+    print(f"  {failure}", flush=True)
+
+
 def run_many(seeds: range, nodes: int) -> int:
     """Run a world for each seed; print what fails, and the count of all in the last line. Return 1 if any fails."""
     began_s, steps, failures = time.perf_counter(), 0, 0
@@ -80,6 +93,8 @@ def run_many(seeds: range, nodes: int) -> int:
             which = f"SEED={seed}" if nodes == 1 else f"NODES={nodes} SEED={seed}"
             print(f"  its trace:      make simulate {which}")
             print(f"  made smaller:   make simulate {which} SHRINK=1", flush=True)
+            if failures == 1:
+                print_shortest(seed, nodes)
         steps += one.steps
         if sys.stderr.isatty() and done % 20 == 0:
             print(f"\r{done} of {len(seeds)} seeds, {time.perf_counter() - began_s:.0f} s", end="", file=sys.stderr)

@@ -183,6 +183,8 @@ class Stage(ABC):
 
     def acknowledged(self, peer: Peer, request: wire.Request) -> None:
         """Check, at once, that what was answered with `ok` is written down; a take-back may have followed a move."""
+        if any(isinstance(each, wire.ForgetRequest) for each in peer.talk.asked.values()):
+            return  # who they were may be forgotten by now
         match request:
             case wire.PlayRequest():
                 self.moves += 1
@@ -202,8 +204,7 @@ class Stage(ABC):
                 is_there = self.upgrades > 0 or self._has(query, self.player_of(peer.token))
                 what = f"a report by {peer.name}"
             case wire.RenameRequest():
-                others = wire.RenameRequest | wire.ForgetRequest
-                is_newest = not any(isinstance(each, others) for each in peer.talk.asked.values())
+                is_newest = not any(isinstance(each, wire.RenameRequest) for each in peer.talk.asked.values())
                 query = "SELECT 1 FROM players WHERE id = ? AND name = ?"
                 is_there = not is_newest or self._has(query, self.player_of(peer.token), request.name)
                 what = f"the name {request.name}"

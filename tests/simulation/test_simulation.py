@@ -48,6 +48,7 @@ def test_a_failure_names_its_seed_and_how_to_replay_it(
     assert main(["--seeds", "20", "--first", "1"]) == 1
     said = capsys.readouterr().out
     assert "make simulate SEED=" in said
+    assert "<<" in said.partition("the smallest world found: ")[2]
     assert said.splitlines()[-1].startswith("20 seeds, ")
 
 
