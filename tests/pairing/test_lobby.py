@@ -200,6 +200,16 @@ def test_an_invitation_is_good_once_it_is_written_down_and_until_its_maker_is_fo
     assert room.is_code(other, 0)
 
 
+def test_an_invitation_of_one_who_was_forgotten_meanwhile_is_not_good_again() -> None:
+    room = lobby()
+    code = invite(room, 1)
+    invitation = room.invitation(code, 2, now_ms=0)
+    room.joined(invitation, 2)
+    room.uninvite(1)
+    room.unspent(invitation)
+    assert not room.is_code(code, 0)
+
+
 def test_an_invitation_that_led_to_no_match_is_good_again_unless_there_is_another() -> None:
     room = lobby()
     code = invite(room, 1)

@@ -332,7 +332,7 @@ class ClusterWorld(Stage):
             self.connected[position] = {each.player.id: each.node for each in self.oracle.connected(0)}
 
     def _check_flag(self, event: Any, node: str, position: int) -> None:
-        """A flag is let fall where its player sits; where they sit nowhere, or are on their way, it may be anywhere."""
+        """A flag is let fall where its player is connected; where they are nowhere, it may be anywhere."""
         if isinstance(event, wire.Ended) and event.reason == "time" and event.winner is not None:
             match = read_match(self.oracle.database.connection, event.match)
             mover, since_ms = match.seats[1 - event.winner], match.events[-2].at_ms
@@ -341,8 +341,7 @@ class ClusterWorld(Stage):
                 decided_s = self.loop.time() - _LIVES_S  # by a clock that others do not share
             known = max((place for at_s, place in self.ends if at_s < decided_s - _KNOWN_S), default=0)
             sat = [self.connected.get(each, {}).get(mover) for each in range(known, position)]
-            is_on_the_way = None in sat or len(set(sat)) > 1
-            self.claim(node in sat or is_on_the_way, f"node {node} let the flag fall of one who sat at {sat[-1]}")
+            self.claim(node in sat or None in sat, f"node {node} let the flag fall of one who sat at {sat[-1]}")
 
     def check_at_rest(self) -> None:
         """Check what holds when nothing is under way."""

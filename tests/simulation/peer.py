@@ -256,6 +256,8 @@ class Peer:
                     talk.seqs.get(message.match, 0) <= message.seq, f"{self.name} is shown an older {message.match}"
                 )
                 talk.seqs[message.match] = message.seq
+                if message.match not in world.started:
+                    world.started.append(message.match)
                 most = self.told.get(message.match, 0)
                 world.claim(
                     most <= message.seq, f"{self.name} knows event {most} of {message.match}, and is shown less"
@@ -382,3 +384,8 @@ class Peer:
         if self.matches and rng.random() < 0.9:
             return rng.choice(list(self.matches))
         return rng.choice(self.world.started or ["nomatch1"])
+
+    def match_of_others(self) -> str:
+        """Return the id of a match that this client does not know, by preference a new one."""
+        rng, others = self.rng, [match for match in self.world.started[-8:] if match not in self.matches]
+        return rng.choice(others) if others and rng.random() < 0.9 else self.any_match()

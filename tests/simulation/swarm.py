@@ -71,7 +71,7 @@ REQUESTS: dict[str, tuple[int, Maker]] = {
     "rematch": (4, lambda peer: wire.OfferRequest(0, match=peer.any_match(), kind="rematch")),
     "decline": (1, lambda peer: wire.DeclineRequest(0, match=peer.any_match(), kind=peer.rng.choice(_OFFERS))),
     "claim": (2, lambda peer: wire.ClaimRequest(0, match=peer.any_match(), kind=peer.rng.choice(_CLAIMS))),
-    "watch": (3, lambda peer: wire.WatchRequest(0, match=peer.any_match())),
+    "watch": (4, lambda peer: wire.WatchRequest(0, match=peer.match_of_others())),
     "unwatch": (1, lambda peer: wire.UnwatchRequest(0, match=peer.any_match())),
     "chat": (2, lambda peer: wire.ChatRequest(0, match=peer.any_match(), text=peer.signed())),
     "report": (

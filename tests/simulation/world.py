@@ -35,8 +35,6 @@ FAULTS = (
 """What may go wrong: people and links, and besides the disk and the process."""
 _NIGHTS_MS = (86_400_000, 40 * 86_400_000, 400 * 86_400_000)
 """How long a server may sleep: so that guests and matches are too old, and ratings unsettled."""
-_MOST_STEPS = 20_000
-"""In half a second."""
 _LIVES_STEPS = 1_000
 
 
@@ -103,7 +101,7 @@ class World(Stage):
 
     def most_steps(self) -> int:
         """Return how many steps the next half second may have: trouble ends at the same step of every run."""
-        return max(1, int(_LIVES_STEPS * self.swarm.life) - self.steps) if self.faults_are_on else _MOST_STEPS + 1
+        return max(1, int(_LIVES_STEPS * self.swarm.life) - self.steps) if self.faults_are_on else super().most_steps()
 
     def mend(self) -> None:
         """Let every fault of the disk and the server end."""

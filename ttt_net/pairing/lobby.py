@@ -113,6 +113,8 @@ class Lobby:
         self._challenges: dict[int, Challenge] = {}
         self._last_challenge = 0
         self._invitations: dict[str, Invitation] = {}
+        self._being_spent: dict[str, Invitation] = {}
+        """Invitations whose match is about to begin, by code."""
 
     def seek(self, seek: Seek, now_ms: int) -> Pairing | None:
         """Pair the seek with the best one that fits, or let it stand in place of the player's last."""
@@ -241,17 +243,23 @@ class Lobby:
         self._invitations = {each.code: each for each in (*others, *invitations)}
 
     def unspent(self, invitation: Invitation) -> None:
-        """Make an invitation good again that led to no match, unless the player has made another meanwhile."""
-        if all(each.by != invitation.by for each in self._invitations.values()):
+        """Make an invitation good again that led to no match.
+
+        Not if the player has made another meanwhile, or was forgotten.
+        """
+        is_wanted = self._being_spent.pop(invitation.code, None) is not None
+        if is_wanted and all(each.by != invitation.by for each in self._invitations.values()):
             self._invitations[invitation.code] = invitation
 
     def uninvite(self, player: Player) -> None:
         """Forget the invitation of one who is forgotten, if there is one."""
         self._invitations = {each.code: each for each in self._invitations.values() if each.by != player}
+        self._being_spent = {each.code: each for each in self._being_spent.values() if each.by != player}
 
     def spent(self, code: str) -> None:
         """Forget an invitation that has led to a match."""
         self._invitations.pop(code, None)
+        self._being_spent.pop(code, None)
 
     def hand_over(self) -> None:
         """Forget all seeks and challenges, for another keeps the lobby now; invitations are written down."""
@@ -279,8 +287,8 @@ class Lobby:
         return invitation
 
     def joined(self, invitation: Invitation, player: Player) -> Pairing:
-        """Return the pairing that an invitation leads to; it is spent."""
-        del self._invitations[invitation.code]
+        """Return the pairing that an invitation leads to; it is no longer good, until it is `spent` or `unspent`."""
+        self._being_spent[invitation.code] = self._invitations.pop(invitation.code)
         pairing = self._paired(invitation.by, player, invitation.game, invitation.time)
         pairing = _seated(pairing, invitation.by, player, invitation.side)
         return replace(pairing, start=invitation.start, code=invitation.code)

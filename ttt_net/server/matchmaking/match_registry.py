@@ -60,6 +60,8 @@ class MatchRegistry:
 
         def done(_: Changes | None) -> None:
             release()
+            if started.code is not None:
+                self._lobby.spent(started.code)
             self._seat(with_names(started, first.info.name, second.info.name), players)
 
         def refused(_: Refusal) -> None:

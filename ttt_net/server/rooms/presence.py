@@ -12,6 +12,8 @@ from ttt_net.server.wire.frames import frame
 
 _RETRY_S = 1.0
 """How long after a failure of the disk the match is read again."""
+_ARRIVES_S = 2.0
+"""For how long a player who has come to another node is waited for, until they hear the match there."""
 
 
 class Seats:
@@ -45,13 +47,24 @@ class Seats:
         """Tell whether this node decides that the running side's time is used up.
 
         That is where the player sits: their time is counted from when they were told, to their request. Where they are
-        nowhere, it is their opponent's node.
+        nowhere, it is their opponent's node; but not while they are on their way to a node, or to theirs once more.
         """
         if self.players is None or match.clock is None or match.clock.running is None:
             return False
         mover, other = self.players[match.clock.running], self.players[1 - match.clock.running]
         here, elsewhere = self._audience.players, self._audience.elsewhere
-        return mover in here or (mover not in elsewhere and other in here)
+        is_nowhere = mover not in elsewhere and not self._is_mover_arriving(match)
+        return mover in here or (is_nowhere and other in here)
+
+    def _is_mover_arriving(self, match: Match) -> bool:
+        """Tell whether the player to move has just come to another node, and does not hear the match there yet."""
+        if self.players is None or match.clock is None or match.clock.running is None:
+            return False
+        mover = self.players[match.clock.running]
+        session = self._services.players.get(mover)
+        if session is None or not session.is_elsewhere or mover in self._audience.elsewhere:
+            return False
+        return self._services.loop.time() - session.connection.opened_s < _ARRIVES_S
 
     def present(self) -> tuple[bool, bool]:
         """Return who is here, by side."""
@@ -88,8 +101,12 @@ class Seats:
         else:
             match.halt_clock(now_ms)
         at_ms = match.clock.flag_at_ms() if match.clock and not match.is_over else None
-        if at_ms is not None and self.lets_flag_fall(match):
+        if at_ms is None:
+            return
+        if self.lets_flag_fall(match):
             self._timer = self._services.loop.call_later(max(0, at_ms - now_ms) / 1000, look)
+        elif self._is_mover_arriving(match):
+            self._timer = self._services.loop.call_later(_ARRIVES_S, look)
 
     def look_later(self, look: Callable[[], None]) -> None:
         """Have a match read again in a while: players who wait for a flag to fall ask for nothing."""
