@@ -9,6 +9,7 @@ from tests.simulation.cluster import ClusterWorld, NodeServer
 from tests.simulation.peer import Peer
 from tests.simulation.swarm import Swarm
 from ttt_net import messages as wire
+from ttt_net.clock import TimeControl
 from ttt_net.server.admin import protocol
 from ttt_net.server.admin.roles import Admin
 
@@ -43,10 +44,10 @@ class Evening:
         told = [json.loads(line.partition(" << ")[2]) for line in lines]
         return [message for message in told if message["type"] == kind]
 
-    def match(self) -> str:
+    def match(self, time: TimeControl | None = None) -> str:
         """Let the first two play, and return the id of their match."""
         for peer in self.people[:2]:
-            peer.say(wire.SeekRequest(0, games=["tictactoe"]))
+            peer.say(wire.SeekRequest(0, games=["tictactoe"], time=time))
         self.go(1.0)
         (match,) = self.people[0].matches
         assert self.people[1].matches.keys() == {match}
@@ -164,3 +165,25 @@ def test_a_node_that_leaves_for_a_restart_keeps_nobody_waiting() -> None:
     mover.play(match)
     evening.go(0.2)
     assert [len(evening.heard(who, "played")) for who in (0, 1)] == [1, 1]
+
+
+def test_who_comes_to_their_node_once_more_has_the_time_that_they_have_there() -> None:
+    evening = Evening("a", "b")
+    match = evening.match(TimeControl(1_000))
+    for _ in range(2):
+        next(peer for peer in evening.people if match in peer.turns()).play(match)
+        evening.go(0.1)
+    mover = next(peer for peer in evening.people if match in peer.turns())
+    other = evening.people[1 - mover.number]
+    mover.play(match)
+    evening.world.loop.pause(evening.node("ab"[other.number]).process, 0.9)  # so they hear late that it is their turn
+    evening.go(0.95)
+    assert match in other.turns()
+    assert other.link is not None
+    other.lost(other.link)
+    evening.go(0.6)
+    assert other.is_welcome
+    assert evening.heard(mover.number, "ended") == []
+    evening.go(1.0)
+    (ended,) = evening.heard(mover.number, "ended")
+    assert ended["reason"] == "time"
