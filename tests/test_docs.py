@@ -7,6 +7,7 @@ from types import ModuleType
 
 import pytest
 
+from ttt_net.__main__ import VERBS
 from ttt_net.errors import Advice, Closing, Code
 from ttt_net.server.settings.configuration import SETTINGS
 
@@ -79,13 +80,20 @@ def test_every_link_in_the_docs_leads_to_a_file_and_a_heading(page: Path) -> Non
 def test_the_architecture_names_every_module_of_the_core_and_every_package_and_no_other_file() -> None:
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     package = ROOT / "ttt_net"
-    modules = {path.name for path in package.glob("*.py")} - {"__init__.py"}
+    shared = (package, package / "matches", package / "server", package / "client")
+    modules = {path.name for folder in shared for path in folder.glob("*.py")} - {"__init__.py"}
     folders = [path.parent for path in package.rglob("__init__.py") if path.parent != package]
     named = set(re.findall(r"[\w/]+(?:\.py|/)(?![\w/])", page))
     assert {name for name in modules if name not in named} == set()
     assert {f"{folder.name}/" for folder in folders if not any(f"{folder.name}/" in each for each in named)} == set()
     files = [path.as_posix() for path in (*ROOT.glob("*.py"), *package.rglob("*.py"), *ROOT.glob("tests/*.py"))]
     assert {name for name in named if name.endswith(".py") and not any(f.endswith(f"/{name}") for f in files)} == set()
+
+
+def test_the_architecture_names_every_verb() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    told = page.partition("  commands/ ")[2].partition("\n  errors.py")[0]
+    assert [verb for verb in VERBS if not re.search(rf"\b{verb}\b", told)] == []
 
 
 def test_each_test_and_option_of_the_table_of_threats_exists() -> None:
