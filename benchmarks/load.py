@@ -94,9 +94,11 @@ class Socket:
         data = self._rest + came
         texts = []
         at = 0
-        while len(data) - at >= 4:
+        while len(data) - at >= 2:  # a ping has no more
             length, start = data[at + 1], at + 2
             if length == 126:
+                if len(data) - at < 4:
+                    break
                 length, start = int.from_bytes(data[at + 2 : at + 4]), at + 4
             if start + length > len(data):
                 break
