@@ -181,6 +181,8 @@ def test_an_address_that_leads_nowhere_leads_to_the_lobby(place: Place) -> None:
 def test_two_play_on_one_device_before_anybody_gives_a_name(place: Place) -> None:
     ann = place.visitor()
     ann.page.goto(place.url)
+    ann.page.get_by_role("radio", name="Ultimate tic-tac-toe").check()
+    ann.page.locator("rect.block.open").nth(8).wait_for()  # the computer plays what only the server knows the rules of
     ann.page.get_by_role("radio", name="Two on this device").check()
     for cell in (0, 3, 1, 4, 2):
         ann.cell(cell).click()
