@@ -66,6 +66,27 @@ def test_strategies_are_compared_side_by_side(capsys: pytest.CaptureFixture[str]
     assert "mcts" in shown
 
 
+@pytest.mark.parametrize("order", ["centre", "random", "b2 a3 c3"])
+def test_an_order_of_moves_changes_what_alpha_beta_costs_and_not_its_value(
+    order: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = printed(capsys, "--moves", "a1 b2", "--compare", "--order", order, "--seed", "1")
+    rows = [line.split() for line in shown.splitlines() if line.startswith("alpha-beta: ")]
+    nodes = [int(row[-4].replace(",", "")) for row in rows]
+    assert [" ".join(row[1:-8]) for row in rows] == ["rows", order]
+    assert [row[-7] for row in rows] == ["draw", "draw"]
+    assert nodes[0] != nodes[1]
+
+
+def test_a_tree_tries_moves_in_the_order_that_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = printed(capsys, "--position", "OOX/.X./OX.", "--trace", "--order", "c1 c2")
+    assert shown.splitlines()[1] == "2. OOX/.X./OXX"
+    assert main(["analyse", "--tree", "--order", "d9"]) == 2
+    assert "d9 is no order and no move; orders are rows, centre, random" in capsys.readouterr().err
+    assert main(["analyse", "--order", "rows"]) == 2
+    assert "--order is for --tree" in capsys.readouterr().err
+
+
 def test_lines_of_standard_input_are_answered_in_order_and_a_bad_one_goes_on(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,7 +4,9 @@ import argparse
 import json
 import random
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +25,9 @@ from ttt_net.strategies.analysis import Verdict, analyse, solver_score
 from ttt_net.strategies.lookahead import DEFAULT_DEPTH, line_up_value
 from ttt_net.strategies.magic import Magic, subtraction
 from ttt_net.strategies.minimax import MAX_CELLS, Minimax
-from ttt_net.strategies.strategy import S, require_playable
+from ttt_net.strategies.strategy import WIN, Choice, Counts, S, require_playable
 from ttt_net.strategies.threats import is_line_game
-from ttt_net.strategies.tree import TreeNode, grow
+from ttt_net.strategies.tree import ORDERS, TreeNode, grow, ranks_of, recommended
 
 MOST_SHOWN = 5_000
 """Positions of a tree that is drawn; a larger one is no longer looked at by anyone."""
@@ -54,6 +56,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     how.add_argument("--states", action="store_true", help="list the states of the game tree with their values")
     how.add_argument("--compare", action="store_true", help="set what each strategy does side by side")
     how.add_argument("--json", action="store_true", help="one JSON object a line")
+    parser.add_argument(
+        "--order", metavar="O", help=f"which moves a tree tries first: {', '.join(ORDERS)}, or moves such as 'b2 a1'"
+    )
     add_limits(parser, move_time=10_000)
 
 
@@ -62,6 +67,8 @@ def run(args: argparse.Namespace) -> int:
     game, limit = find_game(args.game), limit_of(args)
     if args.match is None and (args.number is not None or args.data is not None):
         raise ConfigurationError("--number and --data say which match; they go with --match")
+    if args.order is not None and not (args.tree or args.trace or args.states or args.compare):
+        raise ConfigurationError("--order is for --tree, --trace, --states and --compare")
     if args.match is not None:
         # Matches come from a server's journal: who analyses positions does not have to load a server.
         from ttt_net.commands.analyse_match import show_match
@@ -82,7 +89,10 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(answer(game, state, limit)))
     elif args.compare:
-        show_table(Console(), view.comparison(game, compare(game, state, limit, args.seed)))
+        rows = compare(game, state, limit, args.seed)
+        if args.order is not None:
+            rows = chain(rows, compare_orders(args, game, state))
+        show_table(Console(), view.comparison(game, rows))
     elif args.strategy:
         strategy = find_player(args.strategy, seed=args.seed)
         choice = strategy(game, state, limit)
@@ -146,9 +156,11 @@ def show_tree(args: argparse.Namespace, game: Game[S], state: S) -> None:
         raise ConfigurationError(f"{strategy} grows no tree; minimax, alphabeta and lookahead do")
     if strategy == "lookahead":
         require_playable(find_strategy(strategy), game, state)
-        root: TreeNode[Any] = grow(game, state, prune=False, depth=depth or DEFAULT_DEPTH, worth=line_ups(game))
+        root: TreeNode[Any] = grow(
+            game, state, prune=False, depth=depth or DEFAULT_DEPTH, worth=line_ups(game), ranks=ranks_asked(args, game)
+        )
     else:
-        root = grow(game, state, prune=strategy == "alphabeta", depth=depth)
+        root = grow(game, state, prune=strategy == "alphabeta", depth=depth, ranks=ranks_asked(args, game))
     console = Console(highlight=False, soft_wrap=True)
     if args.tree:
         if sum(1 for _ in root.walk()) > MOST_SHOWN:
@@ -157,6 +169,11 @@ def show_tree(args: argparse.Namespace, game: Game[S], state: S) -> None:
     else:
         for line in view.trace(game, root) if args.trace else view.states(game, root):
             console.print(line, markup=False)
+
+
+def ranks_asked(args: argparse.Namespace, game: Game[Any]) -> list[float] | None:
+    """Return the ranks of moves that `--order` asks for, or None."""
+    return None if args.order is None else ranks_of(game, args.order, random.Random(args.seed))
 
 
 def line_ups(game: Game[Any]) -> Callable[[Any], int]:
@@ -174,3 +191,22 @@ def compare(game: Game[S], state: S, limit: Limit, seed: int | None) -> Iterator
         if name == "minimax" and game.board(state).count(".") <= MAX_CELLS - 3 and not strategy.objection(game):
             plain = Minimax(random.Random(seed), uses_table=False)
             yield view.Compared("minimax, no table", plain(game, state, limit))
+
+
+def compare_orders(args: argparse.Namespace, game: Game[S], state: S) -> Iterator[view.Compared]:
+    """Yield what alpha-beta without a table chooses and costs: by the order of the cells, and by the one asked for.
+
+    Of a win it knows no more than that it comes before the board is full.
+    """
+    if game.is_terminal(state):
+        return
+    for order in dict.fromkeys(("rows", args.order)):
+        started = time.perf_counter()
+        root = grow(game, state, prune=True, depth=args.depth, ranks=ranks_of(game, order, random.Random(args.seed)))
+        ms = (time.perf_counter() - started) * 1000
+        nodes = sum(1 for _ in root.walk())
+        cuts = sum(1 for node in root.walk() if node.cut)
+        move, sign = recommended(root)[0], -1 if game.to_move(state) else 1
+        value = None if args.depth else sign * root.value * (WIN - game.board(state).count("."))
+        counts = Counts(nodes, nodes - 1, nodes, cuts, ms=ms)
+        yield view.Compared(f"alpha-beta: {order}", Choice(move, value, (move,), counts, exact=value == 0))

@@ -4,16 +4,21 @@ The searches that play are made to be fast; these are made to be looked at (orig
 side 0's view: X maximises, O minimises, as the textbooks draw it.
 """
 
-from collections.abc import Callable, Iterator
+import random
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic
 
 from ttt_net.errors import ConfigurationError
 from ttt_net.games import Game, Move
+from ttt_net.strategies.heuristic import promise
 from ttt_net.strategies.strategy import S
 
 MAX_NODES = 600_000
 """The whole tree of tic-tac-toe fits; a larger one is refused rather than grown until the memory is full."""
+
+ORDERS = ("rows", "centre", "random")
+"""The orders of moves that have a name: as cells are numbered, through most lines first, and by lot."""
 
 
 @dataclass(slots=True)
@@ -38,6 +43,28 @@ class TreeNode(Generic[S]):
             yield from child.walk()
 
 
+def ranks_of(game: Game[Any], order: str, rng: random.Random) -> list[float]:
+    """Return the rank of each move, the least first, in an order that has a name or lists moves, parted by spaces.
+
+    Moves that are not listed come after those that are, as cells are numbered. Raises `ConfigurationError` if a word is
+    no move of the game.
+    """
+    match order:
+        case "rows":
+            return list(range(len(game.move_names)))
+        case "centre":
+            return [-worth for worth in promise(game)]
+        case "random":
+            return [rng.random() for _ in game.move_names]
+    words = order.split()
+    for word in words:
+        if word not in game.move_names:
+            raise ConfigurationError(
+                f"{word} is no order and no move; orders are {', '.join(ORDERS)}, or moves: 'b2 a1'"
+            )
+    return [words.index(name) if name in words else len(words) for name in game.move_names]
+
+
 def grow(
     game: Game[S],
     state: S,
@@ -45,9 +72,11 @@ def grow(
     prune: bool,
     depth: int | None = None,
     worth: Callable[[S], int] | None = None,
+    ranks: Sequence[float] | None = None,
 ) -> TreeNode[S]:
     """Return the tree from a position, by alpha-beta if `prune`, otherwise by minimax.
 
+    Moves are tried by their `ranks`, the least first and equal ones as they are listed; without, all as listed.
     `worth` gives the value of a leaf to side 0; without it an ended game has its utility, and a position at the
     limit of `depth` counts 0. A tree of more than `MAX_NODES` raises `ConfigurationError`.
     """
@@ -63,6 +92,8 @@ def grow(
             node.value = leaf(node)
             return
         moves, maximises = game.actions(node.state), game.to_move(node.state) == 0
+        if ranks is not None:
+            moves = sorted(moves, key=ranks.__getitem__)
         best = -float("inf") if maximises else float("inf")
         for number, move in enumerate(moves, 1):
             child = TreeNode(game.result(node.state, move), move)
