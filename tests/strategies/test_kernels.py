@@ -57,7 +57,14 @@ def uncompiled(*modules: ModuleType) -> dict[str, Any]:
         "count_ones": lambda bits: np.uint64(int(bits).bit_count()),
         "leading_zeros": lambda bits: np.uint64(64 - int(bits).bit_length()),
         "nth_bit": nth_bit_by_steps,
-        "low_bytes": lambda block, index: np.uint64(sum((int(block[index + n]) & 255) << 8 * n for n in range(8))),
+        "spread": lambda word: np.full(8, word, np.uint64),
+        "lane_numbers": lambda: np.arange(8, dtype=np.uint64),
+        "count_each": lambda lanes: np.array([int(lane).bit_count() for lane in lanes], np.uint64),
+        "least_each": np.minimum,
+        "where_zero": lambda lanes, zero, other: np.where(lanes == 0, zero, other),
+        "zero_lanes": lambda lanes: np.uint64(sum(1 << n for n, lane in enumerate(lanes) if lane == 0)),
+        "pack_bytes": lambda lanes: np.uint64(sum((int(lane) & 255) << 8 * n for n, lane in enumerate(lanes))),
+        "poke_lanes": lambda block, index, lanes: block.__setitem__(slice(index, index + 8), lanes),
         "largest_byte": lambda word: np.uint64(max(int(word).to_bytes(8, "little"))),
     }
     for module in modules:

@@ -11,7 +11,17 @@ loss the same below zero, a draw 0. The searches expect positions in which the s
 import numpy as np
 from numba import njit, types
 
-from ttt_net.strategies.compiled.memory import count_ones, largest_byte, leading_zeros, low_bytes, peek, poke
+from ttt_net.strategies.compiled.lanes import (
+    count_each,
+    lane_numbers,
+    least_each,
+    pack_bytes,
+    poke_lanes,
+    spread,
+    where_zero,
+    zero_lanes,
+)
+from ttt_net.strategies.compiled.memory import count_ones, largest_byte, leading_zeros, peek, poke
 
 U = np.uint64
 ZERO, ONE, TWO, THREE = U(0), U(1), U(2), U(3)
@@ -28,14 +38,22 @@ NUMBERS = U(0x2467531)
 COLUMNS = U(0x34251600)
 """The column of each number, the same way."""
 
-# The block of memory: three words, then 16 words of moves for each number of stones, then the table.
-NODES, BUDGET, LOG, MOVES = 0, 1, 2, 8
-TABLE = MOVES + 16 * (CELLS + 1) + 8
+# The block of memory: three words, then a frame for each position on the way to the one that is looked at, then the
+# table. A frame has the winning cells of each move for who makes it, by column, and from word 8 on what is listed here.
+NODES, BUDGET, LOG, FRAMES = 0, 1, 2, 8
+FRAME = 24
+"""Words of a frame."""
+OTHER, TAKEN, RANKS, BEST, SLOT, ENTRY, BEFORE, ALPHA, STONES, SIGN = range(8, 18)
+"""The stones of the other side and all stones; ranks of moves yet to be searched, and the best value so far, plus
+`OFFSET`; where the position belongs in the table, and its word there without the work; the nodes before it; the value
+to be exceeded, plus `OFFSET`; the number of stones; and 1 more than the sign of its value in the frame below."""
+TABLE = FRAMES + FRAME * (CELLS + 2)
 """Where the table begins, a multiple of eight words."""
 
 STOPPED = 99
 """No score: the budget of nodes was spent, or set to nothing from outside."""
-
+UNKNOWN = 77
+"""No score: the position has to be searched."""
 
 SPREAD = U(0x1D8AF066F4FA5)
 """An odd number: multiplying by it maps the 49-bit keys one to one onto themselves, well mixed in the high bits."""
@@ -72,41 +90,38 @@ def threes(stones, step):
     )
 
 
-@njit(types.uint64(types.uint64, types.uint64), inline="always")
+@njit(inline="always")
 def winning_cells(stones, taken):
-    """Return the empty cells that complete four of `stones`, reachable or not."""
+    """Return the empty cells that complete four of `stones`, reachable or not; of words or of lanes."""
     cells = (stones << UP) & (stones << TWO) & (stones << THREE)
-    cells |= threes(stones, RIGHT) | threes(stones, RIGHT_DOWN) | threes(stones, RIGHT_UP)
-    return cells & BOARD & ~taken
+    lines = threes(stones, RIGHT) | threes(stones, RIGHT_DOWN) | threes(stones, RIGHT_UP)
+    return (cells | lines) & BOARD & ~taken
 
 
 @njit(inline="always")
-def weigh_moves(own, taken, threats, moves, block, at):
-    """Write each move's winning cells and its rank into the block; return whether one of them wins by force.
+def winning_moves(move, cells, replies):
+    """Return a word with a bit for each lane whose move wins by force.
 
-    Lane c holds column c. A rank is a byte, with the number of the column from the edge in its lowest bits; it is 0 for
-    a column that is not among the moves. A move wins by force if the other side then has to answer in two cells, or in
-    one below which the next winning cell lies.
+    The other side then has to answer in two cells, or in one below which the next winning cell lies, or has no move
+    that does not lose. `cells` are the winning cells after the move, `replies` those that can be played.
     """
-    wins = ZERO
-    for column in range(8):
-        move = moves & (COLUMN << U(column * 7))
-        stones, after = own | move, taken | move
-        cells = winning_cells(stones, after)
-        replies = (after + BOTTOM) & BOARD
-        forced = replies & cells
-        safe = (forced if forced != ZERO else replies) & ~(cells >> ONE)
-        wins |= move if (forced & (forced - ONE)) != ZERO or safe == ZERO else ZERO
-        useful = cells & ~(threats << ONE)
-        rank = (
-            TWO * count_ones(useful)
-            + TWO * count_ones(useful & (replies << ONE))
-            + count_ones(useful & (replies << TWO))
-        )
-        rank = (min(rank, MOST_RANK) << THREE) | ((NUMBERS >> U(column * 4)) & SEVEN)
-        poke(block, at + column, cells)
-        poke(block, at + 8 + column, rank if move != ZERO else ZERO)
-    return wins != ZERO
+    forced = replies & cells
+    safe = where_zero(forced, replies, forced) & ~(cells >> ONE)
+    one_at_most = forced & (forced + spread(~ZERO))
+    return zero_lanes(where_zero(one_at_most, safe, spread(ZERO))) & ~zero_lanes(move)
+
+
+@njit(inline="always")
+def rank_moves(move, cells, replies, threats):
+    """Return the rank of each move as a byte of a word, lane c for column c, and 0 where there is none.
+
+    The number of the column from the edge is in a rank's lowest bits.
+    """
+    useful = cells & ~(threats << ONE)
+    rank = count_each(useful) + count_each(useful & (replies << ONE))
+    rank = rank + rank + count_each(useful & (replies << TWO))
+    numbers = (spread(NUMBERS) >> (lane_numbers() * U(4))) & SEVEN
+    return pack_bytes(where_zero(move, move, (least_each(rank, MOST_RANK) << THREE) | numbers))
 
 
 @njit(inline="always")
@@ -207,108 +222,144 @@ def upper_of(word):
 
 
 @njit(inline="always")
-def remember(block, slot, tag, lower, upper, nodes_before):
-    """Keep both bounds of a position; of two in a bucket the one that cost less is overwritten."""
-    work = U(63) - leading_zeros(peek(block, NODES) - nodes_before + ONE)
-    word = (tag << U(18)) | (work << U(12)) | (U(lower + OFFSET) << U(6)) | U(OFFSET - 1 - upper)
+def remember(block, slot, entry, cost):
+    """Keep a position's word, which has both bounds; of two in a bucket the one that cost less is overwritten."""
+    work = U(63) - leading_zeros(cost + ONE)
+    word = entry | (work << U(12))
     first = peek(block, slot)
-    if (first >> U(18)) == tag or work >= ((first >> U(12)) & SIX_BITS):
+    if (first >> U(18)) == (entry >> U(18)) or work >= ((first >> U(12)) & SIX_BITS):
         poke(block, slot, word)
     else:
         poke(block, slot + 1, word)
 
 
-@njit(
-    types.int64(types.uint64, types.uint64, types.uint64, types.int64, types.int64, types.int64, types.uint64),
-    cache=True,
-)
-def search(own, taken, threats, stones, alpha, beta, block):
-    """Return the score, exact inside (alpha, beta), otherwise a bound of it; or `STOPPED`.
+@njit(inline="always")
+def with_bound(entry, value, alpha):
+    """Return a word of the table with what a search has found: a lower bound above `alpha`, else an upper one."""
+    if value > alpha:
+        return (entry & ~(SIX_BITS << U(6))) | (U(value + OFFSET) << U(6))
+    return (entry & ~SIX_BITS) | U(OFFSET - 1 - value)
 
-    `threats` are the winning cells of the other side, `stones` the number of all stones. Forced play is followed
-    move by move in a loop; `sign` tells whose score it then is.
+
+@njit(inline="always")
+def follow_forced(own, taken, threats, stones, alpha, nodes, block):
+    """Follow forced play to a position with a choice of moves, or to its end.
+
+    Return that position as it was given, its moves, the sign of its value for the position given, the nodes, and its
+    value if that is known, or `STOPPED`, else `UNKNOWN`.
     """
-    sign = 1
+    sign, value, moves = 1, UNKNOWN, ZERO
     while True:
-        nodes = peek(block, NODES) + ONE
+        nodes += ONE
         if nodes > peek(block, BUDGET):
-            return STOPPED
-        poke(block, NODES, nodes)
-        moves = (taken + BOTTOM) & BOARD
-        forced = moves & threats
-        if forced != ZERO:
-            if (forced & (forced - ONE)) != ZERO:
-                return sign * -((42 - stones) // 2)
-            moves = forced
-        moves &= ~(threats >> ONE)
-        if moves == ZERO:
-            return sign * -((42 - stones) // 2)
+            value = STOPPED
+            break
+        playable = (taken + BOTTOM) & BOARD
+        forced = playable & threats
+        moves = (forced if forced != ZERO else playable) & ~(threats >> ONE)
+        if (moves == ZERO) | ((forced & (forced - ONE)) != ZERO):
+            value = -((42 - stones) // 2)
+            break
         if stones >= CELLS - 2:
-            return 0
-        alpha = max(alpha, -((40 - stones) // 2))
-        beta = min(beta, (41 - stones) // 2)
-        if alpha >= beta:
-            return sign * alpha
-        other = own ^ taken
+            value = 0
+            break
+        least, most = -((40 - stones) // 2), (41 - stones) // 2
+        if (least > alpha) | (most <= alpha):
+            value = least if least > alpha else most
+            break
         if (moves & (moves - ONE)) != ZERO:
             break
+        other = own ^ taken
         taken |= moves
         threats = winning_cells(own | moves, taken)
         own = other
         stones += 1
-        alpha, beta = -beta, -alpha
-        sign = -sign
+        alpha, sign = -alpha - 1, -sign
+    return own, taken, threats, stones, alpha, moves, sign, nodes, value
 
-    if stones & 1 == 0 and alpha >= -1:
-        beta = min(beta, follow_up_bound(own, taken, (taken + BOTTOM) & BOARD))
-        if alpha >= beta:
-            return sign * beta
-    key = own | (taken + BOTTOM)
-    if stones < MIRROR_BELOW:
-        key = min(key, mirrored(key))
-    slot, tag = place_of(key, block)
-    known = recall(block, slot, tag)
-    at = MOVES + 16 * stones
-    if weigh_moves(own, taken, threats, moves, block, at):
-        return sign * ((41 - stones) // 2)
-    beta = min(beta, (39 - stones) // 2)  # no move forces a win with the stone after next
-    if alpha >= beta:
-        return sign * beta
-    lower, upper = lower_of(known), upper_of(known)
-    alpha, beta = max(alpha, lower), min(beta, upper)
-    if alpha >= beta:
-        return sign * (lower if lower >= beta else upper)
-    if stones & 1 == 1 and beta <= 1:
-        at_least = held_by_following_up(own, taken, moves)
-        if at_least >= beta:
-            return sign * at_least
-    best = -OFFSET
-    floor = alpha
-    ranks = low_bytes(block, at + 8)
-    if MIRROR_BELOW <= stones < PROBE_BELOW:
-        at_least, best, ranks = probe_moves(other, taken, moves, ranks, alpha, block)
-        if at_least >= beta:
-            return sign * at_least
-    while ranks != ZERO:
+
+@njit(types.int64(types.uint64, types.uint64, types.uint64, types.int64, types.int64, types.uint64), cache=True)
+def search(own, taken, threats, stones, alpha, block):
+    """Return a lower bound of the score that is above `alpha`, or an upper one that is not; or `STOPPED`.
+
+    `threats` are the winning cells of the other side, `stones` the number of all stones. The positions on the way are
+    kept in frames of the block: a call of its own for each of so many millions costs a tenth of the time.
+    """
+    top, nodes = FRAMES, peek(block, NODES)
+    while True:
+        own, taken, threats, stones, alpha, moves, sign, nodes, value = follow_forced(
+            own, taken, threats, stones, alpha, nodes, block
+        )
+        if value == STOPPED:
+            poke(block, NODES, nodes)
+            return STOPPED
+        other = own ^ taken
+        if value == UNKNOWN and stones & 1 == 0 and alpha >= -1:
+            bound = follow_up_bound(own, taken, (taken + BOTTOM) & BOARD)
+            value = bound if bound <= alpha else UNKNOWN
+        if value == UNKNOWN:
+            key = own | (taken + BOTTOM)
+            if stones < MIRROR_BELOW:
+                key = min(key, mirrored(key))
+            slot, tag = place_of(key, block)
+            known = recall(block, slot, tag)
+            move = spread(moves) & (COLUMN << (lane_numbers() * SEVEN))
+            after = move | taken
+            cells, replies = winning_cells(move | own, after), (after + BOTTOM) & BOARD
+            winning = winning_moves(move, cells, replies)
+            lower = lower_of(known)
+            upper = min(upper_of(known), (39 - stones) // 2)  # no move forces a win with the stone after next
+            if (winning != ZERO) | (lower > alpha) | (upper <= alpha):
+                value = (41 - stones) // 2 if winning != ZERO else lower if lower > alpha else upper
+            elif stones & 1 == 1 and alpha <= 0:
+                at_least = held_by_following_up(own, taken, moves)
+                value = at_least if at_least > alpha else UNKNOWN
+        if value == UNKNOWN:
+            ranks, best = rank_moves(move, cells, replies, threats), -OFFSET
+            if MIRROR_BELOW <= stones < PROBE_BELOW:
+                at_least, best, ranks = probe_moves(other, taken, moves, ranks, alpha, block)
+                if at_least > alpha:
+                    value = at_least
+                elif ranks == ZERO:
+                    value = best
+                    remember(block, slot, with_bound((tag << U(18)) | (known & U(4095)), best, alpha), ZERO)
+        if value == UNKNOWN:
+            poke_lanes(block, top, cells)
+            poke(block, top + OTHER, other)
+            poke(block, top + TAKEN, taken)
+            poke(block, top + SLOT, U(slot))
+            poke(block, top + ENTRY, (tag << U(18)) | (known & U(4095)))
+            poke(block, top + BEFORE, nodes)
+            poke(block, top + ALPHA, U(alpha + OFFSET))
+            poke(block, top + STONES, U(stones))
+            poke(block, top + SIGN, U(sign + 1))
+        else:
+            ranks, best = ZERO, -OFFSET
+            while ranks == ZERO or best > alpha:  # the position below is done, too
+                if top == FRAMES:
+                    poke(block, NODES, nodes)
+                    return sign * value
+                top -= FRAME
+                alpha = types.int64(peek(block, top + ALPHA)) - OFFSET
+                best = max(types.int64(peek(block, top + BEST)) - OFFSET, -sign * value)
+                ranks = peek(block, top + RANKS)
+                if ranks == ZERO or best > alpha:
+                    cost = nodes - peek(block, top + BEFORE)
+                    entry = with_bound(peek(block, top + ENTRY), best, alpha)
+                    remember(block, types.int64(peek(block, top + SLOT)), entry, cost)
+                    sign = types.int64(peek(block, top + SIGN)) - 1
+                    value = best
+            other, taken = peek(block, top + OTHER), peek(block, top + TAKEN)
+            stones = types.int64(peek(block, top + STONES))
         number = largest_byte(ranks) & SEVEN
         column = types.int64((COLUMNS >> (number * U(4))) & SEVEN)
-        ranks &= ~(U(255) << U(column * 8))
-        move = moves & (COLUMN << U(column * 7))
-        value = -search(other, taken | move, peek(block, at + column), stones + 1, -beta, -alpha, block)
-        if value == -STOPPED:
-            return STOPPED
-        if value > best:
-            best = value
-            if value > alpha:
-                alpha = value
-                if alpha >= beta:
-                    break
-    if best > floor:
-        lower = max(lower, best)
-    if best < beta:
-        upper = min(upper, best)
-    remember(block, slot, tag, lower, upper, nodes)
-    return sign * best
+        poke(block, top + RANKS, ranks & ~(U(255) << U(column * 8)))
+        poke(block, top + BEST, U(best + OFFSET))
+        own, threats = other, peek(block, top + column)
+        taken |= (taken + BOTTOM) & (COLUMN << U(column * 7))
+        stones += 1
+        alpha = -alpha - 1
+        top += FRAME
 
 
 @njit(types.int64(types.uint64, types.uint64, types.int64, types.int64, types.uint64), nogil=True, cache=True)
@@ -334,7 +385,7 @@ def solve(own, other, low, high, block):
             middle = -((-low) // 2)
         elif middle >= 0 and high // 2 > middle:
             middle = high // 2
-        value = search(own, taken, threats, stones, middle, middle + 1, block)
+        value = search(own, taken, threats, stones, middle, block)
         if value == STOPPED:
             return STOPPED
         if value <= middle:

@@ -85,18 +85,6 @@ def leading_zeros(typing_context: Any, bits: Any) -> Any:
 
 
 @intrinsic
-def low_bytes(typing_context: Any, address: Any, index: Any) -> Any:
-    """Return the lowest bytes of the eight words from number `index` on, the first one's lowest."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        vector = ir.VectorType(WORD, 8).as_pointer()
-        words = builder.load(builder.bitcast(_pointer(builder, *arguments), vector), align=8)
-        return builder.bitcast(builder.trunc(words, ir.VectorType(ir.IntType(8), 8)), WORD)
-
-    return types.uint64(types.uint64, types.int64), generate
-
-
-@intrinsic
 def largest_byte(typing_context: Any, word: Any) -> Any:
     """Return the largest of the eight bytes of a word."""
 
