@@ -27,7 +27,7 @@ install: .venv/installed ## make .venv with everything in it; LOCKED=1: what run
 demo: install ## play a whole networked match in this terminal
 	@$(BIN)/python -m ttt_net demo
 
-test: install ## all tests
+test: install ## all tests, but those marked long
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder --durations=10
 
 proofs: install ## the tests that make test leaves out, for they take long

@@ -32,33 +32,45 @@ if hasattr(os, "ST_NOEXEC") and MEMORY.is_dir():  # hundreds of journals are beg
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 LONGEST = (
+    "page/test_meeting.py",
     "end_to_end/test_kill.py",
-    "page/test_match.py",
+    "page/test_steady.py",
+    "client/terminal/test_terminal.py",
     "page/test_everyone.py",
     "powercuts/test_powercuts.py",
-    "page/test_meeting.py",
-    "page/test_link.py",
-    "client/terminal/test_terminal.py",
-    "page/test_steady.py",
+    "page/test_match.py",
     "end_to_end/test_discovery.py",
+    "page/test_link.py",
     "server/test_leaks.py",
+    "page/test_ending_and_learning.py",
     "client/terminal/test_lobby_terminal.py",
-    "strategies/test_tree.py",
-    "strategies/test_book.py",
-    "end_to_end/test_encrypted.py",
-    "end_to_end/test_host.py",
-    "end_to_end/test_house_bots.py",
-    "end_to_end/test_demo.py",
-    "benchmarks/test_server.py",
-    "benchmarks/test_flood.py",
+    "client/test_end_to_end.py",
     "benchmarks/test_soak.py",
+    "simulation/test_planted.py",
+    "benchmarks/test_server.py",
+    "simulation/test_cluster.py",
+    "client/terminal/test_screen.py",
+    "strategies/test_book.py",
+    "benchmarks/test_flood.py",
+    "strategies/test_tree.py",
+    "end_to_end/test_encrypted.py",
+    "strategies/test_fours.py",
+    "end_to_end/test_host.py",
+    "simulation/test_ledgers.py",
+    "end_to_end/test_house_bots.py",
     "page/test_build.py",
+    "end_to_end/test_demo.py",
+    "page/test_moderation.py",
+    "client/inquiry/test_inquiry.py",
+    "client/local/test_local.py",
+    "client/test_exit_codes.py",
     "hostile/test_frames.py",
     "simulation/test_simulation.py",
-    "simulation/test_ledgers.py",
     "server/cluster/test_jetstream.py",
 )
-"""The files that take longest: they begin first, so that in the end no process has one alone. Others follow by name."""
+"""The files that take longest: they begin first, so that in the end no process has one alone, those that compute and
+those that wait in turn. Others follow by name.
+"""
 
 settings.register_profile("ttt_net", deadline=None, derandomize=REQUIRE_ALL)
 settings.load_profile("ttt_net")
