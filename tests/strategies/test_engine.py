@@ -194,6 +194,26 @@ def test_a_large_board_is_played_sensibly_while_its_search_is_compiled(
     assert game.move_names[choice.move] in sensible
 
 
+@pytest.mark.parametrize(
+    ("name", "moves", "sensible"),
+    [
+        ("gomoku", "h8 a1 i8 a2 j8", {"g8", "k8"}),
+        ("qubic", "1:a1 2:a1 1:b1 2:b2 1:c1", {"1:d1"}),
+        ("connect4", "4 1 4 1 4", {"4"}),
+    ],
+)
+def test_threats_are_answered_while_playouts_are_compiled(
+    name: str, moves: str, sensible: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game = find_game(name)
+    state = game.initial
+    for word in moves.split():
+        state = game.result(state, read_move(game, state, word))
+    monkeypatch.setattr(engine, "kernel_module", lambda name: Future())
+    choice = find_strategy("mcts", seed=1)(game, state, Limit(ms=20))
+    assert game.move_names[choice.move] in sensible
+
+
 def test_a_version_that_nobody_has_compiled_is_cold(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     assert engine.is_cold()

@@ -15,7 +15,7 @@ from ttt_net.games import Game, Move, Side
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.games.swap import SwapGame
 from ttt_net.games.ultimate import UltimateGame, UltimateState
-from ttt_net.strategies.engine import EXPLORATION, has_playouts, playout_tree
+from ttt_net.strategies.engine import EXPLORATION, has_playouts, is_installed, is_small, playout_tree
 from ttt_net.strategies.strategy import (
     ONE_SECOND,
     WIN,
@@ -29,6 +29,8 @@ from ttt_net.strategies.strategy import (
     require_playable,
 )
 from ttt_net.strategies.swapping import beneath, may_swap, or_swap
+from ttt_net.strategies.tactics import urgent_moves
+from ttt_net.strategies.threats import is_line_game
 
 if TYPE_CHECKING:
     from ttt_net.strategies.compiled.playout_tree import PlayoutTree
@@ -97,6 +99,8 @@ class MonteCarlo:
             assert isinstance(state, LineState | UltimateState)
             if (tree := self._compiled_tree(game, effort)) is not None:
                 return tree.choose(state, EXPLORATION, effort)
+            if isinstance(state, LineState) and (urgent := self._meanwhile(game, state, effort)) is not None:
+                return urgent
         root = self._kept(game, state) or Node(game, state, self._rng)
         self._game, self._root = game, root
         try:
@@ -112,6 +116,16 @@ class MonteCarlo:
         if self._tree is None or self._tree.game is not game:
             self._tree = playout_tree(game, self._rng, effort)
         return self._tree
+
+    def _meanwhile(self, game: Game[Any], state: LineState, effort: Effort) -> Choice | None:
+        """Return an urgent move while playouts are still being compiled; None if there is none.
+
+        Of a board of more than a few cells plain Python makes a hundred playouts a second, which overlook nearly all.
+        """
+        if not is_line_game(game) or is_small(game) or not is_installed():
+            return None
+        moves = urgent_moves(game, state)
+        return Choice(self._rng.choice(moves), None, (), effort.counts()) if moves else None
 
     def _kept(self, game: Game[S], state: S) -> Node[S] | None:
         """Return the node of a position that has come up since the last choice, if the tree holds it."""
