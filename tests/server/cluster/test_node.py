@@ -187,3 +187,17 @@ def test_who_comes_to_their_node_once_more_has_the_time_that_they_have_there() -
     evening.go(1.0)
     (ended,) = evening.heard(mover.number, "ended")
     assert ended["reason"] == "time"
+
+
+def test_that_nobody_watches_any_more_is_known_though_it_was_lost_on_its_way() -> None:
+    evening = Evening("a", "b", "c")
+    match = evening.match()
+    evening.people[2].say(wire.WatchRequest(0, match=match))
+    evening.go(1.0)
+    assert evening.heard(0, "watching")[-1]["watchers"] == 1
+    evening.people[2].say(wire.UnwatchRequest(0, match=match))
+    evening.world.weather.losing = 1.0
+    evening.go(0.4)
+    evening.world.weather.losing = 0.0
+    evening.go(7.0)
+    assert evening.heard(0, "watching")[-1]["watchers"] == 0

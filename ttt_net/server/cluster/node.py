@@ -73,6 +73,8 @@ class _Watching(msgspec.Struct, frozen=True):
 
     node: NodeName
     matches: dict[str, int]
+    is_all: bool = False
+    """Whether nobody watches any other match there."""
 
 
 class ClusterNode:
@@ -249,11 +251,12 @@ class ClusterNode:
             counts[match] = room.audience.watchers_here if room else 0
         membership.recounted.clear()
         self._watched = {match: count for match, count in (self._watched | counts).items() if count}
-        if now_s - self._retold_s >= RETELL_S:
+        is_all = now_s - self._retold_s >= RETELL_S
+        if is_all:
             self._retold_s = now_s
-            counts |= self._watched
-        if counts:
-            self._log.tell(_WATCHING, msgspec.json.encode(_Watching(self._ledger.node, counts)))
+            counts = self._watched
+        if counts or is_all:
+            self._log.tell(_WATCHING, msgspec.json.encode(_Watching(self._ledger.node, counts, is_all)))
 
     def _counted(self, data: bytes) -> None:
         told = msgspec.json.decode(data, type=_Watching)
@@ -263,6 +266,10 @@ class ClusterNode:
             room = self._hub.registry.rooms.get(match)
             if room is not None:
                 room.count_elsewhere(told.node, count)
+        if told.is_all:  # that the last has gone may have been lost
+            for match, room in list(self._hub.registry.rooms.items()):
+                if match not in told.matches:
+                    room.count_elsewhere(told.node, 0)
 
     # The lobby.
 
