@@ -86,9 +86,10 @@ class Later:
     def __init__(self) -> None:
         self.due: list[Callable[[], None]] = []
 
-    def call_later(self, delay: float, callback: Callable[[], None]) -> None:
+    def call_later(self, delay: float, callback: Callable[[], None]) -> object:
         assert delay == COUNT_S
         self.due.append(callback)
+        return callback
 
     def call_soon(self, callback: Callable[[], None]) -> None:
         raise AssertionError("nobody waits for the next turn")
@@ -108,3 +109,20 @@ def test_how_many_watch_is_told_together() -> None:
     assert wire.counts == [1, 100]
     later.due.pop()()
     assert (wire.counts, later.due) == ([1, 100], [])
+
+
+def test_who_comes_while_a_watcher_is_away_is_told_that_they_are_back() -> None:
+    later = Later()
+    audience = Audience("m", cast(asyncio.AbstractEventLoop, later))
+    player, wire = session(0)
+    watcher, _ = session(1)
+    audience.watch(watcher)
+    audience.tell_count()
+    audience.leave(watcher)
+    audience.tell_count()
+    audience.players[0] = player
+    assert audience.counted() == 0
+    audience.watch(watcher)
+    audience.tell_count()
+    later.due.pop()()
+    assert wire.counts == [1]

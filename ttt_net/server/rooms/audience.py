@@ -52,6 +52,12 @@ class Audience:
         """How many watch, on all nodes of a cluster."""
         return len(self._watchers) + sum(self.watching_elsewhere.values())
 
+    def counted(self) -> int:
+        """Return how many watch, for a snapshot; if others were told otherwise, all are told soon."""
+        if self.watchers != self._told_count:
+            self._told_count = -1
+        return self.watchers
+
     @property
     def watchers_here(self) -> int:
         """How many watch on this server."""

@@ -304,7 +304,7 @@ class MatchRoom:
 
     def _snapshot(self, match: Match, session: Session, now_ms: int) -> Snapshot:
         side = self.seats.side_of(session.player)
-        return match.snapshot(side, self.seats.present(), now_ms, self.audience.watchers)
+        return match.snapshot(side, self.seats.present(), now_ms, self.audience.counted())
 
     # Events.
 
