@@ -73,9 +73,10 @@ INSIDE = {
         strategy threats heuristic swapping vanishing book random_moves lookup_table rules magic tactics lookahead
         minimax tree
         compiled.kernel_cache compiled.deadline compiled.memory compiled.lanes compiled.alphabeta compiled.kernel_driver
-        compiled.lines compiled.patterns compiled.fours compiled.connect4 compiled.proof compiled.playouts
-        compiled.ultimate_playouts compiled.large_playouts
-        compiled.line_search compiled.fours_search compiled.connect4_search compiled.proof_search compiled.playout_tree
+        compiled.lines compiled.patterns compiled.fours compiled.shape_worth compiled.shapes compiled.fives
+        compiled.connect4 compiled.proof compiled.playouts compiled.ultimate_playouts compiled.large_playouts
+        compiled.line_search compiled.fours_search compiled.fives_search compiled.connect4_search compiled.proof_search
+        compiled.playout_tree
         compiled engine connect4 deepening alphabeta mcts level catalogue analysis
         lessons.sight lessons.words lessons.mistakes review lessons.lesson lessons.hints lessons.advice lessons puzzles
         coaching arena

@@ -5,6 +5,7 @@ from typing import Any
 
 from ttt_net.games import Game, find_game
 from ttt_net.games.line import LineGame, LineState
+from ttt_net.games.notation import read_move
 
 
 def board(picture: str) -> LineState:
@@ -44,3 +45,30 @@ def random_state(game: LineGame, plies: int, rng: random.Random) -> LineState:
             state = game.result(state, rng.choice(game.actions(state)))
         if not game.is_terminal(state):
             return state
+
+
+def random_position(game: LineGame, stones: int, rng: random.Random) -> LineState:
+    """A position after random moves within three cells of the middle, not over."""
+    height, width = game.shape
+    middle = [
+        y * width + x
+        for y in range(height)
+        for x in range(width)
+        if abs(2 * y - height + 1) <= 7 and abs(2 * x - width + 1) <= 7
+    ]
+    while True:
+        first, second = 0, 0
+        for number, cell in enumerate(rng.sample(middle, stones)):
+            if number % 2:
+                second |= 1 << cell
+            else:
+                first |= 1 << cell
+        if not game.complete_lines(first) and not game.complete_lines(second):
+            return LineState(first, second, stones, has_line=False)
+
+
+def after_names(game: LineGame, names: str) -> LineState:
+    state = game.initial
+    for name in names.split():
+        state = game.result(state, read_move(game, state, name))
+    return state

@@ -226,5 +226,5 @@ def test_a_version_that_nobody_has_compiled_is_cold(monkeypatch: pytest.MonkeyPa
 
 def test_the_engine_can_be_compiled_before_anybody_waits(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compile"]) == 0
-    assert "the engine is ready: fours_search, connect4_search, line_search" in capsys.readouterr().out
+    assert "the engine is ready: fours_search, fives_search, connect4_search, line_search" in capsys.readouterr().out
     assert not engine.is_cold()

@@ -2,11 +2,10 @@ import random
 
 import pytest
 
-from tests.strategies.positions import line_game
+from tests.strategies.positions import after_names, line_game, random_position
 from ttt_net.games import find_game
 from ttt_net.games.geometry import list_cells
-from ttt_net.games.line import LineGame, LineState
-from ttt_net.games.notation import read_move
+from ttt_net.games.line import LineGame
 from ttt_net.strategies import Limit, engine, find_strategy
 from ttt_net.strategies.strategy import DECIDED, WIN, Effort, Stopped, is_decided
 from ttt_net.strategies.threats import completing_cells, own_and_other
@@ -20,26 +19,6 @@ from ttt_net.strategies.compiled.line_search import LineSearch
 
 def a_search(game: LineGame) -> FoursSearch:
     return FoursSearch(game, Effort(Limit()), random.Random(1))
-
-
-def random_position(game: LineGame, stones: int, rng: random.Random) -> LineState:
-    """A position after random moves within three cells of the middle, not over."""
-    height, width = game.shape
-    middle = [
-        y * width + x
-        for y in range(height)
-        for x in range(width)
-        if abs(2 * y - height + 1) <= 7 and abs(2 * x - width + 1) <= 7
-    ]
-    while True:
-        first, second = 0, 0
-        for number, cell in enumerate(rng.sample(middle, stones)):
-            if number % 2:
-                second |= 1 << cell
-            else:
-                first |= 1 << cell
-        if not game.complete_lines(first) and not game.complete_lines(second):
-            return LineState(first, second, stones, has_line=False)
 
 
 def slow_win_by_fours(game: LineGame, own: int, other: int, fours: int) -> int | None:
@@ -155,13 +134,6 @@ def test_a_win_by_fours_is_stopped_if_it_can_be() -> None:
             assert a_search(game).forced_win(child) is None
 
 
-def after_names(game: LineGame, names: str) -> LineState:
-    state = game.initial
-    for name in names.split():
-        state = game.result(state, read_move(game, state, name))
-    return state
-
-
 @pytest.mark.parametrize("name", ["mnk:4x4,4", "mnk:5x5,3", "mnk:4x3,3"])
 def test_it_agrees_with_the_search_for_smaller_boards(name: str) -> None:
     game, rng = line_game(name), random.Random(5)
@@ -194,7 +166,7 @@ def test_it_keeps_its_limit_and_can_be_cancelled() -> None:
 
 def test_large_boards_without_gravity_are_searched_by_what_is_compiled_for_them() -> None:
     effort, rng = Effort(Limit()), random.Random(1)
-    for name in ("gomoku", "mnk:19x19,5", "mnk:13x5,4", "mnk:19x19,19", "mnk:19x4,1"):
+    for name in ("mnk:19x19,6", "mnk:13x5,4", "mnk:19x19,19", "mnk:19x4,1"):
         assert isinstance(engine.line_search(find_game(name), effort, rng), FoursSearch)
         choice = find_strategy("alphabeta")(find_game(name), find_game(name).initial, Limit(ms=50))
         assert choice.move in find_game(name).actions(find_game(name).initial)

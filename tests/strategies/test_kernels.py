@@ -19,7 +19,19 @@ pytest.importorskip("numba")
 
 import numpy as np
 
-from ttt_net.strategies.compiled import alphabeta, connect4, fours, lines, patterns, playouts, proof, ultimate_playouts
+from ttt_net.strategies.compiled import (
+    alphabeta,
+    connect4,
+    fives,
+    fours,
+    lines,
+    patterns,
+    playouts,
+    proof,
+    shapes,
+    ultimate_playouts,
+)
+from ttt_net.strategies.compiled.fives_search import FivesSearch
 from ttt_net.strategies.compiled.fours_search import FoursSearch
 from ttt_net.strategies.compiled.line_search import LineSearch
 from ttt_net.strategies.compiled.memory import nth_bit_by_steps
@@ -56,6 +68,7 @@ def uncompiled(*modules: ModuleType) -> dict[str, Any]:
         "poke": poke,
         "count_ones": lambda bits: np.uint64(int(bits).bit_count()),
         "leading_zeros": lambda bits: np.uint64(64 - int(bits).bit_length()),
+        "trailing_zeros": lambda bits: np.uint64((int(bits) & -int(bits)).bit_length() - 1 if bits else 64),
         "nth_bit": nth_bit_by_steps,
         "spread": lambda word: np.full(8, word, np.uint64),
         "lane_numbers": lambda: np.arange(8, dtype=np.uint64),
@@ -133,6 +146,22 @@ def test_the_search_of_large_boards() -> None:
         assert (blocks[0] == blocks[1]).all()
         nodes += int(blocks[0][alphabeta.NODES])
     assert nodes > 20
+
+
+def test_the_search_of_five_in_a_row() -> None:
+    game, names, nodes = line_game("mnk:9x9,5"), uncompiled(alphabeta, shapes, fives), 0
+    for seed in range(3):
+        state, blocks = random_state(game, 10 + seed, random.Random(seed)), []
+        for _ in range(2):
+            made = FivesSearch(game, Effort(Limit()), random.Random(2))
+            made.hold(state)
+            blocks.append(made.block)
+        side = state.ply & 1
+        compiled = fives.search(side, state.ply, 3, -WIN, WIN, np.uint64(blocks[0].ctypes.data))
+        assert names["search"](side, state.ply, 3, -WIN, WIN, blocks[1]) == compiled
+        assert (blocks[0] == blocks[1]).all()
+        nodes += int(blocks[0][alphabeta.NODES])
+    assert nodes > 100
 
 
 def test_the_solver_of_connect_four() -> None:

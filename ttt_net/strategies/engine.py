@@ -28,6 +28,7 @@ from ttt_net.strategies.threats import is_line_game
 
 if TYPE_CHECKING:
     from ttt_net.strategies.compiled.connect4_search import Connect4Search
+    from ttt_net.strategies.compiled.fives_search import FivesSearch
     from ttt_net.strategies.compiled.fours_search import FoursSearch
     from ttt_net.strategies.compiled.line_search import LineSearch
     from ttt_net.strategies.compiled.playout_tree import PlayoutTree
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 CONNECT4 = "ttt_net.strategies.compiled.connect4_search"
 LINES = "ttt_net.strategies.compiled.line_search"
 FOURS = "ttt_net.strategies.compiled.fours_search"
+FIVES = "ttt_net.strategies.compiled.fives_search"
 PROOFS = "ttt_net.strategies.compiled.proof_search"
 PLAYOUTS = "ttt_net.strategies.compiled.playout_tree"
 
@@ -113,7 +115,7 @@ def load(game: Game[Any]) -> None:
 
 def is_loaded(game: Game[Any], effort: Effort) -> bool:
     """Tell whether the search of a large board is there, or comes within the part of the time that is waited."""
-    return is_installed() and is_large(game) and _in_time(FOURS, effort) is not None
+    return is_installed() and is_large(game) and _in_time(_large(game), effort) is not None
 
 
 def is_cold() -> bool:
@@ -126,7 +128,7 @@ def is_cold() -> bool:
 
 def compile_all() -> Iterator[str]:
     """Compile or load all that there is, and yield the name of each module before it begins."""
-    for name in (FOURS, CONNECT4, LINES, PROOFS, PLAYOUTS) if is_installed() else ():
+    for name in (FOURS, FIVES, CONNECT4, LINES, PROOFS, PLAYOUTS) if is_installed() else ():
         yield name.rpartition(".")[2]
         kernel_module(name).result()
 
@@ -137,10 +139,15 @@ def _needed(game: Game[Any]) -> list[str]:
         [CONNECT4] * is_connect4(game)
         + [LINES] * is_compiled(game)
         + [PLAYOUTS] * (has_playouts(game) and not is_small(game))
-        + [FOURS] * is_large(game)
+        + ([_large(game)] if is_large(game) else [])
     )
     names += [PROOFS] * is_provable(game)
     return names if names and is_installed() else []
+
+
+def _large(game: LineGame) -> str:
+    """Return which search is for a large board: that of shapes knows five in a row only."""
+    return FIVES if game.k == 5 else FOURS
 
 
 def connect4_search(effort: Effort) -> "Connect4Search | None":
@@ -175,12 +182,13 @@ def playout_tree(game: Game[Any], rng: random.Random, effort: Effort) -> "Playou
     return tree
 
 
-def line_search(game: Game[Any], effort: Effort, rng: random.Random) -> "LineSearch | FoursSearch | None":
+def line_search(game: Game[Any], effort: Effort, rng: random.Random) -> "LineSearch | FoursSearch | FivesSearch | None":
     """Return a new compiled alpha-beta search if there is one for the game, numba is there and it loads in time."""
-    name = LINES if is_compiled(game) else FOURS if is_large(game) else None
+    name = LINES if is_compiled(game) else _large(game) if is_large(game) else None
     if name is None or not is_installed() or (module := _in_time(name, effort)) is None:
         return None
-    search: LineSearch | FoursSearch = (module.LineSearch if name == LINES else module.FoursSearch)(game, effort, rng)
+    made = {LINES: "LineSearch", FOURS: "FoursSearch", FIVES: "FivesSearch"}[name]
+    search: LineSearch | FoursSearch | FivesSearch = getattr(module, made)(game, effort, rng)
     return search
 
 

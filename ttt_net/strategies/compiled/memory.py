@@ -85,6 +85,16 @@ def leading_zeros(typing_context: Any, bits: Any) -> Any:
 
 
 @intrinsic
+def trailing_zeros(typing_context: Any, bits: Any) -> Any:
+    """Return how many zeros there are below the lowest bit that is set; 64 if none is."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.uint64(types.uint64), generate
+
+
+@intrinsic
 def largest_byte(typing_context: Any, word: Any) -> Any:
     """Return the largest of the eight bytes of a word."""
 

@@ -1,0 +1,166 @@
+"""Five in a row on large boards: shapes as the rules have them, and no win or loss that is not one."""
+
+import random
+
+import pytest
+
+from tests.strategies.positions import after_names, line_game, random_position
+from ttt_net.games.geometry import list_cells
+from ttt_net.games.line import LineGame
+from ttt_net.strategies import Limit, engine, find_strategy
+from ttt_net.strategies.strategy import WIN, Effort, is_decided
+from ttt_net.strategies.threats import completing_cells, own_and_other
+
+pytest.importorskip("numba")
+
+from ttt_net.strategies.compiled import shapes
+from ttt_net.strategies.compiled.fives_search import FivesSearch
+from ttt_net.strategies.compiled.fours_search import FoursSearch
+from ttt_net.strategies.compiled.shape_worth import worth_of
+
+
+def a_search(game: LineGame, limit: Limit | None = None) -> FivesSearch:
+    return FivesSearch(game, Effort(limit or Limit()), random.Random(1))
+
+
+@pytest.mark.parametrize("name", ["gomoku", "mnk:9x9,5", "mnk:19x19,5", "mnk:13x8,5"])
+def test_fives_and_fours_are_those_of_the_rules_after_marks_come_and_go(name: str) -> None:
+    game, rng = line_game(name), random.Random(3)
+    search, counted = a_search(game), slice(shapes.COUNTS, shapes.SHAPES)
+    empty = search.block[counted].copy()
+    for stones in (3, 20, 11, 30, 26):
+        state, fresh = random_position(game, stones, rng), a_search(game)
+        search.hold(state)
+        fresh.hold(state)
+        assert (search.block[counted] == fresh.block[counted]).all()
+        for side, own, other in ((0, state.first, state.second), (1, state.second, state.first)):
+            fives = completing_cells(game.lines, own, other)
+            made = [
+                completing_cells(game.lines_through[cell], own | 1 << cell, other).bit_count()
+                for cell in list_cells(game.full & ~(own | other | fives))
+            ]
+            counts = int(search.block[shapes.COUNTS + side])
+            assert counts >> int(shapes.FIVES) & 255 == fives.bit_count()
+            assert counts >> int(shapes.WINS) & 255 == sum(number > 1 for number in made)
+            assert counts >> int(shapes.FOURS) & 255 == fives.bit_count() + sum(number > 0 for number in made)
+    search.hold(game.initial)
+    assert (search.block[counted] == empty).all()
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("XX.XX", shapes.FIVE),
+        (".X.XX.", shapes.FOUR_OPEN),
+        ("OX.XX.", shapes.FOUR_CLOSED),
+        ("X.X.X.X", shapes.FOUR_OPEN),
+        ("..XX...", shapes.THREE_OPEN),
+        ("O..XX.O", shapes.THREE_CLOSED),
+        ("..X....", shapes.TWO_OPEN),
+        ("O...XO", shapes.DEAD),
+    ],
+)
+def test_a_mark_makes_the_shape_that_players_know(line: str, kind: int) -> None:
+    """Each line stands on row 8 of an empty board; the kind is what X makes of one empty cell at least, and no more."""
+    game = line_game("gomoku")
+    search, first, second = a_search(game), 0, 0
+    for n, mark in enumerate(line):
+        bit = 1 << 7 * 15 + 4 + n
+        first, second = first | bit * (mark == "X"), second | bit * (mark == "O")
+    search.hold(game.initial._replace(first=first, second=second))
+    kinds = [
+        int(search.block[shapes.SHAPES + int(search.block[shapes.PLACE + 7 * 15 + 4 + n])]) & 15
+        for n, mark in enumerate(line)
+        if mark == "."
+    ]
+    assert max(kinds) == kind
+
+
+def test_what_a_cell_is_worth_grows_with_its_shapes() -> None:
+    for weak, strong in (
+        (shapes.TWO_OPEN, shapes.THREE_OPEN),
+        (shapes.ONE_OPEN, shapes.TWO_OPEN),
+        (shapes.THREE_CLOSED, shapes.FOUR_CLOSED),
+    ):
+        for other in (shapes.ONE_OPEN, shapes.TWO_OPEN, shapes.THREE_OPEN):
+            for before, after in zip(worth_of((weak, other, 2, 2)), worth_of((strong, other, 2, 2)), strict=True):
+                assert before < after
+
+
+@pytest.mark.parametrize(
+    ("text", "moves"),
+    [
+        ("h8 a1 i8 a2 j8", "f8 g8 k8 l8"),  # an open three
+        ("h8 a1 i8 a2 j8 a3 k8", "g8 l8"),  # an open four: either block
+        ("h8 h9 i8 i9 j8 j9", "g8 k8"),  # its own open three comes first
+    ],
+)
+def test_an_open_three_is_stopped_or_used(text: str, moves: str) -> None:
+    game = line_game("gomoku")
+    engine.load(game)
+    choice = find_strategy("alphabeta", seed=1)(game, after_names(game, text), Limit(nodes=20_000))
+    assert game.move_names[choice.move] in moves.split()
+
+
+def test_no_loss_is_claimed_while_there_is_a_defence() -> None:
+    game, rng, claimed = line_game("mnk:9x9,5"), random.Random(5), 0
+    engine.load(game)
+    while claimed < 4:
+        state = random_position(game, 15, rng)
+        choice = find_strategy("alphabeta", seed=1)(game, state, Limit(nodes=30_000))
+        if choice.value is None or choice.value > -900_000:
+            continue
+        claimed += 1
+        for move in game.actions(state):
+            after = game.result(state, move)
+            if a_search(game).forced_win(after) is None:
+                found = find_strategy("alphabeta", seed=2)(game, after, Limit(nodes=400_000))
+                assert found.value is not None
+                assert found.value > 900_000, (game.board(state), move)
+
+
+def test_a_win_that_is_claimed_is_won_against_every_reply() -> None:
+    """Of wins that are more than a run of fours, the reply that holds out longest is not known: all are looked at."""
+    game, rng, claimed = line_game("gomoku"), random.Random(9), 0
+    engine.load(game)
+    while claimed < 3:
+        state = random_position(game, 12, rng)
+        if a_search(game).forced_win(state):
+            continue
+        choice = find_strategy("alphabeta", seed=1)(game, state, Limit(nodes=40_000))
+        if choice.value is None or choice.value < 900_000:
+            continue
+        claimed += 1
+        after = game.result(state, choice.move)
+        own, other = own_and_other(after)
+        near = [cell for cell in a_search(game).ordered(after) if cell in game.actions(after)]
+        for reply in list_cells(completing_cells(game.lines, other, own)) or near:
+            found = find_strategy("alphabeta", seed=2)(game, game.result(after, reply), Limit(nodes=400_000))
+            assert found.value is not None
+            assert found.value > 900_000, (game.board(state), choice, reply)
+
+
+def test_a_limit_of_depth_is_one_of_plies_and_leaves_out_runs_of_fours() -> None:
+    game = line_game("gomoku")
+    engine.load(game)
+    state = after_names(game, "h8 a1 h9 a2 i8 a3 j8 b6")
+    choice = find_strategy("alphabeta", seed=1)(game, state, Limit(depth=1))
+    assert choice.counts.depth == 1
+    assert choice.value is not None
+    assert is_decided(choice.value)
+    assert WIN - choice.value == 3
+
+
+def test_five_in_a_row_has_a_search_of_its_own() -> None:
+    effort, rng = Effort(Limit()), random.Random(1)
+    for name, kind in (
+        ("gomoku", FivesSearch),
+        ("mnk:19x19,5", FivesSearch),
+        ("mnk:13x5,5", FivesSearch),
+        ("mnk:13x5,4", FoursSearch),
+        ("mnk:19x19,6", FoursSearch),
+    ):
+        assert isinstance(engine.line_search(line_game(name), effort, rng), kind)
+    game = line_game("gomoku")
+    first = find_strategy("alphabeta")(game, game.initial, Limit(ms=50))
+    assert game.move_names[first.move] == "h8"

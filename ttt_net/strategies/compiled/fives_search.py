@@ -1,0 +1,136 @@
+"""The compiled search of five in a row on large boards, as iterative deepening sees it."""
+
+import random
+from contextlib import AbstractContextManager
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ttt_net.games import Move
+from ttt_net.games.geometry import list_cells
+from ttt_net.games.line import LineGame, LineState
+from ttt_net.strategies.compiled import fives as kernel
+from ttt_net.strategies.compiled import shapes
+from ttt_net.strategies.compiled.alphabeta import BUDGET, INFINITY, NO_MOVE
+from ttt_net.strategies.compiled.kernel_driver import Kernel, KernelDriver
+from ttt_net.strategies.strategy import Effort
+
+AT_ROOT = 60
+"""Moves of the position to judge that are looked at, if not all of them lose."""
+MOST_FOURS = 20
+"""The longest win by continuous fours that is looked for before all else has so many, and one move more."""
+NODES_OF_FOURS = 500_000
+"""What that may cost, about half a second; such a search is nearly always over in a hundredth of it."""
+NODES_AT_NODE = 300
+"""What a look for wins by fours may cost at each position, if the depth is not limited."""
+REDUCED_AFTER, MUCH_REDUCED_AFTER, REDUCED_FROM = 6, 20, 5
+"""After how many moves of the position to judge, and from which depth on, others are first looked at less deep."""
+
+
+class FivesSearch:
+    """One search of five in a row on a large board; made for one choice and then dropped.
+
+    The block of memory holds one position, that of the last question; `hold` leads it to another.
+    """
+
+    exact_plies: int | None = 5
+    """A win in one or three is never overlooked; so a win in five is the soonest."""
+
+    def __init__(self, game: LineGame, effort: Effort, rng: random.Random) -> None:
+        del rng  # its order of moves follows from the position
+        self.game, self.effort = game, effort
+        self.block = np.zeros(kernel.BLOCK_WORDS, dtype=np.uint64)
+        board = empty_board(game)
+        self.block[: len(board)] = board
+        self.block[BUDGET] = effort.max_nodes
+        self.block[shapes.FOURS_AT_NODE] = NODES_AT_NODE if effort.max_depth is None else 0
+        self._address = np.uint64(self.block.ctypes.data)
+        self._held = game.initial
+        self._looked_at = 0
+        functions = Kernel(kernel.win_by_fours, kernel.search, kernel.best_move, kernel.PLAY)
+        self._driver = KernelDriver(game, effort, functions, self.block, self.hold)
+
+    @property
+    def guesses(self) -> int:
+        """How many values so far rest on an estimate, or on a look at the best moves only."""
+        return self._driver.guesses
+
+    def running(self) -> AbstractContextManager[None]:
+        """Return what ends the search when its limit is reached."""
+        return self._driver.running()
+
+    def ordered(self, state: LineState) -> list[Move]:
+        """Return the moves worth a look, the most promising one first."""
+        self.hold(state)
+        count = int(kernel.list_moves(state.ply & 1, kernel.MOVES, self._address))
+        ranked = sorted((int(word) for word in self.block[kernel.MOVES : kernel.MOVES + count]), reverse=True)
+        return [word & NO_MOVE for word in ranked[:AT_ROOT]] or [min(self.game.actions(state), key=self._distance)]
+
+    def _distance(self, cell: Move) -> int:
+        """Return how far a cell is from the middle: where nothing is near, that is all there is to choose by."""
+        height, width = self.game.shape
+        return abs(2 * (cell // width) - height + 1) + abs(2 * (cell % width) - width + 1)
+
+    def forced_win(self, state: LineState) -> tuple[Move, ...] | None:
+        """Return the play of a win by continuous fours, the shortest of its kind, if there is one; raises `Stopped`."""
+        self.block[shapes.FOURS_LEFT] = NODES_OF_FOURS
+        return self._driver.shortest_win(state, MOST_FOURS)
+
+    def value_of_move(self, state: LineState, move: Move, depth: int, alpha: int, beta: int) -> int:
+        """Return a move's value for who makes it; outside the window, a bound of it; raises `Stopped`."""
+        self._looked_at = 1 if alpha == -INFINITY else self._looked_at + 1
+        if alpha > -INFINITY and beta == INFINITY:  # it has to be better than another: first see whether it is
+            less = (self._looked_at > REDUCED_AFTER) + (self._looked_at > MUCH_REDUCED_AFTER)
+            for rest in (depth - less, depth) if less and depth >= REDUCED_FROM else (depth,):
+                value = self._driver.value_of_move(state, move, rest, alpha, alpha + 1)
+                if value <= alpha:
+                    return value
+        return self._driver.value_of_move(state, move, depth, alpha, beta)
+
+    def remembered(self, state: LineState) -> Move | None:
+        """Return the move that completes a line, or has to be made, or was found best, if one of these is known."""
+        return self._driver.best_move(state)
+
+    def hold(self, state: LineState) -> tuple[int]:
+        """Make the position in the block that one, by the marks in which the two differ; return the side to move."""
+        held = self._held
+        for side, before, after in ((0, held.first, state.first), (1, held.second, state.second)):
+            for cell in list_cells(before & ~after):
+                shapes.mark(cell, side, -1, self._address)
+        for side, before, after in ((0, held.first, state.first), (1, held.second, state.second)):
+            for cell in list_cells(after & ~before):
+                shapes.mark(cell, side, 1, self._address)
+        self._held = state
+        return (state.ply & 1,)
+
+
+@lru_cache(maxsize=4)
+def empty_board(game: LineGame) -> Any:
+    """Return the block of memory of a game before its first move, up to where the play begins."""
+    block = np.zeros(shapes.END, dtype=np.uint64)
+    address = np.uint64(block.ctypes.data)
+    height, width = game.shape
+    stride = width + shapes.MARGIN
+    places = [(y + shapes.MARGIN) * stride + x for y in range(height) for x in range(width)]
+    block[shapes.SIZE], block[shapes.HASH], block[shapes.STRIDE] = game.size, 1 << 63, stride
+    block[shapes.SUMS : shapes.SUMS + 2] = shapes.BASE_OF_SUMS
+    block[shapes.PLACE : shapes.PLACE + game.size] = places
+    block[shapes.OWNER : shapes.OWNER + shapes.MOST_PLACES] = shapes.EDGE
+    block[[shapes.OWNER + place for place in places]] = 0
+    block[shapes.TABLE_OF_SHAPES : shapes.TABLE_OF_CELLS] = shapes.shape_table()
+    block[shapes.TABLE_OF_CELLS : shapes.END] = shapes.cell_table()
+    bits = np.random.default_rng(1).integers(1, 1 << 63, 2 * shapes.MOST_CELLS + 1, dtype=np.uint64)
+    block[shapes.RANDOM : shapes.TABLE_OF_SHAPES] = bits
+    inside = set(places)
+    for cell, place in enumerate(places):
+        code = 0
+        for direction in range(shapes.DIRECTIONS):
+            gap = 1 if direction == 0 else stride + direction - 2
+            outside = (place + gap * (n - 4 if n < 4 else n - 3) not in inside for n in range(8))
+            code |= sum(0x101 << n for n, is_outside in enumerate(outside) if is_outside) << 16 * direction
+        block[shapes.CELL + place], block[shapes.CODE + place] = cell, code
+        block[shapes.SHAPES + place] = kinds = shapes.shapes_at(place, address)
+        for side in (0, 1):
+            shapes.count_cell(place, side, shapes.ONE, kinds, address)
+    return block

@@ -1,0 +1,240 @@
+"""The shapes that marks make in lines of nine cells, for five in a row, kept up to date mark by mark, compiled.
+
+The board has a margin of four cells. Of each place and each of the four directions a code of 16 bits says which of the
+four places on either side hold a mark of side 0 (the low byte), and which one of side 1; the margin holds both. A table
+tells from a code what a mark of either side in the middle would make there: a five, an open four (two cells complete
+it), a four (one cell does), an open three (one mark more makes an open four), and so on. Fives and fours are exact, as
+all that matters to them lies within four cells. What the four directions make together says how urgent a cell is, and
+the sum of what empty cells are worth is the estimate.
+"""
+
+from functools import cache
+from itertools import combinations_with_replacement
+from typing import Any
+
+import numpy as np
+from numba import njit, types
+
+from ttt_net.strategies.compiled.memory import peek, poke
+from ttt_net.strategies.compiled.shape_worth import FINER, worth_of
+
+U = np.uint64
+ZERO, ONE, MINUS_ONE = U(0), U(1), U((1 << 64) - 1)
+MOST_CELLS = 19 * 19
+MARGIN = 4
+MOST_PLACES = (19 + MARGIN) * (19 + 2 * MARGIN)
+DIRECTIONS, REACH = 4, 4
+WORDS = 6
+"""How many words a set of cells takes."""
+
+DEAD, ONE_CLOSED, ONE_OPEN, TWO_CLOSED, TWO_HALF, TWO_OPEN, THREE_CLOSED, THREE_HALF, THREE_OPEN = range(9)
+FOUR_CLOSED, FOUR_OPEN, FIVE = range(9, 12)
+"""What a mark would make. An open three becomes an open four by two marks or more, a half open three by one."""
+KINDS = 12
+
+RANKS = (0, 1, 2, 5, 10, 14, 14, 36, 50, 60, 400, 2000)
+"""How early a move there is looked at; two threats at once come sooner by `DOUBLE`."""
+DOUBLE = 60
+
+# What a cell's shapes in all directions make, for one side: a bit at the foot of a byte each, so that sums count cells;
+# then the rank among moves. The second word is what the cell is worth to the side, in its lower half if that is to
+# move, in its upper half if not.
+MAKES_FIVE, MAKES_WIN, MAKES_FOUR, MAKES_FORK, MAKES_THREE, IS_NEAR = (U(1 << 8 * n) for n in range(6))
+"""A win is an open four or two fours, a fork a four and an open three; near is a cell where something may begin."""
+COUNTED, LISTED = U((1 << 48) - 1), MAKES_FOUR | IS_NEAR
+FIVES, WINS, FOURS, FORKS = (U(8 * n) for n in range(4))
+RANK, BYTE, SIXTEEN, HALF = U(48), U(0xFF), U(0xFFFF), U(32)
+
+# The block of memory: single words, the first five as in `alphabeta`; two words for the sides each; sets of cells for
+# the sides each; then by place or cell; and the two tables.
+SIZE, HASH, STRIDE, FOURS_LEFT, FOURS_AT_NODE = range(5, 10)
+COUNTS, SUMS, FOUR_CELLS = 10, 12, 14
+NEAR_CELLS = FOUR_CELLS + 2 * WORDS
+OWNER = NEAR_CELLS + 2 * WORDS
+CODE = OWNER + MOST_PLACES
+SHAPES = CODE + MOST_PLACES
+CELL = SHAPES + MOST_PLACES
+PLACE = CELL + MOST_PLACES
+RANDOM = PLACE + MOST_CELLS
+SIDE_TO_MOVE = RANDOM + 2 * MOST_CELLS
+TABLE_OF_SHAPES = SIDE_TO_MOVE + 1
+TABLE_OF_CELLS = TABLE_OF_SHAPES + (1 << 16)
+END = TABLE_OF_CELLS + (2 << 16)
+BASE_OF_SUMS = 1 << 63 | 1 << 31
+"""What both halves of a sum begin with, as cells may be worth less than nothing."""
+EDGE = 3
+"""The owner of a place outside of the board; 0 is nobody, else the side and one."""
+
+
+@njit(inline="always")
+def words_of(shapes, side, block):
+    """Return where the two words are of a cell with those shapes, for a side."""
+    return TABLE_OF_CELLS + 2 * types.int64((shapes >> U(16 * side)) & SIXTEEN)
+
+
+@njit(types.void(types.int64, types.int64, types.uint64, types.uint64, types.uint64), nogil=True, cache=True)
+def count_cell(place, side, sign, shapes, block):
+    """Add an empty cell with those shapes to what is counted of a side, or take it away if `sign` is that of -1."""
+    at = words_of(shapes, side, block)
+    word = peek(block, at)
+    poke(block, COUNTS + side, peek(block, COUNTS + side) + sign * (word & COUNTED))
+    poke(block, SUMS + side, peek(block, SUMS + side) + sign * peek(block, at + 1))
+    if word & LISTED:
+        cell = peek(block, CELL + place)
+        bit, row = ONE << (cell & U(63)), side * WORDS + types.int64(cell >> U(6))
+        if word & MAKES_FOUR:
+            poke(block, FOUR_CELLS + row, peek(block, FOUR_CELLS + row) ^ bit)
+        if word & IS_NEAR:
+            poke(block, NEAR_CELLS + row, peek(block, NEAR_CELLS + row) ^ bit)
+
+
+@njit(types.void(types.int64, types.int64, types.uint64, types.uint64), nogil=True, cache=True)
+def toggle(place, direction, bit, block):
+    """Change a bit of a place's code, and if the place is empty, what its shapes make of it."""
+    code = peek(block, CODE + place) ^ bit
+    poke(block, CODE + place, code)
+    if peek(block, OWNER + place) != ZERO:
+        return
+    found = peek(block, TABLE_OF_SHAPES + types.int64((code >> U(16 * direction)) & SIXTEEN))
+    old = peek(block, SHAPES + place)
+    new = (old & ~(U(0x000F000F) << U(4 * direction))) | (found << U(4 * direction))
+    if new != old:
+        poke(block, SHAPES + place, new)
+        for side in range(2):
+            if ((old ^ new) >> U(16 * side)) & SIXTEEN:
+                count_cell(place, side, MINUS_ONE, old, block)
+                count_cell(place, side, ONE, new, block)
+
+
+@njit(types.uint64(types.int64, types.uint64), nogil=True, cache=True)
+def shapes_at(place, block):
+    """Return the shapes of a place by its code: four bits for each direction, in 16 bits for each side."""
+    code, shapes = peek(block, CODE + place), ZERO
+    for direction in range(DIRECTIONS):
+        found = peek(block, TABLE_OF_SHAPES + types.int64((code >> U(16 * direction)) & SIXTEEN))
+        shapes |= found << U(4 * direction)
+    return shapes
+
+
+@njit(types.void(types.int64, types.int64, types.int64, types.uint64), nogil=True, cache=True)
+def mark(cell, side, step, block):
+    """Put a mark of a side into an empty cell if `step` is 1, or take it away again if it is -1."""
+    place, stride = types.int64(peek(block, PLACE + cell)), types.int64(peek(block, STRIDE))
+    poke(block, HASH, peek(block, HASH) ^ peek(block, RANDOM + side * MOST_CELLS + cell) ^ peek(block, SIDE_TO_MOVE))
+    if step > 0:
+        for each in range(2):
+            count_cell(place, each, MINUS_ONE, peek(block, SHAPES + place), block)
+        poke(block, OWNER + place, U(side + 1))
+    for direction in range(DIRECTIONS):
+        gap = 1 if direction == 0 else stride + direction - 2
+        foot = 16 * direction + 8 * side
+        for n in range(REACH):
+            at = place + (n + 1) * gap
+            if peek(block, OWNER + at) == U(EDGE):
+                break
+            toggle(at, direction, ONE << U(foot + 3 - n), block)
+        for n in range(REACH):
+            at = place - (n + 1) * gap
+            if peek(block, OWNER + at) == U(EDGE):
+                break
+            toggle(at, direction, ONE << U(foot + 4 + n), block)
+    if step < 0:
+        poke(block, OWNER + place, ZERO)
+        poke(block, SHAPES + place, shapes_at(place, block))
+        for each in range(2):
+            count_cell(place, each, ONE, peek(block, SHAPES + place), block)
+
+
+@njit(inline="always")
+def made_by(cell, side, block):
+    """Return the word that says what a mark of a side in an empty cell would make."""
+    return peek(block, words_of(peek(block, SHAPES + types.int64(peek(block, PLACE + cell))), side, block))
+
+
+@njit(inline="always")
+def count_of(side, what, block):
+    """Return how many cells there are that make something for a side."""
+    return (peek(block, COUNTS + side) >> what) & BYTE
+
+
+@njit(inline="always")
+def estimate_of(side, block):
+    """Return the estimate for a side that is to move; the base of the sums cancels out."""
+    low_half = U(0xFFFFFFFF)
+    finer = types.int64(peek(block, SUMS + side) & low_half) - types.int64(peek(block, SUMS + 1 - side) >> HALF)
+    return finer >> FINER
+
+
+@cache
+def shape_table() -> Any:
+    """Return by code what a mark of side 0 in the middle makes, and in the next 16 bits one of side 1."""
+    shapes = np.zeros((256, 256), dtype=np.int8)  # by own and by blocked cells; bit 3 is next to the middle, and bit 4
+    blocked = np.arange(256)
+    for own in sorted(range(256), key=int.bit_count, reverse=True):
+        if _run(own) >= 5:
+            shapes[own] = FIVE
+            continue
+        after = np.zeros((8, 256), dtype=np.int8)
+        for cell in range(8):
+            if not own >> cell & 1:
+                after[cell] = np.where(blocked >> cell & 1, DEAD, shapes[own | 1 << cell])
+        found = np.full(256, DEAD, dtype=np.int8)
+        fives, best = (after == FIVE).sum(axis=0), np.where(after == FIVE, DEAD, after).max(axis=0)
+        open_fours, threes = (after == FOUR_OPEN).sum(axis=0), (after >= THREE_HALF).sum(axis=0)
+        for became, kind in (
+            (ONE_CLOSED, ONE_CLOSED), (TWO_CLOSED, ONE_CLOSED), (TWO_HALF, ONE_OPEN), (THREE_CLOSED, TWO_CLOSED),
+            (THREE_HALF, TWO_HALF), (FOUR_CLOSED, THREE_CLOSED), (FOUR_OPEN, THREE_HALF),
+        ):  # fmt: skip
+            found = np.where(best >= became, kind, found)
+        found = np.where((found == TWO_HALF) & (threes >= 3), TWO_OPEN, found)
+        found = np.where((found == THREE_HALF) & (open_fours >= 2), THREE_OPEN, found)
+        if own == 0:
+            room = np.array([_room(int(each)) for each in range(256)])
+            found = np.where(room >= 7, ONE_OPEN, np.where(room >= 5, ONE_CLOSED, DEAD))
+        shapes[own] = np.where(fives == 1, FOUR_CLOSED, np.where(fives > 1, FOUR_OPEN, found))
+    codes = np.arange(1 << 16)
+    first, second = codes & 255, codes >> 8
+    sides = [shapes[a & ~b, b].astype(np.uint64) for a, b in ((first, second), (second, first))]
+    return sides[0] | sides[1] << U(16)
+
+
+def _run(own: int) -> int:
+    """Return how many cells in a row are one's own, with the middle."""
+    low = next((n for n in range(4) if not own >> 3 - n & 1), 4)
+    return 1 + low + next((n for n in range(4) if not own >> 4 + n & 1), 4)
+
+
+def _room(blocked: int) -> int:
+    """Return how many cells in a row, with the middle, are not blocked."""
+    return _run(~blocked & 255)
+
+
+@cache
+def cell_table() -> Any:
+    """Return the two words of a cell by its shapes in the four directions, four bits each."""
+    table = np.zeros((1 << 16, 2), dtype=np.uint64)
+    index = np.arange(1 << 16)
+    nibbles = np.sort(np.stack([index >> 4 * n & 15 for n in range(4)]), axis=0)
+    sorted_index = sum(nibbles[n] << 4 * n for n in range(4))
+    for kinds in combinations_with_replacement(range(KINDS), 4):
+        at = sum(kind << 4 * n for n, kind in enumerate(kinds))
+        table[at] = _words(kinds)
+    return table[sorted_index].ravel()
+
+
+def _words(kinds: tuple[int, ...]) -> tuple[int, int]:
+    fives, open_fours, fours = (kinds.count(kind) for kind in (FIVE, FOUR_OPEN, FOUR_CLOSED))
+    threes = kinds.count(THREE_HALF) + kinds.count(THREE_OPEN)
+    is_win = not fives and (open_fours > 0 or fours > 1)
+    made = {
+        MAKES_FIVE: fives > 0,
+        MAKES_WIN: is_win,
+        MAKES_FOUR: fives + open_fours + fours > 0,
+        MAKES_FORK: not fives and not is_win and fours > 0 and threes > 0,
+        MAKES_THREE: threes > 0,
+        IS_NEAR: max(kinds) >= TWO_HALF or kinds.count(TWO_CLOSED) > 1,
+    }
+    rank = sum(RANKS[kind] for kind in kinds) + DOUBLE * (fives + open_fours + fours + threes > 1)
+    word = sum(int(bit) for bit, is_made in made.items() if is_made) | rank << int(RANK)
+    if_to_move, if_not = worth_of(kinds)
+    return word, (if_not << int(HALF)) + if_to_move & (1 << 64) - 1
