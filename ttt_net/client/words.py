@@ -19,6 +19,7 @@ from ttt_net.messages import (
     InvitationReply,
     Opponents,
     PlayerInfo,
+    PlayerList,
     Sanctioned,
     SeekRequest,
     Snapshot,
@@ -129,7 +130,7 @@ def company_hint(display: Display, width: int) -> list[str]:
     seek = display.world.seeking
     if display.world.is_hosting:
         lines = ["Friends on this network join with:", f"{PLAY} {typed_address(display)}"]
-    elif seek is not None:
+    elif seek is not None and display.world.reply(PlayerList) is not None:  # before that, nobody knows who is here
         time = f" --time {clock_name(seek.time)}" if seek.time is not None else ""
         bot = f"{PLAY} {typed_address(display)} --bot alphabeta{time}"
         lines = ["No opponent? Seat a bot from another terminal:", bot]

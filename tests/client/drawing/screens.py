@@ -43,6 +43,7 @@ from ttt_net.messages import (
     ClockInfo,
     InvitationReply,
     OfferInfo,
+    PlayerList,
     PlayRequest,
     ReplayReply,
     Snapshot,
@@ -82,7 +83,7 @@ REPLAYED = ReplayReply("m1", 0, [position_after("connect4", FOUR[:ply]) for ply 
 HOSTING = knowing(seen(), address="192.168.1.20:8765", is_hosting=True)
 SCREENS: dict[str, tuple[Display, Glyphs]] = {
     "connecting": (Display(World(address="localhost:8765")), BOXES),
-    "waiting": (doing(seen(), Command.NEW), BOXES),
+    "waiting": (doing(seen(PlayerList(1, [])), Command.NEW), BOXES),
     "hosting": (doing(HOSTING, Command.NEW), BOXES),
     "hosting-a-bot": (doing(update(HOSTING, BOTS, 0), Command.NEW), BOXES),
     "lobby": (doing(seen(SEEKS, PLAYERS, LIVE, CHALLENGED), Command.NEW), BOXES),

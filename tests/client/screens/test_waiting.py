@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.client.pressing import drawn, lobby, pressed
+from tests.client.pressing import SEEK, drawn, lobby, pressed
 from tests.client.samples import ANN, BEN, BLITZ, BOT, knowing, snapshot
 from ttt_net.client import words
 from ttt_net.client.act import act
@@ -160,3 +160,8 @@ def test_who_is_welcome_stays_as_it_was_asked_for() -> None:
 def test_the_lobby_says_whom_it_looks_for(opponents: Opponents, whom: str) -> None:
     display = knowing(lobby(), seeking=SeekRequest(0, ["tictactoe"], opponents=opponents))
     assert f"Looking for {whom}: Tic-tac-toe ..." in drawn(display)
+
+
+def test_nobody_is_told_to_seat_a_bot_before_it_is_known_who_is_here() -> None:
+    assert "Seat a bot" not in drawn(knowing(lobby(), seeking=SEEK))
+    assert "Seat a bot" in drawn(knowing(lobby(PlayerList(1, [])), seeking=SEEK))

@@ -197,7 +197,7 @@ SCREEN = Screen(
         "s            show the solution",
         *LEAVING_HELP,
     ],
-    entrance=Entrance("z", "puzzle", "puzzle of the day", _from_lobby),
+    entrance=Entrance("z", "puzzle", "puzzle", _from_lobby),
     words={"puzzle": _ask, "solve": _answer},
     usage="puzzle, solve MOVE",
 )
