@@ -88,7 +88,7 @@ def test_a_challenge_is_made_and_taken_and_the_match_outlives_a_kill(
     bob.press("\r")
     bob.shows("Challenge Ann")
     bob.click("Connect Four")
-    ann.shows("Bob challenges you: Connect Four.")
+    ann.shows("Bob challenges you: Connect Four, rated.")
     ann.resize(40, 12)
     ann.comes_to(lambda picture: "s left" not in picture or "Bob challenges you" in picture, "a narrow lobby")
     ann.press("a")
