@@ -19,6 +19,7 @@ from ttt_net.strategies.strategy import WIN, Effort, Stopped, is_decided
 
 pytest.importorskip("numba")
 
+from ttt_net.strategies.compiled.connect4_search import Connect4Search
 from ttt_net.strategies.connect4 import Connect4Solver
 
 
@@ -228,3 +229,12 @@ def test_the_engine_can_be_compiled_before_anybody_waits(capsys: pytest.CaptureF
     assert main(["compile"]) == 0
     assert "the engine is ready: fours_search, fives_search, connect4_search, line_search" in capsys.readouterr().out
     assert not engine.is_cold()
+
+
+def test_the_table_grows_for_an_early_position_and_scores_stay_the_same(connect4: LineGame) -> None:
+    late = [after_columns(connect4, *random_columns(stones, random.Random(stones))) for stones in (18, 20, 22, 24)]
+    search = Connect4Search()
+    before = [search.score(state, Effort(Limit()), -21, 21) for state in late]
+    with pytest.raises(Stopped):
+        search.score(connect4.initial, Effort(Limit(nodes=50_000)), -21, 21)
+    assert [search.score(state, Effort(Limit()), -21, 21) for state in late] == before

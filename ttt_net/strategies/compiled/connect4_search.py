@@ -11,6 +11,9 @@ from ttt_net.strategies.threats import own_and_other
 LOG_BUCKETS = 15
 """512 KB of table. It is to fit the cache of one core with room to spare: more makes the search slower, not faster."""
 
+EARLY = 4
+"""A position of so few stones takes seconds, for which a table of twice the size is worth it."""
+
 UNWATCHED_NODES = 20_000
 """About a millisecond: so short a search is not worth a second thread to watch over its limit."""
 
@@ -19,16 +22,20 @@ class Connect4Search:
     """Finds exact scores; its table is kept from one question to the next, as what it holds stays true."""
 
     def __init__(self) -> None:
-        self._block = np.zeros(kernel.TABLE + (2 << LOG_BUCKETS), dtype=np.uint64)
+        self._block = np.zeros(kernel.TABLE + (4 << LOG_BUCKETS), dtype=np.uint64)
         self._block[kernel.LOG] = LOG_BUCKETS
         self._address = np.uint64(self._block.ctypes.data)
 
     def forget(self) -> None:
         """Empty the table."""
         self._block[kernel.TABLE :] = 0
+        self._block[kernel.LOG] = LOG_BUCKETS
 
     def score(self, state: LineState, effort: Effort, low: int, high: int) -> int:
         """Return the score of a position that is not over, at least within low..high; raises `Stopped`."""
+        if state.ply <= EARLY and self._block[kernel.LOG] == LOG_BUCKETS:
+            self.forget()  # its places hang on its size
+            self._block[kernel.LOG] = LOG_BUCKETS + 1
         own, other = own_and_other(state)
         question = np.uint64(own), np.uint64(other), low, high, self._address
         self._block[kernel.NODES] = effort.nodes
