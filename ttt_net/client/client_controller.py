@@ -12,6 +12,7 @@ from ttt_net.client.controller import PlayerConnection
 from ttt_net.client.display import Display
 from ttt_net.client.events import WorldEvent
 from ttt_net.client.screens.coaching import due_requests
+from ttt_net.client.screens.game_terms import as_understood
 from ttt_net.client.screens.match_commands import OPENING_PLIES, followed, leads_on
 from ttt_net.client.screens.registry import screen_of
 from ttt_net.client.screens.rules import opening
@@ -204,7 +205,10 @@ class ClientController:
     def _end_if_refused(self, event: Answered) -> None:
         """Say farewell where what we came for cannot be."""
         request = structs.replace(event.request, id=0)
-        is_opening = request == self._opening or (request == self._first_seek and _is_unknown_game(event.answer))
+        features = self.display.world.features
+        opening = self._opening and as_understood(self._opening, features)
+        is_first_seek = request == as_understood(self._first_seek, features)
+        is_opening = request == opening or (is_first_seek and _is_unknown_game(event.answer))
         if isinstance(event.answer, Refused) and is_opening and self.display.match is None:
             farewell = Farewell(Parting.REJECTED, clean(event.answer.message, 400), event.answer.code)
             self.display = replace(self.display, world=replace(self.display.world, farewell=farewell))
@@ -233,6 +237,6 @@ class ClientController:
     def _say(self, requests: tuple[Request, ...]) -> None:
         for request in requests:
             try:
-                self.connection.say(request)
+                self.connection.say(as_understood(request, self.display.world.features))
             except Refusal as refusal:
                 self.display = replace(self.display, notice=str(refusal), pending=None)

@@ -55,9 +55,9 @@ class Welcome(ServerMessage, frozen=True, omit_defaults=True):
     """Who you are here, and your unfinished matches. `token` is given once, to a new player: keep it.
 
     `seek` is one of yours that a lost link has not ended: it stands again. `features` names what not every server
-    offers: "guests", "analyse", "hint", "puzzle", and "chat" (as `chat` says, too), without which only phrases are
-    said. `nodes` are the addresses of a server of several nodes, if it is one: where this one is gone, go to another,
-    but never from an encrypted one to one in clear.
+    offers: "guests", "analyse", "hint", "puzzle", "or_casual" (in a seek and a challenge), and "chat" (as `chat` says,
+    too), without which only phrases are said. `nodes` are the addresses of a server of several nodes, if it is one:
+    where this one is gone, go to another, but never from an encrypted one to one in clear.
     """
 
     protocol: int

@@ -3,7 +3,7 @@
 import pytest
 
 from ttt_net.client.commands import Send
-from ttt_net.client.screens.game_terms import in_terms
+from ttt_net.client.screens.game_terms import as_understood, in_terms
 from ttt_net.clock import TimeControl
 from ttt_net.messages import ChallengeRequest, SeekRequest
 
@@ -18,3 +18,12 @@ def test_a_level_may_stand_anywhere_among_game_and_clock(terms: str) -> None:
 def test_what_is_no_level_is_said() -> None:
     assert in_terms(SeekRequest(0), "level 9") == "level 9 is none: 1 to 8."
     assert in_terms(SeekRequest(0), "level high") == "level high is none: 1 to 8."
+
+
+def test_a_server_that_knows_no_or_casual_is_asked_for_a_casual_match() -> None:
+    seek = SeekRequest(0, ["connect4"], rated=True, or_casual=True)
+    challenge = ChallengeRequest(0, "Ben", "connect4", rated=True, or_casual=True)
+    assert as_understood(seek, ["chat"]) == SeekRequest(0, ["connect4"])
+    assert as_understood(challenge, ()) == ChallengeRequest(0, "Ben", "connect4")
+    for request in (seek, challenge, SeekRequest(0, ["connect4"], rated=True)):
+        assert as_understood(request, ["chat", "or_casual"]) == request

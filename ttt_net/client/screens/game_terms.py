@@ -1,7 +1,7 @@
 """Read the game, the clock and the kind that are typed: `connect4 3+2 rated`."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from difflib import get_close_matches
 
 from msgspec import structs
@@ -16,7 +16,7 @@ from ttt_net.errors import Refusal
 from ttt_net.games import find_game
 from ttt_net.games.catalogue import NAMES
 from ttt_net.games.values import is_always_casual
-from ttt_net.messages import ChallengeRequest, InviteRequest, SeekRequest
+from ttt_net.messages import ChallengeRequest, InviteRequest, Request, SeekRequest
 from ttt_net.text import clean
 
 MAX_NAME_CELLS = 24
@@ -68,6 +68,13 @@ def by_default(request: SeekRequest) -> SeekRequest:
     is_for_people = request.opponents == "people" and request.level is None
     may_be_rated = is_for_people and bool(request.games) and not any(map(is_always_casual, request.games))
     return structs.replace(request, rated=may_be_rated, or_casual=may_be_rated)
+
+
+def as_understood(request: Request, features: Collection[str]) -> Request:
+    """Return a request as this server knows it: an older one refuses `or_casual`, and is asked for a casual match."""
+    if isinstance(request, SeekRequest | ChallengeRequest) and request.or_casual and "or_casual" not in features:
+        return structs.replace(request, rated=False, or_casual=False)
+    return request
 
 
 def game_named(text: str) -> str:
