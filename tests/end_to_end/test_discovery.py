@@ -165,7 +165,7 @@ def test_on_the_screen_enter_joins_the_one_server_that_was_found(
 ) -> None:
     here, there = two_machines
     friend = Picture(sit_down(there, "--name", "Ben"))
-    friend.shows("A firewall, a VPN, a guest network or another subnet can hide one.")
+    friend.shows("No server here yet")
     with here.server(tmp_path / "data", "--name", "Friday"):
         lines = friend.shows("Friday")
         assert any(line.startswith("> Friday") and here.address in line for line in lines), lines

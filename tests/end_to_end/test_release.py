@@ -44,7 +44,7 @@ def test_the_page_of_an_index_has_no_link_that_leads_nowhere(archives: tuple[Pat
     assert [link for link in links if not link.startswith(("https:", "http:", "#"))] == []
     named = [re.match(rf"{FORGE}/(?:blob|raw)/v1\.2\.3/([^#]+)", link) for link in links if link.startswith(FORGE)]
     assert all(found and (ROOT / found[1]).is_file() for found in named), links
-    assert f"{FORGE}/raw/v1.2.3/docs/client.svg" in links
+    assert f"{FORGE}/raw/v1.2.3/docs/demo.svg" in links
     for line in ("Homepage, " + FORGE, f"Issues, {FORGE}/issues", f"Changelog, {FORGE}/blob/v1.2.3/CHANGELOG.md"):
         assert f"\nProject-URL: {line}\n" in told
 

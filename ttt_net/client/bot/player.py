@@ -53,7 +53,9 @@ WARMING = (
     "Warming up: the engine is being compiled, once, which takes 10 to 30 s; until then moves are found without it."
 )
 _MARGIN_S = 0.01
-_OPENING_PART, _OPENING_PLIES = 3, 20
+_ABORTABLE_PLIES = 2
+"""With fewer moves a match can be broken off as if it had not been."""
+_UNDRAWN_PART, _UNDRAWN_PLIES = 3, 20
 """As long as fewer than one of so many cells are taken, and at most up to that ply, there is nothing to be drawn."""
 _FATAL = (Code.UNKNOWN_GAME, Code.BAD_MESSAGE)
 """Refusals of a seek that would come again."""
@@ -251,7 +253,7 @@ class Bot:
     def _leave(self, name: str, ply: int, reason: str) -> None:
         """End a match that cannot be played on, with a word to who looks after us and one to who plays us."""
         self._write(f"Leaving the match: {reason}.")
-        if ply < _OPENING_PLIES:
+        if ply < _ABORTABLE_PLIES:
             self._say(AbortRequest(0, match=name))
             return
         self._say(ChatRequest(0, match=name, text=APOLOGY))
@@ -276,7 +278,7 @@ class Bot:
         if match is None or offered.side == match.you:
             return
         if offered.kind == "draw":
-            is_new = match.position.ply < min(_OPENING_PLIES, len(match.position.board) // _OPENING_PART)
+            is_new = match.position.ply < min(_UNDRAWN_PLIES, len(match.position.board) // _UNDRAWN_PART)
             answer = DeclineRequest if is_new or offered.match in self._wins else OfferRequest
             self._say(answer(0, match=offered.match, kind="draw"))
         elif offered.kind == "takeback":
