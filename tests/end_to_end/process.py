@@ -1,6 +1,7 @@
 """A server in a process of its own, as a person starts it."""
 
 import asyncio
+import os
 import signal
 import subprocess
 import sys
@@ -29,7 +30,8 @@ class Process:
         return peer
 
     def send(self, number: signal.Signals) -> None:
-        self.process.send_signal(number)
+        # Not `send_signal`, which looks whether the process has ended, and so may take the exit code from asyncio.
+        os.kill(self.process.pid, number)
 
     async def exit_code(self) -> int:
         """Wait for the end of the process."""
@@ -81,7 +83,7 @@ async def running(
         yield server
     finally:
         if server.process.returncode is None:
-            server.process.kill()
+            server.send(signal.SIGKILL)
         await server.process.communicate()
 
 
