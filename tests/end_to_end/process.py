@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -83,7 +83,8 @@ async def running(
         yield server
     finally:
         if server.process.returncode is None:
-            server.send(signal.SIGKILL)
+            with suppress(ProcessLookupError):
+                server.send(signal.SIGKILL)
         await server.process.communicate()
 
 
