@@ -368,6 +368,13 @@ class ClusterWorld(Stage):
                 self.claim(is_here or not connection.is_open, f"node {server.name} keeps a connection of another time")
         self._everybody_is_at_one_node(self.running)
         self._everybody_counts_all_who_watch()
+        self._everybody_is_listed_alike()
+
+    def _everybody_is_listed_alike(self) -> None:
+        """The seeks and the players of the lobby are the same on all nodes."""
+        lists = [(server.hub.listing.seeks(), server.hub.listing.players()) for server in self.running]
+        for each in lists[1:]:
+            self.claim(each == lists[0], f"one node lists {lists[0]}, another {each}")
 
     def _everybody_counts_all_who_watch(self) -> None:
         """The number of those who watch a match is the same on all nodes, and right."""

@@ -263,8 +263,20 @@ class Lobby:
 
     def hand_over(self) -> None:
         """Forget all seeks and challenges, for another keeps the lobby now; invitations are written down."""
+        last = self.last_number
         self.seeks = StandingSeeks(self._rating_of, self._may_meet)
         self._challenges.clear()
+        self.count_on(last)
+
+    @property
+    def last_number(self) -> int:
+        """The greatest number that a seek or a challenge was given."""
+        return max(self.seeks.last_number, self._last_challenge)
+
+    def count_on(self, number: int) -> None:
+        """Give seeks and challenges greater numbers than that, up to which another node has given them."""
+        self.seeks.last_number = max(self.seeks.last_number, number)
+        self._last_challenge = max(self._last_challenge, number)
 
     def is_code(self, code: str, now_ms: int) -> bool:
         """Tell whether an invitation has that code."""

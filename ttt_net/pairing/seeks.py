@@ -51,7 +51,8 @@ class StandingSeeks:
         """The seeks that can be found: all but the hidden ones."""
         self._of_player: dict[Player, _Standing] = {}
         self._numbered: dict[int, _Standing] = {}
-        self._last_number = 0
+        self.last_number = 0
+        """The number that was given last."""
         self._narrow: tuple[deque[int], ...] = tuple(deque() for _ in BANDS[1:])
         """For each band that may widen, who has it, in the order in which that is due."""
         self._alone: deque[int] = deque()
@@ -70,6 +71,10 @@ class StandingSeeks:
         standing = self._of_player.get(player)
         return standing.seek if standing else None
 
+    def hidden(self) -> Iterator[Seek]:
+        """Go through the seeks that are hidden, whose players may be back soon."""
+        return (each.seek for each in self._numbered.values() if each.hidden_until_ms is not None)
+
     def find(self, number: int) -> Seek | None:
         """Return the seek of that number, if it stands and is not hidden."""
         standing = self._numbered.get(number)
@@ -78,13 +83,13 @@ class StandingSeeks:
     def seek(self, seek: Seek, now_ms: int) -> SeekMatch | None:
         """Match the seek with the best of those that fit, who stands no longer; or let it stand."""
         self.withdraw(seek.player)
-        self._last_number += 1
-        standing = _Standing(replace(seek, number=self._last_number), now_ms)
+        self.last_number += 1
+        standing = _Standing(replace(seek, number=self.last_number), now_ms)
         match = self._matched(standing)
         if match is None:
-            self._of_player[seek.player] = self._numbered[self._last_number] = standing
-            self._narrow[0].append(self._last_number)
-            self._alone.append(self._last_number)
+            self._of_player[seek.player] = self._numbered[self.last_number] = standing
+            self._narrow[0].append(self.last_number)
+            self._alone.append(self.last_number)
             self.index.add(standing.seek, standing.stage)
         return match
 

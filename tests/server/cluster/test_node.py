@@ -98,6 +98,78 @@ def test_all_who_watch_are_counted_on_whichever_node_and_not_when_it_is_lost() -
     assert evening.heard(0, "watching")[-1]["watchers"] == 1
 
 
+def seek_told(evening: Evening, who: int) -> dict[str, Any] | None:
+    """Return the seek that somebody was told of with their newest welcome."""
+    seek: dict[str, Any] | None = evening.heard(who, "welcome")[-1].get("seek")
+    return seek
+
+
+def test_a_seek_is_listed_on_all_nodes_and_so_is_who_made_it() -> None:
+    evening = Evening("a", "b", "c", "b")
+    for peer in evening.people[:3]:
+        peer.say(wire.LobbyRequest(0, on=True))
+    evening.people[3].say(wire.SeekRequest(0, games=["connect4"]))
+    evening.go(3.0)
+    name = evening.people[3].name
+    for who in range(3):
+        (seek,) = evening.heard(who, "seeks")[-1]["seeks"]
+        assert seek["by"]["name"] == name
+        seeking = {row["name"]: row.get("seeking") for row in evening.heard(who, "players")[-1]["players"]}
+        assert seeking[name] == ["connect4"]
+        assert sum(games is not None for games in seeking.values()) == 1
+
+
+def test_who_comes_back_to_another_node_is_told_of_the_seek_that_stands_for_them() -> None:
+    evening = Evening("a", "b", "c", "b")
+    seeker = evening.people[3]
+    seeker.say(wire.SeekRequest(0, games=["connect4"], min_rating=900))
+    evening.go(1.0)
+    for place in ("c", "a", "b"):
+        evening.world.places[3] = place
+        assert seeker.link is not None
+        seeker.lost(seeker.link)
+        evening.go(2.0)
+        assert seeker.is_welcome
+        told = seek_told(evening, 3)
+        assert told is not None
+        assert (told["games"], told["min_rating"]) == (["connect4"], 900)
+    seeker.say(wire.UnseekRequest(0))
+    evening.go(1.0)
+    evening.world.places[3] = "c"
+    assert seeker.link is not None
+    seeker.lost(seeker.link)
+    evening.go(2.0)
+    assert seek_told(evening, 3) is None
+
+
+def test_a_seek_outlives_the_lobby_s_node_though_its_player_changed_theirs_and_is_numbered_anew() -> None:
+    evening = Evening("a", "b", "c", "b")
+    steward = next(name for name in "abc" if evening.node(name).ledger.is_steward)
+    here, there = (name for name in "abc" if name != steward)
+    seeker, guest = evening.people[3], evening.people[0]
+    evening.world.places.update({0: here, 1: here, 2: here, 3: there})
+    for peer in evening.people:
+        assert peer.link is not None
+        peer.lost(peer.link)
+    evening.go(2.0)
+    seeker.say(wire.SeekRequest(0, games=["connect4"]))
+    guest.say(wire.LobbyRequest(0, on=True))
+    evening.go(1.0)
+    (before,) = evening.heard(0, "seeks")[-1]["seeks"]
+    evening.world.places[3] = here
+    assert seeker.link is not None
+    seeker.lost(seeker.link)
+    evening.go(2.0)
+    evening.node(steward).die()
+    evening.go(6.0)
+    (after,) = evening.heard(0, "seeks")[-1]["seeks"]
+    assert after["by"] == before["by"]
+    assert after["seek"] > before["seek"]
+    guest.say(wire.AcceptRequest(0, seek=after["seek"]))
+    evening.go(1.0)
+    assert len(seeker.matches) == 1
+
+
 def test_what_an_admin_announces_is_heard_on_all_nodes_and_a_restart_only_on_its_own() -> None:
     evening = Evening("a", "b")
     evening.node("a").ask(protocol.Announce("good evening"))

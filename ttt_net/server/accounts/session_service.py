@@ -133,6 +133,7 @@ class SessionService:
         self.replaced(session.player)
         self._services.players.add(session)
         self._services.feed.changed("players")
+        self._matchmaker.seek_of(session)  # it is withdrawn if they came back as another kind, or full
         self._matchmaker.returned(session)
 
     def replaced(self, player: PlayerId) -> None:

@@ -20,8 +20,10 @@ from ttt_net.server.cluster.entries import Author, BeginEpoch, Came, DeclareLost
 from ttt_net.server.cluster.log import Log, Reply
 from ttt_net.server.cluster.replica import EntryOutcome, Replica
 from ttt_net.server.cluster.replicated_ledger import NodeHooks, ReplicatedLedger
+from ttt_net.server.cluster.told_seeks import ToldSeeks, request_of, tell_seeks
 from ttt_net.server.hub import Hub
 from ttt_net.server.journal import entries
+from ttt_net.server.matchmaking.listing import ListedSeeks
 from ttt_net.server.matchmaking.matchmaker import MatchmakingRequest
 from ttt_net.server.players import Player, PlayerId
 from ttt_net.server.wire.frames import frame
@@ -31,12 +33,14 @@ log = logging.getLogger(__name__)
 
 TICK_S = 0.1
 """How often what waits is looked at."""
+SEEKS_S = 0.2
+"""How often the node that keeps the lobby looks whether its seeks have changed, and tells them."""
 CUT_OFF_S = 6.0
 """After so long without contact the node sends its players away: elsewhere they can play on."""
 _SEEKS = "lobby.seeks"
 _CHAT, _WATCHING = "rooms.chat", "rooms.watching"
 RETELL_S = 5.0
-"""How often it is told again how many watch here: it may have been lost, or somebody is new."""
+"""How often it is told again how many watch here, and which seeks stand: it may have been lost, or a node is new."""
 
 
 class _Question(msgspec.Struct, frozen=True):
@@ -85,10 +89,12 @@ class ClusterNode:
         self._services = hub.services
         self._steward: Author | None = None
         self._seeks: dict[PlayerId, tuple[Session, wire.SeekRequest]] = {}
-        """The seeks of players here that stand at another node."""
-        self._seek_list = wire.SeekList(0, [])
-        """As the steward last told it."""
-        self._told_seeks = b""
+        """The seeks of players here that stand at another node, as they made them here."""
+        self._told_seeks = ToldSeeks(hub.services.players.sessions)
+        """All that stand at another node."""
+        self._last_told: tuple[float, bytes] = (0.0, b"")
+        """As the steward: when which seeks were told last."""
+        self._next_seeks_s = 0.0
         self._asked: dict[tuple[PlayerId, int, int], Reply] = {}
         """As the steward: what takes the answer to each request of another node."""
         self._outbox: dict[tuple[NodeName, PlayerId, int], list[bytes]] = {}
@@ -106,7 +112,7 @@ class ClusterNode:
         for session in list(self._services.players.sessions.values()):
             for match in sorted(session.live):
                 self._hub.registry.room(match).seat_elsewhere(session)
-        self._services.feed.publish({"seeks": self._list_seeks})
+        self._hub.listing.standing = self._standing
         self._hub.lobby_desk = self._act_in_lobby
         self._hub.chat.pass_on = self._pass_on
         self._log.listen(_CHAT, self._chatted)
@@ -129,8 +135,9 @@ class ClusterNode:
         elif now_s - self._in_touch_s > CUT_OFF_S:
             self._in_touch_s = now_s
             self._send_away()
-        if self._ledger.is_steward:
-            self._tell_seeks()
+        if self._ledger.is_steward and now_s >= self._next_seeks_s:
+            self._next_seeks_s = now_s + SEEKS_S
+            self._tell_seeks(now_s)
         self._tell_counts(now_s)
 
     # What the others write.
@@ -141,7 +148,7 @@ class ClusterNode:
             case entries.AppendEvents():
                 self._hub.registry.hear(entry, outcome.names, outcome.result)
                 for player in entry.seats or ():
-                    self._seeks.pop(player, None)
+                    self._forget_seek(player)
             case Came() | Sat() | Went():
                 self._heard_of_player(entry, outcome, author)
             case BeginEpoch() | DeclareLost():
@@ -282,9 +289,14 @@ class ClusterNode:
         own = Author(self._ledger.node, self._ledger.epoch)
         if self._steward == own:
             self._hub.lobby.hand_over()
+        self._hub.lobby.count_on(self._told_seeks.last_number)
         self._steward = steward
         self._services.feed.changed("seeks")
         seeks, self._seeks = self._seeks, {}
+        for session in list(self._services.players.sessions.values()):  # made on another node, before they came here
+            told = None if session.is_elsewhere else self._told_seeks.of(session.player)
+            if told is not None:
+                seeks.setdefault(session.player, (session, request_of(told)))
         for session, request in seeks.values():
             if self._services.players.get(session.player) is session:
                 self._seek_again(session, request)
@@ -323,7 +335,7 @@ class ClusterNode:
             return
         session.connection.send(frames)
         if isinstance(request, wire.SeekRequest | wire.UnseekRequest) and _says_ok(frames):
-            self._seeks.pop(session.player, None)
+            self._forget_seek(session.player)
             if isinstance(request, wire.SeekRequest):
                 self._seeks[session.player] = session, request
 
@@ -397,20 +409,23 @@ class ClusterNode:
     def _deliver(self, node: NodeName, delivery: _Delivery) -> None:
         self._log.tell(f"node.{node}", msgspec.json.encode(delivery))
 
-    def _tell_seeks(self) -> None:
-        told = wire.encode(self._hub.listing.seeks())
-        if told != self._told_seeks:
-            self._told_seeks = told
+    def _tell_seeks(self, now_s: float) -> None:
+        told_s, before = self._last_told
+        told = tell_seeks(Author(self._ledger.node, self._ledger.epoch), self._hub.lobby)
+        if told != before or now_s - told_s >= RETELL_S:
+            self._last_told = now_s, told
             self._log.tell(_SEEKS, told)
 
     def _seeks_told(self, data: bytes) -> None:
-        message = wire.decode_server_message(data)
-        if isinstance(message, wire.SeekList) and not self._ledger.is_steward:
-            self._seek_list = message
-            self._services.feed.changed("seeks")
+        if not self._ledger.is_steward and self._told_seeks.hear(data, self._steward):
+            self._services.feed.changed("seeks", "players")
 
-    def _list_seeks(self) -> wire.SeekList:
-        return self._hub.listing.seeks() if self._ledger.is_steward else self._seek_list
+    def _standing(self) -> ListedSeeks:
+        return self._hub.lobby.seeks if self._ledger.is_steward else self._told_seeks
+
+    def _forget_seek(self, player: PlayerId) -> None:
+        self._seeks.pop(player, None)
+        self._told_seeks.forget(player)
 
 
 def _closing(number: int) -> Closing:

@@ -2,9 +2,9 @@
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from ttt_net import messages as wire
 from ttt_net.pairing.lobby import Lobby
@@ -12,6 +12,7 @@ from ttt_net.pairing.seek import ANY_GAME, Seek
 from ttt_net.server.accounts.online_players import place_of
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.matchmaking.eligibility import Eligibility
+from ttt_net.server.players import PlayerId
 from ttt_net.server.rooms.room import MatchRoom
 from ttt_net.server.services import Services
 
@@ -34,6 +35,19 @@ _OF_NEWCOMERS = 1000
 """The strength of a bot that suits one who has no rating yet."""
 
 
+class ListedSeeks(Protocol):
+    """The seeks that stand, as the lobby has them, or as it told another node of a cluster."""
+
+    def __len__(self) -> int:
+        """Return how many can be found."""
+
+    def __iter__(self) -> Iterator[Seek]:
+        """Go through those that can be found, the oldest first."""
+
+    def of(self, player: PlayerId) -> Seek | None:
+        """Return the player's seek, hidden or not."""
+
+
 class Listing:
     """Makes the lists anew each time; each is bounded, and its making takes the time of its rows, not of the crowd."""
 
@@ -43,12 +57,13 @@ class Listing:
         self._players = services.players
         self._wall_ms = services.wall_ms
         self._rooms = rooms
-        self._lobby = lobby
         self._eligibility = eligibility
+        self.standing: Callable[[], ListedSeeks] = lambda: lobby.seeks
+        """Returns the seeks that stand; in a cluster, as the node that keeps the lobby told them."""
 
     def seeks(self) -> wire.SeekList:
         """Return the standing seeks, the oldest first; of a crowd, those that are each address's share."""
-        seeks = self._lobby.seeks
+        seeks = self.standing()
         sessions = self._players.sessions
         shown = shared(islice(seeks, MAX_CROWD), lambda seek: _address(sessions[seek.player]), MAX_LISTED)
         return wire.SeekList(len(seeks), [self.seek_info(seek) for seek in shown])
@@ -97,7 +112,7 @@ class Listing:
         return wire.LiveList(len(listed), [_live_row(room, is_featured=room is featured) for room in shown])
 
     def _row(self, session: Session) -> wire.ListedPlayer:
-        seek = self._lobby.seeks.of(session.player)
+        seek = self.standing().of(session.player)
         free = None if session.places is None else max(0, session.places - self._eligibility.occupied(session))
         if free and seek and seek.opponents == "bots":
             free = 0  # for a person there is none

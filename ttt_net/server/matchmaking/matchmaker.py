@@ -79,7 +79,7 @@ class Matchmaker:
 
     def seek_of(self, session: Session) -> wire.SeekInfo | None:
         """Return the seek that has waited for a player who is back, unless they came back as another kind or full."""
-        seek = self._lobby.seeks.of(session.player)
+        seek = self._listing.standing().of(session.player)
         if seek is None:
             return None
         try:
