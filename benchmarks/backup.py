@@ -21,7 +21,7 @@ from benchmarks.meter import pin
 from benchmarks.restart import build
 from ttt_net.commands.admin import reached
 from ttt_net.server.admin import protocol
-from ttt_net.server.main import JOURNAL_FILE
+from ttt_net.server.journal import JOURNAL_FILE
 
 WAYS = ("none", "command", "admin")
 

@@ -23,8 +23,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from ttt_net.server.hub import Hub
-from ttt_net.server.journal import Journal, LocalLedger
-from ttt_net.server.main import JOURNAL_FILE
+from ttt_net.server.journal import JOURNAL_FILE, Journal, LocalLedger
 from ttt_net.server.server_clock import ServerClock
 from ttt_net.server.services import build_services
 from ttt_net.server.settings.configuration import Configuration, Limits

@@ -32,8 +32,7 @@ from ttt_net.matches.referee import decide
 from ttt_net.messages import MatchEvent, PlayerInfo, PlayRequest, SeekRequest, Started
 from ttt_net.sdk.connection import ClientConnection, ReconnectLimits
 from ttt_net.sdk.session import BotProfile, ClientSession
-from ttt_net.server.journal import Journal, LocalLedger
-from ttt_net.server.main import JOURNAL_FILE
+from ttt_net.server.journal import JOURNAL_FILE, Journal, LocalLedger
 
 ROOT = Path(__file__).parent.parent
 GAME = "connect4"

@@ -9,7 +9,7 @@ from benchmarks.restart import SCRIPT, build, token_of
 from tests.patience import PATIENCE_S
 from tests.server.journal.jobs import on_disk
 from tests.server.running import running
-from ttt_net.server.main import JOURNAL_FILE
+from ttt_net.server.journal import JOURNAL_FILE
 
 ROOT = Path(__file__).parent.parent.parent
 MATCHES = 500

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from ttt_net.__main__ import main
+from ttt_net.strategies import engine
 
 LOST = "Game: tictactoe\nFirst: Ann\nSecond: Bob\n\n1. b2\n2. b3\n3. a3\n4. c1\n5. a1\n"
 
@@ -56,6 +57,21 @@ def test_json_has_a_lesson_at_once_then_each_move_and_ends_with_the_lesson(
     assert first == last == {"type": "lesson", "ply": 6, "side": 1, "better": ["1"], "text": text}
     assert [(each["type"], each["ply"]) for each in moves] == [("move", ply) for ply in range(1, 8)]
     assert moves[5]["sign"] == "??"
+
+
+def test_the_opening_of_connect_four_is_judged_by_the_book_and_no_engine_is_loaded(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded: list[str] = []
+    monkeypatch.setattr(engine, "kernel_module", loaded.append)
+    file = tmp_path / "match.txt"
+    file.write_text("Game: connect4\nFirst: Ann\nSecond: Bob\n\n4 4 4 4 4 2 3 5\n", encoding="utf-8")
+    assert main(["analyse", "--match", str(file), "--json"]) == 0
+    first, *moves, last = map(json.loads, capsys.readouterr().out.splitlines())
+    assert first["text"] == "No move gave anything away that can be seen at a glance."
+    assert [each["value"] for each in moves] == [1, -1, 1, -1, 1, -1, -1, 1]
+    assert last["text"] == "Move 7: you had a win with 2; after this they win in 34 moves."
+    assert loaded == []
 
 
 def test_a_bad_record_does_not_hide_the_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

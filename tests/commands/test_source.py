@@ -7,8 +7,7 @@ import pytest
 
 from ttt_net import messages as wire
 from ttt_net.__main__ import main
-from ttt_net.server.journal import Journal, LocalLedger
-from ttt_net.server.main import JOURNAL_FILE
+from ttt_net.server.journal import JOURNAL_FILE, Journal, LocalLedger
 from ttt_net.server.players import Player
 
 

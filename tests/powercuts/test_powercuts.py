@@ -12,7 +12,7 @@ from tests.powercuts.cuts import Finding, Run, cut, record_run
 from tests.powercuts.disk import SECTORS, Disk
 from tests.powercuts.recorder import Record, build_recorder
 from ttt_net.errors import ConfigurationError
-from ttt_net.server.main import JOURNAL_FILE
+from ttt_net.server.journal import JOURNAL_FILE
 
 MOVES = 600
 CUTS = 200

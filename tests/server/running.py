@@ -20,9 +20,9 @@ from tests.server.peer import Peer, RawPeer
 from ttt_net.server.accounts.session import Session
 from ttt_net.server.disk_space import DiskUsage
 from ttt_net.server.hub import Hub
-from ttt_net.server.journal import Journal, LocalLedger
+from ttt_net.server.journal import JOURNAL_FILE, Journal, LocalLedger
 from ttt_net.server.journal.queries import SanctionsQuery
-from ttt_net.server.main import JOURNAL_FILE, serving
+from ttt_net.server.main import serving
 from ttt_net.server.rooms.analysis_queue import installed_engine
 from ttt_net.server.rooms.room import MatchRoom
 from ttt_net.server.server_clock import ServerClock

@@ -13,8 +13,7 @@ from tests.server.peer import Message, Peer
 from tests.server.running import Server, running
 from ttt_net.matches.match import Match
 from ttt_net.messages import PlayerInfo
-from ttt_net.server.journal import read_match
-from ttt_net.server.main import JOURNAL_FILE
+from ttt_net.server.journal import JOURNAL_FILE, read_match
 from ttt_net.server.settings.configuration import Limits
 from ttt_net.server.settings.rate import Rate
 

@@ -12,14 +12,13 @@ from rich.progress import track
 from rich.table import Table
 
 from ttt_net.commands.analyse_view import in_words, mark_of
-from ttt_net.commands.searching import load_engine
+from ttt_net.commands.searching import load_engine_for_review
 from ttt_net.commands.source import chosen, load_each
 from ttt_net.errors import ConfigurationError, Refusal
 from ttt_net.games import Game, Side, find_game
 from ttt_net.games.record import Record, first_position
 from ttt_net.server.settings.configuration import DEFAULT_DATA
 from ttt_net.strategies import Limit
-from ttt_net.strategies.engine import warm
 from ttt_net.strategies.lessons.lesson import Lesson, lesson_of, winner_of
 from ttt_net.strategies.lessons.words import named
 from ttt_net.strategies.review import Reviewed, glance, review
@@ -33,15 +32,14 @@ def show_match(args: argparse.Namespace, limit: Limit) -> None:
     """Print the match's moves with their grades, and the lesson: first what can be seen without a search."""
     record = one_record(args)
     game, console = find_game(record.game), Console()
-    warm(game)
     moves, start = [made.move for made in record.moves], first_position(game, record.start)
     winner = winner_in(game, record)
-    first = lesson_of(game, list(glance(game, moves, start)), winner)
+    first = lesson_of(game, list(glance(game, moves, start)), winner, is_searched=False)
     if args.json:
         print(json.dumps(first.as_json(game)), flush=True)
     elif sys.stderr.isatty():
         Console(stderr=True).print(first.text, markup=False)
-    load_engine(game)
+    load_engine_for_review(game, len(moves))
     found = review(game, moves, limit, start, Limit(ms=args.match_time))
     if args.json:
         reviewed = []

@@ -4,8 +4,8 @@ import argparse
 from pathlib import Path
 
 from ttt_net.commands.source import add_data
+from ttt_net.server.journal import JOURNAL_FILE
 from ttt_net.server.journal.backup import back_up
-from ttt_net.server.main import JOURNAL_FILE
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -10,7 +10,7 @@ from ttt_net.errors import ConfigurationError
 from ttt_net.server.cluster.batch import Batch, encode_batch
 from ttt_net.server.cluster.log import Log, Position
 from ttt_net.server.cluster.replica import Replica
-from ttt_net.server.main import JOURNAL_FILE
+from ttt_net.server.journal import JOURNAL_FILE
 from ttt_net.server.settings.cluster import check_log
 
 WARNING = """\

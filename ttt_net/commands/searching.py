@@ -7,10 +7,11 @@ import argparse
 from typing import Any
 
 from rich.console import Console
+from rich.status import Status
 
 from ttt_net.games import Game
 from ttt_net.strategies import Limit
-from ttt_net.strategies.engine import load
+from ttt_net.strategies.engine import load, load_for_review
 
 
 def add_limits(parser: argparse.ArgumentParser, *, move_time: int) -> None:
@@ -38,5 +39,15 @@ def positive(text: str) -> int:
 
 def load_engine(game: Game[Any]) -> None:
     """Return when what searches of the game need has been loaded; on a terminal, say what takes so long."""
-    with Console(stderr=True).status("Loading the engine; only the first time takes long ..."):
+    with _said():
         load(game)
+
+
+def load_engine_for_review(game: Game[Any], plies: int) -> None:
+    """Return when what a review of so many moves needs has been loaded; on a terminal, say what takes so long."""
+    with _said():
+        load_for_review(game, plies)
+
+
+def _said() -> Status:
+    return Console(stderr=True).status("Loading the engine; only the first time takes long ...")

@@ -13,8 +13,7 @@ from ttt_net.errors import ConfigurationError, Refusal, StorageError
 from ttt_net.games.record import Record
 from ttt_net.games.records import read_each
 from ttt_net.matches.match import record_of
-from ttt_net.server.journal import finished_matches, open_readonly, read_match
-from ttt_net.server.main import JOURNAL_FILE
+from ttt_net.server.journal import JOURNAL_FILE, finished_matches, open_readonly, read_match
 from ttt_net.server.settings.configuration import DEFAULT_DATA
 
 _MATCH_ID = re.compile(r"[0-9A-Za-z]{8}(-[0-9]{1,6})?", re.ASCII)

@@ -15,8 +15,8 @@ from typing import NamedTuple
 from ttt_net.errors import Closing
 from ttt_net.server.admin.listener import attending, open_listener
 from ttt_net.server.hub import Hub
-from ttt_net.server.journal import Journal, LocalLedger
-from ttt_net.server.main import JOURNAL_FILE, make_hub, serving
+from ttt_net.server.journal import JOURNAL_FILE, Journal, LocalLedger
+from ttt_net.server.main import make_hub, serving
 from ttt_net.server.process.house_bots import house_bots
 from ttt_net.server.process.mdns import announced
 from ttt_net.server.process.startup_banner import ServerAddress

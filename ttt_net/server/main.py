@@ -25,7 +25,7 @@ from ttt_net.server.admission.filtered_words import WORDS_FILE
 from ttt_net.server.cluster.membership import Membership
 from ttt_net.server.disk_space import DiskUsage
 from ttt_net.server.hub import Hub
-from ttt_net.server.journal import Journal, LocalLedger
+from ttt_net.server.journal import JOURNAL_FILE, Journal, LocalLedger
 from ttt_net.server.process.house_bots import house_bots
 from ttt_net.server.process.maintenance import maintenance_jobs
 from ttt_net.server.process.mdns import announced
@@ -55,7 +55,6 @@ except ImportError:  # it is only faster
 
 log = logging.getLogger(__name__)
 
-JOURNAL_FILE = "journal.sqlite"
 SANCTION_KEY_FILE = "sanctions.key"
 """Holds the secret under which banned and muted people are known again; see `admission.sanctions`."""
 _WRITING_S = 1.0

@@ -52,7 +52,7 @@ def _lesson(text: str, limit: Limit) -> dict[str, object]:
     for move in moves:
         state = game.result(state, move)
     winner = winner_of(game, state) if record.outcome is None else record.outcome.winner
-    return lesson_of(game, reviewed, winner).as_json(game)
+    return lesson_of(game, reviewed, winner, is_searched=False).as_json(game)
 
 
 def main() -> int:

@@ -10,7 +10,7 @@ import os
 import random
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from functools import cache
 from importlib import import_module
@@ -23,6 +23,7 @@ from ttt_net.games import Game
 from ttt_net.games.line import LineGame
 from ttt_net.games.swap import SwapGame
 from ttt_net.games.ultimate import UltimateGame
+from ttt_net.strategies.book import DEEPEST
 from ttt_net.strategies.strategy import Effort
 from ttt_net.strategies.threats import is_line_game
 
@@ -109,7 +110,20 @@ def warm(game: Game[Any]) -> None:
 
 def load(game: Game[Any]) -> None:
     """Return when what searches of that game need is there, however long it takes to compile."""
-    for name in _needed(game):
+    _load(_needed(game))
+
+
+def load_for_review(game: Game[Any], plies: int) -> None:
+    """Return when what a review of so many moves of that game needs is there: no playouts, and nothing for a book."""
+    game = game.base if isinstance(game, SwapGame) else game
+    if is_connect4(game):
+        _load([CONNECT4] if plies > DEEPEST and is_installed() else [])
+    else:
+        _load(name for name in _needed(game) if name != PLAYOUTS)
+
+
+def _load(names: Iterable[str]) -> None:
+    for name in names:
         kernel_module(name).result()
 
 

@@ -1,12 +1,13 @@
 """Review a finished match: the value of each move, its grade, and what was wrong with it; knows no terminal."""
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from typing import Any, Generic, NamedTuple
 
 from ttt_net.games import Game, Move, Side
+from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies.alphabeta import deepening
 from ttt_net.strategies.analysis import Analysis, Kept, Verdict, analyse, best_of, deepened
 from ttt_net.strategies.engine import is_connect4, is_provable
@@ -15,6 +16,8 @@ from ttt_net.strategies.lessons.mistakes import (
     SMALL_DROP,
     Kind,
     Mistake,
+    allowed_fork,
+    as_played,
     drop_of,
     searched_mistake,
     seen_mistake,
@@ -33,6 +36,8 @@ SOON = 8
 """In a lost position a mistake that costs fewer plies than this is not one that a beginner has to learn from."""
 LINE_PLIES = 4
 """Moves of best play after a best move that a review tells."""
+TRUSTED_DEPTH = 4
+"""Plies that a search has to have looked ahead before its estimates say that a move was doubtful."""
 MOST_CHECKED = 12
 """Moves against a threat that are searched one by one."""
 
@@ -103,13 +108,13 @@ class Reviewed(NamedTuple):
         return self.mistake is not None and self.mistake.kind is Kind.SEARCHED and (self.was.plies or 0) > FAR
 
 
-def glance(game: Game[S], moves: Iterable[Move], start: S | None = None) -> Iterator[Reviewed]:
+def glance(game: Game[S], moves: Sequence[Move], start: S | None = None) -> Iterator[Reviewed]:
     """Yield each move judged by what can be seen without a search; milliseconds for a match."""
     state = game.initial if start is None else start
     for ply, move in enumerate(moves, 1):
         sight = look(game, state)
         found = _seen(sight, tuple(game.actions(state)))
-        yield _judged(game, state, ply, move, found, sight)
+        yield _judged(game, Made(state, ply, move, found, sight), moves[ply] if ply < len(moves) else None)
         state = game.result(state, move)
 
 
@@ -126,13 +131,13 @@ def review(
     for number, move in enumerate(moves):
         found, sight = reviewer.judge(state, move, _share(limit, effort, len(moves) - number))
         if before is not None:
-            yield _judged(game, *before[:3], _confirmed(before[3], before[2], found), before[4])
-        before = (state, number + 1, move, found, sight)
+            yield _judged(game, before.confirmed(found), move)
+        before = Made(state, number + 1, move, found, sight)
         state = game.result(state, move)
     if before is not None:
-        last = None if game.is_terminal(state) else reviewer.judge(state, None, _share(limit, effort, 1))[0]
-        found = before[3] if last is None else _confirmed(before[3], before[2], last)
-        yield _judged(game, *before[:3], found, before[4])
+        if not game.is_terminal(state) and not before.is_proved():
+            before = before.confirmed(reviewer.judge(state, None, _share(limit, effort, 1))[0])
+        yield _judged(game, before, None)
 
 
 def _share(limit: Limit, effort: Effort, positions: int) -> Limit:
@@ -144,12 +149,31 @@ def _share(limit: Limit, effort: Effort, positions: int) -> Limit:
     return Limit(limit.depth, limit.nodes, ms if limit.ms is None else min(ms, limit.ms), limit.cancelled)
 
 
+class Made(NamedTuple):
+    """A move of a match, from which position, and what has been found of that."""
+
+    state: Any
+    ply: int
+    move: Move
+    found: Analysis
+    sight: Sight
+
+    def is_proved(self) -> bool:
+        """Tell whether it is known exactly what the move is worth."""
+        verdict = self.found.moves[self.move]
+        return verdict.exact and verdict.result is not None
+
+    def confirmed(self, after: Analysis) -> "Made":
+        """Return the same with what is proved of the position after the move."""
+        return self._replace(found=_confirmed(self.found, self.move, after))
+
+
 class Reviewer(Generic[S]):
     """Judges the positions of one match, and remembers what it has found from one to the next."""
 
     def __init__(self, game: Game[S]) -> None:
         self.game = game
-        self._kept = Kept(line_plies=LINE_PLIES)
+        self._kept = Kept(line_plies=0)
 
     def judge(self, state: S, move: Move | None, limit: Limit) -> tuple[Analysis, Sight]:
         """Return what a position and its moves are worth, `move` at least among them, and what can be seen there."""
@@ -158,9 +182,24 @@ class Reviewer(Generic[S]):
         is_small = inner.shape and _cells(inner) <= SMALL
         if is_first(state) or may_swap(state) or is_small or is_connect4(inner) or is_provable(inner):
             found = analyse(game, state, limit, self._kept)
+            if is_connect4(inner) and isinstance(position, LineState) and move is not None:
+                found = self._followed(inner, position, move, found, limit)
         else:
             found = self._focused(inner, position, move, sight, limit)
         return _with_sight(found, sight), sight
+
+    def _followed(self, game: LineGame, state: LineState, move: Move, found: Analysis, limit: Limit) -> Analysis:
+        """Return an analysis with what follows a move of Connect Four that loses so soon that it is known at once."""
+        verdict, after = found.moves.get(move), game.result(state, move)
+        if verdict is None or verdict.result != -1 or (verdict.plies or 0) > FAR or not verdict.exact:
+            return found
+        effort = Effort(limit)
+        try:
+            score = self._kept.solver.score(game, after, effort)
+            line = self._kept.solver.line(game, after, score, effort, LINE_PLIES)
+        except Stopped:
+            return found
+        return found._replace(moves=found.moves | {move: verdict._replace(line=(move, *line))})
 
     def _focused(self, game: Game[S], state: S, move: Move | None, sight: Sight, limit: Limit) -> Analysis:
         """Search for the best move, then compare the one that was made with it: no time goes to the others."""
@@ -242,20 +281,48 @@ def _confirmed(found: Analysis, move: Move, after: Analysis) -> Analysis:
     return found._replace(moves=moves, verdict=best_of(moves, found.counts.depth))
 
 
-def _judged(game: Game[S], state: S, ply: int, move: Move, found: Analysis, sight: Sight) -> Reviewed:
-    """Return a move with its grade and what is wrong with it, by what has been found of the position."""
+def _judged(game: Game[Any], made: Made, reply: Move | None) -> Reviewed:
+    """Return a move with its grade and what is wrong with it, by what has been found of the position.
+
+    `reply` is the next move of the match.
+    """
+    state, ply, move, found, sight = made
     was, could = found.moves[move], found.verdict
     mistake = seen_mistake(game, state, move, sight, _sound(game, state, found, sight))
-    if mistake is None or (could.result == was.result == -1 and (could.plies or 0) - (was.plies or 0) < SOON):
-        mistake = searched_mistake(game, was, could, found.best if move not in found.best else ())
+    if mistake is None or (mistake.kind is Kind.ALLOWED_DOUBLE and _is_lost_anyway(was, could)):
+        mistake = _searched(game, made, reply)
+    elif reply is not None:
+        mistake = as_played(game, state, move, mistake, sight, reply)
     grade = grade_of(found, move, len(game.actions(state)))
     if mistake is not None and mistake.kind is not Kind.SEARCHED:
         grade = _grade_of_seen(mistake, was, grade)
     elif grade is None:
-        drop = drop_of(was, could)
+        drop = drop_of(was, could) if mistake is not None else 0
         grade = Grade.MISTAKE if drop >= LARGE_DROP else Grade.DOUBTFUL if drop >= SMALL_DROP else Grade.GOOD
     best = mistake.better if mistake is not None and mistake.kind is not Kind.SEARCHED else found.best
     return Reviewed(ply, found.side, move, was, could, best, grade, mistake)
+
+
+def _searched(game: Game[Any], made: Made, reply: Move | None) -> Mistake | None:
+    """Return what is wrong with a move that has no fault that can be seen at once, None if nothing is known to be.
+
+    An estimate of so short a search that it sees no plan is not held against a move.
+    """
+    state, _, move, found, _ = made
+    was, could = found.moves[move], found.verdict
+    mistake = searched_mistake(game, was, could, found.best if move not in found.best else ())
+    if mistake is not None and was.result is could.result is None and found.counts.depth < TRUSTED_DEPTH:
+        mistake = None
+    if was.result == -1 and mistake is not None:
+        return allowed_fork(game, state, move, mistake.line, mistake.better) or mistake
+    if was.result is None and could.result is None and reply is not None:
+        return allowed_fork(game, state, move, (reply,), ()) or mistake
+    return mistake
+
+
+def _is_lost_anyway(was: Verdict, could: Verdict) -> bool:
+    """Tell whether the best move would have lost not much later."""
+    return could.result == was.result == -1 and (could.plies or 0) - (was.plies or 0) < SOON
 
 
 def _sound(game: Game[S], state: S, found: Analysis, sight: Sight) -> tuple[Move, ...]:

@@ -28,7 +28,8 @@ def lessons(name: str, text: str, *, nodes: int = 20_000) -> tuple[Game[Any], Le
     game, moves, state = played(name, text)
     winner = winner_of(game, state)
     reviewed = list(review(game, moves, Limit(nodes=nodes)))
-    return game, lesson_of(game, list(glance(game, moves)), winner), lesson_of(game, reviewed, winner), reviewed
+    at_sight = lesson_of(game, list(glance(game, moves)), winner, is_searched=False)
+    return game, at_sight, lesson_of(game, reviewed, winner), reviewed
 
 
 @pytest.mark.parametrize(
@@ -41,6 +42,22 @@ def lessons(name: str, text: str, *, nodes: int = 20_000) -> tuple[Game[Any], Le
         ("tictactoe", "a1 b2 c3 a3 c1 b1 a2 b3", 7, "c2", "you could have won at once with c2"),
         ("tictactoe", "a1 b1 a3 b2 c3 b3", 5, "a2", "you could have won at once with a2"),
         ("tictactoe", "a1 b2 a2 c3 a3", 4, "a3", "you had to block at a3: they had two in a row"),
+        ("tictactoe", "a1 a2 b2 a3 c3", 4, "c3", "you had to block at c3: they had two in a row"),  # lost all the same
+        ("tictactoe3d", "2:b2 1:a1 2:a2 3:c3 2:c2", 4, "2:c2", "you had to block at 2:c2: they had two in a row"),
+        (
+            "gomoku",
+            "h8 a1 i8 a15 j9 o1 j10 o15 j8 a8 j11 a5 j12",
+            8,
+            "j8",
+            "you had to play j8: there they make two open rows of three at once, and you can stop one",
+        ),
+        (
+            "mnk:7x7,5",
+            "d4 a1 c4 a7 e3 g1 e2 g7 e4 b1 e5 f1 e6",
+            8,
+            "e4",
+            "you had to play e4: there they make two open rows of three at once, and you can stop one",
+        ),
     ],
 )
 def test_what_a_beginner_could_have_seen_comes_first(name: str, text: str, ply: int, better: str, reason: str) -> None:
@@ -54,12 +71,34 @@ def test_what_a_beginner_could_have_seen_comes_first(name: str, text: str, ply: 
 
 def test_what_only_a_search_sees_is_told_with_what_held() -> None:
     game, first, last, reviewed = lessons("tictactoe", "b2 b3 a3 c1 a1 a2 c3")
-    assert first == Lesson(None, None, (), "No move gave anything away that can be proved.")
+    assert first == Lesson(None, None, (), "No move gave anything away that can be seen at a glance.")
     assert last.ply == 2
     assert [game.move_names[move] for move in last.better] == ["a3", "c3", "a1", "c1"]
     assert "held the draw" in last.text
     assert "What follows: " in last.text
     assert [each.sign for each in reviewed] == ["", "??", "", "", "", "", "!"]
+
+
+@pytest.mark.parametrize("reply", ["k8 g8 l8", "g8 f8 k8"])
+def test_what_follows_begins_as_the_match_went_on(reply: str) -> None:
+    _, first, last, _ = lessons("gomoku", f"h8 a1 i8 a2 j8 a3 {reply.split()[0]}")
+    assert first.text.endswith(f"What follows: {reply}.")
+    assert last.text == first.text
+
+
+def test_what_follows_a_loss_in_connect_four_that_only_a_search_sees_is_told() -> None:
+    _, _, last, _ = lessons("connect4", "4 4 4 4 4 2 2 6 2 2 6 5 5 5 6", nodes=200_000)
+    assert last.text == "Move 15: 5 held the draw; after this they win in 8 moves. What follows: 6 3 5 4."
+
+
+def test_an_open_row_is_no_fork_when_it_was_there_before() -> None:
+    _, first, _, _ = lessons("gomoku", "h8 a1 i8 a2 j8 g8 j9 k8 j10", nodes=500)
+    assert "two open rows" not in first.text
+
+
+def test_an_estimate_of_a_short_look_ahead_is_held_against_nobody() -> None:
+    game, moves, _ = played("gomoku", "h8 a1 i8 a2 j8")
+    assert {each.sign for each in review(game, moves, Limit(depth=2))} == {""}
 
 
 def test_where_all_was_lost_from_the_start_the_distance_to_the_end_tells() -> None:

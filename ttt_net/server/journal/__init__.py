@@ -3,13 +3,14 @@
 A write is an entry (`entries`), ordered by a `Ledger`, carried out by `apply`; a read is a query (`queries`).
 """
 
-from ttt_net.server.journal.database import Database, open_readonly
+from ttt_net.server.journal.database import JOURNAL_FILE, Database, open_readonly
 from ttt_net.server.journal.entries import Changes
 from ttt_net.server.journal.journal import Failed, Journal, token_hash
 from ttt_net.server.journal.ledger import LocalLedger, MemoryLedger
 from ttt_net.server.journal.lookups import StoredMatch, finished_matches, read_match, with_names
 
 __all__ = [
+    "JOURNAL_FILE",
     "Changes",
     "Database",
     "Failed",

@@ -30,6 +30,9 @@ except ImportError:  # Windows has no such locks; there, the file itself is held
 
 log = logging.getLogger(__name__)
 
+JOURNAL_FILE = "journal.sqlite"
+"""The journal's name in the folder of a server."""
+
 Done = Callable[[Any], None]
 """What is called with the result of an entry or query, once it is committed."""
 Failed = Callable[[Refusal], None]

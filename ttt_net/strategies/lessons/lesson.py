@@ -31,7 +31,9 @@ class Lesson(NamedTuple):
         return {"type": "lesson", "ply": self.ply, "side": self.side, "better": better, "text": self.text}
 
 
-def lesson_of(game: Game[Any], reviewed: Sequence[Reviewed], winner: Side | None) -> Lesson:
+def lesson_of(
+    game: Game[Any], reviewed: Sequence[Reviewed], winner: Side | None, *, is_searched: bool = True
+) -> Lesson:
     """Return the lesson of a match whose moves have been reviewed, and which `winner` has won, or nobody.
 
     Only the loser's moves decided a match that was won; in any other the one who missed most is told of it.
@@ -39,7 +41,8 @@ def lesson_of(game: Game[Any], reviewed: Sequence[Reviewed], winner: Side | None
     judged = [each for each in reviewed if each.mistake and (winner is None or each.side != winner)]
     wrong = [(each, each.mistake) for each in judged if each.mistake]
     if not wrong:
-        return Lesson(None, None, (), "No move gave anything away that can be proved.")
+        known = "proved" if is_searched else "seen at a glance"
+        return Lesson(None, None, (), f"No move gave anything away that can be {known}.")
     each, mistake = min(wrong, key=lambda pair: _order(*pair))
     return Lesson(each.ply, each.side, mistake.better, sentence(game, each, mistake))
 

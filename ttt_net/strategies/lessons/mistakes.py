@@ -7,10 +7,10 @@ from ttt_net.games import Game, Move
 from ttt_net.games.line import LineState
 from ttt_net.games.ultimate import UltimateGame
 from ttt_net.strategies.analysis import Verdict
-from ttt_net.strategies.lessons.sight import LOSS_IN_2, LOSS_IN_4, WIN_IN_1, WIN_IN_3, Sight
-from ttt_net.strategies.lessons.words import double_threat_in_words, named, threat_in_words
+from ttt_net.strategies.lessons.sight import LOSS_IN_2, LOSS_IN_4, WIN_IN_1, WIN_IN_3, Sight, is_fork, look
+from ttt_net.strategies.lessons.words import double_threat_in_words, named, number, threat_in_words
 from ttt_net.strategies.strategy import S
-from ttt_net.strategies.swapping import beneath
+from ttt_net.strategies.swapping import beneath, may_swap
 from ttt_net.strategies.threats import is_line_game, own_and_other
 
 
@@ -27,7 +27,9 @@ class Kind(IntEnum):
     """The other side can make two threats at once, and that could have been stopped."""
     OVERLOOKED_DOUBLE = 5
     """Two threats at once would have won."""
-    SEARCHED = 6
+    ALLOWED_FORK = 6
+    """The other side can make two open rows at once, each of which grows into two threats."""
+    SEARCHED = 7
     """It takes a search to see it."""
 
 
@@ -59,7 +61,9 @@ def seen_mistake(game: Game[S], state: S, move: Move, sight: Sight, sound: tuple
         )
     if sight.wins:
         return Mistake(Kind.OVERLOOKED_WIN, sight.wins, f"you could have won at once with {named(game, sight.wins)}")
-    sound = tuple(other for other in sound if sight.value(other) > LOSS_IN_4)
+    holding = tuple(other for other in sound if sight.value(other) > LOSS_IN_4)
+    later = tuple(other for other in sound or game.actions(state) if sight.value(other) > LOSS_IN_2)
+    sound = holding or (later if value == LOSS_IN_2 else ())
     line = sight.replies.get(move, ())
     if value == LOSS_IN_2 and sound:
         line = line[:1]
@@ -74,6 +78,39 @@ def seen_mistake(game: Game[S], state: S, move: Move, sight: Sight, sound: tuple
         reason = f"{named(game, best)} would have won: it makes two threats at once"
         return Mistake(Kind.OVERLOOKED_DOUBLE, best, reason, first.line[1:] if len(best) == 1 else ())
     return None
+
+
+def as_played(game: Game[S], state: S, move: Move, mistake: Mistake, sight: Sight, reply: Move) -> Mistake:
+    """Return a mistake with the other side's reply in the match as what follows, where it won as soon."""
+    value = sight.value(move)
+    if mistake.kind not in (Kind.UNBLOCKED, Kind.GAVE_WIN, Kind.ALLOWED_DOUBLE) or reply in mistake.line[:1]:
+        return mistake
+    if value == LOSS_IN_2 and reply in sight.replies.get(move, ()):
+        return mistake._replace(line=(reply,))
+    if value == LOSS_IN_4:
+        for threat in look(game, game.result(state, move)).double_threats:
+            if threat.move == reply:
+                return mistake._replace(line=threat.line)
+    return mistake
+
+
+def allowed_fork(
+    game: Game[S], state: S, move: Move, line: tuple[Move, ...], better: tuple[Move, ...]
+) -> Mistake | None:
+    """Return that a move let the other side make two open rows at once, if what follows begins so; else None.
+
+    `line` is what follows, `better` the moves that a search holds to be better; without one it is the same cell.
+    """
+    inner, position = beneath(game, state)
+    if may_swap(state) or not line or not is_line_game(inner) or not isinstance(position, LineState):
+        return None
+    if not is_fork(inner, position, move, line[0]):
+        return None
+    there, best = game.move_names[line[0]], better or line[:1]
+    where = "there" if best == line[:1] else f"at {there}"
+    rows = f"two open rows of {number(inner.k - 2)}"
+    reason = f"you had to play {named(game, best)}: {where} they make {rows} at once, and you can stop one"
+    return Mistake(Kind.ALLOWED_FORK, best, reason, line)
 
 
 def _loses_at_once(game: Game[S], state: S, move: Move) -> bool:

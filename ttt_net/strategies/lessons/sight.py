@@ -68,6 +68,35 @@ def look(game: Game[S], state: S) -> Sight:
     return _look_by_rules(inner, position)
 
 
+def is_fork(game: LineGame, state: LineState, move: Move, reply: Move) -> bool:
+    """Tell whether after `reply` its maker can make two threats at once in ways that no single mark stops.
+
+    That is so after two open rows of three in five in a row. It is not if it was so before, or if who moved can win at
+    once. It is looked for on flat boards without gravity, where rows have names that people know.
+    """
+    if len(game.shape) != 2 or game.gravity or game.k < 5:
+        return False
+    after = game.result(state, move)
+    if game.is_terminal(after) or reply not in game.actions(after) or look(game, after).double_threats:
+        return False
+    after = game.result(after, reply)
+    if game.is_terminal(after):
+        return False
+    position = _LinePosition(game, after)
+    own, other = position.own, position.other
+    if completing_cells(game.lines, own, other) & position.playable(own | other):
+        return False
+    threats = tuple(position.double_threats(other, own))
+    if not threats or completing_cells(game.lines, other, own) & position.playable(own | other):
+        return False
+    around = 0
+    for threat in threats:
+        around |= 1 << threat.move
+        for cell in threat.cells:
+            around |= 1 << cell
+    return all(any(position.double_threats(other, own | 1 << cell)) for cell in list_cells(around & ~(own | other)))
+
+
 def _look_by_rules(game: Game[S], state: S) -> Sight:
     """Look one move and one reply ahead in any game."""
     side, values, replies = game.to_move(state), dict[Move, int](), dict[Move, tuple[Move, ...]]()
