@@ -112,3 +112,51 @@ def test_games_begin_with_the_openings_of_a_file(tmp_path: Path, capsys: pytest.
         file.write_text(wrong)
         assert main(["arena", "random", "table", "--openings", str(file)]) == 2
         assert sentence in capsys.readouterr().err
+
+
+def test_each_game_is_recorded_and_can_be_analysed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    records, results = tmp_path / "games.txt", tmp_path / "games.jsonl"
+    asked = ["arena", "random", "table", "--seed", "2", "--results", str(results), "--records", str(records)]
+    assert main([*asked, "--rounds", "1"]) == 0
+    assert main([*asked, "--rounds", "2"]) == 0
+    text = records.read_text(encoding="utf-8")
+    assert text.count("Game: tictactoe\n") == 4
+    assert text.count("First: random\nFirst-bot: random\nSecond: table\n") == 2
+    capsys.readouterr()
+    assert main(["analyse", "--match", str(records), "--number", "3", "--json"]) == 0
+    *_, lesson = map(json.loads, capsys.readouterr().out.splitlines())
+    assert lesson["type"] == "lesson"
+
+
+def test_an_arena_that_was_killed_in_the_middle_of_a_line_plays_that_game_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "games.jsonl"
+    asked = ["arena", "table", "rules", "--rounds", "3", "--seed", "1", "--results", str(file), "--json"]
+    assert main(asked) == 0
+    whole, told = file.read_text(encoding="utf-8"), capsys.readouterr().out
+    file.write_text(whole[: len(whole) // 2], encoding="utf-8")
+    assert main(asked) == 0
+    assert file.read_text(encoding="utf-8") == whole
+    scores = [[json.loads(line)["against"] for line in text.splitlines()] for text in (told, capsys.readouterr().out)]
+    assert scores[0] == scores[1]
+
+
+def test_an_arena_whose_test_was_decided_plays_no_more(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "games.jsonl"
+    asked = ["arena", "table", "random", "--rounds", "200", "--opening", "2", "--seed", "1", "--sprt", "0,200"]
+    assert main([*asked, "--results", str(file)]) == 0
+    whole = file.read_text(encoding="utf-8")
+    assert main([*asked, "--results", str(file)]) == 0
+    assert file.read_text(encoding="utf-8") == whole
+    assert "+200 Elo accepted" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("option", ["--results", "--records", "--picture"])
+def test_a_file_that_cannot_be_written_is_told_in_one_line(
+    option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["arena", "table", "rules", "--rounds", "1", option, str(tmp_path / "no" / "file")]) == 2
+    error = capsys.readouterr().err
+    assert "cannot write " in error
+    assert error.count("\n") == 1

@@ -18,11 +18,14 @@ from ttt_net.commands.searching import add_limits, limit_of, load_engine, positi
 from ttt_net.engines.external import ENGINE, as_word, find_player, settings_of
 from ttt_net.engines.settings import EngineSettings, read_engines
 from ttt_net.errors import ConfigurationError, Refusal
-from ttt_net.games import Game, Move, find_game
+from ttt_net.games import Game, Move, Outcome, Reason, find_game
 from ttt_net.games.notation import read_move, write_move
+from ttt_net.games.record import MAX_TEXT_LENGTH, Record, RecordedMove, RecordedPlayer
+from ttt_net.games.records import write_record
 from ttt_net.strategies import NAMES
 from ttt_net.strategies.arena import (
     SPRT_BOUND,
+    ArenaGame,
     Entrant,
     Result,
     Score,
@@ -33,6 +36,7 @@ from ttt_net.strategies.arena import (
     sprt,
     standings,
 )
+from ttt_net.text import counted
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,6 +64,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="one JSON object a line, one for each strategy")
     parser.add_argument("--picture", type=Path, metavar="FILE", help="write the cross table as SVG")
+    parser.add_argument(
+        "--records", type=Path, metavar="FILE", help="write a record of each game, for `analyse --match` and `replay`"
+    )
     parser.add_argument("--moves", action="store_true", help="print each game as it ends, for `analyse --moves`")
     parser.add_argument(
         "--sprt",
@@ -86,62 +93,116 @@ def two_numbers(text: str) -> tuple[float, float]:
 
 def run(args: argparse.Namespace) -> int:
     """Play the round robin and print its table; return the exit status."""
-    game, seed = find_game(args.game), 0 if args.seed is None else args.seed
+    game = find_game(args.game)
     if len(args.strategies) < 2:
         raise ConfigurationError("an arena needs two strategies or more")
+    if args.sprt and len(args.strategies) != 2:
+        raise ConfigurationError("--sprt compares two strategies")
     engines = {each.title: each for each in read_engines(args.engines)} if args.engines else {}
-    entrants = [entrant(text, seed + number, engines) for number, text in enumerate(args.strategies)]
+    entrants = entrants_of(args, game, engines)
+    load_engine(game)
+    pairings = pairings_of(args, game)
+    results = kept_results(args.results, game, entrants)[: len(pairings)]
+    if args.records:  # those of an earlier run belong to it, too
+        write_file(args.records, "".join(record_text(game, each, entrants) for each in results))
+    for result in games_left(args, game, entrants, engines, pairings, results):
+        results.append(result)
+        keep(args, game, result, entrants)
+        if is_decided(args, results):
+            break
+    tell(args, game, entrants, results)
+    return 0
+
+
+def entrants_of(args: argparse.Namespace, game: Game[Any], engines: Mapping[str, EngineSettings]) -> list[Entrant]:
+    """Return the players; raises `ConfigurationError` for one that does not play the game."""
+    entrants = [entrant(text, seed_of(args) + number, engines) for number, text in enumerate(args.strategies)]
     for each in entrants:
         if objection := each.strategy.objection(game):
             raise ConfigurationError(objection)
-    load_engine(game)
-    if args.sprt and len(entrants) != 2:
-        raise ConfigurationError("--sprt compares two strategies")
-    total = len(entrants) * (len(entrants) - 1) * args.rounds
-    results = kept_results(args.results, game, entrants)[:total]
-    pairings = round_robin(
-        game,
-        len(entrants),
-        rounds=args.rounds,
-        seed=seed,
-        opening_plies=args.opening,
-        openings=read_openings(game, args.openings) if args.openings else (),
+    return entrants
+
+
+def seed_of(args: argparse.Namespace) -> int:
+    """Return what all chance follows from."""
+    return 0 if args.seed is None else int(args.seed)
+
+
+def pairings_of(args: argparse.Namespace, game: Game[Any]) -> list[ArenaGame]:
+    """Return the games of the round robin in their order."""
+    openings = read_openings(game, args.openings) if args.openings else ()
+    return list(
+        round_robin(
+            game,
+            len(args.strategies),
+            rounds=args.rounds,
+            seed=seed_of(args),
+            opening_plies=args.opening,
+            openings=openings,
+        )
     )
-    open_pairings = list(pairings)[len(results) :]
-    left = len(open_pairings)
+
+
+def games_left(
+    args: argparse.Namespace,
+    game: Game[Any],
+    entrants: Sequence[Entrant],
+    engines: Mapping[str, EngineSettings],
+    pairings: Sequence[ArenaGame],
+    results: Sequence[Result],
+) -> Iterator[Result]:
+    """Yield the results of the games that are not among `results` yet, as they are played; shows how far it is."""
+    left = [] if is_decided(args, results) else pairings[len(results) :]
     if args.processes > 1:
         words = [player_word(text, engines) for text in args.strategies]
-        games = counted_games(
-            play_in_processes(game.name, words, limit_of(args), open_pairings, seed + len(results), args.processes),
-            entrants,
-        )
+        seed = seed_of(args) + len(results)
+        played = play_in_processes(game.name, words, limit_of(args), left, seed, args.processes)
+        games = counted_games(played, entrants)
     else:
-        games = play_all(game, entrants, limit_of(args), open_pairings)
-    for result in track(games, "playing", left, console=Console(stderr=True), disable=not sys.stderr.isatty()):
-        results.append(result)
-        if args.results:
-            with args.results.open("a", encoding="utf-8") as file:
-                file.write(game_as_json(game, result, entrants) + "\n")
-        if args.moves:
-            print(
-                game_as_json(game, result, entrants) if args.json else game_as_text(game, result, entrants), flush=True
-            )
-        if args.sprt and abs(sprt(score_of_first(results), *args.sprt)) >= SPRT_BOUND:
-            break
+        games = play_all(game, entrants, limit_of(args), left)
+    yield from track(games, "playing", len(left), console=Console(stderr=True), disable=not sys.stderr.isatty())
+
+
+def is_decided(args: argparse.Namespace, results: Sequence[Result]) -> bool:
+    """Tell whether a sequential test, if one was asked for, has come to its end."""
+    return bool(args.sprt) and abs(sprt(score_of_first(results), *args.sprt)) >= SPRT_BOUND
+
+
+def keep(args: argparse.Namespace, game: Game[Any], result: Result, entrants: Sequence[Entrant]) -> None:
+    """Write a game to where the options say."""
+    if args.results:
+        write_file(args.results, game_as_json(game, result, entrants) + "\n", "a")
+    if args.records:
+        write_file(args.records, record_text(game, result, entrants), "a")
+    if args.moves:
+        told = game_as_json if args.json else game_as_text
+        print(told(game, result, entrants), flush=True)
+
+
+def write_file(path: Path, text: str, mode: str = "w") -> None:
+    """Write or add a text to a file; raises `ConfigurationError` if that is not possible."""
+    try:
+        with path.open(mode, encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise ConfigurationError(f"cannot write {path}: {error.strerror}") from None
+
+
+def tell(args: argparse.Namespace, game: Game[Any], entrants: Sequence[Entrant], results: Sequence[Result]) -> None:
+    """Print the cross table, which games were given up and why, and what a sequential test has found."""
     table = standings(entrants, results)
     if args.picture:
-        args.picture.write_text(picture(f"{game.title}, {len(results)} games", table), encoding="utf-8")
+        write_file(args.picture, picture(f"{game.title}, {counted(len(results), 'game')}", table))
     if args.json:
         for standing in table:
             print(json.dumps(as_json(standing, entrants)))
     else:
-        show_table(Console(), cross_table(f"{game.title}, {len(results)} games", table))
+        show_table(Console(), cross_table(f"{game.title}, {counted(len(results), 'game')}", table))
     for each in entrants:
         for fault in dict.fromkeys(each.faults):
             print(f"{each.name} gave {each.faults.count(fault)} games up: {fault}", file=sys.stderr)
     if args.sprt:
         print(verdict_of_test(score_of_first(results), args.sprt, as_json=args.json))
-    return 0
 
 
 def read_openings(game: Game[Any], path: Path) -> list[tuple[Move, ...]]:
@@ -178,12 +239,19 @@ def counted_games(games: Iterable[PlayedGame], entrants: Sequence[Entrant]) -> I
 
 
 def kept_results(path: Path | None, game: Game[Any], entrants: Sequence[Entrant]) -> list[Result]:
-    """Return the games that a file has of an arena that was broken off; raises `ConfigurationError` if of another."""
+    """Return the games that a file has of an arena that was broken off; raises `ConfigurationError` if of another.
+
+    What a killed arena had written of a line, without its end, is taken off the file: the game is played again.
+    """
     if path is None or not path.exists():
         return []
     numbers = {each.name: number for number, each in enumerate(entrants)}
     results = []
-    for line in path.read_text(encoding="utf-8").splitlines():
+    text = path.read_text(encoding="utf-8")
+    whole = text[: text.rfind("\n") + 1]
+    if whole != text:
+        write_file(path, whole)
+    for line in whole.splitlines():
         try:
             kept = json.loads(line)
             first, second = (numbers[name] for name in kept["players"])
@@ -245,6 +313,21 @@ def game_as_json(game: Game[Any], result: Result, entrants: Sequence[Entrant]) -
     players = [entrants[result.first].name, entrants[result.second].name]
     moves = [write_move(game, move) for move in result.moves]
     return json.dumps({"players": players, "value": result.utility, "moves": moves})
+
+
+def record_text(game: Game[Any], result: Result, entrants: Sequence[Entrant]) -> str:
+    """Return a game as a record, with an empty line after it; one that an engine gave up is resigned."""
+    state = game.initial
+    for move in result.moves:
+        state = game.result(state, move)
+    outcome = game.outcome(state)
+    if outcome is None:
+        outcome = Outcome(0 if result.utility > 0 else 1, Reason.RESIGN)
+    first, second = (entrants[number].name[:MAX_TEXT_LENGTH] for number in (result.first, result.second))
+    bots = (entrants[number].strategy.name for number in (result.first, result.second))
+    players = tuple(map(RecordedPlayer, (first, second), bots))
+    moves = tuple(RecordedMove(move) for move in result.moves)
+    return write_record(Record(game.name, (players[0], players[1]), moves, outcome, event="arena")) + "\n"
 
 
 def as_json(standing: Standing, entrants: Sequence[Entrant]) -> dict[str, object]:
