@@ -178,6 +178,9 @@ def test_what_was_loaded_is_there_for_a_search_that_has_no_time_to_wait(name: st
 @pytest.mark.parametrize(
     ("moves", "sensible"),
     [
+        ("", {"h8"}),
+        ("h8", {"g8", "h7", "h9", "i8"}),
+        ("h8 a1 i8", {"f8", "g8", "j8", "k8"}),
         ("h8 a1 h9 a2 h10", {"h6", "h7", "h11", "h12"}),
         ("h8 a1 h9 a3 h10 a5 h11", {"h7", "h12"}),
         ("h8 a1 h9 a3 h10 a5 h11 o1", {"h7", "h12"}),

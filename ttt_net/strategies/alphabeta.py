@@ -25,6 +25,7 @@ from ttt_net.strategies.deepening import INFINITY, Deepening, Search
 from ttt_net.strategies.engine import (
     EXPLORATION,
     is_connect4,
+    is_installed,
     is_large,
     is_loaded,
     is_provable,
@@ -47,7 +48,7 @@ from ttt_net.strategies.strategy import (
     require_playable,
 )
 from ttt_net.strategies.swapping import beneath, is_first, may_swap, or_swap
-from ttt_net.strategies.tactics import urgent_moves
+from ttt_net.strategies.tactics import busiest_moves, urgent_moves
 from ttt_net.strategies.vanishing import VanishingSolver
 
 if TYPE_CHECKING:
@@ -139,13 +140,14 @@ class AlphaBeta:
         return Choice(move, self._solver.value_of(score, state), (move,), effort.counts(), exact=True)
 
     def _meanwhile(self, game: LineGame, state: LineState, effort: Effort) -> Choice | None:
-        """Return an urgent move of a large board while its search is still being compiled; None if there is none.
+        """Return a move of a large board by its lines while its search is still being compiled, or is not there.
 
-        The search in plain Python looks one ply ahead there, and would overlook what two threats at once come to.
+        The search in plain Python does not even look one ply ahead there: it would overlook what two threats at once
+        come to, and begin anywhere. None if the search is there, or without numba if nothing is urgent.
         """
         if is_loaded(game, effort):
             return None
-        moves = urgent_moves(game, state)
+        moves = urgent_moves(game, state) or (busiest_moves(game, state) if is_installed() else [])
         return Choice(self._rng.choice(moves), None, (), effort.counts()) if moves else None
 
     def _played_out(self, game: UltimateGame, state: UltimateState, effort: Effort) -> Choice | None:

@@ -15,7 +15,7 @@ from ttt_net.games import Game, Move, Side
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.games.swap import SwapGame
 from ttt_net.games.ultimate import UltimateGame, UltimateState
-from ttt_net.strategies.engine import EXPLORATION, has_playouts, is_installed, is_small, playout_tree
+from ttt_net.strategies.engine import EXPLORATION, has_playouts, is_installed, is_large, is_small, playout_tree
 from ttt_net.strategies.strategy import (
     ONE_SECOND,
     WIN,
@@ -29,7 +29,7 @@ from ttt_net.strategies.strategy import (
     require_playable,
 )
 from ttt_net.strategies.swapping import beneath, may_swap, or_swap
-from ttt_net.strategies.tactics import urgent_moves
+from ttt_net.strategies.tactics import busiest_moves, urgent_moves
 from ttt_net.strategies.threats import is_line_game
 
 if TYPE_CHECKING:
@@ -118,13 +118,13 @@ class MonteCarlo:
         return self._tree
 
     def _meanwhile(self, game: Game[Any], state: LineState, effort: Effort) -> Choice | None:
-        """Return an urgent move while playouts are still being compiled; None if there is none.
+        """Return an urgent move while playouts are still being compiled, or on large boards a likely one; else None.
 
         Of a board of more than a few cells plain Python makes a hundred playouts a second, which overlook nearly all.
         """
         if not is_line_game(game) or is_small(game) or not is_installed():
             return None
-        moves = urgent_moves(game, state)
+        moves = urgent_moves(game, state) or (busiest_moves(game, state) if is_large(game) else [])
         return Choice(self._rng.choice(moves), None, (), effort.counts()) if moves else None
 
     def _kept(self, game: Game[S], state: S) -> Node[S] | None:

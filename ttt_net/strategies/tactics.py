@@ -42,6 +42,23 @@ def urgent_moves(game: LineGame, state: LineState) -> list[Move]:
     return next((moves for moves in _urgent_aims(game, state) if moves), [])
 
 
+def busiest_moves(game: LineGame, state: LineState) -> list[Move]:
+    """Return the moves whose open lines hold the most marks of one side, and of those the nearest to the centre.
+
+    A line that holds a mark more weighs four times as much; one with marks of both sides nothing.
+    """
+    own, other = own_and_other(state)
+
+    def rank(move: Move) -> tuple[int, int]:
+        open_lines = (line for line in game.lines_through[move] if not (line & own and line & other))
+        weight = sum(4 ** (line & (own | other)).bit_count() for line in open_lines)
+        return weight, -sum(abs(2 * at - (n - 1)) for at, n in _places(game, move))
+
+    ranks = {move: rank(move) for move in game.actions(state)}
+    best = max(ranks.values())
+    return [move for move, each in ranks.items() if each == best]
+
+
 def _aims(game: LineGame, state: LineState) -> Iterator[list[Move]]:
     """Yield the moves that reach each aim, in order; the last aim is always reached."""
     yield from _urgent_aims(game, state)
