@@ -210,7 +210,7 @@ def what_was_promised_stands(world: "World", server: "SimulatedServer") -> None:
     """An invitation is good if the journal has it, and no other; names in a room are those of the journal."""
     now_ms = server.hub.services.wall_ms()
     rows = _all(world, "SELECT code FROM invitations WHERE expires_ms > ?", now_ms)
-    sure = _all(world, "SELECT code FROM invitations WHERE expires_ms > ?", world.now_ms() + world.ahead_ms)
+    sure = _all(world, "SELECT code FROM invitations WHERE expires_ms > ?", world.latest_ms())
     for (code,) in sure:
         world.claim(server.hub.lobby.is_code(code, now_ms), f"invitation {code} is in the journal and not good")
     for code in world.codes:

@@ -8,13 +8,45 @@ happens once it is killed. What belongs to nobody (0) is the network's and the d
 """
 
 import asyncio
-import heapq
 from asyncio import events
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from contextvars import Context
+from heapq import heappop, heappush
 from itertools import count
 from typing import Any, cast
+
+
+class SimulatedHandle:
+    """A callback that is due some time, as `asyncio.TimerHandle` for those who keep one; a world makes many."""
+
+    __slots__ = ("_is_cancelled", "args", "callback")
+
+    def __init__(self, callback: Callable[..., object], args: tuple[Any, ...]) -> None:
+        self.callback, self.args = callback, args
+        self._is_cancelled = False
+
+    def cancel(self) -> None:
+        """Let nothing be called."""
+        self._is_cancelled = True
+
+    def cancelled(self) -> bool:
+        """Tell whether nothing will be called."""
+        return self._is_cancelled
+
+
+class _Acting:
+    """A block in which what is asked for belongs to a process."""
+
+    __slots__ = ("_before", "_loop", "_process")
+
+    def __init__(self, loop: "SimulatedLoop", process: int) -> None:
+        self._loop, self._process, self._before = loop, process, 0
+
+    def __enter__(self) -> None:
+        self._before, self._loop.process = self._loop.process, self._process
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.process = self._before
 
 
 class SimulatedLoop:
@@ -22,20 +54,18 @@ class SimulatedLoop:
 
     def __init__(self) -> None:
         self._now_s = 0.0
-        self._due: list[tuple[float, int, int, asyncio.Handle]] = []
+        self._due: list[tuple[float, int, int, SimulatedHandle]] = []
         self._numbers = count()
-        self._process = 0
+        self.process = 0
+        """To which process belongs what is asked for."""
         self._paused_until_s: dict[int, float] = {}
         self._stood_still: dict[int, tuple[float, int]] = {}
         """For how long each process was made to stand still, and how often."""
         self._killed: set[int] = set()
         self.errors: list[BaseException] = []
         """What callbacks raised, which is a fault of what is simulated, or of the simulation."""
-
-    @property
-    def as_asyncio(self) -> asyncio.AbstractEventLoop:
+        self.as_asyncio = cast(asyncio.AbstractEventLoop, self)
         """The loop, as those see it who ask asyncio for the one that runs: what it lacks, nobody calls."""
-        return cast(asyncio.AbstractEventLoop, self)
 
     def time(self) -> float:
         """Return the simulated time in seconds."""
@@ -51,9 +81,7 @@ class SimulatedLoop:
 
     def call_soon(self, callback: Callable[..., object], *args: Any, context: Context | None = None) -> asyncio.Handle:
         """Call back at this moment, after all that is due at it already."""
-        handle = asyncio.Handle(callback, args, self.as_asyncio, context)
-        heapq.heappush(self._due, (self._now_s, next(self._numbers), self._process, handle))
-        return handle
+        return self._call_at(self._now_s, callback, args)
 
     call_soon_threadsafe = call_soon
 
@@ -61,31 +89,27 @@ class SimulatedLoop:
         self, delay: float, callback: Callable[..., object], *args: Any, context: Context | None = None
     ) -> asyncio.TimerHandle:
         """Call back after so many seconds."""
-        return self.call_at(self._now_s + delay, callback, *args, context=context)
+        return self._call_at(self._now_s + delay, callback, args)
 
     def call_at(
         self, when: float, callback: Callable[..., object], *args: Any, context: Context | None = None
     ) -> asyncio.TimerHandle:
         """Call back at that time, or now if it is past."""
-        handle = asyncio.TimerHandle(when, callback, args, self.as_asyncio, context)
-        heapq.heappush(self._due, (max(when, self._now_s), next(self._numbers), self._process, handle))
-        return handle
+        return self._call_at(when, callback, args)
 
-    def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
-        """Leave the handle where it is: `run_until` passes over what was cancelled."""
+    def _call_at(self, when: float, callback: Callable[..., object], args: tuple[Any, ...]) -> asyncio.TimerHandle:
+        handle = SimulatedHandle(callback, args)
+        now_s = self._now_s
+        heappush(self._due, (when if when > now_s else now_s, next(self._numbers), self.process, handle))
+        return cast(asyncio.TimerHandle, handle)
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
         """Keep what a callback raised."""
         self.errors.append(context["exception"])
 
-    @contextmanager
-    def acting_as(self, process: int) -> Iterator[None]:
+    def acting_as(self, process: int) -> _Acting:
         """Let what is asked for inside the block belong to the process."""
-        before, self._process = self._process, process
-        try:
-            yield
-        finally:
-            self._process = before
+        return _Acting(self, process)
 
     def pause(self, process: int, pause_s: float) -> None:
         """Let the process stand still for so long, as when it is stopped or its machine is busy elsewhere."""
@@ -113,29 +137,28 @@ class SimulatedLoop:
 
         It is then afterwards, unless there were too many.
         """
-        steps = 0
-        while self._due and self._due[0][0] <= when_s and steps < max_steps:
-            steps += self._step()
+        due, killed, paused_until_s, steps = self._due, self._killed, self._paused_until_s, 0
+        outer = events._get_running_loop()
+        events._set_running_loop(self.as_asyncio)
+        try:
+            while due and due[0][0] <= when_s and steps < max_steps:
+                at_s, number, process, handle = heappop(due)
+                if handle.cancelled() or process in killed:
+                    continue
+                awake_s = paused_until_s.get(process, 0.0)
+                if awake_s > at_s:
+                    heappush(due, (awake_s, number, process, handle))
+                    continue
+                self._now_s = max(self._now_s, at_s)
+                self.process = process
+                steps += 1
+                try:
+                    handle.callback(*handle.args)
+                except Exception as error:  # noqa: BLE001 - as asyncio does; the world looks at them
+                    self.errors.append(error)
+        finally:
+            self.process = 0
+            events._set_running_loop(outer)
         if steps < max_steps:
             self._now_s = max(self._now_s, when_s)
         return steps
-
-    def _step(self) -> bool:
-        """Call what is due next, at its time; return whether it was called."""
-        when, number, process, handle = heapq.heappop(self._due)
-        if handle.cancelled() or process in self._killed:
-            return False
-        awake_s = self._paused_until_s.get(process, 0.0)
-        if awake_s > when:
-            heapq.heappush(self._due, (awake_s, number, process, handle))
-            return False
-        self._now_s = max(self._now_s, when)
-        outer = events._get_running_loop()
-        events._set_running_loop(self.as_asyncio)
-        self._process = process
-        try:
-            handle._run()
-        finally:
-            self._process = 0
-            events._set_running_loop(outer)
-        return True

@@ -233,7 +233,8 @@ class Link(asyncio.Transport):
                 act(*args)
 
     def _schedule(self, way: int, act: Callable[..., None], *args: bytes) -> None:
-        at_s = max(self._arrives_s[way], self._loop.time() + self._rng.random() * self._delay_s)
+        loop = self._loop
+        at_s = max(self._arrives_s[way], loop.time() + self._rng.random() * self._delay_s)
         self._arrives_s[way] = at_s
-        with self._loop.acting_as(0):
-            self._loop.call_at(at_s, act, *args)
+        with loop.acting_as(0):
+            loop.call_at(at_s, act, *args)

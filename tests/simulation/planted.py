@@ -20,6 +20,7 @@ from ttt_net import messages as wire
 from ttt_net.errors import StorageError
 from ttt_net.matches import referee
 from ttt_net.matches.match import Match
+from ttt_net.pairing.lobby import Lobby
 from ttt_net.pairing.seeks import StandingSeeks
 from ttt_net.server import server_clock
 from ttt_net.server.accounts.online_players import OnlinePlayers
@@ -128,6 +129,14 @@ def _set_back(restruct: Callable[..., Any]) -> Callable[..., Any]:
     return _every(9, restruct, lambda event, **changes: restruct(event, **{**changes, "at_ms": event.at_ms - 60_000}))
 
 
+def _forget_by_time_of_play(expired: Callable[..., Any]) -> Callable[..., Any]:
+    def wrong(lobby: Lobby, now_ms: int) -> Any:
+        lobby.forget_old(now_ms)
+        return expired(lobby, now_ms)
+
+    return wrong
+
+
 def _lose_invitations(steps: Any) -> Any:
     def wrong(connection: sqlite3.Connection) -> None:
         steps[-1](connection)
@@ -156,6 +165,7 @@ PLANTED: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], Callable[..., 
         lambda real: lambda kept, player, _: real(kept, player, None),
     ),
     "an invitation that a restart forgets": (Invitations, "recall", lambda real: _every(3, real)),
+    "an invitation that ends by the time of play": (Lobby, "expired", _forget_by_time_of_play),
     "a session taken for that of somebody else": (OnlinePlayers, "get", _somebody_else),
     "a clock that runs while the server stands still": (server_clock, "MOST_CHARGED_MS", lambda _: _FOR_EVER),
     "a number of a match told twice": (Match, "told", _tell_a_number_twice),

@@ -69,6 +69,8 @@ class Stage(ABC):
         """How far the time of day of each machine is ahead of the true one."""
         self.ahead_ms = 0
         """The furthest that the time of day of any machine was ever ahead."""
+        self.shown_ms = START_MS
+        """The latest time of day that any machine has shown, as of when one was set last."""
         self.clock_set_s = -1e9
         """When the time of day of a machine was set last."""
         self._broken: str | None = None
@@ -136,6 +138,10 @@ class Stage(ABC):
     def now_ms(self) -> int:
         """Return the true time of day."""
         return START_MS + self.slept_ms + int(self.loop.time() * 1000)
+
+    def latest_ms(self) -> int:
+        """Return the latest time of day that any machine has shown by now: by none is it later."""
+        return max(self.shown_ms, self.now_ms() + max(self.skews_ms.values(), default=0))
 
     def new_name(self) -> str:
         """Return a name; where names are contested, it may be taken, or be taken at the same moment."""
@@ -316,7 +322,9 @@ class Stage(ABC):
     def settle(self) -> None:
         """Let every fault end and everybody come back, until nothing is under way."""
         self.mend()
-        self.skews_ms = dict.fromkeys(self.skews_ms, self.ahead_ms)  # or a ban of some seconds may last for an hour
+        self.shown_ms = self.latest_ms()
+        if self._has("SELECT 1 FROM sanctions"):  # or a ban of some seconds may last for an hour
+            self.skews_ms = dict.fromkeys(self.skews_ms, self.ahead_ms)
         for peer in self.peers:
             if peer.link is not None:
                 peer.link.go_on()
@@ -426,6 +434,7 @@ class Stage(ABC):
 
     def _fault_set_clock(self, peer: Peer) -> None:
         for server in self._one_that_runs():
+            self.shown_ms = self.latest_ms()
             self.skews_ms[server.machine] = self.rng.choice(_SET_BY_MS)
             self.ahead_ms = max(self.ahead_ms, self.skews_ms[server.machine])
             self.clock_set_s = self.loop.time()

@@ -6,6 +6,7 @@ from tests.simulation.planted import MOST_SEEDS, PLANTED, PLANTED_AMONG_LEDGERS,
 
 FOUND_BY = {
     "a seek that meets nobody": 214,
+    "an invitation that ends by the time of play": 198,
     "a ban that is not put in force": 79,
     "a mute that is not looked at": 60,
     "a forget that sheds a mute": 60,

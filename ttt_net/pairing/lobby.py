@@ -200,12 +200,15 @@ class Lobby:
         return replace(pairing, level=challenge.level, start=challenge.start)
 
     def expired(self, now_ms: int) -> list[Challenge]:
-        """Take off the list, and return, the challenges that nobody has answered in time; forget old invitations."""
+        """Take off the list, and return, the challenges that nobody has answered in time."""
         late = [each for each in self._challenges.values() if each.expires_ms <= now_ms]
         for challenge in late:
             del self._challenges[challenge.number]
-        self._invitations = {each.code: each for each in self._invitations.values() if each.expires_ms > now_ms}
         return late
+
+    def forget_old(self, now_ms: int) -> None:
+        """Forget the invitations that have expired by the time of day, in which they are written down."""
+        self._invitations = {each.code: each for each in self._invitations.values() if each.expires_ms > now_ms}
 
     def leave(self, player: Player, now_ms: int, *, on_purpose: bool) -> list[Challenge]:
         """Remove and return the challenges by and to the player; forget their seek, or hide it for a while.

@@ -104,6 +104,7 @@ class Matchmaker:
         now_ms = self._services.now_ms()
         for challenge in self._lobby.expired(now_ms):
             self._tell_both(challenge, wire.ChallengeOver(challenge.number, "expired"))
+        self._lobby.forget_old(self._services.wall_ms())
         if self._services.shutdown.lets_begin:
             for pairing in self._lobby.tick(now_ms):
                 self._seeks_changed()
