@@ -4,10 +4,12 @@
 What a client can see for itself (one answer to each request, no gap in a match) is checked by `Peer` as it hears it.
 """
 
+from collections.abc import Iterator
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec.structs import replace
 
 from tests.server.journal.walk import canonical
 from ttt_net import messages as wire
@@ -16,15 +18,19 @@ from ttt_net.errors import Refusal
 from ttt_net.matches.match import Match
 from ttt_net.ratings import Rating, rated
 from ttt_net.server.journal import read_match
+from ttt_net.server.matchmaking.listing import MOVING_MS
 from ttt_net.server.server_clock import MOST_CHARGED_MS
 
 if TYPE_CHECKING:
+    from tests.simulation.peer import Peer
     from tests.simulation.server import SimulatedServer
     from tests.simulation.world import World
 
 LATE_MS = 1_500
 """By how much a flag may fall late."""
 _SCORES = {0: 1.0, None: 0.5, 1: 0.0}
+LATE_LIST_MS = 15_000
+"""How old a list on a screen may be at the most, while everything is well."""
 MOST_IN_MEMORY = 400
 """More objects of a kind than a world of six people can need."""
 
@@ -67,6 +73,7 @@ def check_server_at_rest(world: "World", server: "SimulatedServer") -> None:
     clients_show_what_the_server_holds(world, server)
     what_was_decided_is_in_force(world, server)
     what_was_promised_stands(world, server)
+    lists_are_those_of_the_server(world, server)
 
 
 # At every moment.
@@ -221,6 +228,38 @@ def what_was_promised_stands(world: "World", server: "SimulatedServer") -> None:
             held = [player.name for player in room.match.players]
             kept = [player.name for player in _match(world, match_id).players]
             world.claim(held == kept, f"{held} play {match_id}, by the journal {kept}")
+
+
+def lists_are_those_of_the_server(world: "World", server: "SimulatedServer") -> None:
+    """Who looks at the lobby is shown the seeks, the people and the live matches that the server would list now."""
+    for name, shown, listed in differing_lists(world.peers, server):
+        world.claim(False, f"{name} is shown {shown}, and it is {listed}")
+
+
+def differing_lists(peers: "list[Peer]", server: "SimulatedServer") -> Iterator[tuple[str, object, object]]:
+    """Yield who is shown another list than the server's, with both."""
+    services, listing = server.hub.services, server.hub.listing
+    made = (listing.seeks(), listing.players(), _as_shown(listing.live(), server)) if services.feed.readers else ()
+    for peer in peers:
+        session = services.players.find(peer.name)
+        if session is None or session.is_elsewhere or session.player not in services.feed.readers:
+            continue
+        for listed in made:
+            shown: Any = peer.lists.get(type(listed))
+            if isinstance(shown, wire.LiveList):
+                shown = _as_shown(shown, server)
+            if shown != listed:
+                yield peer.name, shown, listed
+
+
+def _as_shown(live: wire.LiveList, server: "SimulatedServer") -> wire.LiveList:
+    """Return a list of live matches; without what follows from how long ago they moved, where one has not for long."""
+    now_ms = server.hub.services.wall_ms()
+    rooms = [room.match for room in server.hub.registry.rooms.values() if room.match is not None]
+    if all(now_ms - match.events[-1].at_ms < MOVING_MS - LATE_LIST_MS for match in rooms):
+        return live
+    bare = sorted((replace(each, featured=False) for each in live.matches), key=lambda each: each.match)
+    return wire.LiveList(live.count, bare)
 
 
 def who_could_play_is_paired(world: "World", server: "SimulatedServer") -> None:

@@ -84,6 +84,8 @@ class Peer:
         self.challenges: list[int] = []
         self.told: dict[str, int] = {}
         """The newest event of each match that this person has heard of, on whichever link."""
+        self.lists: dict[type, wire.ServerMessage] = {}
+        """The lists of the lobby, as they were told last on this link."""
         self.heard_lines: Counter[str] = Counter()
         """How often each line of chat was heard."""
         self.link: Link | None = None
@@ -109,6 +111,7 @@ class Peer:
             return
         self._frames = Frames(parse_uri("ws://lobby.example/"), max_size=None)
         self.talk = Talk()
+        self.lists.clear()
         self.link = self.world.link(self)
         if self.link is None:
             self._come_back()
@@ -321,7 +324,10 @@ class Peer:
                 if seen is not None:
                     seen.watchers = event.watchers
             case wire.SeekList():
+                self.lists[wire.SeekList] = event
                 self.seeks = [seek.seek for seek in event.seeks]
+            case wire.PlayerList() | wire.LiveList():
+                self.lists[type(event)] = event
             case wire.Challenged():
                 self.challenges = [*self.challenges[-3:], event.challenge]
             case wire.InvitationReply():

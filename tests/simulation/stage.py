@@ -12,6 +12,7 @@ from typing import Any, Literal, cast
 
 import msgspec
 
+from tests.simulation import invariants
 from tests.simulation.loop import SimulatedLoop
 from tests.simulation.network import Link
 from tests.simulation.peer import Peer
@@ -334,11 +335,15 @@ class Stage(ABC):
         for _ in range((8 if self.swarm.is_strict else 1) * _MOST_LULLS):  # who is too fast asks again, some time
             is_quiet = self.live(self.is_quiet, 120.0)
             self.wait(self.settles_s)  # what was told last arrives; who has just been lost comes back
+            self.live(self._lists_are_told, 10.0)
             is_quiet = is_quiet and self.is_quiet()
             if is_quiet:
                 break
         waiting = [(peer.name, peer.is_welcome, list(peer.talk.asked.values())) for peer in self.peers]
         self.claim(is_quiet, f"the world does not come to rest: {waiting}")
+
+    def _lists_are_told(self) -> bool:
+        return not any(True for server in self.running for _ in invariants.differing_lists(self.peers, server))
 
     def _play_out(self) -> None:
         """Play every match that goes on to its end; one that may go on for ever is resigned."""

@@ -132,3 +132,30 @@ async def test_the_list_of_matches_is_not_made_anew_for_each_who_comes_to_watch(
         server.later(2_000)
         await fay.ok("matches")
         assert (await fay.hear("live"))["matches"][0]["watchers"] == 1
+
+
+async def test_who_comes_to_look_hears_soon_what_has_changed_while_nobody_looked(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        _, _, match = await server.pair()
+        eve, fay, gil = [await server.join(name) for name in ("Eve", "Fay", "Gil")]
+        server.clock.stand_still()
+        await fay.ok("matches")
+        before = await fay.hear("live")
+        await eve.ok("watch", match=match)
+        await gil.ok("lobby", on=True)
+        assert await gil.hear("live") == before, "as it was made a moment ago"
+        assert (await gil.hear("live"))["matches"][0]["watchers"] == 1
+
+
+async def test_a_seek_is_listed_with_the_rating_after_a_match(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        first, second, match = await server.pair(games=["connect4"], rated=True)
+        gil = await server.join("Gil")
+        for ply, (mover, move) in enumerate([(first, 38), (second, 37)]):
+            await mover.ok("play", match=match, ply=ply, move=move)
+            await (second if mover is first else first).hear("played", ply=ply + 1)
+        await first.ok("seek", games=["connect4"], rated=True, opponents="bots")
+        await lists(gil)
+        await first.ok("resign", match=match)
+        after = (await first.hear("rated", match=match))["ratings"][0]["after"]
+        assert (await gil.hear("seeks"))["seeks"][0]["by"]["rating"] == after

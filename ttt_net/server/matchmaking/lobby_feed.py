@@ -76,6 +76,7 @@ class LobbyFeed:
                 self._told.pop(subject, None)
             session.connection.send(told)
         self._readers[session.player] = session
+        self.changed(*(subject for subject in self._sources if subject in self._changed), slightly=True)
 
     def unsubscribe(self, session: Session) -> None:
         """Tell this session no more."""

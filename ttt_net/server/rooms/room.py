@@ -380,6 +380,7 @@ class MatchRoom:
             session = self._services.players.get(player)
             if session:
                 session.rated(match.game.name, match.time, change)
+        self._services.feed.changed("seeks", "players")  # which show ratings
 
     def hear(self, events: Sequence[MatchEvent], ratings: Changes | None) -> None:
         """Apply and tell what another node has written, while an own write may be under way.
