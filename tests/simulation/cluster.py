@@ -21,19 +21,22 @@ from tests.simulation.peer import Peer
 from tests.simulation.server import SimulatedServer
 from tests.simulation.stage import START_MS, Stage
 from tests.simulation.swarm import PEER_FAULTS, Swarm
+from tests.simulation.upgrade import contents, of_release_before, reopen
 from ttt_net import messages as wire
 from ttt_net.errors import Refusal
+from ttt_net.server.cluster.entries import FORM
 from ttt_net.server.cluster.log import MemoryStream
 from ttt_net.server.cluster.membership import Membership
 from ttt_net.server.cluster.node import ClusterNode
 from ttt_net.server.cluster.replica import Replica
 from ttt_net.server.cluster.replicated_ledger import STALE_S, ReplicatedLedger
 from ttt_net.server.journal import Journal, read_match
-from ttt_net.server.journal.entries import AppendEvents
+from ttt_net.server.journal.entries import AppendEvents, AuditNote
 
 FAULTS = (
     *PEER_FAULTS, "hop", "twice",
     "cut_off", "pause", "crash", "power_cut", "drain", "late", "losing", "repeating", "slow", "skewed",
+    "upgrade", "new_disk", "roll",
 )  # fmt: skip
 """What goes wrong: people, who hop between nodes and come twice; nodes, and their log."""
 _KNOWN_S = STALE_S + 0.6
@@ -43,6 +46,10 @@ _SKEWS_MS = (0, 0, -20_000, -300, 300, 20_000)
 """How far the clocks of machines may be apart."""
 _IMAGE_S = 1.0
 """How often the tables of a node are safe from a power cut."""
+_NEWER = FORM + 1
+"""The form of a release that is still to come."""
+_OF_NEWER = "newer"
+"""What nodes of that release write once their form is in force."""
 
 
 class NodeServer(SimulatedServer):
@@ -63,6 +70,14 @@ class NodeServer(SimulatedServer):
             self.node = ClusterNode(self.hub, self.ledger, self.log, replica)
             self.start()
             self.node.start()
+            if replica.form == _NEWER:
+                self._write_newer()
+
+    def _write_newer(self) -> None:
+        """Write what only the newer release knows, as soon as all are said to know it."""
+        if self.world.faults_are_on and self.replica.in_force() == _NEWER:
+            self.hub.services.journal.note(AuditNote(self.wall_ms(), _OF_NEWER, ""))
+        self.world.loop.call_later(1.0, self._write_newer)
 
     def _received(self, received: Callable[..., None], *args: Any) -> None:
         """Check, whenever a request is carried out, that this node knows what was in the log two seconds before."""
@@ -122,7 +137,7 @@ class ClusterWorld(Stage):
         self.faults_are_on = is_troubled
         self.more_matches = nodes
         self.stream, self.weather = MemoryStream(), Weather()
-        self.oracle = Replica(None)
+        self.oracle = Replica(None, _NEWER)
         self.places: dict[int, str] = {}
         """The node that a peer comes to, by its number; others come to any."""
         self.connected: dict[int, dict[int, str]] = {}
@@ -132,6 +147,9 @@ class ClusterWorld(Stage):
         self.tables: dict[int, str] = {}
         """The tables after each place of the log, as the node had them that was there first."""
         self.replicas = {name: Replica(None) for name in "abcde"[:nodes]}
+        if "roll" in self.swarm.faults:  # some were renewed before the world began
+            for replica in self.replicas.values():
+                replica.form = self.rng.choice([FORM, _NEWER, _NEWER])
         self.images: dict[str, deque[bytes]] = {name: deque(maxlen=3) for name in self.replicas}
         """Of each node, its tables as they were some moments ago, which a power cut may go back to."""
         self.skews_ms = dict.fromkeys(self.replicas, 0)
@@ -268,6 +286,46 @@ class ClusterWorld(Stage):
         if self.servers[server.name] is server:
             self._crash(server)
 
+    def _fault_upgrade(self, peer: Peer) -> None:
+        """Let a node come back whose tables are those of the release before: they become what they were."""
+        for server in self._any_node():
+            self._crash(server)
+            replica = server.replica
+            before = contents(replica)
+            reopen(of_release_before(replica.database.connection), replica)
+            self.claim(contents(replica) == before, f"the upgrade of node {server.name} changes its tables")
+
+    def _fault_new_disk(self, peer: Peer) -> None:
+        """Let a node begin anew from the snapshot of another, which may be one of the release before."""
+        for server in self._any_node():
+            self._crash(server)
+            source = self.replicas[self.rng.choice([name for name in self.replicas if name != server.name])]
+            image = BytesIO()
+            source.write_to(image)
+            if self.rng.random() < 0.5:
+                image = BytesIO(of_release_before(source.database.connection))
+            replica = Replica(None, source.form)
+            image.seek(0)
+            replica.read_from(image)
+            self.claim(
+                contents(replica) == contents(source),
+                f"node {server.name} has other tables than the snapshot at place {source.position}",
+            )
+            replica.form = server.replica.form
+            self.replicas[server.name] = replica
+            self.images[server.name].clear()
+
+    def _fault_roll(self, peer: Peer) -> None:
+        """Let a node become one of the newer release, or again of this one, as long as not all were renewed."""
+        for server in self._any_node():
+            forms = [_NEWER] if self.oracle.in_force() == _NEWER else [_NEWER, _NEWER, FORM]
+            self._renew(server, self.rng.choice(forms))
+
+    def _renew(self, server: NodeServer, form: int) -> None:
+        self.trace(None, f"node {server.name} becomes one of form {form}")
+        self._crash(server)
+        server.replica.form = form
+
     def _fault_late(self, peer: Peer) -> None:
         self.weather.slowest_s = self.rng.choice([0.002, 0.05, 0.5])
 
@@ -301,6 +359,8 @@ class ClusterWorld(Stage):
         """Check what holds at every moment."""
         self._ask_the_oracle()
         self.note_mutes()
+        if "roll" in self.swarm.faults:
+            self._forms_are_known()
         for name, replica in self.replicas.items():
             server = self.servers[name]
             known = self.tables.get(replica.position)
@@ -308,10 +368,22 @@ class ClusterWorld(Stage):
                 tables = canonical(replica.database.connection)
                 known = self.tables.setdefault(replica.position, tables)
                 self.claim(known == tables, f"node {name} has other tables at place {replica.position}")
-            if server is not None:
+            if server is not None and server.ledger.stopped is not None and replica.form < self.oracle.in_force():
+                self._renew(server, _NEWER)  # its host has read what to install
+            elif server is not None:
                 self.claim(server.ledger.stopped is None, f"node {name} stopped: {server.ledger.stopped}")
                 invariants.check_server(cast(Any, _View(self, server)), server)
                 self._who_is_elsewhere_is_known(server)
+
+    def _forms_are_known(self) -> None:
+        """A form is in force once all nodes know it, and what is of it comes to none that does not."""
+        connection = self.oracle.database.connection
+        behind = connection.execute("SELECT node FROM nodes WHERE form < (SELECT form FROM place)").fetchall()
+        self.claim(not behind, f"the form in force is not known to {behind}")
+        for name, replica in self.replicas.items():
+            if replica.form < _NEWER:
+                written = replica.database.connection.execute("SELECT 1 FROM audit WHERE act = ?", (_OF_NEWER,))
+                self.claim(not written.fetchone(), f"node {name} has applied what it does not know")
 
     def _who_is_elsewhere_is_known(self, server: NodeServer) -> None:
         """A node has in memory who is connected to another, as its tables have it."""
@@ -350,7 +422,7 @@ class ClusterWorld(Stage):
             self.claim(peer.is_welcome, f"{peer.name} did not come back")
             self.claim(not peer.talk.asked, f"{peer.name} waits for answers")
         for server in self.running:
-            reader = Replica(None)
+            reader = Replica(None, _NEWER)
             reader.apply(list(enumerate(self.stream.batches[: server.replica.position], 1)))
             tables = canonical(server.replica.database.connection), server.replica.state
             said = canonical(reader.database.connection), reader.state

@@ -37,6 +37,7 @@ from ttt_net.server.hub import Hub
 from ttt_net.server.journal import Journal, apply_events, database, migrations
 from ttt_net.server.journal.entries import WriteNote
 from ttt_net.server.matchmaking.invitations import Invitations
+from ttt_net.server.matchmaking.lobby_feed import LobbyFeed
 from ttt_net.server.matchmaking.match_registry import MatchRegistry
 from ttt_net.server.rooms import room
 from ttt_net.server.rooms.audience import Audience
@@ -180,6 +181,7 @@ PLANTED: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], Callable[..., 
         lambda _: lambda journal, report, done, failed: done(1),
     ),
     "a presence that is not told": (Seats, "tell", lambda real: _every(4, real)),
+    "a list of the lobby that is not told anew": (LobbyFeed, "_tell_anew", lambda real: _every(5, real)),
     "a session that stays after its connection": (OnlinePlayers, "remove", lambda real: _every(10, real)),
 }
 """Each fault: where it is planted, and what takes the real function's place."""
@@ -320,6 +322,12 @@ PLANTED_AMONG_NODES: dict[str, tuple[Any, str, Callable[[Callable[..., Any]], Ca
     "a line of chat that other nodes do not hear": (Chat, "hear", lambda real: _every(2, real)),
     "watchers of other nodes who are not counted": (ClusterNode, "_counted", lambda _: _nothing),
     "a room that forgets its match when a write is overtaken": (MatchRoom, "hear", _forget_the_match),
+    "a form in force as soon as one node knows it": (
+        replica,
+        "_PUT_IN_FORCE",
+        lambda statement: cast(Any, cast(str, statement).replace("MIN(form)", "MAX(nodes.form)")),
+    ),
+    "a snapshot that is not brought up to date": (replica, "migrate", lambda _: _nothing),
 }
 """The same in whole servers; found in worlds of three of them."""
 

@@ -9,10 +9,12 @@ import sqlite3
 import tempfile
 from collections.abc import Callable
 from contextlib import closing
+from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
 
 from tests.server.journal.walk import canonical
+from ttt_net.server.cluster.replica import Replica
 from ttt_net.server.journal.database import Database
 from ttt_net.server.journal.migrations import SCHEMA_VERSION, STEPS
 
@@ -27,10 +29,58 @@ _WITH_SUBJECTS = 7
 _OF_BEFORE = "WHERE whom NOT LIKE 'address:%' AND whom NOT LIKE 'token:%'"
 """Sanctions as they were before the newest schema: of networks and players alone."""
 _FORMATS = slice(18, 20)
+_ONLY_NOW = (
+    "SELECT 1 FROM sqlite_sequence WHERE name = 'reports'",
+    "SELECT 1 FROM moderators",
+    "SELECT 1 FROM audit WHERE by <> 'host'",
+    "SELECT 1 FROM sanctions WHERE by <> 'host' OR whom LIKE 'address:%' OR whom LIKE 'token:%'"
+    " OR player IS NOT CASE WHEN whom LIKE 'player:%' THEN CAST(substr(whom, 8) AS INTEGER) END",
+)
+"""What finds a row that the last schema but one cannot hold."""
+_OF_CLUSTER = ("place", "nodes", "connected")
 _AS_NAMES = (
     "SELECT audit.id, at_ms, act, CASE WHEN player IS NULL THEN what ELSE coalesce(name, '') || what END FROM audit"
     " LEFT JOIN players ON players.id = audit.player"
 )
+
+
+def of_release_before(now: sqlite3.Connection) -> bytes:
+    """Return an image of a node's tables as the release before would have left them; of these, if it cannot hold them.
+
+    Beside the journal's they are the cluster's own, which were the same.
+    """
+    if any(now.execute(query).fetchone() for query in _ONLY_NOW):
+        old = now
+    else:
+        old = fill_as_before(now, version=SCHEMA_VERSION - 1).connection
+        for table in _OF_CLUSTER:
+            (sql,) = now.execute("SELECT sql FROM sqlite_schema WHERE name = ?", (table,)).fetchone()
+            old.execute(sql)
+            old.execute(f"DELETE FROM {table}")
+            for row in now.execute(f"SELECT * FROM {table}").fetchall():
+                old.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
+    image = bytearray(old.serialize())
+    image[_FORMATS] = b"\x01\x01"
+    return bytes(image)
+
+
+def reopen(image: bytes, replica: Replica) -> None:
+    """Open a node's tables as it does at its start, from a file, and put what they have become into `replica`."""
+    with tempfile.TemporaryDirectory(dir=_IN_MEMORY if _IN_MEMORY.is_dir() else None) as folder:
+        path = Path(folder, "journal.sqlite")
+        path.write_bytes(image)
+        found = BytesIO()
+        with closing(Replica(path, replica.form)) as opened:
+            opened.write_to(found)
+    found.seek(0)
+    replica.read_from(found)
+
+
+def contents(replica: Replica) -> tuple[int, str]:
+    """Return the schema of a node's tables, and all that is in them."""
+    connection = replica.database.connection
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return version, canonical(connection)
 
 
 class Before(NamedTuple):
@@ -40,10 +90,14 @@ class Before(NamedTuple):
     connection: sqlite3.Connection
 
 
-def fill_as_before(now: sqlite3.Connection, rng: random.Random) -> Before:
-    """Return tables of an older schema, chosen by chance, with all of `now` that they can hold."""
+def any_version(now: sqlite3.Connection, rng: random.Random) -> int:
+    """Return an older schema, chosen by chance of those that know what kinds of people there are."""
     has_guests = now.execute("SELECT 1 FROM players WHERE is_guest LIMIT 1").fetchone() is not None
-    version = rng.randrange(_WITH_GUESTS if has_guests else _OLDEST, SCHEMA_VERSION)
+    return rng.randrange(_WITH_GUESTS if has_guests else _OLDEST, SCHEMA_VERSION)
+
+
+def fill_as_before(now: sqlite3.Connection, version: int) -> Before:
+    """Return tables of an older schema with all of `now` that they can hold."""
     old = sqlite3.connect(":memory:", isolation_level=None)
     for step in STEPS[:version]:
         step(old)
