@@ -47,6 +47,9 @@ def test_the_solution_is_told_to_one_who_found_it_or_gives_up() -> None:
     assert (told.right, told.solution, told.text) == (True, puzzle.solution, puzzle.why)
     told = describe_puzzle(PuzzleRequest(1, reveal=True), NOW)
     assert (told.right, told.solution, told.text) == (None, puzzle.solution, puzzle.why)
+    assert told.why is not None
+    assert told.why.kind == puzzle.explanation["kind"]
+    assert asked.why is None
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from pathlib import Path
 from tests.page.build import MODULES, WEB, node
 from ttt_net.games.catalogue import NAMES
 from ttt_net.games.rules import find_rules
+from ttt_net.strategies.lessons.explanation import Explanation, ExplanationKind, MarkRow
 
 
 def test_the_types_of_the_modules_hold() -> None:
@@ -101,6 +102,29 @@ def test_every_language_explains_every_game_and_names_the_same_moves() -> None:
             meant = (page.goal, page.special, *page.tips, page.caption)
             assert len(said) == len(meant) == sum(map(bool, said)), f"{name}, {game}"
             assert moves_in(said) == moves_in(meant), f"{name}, {game}: say what English says now"
+
+
+def test_every_language_gives_every_reason_with_what_it_names() -> None:
+    script = """
+        import { readFileSync, readdirSync } from "node:fs";
+        import { transformSync } from "esbuild";
+        const found = {};
+        for (const name of readdirSync("src/explained")) {
+            const { code } = transformSync(readFileSync(`src/explained/${name}`, "utf8"), { loader: "ts" });
+            found[name] = (await import("data:text/javascript," + encodeURIComponent(code))).explained.why;
+        }
+        console.log(JSON.stringify(found));
+    """
+    slots = ("moves", "theirs", "row", "plies", "instead", "marks")
+    given = Explanation(ExplanationKind.NOTHING, ("0",), ("1",), MarkRow(3, is_run=True), 3, instead=4)
+    written = dict(zip(("0", "1", "three in a row", "in 3 moves", "of 4", "of three"), slots, strict=True))
+    for name, why in json.loads(node("--input-type=module", "--eval", script).stdout).items():
+        assert why["said"].keys() == set(ExplanationKind), name
+        assert len(why["rows"]) == 5
+        for kind, said in why["said"].items():
+            english = given._replace(kind=ExplanationKind(kind)).in_words()
+            named = {slot for text, slot in written.items() if re.search(rf"\b{text}\b", english)}
+            assert {slots[int(gap)] for gap in re.findall(r"\{(\d)\}", said)} == named, f"{name}, {kind}"
 
 
 def moves_in(sentences: Sequence[str]) -> list[set[str]]:

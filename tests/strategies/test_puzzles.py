@@ -50,7 +50,7 @@ def test_a_position_is_a_puzzle_if_one_move_is_enough(
         return
     assert found is not None
     told = found.as_json()
-    assert (found.solution, told["kind"], found.grade, found.why) == (solution, kind, grade, why)
+    assert (found.solution, told["kind"], found.grade, found.why.in_words()) == (solution, kind, grade, why)
 
 
 def test_a_game_without_lines_has_no_puzzles() -> None:

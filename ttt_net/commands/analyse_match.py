@@ -34,11 +34,11 @@ def show_match(args: argparse.Namespace, limit: Limit) -> None:
     game, console = find_game(record.game), Console()
     moves, start = [made.move for made in record.moves], first_position(game, record.start)
     winner = winner_in(game, record)
-    first = lesson_of(game, list(glance(game, moves, start)), winner, is_searched=False)
+    first = lesson_of(list(glance(game, moves, start)), winner, is_searched=False)
     if args.json:
         print(json.dumps(first.as_json(game)), flush=True)
     elif sys.stderr.isatty():
-        Console(stderr=True).print(first.text, markup=False)
+        Console(stderr=True).print(first.in_words(game), markup=False)
     load_engine_for_review(game, len(moves))
     found = review(game, moves, limit, start, Limit(ms=args.match_time))
     if args.json:
@@ -46,14 +46,14 @@ def show_match(args: argparse.Namespace, limit: Limit) -> None:
         for each in found:
             reviewed.append(each)
             print(json.dumps(as_json(game, each)), flush=True)
-        print(json.dumps(lesson_of(game, reviewed, winner).as_json(game)), flush=True)
+        print(json.dumps(lesson_of(reviewed, winner).as_json(game)), flush=True)
         return
     progress = track(
         found, "analysing", len(record.moves), console=Console(stderr=True), disable=not sys.stderr.isatty()
     )
     reviewed = list(progress)
     show_table(console, game, record, reviewed)
-    for sentence in summary(game, reviewed, lesson_of(game, reviewed, winner)):
+    for sentence in summary(game, reviewed, lesson_of(reviewed, winner)):
         console.print(sentence, markup=False)
 
 
@@ -119,6 +119,7 @@ def as_json(game: Game[Any], each: Reviewed) -> dict[str, object]:
         "sign": each.sign,
         "lost": each.lost,
         "text": each.mistake.reason if each.mistake else "",
+        "why": each.mistake.why.as_json() if each.mistake else None,
     }
 
 
@@ -136,7 +137,7 @@ def better(game: Game[Any], each: Reviewed) -> str:
 def summary(game: Game[Any], reviewed: Sequence[Reviewed], lesson: Lesson) -> Iterator[str]:
     """Yield in sentences the lesson, where else the match turned, and how much of it is not known."""
     if lesson.ply is not None:
-        yield lesson.text
+        yield lesson.in_words(game)
     for each in reviewed:
         if each.lost and each.ply != lesson.ply:
             what = "won" if each.could.result == 1 else "held the draw"

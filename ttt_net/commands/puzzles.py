@@ -48,5 +48,5 @@ def show_puzzle(console: Console, number: int, puzzle: Puzzle, *, tells_solution
     question = f"Win in {puzzle.plies}." if puzzle.is_win else "Find the one move that does not lose."
     console.print(question)
     if tells_solution:
-        console.print(f"{puzzle.game.move_names[puzzle.solution]}: {puzzle.why}")
+        console.print(f"{puzzle.game.move_names[puzzle.solution]}: {puzzle.why.in_words()}")
     console.print()

@@ -7,7 +7,7 @@ import json
 from datetime import date
 from functools import lru_cache
 from importlib.resources import files
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ttt_net.games.catalogue import find_game
 from ttt_net.games.game import Move
@@ -32,6 +32,8 @@ class DailyPuzzle(NamedTuple):
     """How hard it is, from 1, seen at a glance, to 5."""
     why: str
     """Why it is the solution, in a sentence."""
+    explanation: dict[str, Any]
+    """What that sentence is made of, as `Explanation.as_json` writes it."""
 
 
 @lru_cache(maxsize=1)
@@ -52,4 +54,13 @@ def puzzle_of(day: date) -> DailyPuzzle:
     game = find_game(found["game"])
     solution = read_move(game, read_start(game, found["position"]), found["solution"])
     is_win = found["kind"] == "win"
-    return DailyPuzzle(found["game"], found["position"], solution, is_win, found["plies"], found["grade"], found["why"])
+    return DailyPuzzle(
+        found["game"],
+        found["position"],
+        solution,
+        is_win,
+        found["plies"],
+        found["grade"],
+        found["why"],
+        found["explanation"],
+    )

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 
 import msgspec
 
-from ttt_net.messages import AnalysedMove, MatchLesson
+from ttt_net.messages import AnalysedMove, ExplanationInfo, MatchLesson
 
 COMMAND = (sys.executable, "-m", "ttt_net", "analyse", "--match", "-", "--json", "--match-time")
 """What starts the process, but for the milliseconds that it may take."""
@@ -32,6 +32,7 @@ class JudgedMove(msgspec.Struct):
     lost: int | None = None
     sign: str = ""
     text: str = ""
+    why: ExplanationInfo | None = None
 
 
 def has_engine() -> bool:
@@ -60,4 +61,5 @@ def described(each: JudgedMove) -> AnalysedMove:
         more=max(0, len(each.best) - MAX_BEST),
         sign=each.sign,
         text=each.text,
+        why=each.why,
     )

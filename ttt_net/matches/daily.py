@@ -2,12 +2,14 @@
 
 import datetime
 
+import msgspec
+
 from ttt_net.errors import Code, Refusal
 from ttt_net.games import find_game
 from ttt_net.games.notation import read_start
 from ttt_net.games.puzzles import puzzle_of
 from ttt_net.matches.description import describe_game, describe_position
-from ttt_net.messages import PuzzleReply, PuzzleRequest
+from ttt_net.messages import ExplanationInfo, PuzzleReply, PuzzleRequest
 
 
 def today(wall_ms: int) -> datetime.date:
@@ -41,6 +43,7 @@ def describe_puzzle(request: PuzzleRequest, now: datetime.date) -> PuzzleReply:
         right=is_right,
         solution=puzzle.solution if is_told else None,
         text=puzzle.why if is_told else "" if is_right is None else _not_it(puzzle.is_win),
+        why=msgspec.convert(puzzle.explanation, ExplanationInfo) if is_told else None,
     )
 
 

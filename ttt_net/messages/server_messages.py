@@ -11,6 +11,7 @@ from ttt_net.messages.types import (
     AwayInfo,
     ChallengeEnd,
     ClockInfo,
+    ExplanationInfo,
     FinishedMatch,
     GameInfo,
     HeadToHead,
@@ -300,6 +301,7 @@ class HintReply(ServerMessage, frozen=True, tag="hint", omit_defaults=True):
     kind: HintKind
     moves: list[int] = []  # noqa: RUF012 - a Struct: each gets a list of its own
     text: str = ""
+    why: ExplanationInfo | None = None
 
 
 class PuzzleReply(ServerMessage, frozen=True, tag="puzzle", omit_defaults=True):
@@ -321,6 +323,7 @@ class PuzzleReply(ServerMessage, frozen=True, tag="puzzle", omit_defaults=True):
     right: bool | None = None
     solution: int | None = None
     text: str = ""
+    why: ExplanationInfo | None = None
 
 
 class RecordReply(ServerMessage, frozen=True, tag="record"):

@@ -254,13 +254,44 @@ class RuleExample(Struct, frozen=True):
     caption: str
 
 
+class ThreatRow(Struct, frozen=True, omit_defaults=True):
+    """Marks that a side has in a line that it could complete.
+
+    They `run` if they are neighbours, each of the next; the line is `open` if it goes on at both ends.
+    """
+
+    marks: int
+    run: bool = False
+    open: bool = False
+
+
+class ExplanationInfo(Struct, frozen=True, omit_defaults=True):
+    """What a `text` that stands beside it says, for a client that says it in words of its own.
+
+    `kind` names the sentence; others may come: then show the text. `moves` are those of the player who is spoken to
+    (to be made or avoided, or that were better; empty for "another move"), `theirs` the cells in which the other side
+    does what is told, each at most four, with how many `more` and `more_theirs` there are; `row` what they have in a
+    line. The game ends after `plies` moves (`at_most`: or fewer), where it would have ended after `instead`.
+    """
+
+    kind: str
+    moves: list[str] = []
+    more: int = 0
+    theirs: list[str] = []
+    more_theirs: int = 0
+    row: ThreatRow | None = None
+    plies: int | None = None
+    at_most: bool = False
+    instead: int | None = None
+
+
 class AnalysedMove(Struct, frozen=True, omit_defaults=True):
     """A move that was made, as an engine sees it: what it made of the game for who made it, and what was best.
 
     `value` is 1 for a game that is won from there on, -1 for a lost one, 0 for a drawn one or when it is not known:
     then `score` is an estimate from -1 to 1. `turning` marks a move that gave a win or a draw away. `more` is how many
     best moves there are beyond those listed, `sign` the grade of the move (`!`, `?!`, `?`, `??`; empty for an ordinary
-    one), and `text` what was wrong with it, for its player.
+    one), and `text` what was wrong with it, for its player, explained by `why`.
     """
 
     ply: int
@@ -273,15 +304,19 @@ class AnalysedMove(Struct, frozen=True, omit_defaults=True):
     more: int = 0
     sign: str = ""
     text: str = ""
+    why: ExplanationInfo | None = None
 
 
-class MatchLesson(Struct, frozen=True, tag_field="type", tag="lesson"):
+class MatchLesson(Struct, frozen=True, tag_field="type", tag="lesson", omit_defaults=True):
     """The one move that most decided a match: its ply, counted from 1, its side, and all moves that were best.
 
-    `text` says in plain words what was wrong with it, and what follows. `ply` and `side` are null if no move was.
+    `text` says in plain words what was wrong with it, and what follows; `why` and `follows` are what it names. `ply`
+    and `side` are null if no move was.
     """
 
     ply: int | None
     side: int | None
     better: list[str]
     text: str
+    why: ExplanationInfo | None = None
+    follows: list[str] = []

@@ -15,7 +15,7 @@ from ttt_net.games.record import first_position
 from ttt_net.games.records import read_records
 from ttt_net.strategies.engine import warm
 from ttt_net.strategies.lessons.advice import advise
-from ttt_net.strategies.lessons.hints import Hint, warning
+from ttt_net.strategies.lessons.hints import warning
 from ttt_net.strategies.lessons.lesson import lesson_of, winner_of
 from ttt_net.strategies.review import Reviewed, glance
 from ttt_net.strategies.strategy import Effort, Limit
@@ -34,8 +34,9 @@ def answer(question: dict[str, Any]) -> dict[str, Any]:
     else:
         warm(game)
         found = advise(game, state, Limit(ms=question["ms"]))
-    moves, text = found or Hint((), "")
-    return {"moves": list(moves), "text": text}
+    if found is None:
+        return {"moves": [], "text": ""}
+    return {"moves": list(found.moves), "text": found.text, "why": found.why.as_json()}
 
 
 def _lesson(text: str, limit: Limit) -> dict[str, object]:
@@ -52,7 +53,7 @@ def _lesson(text: str, limit: Limit) -> dict[str, object]:
     for move in moves:
         state = game.result(state, move)
     winner = winner_of(game, state) if record.outcome is None else record.outcome.winner
-    return lesson_of(game, reviewed, winner, is_searched=False).as_json(game)
+    return lesson_of(reviewed, winner, is_searched=False).as_json(game)
 
 
 def main() -> int:

@@ -12,6 +12,7 @@ from ttt_net.errors import ConfigurationError
 from ttt_net.games import Game, Move
 from ttt_net.games.notation import write_position
 from ttt_net.strategies.analysis import Kept, Verdict, analyse
+from ttt_net.strategies.lessons.explanation import Explanation, ExplanationKind
 from ttt_net.strategies.lessons.hints import hint
 from ttt_net.strategies.lessons.sight import look
 from ttt_net.strategies.strategy import Limit
@@ -45,7 +46,7 @@ class Puzzle(NamedTuple):
     is_win: bool
     plies: int
     grade: int
-    why: str
+    why: Explanation
 
     def as_json(self) -> dict[str, object]:
         """Return the object that programs read."""
@@ -58,7 +59,8 @@ class Puzzle(NamedTuple):
             "kind": "win" if self.is_win else "save",
             "plies": self.plies,
             "grade": self.grade,
-            "why": self.why,
+            "why": self.why.in_words(),
+            "explanation": self.why.as_json(),
         }
 
 
@@ -133,12 +135,12 @@ def _grade(plies: int) -> int:
     return sum(plies > most for most in (1, 3, 5, 9)) + 1
 
 
-def _why(game: Game[Any], state: Any, move: Move, moves: dict[Move, Verdict], *, is_win: bool) -> str:  # noqa: ANN401
-    """Return in plain words why a move is the solution."""
-    name, verdict = game.move_names[move], moves[move]
+def _why(game: Game[Any], state: Any, move: Move, moves: dict[Move, Verdict], *, is_win: bool) -> Explanation:  # noqa: ANN401
+    """Return why a move is the solution."""
     seen = hint(game, state)
     if seen is not None and seen.moves == (move,):
-        return seen.text
+        return seen.why
+    names = (game.move_names[move],)
     if is_win:
-        return f"{name} wins in {verdict.plies} moves; no other move wins."
-    return f"{name} holds the draw; every other move loses."
+        return Explanation(ExplanationKind.ONLY_WIN, names, plies=moves[move].plies)
+    return Explanation(ExplanationKind.ONLY_DRAW, names)

@@ -8,6 +8,7 @@ from ttt_net.games import Game, find_game
 from ttt_net.games.notation import read_move
 from ttt_net.strategies import Limit
 from ttt_net.strategies.analysis import Verdict
+from ttt_net.strategies.lessons.explanation import Explanation, ExplanationKind
 from ttt_net.strategies.lessons.lesson import Lesson, lesson_of, winner_of
 from ttt_net.strategies.lessons.mistakes import searched_mistake
 from ttt_net.strategies.review import Grade, Reviewed, glance, review
@@ -28,8 +29,8 @@ def lessons(name: str, text: str, *, nodes: int = 20_000) -> tuple[Game[Any], Le
     game, moves, state = played(name, text)
     winner = winner_of(game, state)
     reviewed = list(review(game, moves, Limit(nodes=nodes)))
-    at_sight = lesson_of(game, list(glance(game, moves)), winner, is_searched=False)
-    return game, at_sight, lesson_of(game, reviewed, winner), reviewed
+    at_sight = lesson_of(list(glance(game, moves)), winner, is_searched=False)
+    return game, at_sight, lesson_of(reviewed, winner), reviewed
 
 
 @pytest.mark.parametrize(
@@ -65,35 +66,35 @@ def test_what_a_beginner_could_have_seen_comes_first(name: str, text: str, ply: 
     for lesson in (first, last):
         assert (lesson.ply, lesson.side) == (ply, (ply - 1) % 2)
         assert [game.move_names[move] for move in lesson.better] == better.split()
-        assert reason in lesson.text
-        assert lesson.text.startswith(f"Move {ply}: ")
+        assert reason in lesson.in_words(game)
+        assert lesson.in_words(game).startswith(f"Move {ply}: ")
 
 
 def test_what_only_a_search_sees_is_told_with_what_held() -> None:
     game, first, last, reviewed = lessons("tictactoe", "b2 b3 a3 c1 a1 a2 c3")
-    assert first == Lesson(None, None, (), "No move gave anything away that can be seen at a glance.")
+    assert first == Lesson(None, None, (), Explanation(ExplanationKind.NOTHING_SEEN))
     assert last.ply == 2
     assert [game.move_names[move] for move in last.better] == ["a3", "c3", "a1", "c1"]
-    assert "held the draw" in last.text
-    assert "What follows: " in last.text
+    assert "held the draw" in last.in_words(game)
+    assert "What follows: " in last.in_words(game)
     assert [each.sign for each in reviewed] == ["", "??", "", "", "", "", "!"]
 
 
 @pytest.mark.parametrize("reply", ["k8 g8 l8", "g8 f8 k8"])
 def test_what_follows_begins_as_the_match_went_on(reply: str) -> None:
     _, first, last, _ = lessons("gomoku", f"h8 a1 i8 a2 j8 a3 {reply.split()[0]}")
-    assert first.text.endswith(f"What follows: {reply}.")
-    assert last.text == first.text
+    assert first.in_words(game).endswith(f"What follows: {reply}.")
+    assert last.in_words(game) == first.in_words(game)
 
 
 def test_what_follows_a_loss_in_connect_four_that_only_a_search_sees_is_told() -> None:
     _, _, last, _ = lessons("connect4", "4 4 4 4 4 2 2 6 2 2 6 5 5 5 6", nodes=200_000)
-    assert last.text == "Move 15: 5 held the draw; after this they win in 8 moves. What follows: 6 3 5 4."
+    assert last.in_words(game) == "Move 15: 5 held the draw; after this they win in 8 moves. What follows: 6 3 5 4."
 
 
 def test_an_open_row_is_no_fork_when_it_was_there_before() -> None:
     _, first, _, _ = lessons("gomoku", "h8 a1 i8 a2 j8 g8 j9 k8 j10", nodes=500)
-    assert "two open rows" not in first.text
+    assert "two open rows" not in first.in_words(game)
 
 
 def test_an_estimate_of_a_short_look_ahead_is_held_against_nobody() -> None:
@@ -111,9 +112,9 @@ def test_where_all_was_lost_from_the_start_the_distance_to_the_end_tells() -> No
         return Reviewed(ply, 1, 35, was_worth, could_be, (38,), Grade.SOONER_LOSS, found)
 
     reviewed = [made(2, 34, 36), made(8, 30, 30), made(10, 4, 28), made(12, 2, 2)]
-    lesson = lesson_of(game, reviewed, winner=0)
+    lesson = lesson_of(reviewed, winner=0)
     assert (lesson.ply, lesson.side, lesson.better) == (10, 1, (38,))
-    assert lesson.text == "Move 10: they win in 4 moves instead of 28: 4 held out longer."
+    assert lesson.in_words(game) == "Move 10: they win in 4 moves instead of 28: 4 held out longer."
     assert [each.sign for each in reviewed] == ["", "", "?!", ""]
 
 
@@ -125,6 +126,8 @@ def test_a_match_without_a_mistake_has_a_lesson_that_says_so() -> None:
         "side": None,
         "better": [],
         "text": "No move gave anything away that can be proved.",
+        "why": {"kind": "nothing"},
+        "follows": [],
     }
 
 
@@ -135,7 +138,7 @@ def test_of_a_match_that_was_won_the_losers_mistake_is_told() -> None:
 
 def test_a_player_who_resigned_is_told_of_a_mistake_of_theirs() -> None:
     game, moves, _ = played("tictactoe", "b2 b3 a3 a2")
-    assert lesson_of(game, list(glance(game, moves)), winner=0).ply == 4
+    assert lesson_of(list(glance(game, moves)), winner=0).ply == 4
 
 
 @pytest.mark.parametrize(
@@ -166,8 +169,9 @@ def test_every_move_is_told_even_if_there_is_no_time_for_any() -> None:
 
 
 def test_who_completes_a_line_in_misere_is_told_which_move_did_not() -> None:
-    _, at_sight, _, _ = lessons("misere", "b2 a2 a3 a1 b3 c1 c3")
-    assert at_sight.text == "Move 7: you completed a line, and that loses; c2 did not."
+    game, at_sight, _, _ = lessons("misere", "b2 a2 a3 a1 b3 c1 c3")
+    assert at_sight.in_words(game) == "Move 7: you completed a line, and that loses; c2 did not."
     _, at_sight, searched, _ = lessons("misere", "a1 b2 b1 a3 c3 c2 c1")
-    assert at_sight.text == "Move 7: you completed a line, and that loses; b3 or a2 did not."
-    assert searched.text == "Move 7: you completed a line, and that loses; b3 did not.", "a2 would have lost later"
+    assert at_sight.in_words(game) == "Move 7: you completed a line, and that loses; b3 or a2 did not."
+    told = "Move 7: you completed a line, and that loses; b3 did not."
+    assert searched.in_words(game) == told, "a2 would have lost later"

@@ -13,7 +13,7 @@ import msgspec
 from ttt_net.games.records import write_record
 from ttt_net.matches.analysis import COMMAND, LEAST_MOVES, described, read_line
 from ttt_net.matches.match import Match, record_of
-from ttt_net.messages import AnalysedMove, AnalysisReply, HintReply, HintRequest, MatchLesson
+from ttt_net.messages import AnalysedMove, AnalysisReply, ExplanationInfo, HintReply, HintRequest, MatchLesson
 from ttt_net.programs import beside_us
 
 ANALYSIS_S = 20.0
@@ -98,7 +98,8 @@ class LocalCoach:
         except (TimeoutError, OSError, ValueError):
             await self.stop()
             found = {"moves": [], "text": ""}
-        return HintReply(match.id, ply, request.kind, found["moves"], found["text"])
+        why = msgspec.convert(found.get("why"), ExplanationInfo | None)
+        return HintReply(match.id, ply, request.kind, found["moves"], found["text"], why)
 
     async def look_at(self, match: Match) -> AnalysisReply:
         """Return an analysis of a finished match that has its lesson alone, by what can be seen without a search."""

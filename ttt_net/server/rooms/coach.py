@@ -45,6 +45,7 @@ class HintAnswer(msgspec.Struct):
 
     moves: list[int]
     text: str
+    why: wire.ExplanationInfo | None = None
 
 
 class CoachJob(NamedTuple):
@@ -101,7 +102,7 @@ class Coach:
                 session.refuse(request.id, Refusal(Code.BUSY, "no hint could be found; ask again", _RETRY_MS))
                 return
             session.ok(request.id)
-            session.tell(wire.HintReply(request.match, ply, request.kind, found.moves, found.text))
+            session.tell(wire.HintReply(request.match, ply, request.kind, found.moves, found.text, found.why))
 
         self._add(CoachJob(question, ms, session, HintAnswer, done))
 

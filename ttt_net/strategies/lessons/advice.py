@@ -6,9 +6,10 @@ from typing import Any
 from ttt_net.games import Game, Move
 from ttt_net.games.line import LineGame, LineState
 from ttt_net.strategies.alphabeta import deepening
+from ttt_net.strategies.lessons.explanation import Explanation, ExplanationKind
 from ttt_net.strategies.lessons.hints import Hint, hint
 from ttt_net.strategies.lessons.sight import look
-from ttt_net.strategies.lessons.words import named
+from ttt_net.strategies.lessons.words import names_of
 from ttt_net.strategies.strategy import Choice, Limit, S, is_decided, plies_to_end
 from ttt_net.strategies.swapping import beneath, is_first, may_swap
 from ttt_net.strategies.threats import completing_cells, is_line_game, own_and_other
@@ -32,44 +33,47 @@ def advise(game: Game[S], state: S, limit: Limit) -> Hint | None:
     return Hint((choice.move,), _proved(game, choice) or _reason(game, state, choice))
 
 
-def _proved(game: Game[Any], choice: Choice) -> str:
-    """Return what a search has proved of the move that it chose; empty if it has proved nothing."""
-    name, value = game.move_names[choice.move], choice.value or 0
+def _proved(game: Game[Any], choice: Choice) -> Explanation | None:
+    """Return what a search has proved of the move that it chose; None if it has proved nothing."""
+    names, value = names_of(game, (choice.move,)), choice.value or 0
     if not is_decided(value):
-        return ""
+        return None
     if value < 0:
-        return f"They can win whatever you do; {name} holds out longest."
-    own_moves = (plies_to_end(value) + 1) // 2
-    return f"Play {name}: you can win with it{f', in {own_moves} moves of yours' if choice.exact else ''}."
+        return Explanation(ExplanationKind.LOSING, names)
+    if not choice.exact:
+        return Explanation(ExplanationKind.WINNING, names)
+    return Explanation(ExplanationKind.WINNING_IN, names, plies=(plies_to_end(value) + 1) // 2)
 
 
-def _reason(game: Game[S], state: S, choice: Choice) -> str:
-    """Return as a sentence what speaks for a move that a search has chosen."""
+def _reason(game: Game[S], state: S, choice: Choice) -> Explanation:
+    """Return what speaks for a move that a search has chosen."""
+    names = names_of(game, (choice.move,))
     is_draw = choice.exact and choice.value == 0
-    otherwise = "it keeps the draw" if is_draw else "a short look ahead likes it best"
-    return f"Try {game.move_names[choice.move]}: {_good_of(game, state, choice.move) or otherwise}."
+    otherwise = ExplanationKind.TRY_DRAW if is_draw else ExplanationKind.TRY_SEARCH
+    return _good_of(game, state, choice.move) or Explanation(otherwise, names)
 
 
-def _good_of(game: Game[S], state: S, move: Move) -> str:
-    """Return what is good about a move, as far as it can be seen on the board; empty if it cannot."""
+def _good_of(game: Game[S], state: S, move: Move) -> Explanation | None:
+    """Return what is good about a move, as far as it can be seen on the board; None if it cannot."""
+    names = names_of(game, (move,))
     if is_first(state) or may_swap(state):
-        return "it leaves both of you about the same chances"
+        return Explanation(ExplanationKind.TRY_EVEN, names)
     inner, position = beneath(game, state)
     if not is_line_game(inner) or not isinstance(position, LineState):
-        return ""
+        return None
     own, other = own_and_other(position)
     threats = completing_cells(inner.lines_through[move], own | 1 << move, other) & ~(own | other)
     if threats:
         cells = tuple(cell for cell in range(inner.size) if threats >> cell & 1)
-        return f"then you threaten to win with {named(inner, cells)}"
+        return Explanation(ExplanationKind.TRY_THREAT, names, names_of(inner, cells))
     stopped = _open_lines(inner, move, other, own)
     made = _open_lines(inner, move, own, other)
     if stopped and stopped >= made:
-        return "it stands in the way of their marks"
+        return Explanation(ExplanationKind.TRY_BLOCK, names)
     if made:
-        return "it goes with marks of yours that nobody has blocked"
+        return Explanation(ExplanationKind.TRY_ROW, names)
     most = max(len(inner.lines_through[each]) for each in game.actions(state) if each < inner.size)
-    return "many lines go through it" if len(inner.lines_through[move]) == most else ""
+    return Explanation(ExplanationKind.TRY_LINES, names) if len(inner.lines_through[move]) == most else None
 
 
 def _open_lines(game: LineGame, move: Move, own: int, other: int) -> int:

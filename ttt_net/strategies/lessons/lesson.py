@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ttt_net.games import Game, Move, Side
+from ttt_net.strategies.lessons.explanation import Explanation, ExplanationKind
 from ttt_net.strategies.lessons.mistakes import Kind, Mistake, drop_of
+from ttt_net.strategies.lessons.words import names_of
 from ttt_net.strategies.review import Reviewed
 from ttt_net.strategies.strategy import S
 
@@ -23,17 +25,31 @@ class Lesson(NamedTuple):
     ply: int | None
     side: Side | None
     better: tuple[Move, ...]
-    text: str
+    why: Explanation
+    follows: tuple[Move, ...] = ()
+    """The other side's moves and the answers that come after it, in turn, a few."""
+
+    def in_words(self, game: Game[Any]) -> str:
+        """Return what was wrong with the move as a sentence, with a short line of what follows."""
+        if self.ply is None:
+            return self.why.in_words()
+        after = f" What follows: {' '.join(names_of(game, self.follows))}." if self.follows else ""
+        return f"Move {self.ply}: {self.why.in_words()}.{after}"
 
     def as_json(self, game: Game[Any]) -> dict[str, object]:
         """Return the object that programs read; the moves are written as people write them."""
-        better = [game.move_names[move] for move in self.better]
-        return {"type": "lesson", "ply": self.ply, "side": self.side, "better": better, "text": self.text}
+        return {
+            "type": "lesson",
+            "ply": self.ply,
+            "side": self.side,
+            "better": list(names_of(game, self.better)),
+            "text": self.in_words(game),
+            "why": self.why.as_json(),
+            "follows": list(names_of(game, self.follows)),
+        }
 
 
-def lesson_of(
-    game: Game[Any], reviewed: Sequence[Reviewed], winner: Side | None, *, is_searched: bool = True
-) -> Lesson:
+def lesson_of(reviewed: Sequence[Reviewed], winner: Side | None, *, is_searched: bool = True) -> Lesson:
     """Return the lesson of a match whose moves have been reviewed, and which `winner` has won, or nobody.
 
     Only the loser's moves decided a match that was won; in any other the one who missed most is told of it.
@@ -41,17 +57,10 @@ def lesson_of(
     judged = [each for each in reviewed if each.mistake and (winner is None or each.side != winner)]
     wrong = [(each, each.mistake) for each in judged if each.mistake]
     if not wrong:
-        known = "proved" if is_searched else "seen at a glance"
-        return Lesson(None, None, (), f"No move gave anything away that can be {known}.")
+        known = ExplanationKind.NOTHING if is_searched else ExplanationKind.NOTHING_SEEN
+        return Lesson(None, None, (), Explanation(known))
     each, mistake = min(wrong, key=lambda pair: _order(*pair))
-    return Lesson(each.ply, each.side, mistake.better, sentence(game, each, mistake))
-
-
-def sentence(game: Game[Any], each: Reviewed, mistake: Mistake) -> str:
-    """Return what was wrong with a move as a sentence, with a short line of what follows."""
-    follows = [game.move_names[move] for move in mistake.line[:MOST_SHOWN]]
-    after = f" What follows: {' '.join(follows)}." if follows else ""
-    return f"Move {each.ply}: {mistake.reason}.{after}"
+    return Lesson(each.ply, each.side, mistake.better, mistake.why, mistake.line[:MOST_SHOWN])
 
 
 def _order(each: Reviewed, mistake: Mistake) -> tuple[float, ...]:

@@ -7,8 +7,9 @@ from ttt_net.games import Game, Move
 from ttt_net.games.line import LineState
 from ttt_net.games.ultimate import UltimateGame
 from ttt_net.strategies.analysis import Verdict
+from ttt_net.strategies.lessons.explanation import Explanation, ExplanationKind, MarkRow
 from ttt_net.strategies.lessons.sight import LOSS_IN_2, LOSS_IN_4, WIN_IN_1, WIN_IN_3, Sight, is_fork, look
-from ttt_net.strategies.lessons.words import double_threat_in_words, named, number, threat_in_words
+from ttt_net.strategies.lessons.words import names_of, row_of_double_threat, row_of_threat
 from ttt_net.strategies.strategy import S
 from ttt_net.strategies.swapping import beneath, may_swap
 from ttt_net.strategies.threats import is_line_game, own_and_other
@@ -34,13 +35,18 @@ class Kind(IntEnum):
 
 
 class Mistake(NamedTuple):
-    """What is wrong with a move; `reason` is a clause about "you" who made it and "they" who answer."""
+    """What is wrong with a move, and why."""
 
     kind: Kind
     better: tuple[Move, ...]
-    reason: str
+    why: Explanation
     line: tuple[Move, ...] = ()
     """What follows: the other side's moves and the answers, in turn."""
+
+    @property
+    def reason(self) -> str:
+        """The explanation as a clause about "you" who made the move and "they" who answer."""
+        return self.why.in_words()
 
 
 def seen_mistake(game: Game[S], state: S, move: Move, sight: Sight, sound: tuple[Move, ...]) -> Mistake | None:
@@ -54,13 +60,11 @@ def seen_mistake(game: Game[S], state: S, move: Move, sight: Sight, sound: tuple
     if _loses_at_once(game, state, move):
         others = tuple(other for other in game.actions(state) if not _loses_at_once(game, state, other))
         best = tuple(other for other in others if other in sound) or others
-        return (
-            Mistake(Kind.GAVE_WIN, best, f"you completed a line, and that loses; {named(game, best)} did not")
-            if best
-            else None
-        )
+        why = Explanation(ExplanationKind.COMPLETED_LINE, names_of(game, best))
+        return Mistake(Kind.GAVE_WIN, best, why) if best else None
     if sight.wins:
-        return Mistake(Kind.OVERLOOKED_WIN, sight.wins, f"you could have won at once with {named(game, sight.wins)}")
+        why = Explanation(ExplanationKind.MISSED_WIN, names_of(game, sight.wins))
+        return Mistake(Kind.OVERLOOKED_WIN, sight.wins, why)
     holding = tuple(other for other in sound if sight.value(other) > LOSS_IN_4)
     later = tuple(other for other in sound or game.actions(state) if sight.value(other) > LOSS_IN_2)
     sound = holding or (later if value == LOSS_IN_2 else ())
@@ -75,8 +79,8 @@ def seen_mistake(game: Game[S], state: S, move: Move, sight: Sight, sound: tuple
     if sight.double_threats and value != WIN_IN_3:
         best = tuple(each.move for each in sight.double_threats)
         first = sight.double_threats[0]
-        reason = f"{named(game, best)} would have won: it makes two threats at once"
-        return Mistake(Kind.OVERLOOKED_DOUBLE, best, reason, first.line[1:] if len(best) == 1 else ())
+        why = Explanation(ExplanationKind.MISSED_TWO_THREATS, names_of(game, best))
+        return Mistake(Kind.OVERLOOKED_DOUBLE, best, why, first.line[1:] if len(best) == 1 else ())
     return None
 
 
@@ -106,11 +110,11 @@ def allowed_fork(
         return None
     if not is_fork(inner, position, move, line[0]):
         return None
-    there, best = game.move_names[line[0]], better or line[:1]
-    where = "there" if best == line[:1] else f"at {there}"
-    rows = f"two open rows of {number(inner.k - 2)}"
-    reason = f"you had to play {named(game, best)}: {where} they make {rows} at once, and you can stop one"
-    return Mistake(Kind.ALLOWED_FORK, best, reason, line)
+    there, best = line[:1], better or line[:1]
+    kind = ExplanationKind.FORK_THERE if best == there else ExplanationKind.FORK_AT
+    row = MarkRow(inner.k - 2, is_run=True, is_open=True)
+    why = Explanation(kind, names_of(game, best), names_of(game, there), row)
+    return Mistake(Kind.ALLOWED_FORK, best, why, line)
 
 
 def _loses_at_once(game: Game[S], state: S, move: Move) -> bool:
@@ -119,67 +123,72 @@ def _loses_at_once(game: Game[S], state: S, move: Move) -> bool:
     return outcome is not None and outcome.winner not in (None, game.to_move(state))
 
 
-def unblocked(game: Game[S], state: S, sound: tuple[Move, ...], sight: Sight) -> str:
+def unblocked(game: Game[S], state: S, sound: tuple[Move, ...], sight: Sight) -> Explanation:
     """Return why a threat had to be stopped, and where."""
     inner, position = beneath(game, state)
+    names, theirs = names_of(game, sound), names_of(game, sight.threats)
     if is_line_game(inner) and isinstance(position, LineState):
-        _, other = own_and_other(position)
-        had = threat_in_words(inner, other, sight.threats[0])
-        return f"you had to block at {named(game, sound)}: they had {had}"
-    return f"you had to play {named(game, sound)}: they threatened to win at once with {named(game, sight.threats)}"
+        row = row_of_threat(inner, own_and_other(position)[1], sight.threats[0])
+        return Explanation(ExplanationKind.UNBLOCKED, names, theirs, row)
+    return Explanation(ExplanationKind.UNSTOPPED, names, theirs)
 
 
-def gave_win(game: Game[S], state: S, move: Move, reply: Move) -> str:
+def gave_win(game: Game[S], state: S, move: Move, reply: Move) -> Explanation:
     """Return how a move has let the other side win at once."""
     inner, _ = beneath(game, state)
-    winning = game.move_names[reply]
+    theirs = names_of(game, (reply,))
     if is_line_game(inner) and inner.gravity and reply == move - inner.fall:
-        return f"you let them win with {winning}, on top of your mark"
+        return Explanation(ExplanationKind.GAVE_WIN_ABOVE, (), theirs)
     if isinstance(inner, UltimateGame):
-        return f"you sent them to a board where {winning} wins the game"
-    return f"you let them win at once with {winning}"
+        return Explanation(ExplanationKind.GAVE_WIN_BOARD, (), theirs)
+    return Explanation(ExplanationKind.GAVE_WIN, (), theirs)
 
 
-def allowed_double(game: Game[S], state: S, move: Move, sound: tuple[Move, ...], sight: Sight) -> str:
+def allowed_double(game: Game[S], state: S, move: Move, sound: tuple[Move, ...], sight: Sight) -> Explanation:
     """Return which double threat had to be stopped, and where."""
     inner, position = beneath(game, state)
     assert is_line_game(inner)
     assert isinstance(position, LineState)
     _, other = own_and_other(position)
+    names, theirs = names_of(game, sound), names_of(game, sight.replies[move][:1])
     for threat in sight.their_double_threats:
-        if had := double_threat_in_words(inner, other, threat):
-            return f"you had to block at {named(game, sound)}: they had {had}"
-    there = game.move_names[sight.replies[move][0]]
+        if row := row_of_double_threat(inner, other, threat):
+            return Explanation(ExplanationKind.UNBLOCKED, names, theirs, row)
     if sight.their_double_threats and len(sound) <= len(tuple(game.actions(state))) // 2:
-        return f"you had to play {named(game, sound)}: at {there} they make two threats at once, and you can stop one"
-    return f"you let them make two threats at once at {there}, of which you can stop one"
+        return Explanation(ExplanationKind.UNSTOPPED_TWO_THREATS, names, theirs)
+    return Explanation(ExplanationKind.GAVE_TWO_THREATS, (), theirs)
 
 
 def searched_mistake(game: Game[Any], was: Verdict, could: Verdict, best: tuple[Move, ...]) -> Mistake | None:
     """Return what a search has found to be wrong with a move; None if it gave nothing away that is known."""
-    names, line = named(game, best) if best else "another move", was.line[1:]
-    end = f"they win {_in_moves(was)}" if was.result == -1 else ""
+    why = _searched(was, could, names_of(game, best))
+    if why is None:
+        return None
+    return Mistake(Kind.SEARCHED, best, why, () if why.kind is ExplanationKind.SLOWER_WIN else was.line[1:])
+
+
+def _searched(was: Verdict, could: Verdict, names: tuple[str, ...]) -> Explanation | None:
+    """Return why a move was worse than the best ones, as far as a search has found it."""
+    after = Explanation(ExplanationKind.LOST, names, plies=was.plies, is_bound=not was.exact)
     if was.result is not None and could.result is not None:
         if was.result < could.result:
-            if could.result == 1:
-                left = end or "it is a draw"
-                return Mistake(Kind.SEARCHED, best, f"you had a win with {names}; after this {left}", line)
-            return Mistake(Kind.SEARCHED, best, f"{names} held the draw; after this {end}", line)
+            if was.result == 0:
+                return Explanation(ExplanationKind.WIN_TO_DRAW, names)
+            return after._replace(
+                kind=ExplanationKind.WIN_TO_LOSS if could.result == 1 else ExplanationKind.DRAW_TO_LOSS
+            )
         if was.plies is None or could.plies is None or was.result > could.result or was.plies == could.plies:
             return None
         if was.result == -1 and was.plies < could.plies:
-            reason = f"{end} instead of {could.plies}: {names} held out longer"
-            return Mistake(Kind.SEARCHED, best, reason, line)
+            return after._replace(kind=ExplanationKind.SOONER_LOSS, instead=could.plies)
         if was.result == 1 and was.plies > could.plies and was.exact and could.exact:
-            return Mistake(Kind.SEARCHED, best, f"you win {_in_moves(was)} instead of {could.plies} with {names}")
+            return after._replace(kind=ExplanationKind.SLOWER_WIN, instead=could.plies)
         return None
     if was.result == -1:
-        return Mistake(Kind.SEARCHED, best, f"after this {end}; {names} looked better", line)
+        return after
     if could.result == 1:
-        return Mistake(Kind.SEARCHED, best, f"you had a win {_in_moves(could)} with {names}", line)
-    if drop_of(was, could) >= SMALL_DROP:
-        return Mistake(Kind.SEARCHED, best, f"{names} looks better to a search, though nothing is proved", line)
-    return None
+        return Explanation(ExplanationKind.HAD_WIN, names, plies=could.plies, is_bound=not could.exact)
+    return Explanation(ExplanationKind.LOOKED_WORSE, names) if drop_of(was, could) >= SMALL_DROP else None
 
 
 SMALL_DROP, LARGE_DROP = 0.25, 0.6
@@ -196,8 +205,3 @@ def scaled(verdict: Verdict) -> float:
 def drop_of(was: Verdict, could: Verdict) -> float:
     """Return by how much a move fell behind the best one."""
     return scaled(could) - scaled(was)
-
-
-def _in_moves(verdict: Verdict) -> str:
-    assert verdict.plies is not None
-    return f"in {'' if verdict.exact else 'at most '}{verdict.plies} move{'s' * (verdict.plies != 1)}"

@@ -1,6 +1,7 @@
 /** A finished match as an engine sees it: a small chart over the moves, and where it turned. */
 
 import type { AnalysedMove, MatchLesson } from "./protocol.js";
+import { followsOf, reasonOf } from "./explained.js";
 import { button, type Child, either, f, gradeOf, h, language, type Match, panel, playOnFrom, review, type Tree, ui, w } from "./shared.js";
 
 const [WIDE, HIGH, EDGE] = [300, 100, 12];
@@ -22,16 +23,15 @@ export function analysis(match: Match): Tree | null {
   );
 }
 
-/**
- * The move that decided the match. In the server's own words, which say "you" to who made it, where these are spoken; and
- * who made it may do better from there on.
- */
-function lesson(match: Match, { ply, side, better, text }: MatchLesson): Tree {
+/** The move that decided the match: why, to who made it, and they may do better from there on; or that it was this move. */
+function lesson(match: Match, { ply, side, better, text, why, follows }: MatchLesson): Tree {
   if (ply === null || side === null) return h("p", w.nothingGiven);
   const isOurs = side === match.you;
   const name = match.game.move_names[match.moves[ply - 1] ?? -1] ?? "";
   const instead = better.length ? f(w.betterWas, either(better.slice(0, 3))) : "";
-  const words = isOurs && language === "en" ? text : f(w.decidedBy, ply, name, match.players[side]!.name) + instead + w.stop;
+  const reason = isOurs ? reasonOf(why, text) : "";
+  const ours = language === "en" ? reason : reason && f(w.because, f(w.moveNamed, ply, name), reason) + followsOf(follows);
+  const words = ours || f(w.decidedBy, ply, name, match.players[side]!.name) + instead + w.stop;
   return h(
     "div.learnt",
     h("p", words),
@@ -76,8 +76,9 @@ function chart(match: Match, moves: AnalysedMove[]): Tree {
 
 function turn(match: Match, move: AnalysedMove): Child {
   const name = match.game.move_names[move.move] ?? "";
-  const what = move.value === 0 ? w.letWinGo : w.wasLosing;
-  const better = move.best.length ? f(w.betterWas, either(move.best.slice(0, 3))) : "";
+  const why = move.side === match.you ? reasonOf(move.why, move.text ?? "") : "";
+  const what = why || (move.value === 0 ? w.letWinGo : w.wasLosing);
+  const better = move.best.length && !why ? f(w.betterWas, either(move.best.slice(0, 3))) : "";
   const named = button(f(w.moveNamed, move.ply, name), () => review(match, move.ply), "plain");
   return h("li", { key: move.ply }, named, move.sign && h("strong.sign", { class: gradeOf(move.sign) }, move.sign), ` ${what}${better}${w.stop}`);
 }

@@ -4,7 +4,8 @@
  * It keeps its place whatever it says, so that nothing moves under a finger. The most urgent question comes first.
  */
 
-import type { RatingChange } from "./protocol.js";
+import { explain, reasonOf } from "./explained.js";
+import type { HintReply, RatingChange } from "./protocol.js";
 import {
   analyse,
   autoplay,
@@ -16,12 +17,12 @@ import {
   decline,
   either,
   f,
+  type Game,
   go,
   h,
   hint,
   icon,
   isMyTurn,
-  language,
   many,
   type Match,
   mayHint,
@@ -114,6 +115,7 @@ function during(match: Match): Question {
     const withdraw = button(w.withdraw, () => decline(match, mine.kind));
     return { key: "mine", text: `${text} ${w.youOffer[mine.kind] ?? ""}`, buttons: [withdraw, ending(match)] };
   }
+  if (mayHint(match)) explain();
   const buttons = [
     button(w.draw, () => offer(match, "draw"), "", w.drawOffer),
     button(w.takeBack, () => offer(match, "takeback"), "", w.takeBackYours, { disabled: moves.length <= you }),
@@ -123,15 +125,19 @@ function during(match: Match): Question {
   return { key: "during", text, buttons, more: coached(match) };
 }
 
-/** What the coach says of the position: in its own words where these are spoken. */
+/** What the coach says of the position. */
 function coached({ hint: good, warning, game, position }: Match): Child {
   const known = [good, warning].filter((each) => each?.ply === position.ply && each.moves?.length);
   return known.map((each) => {
-    const names = either((each!.moves ?? []).slice(0, 3).map((move) => moveName(game, move)));
-    const isWarning = each!.kind === "warning";
-    const words = language === "en" && each!.text ? each!.text : f(isWarning ? w.hintBeware : w.hintMove, names);
-    return h("p.coached", { key: each!.kind, role: "status", class: isWarning && "beware" }, words);
+    return h("p.coached", { key: each!.kind, class: each!.kind === "warning" && "beware" }, coachedWords(game, each!));
   });
+}
+
+/** What a hint or a warning says; nothing of one that has found nothing. */
+export function coachedWords(game: Game, { kind, moves = [], text = "", why }: HintReply): string {
+  if (!moves.length) return "";
+  const names = either(moves.slice(0, 3).map((move) => moveName(game, move)));
+  return reasonOf(why, text) || f(kind === "warning" ? w.hintBeware : w.hintMove, names);
 }
 
 const ending = (match: Match): Tree =>

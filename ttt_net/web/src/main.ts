@@ -53,7 +53,7 @@ function heard(message: Heard): void {
     else if (match.outcome && before && !was.outcome) announce(status(match));
     // What is seen at a glance comes first, and the search may know better.
     if ("lesson" in message && message.lesson?.ply) review(match, message.lesson.ply);
-    if (message.type === "hint" && message.text) announce(message.text);
+    if (message.type === "hint") announce(later()?.coachedWords(match.game, message) ?? "");
     if (message.type === "chat") announce(`${label(message.by)}: ${message.text}`);
   }
   draw();

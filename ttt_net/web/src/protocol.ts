@@ -36,6 +36,7 @@ export interface AnalysedMove {
   more?: number;
   sign?: string;
   text?: string;
+  why?: ExplanationInfo;
 }
 
 export interface AnalysisReply {
@@ -148,6 +149,18 @@ export interface Ended {
   clock?: ClockInfo;
 }
 
+export interface ExplanationInfo {
+  kind: string;
+  moves?: string[];
+  more?: number;
+  theirs?: string[];
+  more_theirs?: number;
+  row?: ThreatRow;
+  plies?: number;
+  at_most?: boolean;
+  instead?: number;
+}
+
 export interface FinishedMatch {
   match: string;
   game: string;
@@ -205,6 +218,7 @@ export interface HintReply {
   kind: "move" | "warning";
   moves?: number[];
   text?: string;
+  why?: ExplanationInfo;
 }
 
 export interface HintRequest {
@@ -314,6 +328,8 @@ export interface MatchLesson {
   side: number | null;
   better: string[];
   text: string;
+  why?: ExplanationInfo;
+  follows?: string[];
 }
 
 export interface MatchesRequest {
@@ -453,6 +469,7 @@ export interface PuzzleReply {
   right?: boolean;
   solution?: number;
   text?: string;
+  why?: ExplanationInfo;
 }
 
 export interface PuzzleRequest {
@@ -671,6 +688,12 @@ export interface Suggestion {
 export interface TargetInfo {
   board: number;
   name: string;
+}
+
+export interface ThreatRow {
+  marks: number;
+  run?: boolean;
+  open?: boolean;
 }
 
 export interface TimeControl {

@@ -1,6 +1,7 @@
 /** The puzzle of a day: a position in which one move wins, or saves. Which are solved is kept here. */
 
 import type { PuzzleReply } from "./protocol.js";
+import { explain, reasonOf } from "./explained.js";
 import { framed } from "./lobby.js";
 import {
   ask, board, button, capital, dayOf, f, go, h, keep, keptFields, type Look, moveName, movesAt, panel, place, settings, set, sizes, state, titleOf, type Tree, ui, w,
@@ -14,6 +15,7 @@ export function puzzleScreen(): Tree {
   const { puzzle } = state;
   const { id } = place();
   const known = puzzle && (!id || puzzle.day === id) ? puzzle : null;
+  explain();
   if (known?.right && !isSolved(known.day)) remember(known.day);
   return framed(w.puzzleOfDay, known && shown(known));
 }
@@ -43,7 +45,7 @@ function shown(puzzle: PuzzleReply): Tree {
       h("p", f(kind === "win" ? w.puzzleWin : w.puzzleSave, own)),
       h("p.quiet", [dayOf(Date.parse(day)), f(w.difficulty, grade), isSolved(day) && w.puzzleSolved].filter(Boolean).join(" · ")),
       h("p.verdict", { role: "status", class: right ? "won" : verdict && "lost" }, verdict),
-      isOver && puzzle.text && h("p", { lang: "en" }, capital(puzzle.text)),
+      isOver && h("p", capital(reasonOf(puzzle.why, puzzle.text ?? ""))),
       h(
         "div.buttons",
         aimed.length > 1 && aimed.map((made) => button(f(w.placeAt, nameOf(made)), () => answer(made), "primary")),

@@ -1,55 +1,10 @@
 /** The sheet that explains a game: in the server's words, which are English, or in those of the language of the page. */
 
 import type { RuleExample, RulesReply } from "./protocol.js";
-import { board as theBoard, button, capital, CATALOGUE, type Child, f, h, type Language, language, type Look, page, settings, sizes, ruleOf, set, state, titleOf, type Tree, ui, w } from "./shared.js";
+import { board as theBoard, button, capital, CATALOGUE, type Child, f, h, language, type Look, settings, sizes, ruleOf, set, state, titleOf, type Tree, ui, w } from "./shared.js";
+import { explain, type Explained } from "./explained.js";
 import { sheet } from "./sheet.js";
 import { isLearning, isTaught, learn, lesson } from "./tutorial.js";
-
-/** What the server says of a game in English, said in another language. */
-export type Explained = {
-  /** By the name of the game: its goal, what is peculiar to it, two tips, and what can be seen at the end of its example. */
-  pages: Record<string, readonly [string, string, string, string, string]>;
-  /** What swap adds, and the tip that takes the place of the first. */
-  swap: readonly [string, string];
-  /** The goal of a game of any size, of so many in a row; what is peculiar to one without gravity, and the first tip for it. */
-  sized: readonly [string, string, string];
-};
-let spoken: { language: Language; explained: Explained | null } = { language: "en", explained: null };
-
-/** Fetch how games are explained in the language of the page; until it has come, and without it, it is said in English. */
-function explain(): Explained | null {
-  if (spoken.language !== language) {
-    spoken = { language, explained: null };
-    const now = spoken;
-    explanations(language).then(
-      (found) => {
-        now.explained = found;
-        page.draw();
-      },
-      () => {}, // without a link
-    );
-  }
-  return spoken.explained;
-}
-
-async function explanations(code: Language): Promise<Explained | null> {
-  switch (code) {
-    case "en":
-      return null;
-    case "zh":
-      return (await import("./explained/zh.js")).explained;
-    case "es":
-      return (await import("./explained/es.js")).explained;
-    case "ar":
-      return (await import("./explained/ar.js")).explained;
-    case "pt":
-      return (await import("./explained/pt.js")).explained;
-    case "fr":
-      return (await import("./explained/fr.js")).explained;
-    case "ru":
-      return (await import("./explained/ru.js")).explained;
-  }
-}
 
 /** The same rules in the language of the page, as far as it has words for them. */
 function translated(rules: RulesReply, { pages, swap, sized }: Explained): RulesReply {

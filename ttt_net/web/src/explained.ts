@@ -1,0 +1,86 @@
+/** What the server says in English, of games and of moves, said in the language of the page. */
+
+import type { ExplanationInfo } from "./protocol.js";
+import { either, f, type Language, language, many, page, w } from "./shared.js";
+
+/** What the server says of a game in English, said in another language. */
+export type Explained = {
+  /** By the name of the game: its goal, what is peculiar to it, two tips, and what can be seen at the end of its example. */
+  pages: Record<string, readonly [string, string, string, string, string]>;
+  /** What swap adds, and the tip that takes the place of the first. */
+  swap: readonly [string, string];
+  /** The goal of a game of any size, of so many in a row; what is peculiar to one without gravity, and the first tip for it. */
+  sized: readonly [string, string, string];
+  why: Reasons;
+};
+/** Why a move is good or bad. */
+type Reasons = {
+  /** By kind, for the moves of whom it is said to, those of the other side, what that has, after how many moves, instead of how many, and of how many marks. */
+  said: Record<string, string>;
+  /** So many marks in a row, in one line, both with open ends; and a line with one mark missing. */
+  rows: readonly string[];
+  /** The moves that come after it. */
+  follows: string;
+  winWith: string;
+  others: string;
+  another: string;
+  atMost: string;
+};
+let spoken: { language: Language; explained: Explained | null } = { language: "en", explained: null };
+
+/** Fetch how all is explained in the language of the page; until it has come, and without it, it is said in English. */
+export function explain(): Explained | null {
+  if (spoken.language !== language) {
+    spoken = { language, explained: null };
+    const now = spoken;
+    explanations(language).then(
+      (found) => {
+        now.explained = found;
+        page.draw();
+      },
+      () => {}, // without a link
+    );
+  }
+  return spoken.explained;
+}
+
+async function explanations(code: Language): Promise<Explained | null> {
+  switch (code) {
+    case "en":
+      return null;
+    case "zh":
+      return (await import("./explained/zh.js")).explained;
+    case "es":
+      return (await import("./explained/es.js")).explained;
+    case "ar":
+      return (await import("./explained/ar.js")).explained;
+    case "pt":
+      return (await import("./explained/pt.js")).explained;
+    case "fr":
+      return (await import("./explained/fr.js")).explained;
+    case "ru":
+      return (await import("./explained/ru.js")).explained;
+  }
+}
+
+/**
+ * Why a move is good or bad, in the language of the page; in English as the server says it.
+ * Empty while, or where, there is nothing to say it with.
+ */
+export function reasonOf(why: ExplanationInfo | null | undefined, text: string): string {
+  if (language === "en" || !why) return language === "en" ? text : "";
+  const { said, rows, winWith, others, another, atMost } = explain()?.why ?? ({} as Partial<Reasons>);
+  const sentence = said?.[why.kind];
+  if (!sentence) return "";
+  const { moves = [], more = 0, theirs = [], more_theirs: moreTheirs = 0, row, plies } = why;
+  const names = (all: string[], left: number) => either(left ? [...all, f(others!, left)] : all);
+  const has = row ? f(rows![row.marks < 2 ? 4 : (row.run ? 0 : 1) + (row.open ? 2 : 0)]!, row.marks) : f(winWith!, names(theirs, moreTheirs));
+  const end = many(w.moveCount, plies ?? 0);
+  return f(sentence, moves.length ? names(moves, more) : another!, names(theirs, moreTheirs), has, why.at_most ? f(atMost!, end) : end, why.instead ?? "", row?.marks ?? "");
+}
+
+/** The moves that come after a mistake, in the language of the page; what the server says in English tells them itself. */
+export const followsOf = (moves: string[] = []): string => {
+  const sentence = language === "en" ? "" : explain()?.why.follows;
+  return sentence && moves.length > 1 ? ` ${f(sentence, moves.join(" "))}` : "";
+};
