@@ -43,6 +43,8 @@ SHARED: tuple[type[Struct], ...] = (
     wire.RatingChange,
     wire.RuleExample,
     wire.AnalysedMove,
+    wire.ExplanationInfo,
+    wire.ThreatRow,
     wire.MatchLesson,
     wire.RatingInfo,
     wire.HeadToHead,

@@ -125,6 +125,7 @@ from ttt_net.messages.types import (
     ServerMessage,
     Side,
     TargetInfo,
+    ThreatRow,
 )
 
 __all__ = [
@@ -234,6 +235,7 @@ __all__ = [
     "Started",
     "Suggestion",
     "TargetInfo",
+    "ThreatRow",
     "Tookback",
     "UnseekRequest",
     "UnwatchRequest",
