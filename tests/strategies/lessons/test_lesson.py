@@ -82,18 +82,18 @@ def test_what_only_a_search_sees_is_told_with_what_held() -> None:
 
 @pytest.mark.parametrize("reply", ["k8 g8 l8", "g8 f8 k8"])
 def test_what_follows_begins_as_the_match_went_on(reply: str) -> None:
-    _, first, last, _ = lessons("gomoku", f"h8 a1 i8 a2 j8 a3 {reply.split()[0]}")
+    game, first, last, _ = lessons("gomoku", f"h8 a1 i8 a2 j8 a3 {reply.split()[0]}")
     assert first.in_words(game).endswith(f"What follows: {reply}.")
     assert last.in_words(game) == first.in_words(game)
 
 
 def test_what_follows_a_loss_in_connect_four_that_only_a_search_sees_is_told() -> None:
-    _, _, last, _ = lessons("connect4", "4 4 4 4 4 2 2 6 2 2 6 5 5 5 6", nodes=200_000)
+    game, _, last, _ = lessons("connect4", "4 4 4 4 4 2 2 6 2 2 6 5 5 5 6", nodes=200_000)
     assert last.in_words(game) == "Move 15: 5 held the draw; after this they win in 8 moves. What follows: 6 3 5 4."
 
 
 def test_an_open_row_is_no_fork_when_it_was_there_before() -> None:
-    _, first, _, _ = lessons("gomoku", "h8 a1 i8 a2 j8 g8 j9 k8 j10", nodes=500)
+    game, first, _, _ = lessons("gomoku", "h8 a1 i8 a2 j8 g8 j9 k8 j10", nodes=500)
     assert "two open rows" not in first.in_words(game)
 
 
