@@ -34,6 +34,8 @@ LIMITS = [word for name in ENDLESS for word in (f"--{name}", "1000000" if name =
 OF_THE_END = {"place", "nodes", "connected"}
 """Tables that say how far a node has come: at its end each writes that it goes, and not all hear of all."""
 START_S = 30.0
+SERVER_START_S = 120.0
+"""How long a server of NATS may read its store again: after an hour, on a machine that has much else to do."""
 END_S = 60.0
 """How long the matches may take to end once nothing dies any more."""
 
@@ -42,7 +44,7 @@ Fault = Callable[[], Awaitable[None]]
 
 
 class NotReadyError(Exception):
-    """A node does not come back."""
+    """A node, or a server of NATS, does not come back."""
 
 
 class Link:
@@ -259,9 +261,13 @@ class Cluster:
         return self.servers, self.rng.randrange(3)
 
     async def _server_ready(self, servers: NatsServers, number: int) -> None:
-        async with asyncio.timeout(START_S):
-            while not await asyncio.to_thread(servers.is_ready, number):  # noqa: ASYNC110 - of another process
-                await asyncio.sleep(0.1)
+        try:
+            async with asyncio.timeout(SERVER_START_S):
+                while not await asyncio.to_thread(servers.is_ready, number):  # noqa: ASYNC110 - of another process
+                    await asyncio.sleep(0.1)
+        except TimeoutError:
+            sentence = f"nats-server {number} is not ready after {SERVER_START_S:.0f} s: {servers.last_words(number)}"
+            raise NotReadyError(sentence) from None
 
 
 @asynccontextmanager
@@ -356,16 +362,17 @@ class Verdict:
 
 async def judge(cluster: Cluster, account: Account) -> Verdict:
     """Ask every node for every match that ended, and compare them with one another and with what was acknowledged."""
-    matches = sorted(account.ended)
+    matches = sorted(account.ended | account.unheard)
     told = [await moves_of(node.url, matches, f"checker of {node.name}".ljust(40, ".")) for node in cluster.nodes]
     first = told[0]
     complaints = [*account.wrong]
-    complaints += [f"{match} was never played to its end" for match in sorted(account.open)]
+    unfinished = account.open | {match for match in account.unheard if match not in first}
+    complaints += [f"{match} was never played to its end" for match in sorted(unfinished)]
     for node, moves in zip(cluster.nodes[1:], told[1:], strict=True):
         complaints += [f"{match}: node {node.name} tells another story" for match in matches
                        if moves.get(match) != first.get(match)]  # fmt: skip
     lost = sum(
-        match in account.ended and (ply >= len(first.get(match, ())) or first[match][ply] != move)
+        match not in unfinished and (ply >= len(first.get(match, ())) or first[match][ply] != move)
         for (match, ply), move in account.moves.items()
     )
     doubled = sum(cell < 0 for moves in first.values() for cell in moves)

@@ -42,6 +42,8 @@ class Account:
     ended: set[str] = field(default_factory=set)
     open: set[str] = field(default_factory=set)
     """Matches that were begun and not ended, as far as is known."""
+    unheard: set[str] = field(default_factory=set)
+    """Matches that their players came back to and are in no more: they ended while nobody of them heard it."""
     pauses_s: list[tuple[float, float]] = field(default_factory=list)
     """When a move was acknowledged at last, and how long its player had tried."""
     comings: int = 0
@@ -77,11 +79,20 @@ class Account:
         """Take note of a match."""
         if match not in self.ended:
             self.open.add(match)
+            self.unheard.discard(match)
+
+    def lose_sight(self, match: str) -> None:
+        """Take note that a player is in a match no more, of which nobody may have heard the end."""
+        if match in self.open:
+            self.open.discard(match)
+            self.unheard.add(match)
+            self.changed.set()
 
     def finish(self, match: str) -> None:
         """Take note of the end of a match."""
         self.ended.add(match)
         self.open.discard(match)
+        self.unheard.discard(match)
         self.changed.set()
 
     def longest_pause_s(self) -> float:
@@ -101,6 +112,8 @@ class Player:
         self.is_known = False
         self._turn = rng.randrange(len(urls))
         self._heard: dict[str, int] = {}
+        self._seated: set[str] = set()
+        """The matches that we are in, as we last heard."""
         self._trying: dict[tuple[str, int], tuple[int, float]] = {}
         """Moves that were not acknowledged yet: which, and since when they are tried."""
         self._number = 0
@@ -145,6 +158,9 @@ class Player:
             kind = message["type"]
             if kind == "welcome":
                 asked_s, self.is_known = None, True
+                for match in self._seated.difference(message["matches"]):
+                    self.account.lose_sight(match)
+                self._seated.intersection_update(message["matches"])
                 for match in message["matches"]:
                     self.account.begin(match)
                     await self._ask_for(connection, match)
@@ -192,6 +208,7 @@ class Player:
             await self._seek(connection, bool(self._playing))
             return
         self.account.begin(match)
+        self._seated.add(match)
         self._playing[match] = snapshot
         await self._move(connection, match, snapshot["position"])
 

@@ -103,6 +103,10 @@ class NatsServers:
                 return bool(answer.status == 200)
         return False
 
+    def last_words(self, number: int) -> str:
+        """Return the last line that one wrote into its log."""
+        return (self.folder / f"n{number}.log").read_text().splitlines()[-1]
+
     def process(self, number: int) -> subprocess.Popen[bytes]:
         """Return the process of one that was started."""
         process = self._processes[number]

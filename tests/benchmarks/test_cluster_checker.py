@@ -1,0 +1,44 @@
+"""What the checker of a cluster keeps account of."""
+
+import asyncio
+import json
+import random
+from typing import Any
+
+from websockets.asyncio.server import ServerConnection, serve
+
+from benchmarks.cluster_checker import Account, Player, wait_for_end
+
+POSITION = {"to_move": 1, "legal": [0], "ply": 0}
+SNAPSHOT = {"type": "snapshot", "match": "m1", "seq": 1, "you": 0, "moves": [], "position": POSITION}
+
+
+async def test_a_match_that_ended_unheard_is_asked_for_and_not_waited_for() -> None:
+    comings = 0
+
+    async def node(connection: ServerConnection) -> None:
+        nonlocal comings
+        comings += 1
+        is_first = comings == 1
+        async for text in connection:
+            request = json.loads(text)
+            if request["type"] == "hello":
+                await say(connection, type="welcome", matches=["m1"] if is_first else [])
+            elif request["type"] == "resume":
+                await say(connection, **SNAPSHOT)
+                return  # the link is lost, and the match ends meanwhile
+
+    async def say(connection: ServerConnection, **message: Any) -> None:
+        await connection.send(json.dumps(message))
+
+    account = Account()
+    async with serve(node, "127.0.0.1", 0) as server, asyncio.TaskGroup() as tasks:
+        port = server.sockets[0].getsockname()[1]
+        playing = tasks.create_task(Player(account, [f"ws://127.0.0.1:{port}"], random.Random(1)).play())
+        async with asyncio.timeout(20.0):
+            while not account.unheard:
+                account.changed.clear()
+                await account.changed.wait()
+        await wait_for_end(account, 20.0)
+        playing.cancel()
+    assert (account.open, account.ended, account.unheard) == (set(), set(), {"m1"})
