@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests import forked
 from tests.patience import PATIENCE_S
 from tests.ports import reserved
 
@@ -37,9 +38,8 @@ class RealServer:
 
     def start(self) -> None:
         """Start it and wait until it listens."""
-        command = [sys.executable, str(ROOT / "server.py"), "--host", "127.0.0.1", "--port", str(self.port)]
-        command += ["--data", str(self.folder)]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        arguments = ["--host", "127.0.0.1", "--port", str(self.port), "--data", str(self.folder)]
+        self.process = forked.start("server.py", *arguments, stdout=subprocess.PIPE)
         assert self.process.stdout is not None
         first = self.process.stdout.readline()
         assert first == f"listening on ws://127.0.0.1:{self.port}\n"
@@ -87,8 +87,7 @@ def start(environment: dict[str, str]) -> Iterator[Start]:
 
     def started(*arguments: str) -> "subprocess.Popen[str]":
         pipe = subprocess.PIPE
-        command = [*CLIENT, *arguments]
-        process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=environment)
+        process = forked.start("client.py", *arguments, stdin=pipe, stdout=pipe, stderr=pipe, env=environment)
         timer = threading.Timer(PATIENCE_S, process.kill)
         timer.start()
         processes.append(process)

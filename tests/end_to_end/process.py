@@ -30,13 +30,20 @@ class Process:
         return peer
 
     def send(self, number: signal.Signals) -> None:
-        # Not `send_signal`, which looks whether the process has ended, and so may take the exit code from asyncio.
-        os.kill(self.process.pid, number)
+        send(self.process, number)
 
     async def exit_code(self) -> int:
         """Wait for the end of the process."""
         async with asyncio.timeout(PATIENCE_S):
             return await self.process.wait()
+
+
+def send(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
+    """Send a signal to a process of asyncio.
+
+    Not by its own methods, which look whether it has ended, and so may take the exit code from asyncio.
+    """
+    os.kill(process.pid, number)
 
 
 def command(data: Path, *more: str, port: int = 0, inside: Sequence[str] = ()) -> list[str]:

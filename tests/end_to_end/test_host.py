@@ -10,6 +10,7 @@ import pytest
 
 from tests.client.conftest import Start, environment, heard_until, start
 from tests.patience import PATIENCE_S
+from tests.ports import reserved
 from ttt_net.__main__ import main as verbs
 
 __all__ = ["environment", "start"]
@@ -23,20 +24,19 @@ def _own_server(environment: dict[str, str], tmp_path: Path) -> None:
 
 
 def test_it_serves_friends_ends_with_its_client_and_keeps_the_match(start: Start) -> None:
-    host = start("--host", "--port", "0", "--plain", "--name", "Ann")
-    found = re.search(r"listening on ws://127\.0\.0\.1:(\d+)", heard_until(host, "Ctrl-C stops the server"))
-    assert found is not None
-    address = f"127.0.0.1:{found[1]}"
-    friend = start(address, "--name", "Ben")
-    for client in (host, friend):
-        heard_until(client, "Tic-tac-toe: ")
-    host.send_signal(signal.SIGTERM)
-    assert "Your match stays as it is" in host.communicate(timeout=PATIENCE_S)[0]
-    assert host.returncode == 0
-    heard_until(friend, "The link is lost")
-    again = start("--host", "--port", found[1], "--plain", "--name", "Ann")
-    heard_until(again, "Your unfinished match goes on.")
-    heard_until(friend, "Connected again")
+    with reserved() as port:
+        host = start("--host", "--port", f"{port}", "--plain", "--name", "Ann")
+        assert f"listening on ws://127.0.0.1:{port}" in heard_until(host, "Ctrl-C stops the server")
+        friend = start(f"127.0.0.1:{port}", "--name", "Ben")
+        for client in (host, friend):
+            heard_until(client, "Tic-tac-toe: ")
+        host.send_signal(signal.SIGTERM)
+        assert "Your match stays as it is" in host.communicate(timeout=PATIENCE_S)[0]
+        assert host.returncode == 0
+        heard_until(friend, "The link is lost")
+        again = start("--host", "--port", f"{port}", "--plain", "--name", "Ann")
+        heard_until(again, "Your unfinished match goes on.")
+        heard_until(friend, "Connected again")
 
 
 def test_the_host_keeps_her_name_when_the_port_is_another(

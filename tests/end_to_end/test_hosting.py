@@ -145,7 +145,7 @@ async def a_whole_match(ann: Peer, bob: Peer) -> None:
 
 async def restarted_in_mid_play(server: Process, ann: Peer) -> None:
     """The code that says "come back" reaches the client through the proxy."""
-    server.process.terminate()
+    server.send(signal.SIGTERM)
     assert await ann.close_code() == 1012
     assert await server.exit_code() == 0
 
@@ -183,7 +183,7 @@ async def test_nobody_is_refused_while_the_server_restarts_behind_the_proxy_on_a
                     server = await start(tmp_path / "data", *FOR_PROXIES, inside=inside, pass_fds=(port.fileno(),))
                 for each in waiting:
                     await each.result().ok("ping")
-                server.process.kill()
+                server.send(signal.SIGKILL)
                 await server.exit_code()
 
 
@@ -192,14 +192,14 @@ async def test_a_silent_link_is_kept_open_by_the_servers_pings(name: str, tmp_pa
     """Longer than the server's patience with a silent peer: pings and pongs find their way through the proxy."""
     async with (
         running(
-            tmp_path / "data", *FOR_PROXIES, "--limits-ping-after-s", "0.2", "--limits-dead-after-s", "2"
+            tmp_path / "data", *FOR_PROXIES, "--limits-ping-after-s", "0.2", "--limits-dead-after-s", "3"
         ) as server,
         proxied(name, tmp_path / "proxy", server.port) as (port, authority),
     ):
         context = ssl.create_default_context()
         authority.configure_trust(context)
         ann = await Outside(port, context).join("Ann", "127.0.0.2")
-        await asyncio.sleep(4)  # what is waited for is the proxy's patience: nothing happens, so there is no event
+        await asyncio.sleep(4.5)  # what is waited for is the proxy's patience: nothing happens, so there is no event
         await ann.ok("ping")
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.end_to_end.process import ROOT, send
 from tests.patience import PATIENCE_S
 from tests.server.encrypted_peer import Authority
 from tests.server.peer import Message, Peer
@@ -18,7 +19,6 @@ from ttt_net.client.bot.house import CHARACTERS
 from ttt_net.server.process.house_bots import house_bots
 from ttt_net.server.process.startup_banner import ServerAddress
 
-ROOT = Path(__file__).parent.parent.parent
 NAMES = {character.name for character in CHARACTERS}
 
 
@@ -37,7 +37,7 @@ async def serving(folder: Path, *more: str) -> AsyncIterator[tuple[asyncio.subpr
             yield process, line.decode().removeprefix("listening on ").strip()
     finally:
         if process.returncode is None:
-            process.terminate()
+            send(process, signal.SIGTERM)
         await process.wait()
 
 
@@ -99,7 +99,7 @@ async def test_house_bots_play_at_any_level_come_back_when_they_die_and_go_with_
         assert second != first
         assert os.getpriority(os.PRIO_PROCESS, second) > os.getpriority(os.PRIO_PROCESS, server.pid)
         await ann.close()
-        server.terminate()
+        send(server, signal.SIGTERM)
         assert await server.wait() == 0
         await ends(second)
 
@@ -111,7 +111,7 @@ async def test_house_bots_do_not_outlive_a_server_that_is_killed(tmp_path: Path)
         await ann.hello(name="Ann")
         await bots_here(ann, NAMES)
         house = house_process(server.pid)
-        server.kill()
+        send(server, signal.SIGKILL)
         await server.wait()
         await ends(house)
         await ann.close()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.end_to_end.process import ROOT, Process, refused, running
+from tests.end_to_end.process import ROOT, Process, refused, running, send
 from tests.patience import BUSY_S, PATIENCE_S
 from tests.server.peer import Peer
 from ttt_net.__main__ import main
@@ -70,7 +70,7 @@ async def test_without_zeroconf_a_server_that_is_not_announced_and_a_client_with
     ]
     async with asyncio.timeout(PATIENCE_S):
         assert [await bot.wait() for bot in bots] == [0, 0]
-        server.terminate()
+        send(server, signal.SIGTERM)
         _, complaint = await server.communicate()
     assert (server.returncode, complaint) == (0, b"")
 
@@ -128,7 +128,7 @@ async def test_start_stop_drops_and_acts_are_logged_without_addresses_names_or_t
         assert await asyncio.to_thread(main, ["admin", "--data", str(tmp_path), "kick", "Ann", "a secret reason"]) == 0
         assert await again.close_code() == 4005
     finally:
-        process.send_signal(signal.SIGTERM)
+        send(process, signal.SIGTERM)
         async with asyncio.timeout(PATIENCE_S):
             _, errors = await process.communicate()
     lines = [json.loads(line) for line in errors.decode().splitlines()]
@@ -160,5 +160,5 @@ async def test_a_disk_that_hangs_holds_up_the_end_for_a_few_seconds_only(tmp_pat
         assert b"the disk does not answer" in await process.stderr.read()
     finally:
         if process.returncode is None:
-            process.kill()
+            send(process, signal.SIGKILL)
         await process.communicate()

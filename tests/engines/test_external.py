@@ -6,6 +6,7 @@ import re
 import shlex
 import sys
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -35,16 +36,22 @@ for line in sys.stdin:
 """
 
 
+PATIENT: dict[str, Any] = {"start_ms": 1000 * PATIENCE_S, "overtime_ms": 1000 * PATIENCE_S}
+"""For engines that answer; only where one hangs, it is to be given up soon."""
+OVERTIMES_MS = {"hang": 300, "endless line": 300, "flood": 300, "hang-once": 2000}
+
+
 def brain(tmp_path: Path, mode: str = "well", **changes: object) -> ExternalEngine:
     command = shlex.join([sys.executable, str(BRAIN), mode, str(tmp_path)])
-    settings = EngineSettings(command, "Brain", "piskvork", log=str(tmp_path / "log"), overtime_ms=300)
+    times = PATIENT | ({"overtime_ms": OVERTIMES_MS[mode]} if mode in OVERTIMES_MS else {})
+    settings = EngineSettings(command, "Brain", "piskvork", log=str(tmp_path / "log"), **times)
     return ExternalEngine(msgspec.structs.replace(settings, **changes), random.Random(1))
 
 
 def line_engine(tmp_path: Path, answer: str = "legal[0]", hello: str = "id name First\nttiok") -> ExternalEngine:
     path = tmp_path / "engine.py"
     path.write_text(TTI.format(answer=answer, hello=hello), encoding="utf-8")
-    settings = EngineSettings(f"{sys.executable} {path}", "Lines", log=str(tmp_path / "log"))
+    settings = EngineSettings(f"{sys.executable} {path}", "Lines", log=str(tmp_path / "log"), **PATIENT)
     return ExternalEngine(settings, random.Random(1))
 
 

@@ -59,6 +59,7 @@ class Spares:
     def close(self) -> None:
         """End those that are left, and wait for all."""
         self._next.stop()
+        self._next.release()
         for place in self._ended:
             place.bury()
 

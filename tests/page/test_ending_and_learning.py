@@ -1,12 +1,18 @@
 """What comes after a match, and what a player learns by: another game, replays, lessons, hints, puzzles."""
 
+from datetime import date, timedelta
 from typing import Any
 
 import pytest
 
-from tests.page.place import PHONE, Place, Visitor
+from tests.page.place import PHONE, Place, Visitor, in_turn, wait_for
 from ttt_net.games import find_game
 from ttt_net.games.catalogue import NAMES
+from ttt_net.games.notation import read_start
+from ttt_net.games.puzzles import puzzle_of
+
+DAY = date(2023, 1, 3)
+"""One that has come, whatever the date is today."""
 
 
 def finish(first: Visitor, second: Visitor) -> None:
@@ -23,7 +29,7 @@ def test_the_end_is_one_sheet_with_the_rating_and_one_dominant_way_on(place: Pla
         visitor.press("Find an opponent")
     for visitor in visitors:
         visitor.page.locator("main.match").wait_for()
-    first, second = visitors if visitors[0].is_to_move else visitors[::-1]
+    first, second = in_turn(*visitors)
     for turn, cell in enumerate((0, 1, 0, 1, 0, 1, 0)):
         (first, second)[turn % 2].play(cell)
     first.until("You won: you completed a line.")
@@ -31,8 +37,8 @@ def test_the_end_is_one_sheet_with_the_rating_and_one_dominant_way_on(place: Pla
     sheet.get_by_text("(+").wait_for()
     second.page.locator(".deck.defeat").get_by_text("(−").wait_for()
     assert sheet.locator("button.primary").all_inner_texts() == ["Rematch"]
-    assert second.page.get_by_role("button", name="Where did I go wrong?").count() == 1
-    assert first.page.locator(".above.strike .over").count() == 1
+    second.page.get_by_role("button", name="Where did I go wrong?").wait_for()
+    first.sees(".above.strike .over", 1)
 
 
 def test_the_rematch_may_be_another_game(place: Place) -> None:
@@ -90,28 +96,23 @@ def lessons(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
 def test_the_puzzle_of_a_day_is_answered_and_remembered(place: Place) -> None:
     ann = place.visitor().come("Ann")
     ann.page.get_by_role("button", name="Puzzle of the day").click()
+    ann.page.locator(".puzzle .cell.free").first.wait_for()
+    puzzle = puzzle_of(DAY)
+    game = find_game(puzzle.game)
+    state = read_start(game, puzzle.position)
+    wrong = next(move for move in game.actions(state) if move != puzzle.solution)
+    ann.page.goto(f"{place.url}/#puzzle={DAY.isoformat()}")
+    ann.page.get_by_text("Jan 3, 2023").wait_for()
     verdict = ann.page.locator(".verdict")
-    free = ann.page.locator(".puzzle .cell.free")
-    free.first.wait_for()
-    said = "nothing yet"
-    for cell in free.all():
-        cell.dispatch_event("click")
-        choice = ann.page.locator(".puzzle .buttons .primary")
-        if choice.count():
-            choice.first.click()
-        ann.page.locator(".verdict:not(:empty)").filter(has_not_text=said).wait_for()
-        said = verdict.inner_text()
-        if said.startswith("Right"):
-            break
-    else:
-        raise AssertionError(f"no cell was right; it said {said!r}")
+    for move, said in ((wrong, "is not it; try another."), (puzzle.solution, "Right: ")):
+        ann.cell(game.move_cells[move]).dispatch_event("click")
+        verdict.filter(has_text=said).wait_for()
     ann.page.get_by_text("Solved").wait_for()
     ann.page.reload()
     ann.page.get_by_text("Solved").wait_for()
-    address = ann.page.url
     ann.press("The day before")
-    ann.page.locator(".puzzle .cell.free").first.wait_for()
-    assert ann.page.url != address
+    ann.page.wait_for_url(f"**/#puzzle={DAY - timedelta(days=1)}")
+    ann.page.get_by_text("Jan 2, 2023").wait_for()
     ann.press("Show the solution")
     ann.page.locator(".verdict", has_text="A good move").wait_for()
 
@@ -129,7 +130,7 @@ def test_a_bot_is_met_by_a_tap_with_hints_and_plays_on_from_a_position(
     ann.await_turn()
     ann.press("Hint")
     ann.page.locator(".coached").first.wait_for()
-    assert ann.page.locator(".cell.hint").count() >= 1
+    ann.page.locator(".cell.hint").first.wait_for()
     assert ann.cell(4).locator(".mark-X").count() == 1, "who comes for the first time begins, at the cell they tapped"
     ann.press("Resign")
     ann.press("Yes, resign")
@@ -164,18 +165,15 @@ def test_our_turn_is_heard_and_felt_and_told_where_the_page_is_not_looked_at(pla
     bob.seek()
     for visitor in (ann, bob):
         visitor.page.locator("main.match").wait_for()
-    if ann.is_to_move:
+    if in_turn(ann, bob)[0] is ann:
         ann.play(4)
     bob.await_turn()
     ann.page.evaluate("Object.defineProperty(document, 'hidden', { value: true })")
     bob.play(0)
     ann.await_turn()
-    ann.page.evaluate(
-        "new Promise(done => { const look = () => felt.includes('sound') ? done() : setTimeout(look, 20); look(); })"
-    )
-    assert {"Your turn against Bob", "vibration", "badge 1", "sound"} <= set(ann.page.evaluate("felt"))
-    assert ann.page.title().startswith("● Your turn")
-    assert "icon-turn" in (ann.page.locator("link[rel=icon]").get_attribute("href") or "")
+    wait_for(lambda: {"Your turn against Bob", "vibration", "badge 1", "sound"} <= set(ann.page.evaluate("felt")), ann)
+    wait_for(lambda: ann.page.title().startswith("● Your turn"), ann)
+    ann.page.locator("link[rel=icon][href*=icon-turn]").wait_for(state="attached")
     ann.play(8)
     bob.await_turn()
     ann.page.locator("link[rel=icon][href$='/icon.svg']").wait_for(state="attached")

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from tests.page.place import Place, lie
+from tests.page.place import Place, lie, wait_for
 
 BAIT = "<img src=x onerror=window.caught=1>"
 GAME = {
@@ -83,8 +83,8 @@ def test_one_whom_the_host_does_not_let_in_is_told_why(place: Place) -> None:
 
 
 def test_the_browser_itself_would_not_make_markup_of_text(place: Place) -> None:
+    place.expect("TrustedHTML")
     visitor = place.visitor().come("Ann")
     script = "() => { try { document.body.innerHTML = '<b>'; return 'made' } catch (error) { return error.name } }"
     assert visitor.page.evaluate(script) == "TypeError"
-    assert any("TrustedHTML" in line for line in place.complaints)
-    place.complaints.clear()
+    wait_for(lambda: any("TrustedHTML" in line for line in place.complaints), visitor)

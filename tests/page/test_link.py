@@ -6,18 +6,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tests.page.place import Place, Visitor
+from tests.page.place import Place, Visitor, in_turn, wait_for
 from tests.page.wire import Wire
 
 
 def test_a_cut_link_is_told_and_the_match_goes_on_when_it_is_back(place: Place) -> None:
+    place.expect("WebSocket connection to")
     wire = Wire(int(place.address.rpartition(":")[2]))
     try:
         ann, bob = place.visitor(), place.visitor().come("Bob")
         Visitor(ann.page, f"http://127.0.0.1:{wire.port}").come("Ann").seek()
         bob.seek()
         ann.page.locator("main.match").wait_for()
-        if not ann.is_to_move:
+        if in_turn(ann, bob)[0] is bob:
             bob.play(8)
         ann.await_turn()
         wire.cut()
@@ -27,14 +28,14 @@ def test_a_cut_link_is_told_and_the_match_goes_on_when_it_is_back(place: Place) 
         ann.page.locator(".banner").wait_for(state="detached")
         ann.play(4)
         bob.page.locator("#cell-4.last").wait_for()
-        assert bob.page.locator(".tag.away").count() == 0
+        bob.sees(".tag.away", 0)
         ann.page.close()  # or she complains of the wire that is gone, some time
     finally:
         wire.close()
-    place.complaints = [line for line in place.complaints if "WebSocket connection to" not in line]
 
 
 def test_a_server_that_restarts_in_mid_match_loses_nothing(place: Place) -> None:
+    place.expect("WebSocket connection to")
     first, second = place.pair()
     first.play(4)
     second.await_turn()
@@ -46,11 +47,11 @@ def test_a_server_that_restarts_in_mid_match_loses_nothing(place: Place) -> None
         visitor.page.locator(".banner").wait_for(state="detached")
     second.play(0)
     first.page.locator("#cell-0.last").wait_for()
-    assert first.page.locator(".cell .mark").count() == 2
-    place.complaints = [line for line in place.complaints if "WebSocket connection to" not in line]
+    first.sees(".cell .mark", 2)
 
 
 def test_an_invitation_is_shown_and_good_after_a_restart(place: Place) -> None:
+    place.expect("WebSocket connection to")
     ann = place.visitor().come("Ann")
     ann.press("Invite a friend")
     code = ann.page.locator(".code").inner_text()
@@ -61,10 +62,10 @@ def test_an_invitation_is_shown_and_good_after_a_restart(place: Place) -> None:
     assert ann.page.locator(".code").inner_text() == code
     place.visitor().come("Bob", f"/j/{code.replace(' ', '')}")
     ann.page.locator("main.match").wait_for()
-    place.complaints = [line for line in place.complaints if "WebSocket connection to" not in line]
 
 
 def test_a_coming_restart_is_told_until_the_server_is_back(place: Place) -> None:
+    place.expect("WebSocket connection to")
     ann = place.visitor().come("Ann")
     place.administer("drain", "3600")
     for visitor in (ann, place.visitor().come("Bob")):
@@ -73,7 +74,6 @@ def test_a_coming_restart_is_told_until_the_server_is_back(place: Place) -> None
     ann.page.locator(".banner", has_text="Reconnecting").wait_for()
     place.start()
     ann.page.locator(".banner").wait_for(state="detached")
-    place.complaints = [line for line in place.complaints if "WebSocket connection to" not in line]
 
 
 def test_a_restart_that_is_called_off_is_told_no_more_in_a_match_either(place: Place) -> None:
@@ -181,6 +181,8 @@ def test_the_token_is_in_no_address(place: Place) -> None:
 
 
 def test_a_page_of_another_origin_cannot_connect(place: Place, tmp_path: Path) -> None:
+    place.expect("403")
+    place.expect("404")  # its icon
     (tmp_path / "evil").mkdir()
     (tmp_path / "evil" / "index.html").write_text("<!doctype html><title>evil</title>", encoding="utf-8")
     handler = partial(QuietHandler, directory=str(tmp_path / "evil"))
@@ -199,8 +201,7 @@ def test_a_page_of_another_origin_cannot_connect(place: Place, tmp_path: Path) -
         finally:
             server.shutdown()
             thread.join()
-    assert any("403" in line for line in place.complaints)
-    place.complaints.clear()
+            wait_for(lambda: any("403" in line for line in place.complaints), visitor)
 
 
 class QuietHandler(http.server.SimpleHTTPRequestHandler):

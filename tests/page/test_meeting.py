@@ -36,6 +36,7 @@ def test_a_friend_opens_a_link_and_plays(place: Place) -> None:
     assert address.startswith(f"{place.url}/j#")
     bob = place.visitor()
     bob.page.goto(address)
+    bob.page.get_by_role("region", name="Invitation").get_by_text("Ann invites you").wait_for()
     shown = bob.page.get_by_role("region", name="Invitation").inner_text()
     for words in ("Ann invites you", "Connect Four, 3+2", "Marks fall; four in a row wins."):
         assert words in shown
@@ -85,7 +86,7 @@ def test_a_challenge_is_seen_and_accepted(place: Place) -> None:
     bob.press("Accept")
     for visitor in (ann, bob):
         visitor.page.locator("main.match").wait_for()
-        assert visitor.page.locator(".challenge").count() == 0
+        visitor.sees(".challenge", 0)
 
 
 def test_a_match_that_begins_takes_away_nothing_that_others_may_still_take_up(place: Place) -> None:
@@ -102,14 +103,14 @@ def test_a_match_that_begins_takes_away_nothing_that_others_may_still_take_up(pl
     ann.page.locator("main.match").wait_for()
     for words in ("Cleo challenges you", "You challenged Bob"):
         ann.page.get_by_text(f"{words}: Tic-tac-toe, no clock.").wait_for()
-    assert ann.page.locator(".challenge").count() == 2
+    ann.sees(".challenge", 2)
     ann.page.go_back()
     assert ann.page.locator(".code").inner_text() == code
     place.visitor().come("Dan", f"/j#{code.replace(' ', '')}").page.locator("main.match").wait_for()
     ann.page.locator("main.match").wait_for()
     ann.page.go_back()
     ann.page.locator("main.lobby").wait_for()
-    assert ann.page.locator(".code").count() == 0
+    ann.sees(".code", 0)
 
 
 def test_the_game_that_was_chosen_last_is_in_sight(place: Place) -> None:
@@ -134,7 +135,7 @@ def test_a_game_of_any_size_is_sought_and_played(place: Place) -> None:
     bob.page.get_by_role("button", name="Play Ann").click()
     for visitor in (ann, bob):
         visitor.page.locator("main.match").wait_for()
-        assert visitor.page.locator(".cell").count() == 30
+        visitor.sees(".cell", 30)
         assert "Connect 3, 6×5" in visitor.page.locator("h1").inner_text()
 
 
@@ -157,7 +158,7 @@ def test_the_rules_of_a_game_are_shown_where_it_is_chosen(place: Place) -> None:
     sheet = ann.page.get_by_role("dialog", name="How to play")
     sheet.get_by_text("Marks fall; four in a row wins.").wait_for()
     sheet.locator(".example .won").first.wait_for()
-    assert sheet.locator(".example .won .mark-X").count() == 4
+    ann.sees(".example .won .mark-X", 4)
     sheet.press("Tab")
     assert ann.page.evaluate("document.activeElement.ariaLabel") == "Close", "Tab goes on within a sheet"
     sheet.press("Escape")
@@ -180,7 +181,7 @@ def test_one_takes_another_name_and_is_forgotten_when_asked(place: Place) -> Non
     confirmation = ann.page.get_by_label("Your name")
     confirmation.fill("Bob")
     confirmation.press("Enter")
-    ann.page.locator(".toast").wait_for()
+    ann.page.locator(".toast", has_text="Anna").wait_for()
     confirmation.fill("Anna")
     confirmation.press("Enter")
     ann.page.get_by_role("alert").get_by_text("You are forgotten here.").wait_for()
@@ -245,8 +246,8 @@ def test_a_third_one_watches_and_goes_on_to_the_rematch(place: Place) -> None:
     first.press("Rematch")
     second.press("Accept")
     carl.press("To the rematch")
+    carl.page.wait_for_url("**-2")
     carl.page.get_by_text("You are watching.").wait_for()
-    assert carl.page.url.endswith("-2")
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from tests.end_to_end.process import ROOT
-from tests.page.place import SMALL_PHONE, Place
+from tests.page.place import SMALL_PHONE, Place, wait_for
 from tests.patience import PATIENCE_S
 
 
@@ -38,10 +38,14 @@ def test_a_report_from_a_match_reaches_the_host_and_a_mute_is_told(place: Place)
     assert rude.page.evaluate("document.scrollingElement.scrollWidth") <= 320
     place.administer("unmute", name)
     rude.page.locator(".toast", has_text="heard in the chat again").wait_for()
-    assert rude.page.locator(".chat .trouble").count() == 0
+    rude.sees(".chat .trouble", 0)
     rude.page.get_by_label("To your opponent").wait_for()
+    rude.page.evaluate(  # before, or it may have run out when it is looked for
+        """() => new MutationObserver(() => { window.wasMute ||= !!document.querySelector(".chat .trouble") })
+            .observe(document.body, { childList: true, subtree: true })"""
+    )
     place.administer("mute", name, "--for", "2s")
-    rude.page.locator(".chat .trouble").wait_for()
+    wait_for(lambda: rude.page.evaluate("window.wasMute === true"), rude)
     rude.page.get_by_label("To your opponent").wait_for()  # it has run out
 
 

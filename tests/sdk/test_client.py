@@ -6,6 +6,7 @@ import pytest
 
 from tests.client.fake_server import fake_server
 from tests.client.samples import ok, played, snapshot, welcome
+from tests.ports import reserved
 from ttt_net.errors import Code, Refusal
 from ttt_net.messages import (
     HelloRequest,
@@ -64,10 +65,8 @@ async def test_the_reply_to_a_question_comes_after_its_answer() -> None:
 
 
 async def test_a_server_that_cannot_be_reached_or_refuses_is_an_exception() -> None:
-    async with fake_server() as server:
-        pass
-    with pytest.raises(DisconnectedError, match="nothing listens there") as raised:
-        async with connect(server.url, "Ann", limits=ReconnectLimits(0, 0)):
+    with reserved() as port, pytest.raises(DisconnectedError, match="nothing listens there") as raised:
+        async with connect(f"ws://127.0.0.1:{port}", "Ann", limits=ReconnectLimits(0, 0)):
             pass
     assert raised.value.farewell.why is Parting.UNREACHABLE
     async with fake_server() as server, TaskGroup() as group:

@@ -5,6 +5,7 @@ import pytest
 from tests.client.fake_server import fake_server
 from tests.client.samples import ok, played, snapshot, welcome
 from tests.patience import PATIENCE_S
+from tests.ports import reserved
 from tests.sdk.linked import Client, client_of
 from ttt_net.client.events import MAX_QUEUED_EVENTS
 from ttt_net.errors import Closing, Code
@@ -88,18 +89,19 @@ async def test_a_lost_link_comes_back_resumes_and_says_again_what_had_no_answer(
 
 
 async def test_a_server_that_is_killed_and_comes_back_finds_its_clients_again() -> None:
-    async with fake_server() as server, client_of(server) as client:
-        async with fake_server() as first:
-            client.connection.url = first.url
-            link = await server.accepts()
-            await link.lets_in()
-            await client.hears(Welcome)
-            await link.breaks()
-            await client.comes_to(Retrying)
-        async with fake_server(first.port) as again:
-            link = await again.accepts()
-            await link.lets_in()
-            await client.comes_to(Back)
+    with reserved() as port:
+        async with fake_server() as server, client_of(server) as client:
+            async with fake_server(port) as first:
+                client.connection.url = first.url
+                link = await server.accepts()
+                await link.lets_in()
+                await client.hears(Welcome)
+                await link.breaks()
+                await client.comes_to(Retrying)
+            async with fake_server(port) as again:
+                link = await again.accepts()
+                await link.lets_in()
+                await client.comes_to(Back)
 
 
 async def test_where_a_node_is_gone_its_clients_go_to_the_next_and_come_back_round() -> None:
@@ -191,11 +193,10 @@ async def test_too_fast_is_tried_again_by_itself() -> None:
 
 
 async def test_a_server_that_is_not_there_is_given_up_after_a_while() -> None:
-    async with fake_server() as server:
-        pass
-    client = Client(server.url, ReconnectLimits(100, 100))
-    async with asyncio.timeout(PATIENCE_S):
-        await client.connection.run()
+    with reserved() as port:
+        client = Client(f"ws://127.0.0.1:{port}", ReconnectLimits(100, 100))
+        async with asyncio.timeout(PATIENCE_S):
+            await client.connection.run()
     assert await client.hears(Retrying) == Retrying(1, 25, "nothing listens there")
     assert await client.comes_to(Farewell) == Farewell(Parting.UNREACHABLE, "nothing listens there")
 

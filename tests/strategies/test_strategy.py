@@ -42,7 +42,7 @@ def test_the_same_seed_plays_the_same_game(name: str, tictactoe: Game[Any]) -> N
     def played(seed: int) -> list[int]:
         strategy, state, moves = find_strategy(name, seed=seed), tictactoe.initial, []
         while not tictactoe.is_terminal(state):
-            moves.append(strategy(tictactoe, state, Limit()).move)
+            moves.append(strategy(tictactoe, state, Limit(nodes=1_000)).move)
             state = tictactoe.result(state, moves[-1])
         return moves
 

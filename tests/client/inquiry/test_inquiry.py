@@ -8,9 +8,11 @@ import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests import forked
 from tests.client.conftest import CLIENT, RealServer, Start
 from tests.client.real_terminal import Open
 from tests.patience import PATIENCE_S
@@ -31,16 +33,10 @@ def ask(real_server: RealServer, environment: dict[str, str]) -> Ask:
     """Run the client on the server; return its exit code, and what it wrote to both ends."""
 
     def asked(*arguments: str) -> tuple[int, str, str]:
-        done = subprocess.run(
-            [*CLIENT, real_server.address, *arguments],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            env=environment,
-            timeout=PATIENCE_S,
-            check=False,
-        )
-        return done.returncode, done.stdout, done.stderr
+        ends: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        with forked.start("client.py", real_server.address, *arguments, env=environment, **ends) as process:
+            out, err = process.communicate(timeout=PATIENCE_S)
+        return process.returncode, out, err
 
     return asked
 

@@ -1,0 +1,148 @@
+"""Our programs, forked from one process that has loaded them: a start takes a tenth of the CPU time of a real one.
+
+For tests of what is done with a server or a client. How they start, and end, is tested with real ones, as all is where
+there is no `fork`, or no Linux.
+"""
+
+import atexit
+import gc
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NoReturn
+
+ROOT = Path(__file__).parent.parent
+PROGRAMS = {"server.py": "ttt_net.server.start", "client.py": "ttt_net.commands.play"}
+"""What is started, and the module whose `main` it runs."""
+_LOADED = (*PROGRAMS.values(), "ttt_net.server.main", "ttt_net.client.modes.lines", "ttt_net.client.modes.bot")
+_MOST_BYTES = 2**20
+
+
+def start(program: str, *arguments: str, env: Mapping[str, str] | None = None, **pipes: Any) -> "subprocess.Popen[str]":
+    """Start one of our programs, with its ends as `subprocess.Popen` takes them, and as text."""
+    command = [sys.executable, str(ROOT / program), *arguments]
+    popen = Forked if sys.platform == "linux" else subprocess.Popen
+    return popen(command, env=None if env is None else dict(env), text=True, **pipes)
+
+
+class Forked(subprocess.Popen[str]):
+    """A process that another has forked for us, which also tells us how it ended."""
+
+    def _execute_child(
+        self, args: Sequence[str], executable: None, preexec_fn: None, close_fds: bool, pass_fds: tuple[int, ...],
+        cwd: None, env: dict[str, str] | None, *more: Any,
+    ) -> None:  # fmt: skip
+        p2cread, p2cwrite, c2pread, c2pwrite, errread, errwrite = more[3:9]
+        self._told, tells = os.pipe()
+        order = json.dumps({"argv": args[1:], "env": dict(os.environ) if env is None else env, "cwd": str(Path.cwd())})
+        ends = [usual if end < 0 else end for usual, end in enumerate((p2cread, c2pwrite, errwrite))]
+        parent = _parent()
+        socket.send_fds(parent, [order.encode()], [*ends, tells])
+        self.pid = int(parent.recv(32))
+        self._child_created = True
+        os.close(tells)
+        self._close_pipe_fds(p2cread, p2cwrite, c2pread, c2pwrite, errread, errwrite)  # type: ignore[attr-defined]
+
+    def _internal_poll(self, _deadstate: int | None = None) -> int | None:
+        if self.returncode is None:
+            self._look(0)
+        return self.returncode
+
+    def _wait(self, timeout: float | None) -> int:
+        if not self._look(timeout):
+            raise subprocess.TimeoutExpired(self.args, timeout or 0)
+        return int(self.returncode)
+
+    def _look(self, timeout_s: float | None) -> bool:
+        """Wait until it has ended, and tell whether it has."""
+        if self.returncode is None and select.select([self._told], [], [], timeout_s)[0]:
+            self.returncode = int(os.read(self._told, 32) or -signal.SIGKILL)
+            os.close(self._told)
+        return self.returncode is not None
+
+
+@cache
+def _parent() -> socket.socket:
+    """Start the process that forks the others, which ends when we do."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    line = [sys.executable, "-m", "tests.forked", str(theirs.fileno())]
+    process = subprocess.Popen(line, cwd=ROOT, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()])
+    theirs.close()
+
+    def end() -> None:
+        ours.close()
+        process.wait()
+
+    atexit.register(end)
+    return ours
+
+
+def _fork_for(orders: socket.socket) -> None:
+    """Fork a program for each order, and tell how it ended, until nobody gives orders any more."""
+    for module in _LOADED:
+        import_module(module)
+    gc.freeze()
+    woken, wakes = os.pipe()
+    os.set_blocking(wakes, False)
+    signal.set_wakeup_fd(wakes)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    told: dict[int, int] = {}
+    while True:
+        ready, _, _ = select.select([orders.fileno(), woken], [], [])
+        if woken in ready:
+            os.read(woken, 1024)
+            _tell_ends(told)
+        if orders.fileno() not in ready:
+            continue
+        order, ends, _, _ = socket.recv_fds(orders, _MOST_BYTES, 4)
+        if not order:
+            return
+        pid = os.fork()
+        if not pid:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            for number, end in enumerate(ends[:3]):
+                os.dup2(end, number)
+            orders.close()
+            for end in (woken, wakes, *told.values(), *ends):
+                os.close(end)
+            _become(**json.loads(order))
+        told[pid] = ends[3]
+        for end in ends[:3]:
+            os.close(end)
+        orders.send(str(pid).encode())
+
+
+def _tell_ends(told: dict[int, int]) -> None:
+    with suppress(ChildProcessError):
+        while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+            pid, status = ended
+            with suppress(BrokenPipeError):
+                os.write(told[pid], str(os.waitstatus_to_exitcode(status)).encode())
+            os.close(told.pop(pid))
+
+
+def _become(argv: list[str], env: dict[str, str], cwd: str) -> NoReturn:
+    """Be that program until it ends."""
+    os.environ.clear()
+    os.environ.update(env)
+    os.chdir(cwd)
+    sys.argv = argv
+    sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
+    is_prompt = bool(env.get("PYTHONUNBUFFERED"))
+    sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False, buffering=1 if is_prompt else -1)
+    sys.stderr = os.fdopen(2, "w", encoding="utf-8", closefd=False, buffering=1)
+    sys.exit(import_module(PROGRAMS[Path(argv[0]).name]).main())
+
+
+if __name__ == "__main__":
+    _fork_for(socket.socket(fileno=int(sys.argv[1])))
