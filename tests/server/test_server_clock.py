@@ -17,7 +17,7 @@ class Machine:
         self.monotonic_ms, self.wall_ms = 5_000, 1_700_000_000_000
 
     def clock(self) -> ServerClock:
-        return ServerClock(lambda: self.monotonic_ms, lambda: self.wall_ms)
+        return ServerClock(lambda: self.monotonic_ms * 1_000_000, lambda: self.wall_ms)
 
     def pass_by(self, ms: int) -> None:
         self.monotonic_ms += ms

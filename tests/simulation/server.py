@@ -65,7 +65,7 @@ class SimulatedServer:
         self.played_ms: tuple[int, tuple[float, int]] | None = None
         """Its time of play when that was looked at last, and how long it had been awake: for the invariants."""
         loop = stage.loop.as_asyncio
-        clock = ServerClock(lambda: int(stage.loop.time() * 1000), self.wall_ms)
+        clock = ServerClock(lambda: int(stage.loop.time() * 1000) * 1_000_000, self.wall_ms)
         self.clock = clock
         configuration = settings(is_strict=stage.swarm.is_strict)
         self.hub = Hub(

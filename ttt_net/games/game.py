@@ -48,6 +48,19 @@ class Target(NamedTuple):
     name: str
 
 
+class Special(NamedTuple):
+    """What is special about the next move, beside which are legal; nothing in most games."""
+
+    vanishing: int | None = None
+    """The cell whose mark it takes away; None where marks stay."""
+    target: Target | None = None
+    """The small board that it must be made in; None if it is free."""
+    takeover: Move | None = None
+    """The move by which the side to move may take over the first move; None if it may not."""
+
+
+_NOTHING_SPECIAL = Special()
+
 S = TypeVar("S")
 
 
@@ -128,17 +141,9 @@ class Game(ABC, Generic[S]):
         outcome = self.outcome(state)
         return outcome.winner if outcome is not None and outcome.reason is Reason.LINE else None
 
-    def vanishing_cell(self, state: S) -> int | None:
-        """Return the cell whose mark the next move takes away; None in games whose marks stay."""
-        return None
-
-    def target(self, state: S) -> Target | None:
-        """Return the small board that the next move must be made in; None if it is free."""
-        return None
-
-    def takeover(self, state: S) -> Move | None:
-        """Return the move by which the side to move may take over the first move; None if it may not."""
-        return None
+    def special(self, state: S) -> Special:
+        """Return what is special about the next move in a position that is not terminal."""
+        return _NOTHING_SPECIAL
 
     def marks(self, state: S) -> tuple[str, str]:
         """Return the mark that each side places, by side; two characters where it may choose."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ttt_net.errors import Code, Refusal
-from ttt_net.games.game import Game, Move, Outcome, Side
+from ttt_net.games.game import Game, Move, Outcome, Side, Special
 
 
 class SwapState(NamedTuple):
@@ -42,15 +42,16 @@ class SwapGame(Game[SwapState]):
         moves = self.base.actions(state.position)
         return (*moves, self.swap) if state.moves == 1 and moves else moves
 
-    def takeover(self, state: SwapState) -> Move | None:
-        """Return `swap` right after the first move, unless that has ended the play."""
-        return self.swap if state.moves == 1 and not self.base.is_terminal(state.position) else None
+    def special(self, state: SwapState) -> Special:
+        """Return `swap` as the takeover right after the first move."""
+        special = self.base.special(state.position)
+        return special._replace(takeover=self.swap) if state.moves == 1 else special
 
     def result(self, state: SwapState, move: Move) -> SwapState:
         """Return the position after a move or a swap; an illegal one raises `Refusal`."""
         if move != self.swap:
             return SwapState(self.base.result(state.position, move), min(state.moves + 1, 2), state.is_swapped)
-        if self.takeover(state) is None:
+        if state.moves != 1 or self.base.is_terminal(state.position):
             raise Refusal(Code.ILLEGAL_MOVE, "swap is possible only in answer to the first move")
         return SwapState(state.position, 2, is_swapped=True)
 

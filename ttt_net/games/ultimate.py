@@ -4,7 +4,7 @@ import re
 from typing import NamedTuple
 
 from ttt_net.errors import Code, Refusal
-from ttt_net.games.game import Game, Move, Outcome, Reason, Side, Target
+from ttt_net.games.game import Game, Move, Outcome, Reason, Side, Special, Target
 from ttt_net.games.geometry import bits_of, cell_name, cells_of, draw_bits, winning_lines
 from ttt_net.games.line import last_cells
 
@@ -114,9 +114,9 @@ class UltimateGame(Game[UltimateState]):
         marks = ((state.won_first, "X"), (state.won_second, "O"), (state.closed, "="))
         return "".join(next((mark for boards, mark in marks if boards >> b & 1), ".") for b in range(9))
 
-    def target(self, state: UltimateState) -> Target | None:
-        """Return the board that the last move has chosen, None if every open one may be played in."""
-        return None if state.target == ANY else Target(state.target, _BOARD_NAMES[state.target])
+    def special(self, state: UltimateState) -> Special:
+        """Return the board that the last move has chosen as the target; none if every open one may be played in."""
+        return Special() if state.target == ANY else Special(target=Target(state.target, _BOARD_NAMES[state.target]))
 
     def details(self, state: UltimateState) -> str:
         """Return which board the next move is in, if it is not free."""

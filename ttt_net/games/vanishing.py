@@ -4,7 +4,7 @@ import re
 from typing import NamedTuple
 
 from ttt_net.errors import Code, Refusal
-from ttt_net.games.game import Game, Move, Outcome, Reason, Side
+from ttt_net.games.game import Game, Move, Outcome, Reason, Side, Special
 from ttt_net.games.geometry import cell_name, cells_of, draw_bits, winning_lines
 
 MARKS = 3
@@ -90,10 +90,10 @@ class VanishingGame(Game[VanishingState]):
         own = state.first if len(state.moves) & 1 else state.second
         return cells_of(own) if state.has_line else ()
 
-    def vanishing_cell(self, state: VanishingState) -> int | None:
-        """Return the cell of the oldest mark of the side to move, once it has three."""
+    def special(self, state: VanishingState) -> Special:
+        """Return the cell of the oldest mark of the side to move, which vanishes once it has three."""
         ply = len(state.moves)
-        return None if ply < 2 * MARKS or self.is_terminal(state) else state.moves[ply - 2 * MARKS]
+        return Special() if ply < 2 * MARKS else Special(vanishing=state.moves[ply - 2 * MARKS])
 
     def details(self, state: VanishingState) -> str:
         """Return the moves that led here: the board shows neither the ages of the marks nor what was repeated."""

@@ -35,19 +35,20 @@ def describe_rules(name: str) -> RulesReply:
 
 def describe_position(game: Game[Any], ply: int, state: Any, *, is_over: bool) -> Position:  # noqa: ANN401 - of any game
     """Return the position after `ply` moves; once the match is over nobody is to move, whatever the rules say."""
-    target = None if is_over else game.target(state)
+    line = game.line(state)
+    vanishing, target, takeover = (None, None, None) if is_over else game.special(state)
     return Position(
         ply=ply,
         board=game.board(state),
         to_move=None if is_over else game.to_move(state),
         legal=[] if is_over else list(game.actions(state)),
-        line=list(game.line(state)),
+        line=list(line),
         marks=game.marks(state),
         blocks=game.blocks(state),
-        line_by=game.line_side(state),
-        vanishing=None if is_over else game.vanishing_cell(state),
+        line_by=game.line_side(state) if line else None,
+        vanishing=vanishing,
         target=target and TargetInfo(target.block + 1, target.name),
-        takeover=None if is_over else game.takeover(state),
+        takeover=takeover,
     )
 
 

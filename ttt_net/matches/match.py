@@ -92,6 +92,10 @@ class Match:
         """The side whose turn it is, or None when the match is over."""
         return None if self.is_over else self.game.to_move(self.state)
 
+    def next_at_ms(self, wall_ms: int) -> int:
+        """Return the time that the next event bears: that of day, which may be set back, and is not in a match."""
+        return max(wall_ms, self.events[-1].at_ms)
+
     def evolve(self, event: wire.MatchEvent) -> None:
         """Apply an event that has been written down: the next one, by its number."""
         assert event.seq == self.seq + 1, f"event {event.seq} after {self.seq}"

@@ -26,37 +26,42 @@ MAX_TAKEBACKS = 50
 """Take-backs of one match: two who agree to them without end would let it grow without end."""
 
 
-def decide(match: Match, side: Side | None, command: Command, now_ms: int, lag_ms: int = 0) -> list[wire.MatchEvent]:
+def decide(
+    match: Match, side: Side | None, command: Command, now_ms: int, lag_ms: int = 0, at_ms: int | None = None
+) -> list[wire.MatchEvent]:
     """Return the events that `command` of `side` (None: not a player) leads to; may be none.
 
-    `lag_ms` is what the command spent on the network. Raises `Refusal`.
+    `now_ms` is the time of play, for the clock; `at_ms` that of day, for the events, if it differs; `lag_ms` is what
+    the command spent on the network. Raises `Refusal`.
     """
+    if at_ms is None:
+        at_ms = now_ms
     if side is None:
         raise Refusal(Code.NOT_SEATED, f"you are not a player of match {match.id}; nothing was changed")
     match command:
         case wire.PlayRequest():
-            return _play(match, side, command, now_ms, lag_ms)
+            return _play(match, side, command, now_ms, at_ms, lag_ms)
         case wire.ResignRequest():
             _must_be_live(match)
-            return [_ended(match, Outcome(1 - side, Reason.RESIGN), now_ms)]
+            return [_ended(match, Outcome(1 - side, Reason.RESIGN), now_ms, at_ms)]
         case wire.AbortRequest():
-            return _abort(match, now_ms)
+            return _abort(match, now_ms, at_ms)
         case wire.OfferRequest():
-            return _offer(match, side, command.kind, now_ms)
+            return _offer(match, side, command.kind, now_ms, at_ms)
         case wire.DeclineRequest():
-            return _decline(match, side, command.kind, now_ms)
+            return _decline(match, side, command.kind, now_ms, at_ms)
         case wire.ClaimRequest():
-            return _claim(match, side, command.kind, now_ms)
+            return _claim(match, side, command.kind, now_ms, at_ms)
 
 
-def flag_fall(match: Match, now_ms: int) -> list[wire.MatchEvent]:
+def flag_fall(match: Match, now_ms: int, at_ms: int | None = None) -> list[wire.MatchEvent]:
     """Return the end of the match if the running side has used up its time, else nothing."""
     if match.is_over or match.clock is None or match.clock.running is None:
         return []
     side = match.clock.running
     if match.clock.left_ms(side, now_ms) > 0:
         return []
-    return [_ended(match, Outcome(1 - side, Reason.TIME), now_ms)]
+    return [_ended(match, Outcome(1 - side, Reason.TIME), now_ms, now_ms if at_ms is None else at_ms)]
 
 
 def rematch(match: Match, now_ms: int) -> wire.Started:
@@ -92,7 +97,9 @@ def _next_id(match: Match) -> str:
     return f"{series}-{int(number or 1) + 1}"
 
 
-def _play(match: Match, side: Side, command: wire.PlayRequest, now_ms: int, lag_ms: int) -> list[wire.MatchEvent]:
+def _play(
+    match: Match, side: Side, command: wire.PlayRequest, now_ms: int, at_ms: int, lag_ms: int
+) -> list[wire.MatchEvent]:
     ply = len(match.moves)
     if command.ply < ply and match.moves[command.ply] == (side, command.move):
         return []
@@ -111,24 +118,24 @@ def _play(match: Match, side: Side, command: wire.PlayRequest, now_ms: int, lag_
     played = wire.Played(
         match=match.id,
         seq=match.seq + 1,
-        at_ms=now_ms,
+        at_ms=at_ms,
         side=side,
         ply=ply + 1,
         move=command.move,
         refunded_ms=refund_ms,
         clock=describe_clock(clock, now_ms),
     )
-    return [played] if outcome is None else [played, _end(match.id, match.seq + 2, outcome, now_ms, clock)]
+    return [played] if outcome is None else [played, _end(match.id, match.seq + 2, outcome, now_ms, at_ms, clock)]
 
 
-def _abort(match: Match, now_ms: int) -> list[wire.MatchEvent]:
+def _abort(match: Match, now_ms: int, at_ms: int) -> list[wire.MatchEvent]:
     _must_be_live(match)
     if len(match.moves) >= OPENING_PLIES:
         raise Refusal(Code.TOO_LATE, "both players have moved; you can resign or offer a draw")
-    return [_ended(match, Outcome(None, Reason.ABORT), now_ms)]
+    return [_ended(match, Outcome(None, Reason.ABORT), now_ms, at_ms)]
 
 
-def _offer(match: Match, side: Side, kind: wire.OfferKind, now_ms: int) -> list[wire.MatchEvent]:
+def _offer(match: Match, side: Side, kind: wire.OfferKind, now_ms: int, at_ms: int) -> list[wire.MatchEvent]:
     if kind != "rematch":
         _must_be_live(match)
     elif not match.is_over:
@@ -140,7 +147,7 @@ def _offer(match: Match, side: Side, kind: wire.OfferKind, now_ms: int) -> list[
     if kind == "takeback":
         _must_not_wait_for(match, 1 - side)
     if (1 - side, kind) in match.offers:
-        return [_agreed(match, 1 - side, kind, now_ms)]
+        return [_agreed(match, 1 - side, kind, now_ms, at_ms)]
     if (side, kind) in match.turned_down:
         raise Refusal(Code.TURNED_DOWN, f"your {_OFFERED[kind]} was declined or taken back{_AGAIN[kind]}")
     if kind == "takeback":
@@ -148,15 +155,15 @@ def _offer(match: Match, side: Side, kind: wire.OfferKind, now_ms: int) -> list[
         if match.takebacks >= MAX_TAKEBACKS:
             sentence = f"a match has at most {MAX_TAKEBACKS} take-backs, and this one has had them"
             raise Refusal(Code.TOO_MANY_TAKEBACKS, sentence)
-    return [wire.Offered(match=match.id, seq=match.seq + 1, at_ms=now_ms, side=side, kind=kind)]
+    return [wire.Offered(match=match.id, seq=match.seq + 1, at_ms=at_ms, side=side, kind=kind)]
 
 
-def _agreed(match: Match, side: Side, kind: wire.OfferKind, now_ms: int) -> wire.MatchEvent:
+def _agreed(match: Match, side: Side, kind: wire.OfferKind, now_ms: int, at_ms: int) -> wire.MatchEvent:
     """Return the event that accepts the offer of `side`."""
     if kind == "draw":
-        return _ended(match, Outcome(None, Reason.AGREEMENT), now_ms)
+        return _ended(match, Outcome(None, Reason.AGREEMENT), now_ms, at_ms)
     if kind == "rematch":
-        return wire.Rematched(match=match.id, seq=match.seq + 1, at_ms=now_ms, next=_next_id(match))
+        return wire.Rematched(match=match.id, seq=match.seq + 1, at_ms=at_ms, next=_next_id(match))
     ply = _ply_before_last_move(match, side)
     clock = match.clock and match.clock.stopped(now_ms)
     if clock and clock.time.per_move:
@@ -166,7 +173,7 @@ def _agreed(match: Match, side: Side, kind: wire.OfferKind, now_ms: int) -> wire
     return wire.Tookback(
         match=match.id,
         seq=match.seq + 1,
-        at_ms=now_ms,
+        at_ms=at_ms,
         side=side,
         ply=ply,
         clock=describe_clock(clock, now_ms),
@@ -180,13 +187,13 @@ def _ply_before_last_move(match: Match, side: Side) -> int:
     raise Refusal(Code.NO_MOVE, "you have not moved yet, so there is nothing to take back")
 
 
-def _decline(match: Match, side: Side, kind: wire.OfferKind, now_ms: int) -> list[wire.MatchEvent]:
+def _decline(match: Match, side: Side, kind: wire.OfferKind, now_ms: int, at_ms: int) -> list[wire.MatchEvent]:
     if not any(offered == kind for _, offered in match.offers):
         raise Refusal(Code.NO_OFFER, f"there is no offer of a {kind} to decline")
-    return [wire.Declined(match=match.id, seq=match.seq + 1, at_ms=now_ms, side=side, kind=kind)]
+    return [wire.Declined(match=match.id, seq=match.seq + 1, at_ms=at_ms, side=side, kind=kind)]
 
 
-def _claim(match: Match, side: Side, kind: wire.ClaimKind, now_ms: int) -> list[wire.MatchEvent]:
+def _claim(match: Match, side: Side, kind: wire.ClaimKind, now_ms: int, at_ms: int) -> list[wire.MatchEvent]:
     _must_be_live(match)
     if match.is_adjourned:
         if kind == "adjourn":
@@ -201,8 +208,8 @@ def _claim(match: Match, side: Side, kind: wire.ClaimKind, now_ms: int) -> list[
         if match.is_rated:
             raise Refusal(Code.ONLY_CASUAL, "a rated match is not adjourned; claim the win or a draw, or wait")
         clock = describe_clock(match.clock and match.clock.stopped(now_ms), now_ms)
-        return [wire.Adjourned(match=match.id, seq=match.seq + 1, at_ms=now_ms, side=side, clock=clock)]
-    return [_ended(match, Outcome(side if kind == "win" else None, Reason.ABANDON), now_ms)]
+        return [wire.Adjourned(match=match.id, seq=match.seq + 1, at_ms=at_ms, side=side, clock=clock)]
+    return [_ended(match, Outcome(side if kind == "win" else None, Reason.ABANDON), now_ms, at_ms)]
 
 
 def _must_not_wait_for(match: Match, side: Side) -> None:
@@ -215,16 +222,16 @@ def _must_be_live(match: Match) -> None:
         raise Refusal(Code.MATCH_OVER, f"match {match.id} has ended ({match.outcome.reason})")
 
 
-def _ended(match: Match, outcome: Outcome, now_ms: int) -> wire.Ended:
-    return _end(match.id, match.seq + 1, outcome, now_ms, match.clock)
+def _ended(match: Match, outcome: Outcome, now_ms: int, at_ms: int) -> wire.Ended:
+    return _end(match.id, match.seq + 1, outcome, now_ms, at_ms, match.clock)
 
 
-def _end(match_id: str, seq: int, outcome: Outcome, now_ms: int, clock: Clock | None) -> wire.Ended:
+def _end(match_id: str, seq: int, outcome: Outcome, now_ms: int, at_ms: int, clock: Clock | None) -> wire.Ended:
     """Return the end as event number `seq`, with the clock stopped."""
     return wire.Ended(
         match=match_id,
         seq=seq,
-        at_ms=now_ms,
+        at_ms=at_ms,
         winner=outcome.winner,
         reason=outcome.reason.value,
         clock=describe_clock(clock and clock.stopped(now_ms), now_ms),

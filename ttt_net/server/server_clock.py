@@ -9,10 +9,6 @@ MOST_CHARGED_MS = 100
 """A silence of the event loop that is longer than this is a pause, and all but one beat of it is no time of play."""
 
 
-def _monotonic_ms() -> int:
-    return time.monotonic_ns() // 1_000_000
-
-
 def _wall_ms() -> int:
     return time.time_ns() // 1_000_000
 
@@ -25,16 +21,18 @@ class ServerClock:
     is that of the machine, and does both when it is set.
     """
 
-    def __init__(self, monotonic_ms: Callable[[], int] = _monotonic_ms, wall_ms: Callable[[], int] = _wall_ms) -> None:
-        self._monotonic_ms = monotonic_ms
+    def __init__(
+        self, monotonic_ns: Callable[[], int] = time.monotonic_ns, wall_ms: Callable[[], int] = _wall_ms
+    ) -> None:
+        self._monotonic_ns = monotonic_ns  # asked twice for each move, so without a call of ours in between
         self.wall_ms = wall_ms
         """The time of day: for whatever is written down."""
-        self._offset_ms = wall_ms() - monotonic_ms()
+        self._offset_ms = wall_ms() - monotonic_ns() // 1_000_000
         self._beat_ms: int | None = None
 
     def play_ms(self) -> int:
         """Return the time of play: for clocks, rates and all that somebody waits for."""
-        now_ms = self._monotonic_ms()
+        now_ms = self._monotonic_ns() // 1_000_000
         if self._beat_ms is not None and now_ms - self._beat_ms > MOST_CHARGED_MS:
             self._offset_ms -= now_ms - self._beat_ms - BEAT_MS
             self._beat_ms = now_ms
@@ -43,4 +41,4 @@ class ServerClock:
     def beat(self) -> None:
         """Note that the event loop turns; before the first time nothing is taken for a pause."""
         self.play_ms()
-        self._beat_ms = self._monotonic_ms()
+        self._beat_ms = self._monotonic_ns() // 1_000_000

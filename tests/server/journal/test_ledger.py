@@ -65,12 +65,12 @@ async def test_who_follows_a_local_ledger_hears_what_is_accepted_from_now_on(tmp
     async with running(tmp_path / "journal") as ledger:
         await results(ledger, register("a"))
         with pytest.raises(LookupError):
-            ledger.follow(0, lambda *each: heard.append(each))
-        ledger.follow(1, lambda *each: heard.append(each))
+            ledger.follow(1, lambda *each: heard.append(each))
+        ledger.follow(0, lambda *each: heard.append(each))
         ledger.trim(1)
         *_, refused = await results(ledger, register("b"), NameQuery("a"), LabelBot(1, "x"), refused_name("a"))
         assert isinstance(refused, Refusal)
-    assert heard == [(2, register("b")), (3, LabelBot(1, "x"))]
+    assert heard == [(1, register("b")), (2, LabelBot(1, "x"))]
 
 
 def refused_name(name: str) -> AnyEntry:

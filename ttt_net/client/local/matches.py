@@ -7,8 +7,6 @@ a strategy lets moves be taken back, and agrees to a draw unless it sees that it
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from msgspec.structs import replace as restruct
-
 from ttt_net.clock import TimeControl
 from ttt_net.errors import Code, Refusal
 from ttt_net.games.records import write_record
@@ -188,7 +186,10 @@ class LocalMatches:
 
     def look_at_clock(self, now_ms: int) -> list[AnyServerMessage]:
         """Let the flag fall, if it is time."""
-        return [] if self.match is None else self._commit(self.match, referee.flag_fall(self.match, now_ms), now_ms)
+        if self.match is None:
+            return []
+        at_ms = self.match.next_at_ms(self._wall_ms())
+        return self._commit(self.match, referee.flag_fall(self.match, now_ms, at_ms), now_ms)
 
     def record(self, name: str) -> str:
         """Return the match that has ended as a text to keep. Raises `Refusal`."""
@@ -199,7 +200,8 @@ class LocalMatches:
 
     def _decide(self, match: Match, side: int | None, command: referee.Command, now_ms: int) -> list[AnyServerMessage]:
         fallen = self.look_at_clock(now_ms)
-        return fallen or self._commit(match, referee.decide(match, side, command, now_ms), now_ms)
+        at_ms = match.next_at_ms(self._wall_ms())
+        return fallen or self._commit(match, referee.decide(match, side, command, now_ms, at_ms=at_ms), now_ms)
 
     def _offer(self, match: Match, offer: OfferRequest, now_ms: int) -> list[AnyServerMessage]:
         """Make an offer, and have the other side answer it at once."""
@@ -219,8 +221,7 @@ class LocalMatches:
     def _commit(self, match: Match, events: list[MatchEvent], now_ms: int) -> list[AnyServerMessage]:
         """Apply the events, and let the clock run or stand."""
         told: list[AnyServerMessage] = []
-        for decided in events:
-            event = restruct(decided, at_ms=max(self._wall_ms(), match.events[-1].at_ms))
+        for event in events:
             match.evolve(event)
             if isinstance(event, Played | Tookback):
                 match.count_from(now_ms)

@@ -77,6 +77,13 @@ class RateLimiter:
             sentence = f"no more {what}: {self._limits.daily_mb} MB were written down for one address within a day"
             raise Refusal(Code.TOO_FAST, f"{sentence} (limits.daily_mb)", wait_ms)
 
+    def write(self, address: str | None, events: int) -> None:
+        """Count events that an address has written down. Raises `Refusal` if it may not have them written."""
+        if address is not None:
+            self.may_write(address)
+            self.share("writes", address)
+            self.wrote(address, EVENT_BYTES * events)
+
     def wrote(self, address: str | None, count: int) -> None:
         """Count bytes that were written down for an address; what is over its limit is refused the next time."""
         if address is not None:

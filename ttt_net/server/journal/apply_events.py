@@ -11,7 +11,7 @@ import msgspec
 
 from ttt_net.clock import Speed, TimeControl, speed
 from ttt_net.games import Reason
-from ttt_net.messages import Ended, Played, RatingChange, Started, Tookback, decode_event, encode
+from ttt_net.messages import Ended, MatchEvent, Played, RatingChange, Started, Tookback, decode_event, encode
 from ttt_net.ratings import PROVISIONAL_STANDING, Rating, rated
 from ttt_net.server.journal.entries import AppendEvents, Changes, UnsettleRatings
 from ttt_net.server.players import PlayerId
@@ -21,16 +21,17 @@ _SCORES = {0: 1.0, None: 0.5, 1: 0.0}
 _APPEND = "INSERT INTO facts (match, seq, fact) VALUES ((SELECT number FROM matches WHERE id = ?), ?, ?)"
 
 
+def append_event(connection: sqlite3.Connection, event: MatchEvent) -> None:
+    """Append an event that neither starts nor ends its match: one statement."""
+    connection.execute(_APPEND, (event.match, event.seq, encode(event)))
+
+
 def append_events(connection: sqlite3.Connection, appends: Sequence[AppendEvents]) -> list[Changes | None]:
     """Apply many of these entries with one statement for each table that they touch; return their results.
 
     It comes to the same as one by one: a thread that touches the database waits for the interpreter's lock after
     every statement, so that a few long ones are much better than many short ones.
     """
-    if len(appends) == 1 and appends[0].is_plain:
-        (event,) = appends[0].events
-        connection.execute(_APPEND, (event.match, event.seq, encode(event)))
-        return [None]
     started, rows = [], []
     ends: dict[str, Ended] = {}
     for append in appends:

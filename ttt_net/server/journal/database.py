@@ -12,13 +12,14 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from functools import cache, partial
 from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from ttt_net.errors import ConfigurationError, Refusal, StorageError
 from ttt_net.private_files import make_private_folder, sync
 from ttt_net.server.journal.apply import apply
-from ttt_net.server.journal.apply_events import append_events
+from ttt_net.server.journal.apply_events import append_event, append_events
 from ttt_net.server.journal.entries import AnyEntry, AppendEvents, JournalEntry, Probe
 from ttt_net.server.journal.migrations import SCHEMA_VERSION, migrate
 from ttt_net.server.journal.queries import AnyQuery, answer
@@ -39,6 +40,9 @@ Failed = Callable[[Refusal], None]
 """What is called instead if it was refused, or the disk failed: then nothing has changed."""
 Answer = Callable[[], None]
 """One of both, with what it is to be called with."""
+
+
+_kind = attrgetter("asked.__class__")
 
 
 class Job(NamedTuple):
@@ -76,7 +80,8 @@ class Database:
         before = connection.total_changes
         try:
             if len(jobs) == 1 and isinstance(jobs[0].asked, AppendEvents) and jobs[0].asked.is_plain:
-                answers: list[Answer] = [partial(jobs[0].done, apply(connection, jobs[0].asked))]
+                append_event(connection, jobs[0].asked.events[0])
+                answers: list[Answer] = [partial(jobs[0].done, None)]
             else:
                 connection.execute("BEGIN")  # not IMMEDIATE: a disk that cannot be written can still be read
                 answers = _carry_out(connection, jobs)
@@ -117,8 +122,8 @@ class Database:
 def _carry_out(connection: sqlite3.Connection, jobs: Sequence[Job]) -> list[Answer]:
     """Do the jobs in their order; neighbours that append to matches are done together."""
     answers: list[Answer] = []
-    for is_append, group in groupby(jobs, key=lambda job: isinstance(job.asked, AppendEvents)):
-        if is_append:
+    for kind, group in groupby(jobs, key=_kind):
+        if kind is AppendEvents:
             appends = list(group)
             results = append_events(connection, [job.asked for job in appends])  # type: ignore[misc]
             answers += [partial(job.done, result) for job, result in zip(appends, results, strict=True)]

@@ -79,8 +79,8 @@ class LocalLedger:
     """The ledger of a server that stands alone: its order is that of the calls, and entries are applied directly.
 
     One thread writes: the calls of one turn of the event loop wake it once, and all that waits when it is free shares
-    one commit, synchronous and FULL. Entries are not kept, for the tables have what they led to; so positions count
-    from the start of the process, and one can be followed from the present alone.
+    one commit, synchronous and FULL. Entries are not kept, for the tables have what they led to; so it can be followed
+    from the present alone, and positions count what was appended since it first was.
     """
 
     def __init__(self, path: Path) -> None:
@@ -94,7 +94,7 @@ class LocalLedger:
         self._has_ended = threading.Event()
         self._has_ended.set()
         self.position = 0
-        """How many entries were accepted since the start of the process."""
+        """How many entries were accepted since somebody followed."""
         self._followers: list[Hear] = []
 
     def append(self, entry: AnyEntry, done: Done, failed: Failed) -> None:
@@ -102,7 +102,7 @@ class LocalLedger:
 
         The number of jobs waiting is bounded by who asks: one per match and one per connection at a time.
         """
-        self._submit(Job(entry, partial(self._applied, entry, done), failed))
+        self._submit(Job(entry, partial(self._applied, entry, done) if self._followers else done, failed))
 
     def ask(self, query: AnyQuery, done: Done, failed: Failed) -> None:
         """Answer a query on the writer's thread, between the writes."""
@@ -120,7 +120,10 @@ class LocalLedger:
         self._gathered.clear()
 
     def follow(self, position: int, hear: Hear) -> None:
-        """Call `hear` with each accepted entry from now on, on the event loop. Raises `LookupError` for older ones."""
+        """Call `hear` on the event loop with what is appended from now on, once it is accepted.
+
+        Raises `LookupError` for what was before.
+        """
         if position != self.position:
             raise LookupError(f"a local ledger keeps no entries; it is at {self.position}, not at {position}")
         self._followers.append(hear)

@@ -39,7 +39,6 @@ from ttt_net.messages import (
     encode,
 )
 from ttt_net.server.accounts.session import Session
-from ttt_net.server.admission.rate_limiter import EVENT_BYTES
 from ttt_net.server.journal import Changes, StoredMatch
 from ttt_net.server.journal.entries import ChatLine
 from ttt_net.server.players import PlayerId
@@ -221,19 +220,19 @@ class MatchRoom:
             session.refuse(request.id, refusal)
 
     def _decide(self, match: Match, session: Session, command: referee.Command, came_ms: int) -> None:
-        flag = referee.flag_fall(match, came_ms)
+        at_ms = match.next_at_ms(self._services.wall_ms())
+        flag = referee.flag_fall(match, came_ms, at_ms)
         if flag and self.seats.lets_flag_fall(match):
             self._waiting.appendleft((session, command, came_ms))
             self._commit(match, flag, None)
             return
         side = self.seats.side_of(session.player)
-        events = referee.decide(match, side, command, came_ms, session.connection.lag_ms)
+        events = referee.decide(match, side, command, came_ms, session.connection.lag_ms, at_ms)
         if events and isinstance(events[-1], Rematched):
             self._hooks.may_rematch(self)
         if events:
             self._services.disk.may_write()
-            self._services.rate_limiter.may_write(session.connection.metered_as)
-            self._services.rate_limiter.share("writes", session.connection.metered_as)
+            self._services.rate_limiter.write(session.connection.metered_as, len(events))
             self._commit(match, events, (session, command, came_ms))
         else:
             session.ok(command.id)
@@ -310,8 +309,6 @@ class MatchRoom:
 
     def _commit(self, match: Match, events: list[MatchEvent], asked: _Asked | None) -> None:
         self.is_busy = True
-        at_ms = max(self._services.wall_ms(), match.events[-1].at_ms)  # the time of day may be set back
-        events = [restruct(event, at_ms=at_ms) for event in events]
         if isinstance(events[-1], Rematched):
             self._commit_rematch(match, events, asked)
         else:
@@ -361,8 +358,6 @@ class MatchRoom:
             match.evolve(event)
             told += frame(encode(match.told(event)))
         asker, answer = (asked[0], frame(encode(Ok(asked[1].id)))) if asked else (None, b"")
-        if asker:
-            self._services.rate_limiter.wrote(asker.connection.metered_as, EVENT_BYTES * len(events))
         self.audience.tell(told, asker, answer)
         if match.clock:
             now_ms = self._services.now_ms()
@@ -494,7 +489,7 @@ class MatchRoom:
         if membership is not None and not membership.is_fresh:
             self.seats.look_later(self._look_at_clock)  # what is on its way to us may have stopped the clock
             return
-        events = referee.flag_fall(self.match, self._services.now_ms())
+        events = referee.flag_fall(self.match, self._services.now_ms(), self.match.next_at_ms(self._services.wall_ms()))
         if events and self.seats.lets_flag_fall(self.match):
             self._commit(self.match, events, None)
         else:

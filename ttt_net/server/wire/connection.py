@@ -115,7 +115,8 @@ class Connection(Reader):
         self._loop = loop
         self._protocol = ServerProtocol(max_size=MAX_MESSAGE_BYTES)
         self._fragments: bytearray | None = None
-        self._boundary = FrameBoundary()
+        self._boundary: FrameBoundary | None = None
+        """Where the frame ends that has come in part; None while the next byte begins one."""
         self._backlog = b""
         """What was read and has not been acted on; while there is any, nothing more is read."""
         self._held: bytes | None = None
@@ -170,7 +171,7 @@ class Connection(Reader):
     def data_received(self, data: bytes) -> None:
         """Take in bytes, and act on the messages that are complete with them."""
         self.heard_s = self._loop.time()
-        if self.is_open and not self._backlog and self._boundary.is_between and self._fragments is None:
+        if self.is_open and not self._backlog and self._boundary is None and self._fragments is None:
             payload = short_text(data)  # as nearly all are, and the parser costs as much as the rest of a move
             if payload is not None:
                 self._act_on(payload)
@@ -239,8 +240,10 @@ class Connection(Reader):
 
     def _take_frame(self, data: bytes, start: int) -> int:
         """Act on the frame that begins or goes on at `start`, as far as it is there; return where that ends."""
-        is_first = self._boundary.is_between and self._fragments is None
-        end = self._boundary.end_of_frame(data, start)
+        is_first = self._boundary is None and self._fragments is None
+        boundary = self._boundary or FrameBoundary()
+        end = boundary.end_of_frame(data, start)
+        self._boundary = None if boundary.is_between else boundary
         payload = short_text(data[start:end]) if is_first else None
         if payload is None:
             self._advance(data[start:end])
