@@ -97,7 +97,7 @@ class LineGame(Game[LineState]):
             return ()
         taken = first | second
         if self.gravity:
-            return cells_of(self._supported(taken))
+            return cells_of((self.full ^ taken) & self._support(taken))
         if self.size <= _LISTED_CELLS:
             return cells_of(self.full ^ taken)
         # A walk through a game asks for one cell less than the last time. Leaving a byte out of the last answer
@@ -116,9 +116,6 @@ class LineGame(Game[LineState]):
             self._listed = (taken, cells)
         return cells
 
-    def _supported(self, taken: int) -> int:
-        return (self.full ^ taken) & self._support(taken)
-
     def _support(self, taken: int) -> int:
         return (taken >> self.fall if self.fall > 0 else taken << -self.fall) | self._floor
 
@@ -127,8 +124,8 @@ class LineGame(Game[LineState]):
         first, second, ply, has_line = state
         if has_line or not 0 <= move < self.size:
             raise self._refusal(state, move)
-        bit = self._bits[move]
-        if (self._supported(first | second) & bit == 0) if self.gravity else ((first | second) & bit):
+        bit, taken = self._bits[move], first | second
+        if taken & bit or (self.gravity and not self._support(taken) & bit):
             raise self._refusal(state, move)
         if ply & 1:
             own = second = second | bit

@@ -98,7 +98,7 @@ class Match:
 
     def evolve(self, event: wire.MatchEvent) -> None:
         """Apply an event that has been written down: the next one, by its number."""
-        assert event.seq == self.seq + 1, f"event {event.seq} after {self.seq}"
+        assert event.seq == len(self.events) + 1, f"event {event.seq} after {self.seq}"
         match event:
             case wire.Played():
                 after = self.after(event.move)

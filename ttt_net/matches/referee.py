@@ -56,7 +56,7 @@ def decide(
 
 def flag_fall(match: Match, now_ms: int, at_ms: int | None = None) -> list[wire.MatchEvent]:
     """Return the end of the match if the running side has used up its time, else nothing."""
-    if match.is_over or match.clock is None or match.clock.running is None:
+    if match.clock is None or match.clock.running is None or match.is_over:
         return []
     side = match.clock.running
     if match.clock.left_ms(side, now_ms) > 0:

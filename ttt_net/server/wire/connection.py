@@ -351,8 +351,8 @@ class Connection(Reader):
         """Send whole frames, or drop a peer that has left too much unread."""
         if not self.is_open:
             return
-        limits = self._owner.limits
         if self._behind_since_s is not None:
+            limits = self._owner.limits
             self.unsent_messages += 1
             waiting = self.transport.get_write_buffer_size() + len(frames)
             if self.unsent_messages > limits.unsent_messages or waiting > limits.unsent_bytes:
