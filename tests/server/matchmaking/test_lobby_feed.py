@@ -159,3 +159,15 @@ async def test_a_seek_is_listed_with_the_rating_after_a_match(tmp_path: Path) ->
         await first.ok("resign", match=match)
         after = (await first.hear("rated", match=match))["ratings"][0]["after"]
         assert (await gil.hear("seeks"))["seeks"][0]["by"]["rating"] == after
+
+
+async def test_a_match_is_listed_again_once_somebody_hears_it_again(tmp_path: Path) -> None:
+    async with running(tmp_path) as server:
+        first, second, match = await server.pair()
+        eve, gil = await server.join("Eve"), await server.join("Gil")
+        assert (await lists(gil))["live"] == 1
+        for player in (first, second):
+            await player.close()
+        await gil.hear("live", count=0)
+        await eve.ok("watch", match=match)
+        assert (await gil.hear("live", count=1))["matches"][0]["match"] == match

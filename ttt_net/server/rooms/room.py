@@ -442,6 +442,8 @@ class MatchRoom:
         self.match = Match.from_events(record.events)
         self.seats.taken(self.match, record.seats)
         self.seats.set_clock(self.match, self._services.now_ms(), self._look_at_clock)
+        if self.is_listed:
+            self._services.feed.changed("live")
 
     def _refuse_all(self, refusal: Refusal) -> None:
         if refusal.code is not Code.UNKNOWN_MATCH:
