@@ -6,7 +6,7 @@ from enum import Enum
 
 from ttt_net.client.display import Display
 from ttt_net.client.pages import Entry, Page
-from ttt_net.messages import ClaimKind, Request
+from ttt_net.messages import ClaimKind, Request, Snapshot
 
 
 class Command(Enum):
@@ -147,8 +147,11 @@ class Change:
     apply: Callable[[Display], tuple[Display, tuple[Request, ...]]]
 
 
-CLAIMS: tuple[ClaimKind, ...] = ("win", "draw", "adjourn")
-"""What may be claimed, in the order of the list."""
 AnyCommand = (
     Command | Type | Choose | Move | Quick | Point | Send | Open | Show | Reopen | Begin | Pick | Step | More | Change
 )
+
+
+def claims_in(match: Snapshot) -> tuple[ClaimKind, ...]:
+    """Return what may be claimed in a match whose opponent is away, in the order of the list."""
+    return ("win", "draw") if match.rated else ("win", "draw", "adjourn")

@@ -8,6 +8,7 @@ from ttt_net.client.display import Display, Overlay
 from ttt_net.client.pages import Entry
 from ttt_net.client.screens.match import QUESTIONS, choices
 from ttt_net.client.screens.registry import command_on_screen, screen_of
+from ttt_net.client.screens.rules import AT_BOARD
 from ttt_net.client.screens.screen import KeyHint
 
 _WRITING = {
@@ -59,7 +60,7 @@ def _takes_text(display: Display) -> bool:
 def hints(display: Display, width: int) -> list[KeyHint]:
     """Return the keys that matter now, the most needed first, as many as fit."""
     match = display.match
-    if display.overlay is Overlay.HELP and display.has_lobby and display.page.screen not in ("match", "replay"):
+    if display.overlay is Overlay.HELP and display.has_lobby and display.page.screen not in AT_BOARD:
         return [KeyHint("?", "rules of a game", "?"), KeyHint("any other key:", "back", "escape")]
     if display.overlay in (Overlay.HELP, Overlay.SIDE_PANEL):
         return [KeyHint("any key:", "back", "escape")]

@@ -42,13 +42,18 @@ class _Begun(NamedTuple):
 class EmbeddedServer:
     """A server that runs on a thread of this program; the methods may be called from any other."""
 
-    def __init__(self, where: ServerAddress, hub: Hub, thread: threading.Thread) -> None:
+    def __init__(self, where: ServerAddress, begun: _Begun, thread: threading.Thread) -> None:
         self.where = where
-        self._hub, self._thread = hub, thread
+        self._begun, self._thread = begun, thread
 
     def people(self) -> int:
-        """Return how many people are connected; bots are not counted."""
-        return self._hub.census()[0]
+        """Return how many people are connected, nobody once it has ended; bots are not counted."""
+        return self._begun.hub.census()[0] if self._thread.is_alive() else 0
+
+    def stop(self) -> None:
+        """Ask the server to end; it may have ended already."""
+        with suppress(RuntimeError):  # an admin has ended it already
+            self._begun.loop.call_soon_threadsafe(self._begun.stop.set)
 
     def wait(self) -> None:
         """Wait until the server has ended: by its admin, or by a fault."""
@@ -68,12 +73,11 @@ def server_inside(configuration: Configuration) -> Iterator[EmbeddedServer]:
             arguments = (configuration, ledger, listening, where, begun)
             thread = threading.Thread(target=_run, args=arguments, name="server", daemon=True)
             thread.start()
-            loop, stop, hub = begun.result()
+            server = EmbeddedServer(where, begun.result(), thread)
             try:
-                yield EmbeddedServer(where, hub, thread)
+                yield server
             finally:
-                with suppress(RuntimeError):  # an admin has ended it already
-                    loop.call_soon_threadsafe(stop.set)
+                server.stop()
                 thread.join(END_S)
         finally:
             ledger.close()

@@ -11,9 +11,10 @@ from rich.style import Style
 from rich.text import Text
 
 from tests.client.drawing.screens import DRAW, FOUR, SCREENS, doing, with_blocks
-from tests.client.pressing import seen
+from tests.client.pressing import SEEK, seen
 from tests.client.samples import BEN, BOT, PLAYERS, knowing, layered, position_after, snapshot
-from ttt_net.client.commands import Begin, Command, Point, Send, Type
+from ttt_net.client.act import act
+from ttt_net.client.commands import Begin, Choose, Command, Point, Send, Type
 from ttt_net.client.display import Display, Overlay
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import ASCII, BOXES, COLOURS, Glyphs, encodable, glyphs_for
@@ -24,7 +25,7 @@ from ttt_net.client.keys import command_for
 from ttt_net.client.pages import Entry
 from ttt_net.client.update import update
 from ttt_net.client.world import World
-from ttt_net.messages import AwayInfo, ClockInfo, OfferInfo, PlayerInfo, WatchRequest
+from ttt_net.messages import AwayInfo, ClaimRequest, ClockInfo, OfferInfo, PlayerInfo, WatchRequest
 from ttt_net.sdk.matches import Tally
 
 GOLDENS = Path(__file__).parent / "goldens"
@@ -329,6 +330,18 @@ def test_the_keys_that_are_named_are_those_that_answer(game: str, claim: str, ye
         Command.DRAW,
         Command.DECLINE,
     )
+
+
+@pytest.mark.parametrize(("is_rated", "claims"), [(True, 2), (False, 3)])
+def test_only_a_casual_match_offers_to_be_adjourned(is_rated: bool, claims: int) -> None:
+    away = AwayInfo(1, on_purpose=False, claim_in_ms=0)
+    match = structs.replace(snapshot(opponent=BEN, present=(True, False)), away=away, rated=is_rated)
+    display = doing(seen(match), Command.CLAIM)
+    page = draw(display, ROOMY, 0, BOXES).plain
+    assert "Claim  1: win  2: draw" in page
+    assert ("3: adjourn" in page, f"1-{claims} choose" in page) == (not is_rated, True)
+    _, requests = act(display, Choose(2), SEEK)
+    assert requests == (() if is_rated else (ClaimRequest(0, match="m1", kind="adjourn"),))
 
 
 def test_whoever_looks_on_is_told_so_and_sees_only_the_keys_that_are_his() -> None:

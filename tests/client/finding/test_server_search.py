@@ -7,12 +7,15 @@ from dataclasses import replace
 import pytest
 
 from tests.patience import PATIENCE_S
+from ttt_net.client.achievements import Achievements
+from ttt_net.client.drawing.glyphs import ASCII
 from ttt_net.client.finding import discovery, server_search
 from ttt_net.client.finding.address import DEFAULT_URL, Alone, Go, Host, LookOn, Place, Together
-from ttt_net.client.finding.choose_by_lines import LineMenu
 from ttt_net.client.finding.local_choices import LocalChoices
 from ttt_net.client.finding.server_list import ServerList
 from ttt_net.client.finding.server_search import ServerSearch
+from ttt_net.client.lines.line_renderer import BoardRenderer
+from ttt_net.client.lines.start_menu import LineMenu
 from ttt_net.client.local.matches import answer_without_match
 
 NOTHING_CHOSEN = LocalChoices()
@@ -46,11 +49,19 @@ async def test_what_is_chosen_while_an_address_is_tried_is_kept(monkeypatch: pyt
 FOUR = LocalChoices(game="connect4")
 
 
-def chosen_by(answers: list[str], choices: LocalChoices = NOTHING_CHOSEN) -> tuple[Place, LocalChoices, list[str]]:
+def chosen_by(
+    answers: list[str], choices: LocalChoices = NOTHING_CHOSEN
+) -> tuple[Place | None, LocalChoices, list[str]]:
     """Return where these answers lead in lines, what is remembered, and what was written; all answers are taken."""
     waiting: Iterator[str] = iter(answers)
     written: list[str] = []
-    menu = LineMenu(lambda question: next(waiting), written.append, lambda request: answer_without_match(request, 0))
+    menu = LineMenu(
+        lambda question: next(waiting),
+        written.append,
+        lambda request: answer_without_match(request, 0),
+        BoardRenderer(ASCII),
+        Achievements(),
+    )
     place, after = menu.choose(choices, lambda chosen: ServerList(has_looked=True, choices=chosen))
     assert next(waiting, None) is None
     return place, after, written
@@ -68,7 +79,11 @@ def chosen_by(answers: list[str], choices: LocalChoices = NOTHING_CHOSEN) -> tup
         (["2", "Ann, ann", "qubic"], Together("qubic")),
         (["3", "alphabeta random"], LookOn("tictactoe", ("alphabeta", "random"))),
         (["4"], Host()),
-        (["9", "0", "4"], Host()),
+        (["connect4"], Alone(4, "connect4")),
+        (["Qubic 2 second"], Alone(2, "qubic", "alphabeta", "second")),
+        (["connect4 9", "q"], None),
+        (["help", "?", "quit"], None),
+        (["9", "0", "5", "4"], Host()),
         (["x:y", "example.org"], Go("ws://example.org:8765")),
         (["BCD234", "example.org BCD234"], Go("ws://example.org:8765", "BCD234")),
     ],
@@ -91,6 +106,21 @@ def test_the_rules_of_a_game_are_told_and_the_question_is_asked_again() -> None:
     assert "Connect Four. Get four of your marks in a row" in told
     assert "Qubic. " in told
     assert "did you mean qubic?" in told
+
+
+def test_the_puzzle_of_the_day_is_told_and_answered_in_the_menu() -> None:
+    _, _, written = chosen_by(["solve b2", "6", "puzzle", "solve zz9", "solve solution", "quit"])
+    assert written.count("Type puzzle first, to hear it.") == 1
+    assert sum("Puzzle of 1970-01-01" in line for line in written) == 2
+    assert any(line.startswith("Type solve and a move, such as ") for line in written)
+    assert any(line.startswith("It was ") for line in written)
+
+
+def test_help_in_the_menu_tells_what_can_be_typed_and_why_no_server_was_found() -> None:
+    _, _, written = chosen_by(["help", "quit"])
+    told = " ".join(written[written.index("6. Puzzle of the day, find the one good move") + 1 :])
+    for word in ("firewall", "VPN", "subnet", "192.168.1.20", "start a server here", "rules GAME", "quit"):
+        assert word in told
 
 
 @pytest.mark.parametrize("error", [ImportError("no module named zeroconf"), OSError(101, "Network is unreachable")])

@@ -34,6 +34,7 @@ from ttt_net.messages import (
     ResignRequest,
     ResumeRequest,
     SeekRequest,
+    Tookback,
     WatchRequest,
 )
 
@@ -270,6 +271,33 @@ async def test_an_absent_opponent_can_be_claimed_against() -> None:
         paper.type("adjourn")
         await link.hears(ResumeRequest)
         assert (await link.hears(ClaimRequest)).kind == "adjourn"
+
+
+async def test_whose_turn_it_is_stands_under_a_board_from_which_moves_were_taken_back() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in("m1")
+        match = snapshot(moves=[4, 0, 2, 1], opponent=BEN)
+        await link.tells(match)
+        await paper.shows("Your turn: place X.")
+        before = snapshot(moves=[4, 0], opponent=BEN).position
+        await link.tells(Tookback("m1", match.seq + 1, 0, side=0, ply=2, position=before))
+        await paper.shows("Your turn: place X.")
+
+
+async def test_a_rated_match_is_claimed_but_not_adjourned() -> None:
+    async with fake_server() as server, plain_at(server) as (paper, _):
+        link = await server.accepts()
+        await link.lets_in("m1")
+        await link.tells(replace(snapshot(moves=[4, 0], opponent=BEN), rated=True))
+        away = AwayInfo(side=1, on_purpose=False, claim_in_ms=9_500)
+        await link.tells(Presence("m1", side=1, online=False, away=away))
+        await paper.shows("Ben is away: type claim to claim the win, in 10 s.")
+        paper.type("adjourn")
+        await paper.shows("A rated match is not adjourned; claim the win or a draw, or wait.")
+        paper.type("claim draw")
+        await link.hears(ResumeRequest)
+        assert (await link.hears(ClaimRequest)).kind == "draw"
 
 
 async def test_a_move_with_a_name_of_its_own_is_typed_like_any_other() -> None:

@@ -77,7 +77,7 @@ async def test_who_is_here_is_a_list_that_a_number_chooses_from() -> None:
         await paper.shows("1. Ben, Connect Four, 3+2")
         await paper.shows("Type a number to play someone who waits, or to challenge a player.")
         paper.type("9", "1")
-        await paper.shows("9 chooses nothing; 1 to 4.")
+        await paper.shows("9 chooses nothing; 1 to 3.")
         accept = await link.hears(AcceptRequest)
         assert accept.seek == 7
         await link.tells(Refused(accept.id, Code.UNKNOWN_SEEK, "that seek is gone"))
@@ -85,11 +85,11 @@ async def test_who_is_here_is_a_list_that_a_number_chooses_from() -> None:
 
 
 async def test_a_player_of_the_list_is_challenged_to_a_game_of_a_list() -> None:
-    async with fake_server() as server, plain_at(server, "who", "4", "6", is_typed=False) as (paper, _):
+    async with fake_server() as server, plain_at(server, "who", "3", "6", is_typed=False) as (paper, _):
         link = await server.accepts()
         await link.lets_in()
         await tells_lists(link)
-        await paper.shows("4. Cleo, plays 2 matches")
+        await paper.shows("3. Cleo, plays 2 matches")
         await paper.shows(
             "Challenge Cleo. Clock: none. Rated: yes, or casual. "
             "Another game, clock or kind: challenge Cleo mnk:7x7,4 3+2 rated."

@@ -59,8 +59,13 @@ from ttt_net.sdk.events import Answered, Lost
 def test_own_matches_come_first_and_then_what_can_be_answered_accepted_and_watched() -> None:
     display, _ = pressed(lobby(snapshot(), SEEKS, PLAYERS, LIVE, CHALLENGED), "escape")
     assert keys_of(display) == [
-        "own:m1", "challenge:5", "seek:7", "player:Ben", "player:Cleo", "player:alphabeta", "live:m9"
+        "own:m1", "challenge:5", "seek:7", "player:Cleo", "player:alphabeta", "live:m9"
     ]  # fmt: skip
+
+
+def test_who_waits_for_an_opponent_stands_in_one_section_only() -> None:
+    assert keys_of(lobby(PLAYERS)) == ["player:Ben", "player:Cleo", "player:alphabeta"]
+    assert keys_of(lobby(PLAYERS, SEEKS)) == ["seek:7", "player:Cleo", "player:alphabeta"]
 
 
 def test_whose_turn_it_is_is_seen_however_much_others_do() -> None:
@@ -125,7 +130,7 @@ def test_tab_goes_from_section_to_section() -> None:
     for _ in range(4):
         display, _ = pressed(display, "c-i")
         rows.append(display.page.row)
-    assert rows == ["player:Ben", "live:m9", "seek:7", "player:Ben"]
+    assert rows == ["player:Cleo", "live:m9", "seek:7", "player:Cleo"]
 
 
 def test_escape_stops_the_search() -> None:

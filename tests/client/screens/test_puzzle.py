@@ -9,7 +9,7 @@ from tests.client.samples import ANN, BOT, PROFILE, played, snapshot, welcome
 from ttt_net.client.achievements import MAX_DAYS, Achievements, load_achievements, save_achievements
 from ttt_net.client.act import act
 from ttt_net.client.commands import AnyCommand, Command, Open, Point, Quick, Type
-from ttt_net.client.display import Display
+from ttt_net.client.display import Display, Overlay
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import ASCII
 from ttt_net.client.keys import command_for
@@ -25,6 +25,7 @@ from ttt_net.messages import (
     PlayerInfo,
     PuzzleRequest,
     Request,
+    RulesRequest,
     SeekRequest,
 )
 from ttt_net.sdk import identity
@@ -56,6 +57,14 @@ def test_the_puzzle_is_a_board_with_a_question_for_the_side_to_move() -> None:
     assert "Puzzle of 2026-11-22: Tic-tac-toe, middling" in page
     assert "> O Ann (you)" in page
     assert "You are O. All moves lose but one: which?" in page
+
+
+def test_the_question_mark_shows_the_rules_of_its_game_and_then_the_keys() -> None:
+    display, requests = done(changed(open_puzzle(), has_lobby=False), Command.HELP)
+    assert (display.page.screen, requests) == ("rules", (RulesRequest(0, game="tictactoe"),))
+    display, _ = done(display, Command.HELP)
+    assert (display.page.screen, display.overlay) == ("puzzle", Overlay.HELP)
+    assert "show the solution" in picture(display)
 
 
 @pytest.mark.parametrize("command", [Quick(5), Point(4)])

@@ -17,14 +17,14 @@ from ttt_net.client.display import Display
 from ttt_net.client.drawing.draw import SMALLEST, draw
 from ttt_net.client.drawing.glyphs import BOXES
 from ttt_net.client.finding.address import DEFAULT_URL, Alone, Go, Host, LookOn, Place, Together
-from ttt_net.client.finding.choose_by_lines import server_lines
 from ttt_net.client.finding.discovery import Blocked, Found, Gone
 from ttt_net.client.finding.local_choices import OPPONENTS, LocalChoices, choices_for, load_choices, save_choices
 from ttt_net.client.finding.menu_controller import MenuController
-from ttt_net.client.finding.server_list import ServerList, read_place, sighted, tried
+from ttt_net.client.finding.server_list import ServerList, explanation, read_place, sighted, tried
 from ttt_net.client.finding.server_search import ServerSearch
 from ttt_net.client.finding.servers import Used
 from ttt_net.client.keys import command_for
+from ttt_net.client.lines.start_menu import server_lines
 from ttt_net.client.local.matches import answer_without_match
 from ttt_net.client.pages import Entry, Page
 from ttt_net.client.screens.registry import rows_of
@@ -94,6 +94,14 @@ def test_what_was_found_stands_before_what_was_used_and_no_server_stands_twice()
     servers = sighted(sighted(servers, SHUT), FRIDAY)
     assert keys(servers) == [friday, shut, far, *OTHERS]
     assert keys(sighted(servers, Gone("a"))) == [shut, friday, far, *OTHERS]
+
+
+def test_a_narrow_menu_says_how_well_the_computer_plays_while_its_row_is_chosen() -> None:
+    display = picking(ServerList(has_looked=True))
+    assert "Level 4, casual player; left and right" in draw(display, (40, 12), 0, BOXES).plain
+    stronger, _ = pressed(display, "right", "right")
+    assert "Level 6, expert; left and right" in draw(stronger, (40, 12), 0, BOXES).plain
+    assert "left and right" not in draw(pressed(display, "down")[0], (40, 12), 0, BOXES).plain
 
 
 def test_a_row_stays_chosen_whatever_comes_before_it() -> None:
@@ -173,7 +181,8 @@ def test_a_code_is_tried_on_the_server_that_is_there_or_the_one_that_is_typed_wi
 
 
 def test_nothing_found_says_why_that_may_be_and_what_to_type() -> None:
-    text = " ".join(server_lines(ServerList(has_looked=True)))
+    assert "help tells why" in " ".join(server_lines(ServerList(has_looked=True)))
+    text = " ".join(explanation(ServerList(has_looked=True)))
     for word in ("firewall", "VPN", "subnet", "192.168.1.20", "start a server here"):
         assert word in text
     blocked = sighted(ServerList(), Blocked("Network is unreachable"))

@@ -8,11 +8,13 @@ from tests.client.pressing import SEEK, drawn, lobby, pressed
 from tests.client.samples import ANN, BEN, BLITZ, BOT, knowing, snapshot
 from ttt_net.client import words
 from ttt_net.client.act import act
+from ttt_net.client.bot.house import CHARACTERS
 from ttt_net.client.commands import Command, Open, Pick, Type
 from ttt_net.client.drawing.draw import draw
 from ttt_net.client.drawing.glyphs import BOXES
 from ttt_net.client.keys import command_for
 from ttt_net.client.pages import Page
+from ttt_net.client.screens.lobby_offers import free_bots
 from ttt_net.client.update import update
 from ttt_net.messages import (
     AcceptRequest,
@@ -84,14 +86,29 @@ def test_a_digit_plays_a_bot_at_that_level_and_the_row_says_how_it_plays() -> No
     assert (requests, words.notice(alone)) == ((), "No bot is free at level 6 now.")
 
 
+def test_a_bot_that_plays_at_the_level_as_a_rule_comes_before_those_that_play_at_any() -> None:
+    seek = SeekRequest(0, ["tictactoe"], level=3)
+    assert [each.name for each in free_bots(update(lobby(), bots(MIA, TOM, ROB), 0), seek)] == ["Tom", "Mia"]
+
+
+def test_what_a_house_bot_says_of_itself_is_whole_at_80_columns() -> None:
+    told = [
+        ListedPlayer(each.name, each.label, 0, [], level=each.level, any_level=True, about=each.about)
+        for each in CHARACTERS
+    ]
+    display, _ = pressed(update(lobby(), bots(*told), 0), "p", "1")
+    for each in CHARACTERS:
+        assert each.about in drawn(display)
+
+
 def test_after_some_seconds_alone_the_offer_names_the_bot_that_the_server_suggests() -> None:
     display, _ = pressed(update(lobby(), bots(MIA, TOM), 0), "p", "1")
     assert "Looking for a person: Tic-tac-toe ..." in drawn(display)
     display = update(display, Suggestion([TOM, MIA]), 0)
-    assert "Nobody yet: b plays Tom [bot, level 3]." in drawn(display)
+    assert "Nobody yet for Tic-tac-toe: b plays Tom [bot, level 3]." in drawn(display)
     assert pressed(display, "b")[1] == (ChallengeRequest(0, name="Tom"),)
     gone = update(display, bots(MIA), 0)
-    assert "Nobody yet: b plays Mia [bot, level 1]." in drawn(gone)
+    assert "Nobody yet for Tic-tac-toe: b plays Mia [bot, level 1]." in drawn(gone)
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,9 @@ def test_a_whole_match_by_keys(real_server: RealServer, open_terminal: Open, sta
     person.shows("Your name:")
     person.press("Ann\r")
     picture = person.shows("A bot plays you at once: press b")
-    assert "Looking for a person: Tic-tac-toe ..." in picture or "Nobody yet: b plays" in picture, "after five seconds"
+    assert "Looking for a person: Tic-tac-toe ..." in picture or "Nobody yet for Tic-tac-toe: b plays" in picture, (
+        "after five seconds"
+    )
     person.press("b")
     picture = person.comes_to(lambda p: "random [bot]" in p and "Ann (you)" in p, "both names")
     assert len(picture.split("\n")) == 24

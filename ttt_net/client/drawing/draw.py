@@ -7,7 +7,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from ttt_net.client import words
-from ttt_net.client.commands import CLAIMS
+from ttt_net.client.commands import claims_in
 from ttt_net.client.display import Display, Overlay
 from ttt_net.client.drawing.board import draw_board
 from ttt_net.client.drawing.draw_list import cut, draw_list
@@ -270,8 +270,8 @@ def _prompt(display: Display, width: int, now_ms: int) -> Text:
     if display.overlay is Overlay.CHOICE and match is not None:
         names = (f"{n}: {words.move_name(match, move)}" for n, move in enumerate(display.choices[:9], 1))
         return Text("Choose " + "  ".join(names), style="bold")
-    if display.overlay is Overlay.CLAIM:
-        return Text("Claim  " + "  ".join(f"{n}: {kind}" for n, kind in enumerate(CLAIMS, 1)), style="bold")
+    if display.overlay is Overlay.CLAIM and match is not None:
+        return Text("Claim  " + "  ".join(f"{n}: {kind}" for n, kind in enumerate(claims_in(match), 1)), style="bold")
     if display.overlay is Overlay.MUTE:
         return Text("  ".join(whom_to_mute(display)), style="bold")
     if display.typed:

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from ttt_net.client import words
-from ttt_net.client.commands import CLAIMS as CLAIM_KINDS
-from ttt_net.client.commands import AnyCommand, Choose, Command, More, Move, Open, Send
+from ttt_net.client.commands import AnyCommand, Choose, Command, More, Move, Open, Send, claims_in
 from ttt_net.client.controller import Controller
 from ttt_net.client.display import Display, Overlay
 from ttt_net.client.events import (
@@ -38,6 +37,7 @@ from ttt_net.client.screens.screen import ListQuery, Meaning
 from ttt_net.client.world import LinkState
 from ttt_net.messages import (
     ChatRequest,
+    ClaimKind,
     InvitationReply,
     Ok,
     RecordReply,
@@ -196,11 +196,20 @@ class LineClient:
         elif (answer := self._renderer.answer(word, self._seen, _now_ms())) is not None:
             self._write(answer)
         elif word in CLAIMS:
-            self._controller.do(Command.CLAIM)
-            if self._controller.display.overlay is Overlay.CLAIM:  # else there is a notice that says why not
-                self._controller.do(Choose(CLAIM_KINDS.index(CLAIMS[word])))
+            self._claim(CLAIMS[word])
         else:
             self._do(self._command_of(line))
+
+    def _claim(self, kind: ClaimKind) -> None:
+        self._controller.do(Command.CLAIM)
+        display = self._controller.display
+        if display.overlay is not Overlay.CLAIM or display.match is None:
+            return  # there is a notice that says why not
+        if kind in claims_in(display.match):
+            self._controller.do(Choose(claims_in(display.match).index(kind)))
+        else:
+            self._controller.do(Command.BACK)
+            self._write("A rated match is not adjourned; claim the win or a draw, or wait.")
 
     def _command_of(self, line: str) -> Meaning:
         """Return what a line comes to; in a match of ours a number is a move, unless `choose` stands before it."""
@@ -286,7 +295,10 @@ class LineClient:
         parts = self._renderer.parts(display)
         if is_position_missing(self._controller.display):
             parts = {**self._said, **{part: parts[part] for part in ("link", "notice")}}
-        said = [*news, *(text for part, text in parts.items() if text != self._said.get(part))]
+        changed = {part for part, text in parts.items() if text != self._said.get(part)}
+        if "board" in changed and display.may_move:
+            changed.add("status")  # under a board that is drawn again stands whose turn it is
+        said = [*news, *(text for part, text in parts.items() if part in changed)]
         self._said = {**parts, "notice": ""}  # what is said again is meant again
         self._controller.forget_notice()
         if said := [text for text in said if text]:

@@ -51,7 +51,7 @@ async def tell(options: Options, controller: Controller, mailbox: asyncio.Queue[
     with delivered(mailbox), reading_lines(mailbox) as is_ahead:
         client = LineClient(
             controller,
-            _renderer_of(options),
+            renderer_of(options),
             writer_of(options),
             is_typed=sys.stdin.isatty(),
             is_ahead=is_ahead and controller.display.has_lobby,
@@ -59,5 +59,6 @@ async def tell(options: Options, controller: Controller, mailbox: asyncio.Queue[
         await client.play(mailbox)
 
 
-def _renderer_of(options: Options) -> LineRenderer:
+def renderer_of(options: Options) -> LineRenderer:
+    """Return the way to tell a board in lines that the options ask for."""
     return ScreenReader() if options.is_spoken else BoardRenderer(glyphs_of(options), columns_of_terminal)

@@ -78,8 +78,9 @@ def _status(display: Display) -> str:
         also = "; z is the puzzle of the day" if "puzzle" in world.features else ""
         return f"Welcome, {words.name_of(world.you)}. p finds you an opponent{also}." if world.you is not None else ""
     suggested = suggested_bot(display, world.seeking) if world.seeking is not None else None
-    if suggested is not None:
-        return f"Nobody yet: b plays {words.full_label(PlayerInfo(suggested.name, suggested.bot, suggested.level))}."
+    if world.seeking is not None and suggested is not None:
+        bot = words.full_label(PlayerInfo(suggested.name, suggested.bot, suggested.level))
+        return f"Nobody yet for {words.some_games(world.seeking.games)}: b plays {bot}."
     return default_status(display)
 
 

@@ -123,8 +123,9 @@ def _sections(display: Display, now_ms: int) -> list[Row]:
     seek, crowd = display.world.seeking, _Crowd(display.page)
     free = free_bots(display, seek) if seek is not None else []
     bots = {each.name: _bot_row(each, seek) for each in _in_order(display, free, _strength_of_bot)} if seek else {}
-    others = [each for each in players if each.name != ours and each.name not in bots]
     waiting = _in_order(display, waiting_people(display), lambda each: each.by.rating or 0)
+    named = {ours, *bots, *(each.by.name for each in waiting)}
+    others = [each for each in players if each.name not in named]
     offer = _OFFER_OF_LEVELS if any(each.any_level for each in free) else _OFFER
     watched = [live_match(each) for each in _in_order(display, live_of_others(display), _strength_of_match)]
     return [
@@ -213,9 +214,11 @@ def _invited(display: Display, now_ms: int) -> Iterable[Row]:
 def _bot_row(bot: ListedPlayer, seek: SeekRequest) -> Row:
     challenge = challenge_to(bot, seek)
     label = words.full_label(PlayerInfo(bot.name, bot.bot, bot.level))
-    wanted = words.terms(challenge.game, challenge.time, is_rated=challenge.rated)
     about = clean(bot.about or "", words.MAX_ABOUT_CELLS)
-    return Row((label, wanted, *[about] * bool(about)), f"bot:{bot.name}", Send(challenge))
+    cells = [label]
+    if not about or seek.time is not None or seek.rated:  # the game alone is the one that is looked for
+        cells.append(words.terms(challenge.game, challenge.time, is_rated=challenge.rated))
+    return Row((*cells, *[about] * bool(about)), f"bot:{bot.name}", Send(challenge))
 
 
 def _seek_row(seek: SeekInfo) -> Row:

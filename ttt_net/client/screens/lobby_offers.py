@@ -63,13 +63,16 @@ def own_match(match: Snapshot) -> Row:
 def free_bots(display: Display, seek: SeekRequest) -> list[ListedPlayer]:
     """Return the bots that would play at once what a person seeks here, which is one game; the weakest first.
 
-    The list of players has them as they come and go; of a crowd it is only a part, and the server's suggestion helps.
+    Where a level is asked for, one that plays at it as a rule comes before those that play at any. The list of players
+    has them as they come and go; of a crowd it is only a part, and the server's suggestion helps.
     """
     players, suggestion = display.world.reply(PlayerList), display.world.lobby.suggestion
     bots = [each for each in players.players if _plays(each, seek)] if players is not None else []
     if suggestion is not None and (players is None or players.online > len(players.players)):
         bots += suggestion.bots
-    return sorted({bot.name: bot for bot in bots}.values(), key=lambda bot: (bot.level or AT_ITS_BEST, bot.name))
+    unique = {bot.name: bot for bot in bots}.values()
+    of_other_level = {bot.name: seek.level not in (None, bot.level) for bot in unique}
+    return sorted(unique, key=lambda bot: (of_other_level[bot.name], bot.level or AT_ITS_BEST, bot.name))
 
 
 def _plays(player: ListedPlayer, seek: SeekRequest) -> bool:

@@ -4,7 +4,7 @@ Letters of the board's columns begin a written move; where such a letter is a ke
 """
 
 from ttt_net.client import words
-from ttt_net.client.commands import CLAIMS, AnyCommand, Begin, Choose, Command, Quick, Type
+from ttt_net.client.commands import AnyCommand, Begin, Choose, Command, Quick, Type, claims_in
 from ttt_net.client.display import Display, Overlay
 from ttt_net.client.moves import quick_moves
 from ttt_net.client.pages import Entry
@@ -84,7 +84,7 @@ def choices(display: Display) -> int:
         case Overlay.CHOICE:
             return min(len(display.choices), 9)
         case Overlay.CLAIM:
-            return len(CLAIMS)
+            return len(claims_in(display.match)) if display.match is not None else 0
         case Overlay.MUTE:
             return 1 + len(display.talkers)
         case _:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from ttt_net.client.commands import CLAIMS, AnyCommand, Choose, Command, Move, Point, Quick
+from ttt_net.client.commands import AnyCommand, Choose, Command, Move, Point, Quick, claims_in
 from ttt_net.client.display import Display, Overlay
 from ttt_net.client.moves import layers_of, legal_at, quick_moves
 from ttt_net.client.pages import Entry
@@ -204,8 +204,10 @@ def _ask_claim(display: Display) -> Display:
 
 
 def _choose(display: Display, index: int) -> Effect:
-    if display.match is not None and display.overlay is Overlay.CLAIM and index < len(CLAIMS):
-        return replace(display, overlay=Overlay.NONE), (ClaimRequest(0, match=display.match.match, kind=CLAIMS[index]),)
+    match = display.match
+    if match is not None and display.overlay is Overlay.CLAIM and index < len(claims_in(match)):
+        claim = ClaimRequest(0, match=match.match, kind=claims_in(match)[index])
+        return replace(display, overlay=Overlay.NONE), (claim,)
     if display.overlay is Overlay.CHOICE and index < len(display.choices):
         return _play(display, display.choices[index])
     return display, ()

@@ -21,7 +21,7 @@ from ttt_net.client.screens.screen import (
     Screen,
     default_status,
 )
-from ttt_net.messages import Request, RuleExample, RulesReply, RulesRequest, SeekRequest
+from ttt_net.messages import PuzzleReply, Request, RuleExample, RulesReply, RulesRequest, SeekRequest
 from ttt_net.text import clean
 
 _MAX_TITLE_CELLS = 40
@@ -33,10 +33,15 @@ _GAP = 3
 _LEAST_TEXT = 38
 """With fewer columns than this beside the example, the text stands above and below it."""
 _INDENT = 2
+AT_BOARD = ("match", "replay", "puzzle")
+"""The screens with a board, where `?` shows the rules before the keys."""
 
 
 def game_to_explain(display: Display, seek: SeekRequest) -> str:
-    """Return the game whose rules are asked for: that of the match or the row, else what was sought last."""
+    """Return the game whose rules are asked for: that of the puzzle, match or row, else what was sought last."""
+    puzzle = display.world.reply(PuzzleReply)
+    if display.page.screen == "puzzle" and puzzle is not None:
+        return puzzle.game.name
     if display.match is not None:
         return display.match.game.name
     kind, _, name = display.page.row.partition(":")
@@ -49,7 +54,7 @@ def help_on(display: Display, seek: SeekRequest) -> Effect | Page:
     """Return what `?` leads to: at a board the rules, then the keys; elsewhere the keys, then the rules."""
     if display.page.screen == "rules":
         return replace(display, pages=display.pages[:-1], overlay=Overlay.HELP), ()
-    is_at_board = display.page.screen in ("match", "replay")
+    is_at_board = display.page.screen in AT_BOARD
     if (display.overlay is Overlay.HELP) is not is_at_board and (is_at_board or display.has_lobby):
         return Page("rules", about=game_to_explain(display, seek))
     return replace(display, overlay=Overlay.NONE if display.overlay is Overlay.HELP else Overlay.HELP), ()

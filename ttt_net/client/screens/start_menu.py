@@ -16,7 +16,7 @@ from ttt_net.client.finding.server_list import (
     read_place,
 )
 from ttt_net.client.pages import Entry, Page
-from ttt_net.client.screens.screen import LEAVE, Effect, KeyHint, Row, Screen, section
+from ttt_net.client.screens.screen import LEAVE, Effect, KeyHint, Row, Screen, cursor_of, section
 from ttt_net.errors import ConfigurationError
 from ttt_net.text import clean
 
@@ -102,6 +102,17 @@ def _with_level(display: Display, *, by: int) -> Effect:
     return display.with_page(replace(display.page, row=COMPUTER)), ()
 
 
+def _prompt(display: Display, now_ms: int) -> str:
+    """Return how well the computer plays, while its row is the one that is chosen: a narrow row has no room for it."""
+    servers = servers_of(display)
+    rows = _rows(display, 0)
+    at = cursor_of(rows, display.page.row, display.page.place)
+    if at is None or rows[at].key != COMPUTER:
+        return ""
+    choices = servers.choices
+    return f"Level {choices.level}, {choices.strength_in_words}; left and right change it."
+
+
 def _explained(display: Display) -> Effect:
     servers = servers_of(display)
     return _with(display, replace(servers, is_explained=not servers.is_explained)), ()
@@ -142,7 +153,7 @@ SCREEN = Screen(
     title=lambda display: "ttt_net",
     status=_status,
     rows=_rows,
-    prompt=lambda display, now_ms: "",
+    prompt=_prompt,
     command=lambda key, display: _KEYS.get(key),
     act=_act,
     entry=Entry.ADDRESS,

@@ -114,7 +114,7 @@ def make_parser(*, is_whole: bool = False) -> argparse.ArgumentParser:
     parser = OptionParser(
         prog=SERVER,
         usage="%(prog)s [check] [--config FILE] [--SETTING VALUE ...]",
-        description="The table and the referee of networked matches.",
+        description="Host matches of tic-tac-toe and its family, for people and bots over a network.",
         epilog="Each setting is also a variable of the environment (--port: TTT_NET_PORT) and a key of the file; flags "
         "win over the environment, and that over the file. docs/configuration.md has them all. `%(prog)s check` says "
         "what is wrong or risky, and why: 0 nothing, 1 something risky, 2 something wrong.",
